@@ -58,17 +58,11 @@ void accelerators_clear(struct accelerators *accelerators)
 
 /* ---------------------------------------------------------------- gpu.health */
 
-struct health {
-    const struct checks *checks;
-    const char *test;
-};
-
 static void report_finding(const struct accelerator_finding *finding, void *context)
 {
-    const struct health *health = context;
-    struct record record = RECORD_INIT;
+    struct record record = RECORD(.part = finding->part, .code = finding->code,
+                                  .verdict = catalog_fault(finding->code)->severity);
 
-    record.part = finding->part;
     if (finding->metric && *finding->unit) { /* a state is no measurement */
         record.metric = finding->metric;
         record.value = finding->value;
@@ -76,10 +70,7 @@ static void report_finding(const struct accelerator_finding *finding, void *cont
         record.limit = finding->limit;
         record.limit_source = isnan(finding->limit) ? NULL : "nominal";
     }
-    record.code = finding->code;
-    record.verdict = catalog_fault(finding->code)->severity;
-    record.message = finding->message;
-    checks_report(health->checks, health->test, &record);
+    checks_report(context, record, "%s", finding->message);
 }
 
 /* A process of no job of Slurm's: by its cgroup, which slurmstepd makes for each step ("job_17" of
@@ -102,7 +93,7 @@ static bool is_foreign(pid_t pid, char name[64])
     return !is_of_job && residue_is_of_step("", pid) == 0;
 }
 
-static void report_read(const struct health *health, const struct accelerator_report *report)
+static void report_read(const struct checks *checks, const struct accelerator_report *report)
 {
     size_t untold = accelerator_untold(report), count = 0;
     char text[96] = "";
@@ -113,21 +104,20 @@ static void report_read(const struct health *health, const struct accelerator_re
     if (untold > 0)
         snprintf(text, sizeof text, "; %zu value%s not available: older library, or no permission",
                  untold, text_plural(untold));
-    checks_record(health->checks, health->test, "gpu", VERDICT_PASS,
+    checks_record(checks, "gpu", VERDICT_PASS,
                   "%zu %s device%s without faults according to %s%s%s%s", count,
                   gpu_vendor_name(report->vendor), text_plural(count), report->library,
                   report->library_version[0] ? " " : "", report->library_version, text);
 }
 
-static void report_vendor(const struct health *health, enum gpu_vendor vendor)
+static void report_vendor(const struct checks *checks, enum gpu_vendor vendor)
 {
-    const struct checks *checks = health->checks;
     const struct accelerator_report *report = checks->accelerators->reports[vendor];
     struct accelerator_view view = {.inventory = checks->inventory, .is_foreign = is_foreign};
     bool can_open[INVENTORY_GPUS];
 
     if (checks->accelerators->errors[vendor][0])
-        checks_record(checks, health->test, "gpu", VERDICT_UNKNOWN, "%s was not queried: %s",
+        checks_record(checks, "gpu", VERDICT_UNKNOWN, "%s was not queried: %s",
                       accelerator_library(vendor), checks->accelerators->errors[vendor]);
     if (!report)
         return;
@@ -135,33 +125,32 @@ static void report_vendor(const struct health *health, enum gpu_vendor vendor)
         can_open[i] = device_access("", checks->inventory->gpus[i].device_file) == 0;
     view.can_open = can_open;
     if (report->outcome == OUTCOME_NO_LIBRARY || report->outcome == OUTCOME_NO_DRIVER)
-        checks_record(checks, health->test, "", VERDICT_SKIP, "%s was not queried: %.160s",
-                      report->library, report->reason);
-    else if (accelerator_evaluate(report, &view, report_finding, (void *)health) == 0)
-        report_read(health, report);
+        checks_record(checks, "", VERDICT_SKIP, "%s was not queried: %.160s", report->library,
+                      report->reason);
+    else if (accelerator_evaluate(report, &view, report_finding, (void *)checks) == 0)
+        report_read(checks, report);
 }
 
-void check_accelerators(const struct checks *checks, const char *test)
+void check_accelerators(const struct checks *checks)
 {
-    struct health health = {checks, test};
     bool is_told[GPU_VENDORS] = {false};
 
     for (int vendor = GPU_OTHER + 1; checks->accelerators && vendor < GPU_VENDORS; vendor++)
-        report_vendor(&health, (enum gpu_vendor)vendor);
+        report_vendor(checks, (enum gpu_vendor)vendor);
     for (size_t i = 0; i < checks->inventory->gpu_count && *checks->root; i++) {
         enum gpu_vendor vendor = checks->inventory->gpus[i].vendor;
 
         if (is_told[vendor] || !accelerator_library(vendor))
             continue;
         is_told[vendor] = true;
-        checks_record(checks, test, "", VERDICT_SKIP, "%s not queried: recorded node",
+        checks_record(checks, "", VERDICT_SKIP, "%s not queried: recorded node",
                       accelerator_library(vendor));
     }
 }
 
 /* ---------------------------------------------------------------- host.config */
 
-static void record_accelerator(const struct facts *facts, const char *part,
+static void record_accelerator(const struct checks *checks, const char *part,
                                const struct accelerator *device)
 {
     static const struct {
@@ -183,7 +172,7 @@ static void record_accelerator(const struct facts *facts, const char *part,
 
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         if (device->values[told[i].id].answer == ANSWER_PRESENT)
-            fact_number(facts, told[i].metric, part,
+            fact_number(checks, told[i].metric, part,
                         device->values[told[i].id].number / told[i].divisor, told[i].unit);
 }
 
@@ -196,9 +185,8 @@ static bool is_told(const long *places, size_t index)
     return false;
 }
 
-void facts_accelerators(const struct facts *facts)
+void facts_accelerators(const struct checks *checks)
 {
-    const struct checks *checks = facts->checks;
     long places[ACCELERATOR_MAX];
     char part[24];
 
@@ -208,16 +196,16 @@ void facts_accelerators(const struct facts *facts)
         if (!report)
             continue;
         if (report->library_version[0])
-            fact_record(facts, "gpu.library", gpu_vendor_info((enum gpu_vendor)vendor)->driver, NAN,
-                        "", "%s", report->library_version);
+            fact_record(checks, "gpu.library", gpu_vendor_info((enum gpu_vendor)vendor)->driver,
+                        NAN, "", "%s", report->library_version);
         accelerator_places(report, checks->inventory, places);
         for (size_t i = 0; i < report->count; i++) {
             if (is_told(places, i))
                 continue;
             snprintf(part, sizeof part, "gpu%ld", places[i] >= 0 ? places[i] : (long)i);
-            record_accelerator(facts, part, &report->accelerators[i]);
+            record_accelerator(checks, part, &report->accelerators[i]);
             if (report->accelerators[i].partition[0])
-                fact_record(facts, "gpu.partition", part, NAN, "", "%s",
+                fact_record(checks, "gpu.partition", part, NAN, "", "%s",
                             report->accelerators[i].partition);
         }
     }

@@ -18,33 +18,33 @@
 
 enum { SOURCES_TEXT = 1000 }; /* a fact has 1023 bytes at most */
 
-static void record_nic(const struct facts *facts, const struct nic *nic)
+static void record_nic(const struct checks *checks, const struct nic *nic)
 {
     for (size_t i = 0; i < nic->address_count; i++)
-        fact_record(facts, "address", nic->name, NAN, NULL, "%.*s",
+        fact_record(checks, "address", nic->name, NAN, NULL, "%.*s",
                     (int)strcspn(nic->addresses[i], "/"), nic->addresses[i]);
-    fact_text(facts, "address", nic->name, nic->duplicate_address);
+    fact_text(checks, "address", nic->name, nic->duplicate_address);
     if (strlen(nic->mac) == 17) /* IPoIB's has the port's GUID in it */
-        fact_text(facts, "mac", nic->name, nic->mac);
+        fact_text(checks, "mac", nic->name, nic->mac);
     if (nic->duplicate_address[0])
-        checks_record(facts->checks, facts->test, nic->name, VERDICT_UNKNOWN,
+        checks_record(checks, nic->name, VERDICT_UNKNOWN,
                       "%s does not use its address %s: another host has it (duplicate address "
                       "detection); change one of the two",
                       nic->name, nic->duplicate_address);
 }
 
 /* An InfiniBand port's own half of its GIDs. */
-static void record_guid(const struct facts *facts, const struct rail *rail)
+static void record_guid(const struct checks *checks, const struct rail *rail)
 {
     const char *gid = rail->port->gid_count > 0 ? rail->port->gids[0].gid : "";
 
     if (rail->class == FABRIC_INFINIBAND && strlen(gid) == 39)
-        fact_text(facts, "guid", rail->name, gid + 20);
+        fact_text(checks, "guid", rail->name, gid + 20);
 }
 
 /* Of this machine: where its connections to others may come from (validate/harness/watch/peers.h).
  * Too many are joined; a node that does not tell any keeps the run's from being known. */
-static void record_sources(const struct facts *facts)
+static void record_sources(const struct checks *checks)
 {
     struct address_range *ranges;
     size_t count = address_ranges_own(&ranges);
@@ -55,7 +55,7 @@ static void record_sources(const struct facts *facts)
         text = count > 0 ? address_ranges_text(ranges, count) : NULL;
         count = address_ranges_fold(ranges, count, count / 2 + 1);
     } while (text && strlen(text) >= SOURCES_TEXT);
-    fact_text(facts, "sources", "", text ? text : "");
+    fact_text(checks, "sources", "", text ? text : "");
     free(text);
     free(ranges);
 }
@@ -79,14 +79,13 @@ static size_t collect(const struct nic *nic, struct arp_address *addresses, size
     return count;
 }
 
-static void probe(const struct checks *checks, const char *test, struct arp_address *addresses,
-                  size_t count)
+static void probe(const struct checks *checks, struct arp_address *addresses, size_t count)
 {
     size_t conflicts = 0;
 
     if (arp_probe(checks->inventory, addresses, count) != 0) {
         checks_record(
-            checks, test, "", VERDICT_SKIP,
+            checks, "", VERDICT_SKIP,
             "cannot check whether other hosts have this node's addresses: cannot use ARP: %m");
         return;
     }
@@ -98,20 +97,19 @@ static void probe(const struct checks *checks, const char *test, struct arp_addr
             continue;
         conflicts++;
         inet_ntop(AF_INET, &addresses[i].address, text, sizeof text);
-        checks_record(checks, test, addresses[i].nic->name, VERDICT_UNKNOWN,
+        checks_record(checks, addresses[i].nic->name, VERDICT_UNKNOWN,
                       "another host, MAC %02x:%02x:%02x:%02x:%02x:%02x, also answers to the "
                       "address %s of %s; change one of the two",
                       mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], text, addresses[i].nic->name);
     }
     if (conflicts == 0)
-        checks_record(checks, test, "", VERDICT_PASS,
+        checks_record(checks, "", VERDICT_PASS,
                       "no other host answers to the node's IPv4 addresses (%zu)", count);
 }
 
-void check_addresses(const struct checks *checks, const char *test)
+void check_addresses(const struct checks *checks)
 {
     const struct fabric *fabric = checks->fabric;
-    const struct facts facts = {checks, test};
     struct arp_address addresses[ARP_MAX];
     bool is_live = !checks->root[0] && geteuid() == 0, has_management = false;
     size_t count = 0;
@@ -120,21 +118,21 @@ void check_addresses(const struct checks *checks, const char *test)
         const struct rail *rail = &fabric->rails[i];
 
         if (rail->port)
-            record_guid(&facts, rail);
+            record_guid(checks, rail);
         if (!rail->nic)
             continue;
         has_management |= rail->nic == fabric->management;
-        record_nic(&facts, rail->nic);
+        record_nic(checks, rail->nic);
         count = collect(rail->nic, addresses, count);
     }
     if (fabric->management && !has_management) {
-        record_nic(&facts, fabric->management);
+        record_nic(checks, fabric->management);
         count = collect(fabric->management, addresses, count);
     }
-    fact_text(&facts, "boot", "", checks->inventory->boot_id);
+    fact_text(checks, "boot", "", checks->inventory->boot_id);
     if (!checks->root[0])
-        record_sources(&facts);
-    facts_hosts(&facts);
+        record_sources(checks);
+    facts_hosts(checks);
     if (is_live && count > 0)
-        probe(checks, test, addresses, count);
+        probe(checks, addresses, count);
 }

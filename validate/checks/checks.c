@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/base/utf8.h"
 
 #define CHECK_ROW(name, help, run) {name, help, run},
@@ -26,56 +27,65 @@ int check_is_wanted(const struct check *check, const char *only)
     return 0;
 }
 
-/* The text as it may be printed; the names in it may be anybody's. */
-static const char *printable(const char *text, char *copy, size_t size)
+void check_run(const struct check *check, const struct checks *checks)
 {
-    if (!text)
-        return NULL;
-    snprintf(copy, size, "%s", text);
-    utf8_clean(copy);
-    return copy;
+    struct checks own = *checks;
+
+    own.test = check->name;
+    check->run(&own);
 }
 
-void checks_report(const struct checks *checks, const char *test, struct record *record)
+/* The names in part and message may be anybody's. */
+static void report(const struct checks *checks, struct record record, const char *format,
+                   va_list arguments)
 {
     char part[256], message[1024];
 
-    record->part = printable(record->part, part, sizeof part);
-    record->message = printable(record->message, message, sizeof message);
-    record->suite = "check";
-    record->test = test;
-    record->node = checks->node;
-    checks->sink(record, checks->context);
+    vsnprintf(message, sizeof message, format, arguments); /* first: %m */
+    snprintf(part, sizeof part, "%s", text_of(record.part));
+    utf8_clean(part);
+    utf8_clean(message);
+    record.part = part;
+    record.message = message;
+    record.suite = "check";
+    record.test = checks->test;
+    record.node = checks->node;
+    checks->sink(&record, checks->context);
 }
 
-static void report(const struct checks *checks, const char *test, const char *part,
-                   enum verdict verdict, enum fault_code code, const char *format,
-                   va_list arguments)
-{
-    struct record record;
-    char message[512];
-
-    vsnprintf(message, sizeof message, format, arguments);
-    record = RECORD(.part = part, .verdict = verdict, .code = code, .message = message);
-    checks_report(checks, test, &record);
-}
-
-void checks_record(const struct checks *checks, const char *test, const char *part,
-                   enum verdict verdict, const char *format, ...)
+void checks_report(const struct checks *checks, struct record record, const char *message, ...)
 {
     va_list arguments;
 
-    va_start(arguments, format);
-    report(checks, test, part, verdict, FAULT_NONE, format, arguments);
+    va_start(arguments, message);
+    report(checks, record, message, arguments);
     va_end(arguments);
 }
 
-void checks_fault(const struct checks *checks, const char *test, const char *part,
-                  enum fault_code code, const char *format, ...)
+void checks_record(const struct checks *checks, const char *part, enum verdict verdict,
+                   const char *message, ...)
 {
     va_list arguments;
 
-    va_start(arguments, format);
-    report(checks, test, part, catalog_fault(code)->severity, code, format, arguments);
+    va_start(arguments, message);
+    report(checks, RECORD(.part = part, .verdict = verdict), message, arguments);
     va_end(arguments);
+}
+
+void checks_fault(const struct checks *checks, const char *part, enum fault_code code,
+                  const char *message, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, message);
+    report(checks, RECORD(.part = part, .verdict = catalog_fault(code)->severity, .code = code),
+           message, arguments);
+    va_end(arguments);
+}
+
+bool checks_skip_recorded(const struct checks *checks)
+{
+    if (checks->root[0])
+        checks_record(checks, "", VERDICT_SKIP, "not available on a recorded node");
+    return checks->root[0];
 }

@@ -2,6 +2,7 @@
 #ifndef MUSTER_CHECKS_H
 #define MUSTER_CHECKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/conf/conf.h"
@@ -28,7 +29,8 @@ struct checks {
     bool watches;
     /* The next health check goes on from where this one ends: log.c, rates.c, jobs.c. */
     bool keeps_state;
-    bool lists_jobs; /* each line of the node's log of jobs is a record (jobs.c) */
+    const char *test; /* of the check that runs: check_run() */
+    bool lists_jobs;  /* each line of the node's log of jobs is a record (jobs.c) */
 };
 
 /* One check: a file of the family's and a row of CHECK_LIST. It reports at least one record, never
@@ -37,11 +39,13 @@ struct checks {
 struct check {
     const char *name; /* the test of its records */
     const char *help;
-    void (*run)(const struct checks *checks, const char *test);
+    void (*run)(const struct checks *checks);
 };
 
 extern const struct check check_table[];
 extern const size_t check_count;
+
+void check_run(const struct check *check, const struct checks *checks);
 
 /* True when only, a comma list, holds the check's name or a part of it that ends at a dot: "net"
  * and "net.interfaces" are both net.interfaces. NULL or "" holds all. */
@@ -50,19 +54,21 @@ int check_is_wanted(const struct check *check, const char *only);
 /* How many seconds a GPU driver and file servers that do not respond may hold all checks up. */
 double checks_held_s(const struct conf *conf);
 
-/* Fills in suite, node and test, and hands the record to the sink, part and message as utf8_clean()
- * leaves them. Both are the sink's for the time of its call. */
-void checks_report(const struct checks *checks, const char *test, struct record *record);
+/* Hands the record to the sink with its message and with suite, node and test; part and message as
+ * utf8_clean() leaves them. Both are the sink's for the time of its call. */
+void checks_report(const struct checks *checks, struct record record, const char *message, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The same for a record that is a verdict and a message. part may be "". */
-void checks_record(const struct checks *checks, const char *test, const char *part,
-                   enum verdict verdict, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+void checks_record(const struct checks *checks, const char *part, enum verdict verdict,
+                   const char *message, ...) __attribute__((format(printf, 4, 5)));
 
 /* The same for a fault, with the verdict that the catalogue has for it. */
-void checks_fault(const struct checks *checks, const char *test, const char *part,
-                  enum fault_code code, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+void checks_fault(const struct checks *checks, const char *part, enum fault_code code,
+                  const char *message, ...) __attribute__((format(printf, 4, 5)));
+
+/* Whether the node is a recorded one, of which the check can tell nothing; then it is skipped. */
+bool checks_skip_recorded(const struct checks *checks);
 
 /* All of them: test, help, function. */
 /* clang-format off */
@@ -89,11 +95,11 @@ void checks_fault(const struct checks *checks, const char *test, const char *par
     ROW("host.config", "facts for comparison with other nodes", check_config)
 /* clang-format on */
 
-#define CHECK_DECLARE(name, help, run) void run(const struct checks *checks, const char *test);
+#define CHECK_DECLARE(name, help, run) void run(const struct checks *checks);
 CHECK_LIST(CHECK_DECLARE)
 #undef CHECK_DECLARE
 
 /* A part of gpu.health. */
-void check_accelerators(const struct checks *checks, const char *test);
+void check_accelerators(const struct checks *checks);
 
 #endif

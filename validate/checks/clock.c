@@ -2,39 +2,31 @@
 #include "validate/checks/checks.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <sys/timex.h>
 
 /* host.clock: what the kernel knows of its own clock. Whether the nodes' clocks agree is measured
  * by muster certify. */
-void check_clock(const struct checks *checks, const char *test)
+void check_clock(const struct checks *checks)
 {
-    struct record record;
     struct timex timex = {.modes = 0};
-    char message[192];
     double offset_ms;
 
-    if (checks->root[0]) {
-        checks_record(checks, test, "", VERDICT_SKIP, "not available on a recorded node");
+    if (checks_skip_recorded(checks))
         return;
-    }
     if (adjtimex(&timex) < 0) {
-        checks_record(checks, test, "", VERDICT_SKIP,
-                      "cannot read the clock's state: adjtimex: %m");
+        checks_record(checks, "", VERDICT_SKIP, "cannot read the clock's state: adjtimex: %m");
         return;
     }
     if (timex.status & STA_UNSYNC) {
-        checks_record(checks, test, "", VERDICT_SKIP,
+        checks_record(checks, "", VERDICT_SKIP,
                       "no time service synchronizes this clock (adjtimex: unsynchronized)");
         return;
     }
     offset_ms = (double)timex.offset / (timex.status & STA_NANO ? 1e6 : 1e3);
-    record = RECORD(.metric = "clock_offset", .value = offset_ms, .unit = "ms",
-                    .limit = checks->conf->clock_offset_ms, .limit_source = "conf",
-                    .verdict = fabs(offset_ms) > checks->conf->clock_offset_ms ? VERDICT_WARN
-                                                                               : VERDICT_PASS);
-    snprintf(message, sizeof message, "the clock differs from its time service by %.3g ms",
-             offset_ms);
-    record.message = message;
-    checks_report(checks, test, &record);
+    checks_report(checks,
+                  RECORD(.metric = "clock_offset", .value = offset_ms, .unit = "ms",
+                         .limit = checks->conf->clock_offset_ms, .limit_source = "conf",
+                         .verdict = fabs(offset_ms) > checks->conf->clock_offset_ms ? VERDICT_WARN
+                                                                                    : VERDICT_PASS),
+                  "the clock differs from its time service by %.3g ms", offset_ms);
 }

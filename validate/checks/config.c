@@ -7,50 +7,47 @@
 
 #include "lib/base/sysfs.h"
 
-void fact_record(const struct facts *facts, const char *metric, const char *part, double value,
+void fact_record(const struct checks *checks, const char *metric, const char *part, double value,
                  const char *unit, const char *format, ...)
 {
-    struct record record;
     char text[1024];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (!text[0])
-        return;
-    record = RECORD(.metric = metric, .part = part, .value = value,
-                    .unit = isnan(value) ? NULL : unit, .verdict = VERDICT_NONE, .message = text);
-    checks_report(facts->checks, facts->test, &record);
+    if (text[0])
+        checks_report(checks,
+                      RECORD(.metric = metric, .part = part, .value = value,
+                             .unit = isnan(value) ? NULL : unit),
+                      "%s", text);
 }
 
-void fact_text(const struct facts *facts, const char *metric, const char *part, const char *text)
+void fact_text(const struct checks *checks, const char *metric, const char *part, const char *text)
 {
-    fact_record(facts, metric, part, NAN, NULL, "%s", text);
+    fact_record(checks, metric, part, NAN, NULL, "%s", text);
 }
 
-void fact_number(const struct facts *facts, const char *metric, const char *part, long long number,
-                 const char *unit)
+void fact_number(const struct checks *checks, const char *metric, const char *part,
+                 long long number, const char *unit)
 {
     if (number >= 0)
-        fact_record(facts, metric, part, (double)number, unit, "%lld", number);
+        fact_record(checks, metric, part, (double)number, unit, "%lld", number);
 }
 
-void fact_line(const struct facts *facts, const char *metric, const char *part, const char *path)
+void fact_line(const struct checks *checks, const char *metric, const char *part, const char *path)
 {
     char text[512];
 
-    if (sysfs_line(facts->checks->root, text, sizeof text, "%s", path) == 0)
-        fact_text(facts, metric, part, text);
+    if (sysfs_line(checks->root, text, sizeof text, "%s", path) == 0)
+        fact_text(checks, metric, part, text);
 }
 
-void check_config(const struct checks *checks, const char *test)
+void check_config(const struct checks *checks)
 {
-    const struct facts facts = {checks, test};
-
-    facts_host(&facts);
-    facts_rails(&facts);
-    facts_gpus(&facts);
-    facts_accelerators(&facts);
-    facts_software(&facts);
+    facts_host(checks);
+    facts_rails(checks);
+    facts_gpus(checks);
+    facts_accelerators(checks);
+    facts_software(checks);
 }

@@ -40,30 +40,30 @@ static int redirects_above(const char *root, const struct location *location)
 }
 
 /* is_speed_steady: the link keeps its speed while the device idles. */
-static void record_location(const struct facts *facts, const char *part,
+static void record_location(const struct checks *checks, const char *part,
                             const struct location *location, bool is_speed_steady)
 {
-    const char *root = facts->checks->root;
+    const char *root = checks->root;
     struct pci_settings settings;
     int redirects;
 
     if (!location->pci[0])
         return;
     if (location->link_width > 0 && location->link_speed_gtps > 0 && is_speed_steady)
-        fact_record(facts, "pcie", part, NAN, NULL, "%.4g GT/s x%d", location->link_speed_gtps,
+        fact_record(checks, "pcie", part, NAN, NULL, "%.4g GT/s x%d", location->link_speed_gtps,
                     location->link_width);
     else if (location->link_width > 0)
-        fact_record(facts, "pcie", part, NAN, NULL, "x%d", location->link_width);
+        fact_record(checks, "pcie", part, NAN, NULL, "x%d", location->link_width);
     if (location->numa_node >= 0)
-        fact_record(facts, "device.numa", part, NAN, NULL, "%d", location->numa_node);
+        fact_record(checks, "device.numa", part, NAN, NULL, "%d", location->numa_node);
     pci_settings_read(root, location->pci, &settings);
     if (settings.payload_bytes > 0)
-        fact_number(facts, "pcie.payload", part, settings.payload_bytes, "bytes");
+        fact_number(checks, "pcie.payload", part, settings.payload_bytes, "bytes");
     if (settings.read_request_bytes > 0)
-        fact_number(facts, "pcie.readrequest", part, settings.read_request_bytes, "bytes");
+        fact_number(checks, "pcie.readrequest", part, settings.read_request_bytes, "bytes");
     redirects = redirects_above(root, location);
     if (redirects >= 0)
-        fact_text(facts, "acs", part, redirects ? "redirects" : "off");
+        fact_text(checks, "acs", part, redirects ? "redirects" : "off");
 }
 
 /* ---------------------------------------------------------------- interfaces */
@@ -79,7 +79,7 @@ static bool ethtool(int fd, const char *name, void *argument)
     return ioctl(fd, SIOCETHTOOL, &request) == 0;
 }
 
-static void record_offloads(const struct facts *facts, const char *part, int fd, const char *name)
+static void record_offloads(const struct checks *checks, const char *part, int fd, const char *name)
 {
     static const struct {
         unsigned command;
@@ -107,12 +107,12 @@ static void record_offloads(const struct facts *facts, const char *part, int fd,
     if (ethtool(fd, name, &flags) && flags.data & ETH_FLAG_LRO)
         snprintf(text + length, sizeof text - length, "%slro", length ? " " : "");
     if (is_told)
-        fact_text(facts, "offloads", part, *text ? text : "none");
+        fact_text(checks, "offloads", part, *text ? text : "none");
 }
 
 /* The priorities that pause, and which priority a packet of which DSCP has; where the driver has
  * DCB. The card goes by DSCPs where any has a priority, else by the priority in the VLAN tag. */
-static void record_priorities(const struct facts *facts, const char *part, const char *name)
+static void record_priorities(const struct checks *checks, const char *part, const char *name)
 {
     char text[512] = "", one[32];
     struct netlink netlink;
@@ -125,7 +125,7 @@ static void record_priorities(const struct facts *facts, const char *part, const
         return;
     if (dcb_get(&netlink, name, NETIF_PFC, &priorities, &err) == 0) {
         netif_value_format(NETIF_PFC, priorities, one, sizeof one);
-        fact_text(facts, "pfc", part, one);
+        fact_text(checks, "pfc", part, one);
     }
     for (int dscp = 0; dscp < 64 && is_told; dscp++) {
         enum netif_setting setting = (enum netif_setting)((int)NETIF_DSCP + dscp);
@@ -138,14 +138,15 @@ static void record_priorities(const struct facts *facts, const char *part, const
                                    length ? " " : "dscp ", dscp, one);
     }
     if (is_told)
-        fact_text(facts, "trust", part, length ? text : "tag");
+        fact_text(checks, "trust", part, length ? text : "tag");
     netlink_close(&netlink);
 }
 
 /* The priorities of which a port answers marked packets (np, notification point) and slows down
  * when it is told to (rp, reaction point): DCQCN of NVIDIA's drivers, docs.nvidia.com,
  * MLNX_OFED 4.9 and DOCA 2.10, "Explicit Congestion Notification". */
-static void record_congestion_control(const struct facts *facts, const char *part, const char *name)
+static void record_congestion_control(const struct checks *checks, const char *part,
+                                      const char *name)
 {
     static const char *const points[] = {"np", "rp"};
     char texts[2][32];
@@ -155,9 +156,8 @@ static void record_congestion_control(const struct facts *facts, const char *par
         long priorities = 0;
 
         for (int priority = 0; priority < 8; priority++) {
-            long long answer =
-                sysfs_number(facts->checks->root, "sys/class/net/%s/ecn/roce_%s/enable/%d", name,
-                             points[i], priority);
+            long long answer = sysfs_number(checks->root, "sys/class/net/%s/ecn/roce_%s/enable/%d",
+                                            name, points[i], priority);
 
             is_told |= answer >= 0;
             priorities |= answer > 0 ? 1L << priority : 0;
@@ -165,14 +165,15 @@ static void record_congestion_control(const struct facts *facts, const char *par
         netif_value_format(NETIF_PFC, priorities, texts[i], sizeof texts[i]);
     }
     if (is_told)
-        fact_record(facts, "congestion", part, NAN, NULL, "np %s rp %s", texts[0], texts[1]);
+        fact_record(checks, "congestion", part, NAN, NULL, "np %s rp %s", texts[0], texts[1]);
 }
 
 /* How a port marks and answers congestion, where the kernel's own mlx5 driver says it: debugfs
  * files of these names (Linux 6.12, drivers/infiniband/hw/mlx5/cong.c). Priority, DSCP and spacing
  * of the notices (CNP), and how fast a sender gives way and comes back; those that the driver has
  * not are left out. */
-static void record_congestion_settings(const struct facts *facts, const char *part, const char *pci)
+static void record_congestion_settings(const struct checks *checks, const char *part,
+                                       const char *pci)
 {
     static const struct {
         const char *metric, *files[8];
@@ -188,67 +189,66 @@ static void record_congestion_settings(const struct facts *facts, const char *pa
         size_t length = 0;
 
         for (size_t k = 0; k < 8 && settings[i].files[k] && length < sizeof text; k++) {
-            long long value =
-                sysfs_number(facts->checks->root, "sys/kernel/debug/mlx5/%s/cc_params/%s", pci,
-                             settings[i].files[k]);
+            long long value = sysfs_number(checks->root, "sys/kernel/debug/mlx5/%s/cc_params/%s",
+                                           pci, settings[i].files[k]);
 
             if (value >= 0)
                 length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %lld",
                                            length ? " " : "", settings[i].files[k] + 3, value);
         }
-        fact_text(facts, settings[i].metric, part, text);
+        fact_text(checks, settings[i].metric, part, text);
     }
 }
 
 /* What the kernel tells of the interface by ethtool(8)'s own way. */
-static void record_interface(const struct facts *facts, const char *part, const char *name)
+static void record_interface(const struct checks *checks, const char *part, const char *name)
 {
     struct ethtool_ringparam rings = {.cmd = ETHTOOL_GRINGPARAM};
     struct ethtool_pauseparam pause = {.cmd = ETHTOOL_GPAUSEPARAM};
     struct ethtool_drvinfo driver = {.cmd = ETHTOOL_GDRVINFO};
-    int fd = facts->checks->root[0] ? -1 : socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int fd = checks->root[0] ? -1 : socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
         return;
     if (ethtool(fd, name, &rings) && (rings.rx_pending || rings.tx_pending))
-        fact_record(facts, "rings", part, NAN, NULL, "rx %u tx %u", rings.rx_pending,
+        fact_record(checks, "rings", part, NAN, NULL, "rx %u tx %u", rings.rx_pending,
                     rings.tx_pending);
     if (ethtool(fd, name, &pause))
-        fact_record(facts, "pause", part, NAN, NULL, "rx %s tx %s", pause.rx_pause ? "on" : "off",
+        fact_record(checks, "pause", part, NAN, NULL, "rx %s tx %s", pause.rx_pause ? "on" : "off",
                     pause.tx_pause ? "on" : "off");
-    record_offloads(facts, part, fd, name);
-    record_priorities(facts, part, name);
+    record_offloads(checks, part, fd, name);
+    record_priorities(checks, part, name);
     if (!strchr(part, ':') && ethtool(fd, name, &driver)) { /* an RDMA port has told its own */
         char firmware[sizeof driver.fw_version + 1];
 
         snprintf(firmware, sizeof firmware, "%.*s", (int)sizeof driver.fw_version,
                  driver.fw_version);
-        fact_text(facts, "firmware", part, strcmp(firmware, "N/A") == 0 ? "" : firmware);
+        fact_text(checks, "firmware", part, strcmp(firmware, "N/A") == 0 ? "" : firmware);
     }
     close(fd);
 }
 
 /* ---------------------------------------------------------------- rails */
 
-static void record_driver(const struct facts *facts, const char *part, const char *driver)
+static void record_driver(const struct checks *checks, const char *part, const char *driver)
 {
     char path[128];
 
-    fact_text(facts, "driver", part, driver);
+    fact_text(checks, "driver", part, driver);
     snprintf(path, sizeof path, "sys/module/%.64s/version", driver);
     if (*driver && !strchr(driver, '/'))
-        fact_line(facts, "driver.version", part, path);
+        fact_line(checks, "driver.version", part, path);
 }
 
 /* The index and kind of the GID that jobs use: "3 RoCE v2 IPv4". */
-static void record_gid(const struct facts *facts, const struct rail *rail)
+static void record_gid(const struct checks *checks, const struct rail *rail)
 {
     for (size_t i = 0; i < rail->port->gid_count; i++) {
         const struct gid *gid = &rail->port->gids[i];
 
         if (gid->index != rail->gid_index)
             continue;
-        fact_record(facts, "gid", rail->name, NAN, NULL, "%d %s%s", gid->index,
+        fact_record(checks, "gid", rail->name, NAN, NULL, "%d %s%s", gid->index,
                     gid_type_name(gid->type),
                     strncmp(gid->gid, "0000:0000:0000:0000:0000:ffff:", 30) == 0 ? " IPv4"
                     : strncmp(gid->gid, "fe80:", 5) == 0                         ? " link-local"
@@ -256,64 +256,64 @@ static void record_gid(const struct facts *facts, const struct rail *rail)
     }
 }
 
-static void record_port(const struct facts *facts, const struct rail *rail)
+static void record_port(const struct checks *checks, const struct rail *rail)
 {
     const struct rdma_port *port = rail->port;
     char path[256];
 
     if (port->rate_gbps > 0)
-        fact_record(facts, "speed", rail->name, port->rate_gbps * 1000, "Mb/s", "%.10g Mb/s",
+        fact_record(checks, "speed", rail->name, port->rate_gbps * 1000, "Mb/s", "%.10g Mb/s",
                     port->rate_gbps * 1000);
-    fact_text(facts, "firmware", rail->name, port->firmware);
-    record_driver(facts, rail->name, port->driver);
-    record_gid(facts, rail);
+    fact_text(checks, "firmware", rail->name, port->firmware);
+    record_driver(checks, rail->name, port->driver);
+    record_gid(checks, rail);
     snprintf(path, sizeof path, "sys/class/infiniband/%s/ports/%d/pkeys/0", port->device,
              port->port);
     if (port->link_layer == LINK_INFINIBAND)
-        fact_line(facts, "pkey", rail->name, path);
+        fact_line(checks, "pkey", rail->name, path);
     else if (port->location.pci[0])
-        record_congestion_settings(facts, rail->name, port->location.pci);
-    record_location(facts, rail->name, &port->location, true);
+        record_congestion_settings(checks, rail->name, port->location.pci);
+    record_location(checks, rail->name, &port->location, true);
 }
 
-static void record_rail(const struct facts *facts, const struct rail *rail)
+static void record_rail(const struct checks *checks, const struct rail *rail)
 {
     if (rail->port) {
-        record_port(facts, rail);
+        record_port(checks, rail);
     } else {
         if (rail->nic->speed_mbps > 0)
-            fact_record(facts, "speed", rail->name, rail->nic->speed_mbps, "Mb/s", "%d Mb/s",
+            fact_record(checks, "speed", rail->name, rail->nic->speed_mbps, "Mb/s", "%d Mb/s",
                         rail->nic->speed_mbps);
-        record_driver(facts, rail->name, rail->nic->driver);
-        record_location(facts, rail->name, &rail->nic->location, true);
+        record_driver(checks, rail->name, rail->nic->driver);
+        record_location(checks, rail->name, &rail->nic->location, true);
     }
     if (rail->nic) {
-        fact_number(facts, "mtu", rail->name, rail->nic->mtu_bytes, "bytes");
-        record_congestion_control(facts, rail->name, rail->nic->name);
-        record_interface(facts, rail->name, rail->nic->name);
+        fact_number(checks, "mtu", rail->name, rail->nic->mtu_bytes, "bytes");
+        record_congestion_control(checks, rail->name, rail->nic->name);
+        record_interface(checks, rail->name, rail->nic->name);
     }
-    fact_text(facts, "class", rail->name, fabric_class_name(rail->class));
-    fact_text(facts, "carrier", rail->name, rail_is_up(rail) ? "yes" : "no");
+    fact_text(checks, "class", rail->name, fabric_class_name(rail->class));
+    fact_text(checks, "carrier", rail->name, rail_is_up(rail) ? "yes" : "no");
 }
 
-void facts_rails(const struct facts *facts)
+void facts_rails(const struct checks *checks)
 {
-    const struct fabric *fabric = facts->checks->fabric;
+    const struct fabric *fabric = checks->fabric;
 
-    fact_text(facts, "fabric", "", fabric_class_name(fabric->class));
+    fact_text(checks, "fabric", "", fabric_class_name(fabric->class));
     for (size_t i = 0; i < fabric->rail_count; i++)
-        record_rail(facts, &fabric->rails[i]);
+        record_rail(checks, &fabric->rails[i]);
     /* where the other nodes have a link there, this one lacks a rail */
     for (size_t i = 0; i < fabric->unused_count; i++)
-        record_rail(facts, &fabric->unused[i]);
+        record_rail(checks, &fabric->unused[i]);
 }
 
 /* ---------------------------------------------------------------- GPUs */
 
 /* Which module lets NICs read the GPUs' memory. */
-static void record_peer_memory(const struct facts *facts, const char *const *modules)
+static void record_peer_memory(const struct checks *checks, const char *const *modules)
 {
-    const char *root = facts->checks->root;
+    const char *root = checks->root;
     char text[128] = "";
     size_t length = 0;
 
@@ -321,40 +321,40 @@ static void record_peer_memory(const struct facts *facts, const char *const *mod
         if (sysfs_exists(root, "sys/module/%s", *modules))
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
                                        length ? " " : "", *modules);
-    fact_text(facts, "peer.memory", "", *text ? text : "none");
+    fact_text(checks, "peer.memory", "", *text ? text : "none");
 }
 
-static void record_gpu_driver(const struct facts *facts, enum gpu_vendor vendor)
+static void record_gpu_driver(const struct checks *checks, enum gpu_vendor vendor)
 {
     const struct gpu_vendor_info *info = gpu_vendor_info(vendor);
-    const char *version = facts->checks->inventory->gpu_drivers[vendor];
+    const char *version = checks->inventory->gpu_drivers[vendor];
     char name[64];
 
     if (!info->driver || !version[0])
         return;
     snprintf(name, sizeof name, "%s.driver", info->driver);
-    fact_text(facts, name, "", version);
+    fact_text(checks, name, "", version);
     if (info->peer_modules[0])
-        record_peer_memory(facts, info->peer_modules);
+        record_peer_memory(checks, info->peer_modules);
 }
 
-void facts_gpus(const struct facts *facts)
+void facts_gpus(const struct checks *checks)
 {
-    const struct inventory *inventory = facts->checks->inventory;
-    long given = gres_gpu_count(facts->checks, NULL);
+    const struct inventory *inventory = checks->inventory;
+    long given = gres_gpu_count(checks, NULL);
     char part[24];
 
-    fact_number(facts, "gpu.count", "", (long long)inventory->gpu_count, "count");
-    fact_number(facts, "gres.count", "", given, "count");
+    fact_number(checks, "gpu.count", "", (long long)inventory->gpu_count, "count");
+    fact_number(checks, "gres.count", "", given, "count");
     for (int vendor = GPU_OTHER + 1; vendor < GPU_VENDORS; vendor++)
-        record_gpu_driver(facts, (enum gpu_vendor)vendor);
+        record_gpu_driver(checks, (enum gpu_vendor)vendor);
     for (size_t i = 0; i < inventory->gpu_count; i++) {
         const struct gpu *gpu = &inventory->gpus[i];
 
         snprintf(part, sizeof part, "gpu%zu", i);
-        fact_text(facts, "model", part, gpu->model);
-        fact_text(facts, "firmware", part, gpu->firmware);
-        fact_text(facts, "pci", part, gpu->location.pci);
-        record_location(facts, part, &gpu->location, false);
+        fact_text(checks, "model", part, gpu->model);
+        fact_text(checks, "firmware", part, gpu->firmware);
+        fact_text(checks, "pci", part, gpu->location.pci);
+        record_location(checks, part, &gpu->location, false);
     }
 }

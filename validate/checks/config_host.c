@@ -13,21 +13,21 @@
 #include "lib/base/sysfs.h"
 
 /* PRETTY_NAME="Debian GNU/Linux 12 (bookworm)" */
-static void record_system(const struct facts *facts)
+static void record_system(const struct checks *checks)
 {
-    char *text = sysfs_file(facts->checks->root, 8192, "etc/os-release");
+    char *text = sysfs_file(checks->root, 8192, "etc/os-release");
     char *found = text ? strstr(text, "PRETTY_NAME=\"") : NULL;
 
     if (found) {
         found += strlen("PRETTY_NAME=\"");
         found[strcspn(found, "\"\n")] = '\0';
-        fact_text(facts, "system", "", found);
+        fact_text(checks, "system", "", found);
     }
     free(text);
 }
 
 /* The value of the first line "name : value". */
-static void record_cpu_line(const struct facts *facts, const char *cpuinfo, const char *name,
+static void record_cpu_line(const struct checks *checks, const char *cpuinfo, const char *name,
                             const char *metric)
 {
     char line[256];
@@ -39,26 +39,26 @@ static void record_cpu_line(const struct facts *facts, const char *cpuinfo, cons
     found += *found == ':';
     found += strspn(found, " \t");
     snprintf(line, sizeof line, "%.*s", (int)strcspn(found, "\n"), found);
-    fact_text(facts, metric, "", line);
+    fact_text(checks, metric, "", line);
 }
 
-static void record_processor(const struct facts *facts)
+static void record_processor(const struct checks *checks)
 {
-    char *text = sysfs_file(facts->checks->root, 8192, "proc/cpuinfo");
+    char *text = sysfs_file(checks->root, 8192, "proc/cpuinfo");
 
     if (text) {
-        record_cpu_line(facts, text, "model name", "cpu.model");
-        record_cpu_line(facts, text, "microcode", "microcode");
+        record_cpu_line(checks, text, "model name", "cpu.model");
+        record_cpu_line(checks, text, "microcode", "microcode");
     }
     free(text);
 }
 
 /* Which machine, which firmware. What its maker left empty is not told. */
-static void record_machine(const struct facts *facts)
+static void record_machine(const struct checks *checks)
 {
     static const char *const files[][3] = {{"product", "sys_vendor", "product_name"},
                                            {"bios", "bios_version", "bios_date"}};
-    const char *root = facts->checks->root;
+    const char *root = checks->root;
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char first[128], second[128];
@@ -66,19 +66,19 @@ static void record_machine(const struct facts *facts)
         sysfs_line(root, first, sizeof first, "sys/class/dmi/id/%s", files[i][1]);
         sysfs_line(root, second, sizeof second, "sys/class/dmi/id/%s", files[i][2]);
         if (*first || *second)
-            fact_record(facts, files[i][0], "", NAN, NULL, "%s%s%s", first,
+            fact_record(checks, files[i][0], "", NAN, NULL, "%s%s%s", first,
                         *first && *second ? " " : "", second);
     }
 }
 
 /* What the kernel was started with, but for what names this node or this kernel's file. */
-static void record_command_line(const struct facts *facts)
+static void record_command_line(const struct checks *checks)
 {
     static const char *const own[] = {
         "BOOT_IMAGE=",        "root=",   "initrd=", "ip=",      "BOOTIF=",
         "hostname=",          "resume=", "rd.",     "nfsroot=", "ifname=",
         "systemd.machine_id="};
-    char *text = sysfs_file(facts->checks->root, 4096, "proc/cmdline"), *rest = text, *word;
+    char *text = sysfs_file(checks->root, 4096, "proc/cmdline"), *rest = text, *word;
     char kept[900];
     size_t length = 0;
 
@@ -94,30 +94,30 @@ static void record_command_line(const struct facts *facts)
             length += (size_t)snprintf(kept + length, sizeof kept - length, "%s%s",
                                        length ? " " : "", word);
     }
-    fact_text(facts, "cmdline", "", kept);
+    fact_text(checks, "cmdline", "", kept);
     free(text);
 }
 
 /* "always [madvise] never" is madvise */
-static void record_huge_pages(const struct facts *facts)
+static void record_huge_pages(const struct checks *checks)
 {
-    const char *root = facts->checks->root;
+    const char *root = checks->root;
     char text[64], *begin, *end;
 
-    fact_number(facts, "hugepages", "", sysfs_number(root, "proc/sys/vm/nr_hugepages"), "count");
+    fact_number(checks, "hugepages", "", sysfs_number(root, "proc/sys/vm/nr_hugepages"), "count");
     sysfs_line(root, text, sizeof text, "sys/kernel/mm/transparent_hugepage/enabled");
     begin = strchr(text, '[');
     end = begin ? strchr(begin, ']') : NULL;
     if (end) {
         *end = '\0';
-        fact_text(facts, "transparent_hugepages", "", begin + 1);
+        fact_text(checks, "transparent_hugepages", "", begin + 1);
     }
 }
 
 /* The processors and whole GiB of each NUMA node. */
-static void record_numa(const struct facts *facts)
+static void record_numa(const struct checks *checks)
 {
-    const char *root = facts->checks->root;
+    const char *root = checks->root;
     char **names;
     size_t count = sysfs_names(root, &names, "sys/devices/system/node");
 
@@ -134,20 +134,20 @@ static void record_numa(const struct facts *facts)
         memory = sysfs_file(root, 4096, "sys/devices/system/node/%s/meminfo", names[i]);
         found = memory ? strstr(memory, "MemTotal:") : NULL;
         if (found)
-            fact_record(facts, "numa", part, NAN, NULL, "CPUs %s, %.0f GiB", processors,
+            fact_record(checks, "numa", part, NAN, NULL, "CPUs %s, %.0f GiB", processors,
                         strtod(found + strlen("MemTotal:"), NULL) / (1 << 20));
         else
-            fact_record(facts, "numa", part, NAN, NULL, "CPUs %s", processors);
+            fact_record(checks, "numa", part, NAN, NULL, "CPUs %s", processors);
         free(memory);
     }
     sysfs_names_free(names, count);
-    fact_line(facts, "numa.balancing", "", "proc/sys/kernel/numa_balancing");
+    fact_line(checks, "numa.balancing", "", "proc/sys/kernel/numa_balancing");
 }
 
 /* The governor, of all processors alike, else "mixed". */
-static void record_governor(const struct facts *facts)
+static void record_governor(const struct checks *checks)
 {
-    const char *root = facts->checks->root;
+    const char *root = checks->root;
     char **names, first[64] = "", text[64];
     size_t count = sysfs_names(root, &names, "sys/devices/system/cpu/cpufreq");
     bool is_mixed = false;
@@ -162,23 +162,23 @@ static void record_governor(const struct facts *facts)
             is_mixed |= strcmp(first, text) != 0;
         }
     sysfs_names_free(names, count);
-    fact_text(facts, "governor", "", is_mixed ? "mixed" : first);
+    fact_text(checks, "governor", "", is_mixed ? "mixed" : first);
 }
 
-static void record_turbo(const struct facts *facts)
+static void record_turbo(const struct checks *checks)
 {
-    const char *root = facts->checks->root;
+    const char *root = checks->root;
     long long off = sysfs_number(root, "sys/devices/system/cpu/intel_pstate/no_turbo");
     long long on = off < 0 ? sysfs_number(root, "sys/devices/system/cpu/cpufreq/boost") : !off;
 
     if (on >= 0)
-        fact_text(facts, "turbo", "", on ? "on" : "off");
+        fact_text(checks, "turbo", "", on ? "on" : "off");
 }
 
 /* How deep processors may sleep: the driver, and the last state that is not switched off. */
-static void record_sleep(const struct facts *facts)
+static void record_sleep(const struct checks *checks)
 {
-    const char *root = facts->checks->root;
+    const char *root = checks->root;
     char driver[64], name[64], deepest[64] = "none";
     char **names;
     size_t count = sysfs_names(root, &names, "sys/devices/system/cpu/cpu0/cpuidle");
@@ -191,13 +191,13 @@ static void record_sleep(const struct facts *facts)
     sysfs_names_free(names, count);
     if (sysfs_line(root, driver, sizeof driver, "sys/devices/system/cpu/cpuidle/current_driver") ==
         0)
-        fact_record(facts, "cstate", "", NAN, NULL, "%s, deepest %s", driver, deepest);
+        fact_record(checks, "cstate", "", NAN, NULL, "%s, deepest %s", driver, deepest);
 }
 
 /* "off", or the kind of the first group's translation: "identity", "DMA", "DMA-FQ". */
-static void record_iommu(const struct facts *facts)
+static void record_iommu(const struct checks *checks)
 {
-    const char *root = facts->checks->root;
+    const char *root = checks->root;
     char kind[64], **names;
     size_t count;
 
@@ -206,80 +206,81 @@ static void record_iommu(const struct facts *facts)
     count = sysfs_names(root, &names, "sys/kernel/iommu_groups");
     if (count > 0)
         sysfs_line(root, kind, sizeof kind, "sys/kernel/iommu_groups/%s/type", names[0]);
-    fact_text(facts, "iommu", "", count == 0 ? "off" : *kind ? kind : "on");
+    fact_text(checks, "iommu", "", count == 0 ? "off" : *kind ? kind : "on");
     sysfs_names_free(names, count);
 }
 
-static void record_limit(const struct facts *facts, const char *part, int resource)
+static void record_limit(const struct checks *checks, const char *part, int resource)
 {
     struct rlimit limit;
 
     if (getrlimit((__rlimit_resource_t)resource, &limit) != 0)
         return;
     if (limit.rlim_cur == RLIM_INFINITY)
-        fact_text(facts, "limits", part, "unlimited");
+        fact_text(checks, "limits", part, "unlimited");
     else
-        fact_record(facts, "limits", part, NAN, NULL, "%llu", (unsigned long long)limit.rlim_cur);
+        fact_record(checks, "limits", part, NAN, NULL, "%llu", (unsigned long long)limit.rlim_cur);
 }
 
 /* What only this process can tell: not of a recorded tree. */
-static void record_limits(const struct facts *facts)
+static void record_limits(const struct checks *checks)
 {
     struct statvfs shared;
     struct rlimit limit;
 
-    if (facts->checks->root[0])
+    if (checks->root[0])
         return;
     if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY)
-        fact_text(facts, "memlock", "", "unlimited");
+        fact_text(checks, "memlock", "", "unlimited");
     else if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
-        fact_record(facts, "memlock", "", (double)limit.rlim_cur / 1e6, "MB", "%.4g MB",
+        fact_record(checks, "memlock", "", (double)limit.rlim_cur / 1e6, "MB", "%.4g MB",
                     (double)limit.rlim_cur / 1e6);
-    record_limit(facts, "nofile", RLIMIT_NOFILE);
-    record_limit(facts, "stack", RLIMIT_STACK);
-    record_limit(facts, "nproc", RLIMIT_NPROC);
+    record_limit(checks, "nofile", RLIMIT_NOFILE);
+    record_limit(checks, "stack", RLIMIT_STACK);
+    record_limit(checks, "nproc", RLIMIT_NPROC);
     if (statvfs("/dev/shm", &shared) == 0)
-        fact_record(facts, "shm", "", (double)shared.f_blocks * (double)shared.f_frsize / 1e6, "MB",
-                    "%.1f GiB", (double)shared.f_blocks * (double)shared.f_frsize / (1 << 30));
+        fact_record(checks, "shm", "", (double)shared.f_blocks * (double)shared.f_frsize / 1e6,
+                    "MB", "%.1f GiB",
+                    (double)shared.f_blocks * (double)shared.f_frsize / (1 << 30));
 }
 
 /* Whether LLDP can be asked for the node's neighbors. */
-static void record_lldpd(const struct facts *facts)
+static void record_lldpd(const struct checks *checks)
 {
     char path[SYSFS_PATH];
     bool is_running;
 
-    if (sysfs_path(facts->checks->root, path, sizeof path, "run/lldpd.socket") != 0)
+    if (sysfs_path(checks->root, path, sizeof path, "run/lldpd.socket") != 0)
         return;
     is_running = access(path, F_OK) == 0;
-    fact_record(facts, "lldpd", "", is_running, "count", "%s",
+    fact_record(checks, "lldpd", "", is_running, "count", "%s",
                 is_running ? "running" : "not running");
 }
 
-void facts_host(const struct facts *facts)
+void facts_host(const struct checks *checks)
 {
-    const struct inventory *inventory = facts->checks->inventory;
+    const struct inventory *inventory = checks->inventory;
 
-    fact_text(facts, "kernel", "", inventory->kernel);
-    record_system(facts);
-    record_command_line(facts);
-    record_machine(facts);
-    record_lldpd(facts);
-    record_processor(facts);
-    fact_number(facts, "cpu.count", "", inventory->cpu_count, "count");
-    fact_number(facts, "numa.count", "", inventory->numa_node_count, "count");
+    fact_text(checks, "kernel", "", inventory->kernel);
+    record_system(checks);
+    record_command_line(checks);
+    record_machine(checks);
+    record_lldpd(checks);
+    record_processor(checks);
+    fact_number(checks, "cpu.count", "", inventory->cpu_count, "count");
+    fact_number(checks, "numa.count", "", inventory->numa_node_count, "count");
     /* kernels keep slightly different amounts for themselves: whole GiB compare */
     if (inventory->memory_bytes > 0)
-        fact_record(facts, "memory", "", (double)inventory->memory_bytes / 1e6, "MB", "%.0f GiB",
+        fact_record(checks, "memory", "", (double)inventory->memory_bytes / 1e6, "MB", "%.0f GiB",
                     (double)inventory->memory_bytes / (1 << 30));
-    fact_line(facts, "clocksource", "",
+    fact_line(checks, "clocksource", "",
               "sys/devices/system/clocksource/clocksource0/current_clocksource");
-    fact_line(facts, "smt", "", "sys/devices/system/cpu/smt/control");
-    record_numa(facts);
-    record_governor(facts);
-    record_turbo(facts);
-    record_sleep(facts);
-    record_iommu(facts);
-    record_huge_pages(facts);
-    record_limits(facts);
+    fact_line(checks, "smt", "", "sys/devices/system/cpu/smt/control");
+    record_numa(checks);
+    record_governor(checks);
+    record_turbo(checks);
+    record_sleep(checks);
+    record_iommu(checks);
+    record_huge_pages(checks);
+    record_limits(checks);
 }

@@ -58,12 +58,12 @@ static void look_into(const char *root, const char *directory, char found[LIBRAR
 }
 
 /* Several places are told one after the other: which one a job takes is its own choice. */
-static void record_libraries(const struct facts *facts)
+static void record_libraries(const struct checks *checks)
 {
     char texts[LIBRARIES][512] = {{0}}, found[LIBRARIES][NAME];
 
     for (size_t k = 0; k < sizeof directories / sizeof *directories; k++) {
-        look_into(facts->checks->root, directories[k], found);
+        look_into(checks->root, directories[k], found);
         for (size_t i = 0; i < LIBRARIES; i++) {
             char path[512], id[BUILD_ID_TEXT];
             size_t length = strlen(texts[i]);
@@ -71,24 +71,24 @@ static void record_libraries(const struct facts *facts)
             if (!*found[i])
                 continue;
             snprintf(path, sizeof path, "%s/%s", directories[k], found[i]);
-            build_id_read(facts->checks->root, path, id);
+            build_id_read(checks->root, path, id);
             snprintf(texts[i] + length, sizeof texts[i] - length, "%s%s%s%.8s in /%s",
                      length ? "; " : "", found[i], *id ? " build " : "", id, directories[k]);
         }
     }
     for (size_t i = 0; i < LIBRARIES; i++)
-        fact_text(facts, "library", libraries[i].part, texts[i]);
+        fact_text(checks, "library", libraries[i].part, texts[i]);
 }
 
-void facts_software(const struct facts *facts)
+void facts_software(const struct checks *checks)
 {
     char id[BUILD_ID_TEXT];
 
-    record_libraries(facts);
-    if (facts->checks->root[0])
+    record_libraries(checks);
+    if (checks->root[0])
         return;
     build_id_read("", "proc/self/exe", id);
     /* the last record of a machine's check, by which muster certify knows that it has all */
-    fact_record(facts, "muster", "", NAN, NULL, "%s%s%.8s", PACKAGE_VERSION, *id ? " build " : "",
+    fact_record(checks, "muster", "", NAN, NULL, "%s%s%.8s", PACKAGE_VERSION, *id ? " build " : "",
                 id);
 }

@@ -4,31 +4,26 @@
 
 #include "validate/checks/checks.h"
 
-/* Inside of host.config: facts, one record each, that the nodes of a cluster should have in common.
- * They have no verdict: whoever sees all nodes judges them. */
-
-struct facts {
-    const struct checks *checks;
-    const char *test;
-};
+/* Inside of host.config: checks, one record each, that the nodes of a cluster should have in
+ * common. They have no verdict: whoever sees all nodes judges them. */
 
 /* An unknown fact ("") is not told. value NAN when the fact is no number. */
-void fact_record(const struct facts *facts, const char *metric, const char *part, double value,
+void fact_record(const struct checks *checks, const char *metric, const char *part, double value,
                  const char *unit, const char *format, ...) __attribute__((format(printf, 6, 7)));
-void fact_text(const struct facts *facts, const char *metric, const char *part, const char *text);
+void fact_text(const struct checks *checks, const char *metric, const char *part, const char *text);
 /* A negative number is not told. */
-void fact_number(const struct facts *facts, const char *metric, const char *part, long long number,
-                 const char *unit);
+void fact_number(const struct checks *checks, const char *metric, const char *part,
+                 long long number, const char *unit);
 /* The first line of the file below the root. */
-void fact_line(const struct facts *facts, const char *metric, const char *part, const char *path);
+void fact_line(const struct checks *checks, const char *metric, const char *part, const char *path);
 
 /* What the files define. */
-void facts_host(const struct facts *facts);
-void facts_rails(const struct facts *facts);
-void facts_gpus(const struct facts *facts);
-void facts_accelerators(const struct facts *facts);
-void facts_software(const struct facts *facts);
-void facts_hosts(const struct facts *facts); /* of net.addresses */
+void facts_host(const struct checks *checks);
+void facts_rails(const struct checks *checks);
+void facts_gpus(const struct checks *checks);
+void facts_accelerators(const struct checks *checks);
+void facts_software(const struct checks *checks);
+void facts_hosts(const struct checks *checks); /* of net.addresses */
 
 /* The 20 bytes (as many as there are, at most) of a 64-bit ELF file's build id (note
  * NT_GNU_BUILD_ID of the GNU ABI) as hexadecimal digits; "" where the file has none. path is below

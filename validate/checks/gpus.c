@@ -15,30 +15,21 @@ static const char *part_name(size_t index, char part[24])
     return part;
 }
 
-static void report_count(const struct checks *checks, const char *test, long found, long expected,
-                         const char *source)
+static void report_count(const struct checks *checks, long found, long expected, const char *source)
 {
-    struct record record;
-    char message[256];
-
-    if (found < expected)
-        snprintf(message, sizeof message,
-                 "%ld GPU%s on the PCI bus, %s expects %ld; the kernel log shows which one is gone",
-                 found, text_plural((size_t)found), source, expected);
-    else
-        snprintf(message, sizeof message, "%ld GPU%s on the PCI bus, %s expects %ld", found,
-                 text_plural((size_t)found), source, expected);
-    record = RECORD(.part = "gpu", .metric = "count", .value = (double)found, .unit = "count",
-                    .limit = (double)expected, .limit_source = "conf",
-                    .verdict = found < expected   ? VERDICT_FAIL
-                               : found > expected ? VERDICT_WARN
-                                                  : VERDICT_PASS,
-                    .code = found < expected ? FAULT_GPU_MISSING : FAULT_GPU_SURPLUS,
-                    .message = message);
-    checks_report(checks, test, &record);
+    checks_report(checks,
+                  RECORD(.part = "gpu", .metric = "count", .value = (double)found, .unit = "count",
+                         .limit = (double)expected, .limit_source = "conf",
+                         .verdict = found < expected   ? VERDICT_FAIL
+                                    : found > expected ? VERDICT_WARN
+                                                       : VERDICT_PASS,
+                         .code = found < expected ? FAULT_GPU_MISSING : FAULT_GPU_SURPLUS),
+                  "%ld GPU%s on the PCI bus, %s expects %ld%s", found, text_plural((size_t)found),
+                  source, expected,
+                  found < expected ? "; the kernel log shows which one is gone" : "");
 }
 
-static void check_drivers(const struct checks *checks, const char *test)
+static void check_drivers(const struct checks *checks)
 {
     char part[24];
 
@@ -46,61 +37,45 @@ static void check_drivers(const struct checks *checks, const char *test)
         const struct gpu *gpu = &checks->inventory->gpus[i];
 
         if (!gpu->driver[0])
-            checks_fault(checks, test, part_name(i, part), FAULT_GPU_NO_DRIVER,
+            checks_fault(checks, part_name(i, part), FAULT_GPU_NO_DRIVER,
                          "%s %s at %s has no driver; the kernel log says why",
                          gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
         else if (strcmp(gpu->driver, "vfio-pci") == 0)
-            checks_fault(checks, test, part_name(i, part), FAULT_GPU_PASSED_THROUGH,
+            checks_fault(checks, part_name(i, part), FAULT_GPU_PASSED_THROUGH,
                          "%s %s at %s is reserved for virtual machines (vfio-pci)",
                          gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
         else if (gpu->is_excluded)
-            checks_record(checks, test, part_name(i, part), VERDICT_SKIP,
+            checks_record(checks, part_name(i, part), VERDICT_SKIP,
                           "%s %s at %s is excluded by an option of its driver (NVreg_ExcludedGpus)",
                           gpu_vendor_name(gpu->vendor), gpu->model, gpu->location.pci);
     }
 }
 
-void check_gpu_enumerate(const struct checks *checks, const char *test)
+void check_gpu_enumerate(const struct checks *checks)
 {
     long found = (long)checks->inventory->gpu_count, stated = checks->conf->gpus_per_node;
     bool has_partitions = false;
     long given = found > 0 && stated < 0 ? gres_gpu_count(checks, &has_partitions) : -1;
 
     if (found == 0 && stated <= 0) {
-        checks_record(checks, test, "", VERDICT_SKIP, "no supported GPU found");
+        checks_record(checks, "", VERDICT_SKIP, "no supported GPU found");
         return;
     }
     if (stated >= 0)
-        report_count(checks, test, found, stated, "GPUsPerNode in muster.conf");
+        report_count(checks, found, stated, "GPUsPerNode in muster.conf");
     else if (given >= 0 && has_partitions)
-        checks_record(checks, test, "gpu", VERDICT_SKIP,
+        checks_record(checks, "gpu", VERDICT_SKIP,
                       "%ld GPU%s on the PCI bus; not compared, as slurm.conf gives %ld with "
                       "partitions (MIG) counted",
                       found, text_plural((size_t)found), given);
     else if (given >= 0)
-        report_count(checks, test, found, given, "slurm.conf");
+        report_count(checks, found, given, "slurm.conf");
     else
         checks_record(
-            checks, test, "gpu", VERDICT_PASS,
+            checks, "gpu", VERDICT_PASS,
             "%ld GPU%s on the PCI bus; neither muster.conf nor slurm.conf sets an expected number",
             found, text_plural((size_t)found));
-    check_drivers(checks, test);
-}
-
-static void check_memory_errors(const struct checks *checks, const char *test, const char *part,
-                                const struct gpu *gpu)
-{
-    struct record record;
-    char message[192];
-
-    if (gpu->ecc_uncorrected <= 0)
-        return;
-    snprintf(message, sizeof message, "%s at %s has %ld uncorrected memory errors", gpu->model,
-             gpu->location.pci, gpu->ecc_uncorrected);
-    record = RECORD(.part = part, .metric = "ecc_uncorrected",
-                    .value = (double)gpu->ecc_uncorrected, .unit = "count", .verdict = VERDICT_FAIL,
-                    .code = FAULT_GPU_MEMORY_ERRORS, .message = message);
-    checks_report(checks, test, &record);
+    check_drivers(checks);
 }
 
 /* States of habanalabs that pass: Gaudi 2 and newer are reset whenever a job has closed them. */
@@ -116,55 +91,59 @@ static bool is_passing(const char *state)
 }
 
 /* Returns how many problems it told. */
-static int check_gpu(const struct checks *checks, const char *test, const char *part,
-                     const struct gpu *gpu)
+static int check_gpu(const struct checks *checks, const char *part, const struct gpu *gpu)
 {
     int found = 0;
 
     if (is_passing(gpu->state)) {
         found++;
-        checks_record(checks, test, part, VERDICT_UNKNOWN,
+        checks_record(checks, part, VERDICT_UNKNOWN,
                       "%s at %s is in state '%s', not operational yet", gpu->model,
                       gpu->location.pci, gpu->state);
     } else if (gpu->state[0] && strcasecmp(gpu->state, "operational") != 0) {
         found++;
-        checks_fault(checks, test, part, FAULT_GPU_NOT_OPERATIONAL,
+        checks_fault(checks, part, FAULT_GPU_NOT_OPERATIONAL,
                      "%s at %s is in state '%s', not operational", gpu->model, gpu->location.pci,
                      gpu->state);
     }
     if (gpu->reset_count > 0) {
         found++;
-        checks_fault(checks, test, part, FAULT_GPU_WAS_RESET, "%s at %s was reset %ld time%s",
-                     gpu->model, gpu->location.pci, gpu->reset_count,
-                     text_plural(gpu->reset_count));
+        checks_fault(checks, part, FAULT_GPU_WAS_RESET, "%s at %s was reset %ld time%s", gpu->model,
+                     gpu->location.pci, gpu->reset_count, text_plural(gpu->reset_count));
     }
-    found += gpu->ecc_uncorrected > 0;
-    check_memory_errors(checks, test, part, gpu);
+    if (gpu->ecc_uncorrected > 0) {
+        found++;
+        checks_report(checks,
+                      RECORD(.part = part, .metric = "ecc_uncorrected",
+                             .value = (double)gpu->ecc_uncorrected, .unit = "count",
+                             .verdict = VERDICT_FAIL, .code = FAULT_GPU_MEMORY_ERRORS),
+                      "%s at %s has %ld uncorrected memory errors", gpu->model, gpu->location.pci,
+                      gpu->ecc_uncorrected);
+    }
     /* The speed of an idle GPU's link is lowered to save power: only the width tells. */
     if (gpu->location.link_width > 0 &&
         gpu->location.link_width < location_width_limit(&gpu->location)) {
         found++;
-        checks_fault(checks, test, part, FAULT_PCIE_DEGRADED,
+        checks_fault(checks, part, FAULT_PCIE_DEGRADED,
                      "%s at %s uses %d of %d PCIe lanes; reseat it", gpu->model, gpu->location.pci,
                      gpu->location.link_width, location_width_limit(&gpu->location));
     }
     return found;
 }
 
-void check_gpu_health(const struct checks *checks, const char *test)
+void check_gpu_health(const struct checks *checks)
 {
     size_t told = 0;
     char part[24];
 
     if (checks->inventory->gpu_count == 0 && !checks->accelerators) {
-        checks_record(checks, test, "", VERDICT_SKIP, "no supported GPU found");
+        checks_record(checks, "", VERDICT_SKIP, "no supported GPU found");
         return;
     }
     for (size_t i = 0; i < checks->inventory->gpu_count; i++)
-        told += check_gpu(checks, test, part_name(i, part), &checks->inventory->gpus[i]) > 0;
+        told += check_gpu(checks, part_name(i, part), &checks->inventory->gpus[i]) > 0;
     if (told == 0 && checks->inventory->gpu_count > 0)
-        checks_record(checks, test, "gpu", VERDICT_PASS,
-                      "%zu GPU%s without faults in the driver's files",
+        checks_record(checks, "gpu", VERDICT_PASS, "%zu GPU%s without faults in the driver's files",
                       checks->inventory->gpu_count, text_plural(checks->inventory->gpu_count));
-    check_accelerators(checks, test);
+    check_accelerators(checks);
 }

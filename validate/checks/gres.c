@@ -2,7 +2,6 @@
 #include "validate/checks/gres.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,6 @@ struct device {
 
 struct context {
     const struct checks *checks;
-    const char *test;
     const struct gres_conf *conf;
     const struct gres_devices *list;
     struct device *devices; /* list->count of them */
@@ -36,7 +34,7 @@ struct context {
 /* Counts as a failure what is one. */
 #define record_problem(context, part, verdict, ...)                                                \
     ((context)->failures += (verdict) == VERDICT_FAIL,                                             \
-     checks_record((context)->checks, (context)->test, part, verdict, __VA_ARGS__))
+     checks_record((context)->checks, part, verdict, __VA_ARGS__))
 
 static bool is_gpu(const struct device *device)
 {
@@ -165,25 +163,14 @@ static void check_kinds(struct context *context)
     }
 }
 
-static void report_count(struct context *context, long found, long expected, enum verdict verdict,
-                         const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-static void report_count(struct context *context, long found, long expected, enum verdict verdict,
-                         const char *format, ...)
-{
-    struct record record;
-    char message[512];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    context->failures += verdict == VERDICT_FAIL;
-    record = RECORD(.part = "gpu", .metric = "count", .value = (double)found, .unit = "count",
-                    .limit = (double)expected, .limit_source = "conf", .verdict = verdict,
-                    .message = message);
-    checks_report(context->checks, context->test, &record);
-}
+/* The number of GPUs, with a message. */
+#define report_count(context, found, expected, verdict_, ...)                                      \
+    ((context)->failures += (verdict_) == VERDICT_FAIL,                                            \
+     checks_report((context)->checks,                                                              \
+                   RECORD(.part = "gpu", .metric = "count", .value = (double)(found),              \
+                          .unit = "count", .limit = (double)(expected), .limit_source = "conf",    \
+                          .verdict = verdict_),                                                    \
+                   __VA_ARGS__))
 
 /* AutoDetect takes what the vendor's library finds; here it is what is on the bus. */
 static void check_detected(struct context *context, long expected)
@@ -258,45 +245,44 @@ static void check_devices(struct context *context)
     check_doubles(context);
 }
 
-static void check_node(const struct checks *checks, const char *test, const struct gres_conf *conf)
+static void check_node(const struct checks *checks, const struct gres_conf *conf)
 {
     struct gres_devices list;
-    struct context context = {checks, test, conf, &list, NULL, 0};
+    struct context context = {checks, conf, &list, NULL, 0};
     struct error err;
 
     if (gres_devices_list(&conf->gres, checks->node, &list, &err) < 0) {
-        checks_record(checks, test, "", VERDICT_FAIL, "%s", err.text);
+        checks_record(checks, "", VERDICT_FAIL, "%s", err.text);
     } else if (list.count == 0 && !list.is_named && !conf->node.gres[0]) {
-        checks_record(checks, test, "", VERDICT_SKIP,
-                      "slurm.conf and gres.conf have no GRES for %s", checks->node);
+        checks_record(checks, "", VERDICT_SKIP, "slurm.conf and gres.conf have no GRES for %s",
+                      checks->node);
     } else {
         context.devices = calloc(list.count + 1, sizeof *context.devices);
         if (context.devices) {
             check_devices(&context);
             compare_counts(&context);
         } else {
-            checks_record(checks, test, "", VERDICT_UNKNOWN, "out of memory for %zu devices",
-                          list.count);
+            checks_record(checks, "", VERDICT_UNKNOWN, "out of memory for %zu devices", list.count);
         }
         free(context.devices);
     }
     gres_devices_clear(&list);
 }
 
-void check_gres(const struct checks *checks, const char *test)
+void check_gres(const struct checks *checks)
 {
     struct gres_conf conf;
     struct error err;
     int result = gres_conf_read(checks, &conf, &err);
 
     if (result > 0)
-        checks_record(checks, test, "", VERDICT_SKIP, "%s", err.text);
+        checks_record(checks, "", VERDICT_SKIP, "%s", err.text);
     else if (result < 0)
-        checks_record(checks, test, "", VERDICT_UNKNOWN, "%s", err.text);
+        checks_record(checks, "", VERDICT_UNKNOWN, "%s", err.text);
     else if (!conf.node.is_found)
-        checks_record(checks, test, "", VERDICT_SKIP, "%s/slurm.conf has no NodeName %s",
-                      conf.directory, checks->node);
+        checks_record(checks, "", VERDICT_SKIP, "%s/slurm.conf has no NodeName %s", conf.directory,
+                      checks->node);
     else
-        check_node(checks, test, &conf);
+        check_node(checks, &conf);
     gres_conf_clear(&conf);
 }

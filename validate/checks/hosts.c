@@ -35,7 +35,7 @@ static void line_take(char *line, const struct hostlist *nodes, const char **fou
                 found[i] = address;
 }
 
-void facts_hosts(const struct facts *facts)
+void facts_hosts(const struct checks *checks)
 {
     const char *list = getenv("SLURM_STEP_NODELIST");
     const char *found[HOSTS_NODES_MAX] = {NULL};
@@ -43,13 +43,13 @@ void facts_hosts(const struct facts *facts)
     char *text = NULL, *rest, *line;
 
     if (list && hostlist_expand(list, &nodes, NULL) == 0 && nodes.count <= HOSTS_NODES_MAX)
-        text = sysfs_file(facts->checks->root, HOSTS_BYTES, "etc/hosts");
+        text = sysfs_file(checks->root, HOSTS_BYTES, "etc/hosts");
     rest = text;
     while ((line = strsep(&rest, "\n")))
         line_take(line, &nodes, found);
     for (size_t i = 0; text && i < nodes.count; i++)
         if (found[i])
-            fact_text(facts, "hosts", nodes.names[i], found[i]);
+            fact_text(checks, "hosts", nodes.names[i], found[i]);
     free(text);
     hostlist_clear(&nodes);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/ports.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 
 struct context {
     const struct checks *checks;
-    const char *test;
     const struct rail *rail;
     int found; /* problems so far */
 };
@@ -28,30 +26,20 @@ static const char *mbps_text(double mbps, char text[32])
 }
 
 #define record_problem(context, verdict, ...)                                                      \
-    ((context)->found++, checks_record((context)->checks, (context)->test, (context)->rail->name,  \
-                                       verdict, __VA_ARGS__))
-#define record_fault(context, code, ...)                                                           \
     ((context)->found++,                                                                           \
-     checks_fault((context)->checks, (context)->test, (context)->rail->name, code, __VA_ARGS__))
+     checks_record((context)->checks, (context)->rail->name, verdict, __VA_ARGS__))
+#define record_fault(context, code, ...)                                                           \
+    ((context)->found++, checks_fault((context)->checks, (context)->rail->name, code, __VA_ARGS__))
+
+#define record_as(context, record, ...)                                                            \
+    ((context)->found++, checks_report((context)->checks, record, __VA_ARGS__))
 
 /* The rail can carry nothing. The metric tells that from what only makes a rail worse:
  * AllowFailedRails counts these. */
-static void record_unusable(struct context *context, enum fault_code code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void record_unusable(struct context *context, enum fault_code code, const char *format, ...)
+static struct record unusable(const struct context *context, enum fault_code code)
 {
-    struct record record;
-    char message[256];
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(message, sizeof message, format, values);
-    va_end(values);
-    context->found++;
-    record = RECORD(.part = context->rail->name, .metric = "unusable", .verdict = VERDICT_FAIL,
-                    .code = code, .message = message);
-    checks_report(context->checks, context->test, &record);
+    return RECORD(.part = context->rail->name, .metric = "unusable", .verdict = VERDICT_FAIL,
+                  .code = code);
 }
 
 /* What the link runs at now: -1 when it does not say. */
@@ -103,7 +91,7 @@ static int check_link(struct context *context)
     if (rail_is_up(rail) && (!nic || (nic->is_up && nic->has_carrier)))
         return 1;
     rail_why_down(rail, why, sizeof why);
-    record_unusable(context, FAULT_LINK_DOWN, "%s", why);
+    record_as(context, unusable(context, FAULT_LINK_DOWN), "%s", why);
     return 0;
 }
 
@@ -130,60 +118,49 @@ static void count_peers(const struct context *context, double speed, size_t *fas
     }
 }
 
-static void report_speed(struct context *context, double speed, double limit,
-                         const char *limit_source, enum verdict verdict, const char *message)
+static struct record slow(const struct context *context, double limit, const char *limit_source,
+                          enum verdict verdict)
 {
-    struct record record;
-
-    context->found++;
-    record = RECORD(.part = context->rail->name, .metric = "speed", .code = FAULT_LINK_SPEED_LOW,
-                    .value = speed, .unit = "Mb/s", .limit = limit, .limit_source = limit_source,
-                    .verdict = verdict, .message = message);
-    checks_report(context->checks, context->test, &record);
+    return RECORD(.part = context->rail->name, .metric = "speed", .code = FAULT_LINK_SPEED_LOW,
+                  .value = speed_now(context->rail), .unit = "Mb/s", .limit = limit,
+                  .limit_source = limit_source, .verdict = verdict);
 }
 
 static void check_speed(struct context *context)
 {
     const struct rail *rail = context->rail;
     double speed = speed_now(rail), fastest;
-    char message[256], found[32], expected[32];
+    char found[32], expected[32];
     size_t faster, others;
     int is_stated = strcmp(rail->nominal_source, "conf") == 0;
 
     if (speed < 0)
         return;
     if (is_stated && speed < rail->nominal_mbps) {
-        snprintf(message, sizeof message,
-                 "%s runs at %s, NominalSpeed of the configuration is %s; check cable or switch "
-                 "port",
-                 rail->name, mbps_text(speed, found), mbps_text(rail->nominal_mbps, expected));
-        report_speed(context, speed, rail->nominal_mbps, "conf", VERDICT_FAIL, message);
+        record_as(context, slow(context, rail->nominal_mbps, "conf", VERDICT_FAIL),
+                  "%s runs at %s, NominalSpeed of the configuration is %s; check cable or switch "
+                  "port",
+                  rail->name, mbps_text(speed, found), mbps_text(rail->nominal_mbps, expected));
     }
     if (is_stated)
         return;
     count_peers(context, speed, &faster, &others, &fastest);
     if (faster == 0)
         return;
-    snprintf(message, sizeof message,
-             "%s runs at %s, %zu of the node's %zu other rails at up to %s; check cable or switch "
-             "port",
-             rail->name, mbps_text(speed, found), faster, faster + others,
-             mbps_text(fastest, expected));
     /* one against one does not tell who is wrong */
-    report_speed(context, speed, fastest, "peers",
-                 faster > others + 1 ? VERDICT_FAIL : VERDICT_WARN, message);
+    record_as(
+        context, slow(context, fastest, "peers", faster > others + 1 ? VERDICT_FAIL : VERDICT_WARN),
+        "%s runs at %s, %zu of the node's %zu other rails at up to %s; check cable or switch "
+        "port",
+        rail->name, mbps_text(speed, found), faster, faster + others, mbps_text(fastest, expected));
 }
 
-static void report_mtu(struct context *context, int limit, const char *limit_source,
-                       enum verdict verdict, const char *message)
+static struct record wrong_mtu(const struct context *context, int limit, const char *limit_source,
+                               enum verdict verdict)
 {
-    struct record record;
-
-    context->found++;
-    record = RECORD(.part = context->rail->name, .metric = "mtu", .code = FAULT_MTU_WRONG,
-                    .value = context->rail->nic->mtu_bytes, .unit = "bytes", .limit = limit,
-                    .limit_source = limit_source, .verdict = verdict, .message = message);
-    checks_report(context->checks, context->test, &record);
+    return RECORD(.part = context->rail->name, .metric = "mtu", .code = FAULT_MTU_WRONG,
+                  .value = context->rail->nic->mtu_bytes, .unit = "bytes", .limit = limit,
+                  .limit_source = limit_source, .verdict = verdict);
 }
 
 static void check_mtu(struct context *context)
@@ -191,7 +168,6 @@ static void check_mtu(struct context *context)
     const struct nic *nic = context->rail->nic;
     const struct fabric *fabric = context->checks->fabric;
     int wanted = context->checks->conf->mtu_bytes;
-    char message[256];
     long made;
 
     if (!nic || nic->mtu_bytes < 0)
@@ -202,10 +178,9 @@ static void check_mtu(struct context *context)
     if (wanted > 0) {
         if (nic->mtu_bytes == wanted)
             return;
-        snprintf(message, sizeof message,
-                 "%s has MTU %d, the configuration expects %d; set it: ip link set %s mtu %d",
-                 nic->name, nic->mtu_bytes, wanted, nic->name, wanted);
-        report_mtu(context, wanted, "conf", VERDICT_FAIL, message);
+        record_as(context, wrong_mtu(context, wanted, "conf", VERDICT_FAIL),
+                  "%s has MTU %d, the configuration expects %d; set it: ip link set %s mtu %d",
+                  nic->name, nic->mtu_bytes, wanted, nic->name, wanted);
         return;
     }
     for (size_t i = 0; i < fabric->rail_count; i++) {
@@ -214,10 +189,9 @@ static void check_mtu(struct context *context)
         if (!peer || fabric->rails[i].class != context->rail->class ||
             peer->mtu_bytes <= nic->mtu_bytes)
             continue;
-        snprintf(message, sizeof message,
-                 "%s has MTU %d, %s of the same node has %d; change one of them", nic->name,
-                 nic->mtu_bytes, peer->name, peer->mtu_bytes);
-        report_mtu(context, peer->mtu_bytes, "peers", VERDICT_WARN, message);
+        record_as(context, wrong_mtu(context, peer->mtu_bytes, "peers", VERDICT_WARN),
+                  "%s has MTU %d, %s of the same node has %d; change one of them", nic->name,
+                  nic->mtu_bytes, peer->name, peer->mtu_bytes);
         return;
     }
 }
@@ -261,10 +235,10 @@ static void check_address(struct context *context)
                            "FabricInterfaces instead",
                            rail->nic->name, upper->name, upper->name);
         else
-            record_unusable(context, FAULT_ADDRESS_MISSING,
-                            "%s has no IP address, but %s needs one; assign one, or leave it out "
-                            "of FabricInterfaces",
-                            rail->nic->name, fabric_class_name(rail->class));
+            record_as(context, unusable(context, FAULT_ADDRESS_MISSING),
+                      "%s has no IP address, but %s needs one; assign one, or leave it out "
+                      "of FabricInterfaces",
+                      rail->nic->name, fabric_class_name(rail->class));
         return;
     }
     if (rail->class != FABRIC_ROCE_V1 && rail->class != FABRIC_ROCE_V2)
@@ -273,9 +247,9 @@ static void check_address(struct context *context)
         if (rail->port->gids[i].index == rail->gid_index)
             gid = &rail->port->gids[i];
     if (!gid)
-        record_unusable(context, FAULT_ADDRESS_MISSING,
-                        "%s has no RoCE GID; check that %s has an IP address", rail->name,
-                        rail->nic ? rail->nic->name : "its interface");
+        record_as(context, unusable(context, FAULT_ADDRESS_MISSING),
+                  "%s has no RoCE GID; check that %s has an IP address", rail->name,
+                  rail->nic ? rail->nic->name : "its interface");
     else if (strncmp(gid->gid, "fe80:", 5) == 0)
         record_fault(context, FAULT_ADDRESS_LINK_LOCAL,
                      "%s has only link-local GIDs, which do not reach other subnets; check that %s "
@@ -336,12 +310,12 @@ static void record_pass(const struct context *context)
                                    rail->nic->mtu_bytes);
     if (rail->nic && rail->nic->address_count > 0)
         snprintf(message + length, sizeof message - length, ", %s", rail->nic->addresses[0]);
-    checks_record(context->checks, context->test, rail->name, VERDICT_PASS, "%s", message);
+    checks_record(context->checks, rail->name, VERDICT_PASS, "%s", message);
 }
 
-static void check_rail(const struct checks *checks, const char *test, const struct rail *rail)
+static void check_rail(const struct checks *checks, const struct rail *rail)
 {
-    struct context context = {checks, test, rail, 0};
+    struct context context = {checks, rail, 0};
 
     if (check_link(&context)) {
         check_speed(&context);
@@ -349,9 +323,9 @@ static void check_rail(const struct checks *checks, const char *test, const stru
         check_address(&context);
         check_members(&context);
         check_pcie(&context);
-        context.found += port_check_width(checks, test, rail);
-        context.found += port_check_partitions(checks, test, rail);
-        context.found += port_check_firmware(checks, test, rail);
+        context.found += port_check_width(checks, rail);
+        context.found += port_check_partitions(checks, rail);
+        context.found += port_check_firmware(checks, rail);
     }
     if (context.found == 0)
         record_pass(&context);
@@ -370,7 +344,7 @@ static int is_on_node(const struct checks *checks, const char *name)
 }
 
 /* What was made for jobs that are over, or before a reboot, and is still in the journal. */
-static void check_journal(const struct checks *checks, const char *test)
+static void check_journal(const struct checks *checks)
 {
     struct netif_journal journal;
     struct error err = {""};
@@ -381,8 +355,8 @@ static void check_journal(const struct checks *checks, const char *test)
         return;
     status = journal_load(path, &journal, &err);
     if (status < 0 && geteuid() == 0)
-        checks_fault(checks, test, "", FAULT_INTERFACE_LEFT_CHANGED,
-                     "the journal of the interfaces: %s", err.text);
+        checks_fault(checks, "", FAULT_INTERFACE_LEFT_CHANGED, "the journal of the interfaces: %s",
+                     err.text);
     for (size_t i = 0; i < journal.count; i++) {
         const struct netif_entry *entry = &journal.entries[i];
         char made[32], was[32];
@@ -391,7 +365,7 @@ static void check_journal(const struct checks *checks, const char *test)
             continue;
         netif_value_format(entry->setting, entry->set[entry->set_count - 1], made, sizeof made);
         netif_value_format(entry->setting, entry->was, was, sizeof was);
-        checks_fault(checks, test, entry->interface, FAULT_INTERFACE_LEFT_CHANGED,
+        checks_fault(checks, entry->interface, FAULT_INTERFACE_LEFT_CHANGED,
                      "%s of %s is still %s, set for a job that ended; it was %s before; next: "
                      "muster interfaces --restore",
                      netif_setting_name(entry->setting), entry->interface, made, was);
@@ -400,19 +374,19 @@ static void check_journal(const struct checks *checks, const char *test)
 }
 
 /* Whether they should be rails the site and the other nodes know. */
-static void record_unused(const struct checks *checks, const char *test)
+static void record_unused(const struct checks *checks)
 {
     for (size_t i = 0; i < checks->fabric->unused_count; i++) {
         const struct rail *rail = &checks->fabric->unused[i];
 
-        checks_record(checks, test, rail->name, VERDICT_SKIP,
+        checks_record(checks, rail->name, VERDICT_SKIP,
                       "%s is down and not configured to come up, so it is not used as a rail; if "
                       "it is one, bring it up or name it in FabricInterfaces",
                       rail->name);
     }
 }
 
-void check_interfaces(const struct checks *checks, const char *test)
+void check_interfaces(const struct checks *checks)
 {
     const struct hostlist *named = &checks->conf->fabric_interfaces;
     const struct fabric *fabric = checks->fabric;
@@ -423,18 +397,18 @@ void check_interfaces(const struct checks *checks, const char *test)
         if (is_on_node(checks, named->names[i]))
             continue;
         missing++;
-        checks_fault(checks, test, named->names[i], FAULT_INTERFACE_MISSING,
+        checks_fault(checks, named->names[i], FAULT_INTERFACE_MISSING,
                      "%s is not on this node; FabricInterfaces of the configuration names it",
                      named->names[i]);
     }
     if (management[0] && !fabric->management)
-        checks_fault(checks, test, management, FAULT_INTERFACE_MISSING,
+        checks_fault(checks, management, FAULT_INTERFACE_MISSING,
                      "%s is not on this node; ManagementInterface of the configuration names it",
                      management);
     for (size_t i = 0; i < fabric->rail_count; i++)
-        check_rail(checks, test, &fabric->rails[i]);
-    record_unused(checks, test);
-    check_journal(checks, test);
+        check_rail(checks, &fabric->rails[i]);
+    record_unused(checks);
+    check_journal(checks);
     if (fabric->rail_count == 0 && missing == 0)
-        checks_record(checks, test, "", VERDICT_UNKNOWN, "%s", fabric->reason);
+        checks_record(checks, "", VERDICT_UNKNOWN, "%s", fabric->reason);
 }

@@ -133,14 +133,14 @@ static void keep_line(const struct job_line *line, void *context)
         newest->lines[newest->events++ % TOLD] = *line;
 }
 
-void check_jobs(const struct checks *checks, const char *test)
+void check_jobs(const struct checks *checks)
 {
     static struct newest newest;
     struct error err = {""};
     struct job_log log;
 
     if (checks->root[0] || geteuid() != 0) {
-        checks_record(checks, test, "", VERDICT_SKIP, "%s",
+        checks_record(checks, "", VERDICT_SKIP, "%s",
                       checks->root[0] ? "a recorded tree has no jobs"
                                       : "only root may read the node's log of jobs");
         return;
@@ -150,8 +150,7 @@ void check_jobs(const struct checks *checks, const char *test)
     newest = (struct newest){.since_s = certificate_issued(checks->conf->certificate_path, NULL)};
     if (job_log_open(&log, checks->conf->certificate_path) != 0 ||
         job_log_read(log.path, keep_line, &newest, &err) < 0) {
-        checks_record(checks, test, "", VERDICT_UNKNOWN, "cannot read the log of jobs: %s",
-                      err.text);
+        checks_record(checks, "", VERDICT_UNKNOWN, "cannot read the log of jobs: %s", err.text);
         return;
     }
     for (size_t i = newest.events > TOLD ? newest.events - TOLD : 0;
@@ -160,9 +159,9 @@ void check_jobs(const struct checks *checks, const char *test)
         char message[JOB_LINE_MESSAGE];
 
         job_line_record(&newest.lines[i % TOLD], message, &record);
-        checks_report(checks, test, &record);
+        checks_report(checks, record, "%s", message);
     }
-    checks_record(checks, test, "", VERDICT_PASS,
+    checks_record(checks, "", VERDICT_PASS,
                   "%zu jobs ended%s; %zu error counts and kernel log entries while jobs ran: "
                   "muster history --job",
                   newest.jobs, newest.since_s > 0 ? " since the last certificate" : "",

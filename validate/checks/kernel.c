@@ -17,14 +17,14 @@ static const struct {
     {14, "a soft lockup"},
 };
 
-void check_kernel(const struct checks *checks, const char *test)
+void check_kernel(const struct checks *checks)
 {
     long long taint = sysfs_number(checks->root, "proc/sys/kernel/tainted");
     char list[128] = "";
     int length = 0;
 
     if (taint < 0) {
-        checks_record(checks, test, "", VERDICT_SKIP, "cannot read /proc/sys/kernel/tainted");
+        checks_record(checks, "", VERDICT_SKIP, "cannot read /proc/sys/kernel/tainted");
         return;
     }
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
@@ -32,8 +32,8 @@ void check_kernel(const struct checks *checks, const char *test)
             length += snprintf(list + length, sizeof list - (size_t)length, "%s%s",
                                length ? ", " : "", errors[i].error);
     if (length > 0)
-        checks_fault(checks, test, "", FAULT_KERNEL_TAINTED,
-                     "the kernel had %s since boot (taint %lld)", list, taint);
+        checks_fault(checks, "", FAULT_KERNEL_TAINTED, "the kernel had %s since boot (taint %lld)",
+                     list, taint);
     else
-        checks_record(checks, test, "", VERDICT_PASS, "no kernel error since boot");
+        checks_record(checks, "", VERDICT_PASS, "no kernel error since boot");
 }

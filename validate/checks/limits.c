@@ -16,23 +16,6 @@
 
 /* host.limits: what a transport library asks of the process. */
 
-/* limit < 0: the configuration states none. */
-static void report_limit(const struct checks *checks, const char *test, enum fault_code code,
-                         const char *metric, double value, const char *unit, double limit,
-                         enum verdict verdict, const char *message)
-{
-    struct record record = RECORD(.metric = metric, .value = value, .unit = unit);
-
-    if (limit >= 0) {
-        record.limit = limit;
-        record.limit_source = "conf";
-    }
-    record.verdict = verdict;
-    record.code = code;
-    record.message = message;
-    checks_report(checks, test, &record);
-}
-
 static const char *memlock_text(rlim_t limit, char *text, size_t size)
 {
     if (limit == RLIM_INFINITY)
@@ -57,102 +40,109 @@ static int memlock_find(rlim_t *found)
     return 0;
 }
 
-static void check_memlock(const struct checks *checks, const char *test)
+static void check_memlock(const struct checks *checks)
 {
     int is_rdma = checks->fabric->class > FABRIC_ETHERNET;
     rlim_t wanted =
         checks->conf->memlock_mb < 0 ? RLIM_INFINITY : (rlim_t)checks->conf->memlock_mb * 1000000;
-    char found[32], expected[32], message[256];
+    char found[32], expected[32];
+    struct record record;
     rlim_t limit;
 
     if (memlock_find(&limit) < 0) {
-        checks_record(checks, test, "", VERDICT_UNKNOWN, "RLIMIT_MEMLOCK: %m");
+        checks_record(checks, "", VERDICT_UNKNOWN, "RLIMIT_MEMLOCK: %m");
         return;
     }
     memlock_text(limit, found, sizeof found);
-    if (limit >= wanted || !is_rdma)
-        snprintf(message, sizeof message, "%s of locked memory%s", found,
-                 limit >= wanted ? "" : "; enough without RDMA");
+    record = RECORD(.verdict = VERDICT_PASS);
+    if (limit != RLIM_INFINITY) {
+        record = RECORD(.metric = "memlock", .value = (double)limit / 1e6, .unit = "MB",
+                        .code = FAULT_MEMLOCK_LOW,
+                        .verdict = limit >= wanted || !is_rdma ? VERDICT_PASS : VERDICT_FAIL);
+        if (wanted != RLIM_INFINITY) {
+            record.limit = (double)wanted / 1e6;
+            record.limit_source = "conf";
+        }
+    }
+    if (record.verdict == VERDICT_PASS)
+        checks_report(checks, record, "%s of locked memory%s", found,
+                      limit >= wanted ? "" : "; enough without RDMA");
     else
-        snprintf(message, sizeof message,
-                 "found %s of locked memory, RDMA needs %s; set LimitMEMLOCK of slurmd's unit and "
-                 "PropagateResourceLimitsExcept=MEMLOCK",
-                 found, memlock_text(wanted, expected, sizeof expected));
-    if (limit == RLIM_INFINITY)
-        checks_record(checks, test, "", VERDICT_PASS, "%s", message);
-    else
-        report_limit(checks, test, FAULT_MEMLOCK_LOW, "memlock", (double)limit / 1e6, "MB",
-                     wanted == RLIM_INFINITY ? -1 : (double)wanted / 1e6,
-                     limit >= wanted || !is_rdma ? VERDICT_PASS : VERDICT_FAIL, message);
+        checks_report(checks, record,
+                      "found %s of locked memory, RDMA needs %s; set LimitMEMLOCK of slurmd's unit "
+                      "and PropagateResourceLimitsExcept=MEMLOCK",
+                      found, memlock_text(wanted, expected, sizeof expected));
 }
 
-static void check_files(const struct checks *checks, const char *test)
+static void check_files(const struct checks *checks)
 {
     struct rlimit limit;
-    char message[128];
+    bool is_low;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return;
-    snprintf(message, sizeof message, "%llu open files%s", (unsigned long long)limit.rlim_max,
-             limit.rlim_max < CHECK_FILES_LEAST ? " at most; large jobs over sockets need 4096"
-                                                : "");
-    report_limit(checks, test, FAULT_OPEN_FILES_LOW, "open_files", (double)limit.rlim_max, "count",
-                 -1, limit.rlim_max < CHECK_FILES_LEAST ? VERDICT_WARN : VERDICT_PASS, message);
+    is_low = limit.rlim_max < CHECK_FILES_LEAST;
+    checks_report(checks,
+                  RECORD(.metric = "open_files", .value = (double)limit.rlim_max, .unit = "count",
+                         .code = FAULT_OPEN_FILES_LOW,
+                         .verdict = is_low ? VERDICT_WARN : VERDICT_PASS),
+                  "%llu open files%s", (unsigned long long)limit.rlim_max,
+                  is_low ? " at most; large jobs over sockets need 4096" : "");
 }
 
-static void check_shared_memory(const struct checks *checks, const char *test)
+static void check_shared_memory(const struct checks *checks)
 {
-    double megabytes, wanted = checks->conf->shm_mb > 0 ? checks->conf->shm_mb : -1;
+    struct record record =
+        RECORD(.metric = "shared_memory", .unit = "MB", .code = FAULT_SHARED_MEMORY_LOW);
+    double wanted = checks->conf->shm_mb;
     struct statvfs status;
-    char message[192];
 
     if (statvfs("/dev/shm", &status) < 0) {
-        checks_fault(checks, test, "", FAULT_SHARED_MEMORY_LOW,
+        checks_fault(checks, "", FAULT_SHARED_MEMORY_LOW,
                      "/dev/shm: %m; ranks on one node communicate through it");
         return;
     }
-    megabytes = (double)status.f_blocks * (double)status.f_frsize / 1e6;
-    if (megabytes * 1e6 <= CHECK_SHM_LEAST_MIB * 1048576.0) {
-        snprintf(
-            message, sizeof message,
-            "/dev/shm has %.0f MB; ranks on one node communicate through it, and NCCL needs more",
-            megabytes);
-        report_limit(checks, test, FAULT_SHARED_MEMORY_LOW, "shared_memory", megabytes, "MB",
-                     wanted, VERDICT_FAIL, message);
-    } else if (megabytes < wanted) {
-        snprintf(message, sizeof message,
-                 "/dev/shm has %.0f MB, ShmMB requires %.0f; remount it larger", megabytes, wanted);
-        report_limit(checks, test, FAULT_SHARED_MEMORY_LOW, "shared_memory", megabytes, "MB",
-                     wanted, VERDICT_FAIL, message);
+    record.value = (double)status.f_blocks * (double)status.f_frsize / 1e6;
+    if (wanted > 0) {
+        record.limit = wanted;
+        record.limit_source = "conf";
+    }
+    record.verdict = VERDICT_FAIL;
+    if (record.value * 1e6 <= CHECK_SHM_LEAST_MIB * 1048576.0) {
+        checks_report(checks, record,
+                      "/dev/shm has %.0f MB; ranks on one node communicate through it, and NCCL "
+                      "needs more",
+                      record.value);
+    } else if (record.value < wanted) {
+        checks_report(checks, record,
+                      "/dev/shm has %.0f MB, ShmMB requires %.0f; remount it larger", record.value,
+                      wanted);
     } else {
-        snprintf(message, sizeof message, "%.0f MB of shared memory in /dev/shm", megabytes);
-        report_limit(checks, test, FAULT_SHARED_MEMORY_LOW, "shared_memory", megabytes, "MB",
-                     wanted, VERDICT_PASS, message);
+        record.verdict = VERDICT_PASS;
+        checks_report(checks, record, "%.0f MB of shared memory in /dev/shm", record.value);
     }
 }
 
-static void check_rdma_devices(const struct checks *checks, const char *test)
+static void check_rdma_devices(const struct checks *checks)
 {
     struct stat status;
 
     if (checks->inventory->rdma_count == 0)
         return;
     if (stat("/dev/infiniband", &status) < 0)
-        checks_fault(checks, test, "", FAULT_RDMA_DEVICE_MISSING,
+        checks_fault(checks, "", FAULT_RDMA_DEVICE_MISSING,
                      "/dev/infiniband: %m, but the node has %zu RDMA port%s; load ib_uverbs",
                      checks->inventory->rdma_count, text_plural(checks->inventory->rdma_count));
     else
-        checks_record(checks, test, "", VERDICT_PASS, "/dev/infiniband exists");
+        checks_record(checks, "", VERDICT_PASS, "/dev/infiniband exists");
 }
 
-void check_limits(const struct checks *checks, const char *test)
+void check_limits(const struct checks *checks)
 {
-    if (checks->root[0]) {
-        checks_record(checks, test, "", VERDICT_SKIP, "not available on a recorded node");
+    if (checks_skip_recorded(checks))
         return;
-    }
-    check_memlock(checks, test);
-    check_files(checks, test);
-    check_shared_memory(checks, test);
-    check_rdma_devices(checks, test);
+    check_memlock(checks);
+    check_files(checks);
+    check_shared_memory(checks);
+    check_rdma_devices(checks);
 }

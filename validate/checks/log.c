@@ -18,7 +18,6 @@
 
 struct look_at_log {
     const struct checks *checks;
-    const char *test;
     struct kernel_log *log;
     int64_t now_us, repaired_us;
     bool may_fail;
@@ -86,16 +85,16 @@ static const char *part_name(const struct inventory *inventory, const char *part
 static void report_judgement(const struct look_at_log *look,
                              const struct kernel_judgement *judgement)
 {
-    struct record record;
     char name[64], message[480];
 
     kernel_log_describe(judgement->finding, look->now_us, message, sizeof message);
-    record = RECORD(.part = part_name(look->checks->inventory, judgement->finding->part, name),
-                    .verdict = judgement->verdict == VERDICT_FAIL && !look->may_fail
-                                   ? VERDICT_WARN
-                                   : judgement->verdict,
-                    .code = judgement->code, .message = message);
-    checks_report(look->checks, look->test, &record);
+    checks_report(look->checks,
+                  RECORD(.part = part_name(look->checks->inventory, judgement->finding->part, name),
+                         .verdict = judgement->verdict == VERDICT_FAIL && !look->may_fail
+                                        ? VERDICT_WARN
+                                        : judgement->verdict,
+                         .code = judgement->code),
+                  "%s", message);
 }
 
 /* Returns how many warnings and failures there were. */
@@ -121,8 +120,8 @@ static size_t report_findings(const struct look_at_log *look)
     }
     if (program) {
         kernel_log_describe(program, look->now_us, message, sizeof message);
-        checks_record(look->checks, look->test,
-                      part_name(look->checks->inventory, program->part, name), VERDICT_PASS,
+        checks_record(look->checks, part_name(look->checks->inventory, program->part, name),
+                      VERDICT_PASS,
                       "%" PRIu64 " fault%s of jobs' programs, no fault of the node: %s", programs,
                       text_plural(programs), message);
     }
@@ -133,25 +132,25 @@ static void report_reading(const struct look_at_log *look, const struct kmsg_rea
                            size_t told)
 {
     if (told == 0)
-        checks_record(look->checks, look->test, "", VERDICT_PASS,
+        checks_record(look->checks, "", VERDICT_PASS,
                       "%" PRIu64 " new kernel log entries, no fault of the node", reading->read);
     if (reading->lost > 0)
-        checks_record(look->checks, look->test, "", VERDICT_SKIP,
+        checks_record(look->checks, "", VERDICT_SKIP,
                       "%" PRIu64 " kernel log entries were overwritten before they were read; "
                       "check more often, or enlarge the log with log_buf_len",
                       reading->lost);
     if (look->log->left_out > 0)
-        checks_record(look->checks, look->test, "", VERDICT_WARN,
+        checks_record(look->checks, "", VERDICT_WARN,
                       "%" PRIu64 " more fault entries beyond the limit of %d kinds and parts",
                       look->log->left_out, KERNEL_FINDINGS);
 }
 
-void check_log(const struct checks *checks, const char *test)
+void check_log(const struct checks *checks)
 {
     static struct kernel_log log;
     static struct job_lines programs;
     struct look_at_log look = {
-        checks, test, &log, 0, INT64_MIN, checks->watches, checks->keeps_state ? &programs : NULL};
+        checks, &log, 0, INT64_MIN, checks->watches, checks->keeps_state ? &programs : NULL};
     char boot_id[sizeof log.boot_id] = "-", path[SYSFS_PATH];
     struct kmsg_reading reading;
     struct error err = {""};
@@ -168,7 +167,7 @@ void check_log(const struct checks *checks, const char *test)
         return;
     result = kmsg_read(path, log.next, take_entry, &look, &reading, &err);
     if (result != 0) {
-        checks_record(checks, test, "", result > 0 ? VERDICT_SKIP : VERDICT_UNKNOWN,
+        checks_record(checks, "", result > 0 ? VERDICT_SKIP : VERDICT_UNKNOWN,
                       "cannot read the kernel log: %s", err.text);
         return;
     }
@@ -177,8 +176,8 @@ void check_log(const struct checks *checks, const char *test)
         kernel_log_prune(&log, look.now_us, look.repaired_us);
         if (log_file_save(LOG_FILE, &log, &err) != 0) {
             look.may_fail = false; /* or it would drain the node again and again */
-            checks_record(checks, test, "", VERDICT_UNKNOWN,
-                          "cannot save the kernel log position: %s", err.text);
+            checks_record(checks, "", VERDICT_UNKNOWN, "cannot save the kernel log position: %s",
+                          err.text);
         } else {
             job_lines_attribute(&programs, checks->conf);
         }

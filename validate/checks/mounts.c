@@ -128,7 +128,7 @@ static void touch(void *context)
 }
 
 /* Returns 0 when the file system answers, else -1 after a record. */
-static int probe_mount(const struct checks *checks, const char *test, const struct mount *mount)
+static int probe_mount(const struct checks *checks, const struct mount *mount)
 {
     struct probe probe = {.error = 0};
     struct error err = {{0}};
@@ -140,13 +140,13 @@ static int probe_mount(const struct checks *checks, const char *test, const stru
     snprintf(probe.path, sizeof probe.path, "%s", mount->path);
     stuck = bounded_stuck(name, CHECK_MOUNT_S);
     if (stuck > 0) {
-        checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS,
+        checks_fault(checks, mount->path, FAULT_MOUNT_HANGS,
                      "%s does not respond; process %d of an earlier check still waits for it",
                      mount->path, (int)stuck);
         return -1;
     }
     if (bounded_run(name, CHECK_MOUNT_S, touch, &probe, sizeof probe, &end, &err) < 0) {
-        checks_record(checks, test, mount->path, VERDICT_UNKNOWN, "%s", err.text);
+        checks_record(checks, mount->path, VERDICT_UNKNOWN, "%s", err.text);
         return -1;
     }
     if (end.outcome == BOUNDED_RETURNED && probe.error == 0)
@@ -154,45 +154,45 @@ static int probe_mount(const struct checks *checks, const char *test, const stru
     if (end.outcome == BOUNDED_RETURNED && (probe.error == ENOENT || probe.error == ENOTDIR))
         return 0; /* not mounted, as will be told */
     if (end.outcome == BOUNDED_RETURNED)
-        checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS, "cannot read %s: %s",
-                     mount->path, strerror(probe.error));
+        checks_fault(checks, mount->path, FAULT_MOUNT_HANGS, "cannot read %s: %s", mount->path,
+                     strerror(probe.error));
     else
-        checks_fault(checks, test, mount->path, FAULT_MOUNT_HANGS, "%s did not respond within %g s",
+        checks_fault(checks, mount->path, FAULT_MOUNT_HANGS, "%s did not respond within %g s",
                      mount->path, CHECK_MOUNT_S);
     return -1;
 }
 
-static void check_mount(const struct checks *checks, const char *test, const char *text)
+static void check_mount(const struct checks *checks, const char *text)
 {
     struct mount mount;
 
     parse_mount(text, &mount);
-    if (!checks->root[0] && probe_mount(checks, test, &mount) < 0)
+    if (!checks->root[0] && probe_mount(checks, &mount) < 0)
         return;
     if (!look_up(checks->root, &mount))
-        checks_record(checks, test, mount.path, checks->root[0] ? VERDICT_SKIP : VERDICT_UNKNOWN,
+        checks_record(checks, mount.path, checks->root[0] ? VERDICT_SKIP : VERDICT_UNKNOWN,
                       "cannot read /proc/self/mountinfo");
     else if (!mount.is_mounted)
-        checks_fault(checks, test, mount.path, FAULT_MOUNT_MISSING,
+        checks_fault(checks, mount.path, FAULT_MOUNT_MISSING,
                      "%s is not mounted; Mounts in the configuration lists it", mount.path);
     else if (mount.must_be_writable && !mount.is_writable)
         checks_fault(
-            checks, test, mount.path, FAULT_MOUNT_MISSING,
+            checks, mount.path, FAULT_MOUNT_MISSING,
             "%s (%s) is mounted read-only; Mounts in the configuration requires it writable",
             mount.path, mount.type);
     else
-        checks_record(checks, test, mount.path, VERDICT_PASS, "%s, mounted%s", mount.type,
+        checks_record(checks, mount.path, VERDICT_PASS, "%s, mounted%s", mount.type,
                       mount.is_writable ? "" : " read-only");
 }
 
-void check_mounts(const struct checks *checks, const char *test)
+void check_mounts(const struct checks *checks)
 {
     const struct hostlist *mounts = &checks->conf->mounts;
 
     if (mounts->count == 0) {
-        checks_record(checks, test, "", VERDICT_SKIP, "Mounts is not set in the configuration");
+        checks_record(checks, "", VERDICT_SKIP, "Mounts is not set in the configuration");
         return;
     }
     for (size_t i = 0; i < mounts->count; i++)
-        check_mount(checks, test, mounts->names[i]);
+        check_mount(checks, mounts->names[i]);
 }

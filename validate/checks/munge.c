@@ -24,25 +24,23 @@ static int is_other_authentication(const struct checks *checks, char *type, size
     return is_other;
 }
 
-void check_munge(const struct checks *checks, const char *test)
+void check_munge(const struct checks *checks)
 {
     static const char text[] = "muster check";
     struct error err = {""};
     char *seal = NULL, type[64];
 
-    if (checks->root[0]) {
-        checks_record(checks, test, "", VERDICT_SKIP, "not available on a recorded node");
+    if (checks_skip_recorded(checks))
         return;
-    }
     if (is_other_authentication(checks, type, sizeof type)) {
-        checks_record(checks, test, "", VERDICT_SKIP, "Slurm authenticates with %s", type);
+        checks_record(checks, "", VERDICT_SKIP, "Slurm authenticates with %s", type);
         return;
     }
     if (seal_make(text, sizeof text - 1, &seal, &err) < 0 ||
         seal_verify_by(getuid(), seal, text, sizeof text - 1, &err) != 1)
-        checks_record(checks, test, "", VERDICT_FAIL, "%s", err.text);
+        checks_record(checks, "", VERDICT_FAIL, "%s", err.text);
     else
-        checks_record(checks, test, "", VERDICT_PASS,
+        checks_record(checks, "", VERDICT_PASS,
                       "a credential was encoded and decoded on this node");
     free(seal);
 }

@@ -22,7 +22,7 @@ static int lanes_of(const struct checks *checks, const struct rdma_port *port)
     return width && strchr(width, 'X') ? (int)strtol(width + 1, NULL, 10) : -1;
 }
 
-int port_check_width(const struct checks *checks, const char *test, const struct rail *rail)
+int port_check_width(const struct checks *checks, const struct rail *rail)
 {
     const struct rdma_port *port = rail->port;
     char line[INVENTORY_NAME];
@@ -32,14 +32,14 @@ int port_check_width(const struct checks *checks, const char *test, const struct
         return 0;
     sysfs_line(checks->root, line, sizeof line, "sys/class/infiniband/%s/ports/%d/rate",
                port->device, port->port);
-    checks_fault(checks, test, rail->name, FAULT_LINK_NARROW,
+    checks_fault(checks, rail->name, FAULT_LINK_NARROW,
                  "%s runs on one lane, %s; an InfiniBand link has four, a split cable two: check "
                  "the cable's connectors at both ends, then the cable",
                  rail->name, line);
     return 1;
 }
 
-int port_check_partitions(const struct checks *checks, const char *test, const struct rail *rail)
+int port_check_partitions(const struct checks *checks, const struct rail *rail)
 {
     const struct rdma_port *port = rail->port;
     long long first = 0;
@@ -60,7 +60,7 @@ int port_check_partitions(const struct checks *checks, const char *test, const s
     if (first == 0)
         return 0; /* not told */
     checks_fault(
-        checks, test, rail->name, FAULT_PARTITION_LIMITED,
+        checks, rail->name, FAULT_PARTITION_LIMITED,
         "%s is a limited member of its partition (P_Key 0x%04llx): it reaches no other "
         "limited member, and MPI and NCCL between such nodes hang; make it a full member in "
         "the subnet manager's partitions",
@@ -82,7 +82,7 @@ static int is_same_board(const struct checks *checks, const struct rdma_port *a,
     return board_a[0] && strcmp(board_a, board_b) == 0;
 }
 
-int port_check_firmware(const struct checks *checks, const char *test, const struct rail *rail)
+int port_check_firmware(const struct checks *checks, const struct rail *rail)
 {
     const struct fabric *fabric = checks->fabric;
     const struct rdma_port *other = NULL;
@@ -102,7 +102,7 @@ int port_check_firmware(const struct checks *checks, const char *test, const str
     }
     if (others <= same)
         return 0;
-    checks_fault(checks, test, rail->name, FAULT_FIRMWARE_DIFFERS,
+    checks_fault(checks, rail->name, FAULT_FIRMWARE_DIFFERS,
                  "%s has firmware %s, %d of the node's ports on the same board model have %s; "
                  "update it to match",
                  rail->name, rail->port->firmware, others, other->firmware);

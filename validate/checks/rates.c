@@ -44,7 +44,6 @@ enum { RULES = sizeof rules / sizeof *rules };
 
 struct look_at_rates {
     const struct checks *checks;
-    const char *test;
     struct rates rates;
     int64_t now_s;
 };
@@ -54,24 +53,19 @@ static int check_counter(struct look_at_rates *look, const struct rail *rail, si
                          const struct counters *counters)
 {
     uint64_t value = *(const uint64_t *)((const char *)counters + rules[rule].offset);
-    char message[256], window[32];
-    struct record record = RECORD_INIT;
-
-    record.value = rates_take(&look->rates, rail->name, rules[rule].counter, value, look->now_s,
+    double grown = rates_take(&look->rates, rail->name, rules[rule].counter, value, look->now_s,
                               rules[rule].window_s) /
                    rules[rule].divisor;
-    if (record.value <= rules[rule].most)
+    char window[32];
+
+    if (grown <= rules[rule].most)
         return 0;
     quantity_format_time(rules[rule].window_s, window, sizeof window);
-    snprintf(message, sizeof message, "%s has %.0f %s in %s, expected at most %d", rail->name,
-             record.value, rules[rule].name, window, rules[rule].most);
-    record.part = rail->name;
-    record.metric = rules[rule].metric;
-    record.unit = "count";
-    record.verdict = VERDICT_WARN;
-    record.code = rules[rule].code;
-    record.message = message;
-    checks_report(look->checks, look->test, &record);
+    checks_report(look->checks,
+                  RECORD(.part = rail->name, .metric = rules[rule].metric, .value = grown,
+                         .unit = "count", .verdict = VERDICT_WARN, .code = rules[rule].code),
+                  "%s has %.0f %s in %s, expected at most %d", rail->name, grown, rules[rule].name,
+                  window, rules[rule].most);
     return 1;
 }
 
@@ -81,8 +75,7 @@ static void check_rail(struct look_at_rates *look, const struct rail *rail)
     int warned = 0;
 
     if (rail_counters_read(look->checks->root, rail, &counters) < 0) {
-        checks_record(look->checks, look->test, rail->name, VERDICT_SKIP, "%s has no counters",
-                      rail->name);
+        checks_record(look->checks, rail->name, VERDICT_SKIP, "%s has no counters", rail->name);
         return;
     }
     if (rail->port)
@@ -92,8 +85,7 @@ static void check_rail(struct look_at_rates *look, const struct rail *rail)
     for (size_t i = 0; i < RULES; i++)
         warned += check_counter(look, rail, i, &counters);
     if (warned == 0)
-        checks_record(look->checks, look->test, rail->name, VERDICT_PASS,
-                      "no error counter grows too fast");
+        checks_record(look->checks, rail->name, VERDICT_PASS, "no error counter grows too fast");
 }
 
 static int write_rates(const void *rates, FILE *stream)
@@ -101,9 +93,9 @@ static int write_rates(const void *rates, FILE *stream)
     return rates_write(rates, stream);
 }
 
-void check_rates(const struct checks *checks, const char *test)
+void check_rates(const struct checks *checks)
 {
-    struct look_at_rates look = {checks, test,
+    struct look_at_rates look = {checks,
                                  .now_s = 3600 /* of a recorded tree: all of its last hour */};
     char boot_id[sizeof look.rates.boot_id] = "-", *text = NULL;
     struct error err;
@@ -119,8 +111,8 @@ void check_rates(const struct checks *checks, const char *test)
     for (size_t i = 0; i < checks->fabric->rail_count; i++)
         check_rail(&look, &checks->fabric->rails[i]);
     if (checks->fabric->rail_count == 0)
-        checks_record(checks, test, "", VERDICT_SKIP, "no fabric rail");
+        checks_record(checks, "", VERDICT_SKIP, "no fabric rail");
     if (checks->keeps_state && state_file_write(RATES_FILE, write_rates, &look.rates, &err) < 0)
-        checks_record(checks, test, "", VERDICT_UNKNOWN, "cannot save the counters: %s", err.text);
+        checks_record(checks, "", VERDICT_UNKNOWN, "cannot save the counters: %s", err.text);
     rates_clear(&look.rates);
 }

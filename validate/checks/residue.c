@@ -10,8 +10,7 @@
 /* host.residue: what jobs that have ended left behind. A warning: whose it is can still come back
  * for it, and the next job mostly runs beside it. */
 
-static void report_processes(const struct checks *checks, const char *test,
-                             const struct residue *residue)
+static void report_processes(const struct checks *checks, const struct residue *residue)
 {
     char names[RESIDUE_NAMES * (sizeof residue->names[0] + 2)] = "", stuck[64] = "";
     size_t named = residue->processes < RESIDUE_NAMES ? residue->processes : RESIDUE_NAMES;
@@ -22,29 +21,28 @@ static void report_processes(const struct checks *checks, const char *test,
     }
     if (residue->stuck > 0)
         snprintf(stuck, sizeof stuck, "; %zu cannot be killed", residue->stuck);
-    checks_fault(checks, test, "processes", FAULT_JOB_RESIDUE,
+    checks_fault(checks, "processes", FAULT_JOB_RESIDUE,
                  "%zu process%s of users without a job on this node: %s%s%s", residue->processes,
                  residue->processes == 1 ? "" : "es", names,
                  residue->processes > named ? ", ..." : "", stuck);
 }
 
-void check_residue(const struct checks *checks, const char *test)
+void check_residue(const struct checks *checks)
 {
     struct residue residue;
 
     if (residue_read(checks->root, &residue) < 0) {
-        checks_record(checks, test, "", VERDICT_UNKNOWN, "cannot read the processes of %s",
-                      checks->node);
+        checks_record(checks, "", VERDICT_UNKNOWN, "cannot read the processes of %s", checks->node);
         return;
     }
     if (residue.processes > 0)
-        report_processes(checks, test, &residue);
+        report_processes(checks, &residue);
     if (residue.files + residue.segments > 0)
-        checks_fault(checks, test, "shared_memory", FAULT_JOB_RESIDUE,
+        checks_fault(checks, "shared_memory", FAULT_JOB_RESIDUE,
                      "%.4g MB of shared memory of users without a job on this node: %zu file%s in "
                      "/dev/shm, %zu System V segment%s",
                      residue.bytes / 1e6, residue.files, text_plural(residue.files),
                      residue.segments, text_plural(residue.segments));
     if (residue.processes + residue.files + residue.segments == 0)
-        checks_record(checks, test, "", VERDICT_PASS, "no leftovers of ended jobs");
+        checks_record(checks, "", VERDICT_PASS, "no leftovers of ended jobs");
 }

@@ -25,25 +25,25 @@ static bool is_running(const char *root, const char *service)
            readlink(path, target, sizeof target) > 0;
 }
 
-void check_services(const struct checks *checks, const char *test)
+void check_services(const struct checks *checks)
 {
     const struct hostlist *services = &checks->conf->services;
     char path[SYSFS_PATH];
 
     if (services->count == 0) {
-        checks_record(checks, test, "", VERDICT_SKIP, "Services is not set in the configuration");
+        checks_record(checks, "", VERDICT_SKIP, "Services is not set in the configuration");
         return;
     }
     if (sysfs_path(checks->root, path, sizeof path, UNITS) < 0 || access(path, X_OK) < 0) {
-        checks_record(checks, test, "", checks->root[0] ? VERDICT_SKIP : VERDICT_UNKNOWN,
+        checks_record(checks, "", checks->root[0] ? VERDICT_SKIP : VERDICT_UNKNOWN,
                       "cannot read /%s: systemd is not running, or is older than 237", UNITS);
         return;
     }
     for (size_t i = 0; i < services->count; i++)
         if (is_running(checks->root, services->names[i]))
-            checks_record(checks, test, services->names[i], VERDICT_PASS, "runs");
+            checks_record(checks, services->names[i], VERDICT_PASS, "runs");
         else
-            checks_fault(checks, test, services->names[i], FAULT_SERVICE_DOWN,
+            checks_fault(checks, services->names[i], FAULT_SERVICE_DOWN,
                          "%s is not running; see systemctl status %s", services->names[i],
                          services->names[i]);
 }

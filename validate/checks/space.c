@@ -52,12 +52,10 @@ static void read_spaces(void *context)
     }
 }
 
-static void report(const struct checks *checks, const char *test, const char *directory,
-                   const struct space *space)
+static void report(const struct checks *checks, const char *directory, const struct space *space)
 {
     double least = space->free_percent < space->free_inodes_percent ? space->free_percent
                                                                     : space->free_inodes_percent;
-    char message[192];
     struct record record = RECORD(.part = directory, .metric = "free", .value = least, .unit = "%",
                                   .verdict = least < CHECK_SPACE_FULL_PERCENT  ? VERDICT_FAIL
                                              : least < CHECK_SPACE_LOW_PERCENT ? VERDICT_WARN
@@ -65,32 +63,28 @@ static void report(const struct checks *checks, const char *test, const char *di
 
     record.code = record.verdict == VERDICT_PASS ? FAULT_NONE : FAULT_DISK_FULL;
     if (least == space->free_percent)
-        snprintf(message, sizeof message, "%.3g%% of %s is free, %.1f GB", least, directory,
-                 space->free_gb);
+        checks_report(checks, record, "%.3g%% of %s is free, %.1f GB", least, directory,
+                      space->free_gb);
     else
-        snprintf(message, sizeof message, "%.3g%% of the inodes of %s are free", least, directory);
-    record.message = message;
-    checks_report(checks, test, &record);
+        checks_report(checks, record, "%.3g%% of the inodes of %s are free", least, directory);
 }
 
-void check_space(const struct checks *checks, const char *test)
+void check_space(const struct checks *checks)
 {
     struct error err = {{0}};
     struct bounded_end end = {.outcome = BOUNDED_EXITED};
     struct space spaces[DIRECTORIES] = {{0}};
 
-    if (checks->root[0]) {
-        checks_record(checks, test, "", VERDICT_SKIP, "not available on a recorded node");
+    if (checks_skip_recorded(checks))
         return;
-    }
     if (bounded_run("muster-space", CHECK_SPACE_S, read_spaces, spaces, sizeof spaces, &end, &err) <
         0)
-        checks_record(checks, test, "", VERDICT_UNKNOWN, "%s", err.text);
+        checks_record(checks, "", VERDICT_UNKNOWN, "%s", err.text);
     else if (end.outcome != BOUNDED_RETURNED)
-        checks_fault(checks, test, "", FAULT_MOUNT_HANGS,
+        checks_fault(checks, "", FAULT_MOUNT_HANGS,
                      "a file system of this node did not respond within %g s", CHECK_SPACE_S);
     else
         for (size_t i = 0; i < DIRECTORIES; i++)
             if (spaces[i].is_read)
-                report(checks, test, directories[i], &spaces[i]);
+                report(checks, directories[i], &spaces[i]);
 }

@@ -9,7 +9,7 @@
 
 #include "validate/checks/checks.h"
 
-void check_suspect_reports(const struct checks *checks, const char *test)
+void check_suspect_reports(const struct checks *checks)
 {
     struct suspect_reports_overflow overflow;
     struct suspect_report *reports = NULL;
@@ -19,22 +19,22 @@ void check_suspect_reports(const struct checks *checks, const char *test)
 
     suspect_reports_directory(checks->root, directory, sizeof directory);
     if (!checks->root[0] && geteuid() != 0) {
-        checks_record(checks, test, "", VERDICT_SKIP, "only root can read suspect reports");
+        checks_record(checks, "", VERDICT_SKIP, "only root can read suspect reports");
         return;
     }
     count = suspect_reports_read(directory, &reports, &overflow, &err);
     if (count < 0) {
-        checks_record(checks, test, "", VERDICT_UNKNOWN, "%s", err.text);
+        checks_record(checks, "", VERDICT_UNKNOWN, "%s", err.text);
         return;
     }
     for (int i = 0; i < count; i++) {
         if (strcmp(reports[i].node, checks->node) != 0)
             continue;
         suspect_report_describe(&reports[i], text, sizeof text);
-        checks_record(checks, test, reports[i].part, VERDICT_WARN, "%s", text);
+        checks_record(checks, reports[i].part, VERDICT_WARN, "%s", text);
         told++;
     }
     if (told == 0)
-        checks_record(checks, test, "", VERDICT_PASS, "no suspect report about this node");
+        checks_record(checks, "", VERDICT_PASS, "no suspect report about this node");
     free(reports);
 }

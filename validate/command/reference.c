@@ -118,13 +118,14 @@ static int run(const struct node_options *options, const struct node_view *node_
                             .inventory = node_view->inventory,
                             .fabric = &node_view->fabric,
                             .sink = take_fact,
-                            .context = &facts};
+                            .context = &facts,
+                            .test = "host.config"};
 
     if (hints_read(&node_view->conf, &reference, &err) != 0) {
         fprintf(stderr, "muster reference: %s\n", err.text);
         return COMMAND_USAGE;
     }
-    check_config(&checks, "host.config");
+    check_config(&checks);
     print_lines(options, &reference, &facts, node);
     records_clear(&facts);
     reference_clear(&reference);

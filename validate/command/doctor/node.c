@@ -169,7 +169,7 @@ static enum verdict look_check(const struct doctor_site *site, const char *test,
 
     for (size_t i = 0; i < check_count; i++)
         if (strcmp(check_table[i].name, test) == 0)
-            check_table[i].run(&checks, test);
+            check_run(&check_table[i], &checks);
     return worst.verdict;
 }
 

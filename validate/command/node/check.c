@@ -258,7 +258,7 @@ static int run_checks(const struct options *options, const struct node_view *nod
     }
     for (size_t i = 0; i < check_count; i++)
         if (check_is_wanted(&check_table[i], options->only))
-            check_table[i].run(&checks, check_table[i].name);
+            check_run(&check_table[i], &checks);
     if (output.faults)
         faults_end(&faults, &checks, kept, sizeof kept);
     accelerators_clear(&accelerators);

@@ -55,7 +55,7 @@ static void check(const char *name)
     fabric_choose(inventory, &conf, &fabric);
     for (size_t i = 0; i < check_count; i++)
         if (strcmp(check_table[i].name, name) == 0)
-            check_table[i].run(&checks, name);
+            check_run(&check_table[i], &checks);
     inventory_free(inventory);
 }
 
@@ -723,7 +723,8 @@ static int memlock_of_step(const char *step)
 {
     struct fabric fabric = {.class = FABRIC_INFINIBAND};
     struct inventory inventory = {.rdma_count = 0};
-    struct checks checks = {"", "n1", &conf, &inventory, &fabric, receive, NULL};
+    struct checks checks = {"",      "n1",    &conf, &inventory,
+                            &fabric, receive, NULL,  .test = "host.limits"};
     struct rlimit low;
     int status = -1;
     pid_t child;
@@ -742,7 +743,7 @@ static int memlock_of_step(const char *step)
         if (setrlimit(RLIMIT_MEMLOCK, &low) < 0)
             _exit(2);
         said[0] = '\0';
-        check_limits(&checks, "host.limits");
+        check_limits(&checks);
         _exit(strncmp(said, "fail", 4) == 0);
     }
     if (child > 0)
@@ -797,10 +798,10 @@ static void slots(void)
 /* Names of NICs and processes may be anything. */
 static void cleans_names(void)
 {
-    struct checks checks = {"", "n1", &conf, NULL, NULL, receive, NULL};
+    struct checks checks = {"", "n1", &conf, NULL, NULL, receive, NULL, .test = "net.interfaces"};
 
     said[0] = '\0';
-    checks_record(&checks, "net.interfaces", "e\033[2J", VERDICT_WARN, "e\033[2J is\ndown");
+    checks_record(&checks, "e\033[2J", VERDICT_WARN, "e\033[2J is\ndown");
     is_str(said, "warn e?[2J e?[2J is?down\n", "what steers a terminal is told as ?");
 }
 

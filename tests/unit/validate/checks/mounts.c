@@ -42,7 +42,7 @@ static const char *check(const char *mounts)
     if (hostlist_expand(mounts, &conf.mounts, NULL) < 0)
         tap_diag("%s is no list", mounts);
     found[0] = '\0';
-    check_mounts(&checks, "host.mounts");
+    check_mounts(&checks);
     conf_clear(&conf);
     inventory_free(inventory);
     return found;
@@ -56,7 +56,7 @@ static const char *space(void)
 
     conf_defaults(&conf);
     found[0] = '\0';
-    check_space(&checks, "host.space");
+    check_space(&checks);
     conf_clear(&conf);
     return found;
 }
