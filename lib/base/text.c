@@ -37,6 +37,20 @@ char *text_put(char *text, size_t size, const char *format, ...)
     return text;
 }
 
+void text_join(char *text, size_t size, const char *separator, const char *format, ...)
+{
+    size_t length = strlen(text);
+    va_list values;
+
+    if (length > 0)
+        length += (size_t)snprintf(text + length, size - length, "%s", separator);
+    if (length >= size)
+        return;
+    va_start(values, format);
+    vsnprintf(text + length, size - length, format, values);
+    va_end(values);
+}
+
 char *text_time(char *text, size_t size, const char *format, time_t time)
 {
     struct tm utc;

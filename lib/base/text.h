@@ -10,6 +10,10 @@
 char *text_put(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Adds to the text, behind the separator where the text has something; cut where it does not fit. */
+void text_join(char *text, size_t size, const char *separator, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* The time in UTC by strftime()'s format; "" where there is no such time. Returns text. */
 char *text_time(char *text, size_t size, const char *format, time_t time)
     __attribute__((format(strftime, 3, 0)));

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 #include "lib/node/gpu/vendor.h"
 #include "lib/netif/dcb.h"
 #include "validate/checks/gres.h"
@@ -91,7 +92,6 @@ static void record_offloads(const struct checks *checks, const char *part, int f
                     {ETHTOOL_GGRO, "gro"}};
     struct ethtool_value flags = {.cmd = ETHTOOL_GFLAGS};
     char text[128] = "";
-    size_t length = 0;
     bool is_told = false;
 
     for (size_t i = 0; i < sizeof offloads / sizeof *offloads; i++) {
@@ -101,11 +101,10 @@ static void record_offloads(const struct checks *checks, const char *part, int f
             continue;
         is_told = true;
         if (value.data)
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
-                                       length ? " " : "", offloads[i].name);
+            text_join(text, sizeof text, " ", "%s", offloads[i].name);
     }
     if (ethtool(fd, name, &flags) && flags.data & ETH_FLAG_LRO)
-        snprintf(text + length, sizeof text - length, "%slro", length ? " " : "");
+        text_join(text, sizeof text, " ", "lro");
     if (is_told)
         fact_text(checks, "offloads", part, *text ? text : "none");
 }
@@ -118,7 +117,6 @@ static void record_priorities(const struct checks *checks, const char *part, con
     struct netlink netlink;
     struct error err;
     bool is_told = true;
-    size_t length = 0;
     long priorities;
 
     if (netlink_open(&netlink, &err) != 0)
@@ -131,14 +129,13 @@ static void record_priorities(const struct checks *checks, const char *part, con
         enum netif_setting setting = (enum netif_setting)((int)NETIF_DSCP + dscp);
 
         is_told = dcb_get(&netlink, name, setting, &priorities, &err) == 0;
-        if (!is_told || priorities == 0 || length >= sizeof text)
+        if (!is_told || priorities == 0)
             continue;
         netif_value_format(setting, priorities, one, sizeof one);
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%d:%s",
-                                   length ? " " : "dscp ", dscp, one);
+        text_join(text, sizeof text, " ", "%s%d:%s", *text ? "" : "dscp ", dscp, one);
     }
     if (is_told)
-        fact_text(checks, "trust", part, length ? text : "tag");
+        fact_text(checks, "trust", part, *text ? text : "tag");
     netlink_close(&netlink);
 }
 
@@ -186,15 +183,13 @@ static void record_congestion_settings(const struct checks *checks, const char *
 
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         char text[300] = "";
-        size_t length = 0;
 
-        for (size_t k = 0; k < 8 && settings[i].files[k] && length < sizeof text; k++) {
+        for (size_t k = 0; k < 8 && settings[i].files[k]; k++) {
             long long value = sysfs_number(checks->root, "sys/kernel/debug/mlx5/%s/cc_params/%s",
                                            pci, settings[i].files[k]);
 
             if (value >= 0)
-                length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %lld",
-                                           length ? " " : "", settings[i].files[k] + 3, value);
+                text_join(text, sizeof text, " ", "%s %lld", settings[i].files[k] + 3, value);
         }
         fact_text(checks, settings[i].metric, part, text);
     }
@@ -315,12 +310,10 @@ static void record_peer_memory(const struct checks *checks, const char *const *m
 {
     const char *root = checks->root;
     char text[128] = "";
-    size_t length = 0;
 
     for (; *modules; modules++)
         if (sysfs_exists(root, "sys/module/%s", *modules))
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
-                                       length ? " " : "", *modules);
+            text_join(text, sizeof text, " ", "%s", *modules);
     fact_text(checks, "peer.memory", "", *text ? text : "none");
 }
 

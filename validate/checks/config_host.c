@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 
 /* PRETTY_NAME="Debian GNU/Linux 12 (bookworm)" */
 static void record_system(const struct checks *checks)
@@ -79,10 +80,8 @@ static void record_command_line(const struct checks *checks)
         "hostname=",          "resume=", "rd.",     "nfsroot=", "ifname=",
         "systemd.machine_id="};
     char *text = sysfs_file(checks->root, 4096, "proc/cmdline"), *rest = text, *word;
-    char kept[900];
-    size_t length = 0;
+    char kept[900] = "";
 
-    kept[0] = '\0';
     if (!text)
         return;
     while ((word = strsep(&rest, " \t\n"))) {
@@ -90,9 +89,8 @@ static void record_command_line(const struct checks *checks)
 
         for (size_t i = 0; i < sizeof own / sizeof *own && !is_own; i++)
             is_own = strncmp(word, own[i], strlen(own[i])) == 0;
-        if (!is_own && length < sizeof kept)
-            length += (size_t)snprintf(kept + length, sizeof kept - length, "%s%s",
-                                       length ? " " : "", word);
+        if (!is_own)
+            text_join(kept, sizeof kept, " ", "%s", word);
     }
     fact_text(checks, "cmdline", "", kept);
     free(text);

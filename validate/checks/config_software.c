@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 
 /* The libraries that ranks of one job must understand each other with. No library is loaded and no
  * program started: the version is what the file's name tells, and the build id tells two builds of
@@ -66,14 +67,13 @@ static void record_libraries(const struct checks *checks)
         look_into(checks->root, directories[k], found);
         for (size_t i = 0; i < LIBRARIES; i++) {
             char path[512], id[BUILD_ID_TEXT];
-            size_t length = strlen(texts[i]);
 
             if (!*found[i])
                 continue;
             snprintf(path, sizeof path, "%s/%s", directories[k], found[i]);
             build_id_read(checks->root, path, id);
-            snprintf(texts[i] + length, sizeof texts[i] - length, "%s%s%s%.8s in /%s",
-                     length ? "; " : "", found[i], *id ? " build " : "", id, directories[k]);
+            text_join(texts[i], sizeof texts[i], "; ", "%s%s%.8s in /%s", found[i],
+                      *id ? " build " : "", id, directories[k]);
         }
     }
     for (size_t i = 0; i < LIBRARIES; i++)

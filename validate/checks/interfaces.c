@@ -7,6 +7,7 @@
 
 #include "lib/netif/netif_journal.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 
 /* net.interfaces: each rail of the fabric is what it should be. */
 
@@ -298,18 +299,15 @@ static void check_pcie(struct context *context)
 static void record_pass(const struct context *context)
 {
     const struct rail *rail = context->rail;
-    char message[256], speed[32];
-    size_t length;
+    char message[256] = "", speed[32];
 
-    length = (size_t)snprintf(message, sizeof message, "%s", fabric_class_name(rail->class));
+    text_join(message, sizeof message, "", "%s", fabric_class_name(rail->class));
     if (speed_now(rail) > 0)
-        length += (size_t)snprintf(message + length, sizeof message - length, ", %s",
-                                   mbps_text(speed_now(rail), speed));
+        text_join(message, sizeof message, ", ", "%s", mbps_text(speed_now(rail), speed));
     if (rail->nic && rail->nic->mtu_bytes > 0)
-        length += (size_t)snprintf(message + length, sizeof message - length, ", MTU %d",
-                                   rail->nic->mtu_bytes);
+        text_join(message, sizeof message, ", ", "MTU %d", rail->nic->mtu_bytes);
     if (rail->nic && rail->nic->address_count > 0)
-        snprintf(message + length, sizeof message - length, ", %s", rail->nic->addresses[0]);
+        text_join(message, sizeof message, ", ", "%s", rail->nic->addresses[0]);
     checks_record(context->checks, rail->name, VERDICT_PASS, "%s", message);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/checks/checks.h"
 
-#include <stdio.h>
-
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 
 /* host.kernel: bits of the kernel's taint that tell of an error. The others tell of modules and
  * settings, which a site may want (Linux, Documentation/admin-guide/tainted-kernels.rst). */
@@ -21,7 +20,6 @@ void check_kernel(const struct checks *checks)
 {
     long long taint = sysfs_number(checks->root, "proc/sys/kernel/tainted");
     char list[128] = "";
-    int length = 0;
 
     if (taint < 0) {
         checks_record(checks, "", VERDICT_SKIP, "cannot read /proc/sys/kernel/tainted");
@@ -29,9 +27,8 @@ void check_kernel(const struct checks *checks)
     }
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
         if (taint >> errors[i].bit & 1)
-            length += snprintf(list + length, sizeof list - (size_t)length, "%s%s",
-                               length ? ", " : "", errors[i].error);
-    if (length > 0)
+            text_join(list, sizeof list, ", ", "%s", errors[i].error);
+    if (*list)
         checks_fault(checks, "", FAULT_KERNEL_TAINTED, "the kernel had %s since boot (taint %lld)",
                      list, taint);
     else

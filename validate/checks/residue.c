@@ -15,10 +15,8 @@ static void report_processes(const struct checks *checks, const struct residue *
     char names[RESIDUE_NAMES * (sizeof residue->names[0] + 2)] = "", stuck[64] = "";
     size_t named = residue->processes < RESIDUE_NAMES ? residue->processes : RESIDUE_NAMES;
 
-    for (size_t i = 0; i < named; i++) {
-        strcat(names, i > 0 ? ", " : "");
-        strcat(names, residue->names[i]);
-    }
+    for (size_t i = 0; i < named; i++)
+        text_join(names, sizeof names, ", ", "%s", residue->names[i]);
     if (residue->stuck > 0)
         snprintf(stuck, sizeof stuck, "; %zu cannot be killed", residue->stuck);
     checks_fault(checks, "processes", FAULT_JOB_RESIDUE,

@@ -3,7 +3,6 @@
 
 #include "validate/battery/gpu/usage.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,22 +85,6 @@ bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_
     return !is_found;
 }
 
-static void append(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t length = strlen(text);
-    va_list arguments;
-
-    if (length > 0)
-        length += (size_t)snprintf(text + length, size - length, ", ");
-    if (length >= size)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text + length, size - length, format, arguments);
-    va_end(arguments);
-}
-
 void usage_condition(const struct usage *usage, const char *pci, char *text, size_t size)
 {
     const struct accelerator *device = find(usage, pci);
@@ -113,15 +96,15 @@ void usage_condition(const struct usage *usage, const char *pci, char *text, siz
         return;
     clock = accelerator_number(device, ACCELERATOR_CLOCK);
     if (clock >= 0 && accelerator_number(device, ACCELERATOR_CLOCK_MAX) > 0)
-        append(text, size, "at %lld of %lld MHz", clock,
-               accelerator_number(device, ACCELERATOR_CLOCK_MAX));
+        text_join(text, size, ", ", "at %lld of %lld MHz", clock,
+                  accelerator_number(device, ACCELERATOR_CLOCK_MAX));
     if (accelerator_number(device, ACCELERATOR_TEMPERATURE) >= 0)
-        append(text, size, "%lld C", accelerator_number(device, ACCELERATOR_TEMPERATURE));
+        text_join(text, size, ", ", "%lld C", accelerator_number(device, ACCELERATOR_TEMPERATURE));
     slowdown = accelerator_slowdown(accelerator_number(device, ACCELERATOR_CLOCK_REASONS));
     if (slowdown)
-        append(text, size, "%s", slowdown);
+        text_join(text, size, ", ", "%s", slowdown);
     limit = accelerator_number(device, ACCELERATOR_POWER_LIMIT);
     if (limit > 0 && limit < accelerator_number(device, ACCELERATOR_POWER_LIMIT_DEFAULT))
-        append(text, size, "limited to %lld of %lld W", limit / 1000,
-               accelerator_number(device, ACCELERATOR_POWER_LIMIT_DEFAULT) / 1000);
+        text_join(text, size, ", ", "limited to %lld of %lld W", limit / 1000,
+                  accelerator_number(device, ACCELERATOR_POWER_LIMIT_DEFAULT) / 1000);
 }

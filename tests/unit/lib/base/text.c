@@ -18,5 +18,14 @@ int main(void)
            "/a/very/long/path/th...", "one long word is cut all the same");
     is_str(text_put(text, sizeof text, "aaaaaaaaaaaaaaaaaaa\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"),
            "aaaaaaaaaaaaaaaaaaa...", "... but not inside a character");
+    text[0] = '\0';
+    text_join(text, sizeof text, ", ", "%d", 1);
+    is_str(text, "1", "the first of a list has no separator");
+    text_join(text, sizeof text, ", ", "%s", "two");
+    is_str(text, "1, two", "... the next one has");
+    text_join(text, sizeof text, ", ", "%s", "threeeeeeeeeeeeeeee");
+    is_str(text, "1, two, threeeeeeeeeeee", "... what does not fit is cut");
+    text_join(text, sizeof text, ", ", "%s", "four");
+    is_str(text, "1, two, threeeeeeeeeeee", "... and nothing comes behind it");
     return tap_done();
 }
