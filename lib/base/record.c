@@ -2,6 +2,7 @@
 #include "lib/base/record.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -35,6 +36,21 @@ double record_now_s(void)
 
     clock_gettime(CLOCK_REALTIME, &now);
     return (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
+}
+
+void record_report(const struct record_sink *sink, struct record record, const char *message, ...)
+{
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, message);
+    vsnprintf(text, sizeof text, message, arguments);
+    va_end(arguments);
+    record.message = text;
+    if (record.verdict == VERDICT_NONE)
+        record.verdict =
+            record.code == FAULT_NONE ? VERDICT_PASS : catalog_fault(record.code)->severity;
+    sink->take(&record, sink->context);
 }
 
 enum fault_code record_code(const struct record *record)

@@ -78,6 +78,17 @@ void record_set_code(struct record *record, const char *name);
 /* Whether it says that a rank of an MPI program did not start, or did not run to its end. */
 bool record_lacks_rank(const struct record *record);
 
+/* Where records go that are made here and printed elsewhere. */
+struct record_sink {
+    void (*take)(struct record *record, void *context);
+    void *context;
+};
+
+/* Hands the record on with its message. One without a verdict has that of its code in the catalog;
+ * without a code it passes. */
+void record_report(const struct record_sink *sink, struct record record, const char *message, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Writes the record, with record_code_name() and record_remediation(), as one JSON object on one
  * line and flushes, in one write where the line fits the stream's buffer. Bytes that are not UTF-8
  * come out as U+FFFD. Returns 0, or -1 with errno. */

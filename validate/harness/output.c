@@ -116,6 +116,14 @@ void output_record(struct record *record)
     pthread_mutex_unlock(&output.lock);
 }
 
+static void take_record(struct record *record, void *context)
+{
+    (void)context;
+    output_record(record);
+}
+
+const struct record_sink output_sink = {take_record, NULL};
+
 void output_report(struct record record, const char *message, ...)
 {
     char text[512];

@@ -16,6 +16,8 @@ void output_suite(const char *suite);
 
 /* Prints the record (its suite is filled in) and remembers the worst verdict. */
 void output_record(struct record *record);
+/* The same for what is evaluated elsewhere. */
+extern const struct record_sink output_sink;
 /* With its message. */
 void output_report(struct record record, const char *message, ...)
     __attribute__((format(printf, 2, 3)));

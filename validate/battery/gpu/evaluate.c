@@ -42,59 +42,59 @@ enum gpu_test gpu_test_of(enum worker_task task)
     return GPU_TEST_COMPUTE;
 }
 
+#define RATE(task, kind, metric)                                                                   \
+    {                                                                                              \
+        task, kind, false, metric, "GFLOP/s", &GPU_RATE_LEAST_SHARE, FAULT_GPU_SLOW                \
+    }
+#define RATE_TOGETHER(task, kind, metric)                                                          \
+    {                                                                                              \
+        task, kind, true, metric, "GFLOP/s", &GPU_RATE_TOGETHER_LEAST_SHARE, FAULT_GPU_SLOW        \
+    }
+#define MEMORY(kind, metric)                                                                       \
+    {                                                                                              \
+        TASK_MEMORY, kind, false, metric, "GB/s", &GPU_MEMORY_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW   \
+    }
+#define HOST_PATH(kind, metric)                                                                    \
+    {                                                                                              \
+        TASK_HOST, kind, false, metric, "GB/s", &GPU_HOST_PATH_LEAST_SHARE,                        \
+            FAULT_GPU_HOST_PATH_SLOW                                                               \
+    }
+#define NOT_JUDGED(task, kind, is_together, metric)                                                \
+    {                                                                                              \
+        task, kind, is_together, metric, "GB/s", NULL, FAULT_NONE                                  \
+    }
+
 const struct figure_spec figure_specs[FIGURES] = {
-    [FIGURE_FP32] = {TASK_COMPUTE, PRECISION_FP32, false, "rate_fp32", "GFLOP/s",
-                     &GPU_RATE_LEAST_SHARE, FAULT_GPU_SLOW},
-    [FIGURE_FP64] = {TASK_COMPUTE, PRECISION_FP64, false, "rate_fp64", "GFLOP/s",
-                     &GPU_RATE_LEAST_SHARE, FAULT_GPU_SLOW},
-    [FIGURE_BLAS_FP64] = {TASK_BLAS, BLAS_FP64, false, "rate_fp64_blas", "GFLOP/s",
-                          &GPU_RATE_LEAST_SHARE, FAULT_GPU_SLOW},
-    [FIGURE_TF32] = {TASK_BLAS, BLAS_TF32, false, "rate_tf32", "GFLOP/s", &GPU_RATE_LEAST_SHARE,
-                     FAULT_GPU_SLOW},
-    [FIGURE_BF16] = {TASK_BLAS, BLAS_BF16, false, "rate_bf16", "GFLOP/s", &GPU_RATE_LEAST_SHARE,
-                     FAULT_GPU_SLOW},
-    [FIGURE_FP16] = {TASK_BLAS, BLAS_FP16, false, "rate_fp16", "GFLOP/s", &GPU_RATE_LEAST_SHARE,
-                     FAULT_GPU_SLOW},
-    [FIGURE_FP8] = {TASK_BLAS, BLAS_FP8, false, "rate_fp8", "GFLOP/s", &GPU_RATE_LEAST_SHARE,
-                    FAULT_GPU_SLOW},
-    [FIGURE_INT8] = {TASK_BLAS, BLAS_INT8, false, "rate_int8", "GFLOP/s", &GPU_RATE_LEAST_SHARE,
-                     FAULT_GPU_SLOW},
-    [FIGURE_COPY] = {TASK_MEMORY, ACCESS_COPY, false, "memory_copy", "GB/s",
-                     &GPU_MEMORY_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_READ] = {TASK_MEMORY, ACCESS_READ, false, "memory_read", "GB/s",
-                     &GPU_MEMORY_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_WRITE] = {TASK_MEMORY, ACCESS_WRITE, false, "memory_write", "GB/s",
-                      &GPU_MEMORY_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_TRIAD] = {TASK_MEMORY, ACCESS_TRIAD, false, "memory_triad", "GB/s",
-                      &GPU_MEMORY_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
-    [FIGURE_TO_DEVICE] = {TASK_HOST, COPY_TO_DEVICE, false, "to_device", "GB/s",
-                          &GPU_HOST_PATH_LEAST_SHARE, FAULT_GPU_HOST_PATH_SLOW},
-    [FIGURE_TO_HOST] = {TASK_HOST, COPY_TO_HOST, false, "to_host", "GB/s",
-                        &GPU_HOST_PATH_LEAST_SHARE, FAULT_GPU_HOST_PATH_SLOW},
-    [FIGURE_TO_DEVICE_PAGEABLE] = {TASK_HOST, COPY_TO_DEVICE_PAGEABLE, false, "to_device_pageable",
-                                   "GB/s", NULL, FAULT_NONE},
-    [FIGURE_TO_HOST_PAGEABLE] = {TASK_HOST, COPY_TO_HOST_PAGEABLE, false, "to_host_pageable",
-                                 "GB/s", NULL, FAULT_NONE},
-    [FIGURE_FP32_TOGETHER] = {TASK_COMPUTE, PRECISION_FP32, true, "rate_fp32_together", "GFLOP/s",
-                              &GPU_RATE_TOGETHER_LEAST_SHARE, FAULT_GPU_SLOW},
-    [FIGURE_FP64_TOGETHER] = {TASK_COMPUTE, PRECISION_FP64, true, "rate_fp64_together", "GFLOP/s",
-                              &GPU_RATE_TOGETHER_LEAST_SHARE, FAULT_GPU_SLOW},
-    [FIGURE_BF16_TOGETHER] = {TASK_BLAS, BLAS_BF16, true, "rate_bf16_together", "GFLOP/s",
-                              &GPU_RATE_TOGETHER_LEAST_SHARE, FAULT_GPU_SLOW},
+    [FIGURE_FP32] = RATE(TASK_COMPUTE, PRECISION_FP32, "rate_fp32"),
+    [FIGURE_FP64] = RATE(TASK_COMPUTE, PRECISION_FP64, "rate_fp64"),
+    [FIGURE_BLAS_FP64] = RATE(TASK_BLAS, BLAS_FP64, "rate_fp64_blas"),
+    [FIGURE_TF32] = RATE(TASK_BLAS, BLAS_TF32, "rate_tf32"),
+    [FIGURE_BF16] = RATE(TASK_BLAS, BLAS_BF16, "rate_bf16"),
+    [FIGURE_FP16] = RATE(TASK_BLAS, BLAS_FP16, "rate_fp16"),
+    [FIGURE_FP8] = RATE(TASK_BLAS, BLAS_FP8, "rate_fp8"),
+    [FIGURE_INT8] = RATE(TASK_BLAS, BLAS_INT8, "rate_int8"),
+    [FIGURE_COPY] = MEMORY(ACCESS_COPY, "memory_copy"),
+    [FIGURE_READ] = MEMORY(ACCESS_READ, "memory_read"),
+    [FIGURE_WRITE] = MEMORY(ACCESS_WRITE, "memory_write"),
+    [FIGURE_TRIAD] = MEMORY(ACCESS_TRIAD, "memory_triad"),
+    [FIGURE_TO_DEVICE] = HOST_PATH(COPY_TO_DEVICE, "to_device"),
+    [FIGURE_TO_HOST] = HOST_PATH(COPY_TO_HOST, "to_host"),
+    [FIGURE_TO_DEVICE_PAGEABLE] =
+        NOT_JUDGED(TASK_HOST, COPY_TO_DEVICE_PAGEABLE, false, "to_device_pageable"),
+    [FIGURE_TO_HOST_PAGEABLE] =
+        NOT_JUDGED(TASK_HOST, COPY_TO_HOST_PAGEABLE, false, "to_host_pageable"),
+    [FIGURE_FP32_TOGETHER] = RATE_TOGETHER(TASK_COMPUTE, PRECISION_FP32, "rate_fp32_together"),
+    [FIGURE_FP64_TOGETHER] = RATE_TOGETHER(TASK_COMPUTE, PRECISION_FP64, "rate_fp64_together"),
+    [FIGURE_BF16_TOGETHER] = RATE_TOGETHER(TASK_BLAS, BLAS_BF16, "rate_bf16_together"),
     [FIGURE_COPY_TOGETHER] = {TASK_MEMORY, ACCESS_COPY, true, "memory_copy_together", "GB/s",
                               &GPU_MEMORY_TOGETHER_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
     /* devices share switches and sockets: not the same for all */
-    [FIGURE_TO_DEVICE_TOGETHER] = {TASK_HOST, COPY_TO_DEVICE, true, "to_device_together", "GB/s",
-                                   NULL, FAULT_NONE},
-    [FIGURE_TO_HOST_TOGETHER] = {TASK_HOST, COPY_TO_HOST, true, "to_host_together", "GB/s", NULL,
-                                 FAULT_NONE},
+    [FIGURE_TO_DEVICE_TOGETHER] = NOT_JUDGED(TASK_HOST, COPY_TO_DEVICE, true, "to_device_together"),
+    [FIGURE_TO_HOST_TOGETHER] = NOT_JUDGED(TASK_HOST, COPY_TO_HOST, true, "to_host_together"),
     /* not beside peers, whose ports may be others: gpu_is_nic_low() */
-    [FIGURE_NIC_LOOPBACK] = {TASK_NIC, NIC_LOOPBACK, false, "nic_loopback", "GB/s", NULL,
-                             FAULT_NONE},
-    [FIGURE_NIC_TO_DEVICE] = {TASK_NIC, NIC_TO_DEVICE, false, "nic_to_device", "GB/s", NULL,
-                              FAULT_NONE},
-    [FIGURE_NIC_FROM_DEVICE] = {TASK_NIC, NIC_FROM_DEVICE, false, "nic_from_device", "GB/s", NULL,
-                                FAULT_NONE},
+    [FIGURE_NIC_LOOPBACK] = NOT_JUDGED(TASK_NIC, NIC_LOOPBACK, false, "nic_loopback"),
+    [FIGURE_NIC_TO_DEVICE] = NOT_JUDGED(TASK_NIC, NIC_TO_DEVICE, false, "nic_to_device"),
+    [FIGURE_NIC_FROM_DEVICE] = NOT_JUDGED(TASK_NIC, NIC_FROM_DEVICE, false, "nic_from_device"),
 };
 
 /* ---------------------------------------------------------------- records */
@@ -105,28 +105,14 @@ struct reporter {
     double *peers; /* of nodes like this what a path should carry, [most][most]; NAN: not yet */
     size_t most;   /* devices of a node */
     const char *name;
-    gpu_report_fn *report;
-    void *context;
-    char part[32], model[96], message[320];
+    const struct record_sink *sink;
+    char part[32], model[96];
 };
 
-/* code: FAULT_NONE: pass. Of a fault the verdict is the catalogue's. */
-static void report_line(struct reporter *reporter, const char *test, const char *metric,
-                        double value, const char *unit, enum fault_code code, struct record *rest)
-{
-    rest->test = test;
-    rest->metric = metric;
-    rest->node = reporter->name;
-    rest->part = reporter->part;
-    rest->value = value;
-    rest->unit = unit;
-    rest->code = code;
-    if (rest->verdict == VERDICT_NONE)
-        rest->verdict = code == FAULT_NONE ? VERDICT_PASS : catalog_fault(code)->severity;
-    rest->message = reporter->message;
-    reporter->report(rest, reporter->context);
-    reporter->message[0] = '\0';
-}
+/* A record of the device at hand. */
+#define OF(reporter, test_, metric_, ...)                                                          \
+    RECORD(.test = test_, .metric = metric_, .node = (reporter)->name, .part = (reporter)->part,   \
+           __VA_ARGS__)
 
 /* Whether an error of the driver (cuda.h, hip_runtime_api.h) is the device's own: of its memory
  * (214, 226), of its links (220), of a kernel that it ran, which are right on others (700, 702, 714
@@ -164,9 +150,9 @@ static enum fault_code code_of(enum worker_outcome outcome, enum worker_task tas
     return FAULT_NOT_MEASURED;
 }
 
-static void report_given_up(struct reporter *reporter, const struct gpu_device *device)
+static void report_given_up(const struct reporter *reporter, const struct gpu_device *device)
 {
-    struct record record = RECORD_INIT;
+    bool is_skipped = device->outcome == WORKER_NOT_TESTED;
     char peer[32] = "";
 
     if (device->outcome == WORKER_DONE)
@@ -174,47 +160,55 @@ static void report_given_up(struct reporter *reporter, const struct gpu_device *
     if ((device->task == TASK_PEER || device->task == TASK_ATOMICS) && device->peer >= 0)
         snprintf(peer, sizeof peer, " with gpu%d",
                  reporter->nodes[reporter->node].devices[device->peer].part);
-    if (device->outcome == WORKER_NOT_TESTED)
-        record.verdict = VERDICT_SKIP;
-    snprintf(reporter->message, sizeof reporter->message, "%s%s%s: %s", reporter->model, peer,
-             device->outcome == WORKER_NOT_TESTED ? " not tested" : "", device->text);
-    report_line(reporter, test_names[gpu_test_of(device->task)], "device", NAN, NULL,
-                device->outcome == WORKER_NOT_TESTED
-                    ? FAULT_NONE
-                    : code_of(device->outcome, device->task, device->error),
-                &record);
+    record_report(
+        reporter->sink,
+        OF(reporter, test_names[gpu_test_of(device->task)], "device",
+           .verdict = is_skipped ? VERDICT_SKIP : VERDICT_NONE,
+           .code = is_skipped ? FAULT_NONE : code_of(device->outcome, device->task, device->error)),
+        "%s%s%s: %s", reporter->model, peer, is_skipped ? " not tested" : "", device->text);
 }
 
-static void report_figure(struct reporter *reporter, const struct gpu_device *device,
+/* A record of the figure. */
+static struct record figure_record(const struct reporter *reporter, const struct gpu_device *device,
+                                   int figure)
+{
+    const struct figure_spec *spec = &figure_specs[figure];
+
+    return OF(reporter, test_names[gpu_test_of(spec->task)], spec->metric,
+              .value = device->best[figure], .unit = spec->unit, .low = device->lowest[figure],
+              .high = device->best[figure], .samples = (unsigned)device->samples[figure]);
+}
+
+static void report_figure(const struct reporter *reporter, const struct gpu_device *device,
                           enum figure figure, double reference)
 {
     const struct figure_spec *spec = &figure_specs[figure];
-    struct record record;
-    bool is_low = gpu_is_low(device, figure, reference);
+    struct record record = figure_record(reporter, device, (int)figure);
 
-    if (device->best[figure] <= 0)
+    if (record.value <= 0)
         return;
-    record = RECORD(.low = device->lowest[figure], .high = device->best[figure],
-                    .samples = (unsigned)device->samples[figure]);
     if (isfinite(reference) && spec->least) {
         record.limit = *spec->least * reference;
         record.limit_source = "peers";
     }
-    if (is_low)
-        snprintf(reporter->message, sizeof reporter->message,
-                 "%s reaches %.4g, its peers %.4g %s%s%s", reporter->model,
-                 (double)device->best[figure], reference, spec->unit,
-                 *device->condition ? "; " : "", device->condition);
-    report_line(reporter, test_names[gpu_test_of(spec->task)], spec->metric, device->best[figure],
-                spec->unit, is_low ? spec->code : FAULT_NONE, &record);
+    if (!gpu_is_low(device, figure, reference)) {
+        record_report(reporter->sink, record, "%s", "");
+        return;
+    }
+    record.code = spec->code;
+    record_report(reporter->sink, record, "%s reaches %.4g, its peers %.4g %s%s%s", reporter->model,
+                  record.value, reference, spec->unit, *device->condition ? "; " : "",
+                  device->condition);
 }
 
-/* Whether less than half of the devices of its model have such errors. Products of the vendor's
- * library are known to the bit if its matrix units add as they are said to; where half of the
- * devices have others, that is not so, and no device's fault. */
-static bool is_alone_wrong(const struct reporter *reporter, const struct gpu_device *device,
-                           size_t offset)
+/* The code of such errors of the device, where less than half of the devices of its model have
+ * some. Products of the vendor's library are known to the bit if its matrix units add as they are
+ * said to; where half of the devices have others, that is not so, and no device's fault. */
+static enum fault_code code_of_wrong(const struct reporter *reporter,
+                                     const struct gpu_device *device, const struct gpu_wrong *own,
+                                     enum fault_code code)
 {
+    size_t offset = (size_t)((const char *)own - (const char *)device);
     int wrong = 0, all = 0;
 
     for (size_t i = 0; i < reporter->count; i++)
@@ -226,7 +220,14 @@ static bool is_alone_wrong(const struct reporter *reporter, const struct gpu_dev
                 all++;
             }
         }
-    return 2 * wrong < all;
+    return 2 * wrong < all ? code : FAULT_NOT_MEASURED;
+}
+
+static const char *why_not(enum fault_code code)
+{
+    return code == FAULT_NOT_MEASURED
+               ? "; not judged: half of the devices of this model have such errors"
+               : "";
 }
 
 /* The same of paths between devices. */
@@ -246,88 +247,84 @@ static bool is_path_alone_wrong(const struct reporter *reporter)
     return 2 * wrong < all;
 }
 
-static void report_blas(struct reporter *reporter, const struct gpu_device *device)
+static void report_blas(const struct reporter *reporter, const struct gpu_device *device)
 {
     const struct gpu_wrong *wrong = &device->wrong_blas;
-    struct record record = RECORD_INIT;
-    bool is_alone;
+    enum fault_code code;
 
     if (wrong->count == 0)
         return;
-    is_alone = is_alone_wrong(reporter, device, offsetof(struct gpu_device, wrong_blas));
-    snprintf(reporter->message, sizeof reporter->message,
-             "%llu wrong elements in products of the vendor's library on %s, first in %s, element "
-             "%llu: found %lld, expected %lld%s; repeat with muster-gpu --devices=%d "
-             "--tests=compute",
-             wrong->count, reporter->model, blas_formats[device->wrong_blas_precision].name,
-             wrong->index, (long long)wrong->found, (long long)wrong->expected,
-             is_alone ? "" : "; not judged: half of the devices of this model have some",
-             device->ordinal);
-    report_line(reporter, "gpu.compute", "wrong", (double)wrong->count, "count",
-                is_alone ? FAULT_GPU_RESULT_WRONG : FAULT_NOT_MEASURED, &record);
+    code = code_of_wrong(reporter, device, wrong, FAULT_GPU_RESULT_WRONG);
+    record_report(reporter->sink,
+                  OF(reporter, "gpu.compute", "wrong", .value = (double)wrong->count,
+                     .unit = "count", .code = code),
+                  "%llu wrong elements in products of the vendor's library on %s, first in %s, "
+                  "element %llu: found %lld, expected %lld%s; repeat with muster-gpu --devices=%d "
+                  "--tests=compute",
+                  wrong->count, reporter->model, blas_formats[device->wrong_blas_precision].name,
+                  wrong->index, (long long)wrong->found, (long long)wrong->expected, why_not(code),
+                  device->ordinal);
 }
 
-static void report_atomics(struct reporter *reporter, const struct gpu_device *device)
+static void report_atomics(const struct reporter *reporter, const struct gpu_device *device)
 {
     const struct gpu_wrong *wrong = &device->wrong_atomics;
-    struct record record = RECORD_INIT;
-    bool is_alone;
+    struct record record =
+        OF(reporter, "gpu.memory", "atomics", .value = device->additions, .unit = "count");
 
-    if (wrong->count == 0) {
-        if (device->additions > 0)
-            report_line(reporter, "gpu.memory", "atomics", device->additions, "count", FAULT_NONE,
-                        &record);
-        return;
+    if (wrong->count > 0) {
+        record.code = code_of_wrong(reporter, device, wrong, FAULT_GPU_MEMORY_WRONG);
+        record_report(reporter->sink, record,
+                      "%.0f atomic additions in the memory of %s gave %llu wrong counters, the "
+                      "first one 0x%llx instead of 0x%llx%s; repeat with muster-gpu --devices=%d "
+                      "--tests=memory",
+                      record.value, reporter->model, wrong->count, wrong->found, wrong->expected,
+                      why_not(record.code), device->ordinal);
+    } else if (device->additions > 0) {
+        record_report(reporter->sink, record, "%s", "");
     }
-    is_alone = is_alone_wrong(reporter, device, offsetof(struct gpu_device, wrong_atomics));
-    snprintf(reporter->message, sizeof reporter->message,
-             "%.0f atomic additions in the memory of %s gave %llu wrong counters, the first one "
-             "0x%llx instead of 0x%llx%s; repeat with muster-gpu --devices=%d --tests=memory",
-             (double)device->additions, reporter->model, wrong->count, wrong->found,
-             wrong->expected,
-             is_alone ? "" : "; not judged: half of the devices of this model have some",
-             device->ordinal);
-    report_line(reporter, "gpu.memory", "atomics", device->additions, "count",
-                is_alone ? FAULT_GPU_MEMORY_WRONG : FAULT_NOT_MEASURED, &record);
 }
 
-static void report_contents(struct reporter *reporter, const struct gpu_device *device)
+static void report_products(const struct reporter *reporter, const struct gpu_device *device)
 {
     const struct gpu_wrong *wrong = &device->wrong_products;
-    struct record record = RECORD_INIT;
 
-    if (wrong->count > 0) {
-        snprintf(reporter->message, sizeof reporter->message,
-                 "%llu wrong elements in %.0f products on %s, the first one %llu: found %lld, "
-                 "expected %lld; repeat with muster-gpu --devices=%d --tests=repeatable",
-                 wrong->count, (double)device->products, reporter->model, wrong->index,
-                 (long long)wrong->found, (long long)wrong->expected, device->ordinal);
-        report_line(reporter, "gpu.repeatable", "wrong", (double)wrong->count, "count",
-                    FAULT_GPU_RESULT_WRONG, &record);
-    } else if (device->products > 0) {
-        report_line(reporter, "gpu.repeatable", "products", device->products, "count", FAULT_NONE,
-                    &record);
-    }
-    wrong = &device->wrong_memory;
-    record = (struct record)RECORD_INIT;
-    if (wrong->count > 0) {
-        snprintf(
-            reporter->message, sizeof reporter->message,
-            "%llu wrong words in %.0f MB of %s, the first one at byte 0x%llx: bits 0x%llx differ; "
-            "repeat with muster-gpu --devices=%d --tests=memory",
-            wrong->count, (double)device->tested_mb, reporter->model, 8 * wrong->index,
-            wrong->found ^ wrong->expected, device->ordinal);
-        report_line(reporter, "gpu.memory", "wrong", (double)wrong->count, "count",
-                    FAULT_GPU_MEMORY_WRONG, &record);
-    } else if (device->tested_mb > 0) {
-        report_line(reporter, "gpu.memory", "tested", device->tested_mb, "MB", FAULT_NONE, &record);
-    }
-    if (device->is_memory_short) {
-        record = (struct record)RECORD_INIT;
-        snprintf(reporter->message, sizeof reporter->message, "%s: only partly tested: %s",
-                 reporter->model, device->text);
-        report_line(reporter, "gpu.memory", "device", NAN, NULL, FAULT_NOT_MEASURED, &record);
-    }
+    if (wrong->count > 0)
+        record_report(reporter->sink,
+                      OF(reporter, "gpu.repeatable", "wrong", .value = (double)wrong->count,
+                         .unit = "count", .code = FAULT_GPU_RESULT_WRONG),
+                      "%llu wrong elements in %.0f products on %s, the first one %llu: found %lld, "
+                      "expected %lld; repeat with muster-gpu --devices=%d --tests=repeatable",
+                      wrong->count, (double)device->products, reporter->model, wrong->index,
+                      (long long)wrong->found, (long long)wrong->expected, device->ordinal);
+    else if (device->products > 0)
+        record_report(
+            reporter->sink,
+            OF(reporter, "gpu.repeatable", "products", .value = device->products, .unit = "count"),
+            "%s", "");
+}
+
+static void report_memory(const struct reporter *reporter, const struct gpu_device *device)
+{
+    const struct gpu_wrong *wrong = &device->wrong_memory;
+
+    if (wrong->count > 0)
+        record_report(reporter->sink,
+                      OF(reporter, "gpu.memory", "wrong", .value = (double)wrong->count,
+                         .unit = "count", .code = FAULT_GPU_MEMORY_WRONG),
+                      "%llu wrong words in %.0f MB of %s, the first one at byte 0x%llx: bits "
+                      "0x%llx differ; repeat with muster-gpu --devices=%d --tests=memory",
+                      wrong->count, (double)device->tested_mb, reporter->model, 8 * wrong->index,
+                      wrong->found ^ wrong->expected, device->ordinal);
+    else if (device->tested_mb > 0)
+        record_report(
+            reporter->sink,
+            OF(reporter, "gpu.memory", "tested", .value = device->tested_mb, .unit = "MB"), "%s",
+            "");
+    if (device->is_memory_short)
+        record_report(reporter->sink,
+                      OF(reporter, "gpu.memory", "device", .code = FAULT_NOT_MEASURED),
+                      "%s: only partly tested: %s", reporter->model, device->text);
 }
 
 /* Whether its own work is wrong, which what it does with others then is as well. */
@@ -337,76 +334,69 @@ static bool is_wrong_itself(const struct gpu_device *device)
            device->wrong_memory.count > 0 || device->wrong_atomics.count > 0;
 }
 
-static void report_nic_contents(struct reporter *reporter, const struct gpu_device *device)
+static void report_nic_contents(const struct reporter *reporter, const struct gpu_device *device)
 {
     const struct gpu_wrong *wrong = &device->wrong_nic;
-    struct record record = RECORD_INIT;
-    bool is_alone;
+    enum fault_code code;
 
-    if (*device->nic_failure) {
-        snprintf(reporter->message, sizeof reporter->message,
-                 "writes between %s and the memory of %s failed: %s", device->nic, reporter->model,
-                 device->nic_failure);
-        report_line(reporter, "gpu.paths", "nic", NAN, NULL, FAULT_GPU_NIC_FAILED, &record);
-    }
+    if (*device->nic_failure)
+        record_report(reporter->sink,
+                      OF(reporter, "gpu.paths", "nic", .code = FAULT_GPU_NIC_FAILED),
+                      "writes between %s and the memory of %s failed: %s", device->nic,
+                      reporter->model, device->nic_failure);
     if (wrong->count == 0 || is_wrong_itself(device))
         return;
-    record = (struct record)RECORD_INIT;
-    is_alone = is_alone_wrong(reporter, device, offsetof(struct gpu_device, wrong_nic));
-    snprintf(
-        reporter->message, sizeof reporter->message,
-        "data between %s and the memory of %s was damaged, first at byte %llu: found 0x%02llx, "
-        "expected 0x%02llx%s",
-        device->nic, reporter->model, wrong->index, wrong->found, wrong->expected,
-        is_alone ? "" : "; not judged: half of the devices of this model have such data");
-    report_line(reporter, "gpu.paths", "nic", NAN, NULL,
-                is_alone ? FAULT_GPU_NIC_DAMAGED : FAULT_NOT_MEASURED, &record);
+    code = code_of_wrong(reporter, device, wrong, FAULT_GPU_NIC_DAMAGED);
+    record_report(reporter->sink, OF(reporter, "gpu.paths", "nic", .code = code),
+                  "data between %s and the memory of %s was damaged, first at byte %llu: found "
+                  "0x%02llx, expected 0x%02llx%s",
+                  device->nic, reporter->model, wrong->index, wrong->found, wrong->expected,
+                  why_not(code));
 }
 
 /* What a NIC does with the device's memory beside what it does with the host's. */
-static void report_nic(struct reporter *reporter, const struct gpu_device *device)
+static void report_nic(const struct reporter *reporter, const struct gpu_device *device)
 {
     double loopback = device->best[FIGURE_NIC_LOOPBACK];
 
     for (int figure = FIGURE_NIC_LOOPBACK; figure <= FIGURE_NIC_FROM_DEVICE; figure++) {
-        const struct figure_spec *spec = &figure_specs[figure];
-        struct record record = RECORD(.low = device->lowest[figure], .high = device->best[figure],
-                                      .samples = (unsigned)device->samples[figure]);
-        bool is_low = gpu_is_nic_low(device, (enum figure)figure);
+        struct record record = figure_record(reporter, device, figure);
 
-        if (device->best[figure] <= 0)
+        if (record.value <= 0)
             continue;
         if (figure != FIGURE_NIC_LOOPBACK && device->is_nic_near) {
             record.limit = GPU_NIC_LEAST_SHARE * loopback;
             record.limit_source = "expected";
         }
-        if (is_low)
-            snprintf(reporter->message, sizeof reporter->message,
-                     "%s moves %.4g GB/s %s memory of %s, %.4g GB/s in host memory", device->nic,
-                     (double)device->best[figure], figure == FIGURE_NIC_TO_DEVICE ? "to" : "from",
-                     reporter->model, loopback);
-        report_line(reporter, "gpu.paths", spec->metric, device->best[figure], spec->unit,
-                    is_low ? FAULT_GPU_NIC_SLOW : FAULT_NONE, &record);
+        if (!gpu_is_nic_low(device, (enum figure)figure)) {
+            record_report(reporter->sink, record, "%s", "");
+            continue;
+        }
+        record.code = FAULT_GPU_NIC_SLOW;
+        record_report(reporter->sink, record,
+                      "%s moves %.4g GB/s %s memory of %s, %.4g GB/s in host memory", device->nic,
+                      record.value, figure == FIGURE_NIC_TO_DEVICE ? "to" : "from", reporter->model,
+                      loopback);
     }
     report_nic_contents(reporter, device);
 }
 
 /* Atomic additions of the device in the memory of another one. */
-static void report_atomics_to(struct reporter *reporter, const struct gpu_device *device,
+static void report_atomics_to(const struct reporter *reporter, const struct gpu_device *device,
                               const struct gpu_path *path)
 {
-    struct record record = RECORD_INIT;
     bool is_alone;
 
     if (path->wrong_atomics == 0 || is_wrong_itself(device) ||
         is_wrong_itself(&reporter->nodes[reporter->node].devices[path->to]))
         return;
     is_alone = is_path_alone_wrong(reporter);
-    snprintf(reporter->message, sizeof reporter->message,
-             "atomic additions of the one in the memory of the other gave %u wrong counters%s",
-             path->wrong_atomics, is_alone ? "" : "; not judged: half of the paths have some");
-    report_line(reporter, "gpu.paths", "atomics", path->wrong_atomics, "count",
-                is_alone ? FAULT_GPU_PEER_DAMAGED : FAULT_NOT_MEASURED, &record);
+    record_report(reporter->sink,
+                  OF(reporter, "gpu.paths", "atomics", .value = path->wrong_atomics,
+                     .unit = "count",
+                     .code = is_alone ? FAULT_GPU_PEER_DAMAGED : FAULT_NOT_MEASURED),
+                  "atomic additions of the one in the memory of the other gave %u wrong counters%s",
+                  path->wrong_atomics, is_alone ? "" : "; not judged: half of the paths have some");
 }
 
 /* Whether some devices of the node reach others directly: then all should. */
@@ -439,34 +429,35 @@ static void report_peers(struct reporter *reporter, int from)
 
     for (int i = 0; i < device->path_count; i++) {
         const struct gpu_path *path = &device->paths[i];
-        struct record record = RECORD_INIT;
-        double reference, value = path->GBps;
-        enum fault_code code = FAULT_NONE;
-        int to = path->to;
+        double reference = path->GBps > 0 ? peer_reference(reporter, from, path->to) : NAN;
+        struct record record;
 
-        if (value <= 0)
+        if (path->GBps <= 0)
             continue;
-        reference = peer_reference(reporter, from, to);
         snprintf(reporter->part, sizeof reporter->part, "gpu%d gpu%d", device->part,
-                 node->devices[to].part);
-        if (isfinite(reference))
-            record = RECORD(.limit = GPU_PEER_LEAST_SHARE * reference, .limit_source = "peers");
-        if (path->wrong_words > 0 && !is_wrong_itself(device) &&
-            !is_wrong_itself(&node->devices[to])) {
-            code = FAULT_GPU_PEER_DAMAGED;
-            snprintf(reporter->message, sizeof reporter->message,
-                     "%u words were damaged in the round trip", path->wrong_words);
-        } else if (has_direct && !path->is_direct) {
-            code = FAULT_GPU_NO_PEER_ACCESS;
-            snprintf(reporter->message, sizeof reporter->message,
-                     "the driver reports no peer access between the two; other pairs of the node "
-                     "have it");
-        } else if (value < GPU_PEER_LEAST_SHARE * reference) {
-            code = FAULT_GPU_PEER_SLOW;
-            snprintf(reporter->message, sizeof reporter->message,
-                     "reaches %.4g GB/s, its peers %.4g GB/s", value, reference);
+                 node->devices[path->to].part);
+        record = OF(reporter, "gpu.paths", "to_peer", .value = path->GBps, .unit = "GB/s");
+        if (isfinite(reference)) {
+            record.limit = GPU_PEER_LEAST_SHARE * reference;
+            record.limit_source = "peers";
         }
-        report_line(reporter, "gpu.paths", "to_peer", value, "GB/s", code, &record);
+        if (path->wrong_words > 0 && !is_wrong_itself(device) &&
+            !is_wrong_itself(&node->devices[path->to])) {
+            record.code = FAULT_GPU_PEER_DAMAGED;
+            record_report(reporter->sink, record, "%u words were damaged in the round trip",
+                          path->wrong_words);
+        } else if (has_direct && !path->is_direct) {
+            record.code = FAULT_GPU_NO_PEER_ACCESS;
+            record_report(reporter->sink, record,
+                          "the driver reports no peer access between the two; other pairs of the "
+                          "node have it");
+        } else if (record.value < record.limit) {
+            record.code = FAULT_GPU_PEER_SLOW;
+            record_report(reporter->sink, record, "reaches %.4g GB/s, its peers %.4g GB/s",
+                          record.value, reference);
+        } else {
+            record_report(reporter->sink, record, "%s", "");
+        }
         report_atomics_to(reporter, device, path);
     }
 }
@@ -481,43 +472,39 @@ static bool has_tested(const struct gpu_node *nodes, size_t count)
 }
 
 /* What was not tested on the node, by the first device that has a reason at that offset. */
-static void report_left_out(struct reporter *reporter, size_t offset, const char *test,
+static void report_left_out(const struct reporter *reporter, size_t offset, const char *test,
                             const char *metric, const char *what)
 {
     const struct gpu_node *node = &reporter->nodes[reporter->node];
-    struct record record = RECORD(.verdict = VERDICT_SKIP);
     const char *reason = "";
 
     for (int i = 0; i < node->count && !*reason; i++)
         reason = (const char *)&node->devices[i] + offset;
-    if (!*reason)
-        return;
-    snprintf(reporter->message, sizeof reporter->message, "%s not tested: %s", what, reason);
-    report_line(reporter, test, metric, NAN, NULL, FAULT_NONE, &record);
+    if (*reason)
+        record_report(reporter->sink, OF(reporter, test, metric, .verdict = VERDICT_SKIP),
+                      "%s not tested: %s", what, reason);
 }
 
 static void report_node(struct reporter *reporter)
 {
     const struct gpu_node *node = &reporter->nodes[reporter->node];
-    struct record record = RECORD_INIT;
+    bool is_skipped =
+        node->outcome == WORKER_NO_DEVICE ||
+        (node->outcome == WORKER_NOT_TESTED && !has_tested(reporter->nodes, reporter->count));
 
     reporter->part[0] = '\0';
-    if (node->outcome != WORKER_DONE) {
-        if (node->outcome == WORKER_NO_DEVICE ||
-            (node->outcome == WORKER_NOT_TESTED && !has_tested(reporter->nodes, reporter->count)))
-            record.verdict = VERDICT_SKIP;
-        snprintf(reporter->message, sizeof reporter->message, "not tested: %s", node->text);
-        report_line(reporter, "gpu.compute", "device", NAN, NULL,
-                    record.verdict == VERDICT_SKIP ? FAULT_NONE
-                                                   : code_of(node->outcome, TASK_OPEN, node->error),
-                    &record);
-    }
-    if (node->count > 0 && node->device_count > node->count) {
-        record = RECORD(.verdict = VERDICT_WARN);
-        snprintf(reporter->message, sizeof reporter->message, "only %d of its %d devices tested",
-                 node->count, node->device_count);
-        report_line(reporter, "gpu.compute", "device", NAN, NULL, FAULT_NOT_MEASURED, &record);
-    }
+    if (node->outcome != WORKER_DONE)
+        record_report(
+            reporter->sink,
+            OF(reporter, "gpu.compute", "device",
+               .verdict = is_skipped ? VERDICT_SKIP : VERDICT_NONE,
+               .code = is_skipped ? FAULT_NONE : code_of(node->outcome, TASK_OPEN, node->error)),
+            "not tested: %s", node->text);
+    if (node->count > 0 && node->device_count > node->count)
+        record_report(reporter->sink,
+                      OF(reporter, "gpu.compute", "device", .verdict = VERDICT_WARN,
+                         .code = FAULT_NOT_MEASURED),
+                      "only %d of its %d devices tested", node->count, node->device_count);
     report_left_out(reporter, offsetof(struct gpu_device, no_blas), "gpu.compute", "library",
                     "products of the vendor's library");
     report_left_out(reporter, offsetof(struct gpu_device, no_nic), "gpu.paths", "nic",
@@ -561,10 +548,9 @@ static void write_model(struct reporter *reporter, const struct gpu_device *devi
 }
 
 void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const *names,
-                  gpu_report_fn *report, void *context)
+                  const struct record_sink *sink)
 {
-    struct reporter reporter = {
-        .nodes = nodes, .count = count, .report = report, .context = context};
+    struct reporter reporter = {.nodes = nodes, .count = count, .sink = sink};
     const struct gpu_device *last = NULL;
     double references[FIGURES];
     int rv = peers_make(&reporter);
@@ -588,7 +574,8 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
                     report_figure(&reporter, device, (enum figure)figure, references[figure]);
             report_nic(&reporter, device);
             report_blas(&reporter, device);
-            report_contents(&reporter, device);
+            report_products(&reporter, device);
+            report_memory(&reporter, device);
             report_atomics(&reporter, device);
             report_peers(&reporter, k);
         }

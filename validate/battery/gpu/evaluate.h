@@ -180,8 +180,7 @@ bool gpu_is_nic_low(const struct gpu_device *device, enum figure figure);
 bool gpu_is_peer_low(const struct gpu_node *nodes, size_t count, size_t node, int from, int to);
 
 /* A record for each that was measured. */
-typedef void gpu_report_fn(struct record *record, void *context);
 void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const *names,
-                  gpu_report_fn *report, void *context);
+                  const struct record_sink *sink);
 
 #endif

@@ -429,12 +429,6 @@ static const struct program_spec spec = {
     "host and to each other, and collectives.",
     option_table, true};
 
-static void print_record(struct record *record, void *context)
-{
-    (void)context;
-    output_record(record);
-}
-
 /* What all nodes have measured, to all of them or to rank 0. most: devices of a node; devices: of
  * all nodes, so many of each. */
 static void gather(const struct crew *crew, size_t most, struct gpu_node *nodes,
@@ -487,8 +481,8 @@ static void run_node(struct program *program, const struct gpu_options *options)
         for (size_t i = 0; i < count; i++)
             if (nodes[i].is_shared)
                 groups[i] = (struct group_node){0};
-        gpu_evaluate(nodes, count, program->node_name, print_record, NULL);
-        group_evaluate(nodes, groups, count, program->node_name, print_record, NULL);
+        gpu_evaluate(nodes, count, program->node_name, &output_sink);
+        group_evaluate(nodes, groups, count, program->node_name, &output_sink);
     }
     free(devices);
     free(groups);

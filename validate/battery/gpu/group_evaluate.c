@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "lib/base/statistics.h"
+#include "lib/base/text.h"
 #include "lib/constants/battery_constants.h"
+
+enum { PART = 64 };
 
 struct reporter {
     const struct gpu_node *devices;
@@ -20,10 +23,10 @@ struct reporter {
     size_t most;   /* devices of a node */
     double rates[COLLECTIVES]; /* of nodes like this what a collective should reach; NAN: not yet */
     const char *const *names;
-    gpu_report_fn *report;
-    void *context;
-    char part[64], metric[32], message[400];
+    const struct record_sink *sink;
 };
+
+#define OF(metric_, ...) RECORD(.test = "gpu.collectives", .metric = metric_, __VA_ARGS__)
 
 /* Nodes of as many devices of the same models at the same places, and as many in their group. */
 static size_t kind_of(const struct gpu_node *devices, const struct group_node *nodes,
@@ -265,21 +268,6 @@ static bool is_suspect(const struct reporter *reporter, double least)
 
 /* ---------------------------------------------------------------- records */
 
-static void report_line(struct reporter *reporter, const char *metric, double value,
-                        enum fault_code code, struct record *rest)
-{
-    rest->test = "gpu.collectives";
-    rest->metric = metric;
-    rest->part = reporter->part;
-    rest->value = value;
-    rest->code = code;
-    if (rest->verdict == VERDICT_NONE)
-        rest->verdict = code == FAULT_NONE ? VERDICT_PASS : catalog_fault(code)->severity;
-    rest->message = reporter->message;
-    reporter->report(rest, reporter->context);
-    reporter->part[0] = reporter->message[0] = '\0';
-}
-
 static enum fault_code code_of(enum worker_outcome outcome)
 {
     static const enum fault_code codes[WORKER_DIED + 1] = {
@@ -293,22 +281,16 @@ static enum fault_code code_of(enum worker_outcome outcome)
 }
 
 /* "gpu1 gpu5", by the inventory's numbers; as many as there is room for. */
-static void write_parts(struct reporter *reporter, const struct device_set *devices)
+static const char *write_parts(const struct reporter *reporter, const struct device_set *devices,
+                               char part[PART])
 {
     const struct gpu_node *node = &reporter->devices[reporter->node];
-    size_t length = 0, size = sizeof reporter->part;
-    char part[24];
 
-    reporter->part[0] = '\0';
-    for (int i = 0; i < node->count; i++) {
-        if (!device_set_has(devices, i))
-            continue;
-        snprintf(part, sizeof part, "%sgpu%d", length > 0 ? " " : "", node->devices[i].part);
-        if (length + strlen(part) >= size)
-            return;
-        strcpy(reporter->part + length, part);
-        length += strlen(part);
-    }
+    part[0] = '\0';
+    for (int i = 0; i < node->count; i++)
+        if (device_set_has(devices, i) && strlen(part) + sizeof " gpu1000" <= PART)
+            text_join(part, PART, " ", "gpu%d", node->devices[i].part);
+    return part;
 }
 
 static void write_version(int version, char text[32])
@@ -317,36 +299,31 @@ static void write_version(int version, char text[32])
 }
 
 /* Whether nodes have been tested: then one that has no library differs from them. */
-static void report_library(struct reporter *reporter, int version)
+static void report_library(const struct reporter *reporter, int version)
 {
     const struct group_node *node = &reporter->nodes[reporter->node];
-    struct record record = RECORD(.node = reporter->names[reporter->node]);
-    enum fault_code code = FAULT_NONE;
+    struct record record = OF("library", .node = reporter->names[reporter->node]);
     char own[32], others[32];
 
     write_version(node->version, own);
     write_version(version, others);
     if (node->outcome == WORKER_NOT_TESTED && version > 0) {
-        code = FAULT_GPU_COLLECTIVE_VERSION;
-        snprintf(reporter->message, sizeof reporter->message,
-                 "other nodes have NCCL %s, this node: %s", others, node->text);
+        record.code = FAULT_GPU_COLLECTIVE_VERSION;
+        record_report(reporter->sink, record, "other nodes have NCCL %s, this node: %s", others,
+                      node->text);
     } else if (node->outcome != WORKER_DONE) {
         if (node->outcome == WORKER_NOT_TESTED)
             record.verdict = VERDICT_SKIP;
         else
-            code = code_of(node->outcome);
-        snprintf(reporter->message, sizeof reporter->message, "not tested: %s", node->text);
+            record.code = code_of(node->outcome);
+        record_report(reporter->sink, record, "not tested: %s", node->text);
     } else if (node->version != version) {
-        code = FAULT_GPU_COLLECTIVE_VERSION;
-        snprintf(reporter->message, sizeof reporter->message,
-                 "found NCCL %s, most nodes have %s; not tested across nodes", own, others);
+        record.code = FAULT_GPU_COLLECTIVE_VERSION;
+        record_report(reporter->sink, record,
+                      "found NCCL %s, most nodes have %s; not tested across nodes", own, others);
     } else if (node->within.ranks == 1 && node->within.outcome == WORKER_DONE) {
-        snprintf(reporter->message, sizeof reporter->message, "NCCL %s works with the only device",
-                 own);
-    } else {
-        return;
+        record_report(reporter->sink, record, "NCCL %s works with the only device", own);
     }
-    report_line(reporter, "library", NAN, code, &record);
 }
 
 /* What ended a group, or was wrong in it. */
@@ -370,32 +347,31 @@ static void report_rates(struct reporter *reporter, const struct group_result *r
         enum collective collective = (enum collective)i;
         double value = group_bandwidth(result, collective);
         double reference = name ? reference_of(reporter, collective) : NAN;
-        struct record record = RECORD(.node = name, .unit = "GB/s");
-        enum fault_code code = FAULT_NONE;
+        struct record record;
         struct device_set suspects;
+        char part[PART] = "", metric[32];
 
         if (value <= 0)
             continue;
+        snprintf(metric, sizeof metric, "%s%s", collective_names[i], name ? "" : "_nodes");
+        record = OF(metric, .node = name, .part = part, .value = value, .unit = "GB/s");
         if (isfinite(reference)) {
             record.limit = GPU_COLLECTIVE_LEAST_SHARE * reference;
             record.limit_source = "peers";
         }
-        if (value < GPU_COLLECTIVE_LEAST_SHARE * reference) {
+        if (value < record.limit) {
             suspects = suspects_of(reporter, true);
-            code = FAULT_GPU_COLLECTIVE_SLOW;
-            write_parts(reporter, &suspects);
-            snprintf(reporter->message, sizeof reporter->message,
-                     "%s of %d devices reaches %.4g GB/s, its peers %.4g GB/s", collective_names[i],
-                     result->ranks, value, reference);
+            write_parts(reporter, &suspects, part);
+            record.code = FAULT_GPU_COLLECTIVE_SLOW;
+            record_report(reporter->sink, record,
+                          "%s of %d devices reaches %.4g GB/s, its peers %.4g GB/s",
+                          collective_names[i], result->ranks, value, reference);
         } else {
-            snprintf(reporter->message, sizeof reporter->message,
-                     "%d devices, %.4g MB, algorithm bandwidth %.4g GB/s", result->ranks,
-                     (double)result->bytes / 1e6,
-                     value / collective_bus_factor(collective, result->ranks));
+            record_report(reporter->sink, record,
+                          "%d devices, %.4g MB, algorithm bandwidth %.4g GB/s", result->ranks,
+                          (double)result->bytes / 1e6,
+                          value / collective_bus_factor(collective, result->ranks));
         }
-        snprintf(reporter->metric, sizeof reporter->metric, "%s%s", collective_names[i],
-                 name ? "" : "_nodes");
-        report_line(reporter, reporter->metric, value, code, &record);
     }
 }
 
@@ -403,36 +379,39 @@ static void report_within(struct reporter *reporter)
 {
     const struct group_result *result = &reporter->nodes[reporter->node].within;
     const char *name = reporter->names[reporter->node];
-    struct record record = RECORD(.node = name);
     struct device_set suspects = suspects_of(reporter, false);
+    char text[300], part[PART];
 
     if (!result->is_measured)
         return;
     report_rates(reporter, result, name);
     if (result->outcome == WORKER_DONE)
         return;
-    write_end(result, reporter->message, sizeof reporter->message);
-    write_parts(reporter, device_set_count(&suspects) > 0 ? &suspects : &result->wrong_devices);
-    report_line(reporter, "device", NAN, code_of(result->outcome), &record);
+    write_end(result, text, sizeof text);
+    write_parts(reporter, device_set_count(&suspects) > 0 ? &suspects : &result->wrong_devices,
+                part);
+    record_report(reporter->sink,
+                  OF("device", .node = name, .part = part, .code = code_of(result->outcome)), "%s",
+                  text);
 }
 
 /* The pair of a slow device that is the slowest; or a slow pair. */
-static void report_pair(struct reporter *reporter, int i, const struct gpu_pair *pair,
+static void report_pair(const struct reporter *reporter, int i, const struct gpu_pair *pair,
                         const struct device_set *parts, int without)
 {
     const struct gpu_node *devices = &reporter->devices[reporter->node];
     double value = pair_bandwidth(pair),
            reference = pair_reference(reporter, i, pair->with, without);
-    struct record record =
-        RECORD(.node = reporter->names[reporter->node], .unit = "GB/s",
-               .limit = GPU_PEER_LEAST_SHARE * reference, .limit_source = "peers");
+    char part[PART];
 
-    write_parts(reporter, parts);
-    snprintf(reporter->message, sizeof reporter->message,
-             "all_reduce of gpu%d and gpu%d%s reaches %.4g GB/s, the other pairs %.4g GB/s",
-             devices->devices[i].part, devices->devices[pair->with].part,
-             without >= 0 ? ", and with each other device," : "", value, reference);
-    report_line(reporter, "all_reduce", value, FAULT_GPU_COLLECTIVE_SLOW, &record);
+    record_report(reporter->sink,
+                  OF("all_reduce", .node = reporter->names[reporter->node],
+                     .part = write_parts(reporter, parts, part), .value = value, .unit = "GB/s",
+                     .limit = GPU_PEER_LEAST_SHARE * reference, .limit_source = "peers",
+                     .code = FAULT_GPU_COLLECTIVE_SLOW),
+                  "all_reduce of gpu%d and gpu%d%s reaches %.4g GB/s, the other pairs %.4g GB/s",
+                  devices->devices[i].part, devices->devices[pair->with].part,
+                  without >= 0 ? ", and with each other device," : "", value, reference);
 }
 
 static void report_pairs(struct reporter *reporter)
@@ -469,7 +448,6 @@ static void report_pairs(struct reporter *reporter)
 static void report_across(struct reporter *reporter)
 {
     const struct group_result *any = NULL, *told = NULL;
-    struct record record = RECORD(.verdict = VERDICT_WARN);
     const char *name = NULL;
     char text[300];
 
@@ -489,15 +467,15 @@ static void report_across(struct reporter *reporter)
     if (!told)
         return;
     write_end(told, text, sizeof text);
-    snprintf(reporter->message, sizeof reporter->message, "across nodes, reported by %s: %s", name,
-             text);
-    report_line(reporter, "device", NAN, code_of(told->outcome), &record);
+    record_report(reporter->sink,
+                  OF("device", .verdict = VERDICT_WARN, .code = code_of(told->outcome)),
+                  "across nodes, reported by %s: %s", name, text);
 }
 
-static void report_suspect(struct reporter *reporter)
+static void report_suspect(const struct reporter *reporter)
 {
     const struct group_node *node = &reporter->nodes[reporter->node];
-    struct record record = RECORD(.node = reporter->names[reporter->node], .verdict = VERDICT_WARN);
+    const char *name = reporter->names[reporter->node];
     double reference = node_reference(reporter), samples[GROUP_ROUNDS];
     bool is_wrong = false;
 
@@ -506,36 +484,33 @@ static void report_suspect(struct reporter *reporter)
         samples[r] = node->rounds[r].state == PAIR_DONE ? node->rounds[r].bandwidth : NAN;
     }
     if (is_suspect(reporter, 0)) {
-        if (is_wrong)
-            record.verdict = VERDICT_NONE; /* a wrong result is no network's load */
-        snprintf(reporter->message, sizeof reporter->message,
-                 "all_reduce with each other node tried is %s",
-                 is_wrong ? "wrong" : "not completed");
-        report_line(reporter, "device", NAN,
-                    is_wrong ? FAULT_GPU_COLLECTIVE_WRONG : FAULT_GPU_COLLECTIVE_HUNG, &record);
+        /* a wrong result is no network's load */
+        record_report(reporter->sink,
+                      OF("device", .node = name, .verdict = is_wrong ? VERDICT_NONE : VERDICT_WARN,
+                         .code = is_wrong ? FAULT_GPU_COLLECTIVE_WRONG : FAULT_GPU_COLLECTIVE_HUNG),
+                      "all_reduce with each other node tried is %s",
+                      is_wrong ? "wrong" : "not completed");
     } else if (is_suspect(reporter, GPU_COLLECTIVE_LEAST_SHARE * reference)) {
         double value = statistics_median(samples, GROUP_ROUNDS);
 
-        record.unit = "GB/s";
-        record.limit = GPU_COLLECTIVE_LEAST_SHARE * reference;
-        record.limit_source = "peers";
-        snprintf(
-            reporter->message, sizeof reporter->message,
+        record_report(
+            reporter->sink,
+            OF("all_reduce_nodes", .node = name, .verdict = VERDICT_WARN, .value = value,
+               .unit = "GB/s", .limit = GPU_COLLECTIVE_LEAST_SHARE * reference,
+               .limit_source = "peers", .code = FAULT_GPU_COLLECTIVE_SLOW),
             "all_reduce with each other node tried reaches %.4g GB/s, the other pairs %.4g GB/s",
             value, reference);
-        report_line(reporter, "all_reduce_nodes", value, FAULT_GPU_COLLECTIVE_SLOW, &record);
     }
 }
 
 void group_evaluate(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
-                    const char *const *names, gpu_report_fn *report, void *context)
+                    const char *const *names, const struct record_sink *sink)
 {
     struct reporter reporter = reporter_of(devices, nodes, count);
     int version = group_version(nodes, count);
 
     reporter.names = names;
-    reporter.report = report;
-    reporter.context = context;
+    reporter.sink = sink;
     for (; reporter.node < count && reporter.samples; reporter.node++) {
         if (reporter.node == 0 || !is_alike(&reporter, reporter.node - 1))
             reporter_forget(&reporter);

@@ -53,6 +53,6 @@ bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes
 /* Records of all of it; slow and bad devices are those that are so in all their pairs, while others
  * are not, and nodes likewise. */
 void group_evaluate(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
-                    const char *const *names, gpu_report_fn *report, void *context);
+                    const char *const *names, const struct record_sink *sink);
 
 #endif

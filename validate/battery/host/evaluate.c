@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/statistics.h"
+#include "lib/base/text.h"
 #include "lib/constants/battery_constants.h"
 
 /* Sizes of memory within a 32nd are one: the kernel and firmware take a little. */
@@ -16,32 +17,22 @@ enum { MEMORY_ALIKE = 32, WRONG_CORES_MOST = 8 };
 
 struct figure_spec {
     const char *test, *metric, *unit;
-    double least; /* share of the reference */
+    const double *least; /* share of the reference */
     enum fault_code code;
 };
 
-static struct figure_spec spec_of(enum host_figure figure)
-{
-    switch (figure) {
-    case HOST_RATE:
-        return (struct figure_spec){"host.compute", "core_rate", "GFLOP/s", HOST_CORE_LEAST_SHARE,
-                                    FAULT_CORE_SLOW};
-    case HOST_TRIAD:
-        return (struct figure_spec){"host.memory", "triad", "GB/s", HOST_MEMORY_LEAST_SHARE,
-                                    FAULT_MEMORY_SLOW};
-    case HOST_READ:
-        return (struct figure_spec){"host.disk", "disk_read", "MB/s", HOST_DISK_LEAST_SHARE,
-                                    FAULT_DISK_SLOW};
-    case HOST_WRITE:
-        return (struct figure_spec){"host.disk", "disk_write", "MB/s", HOST_DISK_LEAST_SHARE,
-                                    FAULT_DISK_SLOW};
-    case HOST_IOPS:
-    case HOST_FIGURES:
-        break;
+#define DISK(metric, unit)                                                                         \
+    {                                                                                              \
+        "host.disk", metric, unit, &HOST_DISK_LEAST_SHARE, FAULT_DISK_SLOW                         \
     }
-    return (struct figure_spec){"host.disk", "disk_reads", "1/s", HOST_DISK_LEAST_SHARE,
-                                FAULT_DISK_SLOW};
-}
+
+static const struct figure_spec specs[HOST_FIGURES] = {
+    [HOST_RATE] = {"host.compute", "core_rate", "GFLOP/s", &HOST_CORE_LEAST_SHARE, FAULT_CORE_SLOW},
+    [HOST_TRIAD] = {"host.memory", "triad", "GB/s", &HOST_MEMORY_LEAST_SHARE, FAULT_MEMORY_SLOW},
+    [HOST_READ] = DISK("disk_read", "MB/s"),
+    [HOST_WRITE] = DISK("disk_write", "MB/s"),
+    [HOST_IOPS] = DISK("disk_reads", "1/s"),
+};
 
 /* ---------------------------------------------------------------- peers */
 
@@ -135,7 +126,7 @@ static bool is_common(const struct host_node *nodes, size_t count, size_t node,
 bool host_is_low(const struct host_node *nodes, size_t count, size_t node, enum host_figure figure,
                  int index, double reference)
 {
-    double limit = spec_of(figure).least * reference;
+    double limit = *specs[figure].least * reference;
 
     return is_below(&nodes[node], figure, index, limit) &&
            !is_common(nodes, count, node, figure, index, limit);
@@ -183,28 +174,11 @@ struct reporter {
     size_t count, node;
     const char *name;
     double references[HOST_FIGURES];
-    host_report_fn *report;
-    void *context;
-    char part[96], message[400];
+    const struct record_sink *sink;
 };
 
-/* code: FAULT_NONE: pass. Of a fault the verdict is the catalogue's, unless record has one. */
-static void report_line(struct reporter *reporter, const char *test, const char *metric,
-                        double value, const char *unit, enum fault_code code, struct record *record)
-{
-    record->test = test;
-    record->metric = metric;
-    record->node = reporter->name;
-    record->part = reporter->part;
-    record->value = value;
-    record->unit = unit;
-    record->code = code;
-    if (record->verdict == VERDICT_NONE)
-        record->verdict = code == FAULT_NONE ? VERDICT_PASS : catalog_fault(code)->severity;
-    record->message = reporter->message;
-    reporter->report(record, reporter->context);
-    reporter->message[0] = reporter->part[0] = '\0';
-}
+/* A record of a part of the node. */
+#define OF(reporter, part_, ...) RECORD(.node = (reporter)->name, .part = part_, __VA_ARGS__)
 
 static const struct host_node *own_node(const struct reporter *reporter)
 {
@@ -216,7 +190,7 @@ static void limit_set(const struct reporter *reporter, enum host_figure figure,
 {
     if (!isfinite(reporter->references[figure]) || !is_judged(own_node(reporter), figure))
         return;
-    record->limit = spec_of(figure).least * reporter->references[figure];
+    record->limit = *specs[figure].least * reporter->references[figure];
     record->limit_source = "peers";
 }
 
@@ -228,59 +202,57 @@ static bool is_low(const struct reporter *reporter, enum host_figure figure, int
 
 /* The code of a low figure: none of a thread that was kept from running. What would be a warning
  * is then no reason to do without a certificate. */
-static enum fault_code code_of_low(enum host_figure figure, const struct host_value *value,
-                                   struct record *record)
+static void code_set(enum host_figure figure, const struct host_value *value, struct record *record)
 {
+    record->code = specs[figure].code;
     if (value->stalled <= HOST_STALLED_MOST_SHARE)
-        return spec_of(figure).code;
-    record->verdict = catalog_fault(spec_of(figure).code)->severity == VERDICT_WARN
-                          ? VERDICT_SKIP
-                          : VERDICT_UNKNOWN;
-    return FAULT_NOT_STEADY;
+        return;
+    record->verdict =
+        catalog_fault(record->code)->severity == VERDICT_WARN ? VERDICT_SKIP : VERDICT_UNKNOWN;
+    record->code = FAULT_NOT_STEADY;
 }
 
-static void value_report(struct reporter *reporter, enum host_figure figure, int index)
+static void value_report(const struct reporter *reporter, enum host_figure figure, int index,
+                         const char *part)
 {
     const struct host_value *value = value_of(own_node(reporter), figure, index);
-    struct figure_spec spec = spec_of(figure);
-    struct record record;
-    enum fault_code code = FAULT_NONE;
+    const struct figure_spec *spec = &specs[figure];
+    struct record record =
+        OF(reporter, part, .test = spec->test, .metric = spec->metric, .unit = spec->unit,
+           .value = value->best, .low = value->lowest, .high = value->best,
+           .samples = (unsigned)value->samples, .stalled = value->stalled);
 
     if (value->best <= 0)
         return;
-    record = RECORD(.low = value->lowest, .high = value->best, .samples = (unsigned)value->samples,
-                    .stalled = value->stalled);
     limit_set(reporter, figure, &record);
-    if (figure == HOST_TRIAD && own_node(reporter)->array_share < 1) {
-        record.verdict = VERDICT_SKIP;
-        snprintf(reporter->message, sizeof reporter->message,
-                 "not evaluated: free memory allows arrays of only %.2g of their size, so this "
-                 "figure includes the cache",
-                 own_node(reporter)->array_share);
-    }
     if (is_low(reporter, figure, index)) {
-        code = code_of_low(figure, value, &record);
-        snprintf(reporter->message, sizeof reporter->message, "reaches %.4g, its peers %.4g %s%s",
-                 (double)value->best, reporter->references[figure], spec.unit,
-                 code == FAULT_NOT_STEADY ? "; it was not scheduled, so this figure is inconclusive"
-                                          : "");
+        code_set(figure, value, &record);
+        record_report(reporter->sink, record, "reaches %.4g, its peers %.4g %s%s", record.value,
+                      reporter->references[figure], spec->unit,
+                      record.code == FAULT_NOT_STEADY
+                          ? "; it was not scheduled, so this figure is inconclusive"
+                          : "");
+    } else if (figure == HOST_TRIAD && own_node(reporter)->array_share < 1) {
+        record.verdict = VERDICT_SKIP;
+        record_report(reporter->sink, record,
+                      "not evaluated: free memory allows arrays of only %.2g of their size, so "
+                      "this figure includes the cache",
+                      own_node(reporter)->array_share);
+    } else {
+        record_report(reporter->sink, record, "%s", "");
     }
-    report_line(reporter, spec.test, spec.metric, value->best, spec.unit, code, &record);
 }
 
 /* "cpu3,7-9" of the socket's low cores, as far as there is room. */
-static void low_cores_print(struct reporter *reporter, int socket)
+static void low_cores_print(const struct reporter *reporter, int socket, char *part, size_t size)
 {
     const struct host_node *node = own_node(reporter);
-    size_t length = (size_t)snprintf(reporter->part, sizeof reporter->part, "cpu");
 
-    for (int k = 0, is_first = 1; k < node->core_count; k++)
+    *part = '\0';
+    for (int k = 0; k < node->core_count; k++)
         if (node->cores[k].socket == socket && is_low(reporter, HOST_RATE, k) &&
-            length < sizeof reporter->part - 8) {
-            length += (size_t)snprintf(reporter->part + length, sizeof reporter->part - length,
-                                       "%s%d", is_first ? "" : ",", node->cores[k].cpu);
-            is_first = 0;
-        }
+            strlen(part) < size - 8)
+            text_join(part, size, ",", "%s%d", *part ? "" : "cpu", node->cores[k].cpu);
 }
 
 /* Whether a low core tells more than the other one: it ran, or both or neither did and it is the
@@ -296,14 +268,14 @@ static bool is_worse(const struct host_value *rate, const struct host_value *oth
 
 /* One record for the cores of a socket: the slowest of them, or of those that are low. Where some
  * are, half of them at most, they are the part, else the socket. */
-static void socket_report(struct reporter *reporter, int socket)
+static void socket_report(const struct reporter *reporter, int socket)
 {
     const struct host_node *node = own_node(reporter);
     const struct host_value *slowest = NULL, *worst = NULL, *best = NULL;
-    struct figure_spec spec = spec_of(HOST_RATE);
+    const struct figure_spec *spec = &specs[HOST_RATE];
     struct record record;
-    enum fault_code code = FAULT_NONE;
     int cores = 0, low = 0;
+    char part[96];
 
     for (int k = 0; k < node->core_count; k++) {
         const struct host_value *rate = &node->cores[k].rate;
@@ -323,21 +295,24 @@ static void socket_report(struct reporter *reporter, int socket)
     if (cores == 0)
         return;
     worst = low > 0 ? worst : slowest;
-    record = RECORD(.low = slowest->best, .high = best->best, .samples = (unsigned)cores);
-    limit_set(reporter, HOST_RATE, &record);
-    snprintf(reporter->part, sizeof reporter->part, "socket%d", socket);
-    if (low > 0) {
-        code = code_of_low(HOST_RATE, worst, &record);
-        snprintf(reporter->message, sizeof reporter->message,
-                 "%d of %d cores are slow: the slowest reaches %.4g, its peers %.4g %s%s", low,
-                 cores, (double)worst->best, reporter->references[HOST_RATE], spec.unit,
-                 code == FAULT_NOT_STEADY
-                     ? "; its hypervisor did not schedule it, so this figure is inconclusive"
-                     : "");
-    }
+    snprintf(part, sizeof part, "socket%d", socket);
     if (low > 0 && 2 * low <= cores)
-        low_cores_print(reporter, socket);
-    report_line(reporter, spec.test, spec.metric, worst->best, spec.unit, code, &record);
+        low_cores_print(reporter, socket, part, sizeof part);
+    record = OF(reporter, part, .test = spec->test, .metric = spec->metric, .unit = spec->unit,
+                .value = worst->best, .low = slowest->best, .high = best->best,
+                .samples = (unsigned)cores);
+    limit_set(reporter, HOST_RATE, &record);
+    if (low == 0) {
+        record_report(reporter->sink, record, "%s", "");
+        return;
+    }
+    code_set(HOST_RATE, worst, &record);
+    record_report(reporter->sink, record,
+                  "%d of %d cores are slow: the slowest reaches %.4g, its peers %.4g %s%s", low,
+                  cores, record.value, reporter->references[HOST_RATE], spec->unit,
+                  record.code == FAULT_NOT_STEADY
+                      ? "; its hypervisor did not schedule it, so this figure is inconclusive"
+                      : "");
 }
 
 static bool is_first_of_socket(const struct host_node *node, int core)
@@ -348,94 +323,88 @@ static bool is_first_of_socket(const struct host_node *node, int core)
     return true;
 }
 
-static void wrong_core_report(struct reporter *reporter, const struct host_core *core,
+static void wrong_core_report(const struct reporter *reporter, const struct host_core *core,
                               uint64_t expected)
 {
     uint64_t found = core->sum != expected ? core->sum : core->other;
-    struct record record = RECORD_INIT;
     uint32_t wrong = core->sum != expected ? core->repeats - core->others : core->others;
+    char part[16];
 
-    if (core->again_wrong == 0)
-        record.verdict = VERDICT_UNKNOWN;
-    snprintf(reporter->part, sizeof reporter->part, "cpu%d", core->cpu);
-    snprintf(reporter->message, sizeof reporter->message,
-             "%u of %u results differ from those of most cores of its model (0x%016llx, expected "
-             "0x%016llx), and %u of %u when measured again",
-             wrong, core->repeats, (unsigned long long)found, (unsigned long long)expected,
-             core->again_wrong, core->again);
-    report_line(reporter, "host.compute", "core_wrong", wrong, "count", FAULT_CORE_WRONG, &record);
+    snprintf(part, sizeof part, "cpu%d", core->cpu);
+    record_report(reporter->sink,
+                  OF(reporter, part, .test = "host.compute", .metric = "core_wrong", .value = wrong,
+                     .unit = "count", .code = FAULT_CORE_WRONG,
+                     .verdict = core->again_wrong == 0 ? VERDICT_UNKNOWN : VERDICT_NONE),
+                  "%u of %u results differ from those of most cores of its model (0x%016llx, "
+                  "expected 0x%016llx), and %u of %u when measured again",
+                  wrong, core->repeats, (unsigned long long)found, (unsigned long long)expected,
+                  core->again_wrong, core->again);
 }
 
-static void sums_report(struct reporter *reporter)
+static void sums_report(const struct reporter *reporter)
 {
     const struct host_node *node = own_node(reporter);
-    struct record record = RECORD_INIT;
+    struct record record =
+        OF(reporter, "", .test = "host.compute", .metric = "results", .value = 0, .unit = "count");
     uint64_t expected;
-    double repeats = 0;
     int wrong = 0;
 
     for (int k = 0; k < node->core_count; k++)
-        repeats += node->cores[k].repeats;
-    if (repeats == 0)
+        record.value += node->cores[k].repeats;
+    if (record.value == 0)
         return;
     if (!host_expected_sum(reporter->nodes, reporter->count, reporter->node, &expected)) {
         record.verdict = VERDICT_UNKNOWN;
-        snprintf(reporter->message, sizeof reporter->message,
-                 "no majority result among the cores of %s: the correct result is unknown",
-                 node->model);
-        report_line(reporter, "host.compute", "results", repeats, "count", FAULT_CORE_WRONG,
-                    &record);
+        record.code = FAULT_CORE_WRONG;
+        record_report(reporter->sink, record,
+                      "no majority result among the cores of %s: the correct result is unknown",
+                      node->model);
         return;
     }
     for (int k = 0; k < node->core_count; k++)
         if (host_differs(&node->cores[k], expected) && wrong++ < WRONG_CORES_MOST)
             wrong_core_report(reporter, &node->cores[k], expected);
     if (wrong == 0)
-        report_line(reporter, "host.compute", "results", repeats, "count", FAULT_NONE, &record);
+        record_report(reporter->sink, record, "%s", "");
 }
 
-static void quota_report(struct reporter *reporter)
+static void quota_report(const struct reporter *reporter)
 {
-    struct record record = RECORD_INIT;
     double share = own_node(reporter)->quota_share;
 
-    if (share <= HOST_QUOTA_MOST_SHARE)
-        return;
-    record.limit = HOST_QUOTA_MOST_SHARE;
-    snprintf(reporter->message, sizeof reporter->message,
-             "the CPU quota of the job's cgroup (cpu.max) throttled it for %.0f %% of the time",
-             100 * share);
-    report_line(reporter, "host.compute", "quota", share, "1", FAULT_CPU_LIMITED, &record);
+    if (share > HOST_QUOTA_MOST_SHARE)
+        record_report(
+            reporter->sink,
+            OF(reporter, "", .test = "host.compute", .metric = "quota", .value = share, .unit = "1",
+               .limit = HOST_QUOTA_MOST_SHARE, .code = FAULT_CPU_LIMITED),
+            "the CPU quota of the job's cgroup (cpu.max) throttled it for %.0f %% of the time",
+            100 * share);
 }
 
-static void disk_report(struct reporter *reporter)
+static void disk_report(const struct reporter *reporter)
 {
     const struct host_node *node = own_node(reporter);
-    struct record record = RECORD_INIT;
 
-    for (int figure = HOST_READ; figure < HOST_FIGURES && *node->disk; figure++) {
-        snprintf(reporter->part, sizeof reporter->part, "%s", node->disk);
-        value_report(reporter, (enum host_figure)figure, 0);
-    }
-    if (!*node->disk_text)
-        return;
-    snprintf(reporter->part, sizeof reporter->part, "%s", node->disk);
-    snprintf(reporter->message, sizeof reporter->message, "not measured: %s", node->disk_text);
-    report_line(reporter, "host.disk", "disk", NAN, NULL, FAULT_NOT_MEASURED, &record);
+    for (int figure = HOST_READ; figure < HOST_FIGURES && *node->disk; figure++)
+        value_report(reporter, (enum host_figure)figure, 0, node->disk);
+    if (*node->disk_text)
+        record_report(reporter->sink,
+                      OF(reporter, node->disk, .test = "host.disk", .metric = "disk",
+                         .code = FAULT_NOT_MEASURED),
+                      "not measured: %s", node->disk_text);
 }
 
-static void node_report(struct reporter *reporter)
+static void node_report(const struct reporter *reporter)
 {
     const struct host_node *node = own_node(reporter);
-    struct record record = RECORD_INIT;
+    char part[16];
 
-    reporter->part[0] = reporter->message[0] = '\0';
     if (*node->text) {
-        if (node->is_skipped)
-            record.verdict = VERDICT_SKIP;
-        snprintf(reporter->message, sizeof reporter->message, "not measured: %s", node->text);
-        report_line(reporter, "host.compute", "results", NAN, NULL,
-                    node->is_skipped ? FAULT_NONE : FAULT_NOT_MEASURED, &record);
+        record_report(reporter->sink,
+                      OF(reporter, "", .test = "host.compute", .metric = "results",
+                         .verdict = node->is_skipped ? VERDICT_SKIP : VERDICT_NONE,
+                         .code = node->is_skipped ? FAULT_NONE : FAULT_NOT_MEASURED),
+                      "not measured: %s", node->text);
         return;
     }
     for (int k = 0; k < node->core_count; k++)
@@ -444,8 +413,8 @@ static void node_report(struct reporter *reporter)
     sums_report(reporter);
     quota_report(reporter);
     for (int k = 0; k < node->numa_count; k++) {
-        snprintf(reporter->part, sizeof reporter->part, "numa%d", node->numas[k].number);
-        value_report(reporter, HOST_TRIAD, k);
+        snprintf(part, sizeof part, "numa%d", node->numas[k].number);
+        value_report(reporter, HOST_TRIAD, k, part);
     }
     disk_report(reporter);
 }
@@ -461,10 +430,9 @@ static void references_find(struct reporter *reporter)
 }
 
 void host_evaluate(const struct host_node *nodes, size_t count, const char *const *names,
-                   host_report_fn *report, void *context)
+                   const struct record_sink *sink)
 {
-    struct reporter reporter = {
-        .nodes = nodes, .count = count, .report = report, .context = context};
+    struct reporter reporter = {.nodes = nodes, .count = count, .sink = sink};
 
     for (size_t i = 0; i < count; i++) {
         reporter.node = i;

@@ -76,8 +76,7 @@ bool host_expected_sum(const struct host_node *nodes, size_t count, size_t node,
 bool host_differs(const struct host_core *core, uint64_t expected);
 
 /* A record for each that was measured. */
-typedef void host_report_fn(struct record *record, void *context);
 void host_evaluate(const struct host_node *nodes, size_t count, const char *const *names,
-                   host_report_fn *report, void *context);
+                   const struct record_sink *sink);
 
 #endif

@@ -154,12 +154,6 @@ static void turns_take(struct host_run *run, const struct again *again)
     }
 }
 
-static void print_record(struct record *record, void *context)
-{
-    (void)context;
-    output_record(record);
-}
-
 static void run_node(struct program *program, const struct host_options *options)
 {
     struct host_node *nodes = calloc((size_t)program->node_count, sizeof *nodes);
@@ -198,7 +192,7 @@ static void run_node(struct program *program, const struct host_options *options
         sleeping_gather(own, nodes, sizeof *own, program->leaders);
     }
     if (program->rank == 0)
-        host_evaluate(nodes, (size_t)program->node_count, program->node_name, print_record, NULL);
+        host_evaluate(nodes, (size_t)program->node_count, program->node_name, &output_sink);
     free(nodes);
     free(own);
     free(is_low_of);

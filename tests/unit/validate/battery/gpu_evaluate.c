@@ -70,7 +70,7 @@ static void take_record(struct record *record, void *context)
 static const char *evaluated(size_t count)
 {
     said[0] = '\0';
-    gpu_evaluate(nodes, count, names, take_record, NULL);
+    gpu_evaluate(nodes, count, names, &(struct record_sink){take_record, NULL});
     return said;
 }
 

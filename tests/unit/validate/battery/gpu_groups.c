@@ -53,13 +53,13 @@ static void take_record(struct record *record, void *context)
     if (record->verdict != VERDICT_PASS)
         snprintf(said + length, sizeof said - length, "%s %s %s %s\n",
                  catalog_fault(record->code)->name, record->node ? record->node : "-",
-                 *record->part ? record->part : "-", record->metric);
+                 record->part && *record->part ? record->part : "-", record->metric);
 }
 
 static const char *evaluated(size_t count)
 {
     said[0] = '\0';
-    group_evaluate(devices, nodes, count, names, take_record, NULL);
+    group_evaluate(devices, nodes, count, names, &(struct record_sink){take_record, NULL});
     return said;
 }
 

@@ -62,7 +62,7 @@ static const char *evaluated(size_t count)
 {
     found[0] = '\0';
     passed = 0;
-    host_evaluate(nodes, count, names, take_record, NULL);
+    host_evaluate(nodes, count, names, &(struct record_sink){take_record, NULL});
     return found;
 }
 
