@@ -326,38 +326,35 @@ static void name_numbers(const struct worst *worst, char *text, size_t size)
 static void report(const struct check *check, const struct worst *worst)
 {
     struct record record;
-    char part[64], message[300], numbers[40];
+    char part[64], numbers[40];
 
     snprintf(part, sizeof part, "%s%s%s", collective_kind_name(check->kind),
              check->algorithm ? " by " : "", check->algorithm ? check->algorithm->name : "");
     name_numbers(worst, numbers, sizeof numbers);
-    record =
-        RECORD(.test = "collectives.bound", .metric = "error", .part = part, .unit = "1",
-               .value = isinf(worst->ratio) ? __builtin_nan("") : worst->ratio, .message = message);
+    record = RECORD(.test = "collectives.bound", .metric = "error", .part = part, .unit = "1",
+                    .verdict = VERDICT_PASS);
+    if (worst->cases > 0 && !isinf(worst->ratio))
+        record.value = worst->ratio;
     if (worst->cases == 0) {
         record.verdict = VERDICT_SKIP;
-        record.value = __builtin_nan("");
-        snprintf(message, sizeof message, "%s does not support this layout of ranks on nodes",
-                 part);
+        output_report(record, "%s does not support this layout of ranks on nodes", part);
     } else if (!(worst->ratio <= 1)) {
         record.verdict = VERDICT_FAIL;
-        snprintf(message, sizeof message,
-                 "%s of %s: element %d on rank %d on %s is %.9g, expected %.9g, tolerance %.3g",
-                 part, numbers, worst->element, worst->rank, check->program->name_of[worst->rank],
-                 worst->found, worst->expected, worst->bound);
+        output_report(record,
+                      "%s of %s: element %d on rank %d on %s is %.9g, expected %.9g, tolerance "
+                      "%.3g",
+                      part, numbers, worst->element, worst->rank,
+                      check->program->name_of[worst->rank], worst->found, worst->expected,
+                      worst->bound);
     } else if (worst->differs) {
         record.verdict = VERDICT_FAIL;
-        snprintf(message, sizeof message, "%s: results differ in bits between ranks", part);
+        output_report(record, "%s: results differ in bits between ranks", part);
     } else if (worst->ratio == 0) {
-        record.verdict = VERDICT_PASS;
-        snprintf(message, sizeof message, "%s: %d kinds of values, all exact", part, worst->cases);
+        output_report(record, "%s: %d kinds of values, all exact", part, worst->cases);
     } else {
-        record.verdict = VERDICT_PASS;
-        snprintf(message, sizeof message,
-                 "%s: %d kinds of values, largest error %s at %.2f of the bound", part,
-                 worst->cases, numbers, worst->ratio);
+        output_report(record, "%s: %d kinds of values, largest error %s at %.2f of the bound", part,
+                      worst->cases, numbers, worst->ratio);
     }
-    output_record(&record);
 }
 
 /* Rank 0 hears of every rank's worst and keeps the worst of them. */

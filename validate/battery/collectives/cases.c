@@ -100,6 +100,13 @@ void bench_fill_moved(const struct bench *bench, char *block, int from, int to, 
         damage(bench, block, count);
 }
 
+void bench_fill_blocks(const struct bench *bench, char *blocks, int from)
+{
+    for (int to = 0; to < bench->comm->size; to++)
+        bench_fill_moved(bench, at(bench, blocks, (size_t)to * (size_t)bench->count), from, to,
+                         bench->count);
+}
+
 static int64_t contribution(const struct bench *bench, int place, size_t i)
 {
     return value_contributed(bench->type, bench->op, bench->seed, place, bench->comm->size, i);
@@ -148,6 +155,13 @@ void bench_check_moved(struct bench *bench, char *block, int from, int to, int c
             return;
         }
     }
+}
+
+void bench_check_blocks(struct bench *bench, char *blocks, int to)
+{
+    for (int from = 0; from < bench->comm->size; from++)
+        bench_check_moved(bench, at(bench, blocks, (size_t)from * (size_t)bench->count), from, to,
+                          bench->count);
 }
 
 /* Elements offset to offset + count - 1 of the result of places 0 to `places` - 1. */
@@ -211,9 +225,7 @@ static void run_allgather(struct bench *bench)
     bench_fill_moved(bench, bench->in_place ? own : bench->send, comm->rank, 0, bench->count);
     MPI_Allgather(bench->in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
                   bench->count, type, comm->mpi);
-    for (int from = 0; from < comm->size; from++)
-        bench_check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, 0,
-                          bench->count);
+    bench_check_blocks(bench, bench->receive, 0);
 }
 
 static void run_allgatherv(struct bench *bench)
@@ -247,9 +259,8 @@ static void run_gather(struct bench *bench)
     bench_fill_moved(bench, in_place ? own : bench->send, comm->rank, 0, bench->count);
     MPI_Gather(in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
                bench->count, type, bench->root, comm->mpi);
-    for (int from = 0; from < comm->size && is_root; from++)
-        bench_check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, 0,
-                          bench->count);
+    if (is_root)
+        bench_check_blocks(bench, bench->receive, 0);
 }
 
 static void run_gatherv(struct bench *bench)
@@ -277,9 +288,8 @@ static void run_scatter(struct bench *bench)
     char *own = in_place ? at(bench, bench->send, (size_t)comm->rank * count) : bench->receive;
 
     bench->kind = EVIDENCE_PERSONAL;
-    for (int to = 0; to < comm->size && is_root; to++)
-        bench_fill_moved(bench, at(bench, bench->send, (size_t)to * count), bench->root, to,
-                         bench->count);
+    if (is_root)
+        bench_fill_blocks(bench, bench->send, bench->root);
     MPI_Scatter(bench->send, bench->count, type, in_place ? MPI_IN_PLACE : bench->receive,
                 bench->count, type, bench->root, comm->mpi);
     bench_check_moved(bench, own, bench->root, comm->rank, bench->count);
@@ -289,17 +299,12 @@ static void run_alltoall(struct bench *bench)
 {
     const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
-    size_t count = (size_t)bench->count;
-    char *out = bench->in_place ? bench->receive : bench->send;
 
     bench->kind = EVIDENCE_PERSONAL;
-    for (int to = 0; to < comm->size; to++)
-        bench_fill_moved(bench, at(bench, out, (size_t)to * count), comm->rank, to, bench->count);
+    bench_fill_blocks(bench, bench->in_place ? bench->receive : bench->send, comm->rank);
     MPI_Alltoall(bench->in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
                  bench->count, type, comm->mpi);
-    for (int from = 0; from < comm->size; from++)
-        bench_check_moved(bench, at(bench, bench->receive, (size_t)from * count), from, comm->rank,
-                          bench->count);
+    bench_check_blocks(bench, bench->receive, comm->rank);
 }
 
 /* Each rank sends the block of rank `to` with count + to % 3 elements. */
@@ -408,7 +413,7 @@ static void run_nonblocking(struct bench *bench)
 {
     const struct comm *comm = bench->comm;
     MPI_Datatype type = bench_type(bench->type);
-    size_t quarter = bench->room_bytes / 4 / 8 * 8, block = (size_t)bench->count;
+    size_t quarter = bench->room_bytes / 4 / 8 * 8;
     char *in[4], *out[4];
     MPI_Request requests[4];
 
@@ -420,9 +425,7 @@ static void run_nonblocking(struct bench *bench)
     if (comm->rank == bench->root)
         bench_fill_moved(bench, in[1], bench->root, 0, bench->count);
     bench_fill_moved(bench, out[2], comm->rank, 0, bench->count);
-    for (int to = 0; to < comm->size; to++)
-        bench_fill_moved(bench, at(bench, out[3], (size_t)to * block), comm->rank, to,
-                         bench->count);
+    bench_fill_blocks(bench, out[3], comm->rank);
     MPI_Iallreduce(out[0], in[0], bench->count, type, bench_op(bench->op), comm->mpi, &requests[0]);
     MPI_Ibcast(in[1], bench->count, type, bench->root, comm->mpi, &requests[1]);
     MPI_Iallgather(out[2], bench->count, type, in[2], bench->count, type, comm->mpi, &requests[2]);
@@ -435,13 +438,10 @@ static void run_nonblocking(struct bench *bench)
     bench->case_number++;
     bench_check_moved(bench, in[1], bench->root, 0, bench->count);
     bench->case_number++;
-    for (int from = 0; from < comm->size; from++)
-        bench_check_moved(bench, at(bench, in[2], (size_t)from * block), from, 0, bench->count);
+    bench_check_blocks(bench, in[2], 0);
     bench->case_number++;
     bench->kind = EVIDENCE_PERSONAL;
-    for (int from = 0; from < comm->size; from++)
-        bench_check_moved(bench, at(bench, in[3], (size_t)from * block), from, comm->rank,
-                          bench->count);
+    bench_check_blocks(bench, in[3], comm->rank);
 }
 
 struct routine routines[ROUTINES] = {

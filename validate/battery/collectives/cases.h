@@ -72,6 +72,10 @@ void bench_fill_moved(const struct bench *bench, char *block, int from, int to, 
 void bench_fill_contribution(const struct bench *bench, char *block, int count);
 void bench_check_moved(struct bench *bench, char *block, int from, int to, int count);
 void bench_check_reduced(struct bench *bench, char *block, size_t offset, int count, int places);
+/* The same of a block of bench->count elements for each rank, one behind the other: for each
+ * receiver, or from each sender. */
+void bench_fill_blocks(const struct bench *bench, char *blocks, int from);
+void bench_check_blocks(struct bench *bench, char *blocks, int to);
 void bench_note(struct bench *bench, int source, int64_t index, int64_t found, int64_t expected);
 
 MPI_Datatype bench_type(enum value_type type);

@@ -357,22 +357,20 @@ static bool run_rounds(struct session *session, struct comm comms[COMMS], long r
 static void report_coverage(const struct session *session)
 {
     const struct effort *effort = &session->effort;
-    char message[200];
     struct record record =
         RECORD(.test = "collectives.correct", .metric = "coverage",
                .value = effort_coverage(effort), .unit = "1", .verdict = VERDICT_PASS);
 
     if (record.value < 1)
-        snprintf(message, sizeof message,
-                 "%zu of %zu kinds of cases ran in %.1f s: %d ranks are too slow to run the rest "
-                 "within the time limit of %g s",
-                 effort->run, effort->planned, effort->elapsed_s, session->program->size,
-                 session->program->common.time_limit_s);
+        output_report(
+            record,
+            "%zu of %zu kinds of cases ran in %.1f s: %d ranks are too slow to run the rest "
+            "within the time limit of %g s",
+            effort->run, effort->planned, effort->elapsed_s, session->program->size,
+            session->program->common.time_limit_s);
     else
-        snprintf(message, sizeof message, "all %zu kinds of cases ran in %.1f s", effort->planned,
-                 effort->elapsed_s);
-    record.message = message;
-    output_record(&record);
+        output_report(record, "all %zu kinds of cases ran in %.1f s", effort->planned,
+                      effort->elapsed_s);
 }
 
 int main(int argc, char **argv)

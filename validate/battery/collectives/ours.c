@@ -71,8 +71,7 @@ static void fill(const struct bench *bench, enum collective_kind kind, char *in)
             bench_fill_moved(bench, bench->receive, bench->root, 0, bench->count);
         break;
     case COLLECTIVE_ALL_TO_ALL:
-        for (int to = 0; to < comm->size; to++)
-            bench_fill_moved(bench, block_at(bench, in, to), comm->rank, to, bench->count);
+        bench_fill_blocks(bench, in, comm->rank);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
         bench_fill_contribution(bench, in, bench->count * comm->size);
@@ -93,9 +92,7 @@ static void check_kind(struct bench *bench, enum collective_kind kind)
         break;
     case COLLECTIVE_ALL_GATHER:
     case COLLECTIVE_ALL_TO_ALL:
-        for (int from = 0; from < comm->size; from++)
-            bench_check_moved(bench, block_at(bench, out, from), from,
-                              kind == COLLECTIVE_ALL_TO_ALL ? comm->rank : 0, bench->count);
+        bench_check_blocks(bench, out, kind == COLLECTIVE_ALL_TO_ALL ? comm->rank : 0);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
         bench_check_reduced(bench, out, (size_t)comm->rank * (size_t)bench->count, bench->count,

@@ -9,9 +9,8 @@
 #include "lib/base/statistics.h"
 #include "validate/battery/collectives/amount.h"
 #include "validate/battery/collectives/ours.h"
+#include "validate/battery/collectives/speed.h"
 #include "validate/harness/sleeping_wait.h"
-
-enum { ITERATIONS = 100, LEAST_ITERATIONS = 3 };
 
 static const size_t sizes_bytes[] = {1 << 10, 64 << 10, 1 << 20, 16 << 20};
 
@@ -71,8 +70,9 @@ static struct collective_call call_of(const struct sweep *sweep)
 }
 
 /* The time of one iteration on this rank. */
-static double run_once(const struct sweep *sweep)
+static double run_once(const void *context)
 {
+    const struct sweep *sweep = context;
     struct collective_call call = call_of(sweep);
     struct error err;
     double start;
@@ -103,50 +103,29 @@ static void explain(const struct sweep *sweep, char *text, size_t size)
 
 static void report(const struct sweep *sweep, const double *times, int count)
 {
-    struct record record;
     const char *by = sweep->algorithm ? sweep->algorithm->name : "MPI";
     double factor = collective_kind_factor(sweep->kind, sweep->comm->size);
-    double median = statistics_median(times, (size_t)count), low, high;
+    double median = statistics_median(times, (size_t)count);
     double bytes = (double)sweep->amount.bytes;
     bool is_as_is = !sweep->algorithm || sweep->wire == WIRE_AS_IS;
-    char part[80], message[300], why[120];
+    char part[80], why[120];
 
-    statistics_interval(times, (size_t)count, &low, &high);
     explain(sweep, why, sizeof why);
     snprintf(part, sizeof part, "%s %zuK by %s%s%s", collective_kind_name(sweep->kind),
              sweep->bytes >> 10, by, is_as_is ? "" : ", ", is_as_is ? "" : wire_name(sweep->wire));
-    record =
-        RECORD(.test = "collectives.speed", .metric = "busbw", .part = part,
-               .value = 1e-9 * factor * bytes / median, .low = 1e-9 * factor * bytes / high,
-               .high = 1e-9 * factor * bytes / low, .samples = (unsigned)count, .unit = "GB/s");
-    snprintf(message, sizeof message,
-             "%s of %.6g KiB float over %d ranks by %s: %.3f ms, algbw %.3f GB/s%s",
-             collective_kind_name(sweep->kind), bytes / 1024, sweep->comm->size, by, 1e3 * median,
-             1e-9 * bytes / median, why);
-    record.message = message;
-    output_record(&record);
+    output_report(speed_record(part, factor * bytes, times, count),
+                  "%s of %.6g KiB float over %d ranks by %s: %.3f ms, algbw %.3f GB/s%s",
+                  collective_kind_name(sweep->kind), bytes / 1024, sweep->comm->size, by,
+                  1e3 * median, 1e-9 * bytes / median, why);
 }
 
 static void measure(const struct sweep *sweep)
 {
-    double mine[ITERATIONS], slowest[ITERATIONS], first;
-    int count;
+    double times[SPEED_ITERATIONS];
+    int count = speed_time(sweep->comm->mpi, sweep->seconds, run_once, sweep, times);
 
-    sleeping_barrier(sweep->comm->mpi);
-    watch_waits_for(-1);
-    run_once(sweep); /* connects, plans */
-    first = run_once(sweep);
-    count = (int)(sweep->seconds / (first > 1e-6 ? first : 1e-6));
-    count = count < LEAST_ITERATIONS ? LEAST_ITERATIONS : count > ITERATIONS ? ITERATIONS : count;
-    sleeping_bcast(&count, sizeof count, 0, sweep->comm->mpi);
-    watch_waits_for(-1);
-    for (int i = 0; i < count; i++) {
-        mine[i] = run_once(sweep);
-        watch_step();
-    }
-    sleeping_reduce(mine, slowest, count, MPI_DOUBLE, MPI_MAX, sweep->comm->mpi);
     if (sweep->program->rank == 0)
-        report(sweep, slowest, count);
+        report(sweep, times, count);
 }
 
 /* Whether there is time for one more; rank 0 says so. */

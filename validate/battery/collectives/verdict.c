@@ -51,65 +51,55 @@ static void describe(const struct account *account, int case_number, char *text,
 
 static void report_collective(const struct account *account, int index, int mismatches)
 {
-    char message[160];
-    struct record record =
-        RECORD(.test = "collectives.correct", .metric = "mismatches", .part = routines[index].name,
-               .value = mismatches, .unit = "count");
+    const char *name = routines[index].name;
+    struct record record = RECORD(.test = "collectives.correct", .metric = "mismatches",
+                                  .part = name, .unit = "count");
 
-    if (account->cases[index] == 0 && account->left_out[index] > 0) {
-        record.verdict = VERDICT_SKIP;
-        record.value = __builtin_nan("");
-        snprintf(message, sizeof message,
-                 "%s ran no case: it does not support this layout of ranks on nodes",
-                 routines[index].name);
-    } else if (account->cases[index] == 0) {
-        record.verdict = VERDICT_UNKNOWN;
-        record.value = __builtin_nan("");
-        snprintf(message, sizeof message, "%s not run: no time left", routines[index].name);
-    } else {
+    if (account->cases[index] > 0) {
+        record.value = mismatches;
         record.verdict = mismatches > 0 ? VERDICT_FAIL : VERDICT_PASS;
-        snprintf(message, sizeof message, "%s: %d cases, %d wrong results", routines[index].name,
-                 account->cases[index], mismatches);
+        output_report(record, "%s: %d cases, %d wrong results", name, account->cases[index],
+                      mismatches);
+    } else if (account->left_out[index] > 0) {
+        record.verdict = VERDICT_SKIP;
+        output_report(record, "%s ran no case: it does not support this layout of ranks on nodes",
+                      name);
+    } else {
+        record.verdict = VERDICT_UNKNOWN;
+        output_report(record, "%s not run: no time left", name);
     }
-    record.message = message;
-    output_record(&record);
 }
 
 static void report_faulty_rank(const struct program *program, const struct account *account,
                                const struct faulty_rank *faulty_rank)
 {
     static const char *const how[] = {"ends up with", "contributes", "passes on"};
-    struct record record;
-    char message[512], example[160] = "", part[32];
+    struct record record =
+        RECORD(.test = "collectives.correct", .metric = "corrupt", .value = faulty_rank->cases,
+               .unit = "count", .verdict = VERDICT_FAIL);
     const struct evidence *seen = &faulty_rank->example;
-    int used = 0;
+    char found[256], example[160] = "", part[32];
 
     describe(account, seen->case_number, example, sizeof example);
-    record = RECORD(.test = "collectives.correct", .metric = "corrupt", .value = faulty_rank->cases,
-                    .unit = "count", .verdict = VERDICT_FAIL);
     if (faulty_rank->rank < 0) {
-        used = snprintf(message, sizeof message,
-                        "%d wrong results, not explained by any single rank", faulty_rank->cases);
+        snprintf(found, sizeof found, "%d wrong results, not explained by any single rank",
+                 faulty_rank->cases);
     } else if (faulty_rank->rivals > 0) {
-        used = snprintf(message, sizeof message,
-                        "%d wrong results, explained by rank %d on %s or by one of %d others",
-                        faulty_rank->cases, faulty_rank->rank, program->name_of[faulty_rank->rank],
-                        faulty_rank->rivals);
+        snprintf(found, sizeof found,
+                 "%d wrong results, explained by rank %d on %s or by one of %d others",
+                 faulty_rank->cases, faulty_rank->rank, program->name_of[faulty_rank->rank],
+                 faulty_rank->rivals);
     } else {
         snprintf(part, sizeof part, "rank %d", faulty_rank->rank);
         record.node = program->name_of[faulty_rank->rank];
         record.part = part;
-        used =
-            snprintf(message, sizeof message,
-                     "rank %d on %s %s damaged data: this explains %d wrong results",
-                     faulty_rank->rank, record.node, how[faulty_rank->sends], faulty_rank->cases);
+        snprintf(found, sizeof found,
+                 "rank %d on %s %s damaged data: this explains %d wrong results", faulty_rank->rank,
+                 record.node, how[faulty_rank->sends], faulty_rank->cases);
     }
-    snprintf(message + used, sizeof message - (size_t)used,
-             "; for example %s: element %lld on rank %d is %lld, expected %lld", example,
-             (long long)seen->index, seen->observer, (long long)seen->found,
-             (long long)seen->expected);
-    record.message = message;
-    output_record(&record);
+    output_report(record, "%s; for example %s: element %lld on rank %d is %lld, expected %lld",
+                  found, example, (long long)seen->index, seen->observer, (long long)seen->found,
+                  (long long)seen->expected);
 }
 
 int verdict_broadcast(struct program *program, int word)
@@ -196,15 +186,10 @@ void verdict_report(struct program *program, const struct bench *bench, struct a
     found = evidence_attribute(all, total, program->size, faulty_ranks);
     for (int i = 0; i < found; i++)
         report_faulty_rank(program, account, &faulty_ranks[i]);
-    if (!is_complete) {
-        struct record record;
-        char message[120];
-
-        snprintf(message, sizeof message, "time limit of %g s reached: %d cases ran",
-                 program->common.time_limit_s, account->note_count);
-        record = RECORD(.test = "collectives.correct", .metric = "complete",
-                        .verdict = VERDICT_UNKNOWN, .message = message);
-        output_record(&record);
-    }
+    if (!is_complete)
+        output_report(
+            RECORD(.test = "collectives.correct", .metric = "complete", .verdict = VERDICT_UNKNOWN),
+            "time limit of %g s reached: %d cases ran", program->common.time_limit_s,
+            account->note_count);
     free(all);
 }
