@@ -15,7 +15,6 @@
 #include "validate/battery/links/pair/pair_run.h"
 #include "validate/battery/links/pair/overlap.h"
 #include "validate/battery/verbs/verbs_pair.h"
-#include "validate/harness/watch/monitor.h" /* clock_s() */
 
 /* What the first leader calls. */
 struct call {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -22,8 +23,9 @@ static const char *moved(const char *root, const struct counters *before)
     for (int kind = 0; kind < ERROR_KINDS && used < sizeof text; kind++)
         if (errors.counts[kind] > 0)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.0f %s%s",
-                                     used ? ";" : "", error_name(kind), errors.counts[kind],
-                                     catalog_fault(error_fault(kind))->name, error_way(kind));
+                                     used ? ";" : "", error_kinds[kind].name, errors.counts[kind],
+                                     catalog_fault(error_kinds[kind].fault)->name,
+                                     text_of(error_kinds[kind].way));
     return text;
 }
 

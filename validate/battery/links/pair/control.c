@@ -14,7 +14,6 @@
 #include "lib/constants/battery_constants.h"
 #include "validate/harness/sleeping_wait.h"
 #include "validate/harness/watch/heartbeat.h"
-#include "validate/harness/watch/monitor.h" /* clock_s() */
 
 struct control {
     struct program *program;

@@ -8,7 +8,6 @@
 
 #include "lib/base/clock.h"
 #include "validate/battery/links/path/samples.h"
-#include "validate/harness/watch/monitor.h" /* clock_s() */
 
 /* The rails that are to begin together, and who has come so far. */
 struct gate {

@@ -18,7 +18,7 @@
 #include "lib/base/clock.h"
 #include "lib/constants/battery_constants.h"
 #include "validate/battery/links/path/transport.h"
-#include "validate/harness/watch/monitor.h" /* clock_s() */
+#include "validate/harness/watch/watch.h"
 
 enum {
     SMALL_SLOT = CHANNEL_WINDOW, /* of channel_send_small() and channel_receive_small() */

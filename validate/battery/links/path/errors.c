@@ -26,13 +26,7 @@ static const char rx_way[] = " in what it received", tx_way[] = " in what it sen
  * did. Only the first two are a fault here. A link that is as good as its standard asks for has
  * one bit of 10^12 wrong at most (IEEE 802.3, IBTA): what is sent here in a measurement, some
  * 10^10 bits, is hardly ever damaged, so a single one counts. */
-static const struct {
-    const char *name;
-    size_t offset; /* in struct counters */
-    enum fault_code fault;
-    const char *way;     /* NULL: both, or not known */
-    const char *meaning; /* NULL: the name says it */
-} kinds[ERROR_KINDS] = {
+const struct error_kind error_kinds[ERROR_KINDS] = {
     /* of the link */
     {"crc_errors", offsetof(struct counters, rx_crc_errors), FAULT_LINK_ERRORS, rx_way,
      OF_ETHERNET},
@@ -95,7 +89,7 @@ static uint64_t count_of(const struct counters *counters, int kind)
 {
     uint64_t count;
 
-    memcpy(&count, (const char *)counters + kinds[kind].offset, sizeof count);
+    memcpy(&count, (const char *)counters + error_kinds[kind].offset, sizeof count);
     return count;
 }
 
@@ -155,29 +149,9 @@ void errors_between(const struct counters *before, const struct counters *after,
     for (int i = 0; i < ERROR_KINDS; i++) {
         errors->counts[i] = more(count_of(before, i), count_of(after, i));
         /* what has a counter of its own as well is told once */
-        if (kinds[i].offset == offsetof(struct counters, rx_errors))
+        if (error_kinds[i].offset == offsetof(struct counters, rx_errors))
             errors->counts[i] = fmax(errors->counts[i] - received, 0);
-        if (kinds[i].offset == offsetof(struct counters, tx_errors))
+        if (error_kinds[i].offset == offsetof(struct counters, tx_errors))
             errors->counts[i] = fmax(errors->counts[i] - sent, 0);
     }
-}
-
-const char *error_name(int kind)
-{
-    return kinds[kind].name;
-}
-
-const char *error_meaning(int kind)
-{
-    return kinds[kind].meaning ? kinds[kind].meaning : "";
-}
-
-const char *error_way(int kind)
-{
-    return kinds[kind].way ? kinds[kind].way : "";
-}
-
-enum fault_code error_fault(int kind)
-{
-    return kinds[kind].fault;
 }

@@ -3,6 +3,7 @@
 #define MUSTER_LINK_ERRORS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "lib/catalog/catalog.h"
 #include "lib/fabric/fabric.h"
@@ -26,14 +27,15 @@ double errors_arrived_bytes(const struct rail *rail);
 void errors_between(const struct counters *before, const struct counters *after,
                     struct errors *errors);
 
-/* The name of a kind as a metric, "crc_errors". */
-const char *error_name(int kind);
-/* What it means and what to do, "" where the name says it. */
-const char *error_meaning(int kind);
-/* Which way: " in what it received", " in what it sent"; "": of both, or it is not known. */
-const char *error_way(int kind);
-/* What is wrong by one that counts up. FAULT_NONE: nothing of this node, as of congestion on the
- * way or of damage before its own link; it is recorded. */
-enum fault_code error_fault(int kind);
+struct error_kind {
+    const char *name; /* as a metric: "crc_errors" */
+    size_t offset;    /* in struct counters */
+    /* What is wrong where it counts up. FAULT_NONE: nothing of this node, as of congestion on the
+     * way or of damage before its own link; it is recorded. */
+    enum fault_code fault;
+    const char *way;     /* " in what it received", " in what it sent"; NULL: both, or not known */
+    const char *meaning; /* and what to do; NULL: the name says it */
+};
+extern const struct error_kind error_kinds[ERROR_KINDS];
 
 #endif

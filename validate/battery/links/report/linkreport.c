@@ -5,27 +5,16 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
+#include "lib/base/text.h"
 #include "validate/battery/links/report/sums.h"
 #include "validate/battery/links/report/verbsreport.h"
 
-struct record linkreport_record(const struct program *program, const struct link_result *result,
-                                const char *metric)
-{
-    struct record record = RECORD(.test = "links", .metric = metric,
-                                  .node = program->node_name[result->from], .part = result->rail,
-                                  .peer = result->to >= 0 ? program->node_name[result->to] : NULL);
-
-    return record;
-}
-
 static void report_state(const struct program *program, const struct link_result *result)
 {
-    struct record record = linkreport_record(program, result, "state");
+    struct record record = LINKREPORT(program, result, "state", .message = result->failure,
+                                      .verdict = *result->rail ? VERDICT_FAIL : VERDICT_UNKNOWN);
 
-    record.verdict = *result->rail ? VERDICT_FAIL : VERDICT_UNKNOWN;
-    record.message = result->failure;
     output_record(&record);
 }
 
@@ -38,12 +27,10 @@ static bool is_cut(const struct link_result *result)
 static void report_failure(const struct program *program, const struct link_result *result,
                            const char *metric)
 {
-    struct record record = linkreport_record(program, result, metric);
+    struct record record =
+        LINKREPORT(program, result, metric, .value = 0, .unit = "Mb/s", .verdict = VERDICT_FAIL,
+                   .code = is_cut(result) ? FAULT_PATH_MTU_LOW : FAULT_RAIL_FAULT);
 
-    record.verdict = VERDICT_FAIL;
-    record.code = is_cut(result) ? FAULT_PATH_MTU_LOW : FAULT_RAIL_FAULT;
-    record.value = 0;
-    record.unit = "Mb/s";
     output_report(record, "%s %s -> %s %s: %s%s", record.node, result->rail, record.peer,
                   result->peer_rail, result->failure,
                   is_cut(result) ? "; packets of the full MTU do not arrive" : "");
@@ -57,107 +44,81 @@ static const char *stop_name(int stop)
 void linkreport_latency(const struct program *program, const struct link_result *result,
                         const char *metric)
 {
-    struct record record = linkreport_record(program, result, metric);
+    struct record record = LINKREPORT(
+        program, result, metric, .value = result->latency_us, .low = result->latency_low_us,
+        .high = result->latency_high_us, .samples = (unsigned)result->latency_count,
+        .outliers = result->latency_outliers, .stalled = result->latency_stalled,
+        .stopped = stop_name(result->latency_stop), .unit = "us");
 
-    if (result->latency_count == 0)
-        return;
-    record.value = result->latency_us;
-    record.low = result->latency_low_us;
-    record.high = result->latency_high_us;
-    record.samples = (unsigned)result->latency_count;
-    record.outliers = result->latency_outliers;
-    record.stalled = result->latency_stalled;
-    record.stopped = stop_name(result->latency_stop);
-    record.unit = "us";
-    output_record(&record);
+    if (result->latency_count > 0)
+        output_record(&record);
 }
 
-/* shared: pairs that used the same uplink at that time; 0: none. */
 void linkreport_bandwidth(const struct program *program, const struct link_result *result,
                           const char *metric, int shared, double floor_percent)
 {
-    struct record record = linkreport_record(program, result, metric);
-    char message[160];
+    struct record record = LINKREPORT(
+        program, result, metric, .round = result->sub_round, .value = result->bandwidth_mbps,
+        .low = result->bandwidth_low_mbps, .high = result->bandwidth_high_mbps,
+        .lowest = result->bandwidth_lowest_mbps, .samples = (unsigned)result->bandwidth_count,
+        .outliers = result->bandwidth_outliers, .stalled = result->stalled,
+        .stopped = stop_name(result->bandwidth_stop), .unit = "Mb/s");
 
     if (shared > 0)
         record.shared = shared;
-    record.round = result->sub_round;
-    record.value = result->bandwidth_mbps;
-    record.low = result->bandwidth_low_mbps;
-    record.high = result->bandwidth_high_mbps;
-    record.lowest = result->bandwidth_lowest_mbps;
-    record.samples = (unsigned)result->bandwidth_count;
-    record.outliers = result->bandwidth_outliers;
-    record.stalled = result->stalled;
-    record.stopped = stop_name(result->bandwidth_stop);
-    record.unit = "Mb/s";
     if (floor_percent > 0 && result->nominal_mbps > 0) {
         record.limit = result->nominal_mbps * floor_percent / 100;
         record.limit_source = "nominal";
         record.verdict = record.value < record.limit ? VERDICT_FAIL : VERDICT_PASS;
         record.code = FAULT_RAIL_SLOW;
-        snprintf(message, sizeof message, "%.1f of %g Mb/s nominal", record.value,
-                 result->nominal_mbps);
-        record.message = message;
+        output_report(record, "%.1f of %g Mb/s nominal", record.value, result->nominal_mbps);
     } else if (floor_percent > 0) {
         record.verdict = VERDICT_UNKNOWN;
-        snprintf(
-            message, sizeof message,
-            "the nominal speed of %s is unknown, so %g %% of it is unknown too; set NominalSpeed",
-            record.part, floor_percent);
-        record.message = message;
-    } else if (result->is_verbs) {
-        record.message = result->transport;
+        output_report(record,
+                      "the nominal speed of %s is unknown, so %g %% of it is unknown too; set "
+                      "NominalSpeed",
+                      record.part, floor_percent);
+    } else {
+        record.message = result->is_verbs ? result->transport : NULL;
+        output_record(&record);
     }
-    output_record(&record);
 }
 
 /* The transport in use: the NIC must have counted what UCX sent through it. */
 static void report_path(const struct program *program, const struct link_result *result)
 {
-    struct record record = linkreport_record(program, result, "path");
-    char message[256];
     bool is_short = result->counted_bytes < result->sent_bytes;
+    struct record record =
+        LINKREPORT(program, result, "path", .unit = "bytes", .limit = result->sent_bytes,
+                   .limit_source = "sent", .verdict = is_short ? VERDICT_FAIL : VERDICT_PASS,
+                   .code = FAULT_RAIL_WRONG_PATH);
     char mtu[48] = "";
 
     if (result->path_mtu_bytes > 0 && result->path_mtu_bytes >= result->mtu_bytes)
         snprintf(mtu, sizeof mtu, ", MTU %d end to end", result->path_mtu_bytes);
-    record.unit = "bytes";
-    record.limit = result->sent_bytes;
-    record.limit_source = "sent";
-    record.verdict = is_short ? VERDICT_FAIL : VERDICT_PASS;
-    record.code = FAULT_RAIL_WRONG_PATH;
-    if (result->counted_bytes < 0) {
-        record.verdict = VERDICT_UNKNOWN;
-        record.code = FAULT_NOT_MEASURED;
-        snprintf(message, sizeof message,
-                 "%s%s: %.1f MB sent, %s has no counter for it, or lost count", result->transport,
-                 mtu, 1e-6 * result->sent_bytes, result->rail);
-    } else {
+    if (result->counted_bytes >= 0)
         record.value = result->counted_bytes;
-        snprintf(message, sizeof message, "%s%s: %.1f MB sent, %s counted %.1f MB%s",
-                 result->transport, mtu, 1e-6 * result->sent_bytes, result->rail,
-                 1e-6 * result->counted_bytes, is_short ? ": the data took a different path" : "");
-    }
     if (result->is_astray) {
         record.verdict = VERDICT_FAIL;
-        record.code = FAULT_RAIL_WRONG_PATH;
-        snprintf(message, sizeof message, "the data of %s went by %s", result->rail,
-                 result->transport);
+        output_report(record, "the data of %s went by %s", result->rail, result->transport);
+    } else if (result->counted_bytes < 0) {
+        record.verdict = VERDICT_UNKNOWN;
+        record.code = FAULT_NOT_MEASURED;
+        output_report(record, "%s%s: %.1f MB sent, %s has no counter for it, or lost count",
+                      result->transport, mtu, 1e-6 * result->sent_bytes, result->rail);
+    } else {
+        output_report(record, "%s%s: %.1f MB sent, %s counted %.1f MB%s", result->transport, mtu,
+                      1e-6 * result->sent_bytes, result->rail, 1e-6 * result->counted_bytes,
+                      is_short ? ": the data took a different path" : "");
     }
-
-    record.message = message;
-    output_record(&record);
 }
 
 static void report_damage(const struct program *program, const struct link_result *result)
 {
-    struct record record = linkreport_record(program, result, "damaged");
+    struct record record =
+        LINKREPORT(program, result, "damaged", .value = result->damaged, .unit = "count",
+                   .verdict = VERDICT_FAIL, .code = FAULT_DATA_DAMAGED);
 
-    record.value = result->damaged;
-    record.unit = "count";
-    record.verdict = VERDICT_FAIL;
-    record.code = FAULT_DATA_DAMAGED;
     output_report(record, "%s %s -> %s %s: %.0f of the last messages are damaged", record.node,
                   result->rail, record.peer, result->peer_rail, result->damaged);
 }
@@ -167,29 +128,26 @@ static void report_errors(const struct program *program, int node, const char *r
                           const struct errors *errors)
 {
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        enum fault_code code = error_fault(kind);
+        const struct error_kind *error = &error_kinds[kind];
 
         if (errors->counts[kind] > 0)
-            output_report(RECORD(.test = "links", .metric = error_name(kind),
-                                 .node = program->node_name[node], .part = rail,
-                                 .peer = program->node_name[peer], .value = errors->counts[kind],
-                                 .unit = "count", .code = code,
-                                 .verdict = code != FAULT_NONE ? VERDICT_WARN : VERDICT_NONE),
-                          "%s of %s counted %.0f more %s%s while %s was at the other end%s%s", rail,
-                          program->node_name[node], errors->counts[kind], error_name(kind),
-                          error_way(kind), program->node_name[peer],
-                          *error_meaning(kind) ? ": " : "", error_meaning(kind));
+            output_report(
+                RECORD(.test = "links", .metric = error->name, .node = program->node_name[node],
+                       .part = rail, .peer = program->node_name[peer],
+                       .value = errors->counts[kind], .unit = "count", .code = error->fault,
+                       .verdict = error->fault != FAULT_NONE ? VERDICT_WARN : VERDICT_NONE),
+                "%s of %s counted %.0f more %s%s while %s was at the other end%s%s", rail,
+                program->node_name[node], errors->counts[kind], error->name, text_of(error->way),
+                program->node_name[peer], error->meaning ? ": " : "", text_of(error->meaning));
     }
 }
 
 static void report_path_mtu(const struct program *program, const struct link_result *result)
 {
-    struct record record = linkreport_record(program, result, "path_mtu");
+    struct record record =
+        LINKREPORT(program, result, "path_mtu", .value = result->path_mtu_bytes,
+                   .limit = result->mtu_bytes, .limit_source = "sysfs", .unit = "bytes");
 
-    record.value = result->path_mtu_bytes;
-    record.limit = result->mtu_bytes;
-    record.limit_source = "sysfs";
-    record.unit = "bytes";
     output_report(record,
                   "%s %s -> %s %s: packets of %d bytes are lost, packets of %d bytes arrive; check "
                   "the MTU of the other end and of the switches between",
@@ -201,11 +159,9 @@ static void report_path_mtu(const struct program *program, const struct link_res
 static void report_loss(const struct program *program, const struct link_result *result,
                         const char *metric, const struct segments *segments)
 {
-    struct record record = linkreport_record(program, result, metric);
+    struct record record = LINKREPORT(program, result, metric, .value = segments->lost,
+                                      .samples = (unsigned)segments->sent, .unit = "count");
 
-    record.value = segments->lost;
-    record.samples = (unsigned)segments->sent;
-    record.unit = "count";
     if (segments->sent > 0)
         output_record(&record);
 }
@@ -213,10 +169,9 @@ static void report_loss(const struct program *program, const struct link_result 
 /* The receiver's word against the sender's. */
 static void report_received(const struct program *program, const struct link_result *result)
 {
-    struct record record = linkreport_record(program, result, "bandwidth_received");
+    struct record record = LINKREPORT(program, result, "bandwidth_received",
+                                      .value = result->received_mbps, .unit = "Mb/s");
 
-    record.value = result->received_mbps;
-    record.unit = "Mb/s";
     if (result->arrived_mbps > 0)
         record.high = result->arrived_mbps;
     if (result->received_mbps > 0)
@@ -330,14 +285,12 @@ void linkreport_lost(const struct program *program, int node, int sub_round)
 
 void linkreport_unknown(const char *format, ...)
 {
-    struct record record;
     char message[512];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    record = RECORD(.test = "links", .metric = "complete", .verdict = VERDICT_UNKNOWN,
-                    .message = message);
-    output_record(&record);
+    output_report(RECORD(.test = "links", .metric = "complete", .verdict = VERDICT_UNKNOWN), "%s",
+                  message);
 }

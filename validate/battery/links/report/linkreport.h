@@ -28,10 +28,13 @@ void linkreport_pass(const struct program *program, const struct pass_schedule *
 /* A node that was lost in round number `sub_round` of the run. */
 void linkreport_lost(const struct program *program, int node, int sub_round);
 
-/* A record of the result that has no value yet, and its usual figures. shared: pairs that used the
- * same uplink at that time; 0: none. */
-struct record linkreport_record(const struct program *program, const struct link_result *result,
-                                const char *metric);
+/* A record of the result, with these members. */
+#define LINKREPORT(program_, result_, metric_, ...)                                                \
+    RECORD(.test = "links", .metric = metric_, .node = (program_)->node_name[(result_)->from],     \
+           .part = (result_)->rail,                                                                \
+           .peer = (result_)->to >= 0 ? (program_)->node_name[(result_)->to] : NULL, __VA_ARGS__)
+
+/* Its usual figures. shared: pairs that used the same uplink at that time; 0: none. */
 void linkreport_bandwidth(const struct program *program, const struct link_result *result,
                           const char *metric, int shared, double floor_percent);
 void linkreport_latency(const struct program *program, const struct link_result *result,

@@ -14,18 +14,15 @@ static const char LOSS_COUNTER[] = "rdma_retransmits";
 
 void verbsreport_port(const struct program *program, const struct link_result *result)
 {
-    struct record record =
-        linkreport_record(program, result, result->is_state ? "state" : "gpu_memory");
+    struct record record = LINKREPORT(program, result, "state", .verdict = VERDICT_FAIL);
 
+    if (result->is_gpu_memory || result->to == result->from)
+        record.peer = NULL;
     if (result->is_state) {
-        record.verdict = VERDICT_FAIL;
-        record.message = result->failure;
-        if (result->to == result->from)
-            record.peer = NULL;
-        output_record(&record);
+        output_report(record, "%s", result->failure);
         return;
     }
-    record.peer = NULL;
+    record.metric = "gpu_memory";
     record.verdict = result->has_gpu_memory ? VERDICT_PASS
                      : result->has_gpu      ? VERDICT_WARN
                                             : VERDICT_SKIP;
@@ -51,27 +48,24 @@ void verbsreport_figures(const struct program *program, const struct link_result
 static double retransmits(const struct errors *errors)
 {
     for (int kind = 0; kind < ERROR_KINDS; kind++)
-        if (strcmp(error_name(kind), LOSS_COUNTER) == 0)
+        if (strcmp(error_kinds[kind].name, LOSS_COUNTER) == 0)
             return errors->counts[kind];
     return 0;
 }
 
 void verbsreport_loss(const struct program *program, const struct link_result *result)
 {
-    struct record record = linkreport_record(program, result, "loss");
     double lost = retransmits(&result->errors) + retransmits(&result->peer_errors), packets;
+    struct record record;
 
     if (result->packet_bytes <= 0 || lost <= 0 || result->to < 0)
         return;
     packets = fmax(ceil(result->sent_bytes / result->packet_bytes), lost);
-    record.value = lost / packets;
-    record.unit = "1";
-    record.limit = VERBS_LOSS_LIMIT;
-    record.limit_source = "expected";
-    if (record.value <= VERBS_LOSS_LIMIT)
+    if (lost / packets <= VERBS_LOSS_LIMIT)
         return;
-    record.verdict = VERDICT_WARN;
-    record.code = FAULT_PATH_LOSS;
+    record = LINKREPORT(program, result, "loss", .value = lost / packets, .unit = "1",
+                        .limit = VERBS_LOSS_LIMIT, .limit_source = "expected",
+                        .verdict = VERDICT_WARN, .code = FAULT_PATH_LOSS);
     output_report(
         record,
         "%s %s -> %s %s: the ports counted %.0f packets out of order or retransmitted, of "
@@ -98,15 +92,11 @@ static bool is_candidate(const struct link_result *result)
 static void report_striping(const struct program *program, const struct link_result *slow,
                             const struct link_result *fast, int count)
 {
-    struct record record = linkreport_record(program, slow, "striping");
     double even_mbps = count * slow->bandwidth_mbps;
+    struct record record = LINKREPORT(program, slow, "striping", .value = even_mbps, .unit = "Mb/s",
+                                      .limit = fast->bandwidth_mbps, .limit_source = "peers",
+                                      .verdict = VERDICT_WARN, .code = FAULT_RAIL_UNEVEN);
 
-    record.value = even_mbps;
-    record.unit = "Mb/s";
-    record.limit = fast->bandwidth_mbps;
-    record.limit_source = "peers";
-    record.verdict = VERDICT_WARN;
-    record.code = FAULT_RAIL_UNEVEN;
     output_report(
         record,
         "%s %s -> %s carries %.1f Mb/s, %s %.1f: messages striped evenly over %d rails get %.1f in "
