@@ -58,8 +58,8 @@ static int provoke(const char *name, enum fault fault, enum verb verb, struct ve
     struct error err = {""};
     int failed = -1;
 
-    if (verbs_link_open(ports[0], verb, &settings, 4096, &from, &err) == 0 &&
-        verbs_link_open(ports[1], verb, &settings, 4096, &to, &err) == 0) {
+    if (verbs_link_open(ports[0], verb, &settings, 4096, NULL, &from, &err) == 0 &&
+        verbs_link_open(ports[1], verb, &settings, 4096, NULL, &to, &err) == 0) {
         verbs_link_address(from, &from_address);
         verbs_link_address(to, &to_address);
         if (verbs_link_connect(from, &to_address, "there", 0, &err) == 0 &&

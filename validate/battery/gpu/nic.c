@@ -49,12 +49,12 @@ static int open_link(struct nic_run *run, bool is_of_device, struct verbs_link *
 {
     struct verbs_settings settings = verbs_defaults();
 
-    if (!is_of_device)
-        return verbs_link_open(run->port, VERB_WRITE, &settings, run->memory.size_bytes, link, err);
-    if (verbs_link_open_gpu(run->port, &settings, &run->memory, link, err) == 0)
+    if (verbs_link_open(run->port, VERB_WRITE, &settings, run->memory.size_bytes,
+                        is_of_device ? &run->memory : NULL, link, err) == 0)
         return 0;
-    return run->memory.fd < 0 ? error_set(err, "%.120s; %.120s", run->no_export.text, err->text)
-                              : -1;
+    return is_of_device && run->memory.fd < 0
+               ? error_set(err, "%.120s; %.120s", run->no_export.text, err->text)
+               : -1;
 }
 
 /* Returns as nic_measure() does. */

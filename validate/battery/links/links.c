@@ -44,9 +44,9 @@ static int take_blocks(const char *value, void *blocks, struct error *err)
     return blocks_parse(value, blocks, err);
 }
 
-static int take_verbs(const char *value, void *verbs, struct error *err)
+static int take_verbs(const char *value, void *wanted, struct error *err)
 {
-    return verbs_parse(value, verbs, err);
+    return verbs_parse(value, wanted, err);
 }
 
 static int take_mtu(const char *value, void *field, struct error *err)
@@ -100,8 +100,8 @@ static const struct option_row option_table[] = {
            OPTION_RANGE(1, 1LL << 40), .initial = "80 ms' worth; quick 40 ms"),
     OPTION('\0', "floor", "PERCENT", "fail bandwidths below this percentage of the nominal speed",
            DOUBLE, FIELD(floor_percent), OPTION_RANGE(1, 100)),
-    OPTION('\0', "verbs", "LIST", "pass verbs: some of write,read,send,ud", CALL, FIELD(verbs),
-           .take = take_verbs, .initial = "all"),
+    OPTION('\0', "verbs", "LIST", "pass verbs: some of write,read,send,ud", CALL,
+           FIELD(verbs.wanted), .take = take_verbs, .initial = "all"),
     OPTION('\0', "queue-pairs", "K", "queue pairs per port at once", INT, FIELD(verbs.queue_pairs),
            OPTION_RANGE(1, VERBS_QUEUE_PAIRS), .initial = "1"),
     OPTION('\0', "gid-index", "I", "RoCE GID of all ports", INT, FIELD(verbs.gid_index),

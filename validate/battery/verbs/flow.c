@@ -12,7 +12,6 @@
 #include "lib/constants/battery_constants.h"
 #include "validate/battery/links/path/samples.h"
 #include "validate/harness/pattern.h"
-#include "validate/harness/watch/monitor.h" /* clock_s() */
 #include "validate/harness/watch/watch.h"
 
 enum { PING_BYTES = 8, LEAST_PINGS = 11, WARMUP_PINGS = 8, REAP = 16 };
@@ -341,6 +340,12 @@ static void conclude(struct verbs_stream *stream)
             8e-6;
 }
 
+static int stalled(const struct verbs_link *link, double timeout_s, struct error *err)
+{
+    return error_set(err, "%s: %s of %s accepted no data for %g s; check that port and the path",
+                     verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);
+}
+
 /* Waits for what is under way. Where nobody tells of the last ones, one more that does comes behind
  * them. */
 static int drain(struct verbs_stream *stream, double timeout_s, struct error *err)
@@ -359,9 +364,7 @@ static int drain(struct verbs_stream *stream, double timeout_s, struct error *er
         if (found > 0)
             patience = (struct patience){clock_s() + timeout_s, 0};
         else if (is_late(&patience))
-            return error_set(err,
-                             "%s: %s of %s accepted no data for %g s; check that port and the path",
-                             verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);
+            return stalled(link, timeout_s, err);
     }
     return 0;
 }
@@ -391,10 +394,7 @@ int verbs_run(struct verbs_stream *streams, int count, double seconds, int sampl
         if (found > 0)
             patience = (struct patience){now + timeout_s, 0};
         else if (is_over(&patience))
-            return error_set(err,
-                             "%s: %s of %s accepted no data for %g s; check that port and the path",
-                             verb_name(streams[0].link->verb), streams[0].link->peer.port,
-                             streams[0].link->peer_node, timeout_s);
+            return stalled(streams[0].link, timeout_s, err);
         if (found == 0 && patience.spins % SPINS_PER_LOOK == 0)
             now = clock_s();
         /* on a slow link two messages may take longer than the time */

@@ -119,9 +119,9 @@ static int make_pairs(struct verbs_link *link, struct error *err)
     return 0;
 }
 
-static int open_link(struct verbs_port *port, enum verb verb, const struct verbs_settings *settings,
-                     size_t message_bytes, const struct verbs_gpu_memory *gpu,
-                     struct verbs_link **link, struct error *err)
+int verbs_link_open(struct verbs_port *port, enum verb verb, const struct verbs_settings *settings,
+                    size_t message_bytes, const struct verbs_gpu_memory *gpu,
+                    struct verbs_link **link, struct error *err)
 {
     struct verbs_link *made = calloc(1, sizeof *made);
 
@@ -130,7 +130,7 @@ static int open_link(struct verbs_port *port, enum verb verb, const struct verbs
     made->port = port;
     made->verb = verb;
     made->settings = *settings;
-    made->count = settings->queue_pairs;
+    made->count = gpu ? 1 : settings->queue_pairs;
     made->message_bytes = message_bytes;
     made->gpu = gpu;
     made->packet_number = (uint32_t)rand() & 0xffffff;
@@ -142,22 +142,6 @@ static int open_link(struct verbs_port *port, enum verb verb, const struct verbs
     }
     *link = made;
     return 0;
-}
-
-int verbs_link_open(struct verbs_port *port, enum verb verb, const struct verbs_settings *settings,
-                    size_t message_bytes, struct verbs_link **link, struct error *err)
-{
-    return open_link(port, verb, settings, message_bytes, NULL, link, err);
-}
-
-int verbs_link_open_gpu(struct verbs_port *port, const struct verbs_settings *settings,
-                        const struct verbs_gpu_memory *memory, struct verbs_link **link,
-                        struct error *err)
-{
-    struct verbs_settings own = *settings;
-
-    own.queue_pairs = 1;
-    return open_link(port, VERB_WRITE, &own, memory->size_bytes, memory, link, err);
 }
 
 void verbs_link_close(struct verbs_link *link)

@@ -55,14 +55,12 @@ struct verbs_link {
     char peer_node[64];
 };
 
-/* message_bytes: the longest. settings as given; the port's GID was chosen before. */
+/* message_bytes: the longest. settings as given; the port's GID was chosen before. gpu: for writes
+ * of one queue pair from and to memory of a GPU that has room for a message, and outlives the link;
+ * NULL: memory of its own. */
 int verbs_link_open(struct verbs_port *port, enum verb verb, const struct verbs_settings *settings,
-                    size_t message_bytes, struct verbs_link **link, struct error *err);
-/* The same for one queue pair and writes alone, from and to memory of a GPU that has room for a
- * message; it has to outlive the link. */
-int verbs_link_open_gpu(struct verbs_port *port, const struct verbs_settings *settings,
-                        const struct verbs_gpu_memory *memory, struct verbs_link **link,
-                        struct error *err);
+                    size_t message_bytes, const struct verbs_gpu_memory *gpu,
+                    struct verbs_link **link, struct error *err);
 void verbs_link_close(struct verbs_link *link);
 
 /* Without queue pairs and memory. */

@@ -33,8 +33,8 @@ static int measure(struct verbs_port *from, struct verbs_port *to, const char *n
     struct verbs_link *source = NULL, *target = NULL;
     int rv = -1;
 
-    if (verbs_link_open(from, VERB_WRITE, settings, bytes, &source, err) == 0 &&
-        verbs_link_open(to, VERB_WRITE, settings, bytes, &target, err) == 0) {
+    if (verbs_link_open(from, VERB_WRITE, settings, bytes, NULL, &source, err) == 0 &&
+        verbs_link_open(to, VERB_WRITE, settings, bytes, NULL, &target, err) == 0) {
         verbs_write_pattern(source, 1);
         rv = verbs_measure_within(source, target, node, settings->mtu_bytes, plan, path, err);
         *mtu_bytes = source->mtu_bytes;

@@ -2,7 +2,6 @@
 #ifndef MUSTER_VERB_H
 #define MUSTER_VERB_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/base/error.h"
@@ -20,7 +19,7 @@ enum verb {
 enum { VERBS_QUEUE_PAIRS = 64 };
 
 struct verbs_settings {
-    bool is_wanted[VERB_KINDS];
+    unsigned wanted;         /* a bit for each verb */
     int queue_pairs;         /* at once per port, 1 to VERBS_QUEUE_PAIRS */
     int gid_index;           /* RoCE; -1: the rail's best */
     int service_level;       /* InfiniBand's SL 0 to 15, RoCE's priority 0 to 7 */
@@ -34,8 +33,8 @@ struct verbs_settings verbs_defaults(void);
 /* "rc_write", "rc_read", "rc_send", "ud_send" */
 const char *verb_name(enum verb verb);
 
-/* "write,read,send,ud", each at most once. Returns 0, or -1 with err and settings unchanged. */
-int verbs_parse(const char *text, struct verbs_settings *settings, struct error *err);
+/* Some of "write,read,send,ud". Returns 0, or -1 with err. */
+int verbs_parse(const char *text, unsigned *wanted, struct error *err);
 
 /* What one link_result of the battery is about: a verb between two nodes, all rails of it at once,
  * or one node's ports with themselves and each other. */

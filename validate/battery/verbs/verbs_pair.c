@@ -10,7 +10,6 @@
 #include "lib/base/text.h"
 #include "validate/battery/verbs/flow.h"
 #include "validate/battery/verbs/measure.h"
-#include "validate/harness/watch/monitor.h" /* clock_s() */
 
 /* One rail of two nodes. */
 struct verbs_pair {
@@ -178,7 +177,7 @@ static int open_link(struct verbs_pair *verbs_pair, enum verb verb, bool drives,
 
     *link = NULL;
     if (verbs_link_open(verbs_pair->port, verb, verbs_pair->settings,
-                        message_bytes(verbs_pair, verb), link, &err) != 0)
+                        message_bytes(verbs_pair, verb), NULL, link, &err) != 0)
         fail(mine, &err);
     else
         verbs_link_address(*link, &mine->address);
@@ -367,7 +366,7 @@ static int hold_rail(struct verbs_pair *verbs_pair)
         return rv < 0 ? -1 : 0;
     for (int verb = 0; verb < VERB_KINDS && rv == 0; verb++)
         for (int direction = 0; direction < 2 && rv == 0; direction++)
-            if (verbs_pair->settings->is_wanted[verb])
+            if (verbs_pair->settings->wanted >> verb & 1)
                 rv = hold_direction(verbs_pair, (enum verb)verb,
                                     verbs_pair->pair_run->is_first == (direction == 0));
     return rv;

@@ -189,7 +189,7 @@ static void connect_by(struct verbs_port *port, enum verb verb)
     struct verbs_link *link = NULL;
     struct error err = {""};
 
-    is_int(verbs_link_open(port, verb, &settings, 4096, &link, &err), 0, "%s opens",
+    is_int(verbs_link_open(port, verb, &settings, 4096, NULL, &link, &err), 0, "%s opens",
            verb_name(verb));
     if (!link)
         return;
