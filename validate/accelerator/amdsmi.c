@@ -213,7 +213,6 @@ static int count_devices(struct reading *reading, unsigned *count)
 
 static int open_device(struct reading *reading, unsigned index)
 {
-    reading->index = index;
     reading->handle = known.handles[index];
     return AMD_OK;
 }
@@ -243,9 +242,9 @@ static void identify(struct reading *reading, struct accelerator *device)
 static void read_clock(struct reading *reading, struct accelerator *device, uint32_t type,
                        enum accelerator_value_id now, enum accelerator_value_id highest)
 {
-    int (*get)(void *, uint32_t, void *) = reading_function(reading, "amdsmi_get_clock_info");
     AMD_ROOM(struct amdsmi_clock, clock);
-    int result = get ? get(reading->handle, type, &clock) : READING_NO_FUNCTION;
+    int result = READING_CALL(reading, "amdsmi_get_clock_info", (void *, uint32_t, void *),
+                              reading->handle, type, &clock);
 
     reading_take(reading, device, now, result, clock.of.now);
     reading_take(reading, device, highest, result, clock.of.highest);
@@ -260,9 +259,9 @@ static void read_clocks(struct reading *reading, struct accelerator *device)
 
 static void read_power(struct reading *reading, struct accelerator *device)
 {
-    int (*get)(void *, uint32_t, void *) = reading_function(reading, "amdsmi_get_power_cap_info");
     AMD_ROOM(struct amdsmi_power_cap, cap);
-    int result = get ? get(reading->handle, 0, &cap) : READING_NO_FUNCTION;
+    int result = READING_CALL(reading, "amdsmi_get_power_cap_info", (void *, uint32_t, void *),
+                              reading->handle, 0, &cap);
 
     reading_take(reading, device, ACCELERATOR_POWER_LIMIT, result, (long long)cap.of.now / 1000);
     reading_take(reading, device, ACCELERATOR_POWER_LIMIT_DEFAULT, result,

@@ -34,23 +34,31 @@ static const struct accelerator *device_at(const struct evaluation *evaluation, 
     return &evaluation->report->accelerators[index];
 }
 
-/* id: ACCELERATOR_VALUE_COUNT for a finding without a number. limit: NAN for none. */
-static void find(struct evaluation *evaluation, long index, enum fault_code code,
-                 enum accelerator_value_id id, double limit, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
-static void find(struct evaluation *evaluation, long index, enum fault_code code,
-                 enum accelerator_value_id id, double limit, const char *format, ...)
+/* In the inventory; -1: it is not there. */
+static long place_of(const struct evaluation *evaluation, const struct accelerator *device)
+{
+    return evaluation->places[device - evaluation->report->accelerators];
+}
+
+/* device: NULL: none. id: ACCELERATOR_VALUE_COUNT for a finding without a number. limit: NAN for
+ * none. */
+static void find(struct evaluation *evaluation, const struct accelerator *device,
+                 enum fault_code code, enum accelerator_value_id id, double limit,
+                 const char *format, ...) __attribute__((format(printf, 6, 7)));
+static void find(struct evaluation *evaluation, const struct accelerator *device,
+                 enum fault_code code, enum accelerator_value_id id, double limit,
+                 const char *format, ...)
 {
     struct accelerator_finding finding = {.code = code, .value = NAN, .limit = limit};
     const char *vendor = gpu_vendor_name(evaluation->report->vendor);
-    const struct accelerator *device = index >= 0 ? device_at(evaluation, (size_t)index) : NULL;
     int length = 0;
     va_list arguments;
 
     if (device) {
-        long place = evaluation->places[index] >= 0 ? evaluation->places[index] : index;
+        long place = place_of(evaluation, device);
 
-        snprintf(finding.part, sizeof finding.part, "gpu%ld", place);
+        snprintf(finding.part, sizeof finding.part, "gpu%ld",
+                 place >= 0 ? place : device - evaluation->report->accelerators);
         length = snprintf(finding.message, sizeof finding.message, "%s%s%s ",
                           device->model[0] ? device->model : vendor, device->pci[0] ? " at " : "",
                           device->pci);
@@ -70,56 +78,53 @@ static void find(struct evaluation *evaluation, long index, enum fault_code code
 /* ---------------------------------------------------------------- numbers with a limit */
 
 /* The kernel's counts of uncorrected errors are judged elsewhere. */
-static void evaluate_errors(struct evaluation *evaluation, long index)
+static void evaluate_errors(struct evaluation *evaluation, const struct accelerator *device)
 {
-    const struct accelerator *device = device_at(evaluation, (size_t)index);
-    long place = evaluation->places[index];
+    long place = place_of(evaluation, device);
     long long errors = accelerator_number(device, ACCELERATOR_ECC_VOLATILE_UNCORRECTED);
 
     if (errors > 0 && (place < 0 || evaluation->view->inventory->gpus[place].ecc_uncorrected < 0))
-        find(evaluation, index, FAULT_GPU_MEMORY_ERRORS, ACCELERATOR_ECC_VOLATILE_UNCORRECTED, 0,
+        find(evaluation, device, FAULT_GPU_MEMORY_ERRORS, ACCELERATOR_ECC_VOLATILE_UNCORRECTED, 0,
              "has %lld uncorrected memory errors since its driver was loaded", errors);
     if (accelerator_number(device, ACCELERATOR_SRAM_THRESHOLD) > 0)
-        find(evaluation, index, FAULT_GPU_SRAM_ERRORS, ACCELERATOR_SRAM_THRESHOLD, 0,
+        find(evaluation, device, FAULT_GPU_SRAM_ERRORS, ACCELERATOR_SRAM_THRESHOLD, 0,
              "has more SRAM errors than its vendor allows");
 }
 
-static void evaluate_rows(struct evaluation *evaluation, long index)
+static void evaluate_rows(struct evaluation *evaluation, const struct accelerator *device)
 {
     const struct accelerator_traits *traits = accelerator_traits(evaluation->report->vendor);
-    const struct accelerator *device = device_at(evaluation, (size_t)index);
     long long rows = accelerator_number(device, ACCELERATOR_ROWS_UNCORRECTED);
     long long limit = accelerator_number(device, ACCELERATOR_ROWS_LIMIT);
 
     if (accelerator_number(device, ACCELERATOR_ROWS_FAILED) > 0)
-        find(evaluation, index, FAULT_GPU_ROW_REMAP_FAILED, ACCELERATOR_ROWS_FAILED, 0,
+        find(evaluation, device, FAULT_GPU_ROW_REMAP_FAILED, ACCELERATOR_ROWS_FAILED, 0,
              "has a bad memory %s that could not be %s", traits->row, traits->replaced);
     if (accelerator_number(device, ACCELERATOR_ROWS_PENDING) > 0)
-        find(evaluation, index, FAULT_GPU_ROW_REMAP_PENDING, ACCELERATOR_ROWS_PENDING, 0,
+        find(evaluation, device, FAULT_GPU_ROW_REMAP_PENDING, ACCELERATOR_ROWS_PENDING, 0,
              "has a bad memory %s that is %s at the next reset", traits->row, traits->replaced);
     if (limit <= 0)
         limit = traits->rows_limit;
     if (limit > 0 && rows > limit)
-        find(evaluation, index, FAULT_GPU_ROWS_WORN, ACCELERATOR_ROWS_UNCORRECTED, (double)limit,
+        find(evaluation, device, FAULT_GPU_ROWS_WORN, ACCELERATOR_ROWS_UNCORRECTED, (double)limit,
              "has %s %lld memory %ss for uncorrected errors", traits->replaced, rows, traits->row);
 }
 
-static void evaluate_temperature(struct evaluation *evaluation, long index)
+static void evaluate_temperature(struct evaluation *evaluation, const struct accelerator *device)
 {
-    const struct accelerator *device = device_at(evaluation, (size_t)index);
     long long temperature = accelerator_number(device, ACCELERATOR_TEMPERATURE);
     long long limit = accelerator_number(device, ACCELERATOR_TEMPERATURE_LIMIT) - 1;
 
     if (limit <= 0)
         limit = accelerator_traits(evaluation->report->vendor)->temperature_C;
     if (limit > 0 && temperature > limit)
-        find(evaluation, index, FAULT_GPU_HOT, ACCELERATOR_TEMPERATURE, (double)limit,
+        find(evaluation, device, FAULT_GPU_HOT, ACCELERATOR_TEMPERATURE, (double)limit,
              "is at %lld C", temperature);
 }
 
 /* ---------------------------------------------------------------- what is particular */
 
-static void evaluate_recovery(struct evaluation *evaluation, long index)
+static void evaluate_recovery(struct evaluation *evaluation, const struct accelerator *device)
 {
     static const struct {
         enum fault_code code;
@@ -135,45 +140,42 @@ static void evaluate_recovery(struct evaluation *evaluation, long index)
         [RECOVERY_IMEX] = {FAULT_GPU_FABRIC_DOWN,
                            "needs its IMEX domain recovered according to its driver"},
     };
-    long long action =
-        accelerator_number(device_at(evaluation, (size_t)index), ACCELERATOR_RECOVERY_ACTION);
+    long long action = accelerator_number(device, ACCELERATOR_RECOVERY_ACTION);
 
     if (action <= RECOVERY_NONE)
         return;
     if (action < (long long)(sizeof actions / sizeof *actions))
-        find(evaluation, index, actions[action].code, ACCELERATOR_RECOVERY_ACTION, RECOVERY_NONE,
+        find(evaluation, device, actions[action].code, ACCELERATOR_RECOVERY_ACTION, RECOVERY_NONE,
              "%s", actions[action].text);
     else /* of a newer library */
-        find(evaluation, index, FAULT_GPU_RESET_REQUIRED, ACCELERATOR_RECOVERY_ACTION,
+        find(evaluation, device, FAULT_GPU_RESET_REQUIRED, ACCELERATOR_RECOVERY_ACTION,
              RECOVERY_NONE, "needs recovery action %lld according to its driver", action);
 }
 
-static void evaluate_clocks(struct evaluation *evaluation, long index)
+static void evaluate_clocks(struct evaluation *evaluation, const struct accelerator *device)
 {
-    const char *slowdown = accelerator_slowdown(
-        accelerator_number(device_at(evaluation, (size_t)index), ACCELERATOR_CLOCK_REASONS));
+    const char *slowdown =
+        accelerator_slowdown(accelerator_number(device, ACCELERATOR_CLOCK_REASONS));
 
     if (slowdown)
-        find(evaluation, index, FAULT_GPU_THROTTLED, ACCELERATOR_CLOCK_REASONS, NAN,
+        find(evaluation, device, FAULT_GPU_THROTTLED, ACCELERATOR_CLOCK_REASONS, NAN,
              "lowers its clocks: %s", slowdown);
 }
 
-static void evaluate_power(struct evaluation *evaluation, long index)
+static void evaluate_power(struct evaluation *evaluation, const struct accelerator *device)
 {
-    const struct accelerator *device = device_at(evaluation, (size_t)index);
     long long limit = accelerator_number(device, ACCELERATOR_POWER_LIMIT);
     long long standard = accelerator_number(device, ACCELERATOR_POWER_LIMIT_DEFAULT);
 
     if (limit > 0 && limit < standard)
-        find(evaluation, index, FAULT_GPU_POWER_LIMITED, ACCELERATOR_POWER_LIMIT, (double)standard,
+        find(evaluation, device, FAULT_GPU_POWER_LIMITED, ACCELERATOR_POWER_LIMIT, (double)standard,
              "is limited to %lld W, its default is %lld W", limit / 1000, standard / 1000);
 }
 
 /* Only the width: an idle device lowers its link's speed to save power. */
-static void evaluate_pcie(struct evaluation *evaluation, long index)
+static void evaluate_pcie(struct evaluation *evaluation, const struct accelerator *device)
 {
-    const struct accelerator *device = device_at(evaluation, (size_t)index);
-    long place = evaluation->places[index];
+    long place = place_of(evaluation, device);
     long long width = accelerator_number(device, ACCELERATOR_PCIE_WIDTH);
     long long width_max = accelerator_number(device, ACCELERATOR_PCIE_WIDTH_MAX);
 
@@ -186,7 +188,7 @@ static void evaluate_pcie(struct evaluation *evaluation, long index)
         width_max = location_width_limit(&location);
     }
     if (width > 0 && width < width_max)
-        find(evaluation, index, FAULT_PCIE_DEGRADED, ACCELERATOR_PCIE_WIDTH, (double)width_max,
+        find(evaluation, device, FAULT_PCIE_DEGRADED, ACCELERATOR_PCIE_WIDTH, (double)width_max,
              "uses %lld of %lld PCIe lanes", width, width_max);
 }
 
@@ -236,9 +238,8 @@ static bool has_links_on_board(const struct evaluation *evaluation,
             (strstr(device->model, "SXM") || is_left_over(evaluation, device)));
 }
 
-static void evaluate_links(struct evaluation *evaluation, long index)
+static void evaluate_links(struct evaluation *evaluation, const struct accelerator *device)
 {
-    const struct accelerator *device = device_at(evaluation, (size_t)index);
     const char *link = accelerator_traits(evaluation->report->vendor)->link;
     long long active = accelerator_number(device, ACCELERATOR_LINKS_ACTIVE), most = active;
     long long failed = accelerator_number(device, ACCELERATOR_LINK_RECOVERIES_FAILED);
@@ -251,26 +252,25 @@ static void evaluate_links(struct evaluation *evaluation, long index)
             most = others;
     }
     if (active < most && (active > 0 || has_links_on_board(evaluation, device)))
-        find(evaluation, index, FAULT_GPU_LINK_DOWN, ACCELERATOR_LINKS_ACTIVE, (double)most,
+        find(evaluation, device, FAULT_GPU_LINK_DOWN, ACCELERATOR_LINKS_ACTIVE, (double)most,
              "has %lld %ss up, another device of the node has %lld", active, link, most);
     if (failed > 0)
-        find(evaluation, index, FAULT_GPU_LINK_ERRORS, ACCELERATOR_LINK_RECOVERIES_FAILED, 0,
+        find(evaluation, device, FAULT_GPU_LINK_ERRORS, ACCELERATOR_LINK_RECOVERIES_FAILED, 0,
              "failed %lld times to recover an %s", failed, link);
     if (accelerator_number(device, ACCELERATOR_LINK_STATUS) > 0)
-        find(evaluation, index, FAULT_GPU_LINK_ERRORS, ACCELERATOR_LINK_STATUS, 0,
+        find(evaluation, device, FAULT_GPU_LINK_ERRORS, ACCELERATOR_LINK_STATUS, 0,
              "had an error of an %s since the error was last cleared", link);
 }
 
-static void evaluate_fabric(struct evaluation *evaluation, long index)
+static void evaluate_fabric(struct evaluation *evaluation, const struct accelerator *device)
 {
-    const struct accelerator *device = device_at(evaluation, (size_t)index);
     long long state = accelerator_number(device, ACCELERATOR_FABRIC_STATE);
     long long status = accelerator_number(device, ACCELERATOR_FABRIC_STATUS);
     long long health = accelerator_number(device, ACCELERATOR_FABRIC_HEALTH);
     const struct accelerator *first = device;
 
     if (state == FABRIC_STARTED_NOT || state == FABRIC_IN_PROGRESS) {
-        find(evaluation, index, FAULT_GPU_FABRIC_DOWN, ACCELERATOR_FABRIC_STATE, FABRIC_DONE,
+        find(evaluation, device, FAULT_GPU_FABRIC_DOWN, ACCELERATOR_FABRIC_STATE, FABRIC_DONE,
              "has not joined the NVLink fabric: %s",
              state == FABRIC_IN_PROGRESS ? "in progress" : "not started");
         return;
@@ -278,44 +278,43 @@ static void evaluate_fabric(struct evaluation *evaluation, long index)
     if (state != FABRIC_DONE)
         return;
     if (status > 0)
-        find(evaluation, index, FAULT_GPU_FABRIC_DOWN, ACCELERATOR_FABRIC_STATUS, 0,
+        find(evaluation, device, FAULT_GPU_FABRIC_DOWN, ACCELERATOR_FABRIC_STATUS, 0,
              "could not join the NVLink fabric: error %lld", status);
     else if (health == FABRIC_UNHEALTHY)
-        find(evaluation, index, FAULT_GPU_FABRIC_DOWN, ACCELERATOR_FABRIC_HEALTH, NAN,
+        find(evaluation, device, FAULT_GPU_FABRIC_DOWN, ACCELERATOR_FABRIC_HEALTH, NAN,
              "is unhealthy in the NVLink fabric");
     else if (health == FABRIC_LIMITED)
-        find(evaluation, index, FAULT_GPU_FABRIC_DEGRADED, ACCELERATOR_FABRIC_HEALTH, NAN,
+        find(evaluation, device, FAULT_GPU_FABRIC_DEGRADED, ACCELERATOR_FABRIC_HEALTH, NAN,
              "has limited capacity in the NVLink fabric");
-    for (size_t i = 0; i < (size_t)index && first == device; i++)
+    for (size_t i = 0; device_at(evaluation, i) < device && first == device; i++)
         if (accelerator_number(device_at(evaluation, i), ACCELERATOR_FABRIC_STATE) == FABRIC_DONE)
             first = device_at(evaluation, i);
     if (accelerator_number(first, ACCELERATOR_FABRIC_CLIQUE) !=
             accelerator_number(device, ACCELERATOR_FABRIC_CLIQUE) ||
         strcmp(first->fabric_cluster, device->fabric_cluster) != 0)
-        find(evaluation, index, FAULT_GPU_FABRIC_DIFFERS, ACCELERATOR_FABRIC_CLIQUE,
+        find(evaluation, device, FAULT_GPU_FABRIC_DIFFERS, ACCELERATOR_FABRIC_CLIQUE,
              (double)accelerator_number(first, ACCELERATOR_FABRIC_CLIQUE),
              "is in another NVLink clique than the node's first GPU");
 }
 
-static void evaluate_users(struct evaluation *evaluation, long index)
+static void evaluate_users(struct evaluation *evaluation, const struct accelerator *device)
 {
-    const struct accelerator *device = device_at(evaluation, (size_t)index);
     long long processes = accelerator_number(device, ACCELERATOR_PROCESSES);
     long long used = accelerator_number(device, ACCELERATOR_MEMORY_USED);
     char name[64] = "";
 
     if (accelerator_number(device, ACCELERATOR_COMPUTE_MODE) == 2)
-        find(evaluation, index, FAULT_GPU_COMPUTE_PROHIBITED, ACCELERATOR_COMPUTE_MODE, 0,
+        find(evaluation, device, FAULT_GPU_COMPUTE_PROHIBITED, ACCELERATOR_COMPUTE_MODE, 0,
              "is set to compute mode 'prohibited': no job can use it");
     if (processes == 0 && used > ACCELERATOR_MEMORY_HELD_BYTES &&
         accelerator_number(device, ACCELERATOR_MIG) != 1)
-        find(evaluation, index, FAULT_GPU_MEMORY_HELD, ACCELERATOR_MEMORY_USED,
+        find(evaluation, device, FAULT_GPU_MEMORY_HELD, ACCELERATOR_MEMORY_USED,
              (double)ACCELERATOR_MEMORY_HELD_BYTES, "has %lld MiB in use, and no process uses it",
              used >> 20);
     for (long long i = 0; evaluation->view->is_foreign && i < processes && i < ACCELERATOR_USERS;
          i++)
         if (evaluation->view->is_foreign(device->processes[i].pid, name)) {
-            find(evaluation, index, FAULT_GPU_FOREIGN_PROCESS, ACCELERATOR_VALUE_COUNT, NAN,
+            find(evaluation, device, FAULT_GPU_FOREIGN_PROCESS, ACCELERATOR_VALUE_COUNT, NAN,
                  "is used by process %d (%s), which belongs to no job",
                  (int)device->processes[i].pid, name);
             return;
@@ -324,21 +323,19 @@ static void evaluate_users(struct evaluation *evaluation, long index)
 
 /* ---------------------------------------------------------------- devices */
 
-static void evaluate_device(struct evaluation *evaluation, long index)
+static void evaluate_device(struct evaluation *evaluation, const struct accelerator *device)
 {
-    const struct accelerator *device = device_at(evaluation, (size_t)index);
-
     switch (device->state) {
     case ACCELERATOR_LOST:
-        find(evaluation, index, FAULT_GPU_LOST, ACCELERATOR_VALUE_COUNT, NAN,
+        find(evaluation, device, FAULT_GPU_LOST, ACCELERATOR_VALUE_COUNT, NAN,
              "is lost: it fell off the bus");
         return;
     case ACCELERATOR_RESET_REQUIRED:
-        find(evaluation, index, FAULT_GPU_RESET_REQUIRED, ACCELERATOR_VALUE_COUNT, NAN,
+        find(evaluation, device, FAULT_GPU_RESET_REQUIRED, ACCELERATOR_VALUE_COUNT, NAN,
              "must be reset before it works again");
         return;
     case ACCELERATOR_UNREADABLE:
-        find(evaluation, index, FAULT_NOT_MEASURED, ACCELERATOR_VALUE_COUNT, NAN,
+        find(evaluation, device, FAULT_NOT_MEASURED, ACCELERATOR_VALUE_COUNT, NAN,
              "cannot be read: %s returned %d", evaluation->report->library, device->error);
         return;
     case ACCELERATOR_HIDDEN:
@@ -346,16 +343,16 @@ static void evaluate_device(struct evaluation *evaluation, long index)
     case ACCELERATOR_OK:
         break;
     }
-    evaluate_recovery(evaluation, index);
-    evaluate_errors(evaluation, index);
-    evaluate_rows(evaluation, index);
-    evaluate_clocks(evaluation, index);
-    evaluate_temperature(evaluation, index);
-    evaluate_power(evaluation, index);
-    evaluate_pcie(evaluation, index);
-    evaluate_links(evaluation, index);
-    evaluate_fabric(evaluation, index);
-    evaluate_users(evaluation, index);
+    evaluate_recovery(evaluation, device);
+    evaluate_errors(evaluation, device);
+    evaluate_rows(evaluation, device);
+    evaluate_clocks(evaluation, device);
+    evaluate_temperature(evaluation, device);
+    evaluate_power(evaluation, device);
+    evaluate_pcie(evaluation, device);
+    evaluate_links(evaluation, device);
+    evaluate_fabric(evaluation, device);
+    evaluate_users(evaluation, device);
 }
 
 static bool is_expected(const struct accelerator_report *report, const struct gpu *gpu)
@@ -456,11 +453,11 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
 
     find_places(report, view->inventory, view->can_open, evaluation.places);
     if (codes[report->outcome] != FAULT_NONE)
-        find(&evaluation, -1, codes[report->outcome], ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
+        find(&evaluation, NULL, codes[report->outcome], ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
              report->library, report->reason);
     /* the device at which it hung or crashed was not read to its end: that is no finding */
     for (size_t i = 0; i < report->count; i++)
-        evaluate_device(&evaluation, (long)i);
+        evaluate_device(&evaluation, device_at(&evaluation, i));
     if (report->outcome == OUTCOME_READ)
         evaluate_unlisted(&evaluation);
     return evaluation.count;

@@ -87,11 +87,10 @@ static const struct reading_number numbers[] = {
 
 static void read_modes(struct reading *reading, struct accelerator *device)
 {
-    int (*get_ecc)(void *, unsigned *, unsigned *) =
-        reading_function(reading, "hlml_device_get_ecc_mode");
     unsigned now = 0, pending = 0;
     unsigned long long bits = 0;
-    int result = get_ecc ? get_ecc(reading->handle, &now, &pending) : READING_NO_FUNCTION;
+    int result = READING_CALL(reading, "hlml_device_get_ecc_mode", (void *, unsigned *, unsigned *),
+                              reading->handle, &now, &pending);
 
     reading_take(reading, device, ACCELERATOR_ECC_ENABLED, result, now);
     reading_take(reading, device, ACCELERATOR_ECC_PENDING, result, pending);
@@ -110,13 +109,12 @@ static void read_rows(struct reading *reading, struct accelerator *device)
         {ACCELERATOR_ROWS_CORRECTED, HLML_ROWS_SINGLE_BIT},
         {ACCELERATOR_ROWS_UNCORRECTED, HLML_ROWS_DOUBLE_BIT},
     };
-    int (*get)(void *, unsigned, unsigned *, void *) =
-        reading_function(reading, "hlml_device_get_replaced_rows");
 
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         unsigned count = 0;
-        int result =
-            get ? get(reading->handle, causes[i].cause, &count, NULL) : READING_NO_FUNCTION;
+        int result = READING_CALL(reading, "hlml_device_get_replaced_rows",
+                                  (void *, unsigned, unsigned *, void *), reading->handle,
+                                  causes[i].cause, &count, NULL);
 
         reading_take(reading, device, causes[i].id, result, count);
     }
@@ -164,11 +162,9 @@ static void identify(struct reading *reading, struct accelerator *device)
         struct hlml_pci of;
         char room[512];
     } pci = {.room = ""};
-    unsigned domain, bus, slot, function;
 
-    if (reading_query(reading, "hlml_device_get_pci_info", &pci) == HLML_SUCCESS &&
-        sscanf(pci.of.bus_id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4)
-        reading_pci(device, domain, bus, slot, function);
+    if (reading_query(reading, "hlml_device_get_pci_info", &pci) == HLML_SUCCESS)
+        reading_pci_text(device, pci.of.bus_id);
     reading_text(reading, "hlml_device_get_name", device->model);
     reading_text(reading, "hlml_device_get_uuid", device->uuid);
     reading_text(reading, "hlml_device_get_serial", device->serial);
@@ -198,28 +194,14 @@ static int start(struct reading *reading)
     return 0;
 }
 
-static int count_devices(struct reading *reading, unsigned *count)
-{
-    int (*get)(unsigned *) = reading_function(reading, "hlml_device_get_count");
-
-    return get ? get(count) : READING_NO_FUNCTION;
-}
-
-static int open_device(struct reading *reading, unsigned index)
-{
-    int (*get)(unsigned, void **) = reading_function(reading, "hlml_device_get_handle_by_index");
-
-    return get(index, &reading->handle);
-}
-
 const struct accelerator_reader accelerator_hlml = {
     .vendor = GPU_GAUDI,
     .libraries = {"libhlml.so"},
     .traits = {"internal port", "row", "replaced"},
     .statuses = statuses,
     .start = start,
-    .count = count_devices,
-    .open = open_device,
+    .count_function = "hlml_device_get_count",
+    .open_function = "hlml_device_get_handle_by_index",
     .identify = identify,
     .numbers = numbers,
     .parts = parts,

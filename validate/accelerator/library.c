@@ -94,6 +94,14 @@ void reading_pci(struct accelerator *device, unsigned domain, unsigned bus, unsi
     snprintf(device->pci, sizeof device->pci, "%04x:%02x:%02x.%x", domain, bus, slot, function);
 }
 
+void reading_pci_text(struct accelerator *device, const char *text)
+{
+    unsigned domain, bus, slot, function;
+
+    if (sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4)
+        reading_pci(device, domain, bus, slot, function);
+}
+
 /* ---------------------------------------------------------------- devices */
 
 static void read_number(struct reading *reading, const struct reading_number *row,
@@ -129,10 +137,29 @@ static void read_number(struct reading *reading, const struct reading_number *ro
                  (long long)number / (row->divisor ? row->divisor : 1));
 }
 
+static int count_devices(struct reading *reading, unsigned *count)
+{
+    const struct accelerator_reader *reader = reading->reader;
+
+    return reader->count ? reader->count(reading, count)
+                         : READING_CALL(reading, reader->count_function, (unsigned *), count);
+}
+
+static int open_device(struct reading *reading, unsigned index)
+{
+    const struct accelerator_reader *reader = reading->reader;
+
+    reading->index = index;
+    if (reader->open_function)
+        return READING_CALL(reading, reader->open_function, (unsigned, void **), index,
+                            &reading->handle);
+    return reader->open ? reader->open(reading, index) : 0;
+}
+
 static void read_device(struct reading *reading, unsigned index, struct accelerator *device)
 {
     const struct accelerator_reader *reader = reading->reader;
-    int result = reader->open(reading, index);
+    int result = open_device(reading, index);
 
     if (result != 0) {
         struct reading_status status = status_of(reading, result);
@@ -164,7 +191,7 @@ int reading_run(struct reading *reading)
 
     if (reading->reader->start(reading) != 0)
         return -1;
-    result = reading->reader->count(reading, &count);
+    result = count_devices(reading, &count);
     if (result != 0)
         return reading_end(reading, OUTCOME_ERROR, "%s returned %d", *reading->function, result);
     if (count > ACCELERATOR_MAX)

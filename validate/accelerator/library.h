@@ -32,6 +32,14 @@ int reading_end(struct reading *reading, enum accelerator_outcome outcome, const
 /* The function, noted as the one that is being called; NULL where the library lacks it. */
 void *reading_function(struct reading *reading, const char *name);
 
+/* Calls the function of that name and types with these arguments. READING_NO_FUNCTION where the
+ * library lacks it. */
+#define READING_CALL(reading, name, types, ...)                                                    \
+    ({                                                                                             \
+        int(*call_) types = reading_function(reading, name);                                       \
+        call_ ? call_(__VA_ARGS__) : READING_NO_FUNCTION;                                          \
+    })
+
 /* Calls a function of one device: f(handle, a), or f(index, a) where the library has no handles.
  * The types are those of the arguments after the device. */
 #define READING_CALL1(reading, f, T1, a1)                                                          \
@@ -58,6 +66,7 @@ void reading_system_text(struct reading *reading, const char *function, char *te
 /* As PCI addresses are written by the kernel: "0000:1a:00.0". */
 void reading_pci(struct accelerator *device, unsigned domain, unsigned bus, unsigned slot,
                  unsigned function);
+void reading_pci_text(struct accelerator *device, const char *text); /* "00000000:1A:00.0" */
 
 /* Notes the number, or what the code says in its place. A device that is lost says so at any call.
  */
@@ -109,8 +118,10 @@ struct accelerator_reader {
     int (*start)(struct reading *reading);
     /* The devices. Returns the library's code. */
     int (*count)(struct reading *reading, unsigned *count);
-    /* Makes handle or index those of a device. Returns the library's code. */
+    const char *count_function; /* in its stead: f(count) */
+    /* Makes handle that of a device; NULL: it has the index. Returns the library's code. */
     int (*open)(struct reading *reading, unsigned index);
+    const char *open_function; /* in its stead: f(index, handle) */
     reading_part_fn *identify; /* PCI address, model, serial number ... */
     const struct reading_number *numbers;
     reading_part_fn *const *parts;           /* what takes more than one number, in this order */

@@ -159,31 +159,27 @@ static const struct reading_number numbers[] = {
 
 static void read_temperature(struct reading *reading, struct accelerator *device)
 {
-    int (*get_new)(void *, struct nvml_temperature *) =
-        reading_function(reading, "nvmlDeviceGetTemperatureV");
     struct nvml_temperature temperature = {.version = VERSION(struct nvml_temperature, 1),
                                            .sensor = NVML_TEMPERATURE_GPU};
-    int (*get)(void *, unsigned, unsigned *);
     unsigned celsius = 0;
-    int result = get_new ? get_new(reading->handle, &temperature) : NVML_FUNCTION_NOT_FOUND;
+    int result = reading_query(reading, "nvmlDeviceGetTemperatureV", &temperature), older;
 
     if (result == NVML_SUCCESS) {
         value_set(device, ACCELERATOR_TEMPERATURE, temperature.temperature);
         return;
     }
-    get = reading_function(reading, "nvmlDeviceGetTemperature"); /* until NVML 13 */
-    if (get)
-        result = get(reading->handle, NVML_TEMPERATURE_GPU, &celsius);
-    reading_take(reading, device, ACCELERATOR_TEMPERATURE, result, celsius);
+    older = READING_CALL(reading, "nvmlDeviceGetTemperature", (void *, unsigned, unsigned *),
+                         reading->handle, NVML_TEMPERATURE_GPU, &celsius); /* until NVML 13 */
+    reading_take(reading, device, ACCELERATOR_TEMPERATURE,
+                 older == READING_NO_FUNCTION ? result : older, celsius);
 }
 
 static void read_ecc(struct reading *reading, struct accelerator *device)
 {
-    int (*get_mode)(void *, unsigned *, unsigned *) =
-        reading_function(reading, "nvmlDeviceGetEccMode");
     struct nvml_sram sram = {.version = VERSION(struct nvml_sram, 1)};
     unsigned now = 0, pending = 0;
-    int result = get_mode ? get_mode(reading->handle, &now, &pending) : NVML_FUNCTION_NOT_FOUND;
+    int result = READING_CALL(reading, "nvmlDeviceGetEccMode", (void *, unsigned *, unsigned *),
+                              reading->handle, &now, &pending);
 
     reading_take(reading, device, ACCELERATOR_ECC_ENABLED, result, now);
     reading_take(reading, device, ACCELERATOR_ECC_PENDING, result, pending);
@@ -193,11 +189,10 @@ static void read_ecc(struct reading *reading, struct accelerator *device)
 
 static void read_rows(struct reading *reading, struct accelerator *device)
 {
-    int (*get)(void *, unsigned *, unsigned *, unsigned *, unsigned *) =
-        reading_function(reading, "nvmlDeviceGetRemappedRows");
     unsigned corrected = 0, uncorrected = 0, is_pending = 0, has_failed = 0;
-    int result = get ? get(reading->handle, &corrected, &uncorrected, &is_pending, &has_failed)
-                     : NVML_FUNCTION_NOT_FOUND;
+    int result = READING_CALL(reading, "nvmlDeviceGetRemappedRows",
+                              (void *, unsigned *, unsigned *, unsigned *, unsigned *),
+                              reading->handle, &corrected, &uncorrected, &is_pending, &has_failed);
 
     reading_take(reading, device, ACCELERATOR_ROWS_CORRECTED, result, corrected);
     reading_take(reading, device, ACCELERATOR_ROWS_UNCORRECTED, result, uncorrected);
@@ -226,9 +221,8 @@ static long long field_number(const struct nvml_field *field)
 /* Fills the fields; each has its own result. What the library says of them all is each one's. */
 static void get_fields(struct reading *reading, struct nvml_field *fields, int count)
 {
-    int (*get)(void *, int, struct nvml_field *) =
-        reading_function(reading, "nvmlDeviceGetFieldValues");
-    int result = get ? get(reading->handle, count, fields) : NVML_FUNCTION_NOT_FOUND;
+    int result = READING_CALL(reading, "nvmlDeviceGetFieldValues",
+                              (void *, int, struct nvml_field *), reading->handle, count, fields);
 
     for (int i = 0; i < count && result != NVML_SUCCESS; i++)
         fields[i].result = result;
@@ -283,15 +277,14 @@ static void read_link_errors(struct reading *reading, struct accelerator *device
 
 static void read_links(struct reading *reading, struct accelerator *device)
 {
-    int (*get)(void *, unsigned, unsigned *) =
-        reading_function(reading, "nvmlDeviceGetNvLinkState");
     bool is_active[NVML_LINKS_MAX] = {false};
     int links = 0, active = 0, result = NVML_SUCCESS;
 
     for (unsigned link = 0; link < NVML_LINKS_MAX; link++) {
         unsigned state = 0;
 
-        result = get ? get(reading->handle, link, &state) : NVML_FUNCTION_NOT_FOUND;
+        result = READING_CALL(reading, "nvmlDeviceGetNvLinkState", (void *, unsigned, unsigned *),
+                              reading->handle, link, &state);
         if (result != NVML_SUCCESS)
             break; /* past the last link: an invalid argument, or not supported */
         links++;
@@ -309,15 +302,14 @@ static void read_links(struct reading *reading, struct accelerator *device)
 
 static void read_fabric(struct reading *reading, struct accelerator *device)
 {
-    int (*get)(void *, void *) = reading_function(reading, "nvmlDeviceGetGpuFabricInfoV");
     struct nvml_fabric_v3 fabric = {.version = VERSION(struct nvml_fabric_v3, 3)};
-    int result = get ? get(reading->handle, &fabric) : NVML_FUNCTION_NOT_FOUND;
+    int result = reading_query(reading, "nvmlDeviceGetGpuFabricInfoV", &fabric);
     bool has_summary = result == NVML_SUCCESS;
 
-    if (get && (result == NVML_ARGUMENT_VERSION_MISMATCH || result == NVML_INVALID_ARGUMENT)) {
+    if (result == NVML_ARGUMENT_VERSION_MISMATCH || result == NVML_INVALID_ARGUMENT) {
         struct nvml_fabric_v2 older = {.version = VERSION(struct nvml_fabric_v2, 2)};
 
-        result = get(reading->handle, &older);
+        result = reading_query(reading, "nvmlDeviceGetGpuFabricInfoV", &older);
         memcpy(&fabric, &older, sizeof older);
     }
     reading_take(reading, device, ACCELERATOR_FABRIC_STATE, result, fabric.state);
@@ -333,11 +325,8 @@ static void read_fabric(struct reading *reading, struct accelerator *device)
 
 static void read_memory(struct reading *reading, struct accelerator *device)
 {
-    int (*get_new)(void *, struct nvml_memory_v2 *) =
-        reading_function(reading, "nvmlDeviceGetMemoryInfo_v2");
     struct nvml_memory_v2 memory = {.version = VERSION(struct nvml_memory_v2, 2)};
-    int result = get_new ? get_new(reading->handle, &memory) : NVML_FUNCTION_NOT_FOUND;
-    int (*get)(void *, struct nvml_memory *);
+    int result = reading_query(reading, "nvmlDeviceGetMemoryInfo_v2", &memory);
     struct nvml_memory older = {0};
 
     if (result == NVML_SUCCESS) {
@@ -346,19 +335,18 @@ static void read_memory(struct reading *reading, struct accelerator *device)
         return;
     }
     /* the older one counts as used what the driver reserves: it does not tell what jobs use */
-    get = reading_function(reading, "nvmlDeviceGetMemoryInfo");
     reading_take(reading, device, ACCELERATOR_MEMORY_USED, result, 0);
-    result = get ? get(reading->handle, &older) : NVML_FUNCTION_NOT_FOUND;
+    result = reading_query(reading, "nvmlDeviceGetMemoryInfo", &older);
     reading_take(reading, device, ACCELERATOR_MEMORY_TOTAL, result, (long long)older.total);
 }
 
 static void read_processes(struct reading *reading, struct accelerator *device)
 {
-    int (*get)(void *, unsigned *, struct nvml_process *) =
-        reading_function(reading, "nvmlDeviceGetComputeRunningProcesses_v3");
     struct nvml_process processes[128];
     unsigned count = sizeof processes / sizeof *processes;
-    int result = get ? get(reading->handle, &count, processes) : NVML_FUNCTION_NOT_FOUND;
+    int result = READING_CALL(reading, "nvmlDeviceGetComputeRunningProcesses_v3",
+                              (void *, unsigned *, struct nvml_process *), reading->handle, &count,
+                              processes);
 
     reading_take(reading, device, ACCELERATOR_PROCESSES, result, count);
     for (unsigned i = 0; result == NVML_SUCCESS && i < count && i < ACCELERATOR_USERS; i++) {
@@ -371,9 +359,9 @@ static void read_processes(struct reading *reading, struct accelerator *device)
 
 static void read_mig(struct reading *reading, struct accelerator *device)
 {
-    int (*get)(void *, unsigned *, unsigned *) = reading_function(reading, "nvmlDeviceGetMigMode");
     unsigned now = 0, pending = 0;
-    int result = get ? get(reading->handle, &now, &pending) : NVML_FUNCTION_NOT_FOUND;
+    int result = READING_CALL(reading, "nvmlDeviceGetMigMode", (void *, unsigned *, unsigned *),
+                              reading->handle, &now, &pending);
 
     reading_take(reading, device, ACCELERATOR_MIG, result, now);
 }
@@ -381,12 +369,10 @@ static void read_mig(struct reading *reading, struct accelerator *device)
 static void identify(struct reading *reading, struct accelerator *device)
 {
     struct nvml_pci pci = {.domain = 0};
-    unsigned domain, bus, slot, function;
 
     if (reading_query(reading, "nvmlDeviceGetPciInfo_v3", &pci) == NVML_SUCCESS) {
         pci.bus_id[sizeof pci.bus_id - 1] = '\0';
-        if (sscanf(pci.bus_id, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4)
-            reading_pci(device, domain, bus, slot, function);
+        reading_pci_text(device, pci.bus_id);
     }
     reading_text(reading, "nvmlDeviceGetName", device->model);
     reading_text(reading, "nvmlDeviceGetUUID", device->uuid);
@@ -429,20 +415,6 @@ static int start(struct reading *reading)
     }
 }
 
-static int count_devices(struct reading *reading, unsigned *count)
-{
-    int (*get)(unsigned *) = reading_function(reading, "nvmlDeviceGetCount_v2");
-
-    return get ? get(count) : NVML_FUNCTION_NOT_FOUND;
-}
-
-static int open_device(struct reading *reading, unsigned index)
-{
-    int (*get)(unsigned, void **) = reading_function(reading, "nvmlDeviceGetHandleByIndex_v2");
-
-    return get(index, &reading->handle);
-}
-
 /* 512 rows: DCGM; 93 C: Azure's healthagent. */
 const struct accelerator_reader accelerator_nvml = {
     .vendor = GPU_NVIDIA,
@@ -450,8 +422,8 @@ const struct accelerator_reader accelerator_nvml = {
     .traits = {"NVLink", "row", "remapped", .rows_limit = 511, .temperature_C = 93},
     .statuses = statuses,
     .start = start,
-    .count = count_devices,
-    .open = open_device,
+    .count_function = "nvmlDeviceGetCount_v2",
+    .open_function = "nvmlDeviceGetHandleByIndex_v2",
     .identify = identify,
     .numbers = numbers,
     .parts = parts,

@@ -81,12 +81,6 @@ static int count_devices(struct reading *reading, unsigned *count)
     return result;
 }
 
-static int open_device(struct reading *reading, unsigned index)
-{
-    reading->index = index;
-    return AMD_OK;
-}
-
 static void identify(struct reading *reading, struct accelerator *device)
 {
     uint64_t bdf = 0, id = 0;
@@ -117,7 +111,6 @@ const struct accelerator_reader accelerator_rsmi = {
     .is_indexed = true,
     .start = start,
     .count = count_devices,
-    .open = open_device,
     .identify = identify,
     .numbers = numbers,
     .parts = parts,

@@ -113,14 +113,20 @@ static void are_told(size_t device, const enum accelerator_value_id *untold, siz
              sizeof((const enum accelerator_value_id[]){__VA_ARGS__}) /                            \
                  sizeof(enum accelerator_value_id))
 
-static void healthy(void)
+/* A library of eight healthy devices, and its version and the driver's. */
+static void reads(const char *name, const char *library_version, const char *driver_version)
 {
     look("devices 8\n");
-    is_int(report->outcome, OUTCOME_READ, "the library is read: %s", report->reason);
+    is_int(report->outcome, OUTCOME_READ, "%s is read: %s", name, report->reason);
     is_int(report->count, 8, "... with eight devices");
     is_str(said, "", "... without a fault");
-    is_str(report->driver_version, "580.65.06", "... the driver's version");
-    is_str(report->library_version, "13.580.65.06", "... and the library's");
+    is_str(report->driver_version, driver_version, "... the driver's version");
+    is_str(report->library_version, library_version, "... and the library's");
+}
+
+static void healthy(void)
+{
+    reads("NVML", "13.580.65.06", "580.65.06");
     is_str(report->accelerators[3].pci, "0000:5d:00.0", "an address is as the kernel writes it");
     is_str(report->accelerators[3].model, "NVIDIA H100 80GB HBM3", "... model");
     is_str(report->accelerators[3].uuid, "GPU-00000000-0000-4000-8000-000000000003", "... UUID");
@@ -461,12 +467,7 @@ static void misbehaves(const char *function, const char *late)
 static void amd(void)
 {
     with(GPU_AMD, "amdsmi", "libamd_smi.so");
-    look("devices 8\n");
-    is_int(report->outcome, OUTCOME_READ, "AMD SMI is read: %s", report->reason);
-    is_int(report->count, 8, "... with eight devices");
-    is_str(said, "", "... without a fault");
-    is_str(report->driver_version, "6.14.14", "... the driver's version");
-    is_str(report->library_version, "26.5.0", "... and the library's");
+    reads("AMD SMI", "26.5.0", "6.14.14");
     is_str(report->accelerators[3].pci, "0000:5c:00.0", "... an address");
     is_str(report->accelerators[3].model, "AMD Instinct MI300X", "... model");
     is_str(report->accelerators[3].uuid, "03ff74a1-0000-1000-80c6-28f2e18ab91c", "... UUID");
@@ -591,11 +592,7 @@ static void amd(void)
 static void rocm(void)
 {
     with(GPU_AMD, "rsmi", "librocm_smi64.so");
-    look("devices 8\n");
-    is_int(report->outcome, OUTCOME_READ, "ROCm SMI is read: %s", report->reason);
-    is_str(said, "", "... without a fault");
-    is_str(report->library_version, "7.3.0", "... its version");
-    is_str(report->driver_version, "6.8.5", "... and the driver's");
+    reads("ROCm SMI", "7.3.0", "6.8.5");
     is_str(report->accelerators[3].uuid, "5f1a9b3c00000003", "... an identity");
     is_int(number(0, ACCELERATOR_POWER_LIMIT), 560000, "... the power limit in mW");
     is_int(number(0, ACCELERATOR_TEMPERATURE), 38, "... the temperature in C");
@@ -628,12 +625,7 @@ static void rocm(void)
 static void gaudi(void)
 {
     with(GPU_GAUDI, "hlml", "libhlml.so");
-    look("devices 8\n");
-    is_int(report->outcome, OUTCOME_READ, "HLML is read: %s", report->reason);
-    is_int(report->count, 8, "... with eight devices");
-    is_str(said, "", "... without a fault");
-    is_str(report->driver_version, "1.15.0-a596ef0", "... the driver's version");
-    is_str(report->library_version, "1.15.0", "... and the library's");
+    reads("HLML", "1.15.0", "1.15.0-a596ef0");
     is_str(report->accelerators[3].pci, "0000:4d:00.0", "... an address");
     is_str(report->accelerators[3].serial, "AN18013573", "... serial number");
     is_str(report->accelerators[3].firmware, "hl-gaudi2-1.15.0-fw-48.2.1", "... firmware");
