@@ -29,11 +29,12 @@ check_DATA = $(stand_ins)
 CLEANFILES += $(stand_ins)
 make_stand_in = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) \
 	$(CFLAGS) -pthread $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@
-%.so: %.c $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
+stand_in_headers = $(srcdir)/tests/gpu/handles.h $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
+%.so: %.c $(stand_in_headers)
 	$(make_stand_in) $< -ldl
-%-hip.so: %.c $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
+%-hip.so: %.c $(stand_in_headers)
 	$(make_stand_in) -DSTAND_IN_HIP $< -ldl
-%-hip-old.so: %.c $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
+%-hip-old.so: %.c $(stand_in_headers)
 	$(make_stand_in) -DSTAND_IN_HIP -DSTAND_IN_OLD $< -ldl
-%-old.so: %.c $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
+%-old.so: %.c $(stand_in_headers)
 	$(make_stand_in) -DSTAND_IN_OLD $< -ldl

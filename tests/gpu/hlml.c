@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/gpu/state.h"
+#include "tests/gpu/handles.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,62 +8,13 @@
 /* libhlml.so over a file of text. Prototypes, structures and numbers: hlml.h of HLML 1.15 (as in
  * HabanaAI/gohlml). A healthy device is a Gaudi 2 of a board of eight. */
 
-enum { DEVICES_MAX = 64, PORTS = 24, EXTERNAL_PORTS = 3 };
-enum {
-    OK = 0,
-    UNINITIALIZED = 1,
-    INVALID_ARGUMENT = 2,
-    NOT_SUPPORTED = 3,
-    INSUFFICIENT_SIZE = 7,
-    NOT_LOADED = 9,
-    LOST = 15,
-};
-
-typedef const char *device_t; /* points into this: the offset is the index */
-static const char devices[DEVICES_MAX];
-static int is_started;
-
-#define NUMBER(key, standard) state_number((int)(device - devices), key, standard)
-
-static int enter(device_t device, const char *function)
-{
-    int result;
-
-    if (!is_started)
-        return UNINITIALIZED;
-    if (device < devices || device >= devices + DEVICES_MAX)
-        return INVALID_ARGUMENT;
-    result = state_enter((int)(device - devices), function);
-    return result == OK && NUMBER("lost_late", 0) ? LOST : result;
-}
-
-#define ENTER(device)                                                                              \
-    do {                                                                                           \
-        int result_ = enter(device, __func__);                                                     \
-        if (result_ != OK)                                                                         \
-            return result_;                                                                        \
-    } while (0)
-
-static int copy(const char *value, char *text, unsigned length)
-{
-    if (strlen(value) + 1 > length)
-        return INSUFFICIENT_SIZE;
-    strcpy(text, value);
-    return OK;
-}
+enum { PORTS = 24 };
 
 /* ---------------------------------------------------------------- library */
 
 API(hlml_init, void)
 {
-    int result = state_enter(-1, __func__);
-
-    if (result != OK)
-        return result;
-    if (access(state_path(), R_OK) != 0 || strcmp(state_text(-1, "vendor", "gaudi"), "gaudi") != 0)
-        return NOT_LOADED;
-    is_started = 1;
-    return OK;
+    return start("gaudi", __func__);
 }
 
 API(hlml_get_hlml_version, char *text, unsigned length)
@@ -78,27 +29,12 @@ API(hlml_get_driver_version, char *text, unsigned length)
 
 API(hlml_device_get_count, unsigned *count)
 {
-    int result = state_enter(-1, __func__);
-
-    *count = (unsigned)state_number(-1, "devices", 8);
-    return result;
+    return count_devices(count, __func__);
 }
 
 API(hlml_device_get_handle_by_index, unsigned index, device_t *device)
 {
-    int result;
-
-    if (!is_started)
-        return UNINITIALIZED;
-    if (index >= state_number(-1, "devices", 8))
-        return INVALID_ARGUMENT;
-    result = state_enter((int)index, __func__);
-    if (result != OK)
-        return result;
-    if (state_number((int)index, "lost", 0))
-        return LOST;
-    *device = devices + index;
-    return OK;
+    return open_device(index, device, __func__);
 }
 
 /* ---------------------------------------------------------------- texts */
@@ -118,18 +54,11 @@ API(hlml_device_get_pci_info, device_t device, struct pci *pci)
 
     ENTER(device);
     memset(pci, 0, sizeof *pci);
-    pci->bus = buses[(device - devices) % 8];
+    pci->bus = buses[device_index(device) % 8];
     pci->pci_device_id = 0x10201da3;
     snprintf(pci->bus_id, sizeof pci->bus_id, "0000:%02x:00.0", pci->bus);
     return OK;
 }
-
-#define TEXT(function, key, standard)                                                              \
-    API(function, device_t device, char *text, unsigned length)                                    \
-    {                                                                                              \
-        ENTER(device);                                                                             \
-        return copy(state_text((int)(device - devices), key, standard), text, length);             \
-    }
 
 TEXT(hlml_device_get_name, "name", "HL-225")
 TEXT(hlml_device_get_uuid, "uuid", "01P0-HL2080A0-15-TNPS34-20-07-00")
@@ -138,27 +67,10 @@ TEXT(hlml_get_fw_os_version, "firmware", "hl-gaudi2-1.15.0-fw-48.2.1")
 
 /* ---------------------------------------------------------------- numbers */
 
-#define OF_TYPE(function, is_first, first, first_standard, other, other_standard)                  \
-    API(function, device_t device, int type, unsigned *number)                                     \
-    {                                                                                              \
-        ENTER(device);                                                                             \
-        *number = (unsigned)(type == (is_first) ? NUMBER(first, first_standard)                    \
-                                                : NUMBER(other, other_standard));                  \
-        return OK;                                                                                 \
-    }
-
 OF_TYPE(hlml_device_get_clock_info, 0, "clock", 200, "clock", 200)
 OF_TYPE(hlml_device_get_max_clock_info, 0, "clock_max", 1650, "clock_max", 1650)
 OF_TYPE(hlml_device_get_temperature, 0, "temperature", 28, "temperature_board", 24)
 OF_TYPE(hlml_device_get_temperature_threshold, 1, "temperature_limit", 95, "temperature_off", 105)
-
-#define ONE(function, key, standard)                                                               \
-    API(function, device_t device, unsigned *number)                                               \
-    {                                                                                              \
-        ENTER(device);                                                                             \
-        *number = (unsigned)NUMBER(key, standard);                                                 \
-        return OK;                                                                                 \
-    }
 
 ONE(hlml_device_get_power_management_default_limit, "power_limit_default", 600000)
 ONE(hlml_device_get_pcie_replay_counter, "pcie_replays", 0)
@@ -166,13 +78,7 @@ ONE(hlml_device_get_curr_pcie_link_width, "pcie_width", 16)
 ONE(hlml_device_get_curr_pcie_link_generation, "pcie_generation", 4)
 ONE(hlml_device_get_replaced_rows_pending_status, "rows_pending", 0)
 
-API(hlml_device_get_ecc_mode, device_t device, unsigned *now, unsigned *pending)
-{
-    ENTER(device);
-    *now = (unsigned)NUMBER("ecc", 1);
-    *pending = (unsigned)NUMBER("ecc_pending", *now);
-    return OK;
-}
+PAIR(hlml_device_get_ecc_mode, "ecc", 1)
 
 API(hlml_device_get_total_ecc_errors, device_t device, unsigned type, unsigned counter,
     unsigned long long *count)

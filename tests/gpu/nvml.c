@@ -1,146 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/gpu/state.h"
+#include "tests/gpu/handles.h"
 
 #include <stdint.h>
 
 /* libnvidia-ml.so.1 over a file of text. Prototypes and numbers: nvml.h of NVML 13.3.29 (as in
  * NVIDIA/go-nvml). A healthy device is an H100 SXM of an HGX board. */
 
-#define EXPORT __attribute__((visibility("default")))
-
-enum { DEVICES_MAX = 64, LINKS = 18 };
-enum {
-    OK = 0,
-    UNINITIALIZED = 1,
-    INVALID_ARGUMENT = 2,
-    NOT_SUPPORTED = 3,
-    INSUFFICIENT_SIZE = 7,
-    NOT_LOADED = 9,
-    LOST = 15,
-    RESET_REQUIRED = 16,
-    VERSION_MISMATCH = 25,
-};
-
-typedef const char *device_t; /* points into this: the offset is the index */
-static const char devices[DEVICES_MAX];
-static int is_started;
-
-#pragma GCC visibility push(default)
-int nvmlInit_v2(void);
-int nvmlShutdown(void);
-const char *nvmlErrorString(int result);
-int nvmlSystemGetDriverVersion(char *text, unsigned length);
-int nvmlSystemGetNVMLVersion(char *text, unsigned length);
-int nvmlDeviceGetCount_v2(unsigned *count);
-int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device);
-#pragma GCC visibility pop
-
-static int device_index(device_t device)
-{
-    return device >= devices && device < devices + DEVICES_MAX ? (int)(device - devices) : -1;
-}
-
-/* What every function of a device begins with. */
-static int enter(device_t device, const char *function)
-{
-    int index = device_index(device), result;
-
-    if (!is_started)
-        return UNINITIALIZED;
-    if (index < 0)
-        return INVALID_ARGUMENT;
-    result = state_enter(index, function);
-    if (result != OK)
-        return result;
-    /* "late": after the handle was given out */
-    if (state_number(index, "lost_late", 0))
-        return LOST;
-    return OK;
-}
-
-#define ENTER(device)                                                                              \
-    do {                                                                                           \
-        int result_ = enter(device, __func__);                                                     \
-        if (result_ != OK)                                                                         \
-            return result_;                                                                        \
-    } while (0)
-
-static int copy(const char *value, char *text, unsigned length)
-{
-    if (strlen(value) + 1 > length)
-        return INSUFFICIENT_SIZE;
-    strcpy(text, value);
-    return OK;
-}
+enum { LINKS = 18, RESET_REQUIRED = 16, VERSION_MISMATCH = 25 };
 
 /* ---------------------------------------------------------------- library */
 
-int nvmlInit_v2(void)
+API(nvmlInit_v2, void)
 {
-    int result = state_enter(-1, __func__);
-
-    if (result != OK)
-        return result;
-    if (access(state_path(), R_OK) != 0 ||
-        strcmp(state_text(-1, "vendor", "nvidia"), "nvidia") != 0)
-        return NOT_LOADED;
-    is_started = 1;
-    return OK;
+    return start("nvidia", __func__);
 }
 
-int nvmlShutdown(void)
+API(nvmlShutdown, void)
 {
     is_started = 0;
     return OK;
 }
 
+__attribute__((visibility("default"))) const char *nvmlErrorString(int result);
 const char *nvmlErrorString(int result)
 {
     return result == OK ? "The operation was successful" : "An error of the stand-in";
 }
 
-int nvmlSystemGetDriverVersion(char *text, unsigned length)
+API(nvmlSystemGetDriverVersion, char *text, unsigned length)
 {
     return is_started ? copy(state_text(-1, "driver", "580.65.06"), text, length) : UNINITIALIZED;
 }
 
-int nvmlSystemGetNVMLVersion(char *text, unsigned length)
+API(nvmlSystemGetNVMLVersion, char *text, unsigned length)
 {
     return copy(state_text(-1, "library", "13.580.65.06"), text, length);
 }
 
-int nvmlDeviceGetCount_v2(unsigned *count)
+API(nvmlDeviceGetCount_v2, unsigned *count)
 {
-    int result = state_enter(-1, __func__);
-
-    *count = (unsigned)state_number(-1, "devices", 8);
-    return result;
+    return count_devices(count, __func__);
 }
 
-int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device)
+API(nvmlDeviceGetHandleByIndex_v2, unsigned index, device_t *device)
 {
-    int result;
+    int result = open_device(index, device, __func__);
 
-    if (!is_started)
-        return UNINITIALIZED;
-    if (index >= state_number(-1, "devices", 8))
-        return INVALID_ARGUMENT;
-    result = state_enter((int)index, __func__);
-    if (result != OK)
-        return result;
-    if (state_number((int)index, "lost", 0))
-        return LOST;
-    if (state_number((int)index, "reset_required", 0))
-        return RESET_REQUIRED;
-    *device = devices + index;
-    return OK;
+    return result == OK && state_number((int)index, "reset_required", 0) ? RESET_REQUIRED : result;
 }
 
 /* ---------------------------------------------------------------- texts */
 
-#define TEXT(function, key, standard)                                                              \
-    EXPORT int function(device_t device, char *text, unsigned length);                             \
-    int function(device_t device, char *text, unsigned length)                                     \
+/* With the device's number in it. */
+#define TEXT_OF(function, key, standard)                                                           \
+    API(function, device_t device, char *text, unsigned length)                                    \
     {                                                                                              \
         char made[96];                                                                             \
                                                                                                    \
@@ -149,15 +62,10 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, device_t *device)
         return copy(state_text(device_index(device), key, made), text, length);                    \
     }
 
-API(nvmlDeviceGetName, device_t device, char *text, unsigned length)
-{
-    ENTER(device);
-    return copy(state_text(device_index(device), "name", "NVIDIA H100 80GB HBM3"), text, length);
-}
-
-TEXT(nvmlDeviceGetUUID, "uuid", "GPU-00000000-0000-4000-8000-%012d")
-TEXT(nvmlDeviceGetSerial, "serial", "16510230%05d")
-TEXT(nvmlDeviceGetVbiosVersion, "vbios", "96.00.74.00.0%d")
+TEXT(nvmlDeviceGetName, "name", "NVIDIA H100 80GB HBM3")
+TEXT_OF(nvmlDeviceGetUUID, "uuid", "GPU-00000000-0000-4000-8000-%012d")
+TEXT_OF(nvmlDeviceGetSerial, "serial", "16510230%05d")
+TEXT_OF(nvmlDeviceGetVbiosVersion, "vbios", "96.00.74.00.0%d")
 
 struct pci {
     char legacy[16];
@@ -183,58 +91,22 @@ API(nvmlDeviceGetPciInfo_v3, device_t device, struct pci *pci)
 
 /* ---------------------------------------------------------------- numbers */
 
-#define NUMBER(function, key, standard)                                                            \
-    EXPORT int function(device_t device, unsigned *number);                                        \
-    int function(device_t device, unsigned *number)                                                \
-    {                                                                                              \
-        ENTER(device);                                                                             \
-        *number = (unsigned)state_number(device_index(device), key, standard);                     \
-        return OK;                                                                                 \
-    }
-
-NUMBER(nvmlDeviceGetEnforcedPowerLimit, "power_limit", 700000)
-NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, "power_limit_default", 700000)
-NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width", 16)
-NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width_max", 16)
-NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_generation", 5)
-NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_generation_max", 5)
-NUMBER(nvmlDeviceGetPcieReplayCounter, "pcie_replays", 0)
-NUMBER(nvmlDeviceGetPersistenceMode, "persistence", 1)
-NUMBER(nvmlDeviceGetComputeMode, "compute_mode", 0)
-
-#define PAIR(function, key, standard)                                                              \
-    EXPORT int function(device_t device, unsigned *now, unsigned *pending);                        \
-    int function(device_t device, unsigned *now, unsigned *pending)                                \
-    {                                                                                              \
-        ENTER(device);                                                                             \
-        *now = (unsigned)state_number(device_index(device), key, standard);                        \
-        *pending = (unsigned)state_number(device_index(device), key "_pending", *now);             \
-        return OK;                                                                                 \
-    }
+ONE(nvmlDeviceGetEnforcedPowerLimit, "power_limit", 700000)
+ONE(nvmlDeviceGetPowerManagementDefaultLimit, "power_limit_default", 700000)
+ONE(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width", 16)
+ONE(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width_max", 16)
+ONE(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_generation", 5)
+ONE(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_generation_max", 5)
+ONE(nvmlDeviceGetPcieReplayCounter, "pcie_replays", 0)
+ONE(nvmlDeviceGetPersistenceMode, "persistence", 1)
+ONE(nvmlDeviceGetComputeMode, "compute_mode", 0)
 
 PAIR(nvmlDeviceGetEccMode, "ecc", 1)
 PAIR(nvmlDeviceGetMigMode, "mig", 0)
 
-#define OF_TYPE(function, first, first_standard, other, other_standard, is_first)                  \
-    EXPORT int function(device_t device, unsigned type, unsigned *number);                         \
-    int function(device_t device, unsigned type, unsigned *number)                                 \
-    {                                                                                              \
-        ENTER(device);                                                                             \
-        *number = (unsigned)(type == (is_first)                                                    \
-                                 ? state_number(device_index(device), first, first_standard)       \
-                                 : state_number(device_index(device), other, other_standard));     \
-        return OK;                                                                                 \
-    }
-
-OF_TYPE(nvmlDeviceGetClockInfo, "clock", 345, "memory_clock", 2619, 1)
-OF_TYPE(nvmlDeviceGetMaxClockInfo, "clock_max", 1980, "memory_clock_max", 2619, 1)
-OF_TYPE(nvmlDeviceGetTemperature, "temperature", 34, "temperature", 34, 0)
-
-static int clock_reasons(device_t device, unsigned long long *reasons)
-{
-    *reasons = (unsigned long long)state_number(device_index(device), "clock_reasons", 1);
-    return OK;
-}
+OF_TYPE(nvmlDeviceGetClockInfo, 1, "clock", 345, "memory_clock", 2619)
+OF_TYPE(nvmlDeviceGetMaxClockInfo, 1, "clock_max", 1980, "memory_clock_max", 2619)
+OF_TYPE(nvmlDeviceGetTemperature, 0, "temperature", 34, "temperature", 34)
 
 #ifdef STAND_IN_OLD
 API(nvmlDeviceGetCurrentClocksThrottleReasons, device_t device, unsigned long long *reasons)
@@ -243,7 +115,8 @@ API(nvmlDeviceGetCurrentClocksEventReasons, device_t device, unsigned long long 
 #endif
 {
     ENTER(device);
-    return clock_reasons(device, reasons);
+    *reasons = (unsigned long long)NUMBER("clock_reasons", 1);
+    return OK;
 }
 
 /* ---------------------------------------------------------------- memory and its errors */
@@ -259,22 +132,20 @@ API(nvmlDeviceGetTotalEccErrors, device_t device, unsigned type, unsigned counte
     ENTER(device);
     if (type > 1 || counter > 1)
         return INVALID_ARGUMENT;
-    if (!state_number(device_index(device), "ecc", 1))
+    if (!NUMBER("ecc", 1))
         return NOT_SUPPORTED;
-    *count = (unsigned long long)state_number(device_index(device), keys[type][counter], 0);
+    *count = (unsigned long long)NUMBER(keys[type][counter], 0);
     return OK;
 }
 
 API(nvmlDeviceGetRemappedRows, device_t device, unsigned *corrected, unsigned *uncorrected,
     unsigned *is_pending, unsigned *has_failed)
 {
-    int index = device_index(device);
-
     ENTER(device);
-    *corrected = (unsigned)state_number(index, "rows_corrected", 0);
-    *uncorrected = (unsigned)state_number(index, "rows_uncorrected", 0);
-    *is_pending = (unsigned)state_number(index, "rows_pending", 0);
-    *has_failed = (unsigned)state_number(index, "rows_failed", 0);
+    *corrected = (unsigned)NUMBER("rows_corrected", 0);
+    *uncorrected = (unsigned)NUMBER("rows_uncorrected", 0);
+    *is_pending = (unsigned)NUMBER("rows_pending", 0);
+    *has_failed = (unsigned)NUMBER("rows_failed", 0);
     return OK;
 }
 
@@ -285,9 +156,9 @@ struct memory {
 API(nvmlDeviceGetMemoryInfo, device_t device, struct memory *memory)
 {
     ENTER(device);
-    memory->total = (unsigned long long)state_number(device_index(device), "memory", 85520809984);
+    memory->total = (unsigned long long)NUMBER("memory", 85520809984);
     memory->used = 557842432 + /* what the driver reserves */
-                   (unsigned long long)state_number(device_index(device), "memory_used", 0);
+                   (unsigned long long)NUMBER("memory_used", 0);
     memory->free = memory->total - memory->used;
     return OK;
 }
@@ -304,7 +175,7 @@ API(nvmlDeviceGetComputeRunningProcesses_v3, device_t device, unsigned *count,
     unsigned pid, size = *count;
 
     ENTER(device);
-    pid = (unsigned)state_number(device_index(device), "process", 0);
+    pid = (unsigned)NUMBER("process", 0);
     *count = pid > 0;
     if (*count > size)
         return INSUFFICIENT_SIZE;
@@ -318,9 +189,9 @@ API(nvmlDeviceGetComputeRunningProcesses_v3, device_t device, unsigned *count,
 API(nvmlDeviceGetNvLinkState, device_t device, unsigned link, unsigned *is_active)
 {
     ENTER(device);
-    if (link >= (unsigned)state_number(device_index(device), "links", LINKS))
+    if (link >= (unsigned)NUMBER("links", LINKS))
         return INVALID_ARGUMENT;
-    *is_active = link >= (unsigned)state_number(device_index(device), "links_down", 0);
+    *is_active = link >= (unsigned)NUMBER("links_down", 0);
     return OK;
 }
 
@@ -357,10 +228,7 @@ API(nvmlDeviceGetFieldValues, device_t device, int count, struct field *fields)
                 fields[i].result = OK;
                 fields[i].type = 1; /* unsigned int */
                 fields[i].value.ull = ~0ULL;
-                fields[i].value.u =
-                    fields[i].scope == 0
-                        ? (unsigned)state_number(device_index(device), known[j].key, 0)
-                        : 0;
+                fields[i].value.u = fields[i].scope == 0 ? (unsigned)NUMBER(known[j].key, 0) : 0;
             }
     }
     return OK;
@@ -378,7 +246,7 @@ API(nvmlDeviceGetTemperatureV, device_t device, struct temperature *temperature)
     ENTER(device);
     if (temperature->version != (sizeof *temperature | 1 << 24))
         return VERSION_MISMATCH;
-    temperature->temperature = (int)state_number(device_index(device), "temperature", 34);
+    temperature->temperature = (int)NUMBER("temperature", 34);
     return OK;
 }
 
@@ -394,7 +262,7 @@ API(nvmlDeviceGetSramEccErrorStatus, device_t device, struct sram *sram)
     if (sram->version != (sizeof *sram | 1 << 24))
         return VERSION_MISMATCH;
     memset(sram->counts, 0, sizeof sram->counts);
-    sram->is_exceeded = (unsigned)state_number(device_index(device), "sram_threshold", 0);
+    sram->is_exceeded = (unsigned)NUMBER("sram_threshold", 0);
     return OK;
 }
 
@@ -410,19 +278,17 @@ struct fabric {
 
 API(nvmlDeviceGetGpuFabricInfoV, device_t device, struct fabric *fabric)
 {
-    int index = device_index(device);
-
     ENTER(device);
     /* version 2 ends before the summary, and is as long as version 1 with its version word */
     if (fabric->version >> 24 == 3 && state_number(-1, "fabric_version", 3) < 3)
         return VERSION_MISMATCH;
     memset(fabric->cluster, 0, sizeof fabric->cluster);
-    fabric->status = (int)state_number(index, "fabric_status", 0);
-    fabric->clique = (unsigned)state_number(index, "fabric_clique", 0);
-    fabric->state = (unsigned char)state_number(index, "fabric_state", 3);
+    fabric->status = (int)NUMBER("fabric_status", 0);
+    fabric->clique = (unsigned)NUMBER("fabric_clique", 0);
+    fabric->state = (unsigned char)NUMBER("fabric_state", 3);
     fabric->mask = 0;
     if (fabric->version >> 24 == 3)
-        fabric->summary = (unsigned char)state_number(index, "fabric_health", 1);
+        fabric->summary = (unsigned char)NUMBER("fabric_health", 1);
     return OK;
 }
 
@@ -436,9 +302,9 @@ API(nvmlDeviceGetMemoryInfo_v2, device_t device, struct memory_v2 *memory)
     ENTER(device);
     if (memory->version != (sizeof *memory | 2 << 24))
         return VERSION_MISMATCH;
-    memory->total = (unsigned long long)state_number(device_index(device), "memory", 85520809984);
+    memory->total = (unsigned long long)NUMBER("memory", 85520809984);
     memory->reserved = 557842432;
-    memory->used = (unsigned long long)state_number(device_index(device), "memory_used", 0);
+    memory->used = (unsigned long long)NUMBER("memory_used", 0);
     memory->free = memory->total - memory->reserved - memory->used;
     return OK;
 }
