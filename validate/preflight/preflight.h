@@ -98,7 +98,7 @@ struct preflight_step {
     struct arguments *program;
 };
 /* Returns whether the program ran to its end on all of the nodes; else preflight->reason says what
- * was seen. Its records begin at *first. */
+ * was seen. Its records begin at *first. Clears the step's program. */
 bool preflight_step(struct preflight *preflight, const struct preflight_step *step, size_t *first);
 /* The program's path, and what all programs take. */
 void preflight_program(const char *name, double limit_s, struct arguments *program);

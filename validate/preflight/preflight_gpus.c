@@ -204,7 +204,6 @@ static bool run(struct preflight *preflight, const struct hostlist *names, long 
     const char *container = *preflight->conf.gpu_container ? preflight->conf.gpu_container : NULL;
     struct arguments program = {0};
     size_t first;
-    bool is_run;
 
     step_container_begin(container, &program);
     preflight_program("muster-gpu", limit_s, &program);
@@ -212,15 +211,13 @@ static bool run(struct preflight *preflight, const struct hostlist *names, long 
     arguments_add(&program, "--skip-busy");
     if (preflight->options.level == PREFLIGHT_QUICK) /* a path takes a third of a second */
         arguments_add(&program, "--tests=compute,repeatable,memory,collectives");
-    is_run = preflight_step(preflight,
-                            &(struct preflight_step){.names = names,
-                                                     .gpus = gpus,
-                                                     .container = container,
-                                                     .limit_s = limit_s,
-                                                     .program = &program},
-                            &first);
-    arguments_clear(&program);
-    return is_run;
+    return preflight_step(preflight,
+                          &(struct preflight_step){.names = names,
+                                                   .gpus = gpus,
+                                                   .container = container,
+                                                   .limit_s = limit_s,
+                                                   .program = &program},
+                          &first);
 }
 
 void preflight_gpus(struct preflight *preflight)

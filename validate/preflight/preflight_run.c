@@ -114,6 +114,7 @@ bool preflight_step(struct preflight *preflight, const struct preflight_step *st
                                     .told_status = &receiver.status},
                   &result, &err);
     free(groups);
+    arguments_clear(step->program);
     text_put(preflight->reason, sizeof preflight->reason, "%s",
              rv == 0 ? result.complaint.text : "");
     if (rv != 0)
@@ -154,7 +155,6 @@ static bool battery_run(struct preflight *preflight, const struct hostlist *name
 {
     struct arguments program = {0};
     char *folded = hostlist_fold(names);
-    bool is_run;
 
     preflight_program("muster-preflight", limit_s, &program);
     arguments_add(&program, "--expect-nodes=%s", folded ? folded : "");
@@ -166,15 +166,13 @@ static bool battery_run(struct preflight *preflight, const struct hostlist *name
     }
     if (is_links_only)
         arguments_add(&program, "--links-only");
-    is_run = preflight_step(preflight,
-                            &(struct preflight_step){.names = names,
-                                                     .is_on_management = is_links_only,
-                                                     .limit_s = limit_s,
-                                                     .program = &program},
-                            first);
-    arguments_clear(&program);
     free(folded);
-    return is_run;
+    return preflight_step(preflight,
+                          &(struct preflight_step){.names = names,
+                                                   .is_on_management = is_links_only,
+                                                   .limit_s = limit_s,
+                                                   .program = &program},
+                          first);
 }
 
 /* Every collective, to the bit; for the level standard. */
@@ -183,15 +181,12 @@ static bool collectives_run(struct preflight *preflight, const struct hostlist *
 {
     double limit_s = preflight_left_s(preflight) - PREFLIGHT_GRACE_S;
     struct arguments program = {0};
-    bool is_run;
 
     preflight_program("muster-collectives", limit_s, &program);
     arguments_add(&program, "--quick");
-    is_run = preflight_step(
+    return preflight_step(
         preflight,
         &(struct preflight_step){.names = names, .limit_s = limit_s, .program = &program}, first);
-    arguments_clear(&program);
-    return is_run;
 }
 
 /* ---------------------------------------------------------------- the nodes answer */
@@ -247,7 +242,6 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
     struct preflight *preflight = context;
     double limit_s = preflight_left_s(preflight) - PREFLIGHT_GRACE_S;
     struct arguments program = {0};
-    bool is_run;
 
     if (limit_s < PREFLIGHT_LEAST_S || preflight_stop)
         return false;
@@ -257,13 +251,11 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
     arguments_add(&program, "--repeats=%d", PREFLIGHT_CONFIRM_REPEATS);
     if (passes == PASSES_TOGETHER)
         arguments_add(&program, "--passes=pairs,together");
-    is_run = preflight_step(
+    return preflight_step(
         preflight,
         &(struct preflight_step){
             .names = names, .is_on_management = true, .limit_s = limit_s, .program = &program},
         first);
-    arguments_clear(&program);
-    return is_run;
 }
 
 static void blame(void *context, const char *node, enum verdict verdict,
@@ -295,7 +287,8 @@ static void finding_take(struct preflight *preflight, const struct localization 
         finding->node >= 0 ? preflight_member(preflight, links->nodes[finding->node]) : NULL;
     enum verdict verdict = finding->verdict;
     bool is_of_path = finding->kind == FINDING_PAIR || finding->kind == FINDING_MISPLACED ||
-                      (finding->kind == FINDING_AMBIGUOUS && finding->is_intermittent);
+                      (finding->kind == FINDING_AMBIGUOUS && finding->is_intermittent),
+         has_part;
     char text[320];
 
     if (finding->kind == FINDING_AMBIGUOUS && localization->retests != SIZE_MAX &&
@@ -308,10 +301,8 @@ static void finding_take(struct preflight *preflight, const struct localization 
                         finding->message);
         return;
     }
-    snprintf(text, sizeof text, "%s%s%s",
-             strncmp(finding->message, finding->part, strlen(finding->part)) == 0 ? ""
-                                                                                  : finding->part,
-             strncmp(finding->message, finding->part, strlen(finding->part)) == 0 ? "" : ": ",
+    has_part = strncmp(finding->message, finding->part, strlen(finding->part)) == 0;
+    snprintf(text, sizeof text, "%s%s%s", has_part ? "" : finding->part, has_part ? "" : ": ",
              finding->message);
     hostlist_append(&preflight->remarks, text);
 }

@@ -37,53 +37,49 @@ void workers_start(struct program *program, double started)
     free(all);
 }
 
-static void report_workers(const char *node, int found, long expected, enum verdict verdict,
-                           const char *message)
+static struct record workers_record(const char *node, int found, long expected,
+                                    enum verdict verdict)
 {
-    struct record record = RECORD(.test = "workers.enumerate", .metric = "ranks", .node = node,
-                                  .value = found, .unit = "count");
+    struct record record =
+        RECORD(.test = "workers.enumerate", .metric = "ranks", .node = node, .value = found,
+               .unit = "count", .verdict = verdict, .code = FAULT_RANKS_MISSING);
 
     if (expected > 0) {
         record.limit = (double)expected;
         record.limit_source = "expected";
     }
-    record.verdict = verdict;
-    record.code = FAULT_RANKS_MISSING;
-    record.message = message;
-    output_record(&record);
+    return record;
+}
+
+static bool takes_part(const struct program *program, const char *name)
+{
+    for (int node = 0; node < program->node_count; node++)
+        if (strcmp(name, program->node_name[node]) == 0)
+            return true;
+    return false;
 }
 
 void workers_check(const struct program *program, const struct hostlist *expected,
                    long ranks_per_node)
 {
-    char message[160];
-
-    for (size_t i = 0; i < expected->count && program->rank == 0; i++) {
-        bool is_here = false;
-
-        for (int node = 0; node < program->node_count; node++)
-            is_here |= strcmp(expected->names[i], program->node_name[node]) == 0;
-        if (!is_here) {
-            snprintf(message, sizeof message, "%.63s is missing, but was expected",
-                     expected->names[i]);
-            report_workers(expected->names[i], 0, ranks_per_node, VERDICT_FAIL, message);
-        }
-    }
+    for (size_t i = 0; i < expected->count && program->rank == 0; i++)
+        if (!takes_part(program, expected->names[i]))
+            output_report(workers_record(expected->names[i], 0, ranks_per_node, VERDICT_FAIL),
+                          "%.63s is missing, but was expected", expected->names[i]);
     for (int node = 0; node < program->node_count && program->rank == 0; node++) {
         const char *name = program->node_name[node];
         int found = program->ranks_of_node[node];
-        enum verdict verdict = VERDICT_PASS;
+        struct record record = workers_record(name, found, ranks_per_node, VERDICT_FAIL);
 
-        snprintf(message, sizeof message, "%d rank%s", found, text_plural(found));
         if (expected->count > 0 && !hostlist_contains(expected, name)) {
-            verdict = VERDICT_FAIL;
-            snprintf(message, sizeof message, "%s takes part, but was not expected", name);
+            output_report(record, "%s takes part, but was not expected", name);
         } else if (ranks_per_node > 0 && found != ranks_per_node) {
-            verdict = VERDICT_FAIL;
-            snprintf(message, sizeof message, "%s has %d rank%s, expected %ld", name, found,
-                     text_plural(found), ranks_per_node);
+            output_report(record, "%s has %d rank%s, expected %ld", name, found,
+                          text_plural((size_t)found), ranks_per_node);
+        } else {
+            record.verdict = VERDICT_PASS;
+            output_report(record, "%d rank%s", found, text_plural((size_t)found));
         }
-        report_workers(name, found, ranks_per_node, verdict, message);
     }
 }
 

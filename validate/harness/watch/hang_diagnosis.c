@@ -27,21 +27,17 @@ static void report(const struct monitor *monitor, enum verdict verdict, enum fau
 static void report(const struct monitor *monitor, enum verdict verdict, enum fault_code code,
                    const char *metric, int rank, const char *format, ...)
 {
-    struct record record;
     char part[32], message[512];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    record = RECORD(.test = "workers.enumerate", .metric = metric, .verdict = verdict, .code = code,
-                    .message = message);
-    if (rank >= 0) {
-        snprintf(part, sizeof part, "rank %d", rank);
-        record.node = node_of(monitor, rank);
-        record.part = part;
-    }
-    output_record(&record);
+    snprintf(part, sizeof part, "rank %d", rank);
+    output_report(RECORD(.test = "workers.enumerate", .metric = metric, .verdict = verdict,
+                         .code = code, .node = rank >= 0 ? node_of(monitor, rank) : NULL,
+                         .part = rank >= 0 ? part : NULL),
+                  "%s", message);
 }
 
 /* Ends the job: the records of the finding are out. is_sure: all ranks will obey, so that the
