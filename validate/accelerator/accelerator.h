@@ -100,11 +100,6 @@ const char *accelerator_value_unit(enum accelerator_value_id id); /* "count" or 
 
 enum { ACCELERATOR_USERS = 16, ACCELERATOR_MAX = INVENTORY_GPUS };
 
-struct accelerator_process {
-    pid_t pid;
-    long long memory_bytes; /* -1: not told */
-};
-
 enum accelerator_state {
     ACCELERATOR_OK,
     ACCELERATOR_LOST,           /* fell off the bus, says the library */
@@ -122,7 +117,7 @@ struct accelerator {
     char fabric_cluster[INVENTORY_NAME]; /* UUID of the NVLink domain or xGMI hive; "" without */
     char partition[24];                  /* "SPX/NPS1": of compute and memory; "" where not told */
     struct accelerator_value values[ACCELERATOR_VALUE_COUNT];
-    struct accelerator_process processes[ACCELERATOR_USERS]; /* the first ones */
+    pid_t processes[ACCELERATOR_USERS]; /* the first ones */
 };
 
 /* A value that was told; else -1. */

@@ -169,7 +169,7 @@ void amd_read_processes(struct reading *reading, struct accelerator *device)
     reading_take(reading, device, ACCELERATOR_PROCESSES, users.result,
                  users.of[reading->index].count);
     for (long long i = 0; i < users.of[reading->index].count && i < ACCELERATOR_USERS; i++)
-        device->processes[i] = (struct accelerator_process){users.of[reading->index].pids[i], -1};
+        device->processes[i] = users.of[reading->index].pids[i];
 }
 
 /* The libraries do not tell that there is no driver from that it does not work. */

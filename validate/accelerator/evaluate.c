@@ -313,10 +313,10 @@ static void evaluate_users(struct evaluation *evaluation, const struct accelerat
              used >> 20);
     for (long long i = 0; evaluation->view->is_foreign && i < processes && i < ACCELERATOR_USERS;
          i++)
-        if (evaluation->view->is_foreign(device->processes[i].pid, name)) {
+        if (evaluation->view->is_foreign(device->processes[i], name)) {
             find(evaluation, device, FAULT_GPU_FOREIGN_PROCESS, ACCELERATOR_VALUE_COUNT, NAN,
-                 "is used by process %d (%s), which belongs to no job",
-                 (int)device->processes[i].pid, name);
+                 "is used by process %d (%s), which belongs to no job", (int)device->processes[i],
+                 name);
             return;
         }
 }

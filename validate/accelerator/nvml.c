@@ -349,12 +349,8 @@ static void read_processes(struct reading *reading, struct accelerator *device)
                               processes);
 
     reading_take(reading, device, ACCELERATOR_PROCESSES, result, count);
-    for (unsigned i = 0; result == NVML_SUCCESS && i < count && i < ACCELERATOR_USERS; i++) {
-        device->processes[i].pid = (pid_t)processes[i].pid;
-        /* NVML_VALUE_NOT_AVAILABLE is all ones */
-        device->processes[i].memory_bytes =
-            processes[i].memory == ~0ULL ? -1 : (long long)processes[i].memory;
-    }
+    for (unsigned i = 0; result == NVML_SUCCESS && i < count && i < ACCELERATOR_USERS; i++)
+        device->processes[i] = (pid_t)processes[i].pid;
 }
 
 static void read_mig(struct reading *reading, struct accelerator *device)

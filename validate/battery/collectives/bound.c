@@ -10,6 +10,7 @@
 
 #include "collectives/collective.h"
 #include "collectives/precision/precision.h"
+#include "validate/battery/collectives/ours.h"
 #include "validate/battery/collectives/verdict.h"
 #include "validate/harness/pattern.h"
 #include "validate/harness/sleeping_wait.h"
@@ -254,19 +255,6 @@ static void compare_bits(struct check *check)
     check->worst.differs = check->worst.differs || least != most;
 }
 
-static void run_mpi(const struct check *check)
-{
-    MPI_Datatype type = check->type == ELEMENT_FP64 ? MPI_DOUBLE : MPI_FLOAT;
-    MPI_Comm mpi = check->comm->mpi;
-
-    if (check->kind == COLLECTIVE_ALLREDUCE)
-        MPI_Allreduce(check->in, check->out, check->count, type, MPI_SUM, mpi);
-    else if (check->kind == COLLECTIVE_REDUCE)
-        MPI_Reduce(check->in, check->out, check->count, type, MPI_SUM, check->root, mpi);
-    else
-        MPI_Reduce_scatter_block(check->in, check->out, check->count, type, MPI_SUM, mpi);
-}
-
 static void run_ours(const struct check *check, const struct collective_call *call)
 {
     struct error err;
@@ -297,7 +285,8 @@ static void run_case(struct check *check)
     if (check->algorithm)
         run_ours(check, &call);
     else
-        run_mpi(check);
+        ours_run_mpi(check->comm, check->kind, check->in, check->out, check->count,
+                     check->type == ELEMENT_FP64 ? MPI_DOUBLE : MPI_FLOAT, check->root);
     hold_all(check);
     if (check->algorithm) /* MPI promises no more than the same on each rank by itself */
         compare_bits(check);

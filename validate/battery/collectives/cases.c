@@ -9,7 +9,7 @@
 #include "lib/base/grow.h"
 #include "validate/harness/pattern.h"
 
-MPI_Datatype bench_type(enum value_type type)
+static MPI_Datatype bench_type(enum value_type type)
 {
     const MPI_Datatype types[TYPE_OF_MPI] = {MPI_INT8_T,  MPI_UINT8_T,  MPI_INT16_T, MPI_UINT16_T,
                                              MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T,
@@ -18,7 +18,7 @@ MPI_Datatype bench_type(enum value_type type)
     return types[type];
 }
 
-MPI_Op bench_op(enum value_op op)
+static MPI_Op bench_op(enum value_op op)
 {
     const MPI_Op ops[OP_COUNT] = {MPI_SUM, MPI_MIN,  MPI_MAX,  MPI_PROD, MPI_BAND,
                                   MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR};
@@ -329,15 +329,31 @@ static void run_alltoallv(struct bench *bench)
                           comm->rank, mine);
 }
 
+/* All ranks have a result of the first so many ranks. */
+static void run_sums(struct bench *bench, enum evidence_kind kind, int places,
+                     int (*sum)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm))
+{
+    bench->kind = kind;
+    bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
+    sum(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
+        bench_type(bench->type), bench_op(bench->op), bench->comm->mpi);
+    if (places > 0) /* undefined at the first of MPI_Exscan */
+        bench_check_reduced(bench, bench->receive, 0, bench->count, places);
+}
+
 static void run_allreduce(struct bench *bench)
 {
-    const struct comm *comm = bench->comm;
+    run_sums(bench, EVIDENCE_SHARED, bench->comm->size, MPI_Allreduce);
+}
 
-    bench->kind = EVIDENCE_SHARED;
-    bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
-    MPI_Allreduce(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
-                  bench_type(bench->type), bench_op(bench->op), comm->mpi);
-    bench_check_reduced(bench, bench->receive, 0, bench->count, comm->size);
+static void run_scan(struct bench *bench)
+{
+    run_sums(bench, EVIDENCE_PREFIX, bench->comm->rank + 1, MPI_Scan);
+}
+
+static void run_exscan(struct bench *bench)
+{
+    run_sums(bench, EVIDENCE_PREFIX, bench->comm->rank, MPI_Exscan);
 }
 
 static void run_reduce(struct bench *bench)
@@ -383,29 +399,6 @@ static void run_reduce_scatter(struct bench *bench)
                        bench_op(bench->op), comm->mpi);
     bench_check_reduced(bench, bench->receive, (size_t)bench->offsets[comm->rank], mine,
                         comm->size);
-}
-
-static void run_scan(struct bench *bench)
-{
-    const struct comm *comm = bench->comm;
-
-    bench->kind = EVIDENCE_PREFIX;
-    bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
-    MPI_Scan(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
-             bench_type(bench->type), bench_op(bench->op), comm->mpi);
-    bench_check_reduced(bench, bench->receive, 0, bench->count, comm->rank + 1);
-}
-
-static void run_exscan(struct bench *bench)
-{
-    const struct comm *comm = bench->comm;
-
-    bench->kind = EVIDENCE_PREFIX;
-    bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
-    MPI_Exscan(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
-               bench_type(bench->type), bench_op(bench->op), comm->mpi);
-    if (comm->rank > 0) /* undefined at the first */
-        bench_check_reduced(bench, bench->receive, 0, bench->count, comm->rank);
 }
 
 /* Four collectives under way at once on one communicator, each with a quarter of the buffers. */

@@ -78,7 +78,4 @@ void bench_fill_blocks(const struct bench *bench, char *blocks, int from);
 void bench_check_blocks(struct bench *bench, char *blocks, int to);
 void bench_note(struct bench *bench, int source, int64_t index, int64_t found, int64_t expected);
 
-MPI_Datatype bench_type(enum value_type type);
-MPI_Op bench_op(enum value_op op);
-
 #endif

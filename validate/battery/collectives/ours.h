@@ -14,6 +14,10 @@ void ours_add(void);
 void ours_open(struct comm *comm);
 void ours_close(struct comm *comm);
 
+/* MPI's own of that kind: sums, or the type's elements moved; count: of a block. */
+void ours_run_mpi(const struct comm *comm, enum collective_kind kind, const void *in, void *out,
+                  int count, MPI_Datatype type, int root);
+
 /* Every kind of collective at a few sizes, MPI's and each algorithm of ours: the bus bandwidth, the
  * median over iterations of the slowest rank, for about seconds each. For information. wire: how
  * numbers travel in ours, as ours_check_wire() lets it pass; NULL: as they are. All ranks call it.

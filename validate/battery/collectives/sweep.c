@@ -30,29 +30,27 @@ struct sweep {
     struct wire_choice choice; /* what it chose, of the algorithm at hand */
 };
 
-static void run_mpi(const struct sweep *sweep)
+void ours_run_mpi(const struct comm *comm, enum collective_kind kind, const void *in, void *out,
+                  int count, MPI_Datatype type, int root)
 {
-    MPI_Comm mpi = sweep->comm->mpi;
-    int count = (int)sweep->amount.block;
-
-    switch (sweep->kind) {
+    switch (kind) {
     case COLLECTIVE_ALLREDUCE:
-        MPI_Allreduce(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, mpi);
+        MPI_Allreduce(in, out, count, type, MPI_SUM, comm->mpi);
         break;
     case COLLECTIVE_REDUCE:
-        MPI_Reduce(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, 0, mpi);
+        MPI_Reduce(in, out, count, type, MPI_SUM, root, comm->mpi);
         break;
     case COLLECTIVE_BROADCAST:
-        MPI_Bcast(sweep->out, count, MPI_FLOAT, 0, mpi);
+        MPI_Bcast(out, count, type, root, comm->mpi);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
-        MPI_Reduce_scatter_block(sweep->in, sweep->out, count, MPI_FLOAT, MPI_SUM, mpi);
+        MPI_Reduce_scatter_block(in, out, count, type, MPI_SUM, comm->mpi);
         break;
     case COLLECTIVE_ALL_GATHER:
-        MPI_Allgather(sweep->in, count, MPI_FLOAT, sweep->out, count, MPI_FLOAT, mpi);
+        MPI_Allgather(in, count, type, out, count, type, comm->mpi);
         break;
     default:
-        MPI_Alltoall(sweep->in, count, MPI_FLOAT, sweep->out, count, MPI_FLOAT, mpi);
+        MPI_Alltoall(in, count, type, out, count, type, comm->mpi);
     }
 }
 
@@ -80,7 +78,8 @@ static double run_once(const void *context)
     MPI_Barrier(sweep->comm->mpi);
     start = MPI_Wtime();
     if (!sweep->algorithm)
-        run_mpi(sweep);
+        ours_run_mpi(sweep->comm, sweep->kind, sweep->in, sweep->out, (int)sweep->amount.block,
+                     MPI_FLOAT, 0);
     else if (collective_run(sweep->comm->ours, &call, &err) < 0)
         watch_fault("%s", err.text);
     return MPI_Wtime() - start;

@@ -148,16 +148,10 @@ double gpu_common(const double *samples, size_t count);
  * its name, and half of it at most. */
 bool gpu_is_same_model(const struct gpu_device *a, const struct gpu_device *b);
 
-/* What that figure should be: the median over all devices of that model; of two devices the better
+/* What each figure should be: the median over all devices of that model; of two devices the better
  * one; NAN of one alone. */
-double gpu_reference(const struct gpu_node *nodes, size_t count, const struct gpu_device *model,
-                     enum figure figure);
 void gpu_references(const struct gpu_node *nodes, size_t count, const struct gpu_device *model,
                     double references[FIGURES]);
-
-/* Whether two devices of two nodes are of one model and at one PCI address: as a machine of another
- * kind has them elsewhere, and on other paths. */
-bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b);
 
 /* Whether two nodes have as many devices, all at the same places. */
 bool gpu_is_same_node(const struct gpu_node *a, const struct gpu_node *b);

@@ -23,9 +23,10 @@ const struct gpu_path *gpu_path_find(const struct gpu_device *device, int to)
 
 struct gpu_path *gpu_path_make(struct gpu_device *device, int to)
 {
-    for (int i = 0; i < device->path_count; i++)
-        if (device->paths[i].to == to)
-            return &device->paths[i];
+    const struct gpu_path *found = gpu_path_find(device, to);
+
+    if (found)
+        return &device->paths[found - device->paths];
     if (device->path_count == GPU_PEERS_MOST)
         return NULL;
     device->paths[device->path_count] = (struct gpu_path){.to = to};
@@ -52,12 +53,11 @@ const struct gpu_pair *gpu_pair_find(const struct gpu_device *device, int with)
 
 void gpu_pair_put(struct gpu_device *device, const struct gpu_pair *pair)
 {
-    for (int i = 0; i < device->pair_count; i++)
-        if (device->pairs[i].with == pair->with) {
-            device->pairs[i] = *pair;
-            return;
-        }
-    if (device->pair_count < GPU_PEERS_MOST)
+    const struct gpu_pair *found = gpu_pair_find(device, pair->with);
+
+    if (found)
+        device->pairs[found - device->pairs] = *pair;
+    else if (device->pair_count < GPU_PEERS_MOST)
         device->pairs[device->pair_count++] = *pair;
 }
 
@@ -81,8 +81,9 @@ bool gpu_is_same_model(const struct gpu_device *a, const struct gpu_device *b)
     return strcmp(a->model, b->model) == 0 && 3 * small >= 2 * large;
 }
 
-double gpu_reference(const struct gpu_node *nodes, size_t count, const struct gpu_device *model,
-                     enum figure figure)
+/* What that figure should be. */
+static double reference_of(const struct gpu_node *nodes, size_t count,
+                           const struct gpu_device *model, enum figure figure)
 {
     double *samples, reference;
     size_t most = 1, found = 0;
@@ -104,10 +105,12 @@ void gpu_references(const struct gpu_node *nodes, size_t count, const struct gpu
                     double references[FIGURES])
 {
     for (int figure = 0; figure < FIGURES; figure++)
-        references[figure] = gpu_reference(nodes, count, model, (enum figure)figure);
+        references[figure] = reference_of(nodes, count, model, (enum figure)figure);
 }
 
-bool gpu_is_same_place(const struct gpu_device *a, const struct gpu_device *b)
+/* Whether two devices of two nodes are of one model and at one PCI address: as a machine of another
+ * kind has them elsewhere, and on other paths. */
+static bool is_same_place(const struct gpu_device *a, const struct gpu_device *b)
 {
     return gpu_is_same_model(a, b) && strcmp(a->pci, b->pci) == 0;
 }
@@ -117,7 +120,7 @@ bool gpu_is_same_node(const struct gpu_node *a, const struct gpu_node *b)
     if (a->count != b->count)
         return false;
     for (int i = 0; i < a->count; i++)
-        if (!gpu_is_same_place(&a->devices[i], &b->devices[i]))
+        if (!is_same_place(&a->devices[i], &b->devices[i]))
             return false;
     return true;
 }
@@ -162,8 +165,8 @@ double gpu_peer_reference_of_nodes(const struct gpu_node *nodes, size_t count, s
 
     for (size_t i = 0; samples && i < count; i++)
         if (nodes[i].count == nodes[node].count &&
-            gpu_is_same_place(&nodes[i].devices[from], &own[from]) &&
-            gpu_is_same_place(&nodes[i].devices[to], &own[to])) {
+            is_same_place(&nodes[i].devices[from], &own[from]) &&
+            is_same_place(&nodes[i].devices[to], &own[to])) {
             found = add_pair(&nodes[i], from, to, samples, found);
             found = add_pair(&nodes[i], to, from, samples, found);
         }

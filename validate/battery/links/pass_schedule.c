@@ -177,7 +177,8 @@ void pass_schedule_clear(struct pass_schedule *pass_schedule)
     *pass_schedule = (struct pass_schedule){0};
 }
 
-int pass_schedule_round(const struct pass_schedule *pass_schedule, int round)
+/* Which of the first `once` rounds that one is. */
+static int round_of(const struct pass_schedule *pass_schedule, int round)
 {
     return schedule_round_again(pass_schedule->once, pass_schedule->times, round);
 }
@@ -193,10 +194,8 @@ int pass_schedule_partner(const struct program *program, const struct pass_sched
     if (pass_schedule->kind == PASS_LOCAL)
         return SCHEDULE_BYE;
     if (pass_schedule->partners)
-        return pass_schedule
-            ->partners[pass_schedule_round(pass_schedule, round) * program->node_count + node];
-    return schedule_partner(pass_schedule->schedule, pass_schedule_round(pass_schedule, round),
-                            node);
+        return pass_schedule->partners[round_of(pass_schedule, round) * program->node_count + node];
+    return schedule_partner(pass_schedule->schedule, round_of(pass_schedule, round), node);
 }
 
 static int pairs_leaving(const struct program *program, const struct pass_schedule *pass_schedule,
@@ -224,8 +223,7 @@ int pass_schedule_pair_load(const struct program *program,
     if (!pass_schedule->schedule)
         return 0;
     if (!pass_schedule->sub_rounds || !pass_schedule->blocks)
-        return schedule_pair_load(pass_schedule->schedule,
-                                  pass_schedule_round(pass_schedule, round), node);
+        return schedule_pair_load(pass_schedule->schedule, round_of(pass_schedule, round), node);
     partner = pass_schedule_partner(program, pass_schedule, round, node);
     if (partner == SCHEDULE_BYE || pass_schedule->blocks[partner] == pass_schedule->blocks[node])
         return 0;
@@ -239,6 +237,5 @@ bool pass_schedule_is_first(const struct program *program,
 {
     if (pass_schedule->partners)
         return node < pass_schedule_partner(program, pass_schedule, round, node);
-    return schedule_is_first(pass_schedule->schedule, pass_schedule_round(pass_schedule, round),
-                             node);
+    return schedule_is_first(pass_schedule->schedule, round_of(pass_schedule, round), node);
 }

@@ -31,9 +31,6 @@ int pass_schedule_make(const struct program *program, const struct rounds_plan *
                        struct error *err);
 void pass_schedule_clear(struct pass_schedule *pass_schedule);
 
-/* Which of the first `once` rounds that one is: schedule_round_again(). */
-int pass_schedule_round(const struct pass_schedule *pass_schedule, int round);
-
 /* How long the paths of that round are measured. */
 const struct path_plan *pass_schedule_plan(const struct pass_schedule *pass_schedule, int round);
 

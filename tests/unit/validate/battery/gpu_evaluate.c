@@ -51,8 +51,10 @@ static void node_copy(int to, int from)
 static bool is_low(int node, int device, enum figure figure)
 {
     const struct gpu_device *own = &nodes[node].devices[device];
+    double references[FIGURES];
 
-    return gpu_is_low(own, figure, gpu_reference(nodes, NODES, own, figure));
+    gpu_references(nodes, NODES, own, references);
+    return gpu_is_low(own, figure, references[figure]);
 }
 
 static void take_record(struct record *record, void *context)
