@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/base/address_ranges.h"
 #include "lib/base/clock.h"
 
 static char secret[128]; /* of the run; "": none */
@@ -46,23 +47,12 @@ static int order_of(const struct ifaddrs *entry, const char *interface)
 
 static int address_of(const struct ifaddrs *entry, struct sockaddr_in6 *address)
 {
-    const struct sockaddr *found = entry->ifa_addr;
-
-    if (!found || !(entry->ifa_flags & IFF_UP))
-        return -1;
-    if (found->sa_family == AF_INET) {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)found;
-
-        *address = (struct sockaddr_in6){.sin6_family = AF_INET6};
-        address->sin6_addr.s6_addr[10] = address->sin6_addr.s6_addr[11] = 0xff;
-        memcpy(&address->sin6_addr.s6_addr[12], &in->sin_addr, 4);
-        return 0;
-    }
-    if (found->sa_family == AF_INET6) {
-        memcpy(address, found, sizeof *address);
-        return IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr) ? -1 : 0;
-    }
-    return -1;
+    *address = (struct sockaddr_in6){.sin6_family = AF_INET6};
+    return entry->ifa_addr && entry->ifa_flags & IFF_UP &&
+                   address_map(entry->ifa_addr, &address->sin6_addr) &&
+                   !IN6_IS_ADDR_LINKLOCAL(&address->sin6_addr)
+               ? 0
+               : -1;
 }
 
 static int list_addresses(const char *interface, bool is_only, struct heartbeat_endpoint *endpoint,

@@ -7,13 +7,13 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/sysfs.h"
 #include "lib/constants/battery_constants.h"
 #include "validate/battery/links/path/channel.h"
 #include "validate/harness/watch/monitor.h"
@@ -44,16 +44,11 @@ static int address_of(const char *interface, struct sockaddr_in *address)
     return rv;
 }
 
-/* Whether this node's TCP looks for a smaller MTU when long segments are lost. */
+/* Whether this node's TCP looks for a smaller MTU when long segments are lost; yes where the kernel
+ * does not tell. */
 static bool can_shrink(void)
 {
-    FILE *file = fopen("/proc/sys/net/ipv4/tcp_mtu_probing", "re");
-    int mode = 0;
-    bool is_read = file && fscanf(file, "%d", &mode) == 1;
-
-    if (file)
-        fclose(file);
-    return !is_read || mode > 0;
+    return sysfs_number("", "proc/sys/net/ipv4/tcp_mtu_probing") != 0;
 }
 
 static int open_socket(const char *interface, struct sockaddr_in *address)

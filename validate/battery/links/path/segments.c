@@ -12,30 +12,21 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "lib/base/address_ranges.h"
 #include "validate/harness/watch/sockets.h"
-
-static bool is_same_address(const struct sockaddr *left, const struct sockaddr *right)
-{
-    if (left->sa_family != right->sa_family)
-        return false;
-    if (left->sa_family == AF_INET)
-        return ((const struct sockaddr_in *)left)->sin_addr.s_addr ==
-               ((const struct sockaddr_in *)right)->sin_addr.s_addr;
-    return left->sa_family == AF_INET6 &&
-           memcmp(&((const struct sockaddr_in6 *)left)->sin6_addr,
-                  &((const struct sockaddr_in6 *)right)->sin6_addr, sizeof(struct in6_addr)) == 0;
-}
 
 static bool is_on(int fd, const char *interface, const struct ifaddrs *all)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
+    struct in6_addr own, other;
 
-    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0)
+    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0 ||
+        !address_map((const struct sockaddr *)&address, &own))
         return false;
     for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next)
         if (entry->ifa_addr && strcmp(entry->ifa_name, interface) == 0 &&
-            is_same_address(entry->ifa_addr, (const struct sockaddr *)&address))
+            address_map(entry->ifa_addr, &other) && memcmp(&own, &other, sizeof own) == 0)
             return true;
     return false;
 }
