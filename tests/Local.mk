@@ -29,7 +29,7 @@ check_DATA = $(stand_ins)
 CLEANFILES += $(stand_ins)
 make_stand_in = $(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) \
 	$(CFLAGS) -pthread $(LDFLAGS) -shared -Wl,-soname,$(@F) -o $@
-stand_in_headers = $(srcdir)/tests/gpu/handles.h $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
+stand_in_headers = $(srcdir)/tests/gpu/amd.h $(srcdir)/tests/gpu/handles.h $(srcdir)/tests/gpu/hip.h $(srcdir)/tests/gpu/state.h
 %.so: %.c $(stand_in_headers)
 	$(make_stand_in) $< -ldl
 %-hip.so: %.c $(stand_in_headers)

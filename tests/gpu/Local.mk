@@ -14,6 +14,6 @@ stand_ins += \
 if HAVE_IBVERBS
 stand_ins += tests/gpu/dmabuf.so
 endif
-EXTRA_DIST += tests/gpu/README.md tests/gpu/device tests/gpu/handles.h tests/gpu/hip.h tests/gpu/state.h \
+EXTRA_DIST += tests/gpu/README.md tests/gpu/amd.h tests/gpu/device tests/gpu/handles.h tests/gpu/hip.h tests/gpu/state.h \
 	tests/gpu/amdsmi.c tests/gpu/cublaslt.c tests/gpu/cuda.c tests/gpu/dmabuf.c tests/gpu/hlml.c tests/gpu/nccl.c tests/gpu/nvml.c \
 	tests/gpu/nvrtc.c tests/gpu/rsmi.c

@@ -1,62 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/gpu/state.h"
+#include "tests/gpu/amd.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* libamd_smi.so over a file of text. Prototypes, structures and numbers: amdsmi.h of AMD SMI 26.5
  * (ROCm/rocm-systems), and of 24.5 (ROCm 6.1) with STAND_IN_OLD. A healthy device is an MI300X of a
  * board of eight. */
 
 enum { DEVICES_MAX = 64, XGMI_LINKS = 8 };
-enum {
-    OK = 0,
-    INVAL = 1,
-    NOT_SUPPORTED = 2,
-    OUT_OF_RESOURCES = 15,
-    NOT_INIT = 32,
-    NOT_LOADED = 34,
-};
+enum { OUT_OF_RESOURCES = 15, NOT_STARTED = 32, NOT_LOADED = 34, INSUFFICIENT_SIZE = 41 };
 
-typedef const char *processor_t; /* points into this: the offset is the index */
+typedef const char *device_t; /* points into this: the offset is the index */
 static const char devices[DEVICES_MAX];
-static int is_started;
 
-static int device_index(processor_t device)
+static int device_index(device_t device)
 {
     return device >= devices && device < devices + DEVICES_MAX ? (int)(device - devices) : -1;
-}
-
-#define ENTER(device, answer)                                                                      \
-    do {                                                                                           \
-        int result_ = !is_started                ? NOT_INIT                                        \
-                      : device_index(device) < 0 ? INVAL                                           \
-                                                 : state_enter(device_index(device), __func__);    \
-        if (result_ == OK && !(answer))                                                            \
-            result_ = INVAL;                                                                       \
-        if (result_ != OK)                                                                         \
-            return result_;                                                                        \
-    } while (0)
-#define NUMBER(key, standard) state_number(device_index(device), key, standard)
-
-static int device_count(void)
-{
-    return (int)state_number(-1, "devices", 8);
 }
 
 /* ---------------------------------------------------------------- library */
 
 API(amdsmi_init, uint64_t flags)
 {
-    int result = state_enter(-1, __func__);
+    int result = start(__func__, NOT_LOADED);
 
     if (result != OK)
         return result;
-    if (access(state_path(), R_OK) != 0 || strcmp(state_text(-1, "vendor", "amd"), "amd") != 0)
-        return NOT_LOADED;
     is_started = flags & 2; /* GPUs */
-    return is_started ? OK : INVAL;
+    return is_started ? OK : INVALID;
 }
 
 API(amdsmi_shut_down, void)
@@ -93,7 +64,7 @@ API(amdsmi_get_socket_handles, uint32_t *count, void **sockets)
     int result = state_enter(-1, __func__);
 
     if (!is_started || result != OK)
-        return is_started ? result : NOT_INIT;
+        return is_started ? result : NOT_STARTED;
     for (int i = 0; sockets && i < device_count() && i < (int)*count; i++)
         sockets[i] = (void *)(devices + i);
     *count = (uint32_t)device_count();
@@ -103,23 +74,18 @@ API(amdsmi_get_socket_handles, uint32_t *count, void **sockets)
 API(amdsmi_get_processor_handles, void *socket, uint32_t *count, void **processors)
 {
     if (device_index(socket) < 0)
-        return INVAL;
+        return INVALID;
     if (processors && *count > 0)
         processors[0] = socket;
     *count = 1;
     return OK;
 }
 
-API(amdsmi_get_processor_type, processor_t device, uint32_t *type)
-{
-    ENTER(device, type);
-    *type = 1; /* a GPU of AMD's */
-    return OK;
-}
+ONE(amdsmi_get_processor_type, uint32_t, 1) /* a GPU of AMD's */
 
 /* ---------------------------------------------------------------- identity */
 
-API(amdsmi_get_gpu_device_bdf, processor_t device, uint64_t *bdf)
+API(amdsmi_get_gpu_device_bdf, device_t device, uint64_t *bdf)
 {
     static const unsigned buses[8] = {0x0c, 0x22, 0x38, 0x5c, 0x9f, 0xaf, 0xbf, 0xdf};
     int each;
@@ -131,11 +97,11 @@ API(amdsmi_get_gpu_device_bdf, processor_t device, uint64_t *bdf)
     return OK;
 }
 
-API(amdsmi_get_gpu_device_uuid, processor_t device, unsigned *length, char *uuid)
+API(amdsmi_get_gpu_device_uuid, device_t device, unsigned *length, char *uuid)
 {
     ENTER(device, uuid);
     if (*length < 38)
-        return INVAL;
+        return INVALID;
     snprintf(uuid, *length, "%02xff74a1-0000-1000-80c6-28f2e18ab91c", device_index(device));
     return OK;
 }
@@ -161,7 +127,7 @@ struct asic {
     uint32_t reserved[18];
 };
 
-API(amdsmi_get_gpu_asic_info, processor_t device, struct asic *asic)
+API(amdsmi_get_gpu_asic_info, device_t device, struct asic *asic)
 {
     ENTER(device, asic);
     memset(asic, 0, sizeof *asic);
@@ -174,7 +140,7 @@ struct driver {
     char version[STRING], date[STRING], name[STRING];
 };
 
-API(amdsmi_get_gpu_driver_info, processor_t device, struct driver *driver)
+API(amdsmi_get_gpu_driver_info, device_t device, struct driver *driver)
 {
     ENTER(device, driver);
     memset(driver, 0, sizeof *driver);
@@ -184,40 +150,16 @@ API(amdsmi_get_gpu_driver_info, processor_t device, struct driver *driver)
 
 /* ---------------------------------------------------------------- numbers */
 
-API(amdsmi_get_temp_metric, processor_t device, int sensor, int metric, int64_t *celsius)
-{
-    ENTER(device, celsius);
-    if (sensor != 1) /* hotspot */
-        return NOT_SUPPORTED;
-    *celsius = metric == 0 ? NUMBER("temperature", 41) : NUMBER("temperature_limit", 100);
-    return metric == 0 || metric == 5 ? OK : NOT_SUPPORTED;
-}
+TEMPERATURE(amdsmi_get_temp_metric, 1, 41, 100)
+OF_FIRST(amdsmi_get_gpu_memory_total, NUMBER("memory", 206141652992))
+/* with what the driver reserves */
+OF_FIRST(amdsmi_get_gpu_memory_usage, NUMBER("memory_used", 0) + 297500672)
+ONE(amdsmi_gpu_xgmi_error_status, int, NUMBER("link_status", 0))
 
-API(amdsmi_get_gpu_memory_total, processor_t device, int type, uint64_t *total)
-{
-    ENTER(device, total);
-    *total = (uint64_t)NUMBER("memory", 206141652992);
-    return type == 0 ? OK : NOT_SUPPORTED;
-}
-
-API(amdsmi_get_gpu_memory_usage, processor_t device, int type, uint64_t *used)
-{
-    ENTER(device, used);
-    *used = (uint64_t)NUMBER("memory_used", 0) + 297500672; /* what the driver reserves */
-    return type == 0 ? OK : NOT_SUPPORTED;
-}
-
-API(amdsmi_get_gpu_pci_replay_counter, processor_t device, uint64_t *count)
+API(amdsmi_get_gpu_pci_replay_counter, device_t device, uint64_t *count)
 {
     ENTER(device, count);
     return NOT_SUPPORTED; /* MI300 tells it with the rest of its link only */
-}
-
-API(amdsmi_gpu_xgmi_error_status, processor_t device, int *status)
-{
-    ENTER(device, status);
-    *status = (int)NUMBER("link_status", 0);
-    return OK;
 }
 
 struct clock {
@@ -230,7 +172,7 @@ struct clock {
     uint32_t reserved[4];
 };
 
-API(amdsmi_get_clock_info, processor_t device, int type, struct clock *clock)
+API(amdsmi_get_clock_info, device_t device, int type, struct clock *clock)
 {
     ENTER(device, clock);
     memset(clock, 0, sizeof *clock);
@@ -246,7 +188,7 @@ struct power_cap {
     uint64_t power_cap, default_power_cap, dpm_cap, min_power_cap, max_power_cap, reserved[3];
 };
 
-API(amdsmi_get_power_cap_info, processor_t device, uint32_t sensor, struct power_cap *cap)
+API(amdsmi_get_power_cap_info, device_t device, uint32_t sensor, struct power_cap *cap)
 {
     ENTER(device, cap);
     memset(cap, 0, sizeof *cap);
@@ -279,7 +221,7 @@ struct pcie {
     uint64_t reserved[32];
 };
 
-API(amdsmi_get_pcie_info, processor_t device, struct pcie *pcie)
+API(amdsmi_get_pcie_info, device_t device, struct pcie *pcie)
 {
     ENTER(device, pcie);
     memset(pcie, 0, sizeof *pcie);
@@ -294,47 +236,18 @@ API(amdsmi_get_pcie_info, processor_t device, struct pcie *pcie)
 
 /* ---------------------------------------------------------------- memory and its errors */
 
-API(amdsmi_get_gpu_ecc_enabled, processor_t device, uint64_t *blocks)
-{
-    ENTER(device, blocks);
-    *blocks = NUMBER("ecc", 1) ? 1 | 4 | 0x80 : 0; /* UMC, GFX, XGMI */
-    return OK;
-}
+ONE(amdsmi_get_gpu_ecc_enabled, uint64_t, ERROR_BLOCKS)
 
 struct error_count {
     uint64_t correctable, uncorrectable, deferred, reserved[5];
 };
 
-API(amdsmi_get_gpu_ecc_count, processor_t device, uint64_t block, struct error_count *count)
+ERROR_COUNT(amdsmi_get_gpu_ecc_count)
+
+API(amdsmi_get_gpu_bad_page_info, device_t device, uint32_t *count, struct page *pages)
 {
     ENTER(device, count);
-    memset(count, 0, sizeof *count);
-    if (block == 1) {
-        count->correctable = (uint64_t)NUMBER("ecc_volatile_corrected", 0);
-        count->uncorrectable = (uint64_t)NUMBER("ecc_volatile_uncorrected", 0);
-    } else if (block == 0x80) {
-        count->correctable = (uint64_t)NUMBER("link_crc_errors", 0);
-    } else if (block != 4) {
-        return NOT_SUPPORTED;
-    }
-    return OK;
-}
-
-struct page {
-    uint64_t address, size;
-    int status; /* 0 reserved, 1 pending, 2 unreservable */
-};
-
-API(amdsmi_get_gpu_bad_page_info, processor_t device, uint32_t *count, struct page *pages)
-{
-    uint32_t retired = (uint32_t)NUMBER("rows_uncorrected", 0);
-    uint32_t pending = (uint32_t)NUMBER("rows_pending", 0);
-    uint32_t failed = (uint32_t)NUMBER("rows_failed", 0), all = retired + pending + failed;
-
-    ENTER(device, count);
-    for (uint32_t i = 0; pages && i < all && i < *count; i++)
-        pages[i] = (struct page){i * 4096, 4096, i < retired ? 0 : i < retired + pending ? 1 : 2};
-    *count = all;
+    *count = read_pages(device_index(device), pages, *count);
     return OK;
 }
 
@@ -364,7 +277,7 @@ API(amdsmi_get_gpu_compute_process_info, struct process *processes, uint32_t *co
     uint32_t size = *count, found = 0;
 
     if (!is_started)
-        return NOT_INIT;
+        return NOT_STARTED;
     for (int i = -1; i < device_count(); i++) {
         uint32_t pid = i < 0 ? (uint32_t)getpid() : process_of(i);
 
@@ -391,24 +304,18 @@ API(amdsmi_get_gpu_compute_process_gpus, uint32_t pid, uint32_t *indices, uint32
     return OK;
 }
 
-static int copy(const char *value, char *text, uint32_t length)
-{
-    if (strlen(value) + 1 > length)
-        return 41; /* insufficient size */
-    strcpy(text, value);
-    return OK;
-}
-
-API(amdsmi_get_gpu_compute_partition, processor_t device, char *text, uint32_t length)
+API(amdsmi_get_gpu_compute_partition, device_t device, char *text, uint32_t length)
 {
     ENTER(device, text);
-    return copy(state_text(device_index(device), "compute_partition", "SPX"), text, length);
+    return copy(state_text(device_index(device), "compute_partition", "SPX"), text, length,
+                INSUFFICIENT_SIZE);
 }
 
-API(amdsmi_get_gpu_memory_partition, processor_t device, char *text, uint32_t length)
+API(amdsmi_get_gpu_memory_partition, device_t device, char *text, uint32_t length)
 {
     ENTER(device, text);
-    return copy(state_text(device_index(device), "memory_partition", "NPS1"), text, length);
+    return copy(state_text(device_index(device), "memory_partition", "NPS1"), text, length,
+                INSUFFICIENT_SIZE);
 }
 
 /* ---------------------------------------------------------------- links */
@@ -419,7 +326,7 @@ struct xgmi {
     uint32_t index, reserved[9];
 };
 
-API(amdsmi_get_xgmi_info, processor_t device, struct xgmi *xgmi)
+API(amdsmi_get_xgmi_info, device_t device, struct xgmi *xgmi)
 {
     ENTER(device, xgmi);
     *xgmi = (struct xgmi){16, 0x7153d1a1e5b4d5f1, (uint64_t)device_index(device), 0, {0}};
@@ -428,12 +335,7 @@ API(amdsmi_get_xgmi_info, processor_t device, struct xgmi *xgmi)
 
 #ifndef STAND_IN_OLD
 
-API(amdsmi_get_gpu_bad_page_threshold, processor_t device, uint32_t *threshold)
-{
-    ENTER(device, threshold);
-    *threshold = (uint32_t)NUMBER("rows_limit", 256);
-    return OK;
-}
+ONE(amdsmi_get_gpu_bad_page_threshold, uint32_t, NUMBER("rows_limit", 256))
 
 struct link_status {
     uint32_t total;
@@ -441,7 +343,7 @@ struct link_status {
     uint64_t reserved[7];
 };
 
-API(amdsmi_get_gpu_xgmi_link_status, processor_t device, struct link_status *links)
+API(amdsmi_get_gpu_xgmi_link_status, device_t device, struct link_status *links)
 {
     ENTER(device, links);
     memset(links, 0, sizeof *links);
@@ -499,7 +401,7 @@ struct metrics {
 };
 
 /* Throttled: by NVML's bits, so that a fault is one text for all vendors. */
-API(amdsmi_get_gpu_metrics_info, processor_t device, struct metrics *metrics)
+API(amdsmi_get_gpu_metrics_info, device_t device, struct metrics *metrics)
 {
     static uint64_t samples;
     long long reasons = NUMBER("clock_reasons", 0);
