@@ -10,7 +10,8 @@
 char *text_put(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds to the text, behind the separator where the text has something; cut where it does not fit. */
+/* Adds to the text, behind the separator where the text has something; cut where it does not fit.
+ */
 void text_join(char *text, size_t size, const char *separator, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
