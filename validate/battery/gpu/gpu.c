@@ -22,8 +22,10 @@ enum { AGAIN = 3, AT_WORK = 200 /* products, while the management library is rea
 
 /* ---------------------------------------------------------------- answers */
 
-static void add_wrong(struct gpu_wrong *wrong, const struct worker_answer *answer)
+static void note_wrong(struct gpu_wrong *wrong, const struct worker_answer *answer)
 {
+    if (answer->outcome != WORKER_WRONG)
+        return;
     if (wrong->count == 0)
         *wrong = (struct gpu_wrong){0, answer->index, answer->found, answer->expected};
     wrong->count += answer->wrong;
@@ -63,27 +65,22 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
     case TASK_GROUP_LEAVE: /* group.c takes its own answers */
         break;
     case TASK_BLAS:
-        if (answer->outcome == WORKER_WRONG) {
-            if (device->wrong_blas.count == 0)
-                device->wrong_blas_precision = (enum blas_precision)request->kind;
-            add_wrong(&device->wrong_blas, answer);
-        }
+        if (device->wrong_blas.count == 0)
+            device->wrong_blas_precision = (enum blas_precision)request->kind;
+        note_wrong(&device->wrong_blas, answer);
+        break;
+    case TASK_REPEAT:
+        device->products += value;
+        note_wrong(&device->wrong_products, answer);
         break;
     case TASK_COMPUTE:
     case TASK_MEMORY:
     case TASK_HOST:
-        if (answer->outcome == WORKER_WRONG)
-            add_wrong(&device->wrong_products, answer);
-        break;
-    case TASK_REPEAT:
-        device->products += value;
-        if (answer->outcome == WORKER_WRONG)
-            add_wrong(&device->wrong_products, answer);
+        note_wrong(&device->wrong_products, answer);
         break;
     case TASK_PATTERN:
         device->tested_mb = value;
-        if (answer->outcome == WORKER_WRONG)
-            add_wrong(&device->wrong_memory, answer);
+        note_wrong(&device->wrong_memory, answer);
         break;
     case TASK_PEER:
         path = gpu_path_make(device, request->peer);
@@ -95,9 +92,8 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
         path->wrong_words += (unsigned)answer->wrong;
         break;
     case TASK_NIC:
-        if (answer->outcome == WORKER_WRONG && answer->wrong > 0)
-            add_wrong(&device->wrong_nic, answer);
-        else if (answer->outcome == WORKER_WRONG)
+        note_wrong(&device->wrong_nic, answer);
+        if (answer->outcome == WORKER_WRONG && answer->wrong == 0)
             snprintf(device->nic_failure, sizeof device->nic_failure, "%.159s", answer->text);
         break;
     case TASK_ATOMICS:
@@ -109,8 +105,7 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
         if (request->peer >= 0)
             break;
         device->additions = value;
-        if (answer->outcome == WORKER_WRONG)
-            add_wrong(&device->wrong_atomics, answer);
+        note_wrong(&device->wrong_atomics, answer);
         break;
     }
 }
