@@ -10,32 +10,30 @@
 /* A mark is a record without a run, suite "history", test "accept" or "revoke", part NULL: of all
  * parts. It needs no table of its own, so that the schema stays as it is. */
 
-static int count_of(sqlite3 *database, const char *query, const char *node, const char *part)
+/* Whether a run has seen the node, or that part of it; part NULL: all of the node. -1 with err. */
+static int is_known(const char *path, const char *node, const char *part, struct error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    int found = -1; /* could not be read */
+    struct database_rows rows = database_query(
+        path,
+        "SELECT 1 WHERE CASE WHEN ?2 IS NULL THEN EXISTS (SELECT 1 FROM nodes WHERE node = ?1)"
+        " ELSE EXISTS (SELECT 1 FROM figures WHERE node = ?1 AND part = ?2) END",
+        err);
 
-    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK) {
-        database_bind_text(statement, 1, node);
-        database_bind_text(statement, 2, part);
-        if (sqlite3_step(statement) == SQLITE_ROW)
-            found = sqlite3_column_int(statement, 0);
-    }
-    sqlite3_finalize(statement);
-    return found;
+    database_bind_text(rows.statement, 1, node);
+    database_bind_text(rows.statement, 2, part);
+    while (database_next(&rows))
+        ;
+    return database_end(&rows, err);
 }
 
 static int mark_add(sqlite3 *database, const char *path, const char *test, const char *node,
                     const char *part, const char *why, double now, struct error *err)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement =
+        database_prepare(database, "INSERT INTO records (time, suite, test, node, part, message)"
+                                   " VALUES (?1, 'history', ?5, ?2, ?3, ?4)");
     int rv = 0;
 
-    if (sqlite3_prepare_v2(database,
-                           "INSERT INTO records (time, suite, test, node, part, message)"
-                           " VALUES (?1, 'history', ?5, ?2, ?3, ?4)",
-                           -1, &statement, NULL) != SQLITE_OK)
-        return database_failed(database, path, err);
     sqlite3_bind_double(statement, 1, now);
     database_bind_text(statement, 2, node);
     database_bind_text(statement, 3, part);
@@ -50,25 +48,9 @@ static int mark_add(sqlite3 *database, const char *path, const char *test, const
 int history_accept(const char *path, const char *node, const char *part, const char *why,
                    double now, struct error *err)
 {
-    enum database_file file;
     sqlite3 *database;
-    int known;
+    int known = is_known(path, node, part, err);
 
-    database = database_read(path, &file, err);
-    if (!database && file != DATABASE_NONE)
-        return -1;
-    known = !database ? 0
-            : part    ? count_of(database,
-                                 "SELECT count(*) FROM (SELECT 1 FROM figures WHERE node = ?1"
-                                    " AND part = ?2 LIMIT 1)",
-                                 node, part)
-                      : count_of(database,
-                                 "SELECT count(*) FROM (SELECT 1 FROM nodes WHERE node = ?1"
-                                    " LIMIT 1)",
-                                 node, NULL);
-    if (known < 0)
-        database_failed(database, path, err);
-    sqlite3_close(database);
     if (known < 0)
         return -1;
     if (known == 0) {

@@ -13,12 +13,10 @@
 
 static bool add_run(sqlite3 *database, const struct history_run *run, double now)
 {
-    sqlite3_stmt *statement;
+    sqlite3_stmt *statement =
+        database_prepare(database, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)");
     bool is_done;
 
-    if (sqlite3_prepare_v2(database, "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", -1,
-                           &statement, NULL) != SQLITE_OK)
-        return false;
     database_bind_text(statement, 1, run->run);
     database_bind_text(statement, 2, run->cluster);
     database_bind_text(statement, 3, run->level);
@@ -35,17 +33,17 @@ static bool add_nodes(sqlite3 *database, const struct history_run *run, double n
                       const struct history_node *nodes, size_t count, const struct records *records)
 {
     uint64_t *fingerprints = calloc(count + 1, sizeof *fingerprints);
-    struct hostlist names = {calloc(count + 1, sizeof *names.names), count};
-    sqlite3_stmt *statement = NULL;
+    const char **names = calloc(count + 1, sizeof *names);
+    struct name_index index = {0};
+    sqlite3_stmt *statement =
+        database_prepare(database, "INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     bool is_done;
 
-    for (size_t i = 0; names.names && i < count; i++)
-        names.names[i] = (char *)(size_t)nodes[i].node;
-    is_done =
-        fingerprints && names.names &&
-        history_fingerprints(records, 0, &names, fingerprints) == 0 &&
-        sqlite3_prepare_v2(database, "INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                           -1, &statement, NULL) == SQLITE_OK;
+    for (size_t i = 0; names && i < count; i++)
+        names[i] = nodes[i].node;
+    is_done = statement && fingerprints && names && name_index_build(names, count, &index) == 0;
+    if (is_done)
+        history_fingerprints(records, &index, fingerprints);
     for (size_t i = 0; is_done && i < count; i++) {
         database_bind_text(statement, 1, run->run);
         database_bind_text(statement, 2, nodes[i].node);
@@ -61,7 +59,8 @@ static bool add_nodes(sqlite3 *database, const struct history_run *run, double n
         is_done = database_insert(statement);
     }
     sqlite3_finalize(statement);
-    free(names.names);
+    name_index_clear(&index);
+    free(names);
     free(fingerprints);
     return is_done;
 }
@@ -139,14 +138,10 @@ static bool is_of_job(const struct record *record)
 static bool add_records(sqlite3 *database, const struct history_run *run,
                         const struct records *records)
 {
-    bool is_done = true, has_matrix = has_small_matrix(records);
-    sqlite3_stmt *statement;
+    sqlite3_stmt *statement = database_prepare(
+        database, "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    bool is_done = statement, has_matrix = has_small_matrix(records);
 
-    if (sqlite3_prepare_v2(
-            database,
-            "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", -1,
-            &statement, NULL) != SQLITE_OK)
-        return false;
     for (size_t i = 0; is_done && i < records->count; i++) {
         const struct record *record = &records->items[i];
 
@@ -207,16 +202,14 @@ static bool add_worse_directions(sqlite3 *database, const char *run)
 static bool add_figures(sqlite3 *database, const struct history_run *run,
                         const struct records *records)
 {
-    static const char insert[] = "INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?)"
-                                 " ON CONFLICT DO UPDATE SET value = %s(value, excluded.value)";
-    sqlite3_stmt *most = NULL, *least = NULL;
-    char text[256];
-    bool is_done;
+#define INSERT(best)                                                                               \
+    "INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?)"                                                \
+    " ON CONFLICT DO UPDATE SET value = " best "(value, excluded.value)"
+    sqlite3_stmt *most = database_prepare(database, INSERT("max")),
+                 *least = database_prepare(database, INSERT("min"));
+    bool is_done = most && least;
+#undef INSERT
 
-    snprintf(text, sizeof text, insert, "max");
-    is_done = sqlite3_prepare_v2(database, text, -1, &most, NULL) == SQLITE_OK;
-    snprintf(text, sizeof text, insert, "min");
-    is_done = is_done && sqlite3_prepare_v2(database, text, -1, &least, NULL) == SQLITE_OK;
     for (size_t i = 0; is_done && i < records->count; i++) {
         const struct record *record = &records->items[i];
         if (!record->metric || !record->part || !isfinite(record->value))
@@ -286,13 +279,11 @@ static sqlite3_int64 text_number(sqlite3 *database, sqlite3_stmt *find, sqlite3_
 static bool add_facts(sqlite3 *database, double now, const struct records *records)
 {
     sqlite3_stmt *find = NULL, *add = NULL, *tell = NULL;
-    bool is_done = database_clear_told(database) &&
-                   sqlite3_prepare_v2(database, "SELECT id FROM texts WHERE text = ?", -1, &find,
-                                      NULL) == SQLITE_OK &&
-                   sqlite3_prepare_v2(database, "INSERT INTO texts (text) VALUES (?)", -1, &add,
-                                      NULL) == SQLITE_OK &&
-                   sqlite3_prepare_v2(database, "INSERT OR REPLACE INTO told VALUES (?, ?, ?)", -1,
-                                      &tell, NULL) == SQLITE_OK;
+    bool is_done =
+        database_clear_told(database) &&
+        (find = database_prepare(database, "SELECT id FROM texts WHERE text = ?")) &&
+        (add = database_prepare(database, "INSERT INTO texts (text) VALUES (?)")) &&
+        (tell = database_prepare(database, "INSERT OR REPLACE INTO told VALUES (?, ?, ?)"));
 
     for (size_t i = 0; is_done && i < records->count; i++) {
         const struct record *record = &records->items[i];
@@ -365,18 +356,17 @@ static double kept_since(sqlite3 *database, double now, double keep_s)
     static const char query[] =
         "SELECT older FROM (SELECT max(time) AS older FROM runs WHERE time < ?1),"
         " (SELECT min(time) AS newer FROM runs WHERE time >= ?1) WHERE newer - older > ?2";
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement;
     double before = NAN, since;
 
     if (!database_value(database, "SELECT time FROM runs ORDER BY time DESC LIMIT 1", &before))
         return now - keep_s;
     since = fmin(now, before) - keep_s;
-    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK) {
-        sqlite3_bind_double(statement, 1, since);
-        sqlite3_bind_double(statement, 2, keep_s);
-        if (sqlite3_step(statement) == SQLITE_ROW)
-            since = sqlite3_column_double(statement, 0) - keep_s;
-    }
+    statement = database_prepare(database, query);
+    sqlite3_bind_double(statement, 1, since);
+    sqlite3_bind_double(statement, 2, keep_s);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        since = sqlite3_column_double(statement, 0) - keep_s;
     sqlite3_finalize(statement);
     return since;
 }

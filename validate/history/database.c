@@ -48,11 +48,18 @@ int database_failed(sqlite3 *database, const char *path, struct error *err)
                      database ? sqlite3_errmsg(database) : "no memory");
 }
 
+sqlite3_stmt *database_prepare(sqlite3 *database, const char *query)
+{
+    sqlite3_stmt *statement = NULL;
+
+    sqlite3_prepare_v2(database, query, -1, &statement, NULL);
+    return statement;
+}
+
 bool database_value(sqlite3 *database, const char *query, double *found)
 {
-    sqlite3_stmt *statement;
-    bool is_there = sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK &&
-                    sqlite3_step(statement) == SQLITE_ROW;
+    sqlite3_stmt *statement = database_prepare(database, query);
+    bool is_there = sqlite3_step(statement) == SQLITE_ROW;
 
     if (is_there)
         *found = sqlite3_column_double(statement, 0);
@@ -62,14 +69,14 @@ bool database_value(sqlite3 *database, const char *query, double *found)
 
 bool database_run(sqlite3 *database, const char *query, const char *text, double number)
 {
-    sqlite3_stmt *statement;
-    bool is_done = sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK;
+    sqlite3_stmt *statement = database_prepare(database, query);
+    bool is_done;
 
-    if (is_done && text)
+    if (text)
         database_bind_text(statement, 1, text);
-    else if (is_done)
+    else
         database_bind_number(statement, 1, number);
-    is_done = is_done && sqlite3_step(statement) == SQLITE_DONE;
+    is_done = sqlite3_step(statement) == SQLITE_DONE;
     sqlite3_finalize(statement);
     return is_done;
 }
@@ -264,6 +271,8 @@ bool database_insert(sqlite3_stmt *statement)
 {
     bool is_done = sqlite3_step(statement) == SQLITE_DONE;
 
+    if (!statement)
+        return false;
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
     return is_done;
@@ -277,7 +286,7 @@ struct database_rows database_query(const char *path, const char *query, struct 
     rows.database = database_read(path, &file, err);
     if (!rows.database)
         rows.count = file == DATABASE_NONE ? 0 : -1;
-    else if (sqlite3_prepare_v2(rows.database, query, -1, &rows.statement, NULL) != SQLITE_OK)
+    else if (!(rows.statement = database_prepare(rows.database, query)))
         rows.count = database_failed(rows.database, path, err);
     return rows;
 }

@@ -77,6 +77,10 @@ const char *database_text(sqlite3_stmt *statement, int column);
 /* NULL is NAN. */
 double database_number(sqlite3_stmt *statement, int column);
 
+/* To be finalized; NULL where that fails: with it nothing is bound, and no step or
+ * database_insert() succeeds. */
+sqlite3_stmt *database_prepare(sqlite3 *database, const char *query);
+
 /* Runs the statement once with what was bound, and clears that. */
 bool database_insert(sqlite3_stmt *statement);
 

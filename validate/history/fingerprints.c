@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/history/history.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/hash.h"
@@ -25,27 +24,20 @@ static bool is_counted(const char *name)
     return gpu_vendor_by_driver_fact(name) != GPU_OTHER;
 }
 
-int history_fingerprints(const struct records *records, size_t first, const struct hostlist *names,
-                         uint64_t *fingerprints)
+void history_fingerprints(const struct records *records, const struct name_index *names,
+                          uint64_t *fingerprints)
 {
-    struct name_index index;
-
-    if (hostlist_index(names, &index) != 0)
-        return -1;
-    memset(fingerprints, 0, names->count * sizeof *fingerprints);
-    for (size_t i = first; i < records->count; i++) {
+    for (size_t i = 0; i < records->count; i++) {
         const struct record *record = &records->items[i];
         uint64_t hash = HASH_BEGIN;
         long place;
 
         if (!catalog_is_test(record->test, TEST_HOST_CONFIG) || record->verdict != VERDICT_NONE ||
             !record->node || !record->metric || !record->message || !is_counted(record->metric) ||
-            (place = name_index_find(&index, record->node)) < 0)
+            (place = name_index_find(names, record->node)) < 0)
             continue;
         hash =
             mix(mix(mix(hash, record->metric), record->part ? record->part : ""), record->message);
         fingerprints[place] += hash; /* the order in which facts come does not count */
     }
-    name_index_clear(&index);
-    return 0;
 }

@@ -131,11 +131,10 @@ int history_marks(const char *path, const char *node,
                   struct error *err);
 
 /* What a node's figures depend on, as one number: its facts of hardware, drivers, firmware and
- * libraries among the records since first, but for what a fault changes (link speed, PCIe width).
- * 0 where no such fact was told. fingerprints: for each of the names. Returns 0, or -1 when memory
- * is out. */
-int history_fingerprints(const struct records *records, size_t first, const struct hostlist *names,
-                         uint64_t *fingerprints);
+ * libraries among the records, but for what a fault changes (link speed, PCIe width). 0 where no
+ * such fact was told. fingerprints: for each of the names, zeros at first. */
+void history_fingerprints(const struct records *records, const struct name_index *names,
+                          uint64_t *fingerprints);
 
 /* Calls each() for what nodes told of that job, the oldest first, each once however many runs were
  * told of it. */

@@ -25,27 +25,21 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
     return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
 }
 
-/* Rows of a query whose first parameter is the run; each row makes records. 0, or -1. */
-static int rows(sqlite3 *database, const char *query, const char *run, struct records *records,
-                int (*take)(sqlite3_stmt *row, struct records *records))
+/* Rows of a query whose first parameter is the run; each row makes records. 0, or -1 with err. */
+static int rows_take(const char *path, const char *query, const char *run,
+                     int (*take)(sqlite3_stmt *row, struct records *records),
+                     struct records *records, struct error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    int rv = sqlite3_prepare_v2(database, query, -1, &statement, NULL);
+    struct database_rows rows = database_query(path, query, err);
+    int rv = 0;
 
-    if (rv == SQLITE_OK)
-        rv = sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
-    while (rv == SQLITE_OK || rv == SQLITE_ROW) {
-        rv = sqlite3_step(statement);
-        if (rv == SQLITE_ROW && take(statement, records) != 0)
-            rv = SQLITE_NOMEM;
-    }
-    sqlite3_finalize(statement);
-    return rv == SQLITE_DONE ? 0 : -1;
+    database_bind_text(rows.statement, 1, run);
+    while (rv == 0 && database_next(&rows))
+        rv = take(rows.statement, records);
+    if (rv != 0)
+        error_set(err, "no memory");
+    return database_end(&rows, err) < 0 ? -1 : rv;
 }
-
-static const char records_of_run[] =
-    "SELECT run, time, suite, test, metric, node, part, peer, value, unit, limit_value,"
-    " limit_source, verdict, message, code FROM records WHERE run = ?1 ORDER BY rowid";
 
 static int take_record(sqlite3_stmt *row, struct records *records)
 {
@@ -110,24 +104,22 @@ static int add_run(const struct history_run *run, struct records *records)
 
 int recall_run(const char *path, const char *wanted, struct records *records, struct error *err)
 {
-    sqlite3 *database;
     struct history_run run;
     char text[192];
-    int found = history_run_find(path, wanted, &run, text, err), rv = 0;
-    enum database_file file;
+    int found = history_run_find(path, wanted, &run, text, err);
 
     if (found <= 0)
         return found < 0 ? -1 : 1;
-    database = database_read(path, &file, err);
-    if (!database)
-        return file == DATABASE_NONE ? error_set(err, "%s: no longer exists", path) : -1;
-    if (add_run(&run, records) != 0 ||
-        rows(database, records_of_run, run.run, records, take_record) != 0 ||
-        rows(database,
-             "SELECT run, time, node, verdict, part, message, certified_until FROM nodes"
-             " WHERE run = ?1 ORDER BY node",
-             run.run, records, take_node) != 0)
-        rv = database_failed(database, path, err);
-    sqlite3_close(database);
-    return rv;
+    if (add_run(&run, records) != 0)
+        return error_set(err, "no memory");
+    if (rows_take(path,
+                  "SELECT run, time, suite, test, metric, node, part, peer, value, unit,"
+                  " limit_value, limit_source, verdict, message, code FROM records WHERE run = ?1"
+                  " ORDER BY rowid",
+                  run.run, take_record, records, err) != 0)
+        return -1;
+    return rows_take(path,
+                     "SELECT run, time, node, verdict, part, message, certified_until FROM nodes"
+                     " WHERE run = ?1 ORDER BY node",
+                     run.run, take_node, records, err);
 }

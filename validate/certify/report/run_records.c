@@ -77,16 +77,9 @@ static void write_live(struct certify *certify, struct node_run *node_run)
 uint64_t *certify_fingerprints(const struct certify *certify)
 {
     uint64_t *fingerprints = calloc(certify->count + 1, sizeof *fingerprints);
-    struct hostlist names = {calloc(certify->count + 1, sizeof *names.names), certify->count};
 
-    for (size_t i = 0; names.names && i < certify->count; i++)
-        names.names[i] = (char *)(size_t)certify->node_runs[i].name;
-    if (!fingerprints || !names.names ||
-        history_fingerprints(&certify->records, 0, &names, fingerprints) != 0) {
-        free(fingerprints);
-        fingerprints = NULL;
-    }
-    free(names.names);
+    if (fingerprints)
+        history_fingerprints(&certify->records, &certify->by_name, fingerprints);
     return fingerprints;
 }
 

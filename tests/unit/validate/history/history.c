@@ -201,16 +201,15 @@ static void see_change(const struct history_change *change, void *context)
 static struct history_figure query(const char *path, const char *metric, const char *firmware)
 {
     struct records records = {0};
-    char node[] = "n1", *names[] = {node};
-    struct hostlist list = {names, 1};
-    uint64_t fingerprint = 0;
+    struct name_index index;
     struct history_query query = {.node = "n1", .part = "eth1", .metric = metric};
     struct error err = {""};
 
     take(&records, "n1", "firmware", "eth1", firmware);
     take(&records, "n1", "speed", "eth1", "does not count");
-    history_fingerprints(&records, 0, &list, &fingerprint);
-    query.fingerprint = fingerprint;
+    name_index_build(&query.node, 1, &index);
+    history_fingerprints(&records, &index, &query.fingerprint);
+    name_index_clear(&index);
     is_int(history_figures(path, &query, 1, &err), 0, "asked for %s with firmware %s (%s)", metric,
            firmware, err.text);
     records_clear(&records);

@@ -159,14 +159,15 @@ static void check_tests(void)
 /* Against the node as it is now. */
 static int strike(const char *node, const char *part)
 {
-    char name[16], *names[] = {name};
     uint64_t fingerprint = 0;
     struct records records = {0};
+    struct name_index index;
     struct error err;
 
-    snprintf(name, sizeof name, "%s", node);
     facts_add(&records, node);
-    history_fingerprints(&records, 0, &(struct hostlist){names, 1}, &fingerprint);
+    name_index_build(&node, 1, &index);
+    history_fingerprints(&records, &index, &fingerprint);
+    name_index_clear(&index);
     records_clear(&records);
     return node_status_strike(path, cluster, node, FAULT_RAIL_SLOW, part, fingerprint, now, DAY,
                               &err);
