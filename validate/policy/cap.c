@@ -6,13 +6,6 @@
 
 #include "validate/policy/reason.h"
 
-size_t cap_nodes(size_t nodes, double percent, size_t least)
-{
-    size_t cap = (size_t)ceil((double)nodes * percent / 100 - 1e-9);
-
-    return cap < least ? least : cap;
-}
-
 bool cap_is_there(const struct cluster_node *node)
 {
     return !(node->is_cloud && node->is_absent);
@@ -25,6 +18,13 @@ size_t cap_base(const struct cluster *cluster)
     for (size_t i = 0; i < cluster->node_count; i++)
         count += cap_is_there(&cluster->nodes[i]);
     return count;
+}
+
+size_t cap_nodes(const struct cluster *cluster, double percent, size_t least)
+{
+    size_t cap = (size_t)ceil((double)cap_base(cluster) * percent / 100 - 1e-9);
+
+    return cap < least ? least : cap;
 }
 
 bool cap_is_taken(const struct cluster_node *node)

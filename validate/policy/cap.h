@@ -11,15 +11,15 @@
 /* A share of the nodes, as a number of them: so many faults at once often have one cause, and a
  * cluster that restarts must not start a wave of tests. Pure. */
 
-/* percent of `nodes` nodes, rounded up, no less than `least`. */
-size_t cap_nodes(size_t nodes, double percent, size_t least);
-
 /* How many nodes a share is of: all that there are. Those that a cloud has not made are none: with
  * them the share would be more than all others. */
 size_t cap_base(const struct cluster *cluster);
 
 /* Whether the node is one of these. */
 bool cap_is_there(const struct cluster_node *node);
+
+/* percent of these, rounded up, no less than `least`. */
+size_t cap_nodes(const struct cluster *cluster, double percent, size_t least);
 
 /* Whether muster has taken the node from service: it is drained or down by a reason of muster's. */
 bool cap_is_taken(const struct cluster_node *node);

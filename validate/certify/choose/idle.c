@@ -14,26 +14,33 @@
 #include "validate/history/node_status.h"
 #include "validate/history/offenders.h"
 
-/* The scores' facts, in the order of the node runs. */
+/* The scores' facts. */
 struct facts {
-    struct name_index index;
-    struct idle_node *nodes;
+    const struct cluster *cluster;
+    struct idle_node *nodes; /* of each node of the cluster */
 };
+
+/* NULL: the cluster has no such node any more. */
+static struct idle_node *facts_of(const struct facts *facts, const char *name)
+{
+    const struct cluster_node *node = cluster_node(facts->cluster, name);
+
+    return node ? &facts->nodes[node - facts->cluster->nodes] : NULL;
+}
 
 static void tests_take(const struct node_tests *tests, void *context)
 {
-    struct facts *facts = context;
-    long place = name_index_find(&facts->index, tests->node);
+    struct idle_node *node = facts_of(context, tests->node);
 
-    if (place < 0)
+    if (!node)
         return;
-    facts->nodes[place].tested = tests->tested;
-    facts->nodes[place].tried = tests->tried;
-    facts->nodes[place].warnings = tests->warnings;
-    facts->nodes[place].jobs = tests->jobs;
+    node->tested = tests->tested;
+    node->tried = tests->tried;
+    node->warnings = tests->warnings;
+    node->jobs = tests->jobs;
 }
 
-static int offenders_take(struct facts *facts, const struct certify *certify, double since,
+static int offenders_take(const struct facts *facts, const struct certify *certify, double since,
                           struct error *err)
 {
     struct offenders offenders;
@@ -42,39 +49,25 @@ static int offenders_take(struct facts *facts, const struct certify *certify, do
         0)
         return -1;
     for (size_t i = 0; i < offenders.count; i++) {
-        long place = name_index_find(&facts->index, offenders.items[i].node);
+        struct idle_node *node = facts_of(facts, offenders.items[i].node);
 
-        if (place >= 0)
-            facts->nodes[place].faults += offender_score(&offenders.items[i]);
+        if (node)
+            node->faults += offender_score(&offenders.items[i]);
     }
     offenders_clear(&offenders);
     return 0;
 }
 
-static void facts_clear(struct facts *facts)
-{
-    name_index_clear(&facts->index);
-    free(facts->nodes);
-}
-
 static int facts_read(const struct certify *certify, struct facts *facts, struct error *err)
 {
     double since = (double)time(NULL) - (double)IDLE_RISK_S;
-    const char **names = calloc(certify->count + 1, sizeof *names);
-    int rv = -1;
 
-    *facts = (struct facts){.nodes = calloc(certify->count + 1, sizeof *facts->nodes)};
-    for (size_t i = 0; names && i < certify->count; i++)
-        names[i] = certify->node_runs[i].name;
-    if (!names || !facts->nodes || name_index_build(names, certify->count, &facts->index) != 0)
-        error_set(err, "out of memory for %zu nodes", certify->count);
-    else if (node_status_tests(certify->conf.history_path, certify->cluster.name, since, tests_take,
-                               facts, err) >= 0)
-        rv = offenders_take(facts, certify, since, err);
-    free(names);
-    if (rv != 0)
-        facts_clear(facts);
-    return rv;
+    if (!facts->nodes)
+        return error_set(err, "out of memory for %zu nodes", facts->cluster->node_count);
+    if (node_status_tests(certify->conf.history_path, certify->cluster.name, since, tests_take,
+                          facts, err) < 0)
+        return -1;
+    return offenders_take(facts, certify, since, err);
 }
 
 /* Of the nodes of the run those that are idle and no job waits for. Returns 0, or -1 with err. */
@@ -116,36 +109,31 @@ static void chosen_note(struct certify *certify, const struct idle_node *node, c
 
 int certify_idle(struct certify *certify, struct error *err)
 {
-    size_t most =
-        cap_nodes(cap_base(&certify->cluster), certify->conf.idle_cap_percent, IDLE_NODES_LEAST);
+    const struct cluster *cluster = &certify->cluster;
+    size_t most = cap_nodes(cluster, certify->conf.idle_cap_percent, IDLE_NODES_LEAST);
     struct hostlist names = {0}, chosen = {0}, others = {0};
-    struct name_index is_free = {0};
-    struct facts facts;
-    int rv;
+    struct facts facts = {cluster, calloc(cluster->node_count + 1, sizeof *facts.nodes)};
+    int rv = facts_read(certify, &facts, err);
 
-    if (facts_read(certify, &facts, err) != 0)
-        return -1;
-    rv = unwanted_find(certify, &names, err);
-    if (rv == 0 && hostlist_index(&names, &is_free) != 0)
-        rv = error_set(err, "out of memory for %zu nodes", names.count);
-    for (size_t i = 0; rv == 0 && i < certify->count; i++)
-        facts.nodes[i].is_free = name_index_has(&is_free, certify->node_runs[i].name);
     if (rv == 0)
-        idle_choose(facts.nodes, certify->count, (double)time(NULL),
+        rv = unwanted_find(certify, &names, err);
+    for (size_t i = 0; i < names.count; i++)
+        facts_of(&facts, names.names[i])->is_free = true;
+    if (rv == 0)
+        idle_choose(facts.nodes, cluster->node_count, (double)time(NULL),
                     (double)certify->conf.certificate_valid_s, most);
-    for (size_t i = 0; rv == 0 && i < certify->count; i++) {
-        if (facts.nodes[i].is_chosen)
-            chosen_note(certify, &facts.nodes[i], certify->node_runs[i].name);
-        if (facts.nodes[i].is_free)
-            hostlist_append(facts.nodes[i].is_chosen ? &chosen : &others,
-                            certify->node_runs[i].name);
+    for (size_t i = 0; rv == 0 && i < names.count; i++) {
+        const struct idle_node *node = facts_of(&facts, names.names[i]);
+
+        if (node->is_chosen)
+            chosen_note(certify, node, names.names[i]);
+        hostlist_append(node->is_chosen ? &chosen : &others, names.names[i]);
     }
     if (rv == 0)
         certify_keep(certify, NULL, &others, &chosen);
-    name_index_clear(&is_free);
     hostlist_clear(&names);
     hostlist_clear(&chosen);
     hostlist_clear(&others);
-    facts_clear(&facts);
+    free(facts.nodes);
     return rv;
 }

@@ -16,46 +16,34 @@
 #include "validate/slurm/extra.h"
 #include "validate/slurm/revocation.h"
 
-/* Until when each node is certified. */
+/* Until when the nodes are certified. */
 struct ends {
-    struct name_index index;
-    double *until; /* of each node run; 0: not known to be */
+    const struct cluster *cluster;
+    double *until; /* of each node of the cluster; 0: not known to be */
 };
 
-static void end_take(const char *node, double until, void *context)
+static void end_take(const char *name, double until, void *context)
 {
-    struct ends *ends = context;
-    long place = name_index_find(&ends->index, node);
+    const struct ends *ends = context;
+    const struct cluster_node *node = cluster_node(ends->cluster, name);
 
-    if (place >= 0)
-        ends->until[place] = until;
+    if (node)
+        ends->until[node - ends->cluster->nodes] = until;
 }
 
-static void ends_clear(struct ends *ends)
+/* Of each node of the cluster; malloc'd. NULL with err. */
+static double *ends_read(const struct certify *certify, struct error *err)
 {
-    name_index_clear(&ends->index);
-    free(ends->until);
-}
+    const struct cluster *cluster = &certify->cluster;
+    struct ends ends = {cluster, calloc(cluster->node_count + 1, sizeof *ends.until)};
 
-static int ends_read(const struct certify *certify, struct ends *ends, struct error *err)
-{
-    const char **names = calloc(certify->count + 1, sizeof *names);
-    int rv = -1;
-
-    *ends = (struct ends){.until = calloc(certify->count + 1, sizeof *ends->until)};
-    for (size_t i = 0; names && i < certify->count; i++)
-        names[i] = certify->node_runs[i].name;
-    if (!names || !ends->until || name_index_build(names, certify->count, &ends->index) != 0)
-        error_set(err, "out of memory for %zu nodes", certify->count);
-    else
-        rv = node_status_certified(certify->conf.history_path, certify->cluster.name, end_take,
-                                   ends, err) < 0
-                 ? -1
-                 : 0;
-    free(names);
-    if (rv != 0)
-        ends_clear(ends);
-    return rv;
+    if (!ends.until)
+        error_set(err, "out of memory for %zu nodes", cluster->node_count);
+    else if (node_status_certified(certify->conf.history_path, cluster->name, end_take, &ends,
+                                   err) >= 0)
+        return ends.until;
+    free(ends.until);
+    return NULL;
 }
 
 /* Whether Slurm knows what the history does not: the node waits for a certificate where no job
@@ -69,20 +57,26 @@ static bool lacks_certificate(const struct cluster_node *node)
     return lacks;
 }
 
+/* Until when the node is certified; 0: it is not, or ends are not known (NULL). */
+static double end_of(const struct certify *certify, const double *ends,
+                     const struct cluster_node *node)
+{
+    return ends && !lacks_certificate(node) ? ends[node - certify->cluster.nodes] : 0;
+}
+
 void certify_due(struct certify *certify)
 {
     struct hostlist due = {0}, others = {0};
     double ahead_s = turn_ahead_s((double)certify->conf.certificate_valid_s);
-    struct ends ends;
     struct error err;
-    bool has_ends = ends_read(certify, &ends, &err) == 0;
+    double *ends = ends_read(certify, &err);
 
-    if (!has_ends)
+    if (!ends)
         certify_note(certify, "all certificates count as due: %s", err.text);
     for (size_t i = 0; i < certify->count; i++) {
-        bool is_due = !has_ends || certify->node_runs[i].plan.role == ROLE_RETEST ||
-                      lacks_certificate(certify->node_runs[i].slurm) ||
-                      turn_is_due(ends.until[i], (double)time(NULL), ahead_s);
+        bool is_due = certify->node_runs[i].plan.role == ROLE_RETEST ||
+                      turn_is_due(end_of(certify, ends, certify->node_runs[i].slurm),
+                                  (double)time(NULL), ahead_s);
 
         if (certify->node_runs[i].plan.role != ROLE_FAULTY)
             hostlist_append(is_due ? &due : &others, certify->node_runs[i].name);
@@ -90,8 +84,7 @@ void certify_due(struct certify *certify)
     certify_keep(certify, NULL, &others, &due);
     hostlist_clear(&due);
     hostlist_clear(&others);
-    if (has_ends)
-        ends_clear(&ends);
+    free(ends);
 }
 
 static void leave(struct node_run *node_run, const char *why)
@@ -105,25 +98,21 @@ static void leave(struct node_run *node_run, const char *why)
 static void turns_choose(const struct certify *certify, const struct hostlist *busy,
                          struct turn_node *nodes)
 {
-    size_t cap =
-        cap_nodes(cap_base(&certify->cluster), certify->conf.test_cap_percent, CAP_TESTS_LEAST);
-    struct ends ends;
-    bool has_ends = ends_read(certify, &ends, NULL) == 0;
+    size_t cap = cap_nodes(&certify->cluster, certify->conf.test_cap_percent, CAP_TESTS_LEAST);
+    double *ends = ends_read(certify, NULL);
 
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
 
-        nodes[i] = (struct turn_node){
-            .is_busy =
-                !role_is_testable(node_run->plan.role) || hostlist_contains(busy, node_run->name),
-            .is_drained = node_run->plan.role == ROLE_RETEST,
-            .is_partner = node_run->is_partner,
-            .since = (double)node_run->slurm->reason_time,
-            .certified_until = has_ends && !lacks_certificate(node_run->slurm) ? ends.until[i] : 0};
+        nodes[i] = (struct turn_node){.is_busy = !role_is_testable(node_run->plan.role) ||
+                                                 hostlist_contains(busy, node_run->name),
+                                      .is_drained = node_run->plan.role == ROLE_RETEST,
+                                      .is_partner = node_run->is_partner,
+                                      .since = (double)node_run->slurm->reason_time,
+                                      .certified_until = end_of(certify, ends, node_run->slurm)};
     }
     turn_choose(nodes, certify->count, cap > busy->count ? cap - busy->count : 0);
-    if (has_ends)
-        ends_clear(&ends);
+    free(ends);
 }
 
 /* Puts the choice into the run; without -w those that are left alone are none. */

@@ -118,8 +118,7 @@ static void settle(struct certify *certify, struct batch *comments)
 
 static size_t drain_cap(const struct certify *certify)
 {
-    return cap_nodes(cap_base(&certify->cluster), certify->conf.drain_cap_percent,
-                     CAP_DRAINS_LEAST);
+    return cap_nodes(&certify->cluster, certify->conf.drain_cap_percent, CAP_DRAINS_LEAST);
 }
 
 /* What is done to nodes once it is decided about all. */

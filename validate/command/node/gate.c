@@ -98,7 +98,7 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
     cluster_clear(cluster);
     if (cluster_load_nodes(cluster, err) != 0)
         return -1;
-    cap = cap_nodes(cap_base(cluster), conf->drain_cap_percent, CAP_DRAINS_LEAST);
+    cap = cap_nodes(cluster, conf->drain_cap_percent, CAP_DRAINS_LEAST);
     refusals_count(cluster, name, brake->cause, &refusals);
     *is_in = refusals.is_in;
     brake->when = time(NULL);

@@ -29,8 +29,8 @@ static int all_load(struct deciding *deciding, struct error *err)
     cluster_clear(&deciding->cluster);
     if (cluster_load(&deciding->cluster, err) != 0)
         return -1;
-    deciding->cap = cap_nodes(cap_base(&deciding->cluster), deciding->conf->drain_cap_percent,
-                              CAP_DRAINS_LEAST);
+    deciding->cap =
+        cap_nodes(&deciding->cluster, deciding->conf->drain_cap_percent, CAP_DRAINS_LEAST);
     return 0;
 }
 
