@@ -49,8 +49,136 @@ static const struct {
 } nodes[NODES] = {{"n1", HEALTHY}, {"n2", HEALTHY}, {"n3", FAULTY},
                   {"n4", OURS},    {"n5", OTHERS},  {"n6", HEALTHY}};
 static const char ours[] = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01";
-static const char *others = "fan broken";
-static const char *fifth = "n5"; /* its name in Slurm */
+
+/* What each test sets of the cluster and of its runs; the next one begins with the usual. */
+static struct setup {
+    const char *others; /* the reason of an administrator's drain */
+    const char *fifth;  /* the name of n5 in Slurm */
+    bool is_dry_run, is_suspects, is_due, keeps_history;
+    enum certify_level level;
+    const char *live_directory;
+    int refused_turn; /* 0: none is refused */
+    int stopped_turn; /* in it the run gets SIGINT; 0: in none */
+    bool refuses_all; /* from then on */
+    /* when slurmctld is started again, which takes RESTART_S */
+    enum { NEVER, AFTER_THE_TESTS, AFTER_THE_CERTIFICATES } restarts;
+    bool refuses_certificates;
+    bool has_extra;   /* the cluster offers certificates to jobs */
+    bool is_changing; /* the site and another run change nodes once the run has its first job */
+    int keeping;      /* the node that has a certificate of level full, until then; -1: none */
+    long long kept_until;
+    long long issued_s; /* of the certificates that the nodes have at first */
+    /* the nodes' accelerators: none; well, as many on each; well, more of them from n4 on; n1's
+     * slow; n1's slow near its limit; all slow; no library; one node's library missing */
+    enum {
+        NO_GPUS,
+        GPUS,
+        GPUS_OF_TWO_COUNTS,
+        GPU_IS_SLOW,
+        GPU_IS_NEAR,
+        GPUS_ARE_SLOW,
+        NO_LIBRARY,
+        NO_LIBRARY_OF_N1
+    } accelerators;
+    const char *container;       /* GpuContainer */
+    const char *container_lacks; /* a node, or "" for none; NULL: no container is looked for */
+    /* what muster-host of the fake cluster finds on n1 */
+    enum {
+        HOST_IS_GOOD,
+        CORE_IS_SLOW,
+        CORE_IS_NEAR,
+        CORE_IS_WRONG,
+        DISK_IS_SLOW,
+        HOST_IS_LEFT_OUT
+    } host_kind;
+    double host_triad, host_stalled;
+    int lies;             /* records of n1 that the faulty node prints */
+    const char *rebooted; /* the node that boots while the run has its jobs */
+    const char *reserved; /* the node that waits in the reservation of muster reserve */
+    bool is_waiting;      /* ... and the others wait in MPI_Init, until the step is ended */
+    int without_program;  /* so many nodes, from n2 on, on which the battery does not start */
+    const char *full;     /* the node whose slurmd has no space left, from launch on */
+    const char *full_reason;
+    const char *drained_late; /* the node that an administrator drains after the tests */
+    const char *freed;        /* the one that is taken out of the run's reservation then */
+    int leaving;         /* so often muster-launch loses its job to a drain, of n2, then of n6 */
+    bool is_ended_early; /* ... each time, without a drain */
+    /* no job is given: its user is none, the site does not allow it, or nobody knows why */
+    enum { JOBS, NO_USER, NO_ACCOUNT, NO_JOBS } jobs_kind;
+    /* the node whose process ends by itself in that program, and how often it does so yet */
+    const char *dying, *dying_in;
+    int deaths;
+    /* the node with a slow rail, and how often MPI does not start when it is measured again */
+    const char *slow_rail;
+    int hung_starts;
+    /* the node whose rail loses a quarter of its packets; what n1 and n2 have with each other */
+    const char *lossy_rail;
+    bool path_is_slow, path_is_lossy;
+    int failed_rails;      /* AllowFailedRails */
+    bool tells_addresses;  /* each node, in muster check */
+    int garbled_addresses; /* the node whose are not to be parsed, from 1; 0: none's */
+    const char *cut;       /* the node whose check does not complete */
+    bool has_lldpds;       /* on each node */
+    const char *unheard;   /* ... the one whose lldpd does not answer */
+    const char *cut_off;   /* the node that the head does not reach */
+    bool is_cut_off_late;  /* ... once it is in the job */
+    double missed_s;       /* ... and from when on slurmctld does not either */
+    bool is_rebooting;     /* ... as it has it rebooted once it is in the job */
+    const char *hanging;   /* the node on which the job of the battery does not end */
+    const char *dead;      /* the one that goes down before the certificates' job */
+    double epilog_s;       /* the epilogs of all but n1 take so long */
+    int most_minutes;      /* of a job of each partition; 0: no limit */
+    size_t most_nodes;     /* likewise */
+    bool is_busy_cluster;  /* where at any time another node completes */
+    /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step
+     * takes; how long slurmctld takes to list its jobs */
+    bool is_idle;
+    double job_at_s, lasting_s, listing_s;
+    /* partitions: p alone; p and q, of n1, n2 and n6; p of n1, and q of all; both of all */
+    enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER, TWIN_PARTITIONS } partition_kind;
+    int deletion;         /* the load of the cluster by which q is deleted; 0: none */
+    const char *closed;   /* the partition that refuses the account of BatteryUser's jobs */
+    double taken_until_s; /* the site has reserved the healthy nodes */
+    /* what fails once: slurmctld does not answer while they are, or a run after that finds no user
+     * or gets no job */
+    enum { NOTHING, A_LOOK, A_USER, A_JOB } failing;
+    int partitions_down; /* of p and q, the last ones first */
+    const char *named;   /* -w; NULL: not given */
+    /* the node with which no job for suspect reports starts: another has it since, or nobody knows
+     * why */
+    const char *spoiling;
+    bool is_taken, is_srun_killed;
+    bool has_silent_reports; /* no suspect report can be read */
+    bool has_other_warnings; /* n1 has one about n6, behind another test's warning of n2 */
+    const char *stopped_in;  /* the program in whose step the run gets SIGINT */
+    const char *golden, *mounts;
+    long valid_s; /* CertificateValidity; 0: as it is without configuration */
+} setup;
+static const struct setup usual = {.others = "fan broken",
+                                   .fifth = "n5",
+                                   .keeping = -1,
+                                   .kept_until = 4000000000,
+                                   .host_triad = 200,
+                                   .rebooted = "",
+                                   .reserved = "",
+                                   .full = "",
+                                   .full_reason = "SlurmdSpoolDir is full",
+                                   .drained_late = "",
+                                   .freed = "",
+                                   .dying = "",
+                                   .dying_in = "muster-links",
+                                   .slow_rail = "",
+                                   .lossy_rail = "",
+                                   .cut = "",
+                                   .unheard = "",
+                                   .cut_off = "",
+                                   .hanging = "",
+                                   .dead = "",
+                                   .closed = "",
+                                   .spoiling = "",
+                                   .stopped_in = "",
+                                   .golden = "",
+                                   .mounts = ""};
 
 /* the cluster */
 static struct {
@@ -62,137 +190,66 @@ static struct {
     char job_name[96], reservation[96];
 } world;
 
-static const char *live_directory; /* of the next run */
-static FILE *live;                 /* its file, opened in its first step */
+static struct certify certify; /* the last run */
+static struct campaign state;  /* of the last campaign */
+
+static FILE *live; /* the file of the run that is looked at, opened in its first step */
 static bool live_was_held;
 
-static int turns, refused_turn; /* turns: operations so far; 0: none is refused */
-static int stopped_turn;        /* in it the run gets SIGINT; 0: in none */
-static bool refuses_all;        /* from then on */
-/* when slurmctld is started again, which takes RESTART_S */
-static enum { NEVER, AFTER_THE_TESTS, AFTER_THE_CERTIFICATES } restarts;
+static int turns; /* operations so far */
 enum { RESTART_S = 60 };
 static double refused_until_s; /* from the refused turn on */
-static bool refuses_certificates;
-static bool has_extra;   /* the cluster offers certificates to jobs */
-static bool is_changing; /* the site and another run change nodes once the run has its first job */
-static int keeping = -1; /* the node that has a certificate of level full, until then */
-static long long kept_until = 4000000000;
-static long long issued_s; /* of the certificates that the nodes have at first */
-/* the nodes' accelerators: none; well, as many on each; well, more of them from n4 on; n1's slow;
- * n1's slow near its limit; all slow; no library; one node's library missing */
-static enum {
-    NO_GPUS,
-    GPUS,
-    GPUS_OF_TWO_COUNTS,
-    GPU_IS_SLOW,
-    GPU_IS_NEAR,
-    GPUS_ARE_SLOW,
-    NO_LIBRARY,
-    NO_LIBRARY_OF_N1
-} accelerators;
-static long gpus_asked; /* of the last step of muster-gpu, for each node */
+static long gpus_asked;        /* of the last step of muster-gpu, for each node */
 static int gpu_tasks;
-/* What muster-host of the fake cluster finds on n1, and how often it was started. */
-static enum {
-    HOST_IS_GOOD,
-    CORE_IS_SLOW,
-    CORE_IS_NEAR,
-    CORE_IS_WRONG,
-    DISK_IS_SLOW,
-    HOST_IS_LEFT_OUT
-} host_kind;
-static double host_triad = 200, host_stalled;
-static int host_steps;
-static int lies;                  /* records of n1 that the faulty node prints */
-static const char *rebooted = ""; /* the node that boots while the run has its jobs */
-static const char *reserved = ""; /* the node that waits in the reservation of muster reserve */
-static bool is_waiting;           /* ... and the others wait in MPI_Init, until the step is ended */
-static double waited_s;           /* ... so long, the longest of all steps */
-static bool probe_is_named;       /* the step that asks whether the battery starts */
-static int without_program;   /* so many nodes, from n2 on, on which the battery does not start */
-static const char *full = ""; /* the node whose slurmd has no space left, from launch on */
-static const char *full_reason = "SlurmdSpoolDir is full";
-static const char *drained_late = ""; /* the node that an administrator drains after the tests */
-static int late_jobs;                 /* that were asked for with it then */
-static const char *freed = "";        /* the one that is taken out of the run's reservation then */
-static int leaving;         /* so often muster-launch loses its job to a drain, of n2, then of n6 */
-static bool is_ended_early; /* ... each time, without a drain */
-/* no job is given: its user is none, the site does not allow it, or nobody knows why; how often one
- * was to be had, after LAST_TRY the campaign is stopped */
-static enum { JOBS, NO_USER, NO_ACCOUNT, NO_JOBS } jobs_kind;
-enum { LAST_TRY = 60 };
+static char container_options[64], container_program[64];
+static int host_steps;      /* how often muster-host was started */
+static double waited_s;     /* in MPI_Init, the longest of all steps */
+static bool probe_is_named; /* the step that asks whether the battery starts */
+static int late_jobs;       /* that were asked for with a node that was drained late */
+enum { LAST_TRY = 60 };     /* of a job: after it the campaign is stopped */
 static int job_tries;
-/* the node whose process ends by itself in the links, and how often it does so yet */
-static const char *dying = "";
-static int deaths;
-static const char *dying_in = "muster-links"; /* ... or in that program */
-/* the node with a slow rail, and how often MPI does not start when it is measured again */
-static const char *slow_rail = "";
-static int hung_starts;
-/* the node whose rail loses a quarter of its packets; what n1 and n2 have with each other */
-static const char *lossy_rail = "";
-static bool path_is_slow, path_is_lossy;
-static bool links_were_quick;    /* muster-links, when it ran last */
-static bool tells_addresses;     /* each node, in muster check */
-static int garbled_addresses;    /* the node whose are not to be parsed, from 1; 0: none's */
-static const char *cut = "";     /* the node whose check does not complete */
-static bool has_lldpds;          /* on each node */
-static const char *unheard = ""; /* ... the one whose lldpd does not answer */
-static double lldp_deadline_s;   /* of the step that asks them */
-static char peers_of[3][1000];   /* muster-launch, -links, -collectives: of each try what it got */
-static const char *cut_off = ""; /* the node that the head does not reach */
-static bool is_cut_off_late;     /* ... once it is in the job */
-static const char *hanging = ""; /* the node on which the job of the battery does not end */
-static const char *dead = "";    /* the one that goes down before the certificates' job */
-static int hung_loads;           /* of the table of nodes, since then */
-static double epilog_s, over_s;  /* the epilogs of all but n1 take so long; since when it hangs */
-static int allocations;          /* of this run */
-static int most_minutes;         /* of a job of each partition; 0: no limit */
-static size_t most_nodes;        /* likewise */
-static int wanted_minutes;       /* of the run's longest job */
-static double missed_s;          /* ... and from when on slurmctld does not either */
-static bool is_rebooting;        /* ... as it has it rebooted once it is in the job */
-/* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step takes;
- * how long slurmctld takes to list its jobs; when the nodes were given back, and how often it was
- * asked */
-static bool is_idle;
-static double job_at_s, lasting_s, listing_s, given_back_s;
-static int looks;
-/* partitions: p alone; p and q, of n1, n2 and n6; p of n1, and q of all; both of all */
-static enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER, TWIN_PARTITIONS } partition_kind;
-static int deletion;            /* the load of the cluster by which q is deleted; 0: none */
-static const char *closed = ""; /* the partition that refuses the account of BatteryUser's jobs */
-static double taken_until_s;    /* the site has reserved the healthy nodes */
-/* what fails once: slurmctld does not answer while they are, or a run after that finds no user or
- * gets no job */
-static enum { NOTHING, A_LOOK, A_USER, A_JOB } failing;
-static int partitions_down; /* of p and q, the last ones first */
-static const char *named;   /* -w; NULL: not given */
-/* the node with which no job for suspect reports starts: another has it since, or nobody knows why;
- * of which nodes they were read */
-static const char *spoiling = "";
-static bool is_taken, is_srun_killed, was_read[NODES];
-static const char *stopped_in = ""; /* the program in whose step the run gets SIGINT */
+static bool links_were_quick;  /* muster-links, when it ran last */
+static double lldp_deadline_s; /* of the step that asks lldpds */
+static char peers_of[3][1000]; /* muster-launch, -links, -collectives: of each try what it got */
+static int hung_loads;         /* of the table of nodes, since a job hangs */
+static double over_s;          /* since when it hangs */
+static int allocations;        /* of this run */
+static int wanted_minutes;     /* of the run's longest job */
+static double given_back_s;    /* when idle nodes were given back */
+static int looks;              /* at the jobs that wait */
+static int node_loads, loads;  /* of the nodes, and of all that there is */
+static bool was_read[NODES];   /* whose suspect reports were read */
 static char refused_name[64];
 static double now_s;
 static double check_deadline_s; /* of the last step that ran muster check */
 static pid_t own;
 static char directory[] = "/tmp/muster-certification-XXXXXX";
 
+/* The same for the same name. */
+static const char *path_in(const char *name)
+{
+    static char paths[8][100];
+    int i = 0;
+
+    while (*paths[i] && strcmp(paths[i] + strlen(directory) + 1, name) != 0)
+        i++;
+    snprintf(paths[i], sizeof paths[i], "%s/%s", directory, name);
+    return paths[i];
+}
+
 static int turn(const char *name, struct error *err)
 {
     turns++;
     if (getpid() != own) /* the keeper has no part in this */
         return error_set(err, "of the keeper");
-    if (turns == stopped_turn)
+    if (turns == setup.stopped_turn)
         certify_stop = SIGINT;
-    if (turns == refused_turn) {
+    if (turns == setup.refused_turn) {
         snprintf(refused_name, sizeof refused_name, "%s", name);
-        refused_until_s = restarts == NEVER ? now_s : now_s + RESTART_S;
+        refused_until_s = setup.restarts == NEVER ? now_s : now_s + RESTART_S;
     }
-    if (refused_turn == 0 || turns < refused_turn ||
-        (turns > refused_turn && !refuses_all && now_s >= refused_until_s))
+    if (setup.refused_turn == 0 || turns < setup.refused_turn ||
+        (turns > setup.refused_turn && !setup.refuses_all && now_s >= refused_until_s))
         return 0;
     return error_set(err, "%s refused", name);
 }
@@ -221,11 +278,11 @@ ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags)
 /* A campaign has given up the other partition by then. */
 static bool fails_once(int what)
 {
-    if ((int)failing != what || job_tries < CAMPAIGN_BROKEN_MOST ||
-        (what == A_LOOK ? now_s < taken_until_s - 600 || now_s >= taken_until_s
-                        : now_s < taken_until_s))
+    if ((int)setup.failing != what || job_tries < CAMPAIGN_BROKEN_MOST ||
+        (what == A_LOOK ? now_s < setup.taken_until_s - 600 || now_s >= setup.taken_until_s
+                        : now_s < setup.taken_until_s))
         return false;
-    failing = NOTHING;
+    setup.failing = NOTHING;
     return true;
 }
 
@@ -288,7 +345,7 @@ int __wrap_user_find(const char *name, struct user *user, struct error *err);
 int __wrap_user_find(const char *name, struct user *user, struct error *err)
 {
     *user = (struct user){.uid = 977, .gid = 977};
-    if (jobs_kind == NO_USER || fails_once(A_USER)) {
+    if (setup.jobs_kind == NO_USER || fails_once(A_USER)) {
         count_try();
         return error_set(err, "no such user");
     }
@@ -321,7 +378,7 @@ static int index_of(const char *name)
 
 static const char *slurm_name(int node)
 {
-    return strcmp(nodes[node].name, "n5") == 0 ? fifth : nodes[node].name;
+    return strcmp(nodes[node].name, "n5") == 0 ? setup.fifth : nodes[node].name;
 }
 
 static int open_slurm(struct error *err)
@@ -337,16 +394,14 @@ static int name_of(char *name, size_t size, struct error *err)
 
 static long gpus_of(int i)
 {
-    return accelerators == NO_GPUS ? 0 : accelerators == GPUS_OF_TWO_COUNTS && i >= 3 ? 16 : 8;
+    return setup.accelerators == NO_GPUS                        ? 0
+           : setup.accelerators == GPUS_OF_TWO_COUNTS && i >= 3 ? 16
+                                                                : 8;
 }
-
-/* of a busy cluster, where at any time another node completes */
-static bool is_busy_cluster;
-static int node_loads, loads; /* of the nodes, and of all that there is */
 
 static bool is_completing_in_a_busy_cluster(int node)
 {
-    return is_busy_cluster && world.job == 0 && node == node_loads % NODES;
+    return setup.is_busy_cluster && world.job == 0 && node == node_loads % NODES;
 }
 
 static int load_all(struct cluster *cluster, struct error *err)
@@ -359,12 +414,12 @@ static int load_all(struct cluster *cluster, struct error *err)
     if (turn("load", err) != 0)
         return -1;
     cluster->name = strdup("made-up");
-    cluster->has_extra = has_extra;
+    cluster->has_extra = setup.has_extra;
     cluster->nodes = calloc(NODES, sizeof *cluster->nodes);
     cluster->node_count = NODES;
     for (int i = 0; i < NODES; i++) {
         struct cluster_node *node = &cluster->nodes[i];
-        bool is_dead = allocations > 1 && strcmp(nodes[i].name, dead) == 0;
+        bool is_dead = allocations > 1 && strcmp(nodes[i].name, setup.dead) == 0;
         char gres[32] = "";
 
         if (gpus_of(i) > 0)
@@ -384,15 +439,16 @@ static int load_all(struct cluster *cluster, struct error *err)
             .is_drained = world.nodes[i].is_drained,
             .is_down = is_dead,
             .is_completing = is_dead || is_completing_in_a_busy_cluster(i) ||
-                             (is_hung && (strcmp(nodes[i].name, hanging) == 0 ||
-                                          (i > 0 && now_s < over_s + epilog_s))),
-            .is_responding = strcmp(nodes[i].name, cut_off) != 0 || now_s < missed_s,
-            .is_waiting = strcmp(nodes[i].name, reserved) == 0,
-            .is_absent = is_rebooting && allocations > 0 && strcmp(nodes[i].name, cut_off) == 0,
+                             (is_hung && (strcmp(nodes[i].name, setup.hanging) == 0 ||
+                                          (i > 0 && now_s < over_s + setup.epilog_s))),
+            .is_responding = strcmp(nodes[i].name, setup.cut_off) != 0 || now_s < setup.missed_s,
+            .is_waiting = strcmp(nodes[i].name, setup.reserved) == 0,
+            .is_absent =
+                setup.is_rebooting && allocations > 0 && strcmp(nodes[i].name, setup.cut_off) == 0,
             .boot_time =
-                world.job != 0 && !strcmp(nodes[i].name, rebooted) ? time(NULL) + 10 : 1000,
-            .is_reserved =
-                world.nodes[i].is_reserved || (nodes[i].kind == HEALTHY && now_s < taken_until_s)};
+                world.job != 0 && !strcmp(nodes[i].name, setup.rebooted) ? time(NULL) + 10 : 1000,
+            .is_reserved = world.nodes[i].is_reserved ||
+                           (nodes[i].kind == HEALTHY && now_s < setup.taken_until_s)};
         snprintf(node->state, sizeof node->state, "%s",
                  node->is_absent    ? "rebooting"
                  : node->is_drained ? "drained"
@@ -405,12 +461,13 @@ static int load_nodes(struct cluster *cluster, struct error *err)
 {
     int rv;
 
-    if (refused_turn == 0 && ((restarts == AFTER_THE_TESTS && *peers_of[2]) ||
-                              (restarts == AFTER_THE_CERTIFICATES && world.nodes[3].is_issued)))
-        refused_turn = turns + 1;
+    if (setup.refused_turn == 0 &&
+        ((setup.restarts == AFTER_THE_TESTS && *peers_of[2]) ||
+         (setup.restarts == AFTER_THE_CERTIFICATES && world.nodes[3].is_issued)))
+        setup.refused_turn = turns + 1;
     rv = load_all(cluster, err);
-    if (rv == 0 && is_taken) {
-        struct cluster_node *node = cluster_node(cluster, spoiling);
+    if (rv == 0 && setup.is_taken) {
+        struct cluster_node *node = cluster_node(cluster, setup.spoiling);
 
         node->is_idle = false;
         node->is_allocated = true;
@@ -420,9 +477,9 @@ static int load_nodes(struct cluster *cluster, struct error *err)
 
 static bool is_in_partition(int node, int partition)
 {
-    return partition_kind == ONE_PARTITION || partition_kind == TWIN_PARTITIONS ? true
-           : partition_kind == TWO_PARTITIONS ? (nodes[node].kind == HEALTHY) == partition
-                                              : partition == 1 || node == 0;
+    return setup.partition_kind == ONE_PARTITION || setup.partition_kind == TWIN_PARTITIONS ? true
+           : setup.partition_kind == TWO_PARTITIONS ? (nodes[node].kind == HEALTHY) == partition
+                                                    : partition == 1 || node == 0;
 }
 
 static int load(struct cluster *cluster, struct error *err)
@@ -433,15 +490,17 @@ static int load(struct cluster *cluster, struct error *err)
     if (load_all(cluster, err) != 0)
         return -1;
     cluster->partition_count =
-        partition_kind == ONE_PARTITION || (deletion > 0 && loads >= deletion) ? 1 : 2;
+        setup.partition_kind == ONE_PARTITION || (setup.deletion > 0 && loads >= setup.deletion)
+            ? 1
+            : 2;
     cluster->partitions = calloc(cluster->partition_count, sizeof *cluster->partitions);
     for (int i = 0; i < (int)cluster->partition_count; i++) {
-        cluster->partitions[i] =
-            (struct cluster_partition){.name = strdup(i == 0 ? "p" : "q"),
-                                       .is_default = i == 0,
-                                       .is_up = i < (int)cluster->partition_count - partitions_down,
-                                       .most_minutes = most_minutes,
-                                       .most_nodes = most_nodes};
+        cluster->partitions[i] = (struct cluster_partition){
+            .name = strdup(i == 0 ? "p" : "q"),
+            .is_default = i == 0,
+            .is_up = i < (int)cluster->partition_count - setup.partitions_down,
+            .most_minutes = setup.most_minutes,
+            .most_nodes = setup.most_nodes};
         for (int k = 0; k < NODES; k++)
             if (is_in_partition(k, i))
                 hostlist_append(&cluster->partitions[i].nodes, slurm_name(k));
@@ -596,7 +655,7 @@ static int pending_find(uid_t uid, struct pending_job **jobs, struct error *err)
     (void)uid;
     *jobs = NULL;
     looks++;
-    now_s += listing_s;
+    now_s += setup.listing_s;
     if (turn("pending", err) != 0)
         return -1;
     *jobs = calloc(1, sizeof **jobs);
@@ -608,7 +667,7 @@ static int pending_find(uid_t uid, struct pending_job **jobs, struct error *err)
                                   .required = strdup(""),
                                   .excluded = strdup(""),
                                   .features = strdup("")};
-    if (now_s >= job_at_s)
+    if (now_s >= setup.job_at_s)
         return 1;
     pending_jobs_free(*jobs, 1);
     *jobs = NULL;
@@ -621,7 +680,8 @@ static int reach(struct cluster_node *const *list, size_t count, double deadline
     (void)deadline_s, (void)stop;
     for (size_t i = 0; i < count; i++) {
         answers[i] = (struct reach){.state = REACH_ANSWERS};
-        if (strcmp(list[i]->name, cut_off) == 0 && (allocations > 0 || !is_cut_off_late))
+        if (strcmp(list[i]->name, setup.cut_off) == 0 &&
+            (allocations > 0 || !setup.is_cut_off_late))
             answers[i] = (struct reach){.state = REACH_CUT_OFF, .message = "no answer"};
     }
     return turn("reach_nodes", err);
@@ -636,7 +696,7 @@ static void change_meanwhile(void)
     snprintf(world.nodes[3].comment, sizeof world.nodes[3].comment, "rack 9 %.200s", mark);
     extra_one(0, "{\"rack\":7}");
     extra_one(4, "{\"muster_level\":2,\"muster_expires\":4000000000}");
-    is_changing = false;
+    setup.is_changing = false;
 }
 
 static int allocation(const struct allocation_request *request, uint32_t *job_id, struct error *err)
@@ -647,30 +707,31 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
         return -1;
     if (request->minutes > wanted_minutes)
         wanted_minutes = request->minutes;
-    if (jobs_kind == NO_JOBS) {
+    if (setup.jobs_kind == NO_JOBS) {
         count_try();
         return error_set(err, "Unspecified error");
     }
-    if (++allocations > 2 && hostlist_contains(request->nodes, hanging)) {
+    if (++allocations > 2 && hostlist_contains(request->nodes, setup.hanging)) {
         world.job = 0;
         over_s = now_s;
         return error_set(err, "not ready within 60 s");
     }
-    if (is_changing)
+    if (setup.is_changing)
         change_meanwhile();
     if (strcmp(request->cluster, "made-up") != 0)
         return error_set(err, "asked %s for its nodes", request->cluster);
-    if (hostlist_contains(request->nodes, freed) && !world.nodes[index_of(freed)].is_reserved) {
+    if (hostlist_contains(request->nodes, setup.freed) &&
+        !world.nodes[index_of(setup.freed)].is_reserved) {
         world.job = 0;
         return error_set(err, "Requested nodes are not in the reservation");
     }
-    if (hostlist_contains(request->nodes, drained_late) &&
-        world.nodes[index_of(drained_late)].is_drained) {
+    if (hostlist_contains(request->nodes, setup.drained_late) &&
+        world.nodes[index_of(setup.drained_late)].is_drained) {
         late_jobs++;
         world.job = 0;
         return error_set(err, "ReqNodeNotAvail");
     }
-    if (most_nodes > 0 && request->nodes->count > most_nodes)
+    if (setup.most_nodes > 0 && request->nodes->count > setup.most_nodes)
         return error_set(err, "Requested partition configuration not available now");
     snprintf(world.job_name, sizeof world.job_name, "%s", request->job_name);
     *job_id = world.job = ++last;
@@ -679,7 +740,8 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
 
 static int allocation_query(const struct allocation_request *request, struct error *err)
 {
-    if (jobs_kind == NO_ACCOUNT || strcmp(request->partition, closed) == 0 || fails_once(A_JOB)) {
+    if (setup.jobs_kind == NO_ACCOUNT || strcmp(request->partition, setup.closed) == 0 ||
+        fails_once(A_JOB)) {
         count_try();
         return allocation_refused(err, "no allocation of", "n1", "muster", ESLURM_INVALID_ACCOUNT);
     }
@@ -708,21 +770,23 @@ static void gpu(const struct hostlist *names, const struct process *process)
         const char *name = names->names[i];
         bool is_first = strcmp(name, "n1") == 0;
 
-        if (accelerators == NO_LIBRARY || (accelerators == NO_LIBRARY_OF_N1 && is_first))
+        if (setup.accelerators == NO_LIBRARY ||
+            (setup.accelerators == NO_LIBRARY_OF_N1 && is_first))
             line(process,
                  "{\"suite\":\"gpu\",\"test\":\"gpu.compute\",\"time\":1,\"metric\":\"device\","
                  "\"verdict\":\"%s\",\"message\":\"not tested: it is not there\","
                  "\"node\":\"%s\"}",
-                 accelerators == NO_LIBRARY ? "skip" : "unknown", name);
-        else if (accelerators == GPUS_ARE_SLOW ||
-                 (is_first && (accelerators == GPU_IS_SLOW || accelerators == GPU_IS_NEAR)))
+                 setup.accelerators == NO_LIBRARY ? "skip" : "unknown", name);
+        else if (setup.accelerators == GPUS_ARE_SLOW ||
+                 (is_first &&
+                  (setup.accelerators == GPU_IS_SLOW || setup.accelerators == GPU_IS_NEAR)))
             for (int k = 0; k < 2; k++) /* two figures of one device */
                 line(process,
                      "{\"suite\":\"gpu\",\"test\":\"gpu.compute\",\"time\":1,\"metric\":"
                      "\"rate_%s\",\"unit\":\"GFLOP/s\",\"value\":%d,\"limit\":85,"
                      "\"limit_source\":\"peers\",\"verdict\":\"fail\",\"code\":\"gpu_slow\","
                      "\"part\":\"gpu3\",\"message\":\"slow\",\"node\":\"%s\"}",
-                     k == 0 ? "fp32" : "fp64", accelerators == GPU_IS_NEAR ? 80 : 40, name);
+                     k == 0 ? "fp32" : "fp64", setup.accelerators == GPU_IS_NEAR ? 80 : 40, name);
         else
             line(process,
                  RECORD_BEGIN ",\"metric\":\"rate_fp32\",\"unit\":\"GFLOP/s\",\"value\":100,"
@@ -738,7 +802,7 @@ static void host(const struct hostlist *names, const struct process *process)
         const char *name = names->names[i];
         bool is_first = strcmp(name, "n1") == 0;
 
-        if (is_first && host_kind == HOST_IS_LEFT_OUT) {
+        if (is_first && setup.host_kind == HOST_IS_LEFT_OUT) {
             line(process, "{\"suite\":\"host\",\"test\":\"host.compute\",\"time\":1,\"metric\":"
                           "\"results\",\"verdict\":\"skip\",\"message\":\"not measured: 8 nodes "
                           "of the same machine were measured before it\",\"node\":\"n1\"}");
@@ -747,21 +811,21 @@ static void host(const struct hostlist *names, const struct process *process)
         line(process,
              RECORD_BEGIN ",\"metric\":\"triad\",\"unit\":\"GB/s\",\"value\":%g,\"part\":\"numa0\","
                           "\"node\":\"%s\",\"stalled\":%g}",
-             "host", "host.memory", is_first ? host_triad : 200, name, host_stalled);
-        if (is_first && (host_kind == CORE_IS_SLOW || host_kind == CORE_IS_NEAR))
+             "host", "host.memory", is_first ? setup.host_triad : 200, name, setup.host_stalled);
+        if (is_first && (setup.host_kind == CORE_IS_SLOW || setup.host_kind == CORE_IS_NEAR))
             line(
                 process,
                 "{\"suite\":\"host\",\"test\":\"host.compute\",\"time\":1,\"metric\":\"core_rate\","
                 "\"unit\":\"GFLOP/s\",\"value\":%d,\"limit\":75,\"limit_source\":\"peers\","
                 "\"verdict\":\"fail\",\"code\":\"core_slow\",\"part\":\"cpu6\","
                 "\"message\":\"slow\",\"node\":\"n1\"}",
-                host_kind == CORE_IS_NEAR ? 60 : 40);
-        if (is_first && host_kind == CORE_IS_WRONG)
+                setup.host_kind == CORE_IS_NEAR ? 60 : 40);
+        if (is_first && setup.host_kind == CORE_IS_WRONG)
             line(process, "{\"suite\":\"host\",\"test\":\"host.compute\",\"time\":1,\"metric\":"
                           "\"core_wrong\",\"unit\":\"count\",\"value\":2,\"verdict\":\"fail\","
                           "\"code\":\"core_wrong\",\"part\":\"cpu6\",\"message\":\"wrong\","
                           "\"node\":\"n1\"}");
-        if (is_first && host_kind == DISK_IS_SLOW)
+        if (is_first && setup.host_kind == DISK_IS_SLOW)
             line(process, "{\"suite\":\"host\",\"test\":\"host.disk\",\"time\":1,\"metric\":"
                           "\"disk_read\",\"unit\":\"MB/s\",\"value\":20,\"verdict\":\"warn\","
                           "\"code\":\"disk_slow\",\"part\":\"/scratch\",\"message\":\"slow\","
@@ -778,14 +842,14 @@ static bool is_of(const char *node, const char *from, const char *to)
 static void way(const char *from, const char *to, const struct process *process)
 {
     bool is_path = is_of("n1", from, to) && is_of("n2", from, to);
-    bool is_slow = is_of(slow_rail, from, to) || (path_is_slow && is_path);
-    bool is_lossy = is_of(lossy_rail, from, to) || (path_is_lossy && is_path);
+    bool is_slow = is_of(setup.slow_rail, from, to) || (setup.path_is_slow && is_path);
+    bool is_lossy = is_of(setup.lossy_rail, from, to) || (setup.path_is_lossy && is_path);
 
     line(process,
          RECORD_BEGIN ",\"metric\":\"bandwidth\",\"unit\":\"Mb/s\",\"value\":%d,\"node\":\"%s\","
                       "\"part\":\"eth1\",\"peer\":\"%s\",\"stalled\":0}",
          "links", "links", is_slow ? 80 : 198, from, to);
-    if (*lossy_rail || path_is_lossy)
+    if (*setup.lossy_rail || setup.path_is_lossy)
         line(process,
              RECORD_BEGIN ",\"metric\":\"lost_pings\",\"unit\":\"count\",\"value\":%d,"
                           "\"samples\":1000,\"node\":\"%s\",\"part\":\"eth1\",\"peer\":\"%s\"}",
@@ -825,9 +889,9 @@ static void battery(const char *program, const struct hostlist *names,
 /* Whether the node has a certificate that lasts as long as the request wants of one that stays. */
 static bool is_kept(int node, const char *request)
 {
-    const char *keep = node == keeping ? strstr(request, "keep: ") : NULL;
+    const char *keep = node == setup.keeping ? strstr(request, "keep: ") : NULL;
 
-    return keep && kept_until >= strtoll(keep + strlen("keep: "), NULL, 10);
+    return keep && setup.kept_until >= strtoll(keep + strlen("keep: "), NULL, 10);
 }
 
 /* The first of its facts, of which muster's version is the last. */
@@ -854,7 +918,8 @@ static void muster(char *const *words, const struct hostlist *names, const struc
     for (int i = 0; i < NODES; i++) { /* Slurm numbers tasks in its own order of nodes */
         if (!hostlist_contains(names, nodes[i].name))
             continue;
-        for (int k = 0; strcmp(words[0], "check") == 0 && nodes[i].kind == FAULTY && k < lies; k++)
+        for (int k = 0; strcmp(words[0], "check") == 0 && nodes[i].kind == FAULTY && k < setup.lies;
+             k++)
             line(process,
                  "%zu: {\"suite\":\"check\",\"test\":\"net.interfaces\",\"time\":1,\"verdict\":"
                  "\"fail\",\"code\":\"link_down\",\"part\":\"eth1\",\"message\":\"no link\","
@@ -869,28 +934,28 @@ static void muster(char *const *words, const struct hostlist *names, const struc
         else if (strcmp(words[0], "check") == 0)
             line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "check", "net.interfaces",
                  nodes[i].name);
-        if (strcmp(words[0], "check") == 0 && tells_addresses)
+        if (strcmp(words[0], "check") == 0 && setup.tells_addresses)
             line(process,
                  "%zu: " RECORD_BEGIN ",\"metric\":\"sources\",\"message\":\"10.0.0.%d%s\","
                  "\"node\":\"%s\"}",
-                 task, "check", "net.addresses", i + 1, i + 1 == garbled_addresses ? "-" : "",
+                 task, "check", "net.addresses", i + 1, i + 1 == setup.garbled_addresses ? "-" : "",
                  nodes[i].name);
-        if (strcmp(words[0], "check") == 0 && accelerators != NO_GPUS)
+        if (strcmp(words[0], "check") == 0 && setup.accelerators != NO_GPUS)
             line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "check", "gpu.health",
                  nodes[i].name);
         if (strcmp(words[0], "check") == 0)
-            facts(i, task, strcmp(nodes[i].name, cut) == 0 ? 1 : 3, process);
-        if (strcmp(words[0], "check") == 0 && has_lldpds)
+            facts(i, task, strcmp(nodes[i].name, setup.cut) == 0 ? 1 : 3, process);
+        if (strcmp(words[0], "check") == 0 && setup.has_lldpds)
             line(process,
                  "%zu: " RECORD_BEGIN ",\"metric\":\"lldpd\",\"unit\":\"count\",\"value\":1,"
                  "\"node\":\"%s\"}",
                  task, "check", "host.config", nodes[i].name);
-        if (strcmp(words[0], "topology") == 0 && strcmp(nodes[i].name, unheard) != 0)
+        if (strcmp(words[0], "topology") == 0 && strcmp(nodes[i].name, setup.unheard) != 0)
             line(process,
                  "%zu: " RECORD_BEGIN ",\"metric\":\"neighbors\",\"unit\":\"count\",\"value\":0,"
                  "\"node\":\"%s\"}",
                  task, "topology", "net.topology", nodes[i].name);
-        if (strcmp(words[0], "certificate") == 0 && !refuses_certificates) {
+        if (strcmp(words[0], "certificate") == 0 && !setup.refuses_certificates) {
             char expires[80] = "";
 
             world.nodes[i].has_certificate = world.nodes[i].is_issued = true;
@@ -900,13 +965,13 @@ static void muster(char *const *words, const struct hostlist *names, const struc
                      "\"metric\":\"level\",\"message\":\"full\",\"node\":\"%s\"}",
                      task, nodes[i].name);
                 snprintf(expires, sizeof expires,
-                         ",\"metric\":\"expires\",\"unit\":\"s\",\"value\":%lld", kept_until);
+                         ",\"metric\":\"expires\",\"unit\":\"s\",\"value\":%lld", setup.kept_until);
             }
             line(process, "%zu: " RECORD_BEGIN "%s,\"node\":\"%s\"}", task, "certificate",
                  "certificate", expires, nodes[i].name);
         }
         if (strcmp(words[0], "revoke") == 0) {
-            bool is_later = words[2] && issued_s > atoll(strchr(words[2], '=') + 1);
+            bool is_later = words[2] && setup.issued_s > atoll(strchr(words[2], '=') + 1);
 
             world.nodes[i].has_certificate &= is_later;
             line(process,
@@ -920,21 +985,17 @@ static void muster(char *const *words, const struct hostlist *names, const struc
 
 static bool has_program(const char *node)
 {
-    return index_of(node) < 1 || index_of(node) > without_program;
+    return index_of(node) < 1 || index_of(node) > setup.without_program;
 }
 
 /* Each task prints its version, or the loader says why not. */
-static const char *container;       /* GpuContainer */
-static const char *container_lacks; /* a node, or "" for none; NULL: no container is looked for */
-static char container_options[64], container_program[64];
-
 /* What a container's command, or srun with pyxis, does: runs what it is given, where it can. */
 static void container_versions(const struct step *wanted, const struct process *process)
 {
     char text[200];
 
     for (size_t task = 0; task < wanted->nodes->count; task++) {
-        bool is_there = strcmp(wanted->nodes->names[task], container_lacks) != 0;
+        bool is_there = strcmp(wanted->nodes->names[task], setup.container_lacks) != 0;
 
         snprintf(text, sizeof text, "%zu: %s", task,
                  is_there ? "muster-gpu 0.1" : "pyxis: image not found");
@@ -970,7 +1031,7 @@ static void wait_for_rank(const struct process *process, struct process_result *
 /* Returns whether the step goes on to its end. */
 static bool lasts(const struct process *process, struct process_result *result)
 {
-    for (double left_s = lasting_s; left_s > 0; left_s -= 0.1) {
+    for (double left_s = setup.lasting_s; left_s > 0; left_s -= 0.1) {
         now_s += 0.1;
         process->on_tick(process->context);
         if (*process->stop) {
@@ -1043,7 +1104,7 @@ static int step(const struct step *wanted, const struct process *process,
         return error_set(err, "no such job");
     if (!lasts(process, result))
         return 0;
-    if (strcmp(name, stopped_in) == 0)
+    if (strcmp(name, setup.stopped_in) == 0)
         certify_stop = SIGINT;
     note_peers(name, process);
     if (strcmp(name, "muster-links") == 0)
@@ -1062,14 +1123,14 @@ static int step(const struct step *wanted, const struct process *process,
         }
     for (size_t i = 0; strncmp(name, "muster-", 7) == 0 && i < wanted->nodes->count; i++)
         if (!has_program(wanted->nodes->names[i])) {
-            if (is_waiting)
+            if (setup.is_waiting)
                 wait_for_rank(process, result);
             else
                 result->status = 127;
             return 0;
         }
     if (strcmp(name, "env") == 0) {
-        if (container_lacks) {
+        if (setup.container_lacks) {
             container_versions(wanted, process);
             return 0;
         }
@@ -1077,24 +1138,25 @@ static int step(const struct step *wanted, const struct process *process,
         versions(wanted->nodes, process);
         return 0;
     }
-    if (strcmp(name, "muster-collectives") == 0 && *drained_late)
-        drain_one(index_of(drained_late), "fan broken");
-    if (strcmp(name, "muster-collectives") == 0 && *freed)
-        world.nodes[index_of(freed)].is_reserved = false;
-    if (strcmp(name, "muster-launch") == 0 && hostlist_contains(wanted->nodes, full)) {
-        drain_one(index_of(full), full_reason);
+    if (strcmp(name, "muster-collectives") == 0 && *setup.drained_late)
+        drain_one(index_of(setup.drained_late), "fan broken");
+    if (strcmp(name, "muster-collectives") == 0 && *setup.freed)
+        world.nodes[index_of(setup.freed)].is_reserved = false;
+    if (strcmp(name, "muster-launch") == 0 && hostlist_contains(wanted->nodes, setup.full)) {
+        drain_one(index_of(setup.full), setup.full_reason);
         result->status = 137;
         return 0;
     }
-    if (strcmp(name, "muster-launch") == 0 && (leaving > 0 || is_ended_early)) {
-        if (leaving > 0)
-            drain_one(index_of(leaving-- % 2 == 0 ? "n6" : "n2"), "fan broken");
+    if (strcmp(name, "muster-launch") == 0 && (setup.leaving > 0 || setup.is_ended_early)) {
+        if (setup.leaving > 0)
+            drain_one(index_of(setup.leaving-- % 2 == 0 ? "n6" : "n2"), "fan broken");
         world.job = 0;
         result->status = 137;
         return 0;
     }
-    if (strcmp(name, dying_in) == 0 && hostlist_contains(wanted->nodes, dying) && deaths-- > 0) {
-        if (strcmp(wanted->nodes->names[0], dying) ==
+    if (strcmp(name, setup.dying_in) == 0 && hostlist_contains(wanted->nodes, setup.dying) &&
+        setup.deaths-- > 0) {
+        if (strcmp(wanted->nodes->names[0], setup.dying) ==
             0) { /* where rank 0 is, which tells for all */
             result->status = 137;
             return 0;
@@ -1103,11 +1165,11 @@ static int step(const struct step *wanted, const struct process *process,
              "{\"suite\":\"%s\",\"test\":\"workers.enumerate\",\"time\":1,\"metric\":\"died\","
              "\"verdict\":\"fail\",\"code\":\"process_died\",\"part\":\"rank 1\",\"node\":\"%s\","
              "\"message\":\"rank 1 died\"}",
-             name + strlen("muster-"), dying);
+             name + strlen("muster-"), setup.dying);
     }
     if (strcmp(name, "muster-links") == 0 && has_option(wanted->program, "--pairs") &&
-        hung_starts > 0) {
-        hung_starts--;
+        setup.hung_starts > 0) {
+        setup.hung_starts--;
         line(process,
              "{\"suite\":\"links\",\"test\":\"mpi.launch\",\"time\":1,\"metric\":\"complete\","
              "\"verdict\":\"unknown\",\"code\":\"launch_failed\",\"node\":\"n1\","
@@ -1121,9 +1183,6 @@ static int step(const struct step *wanted, const struct process *process,
         muster(wanted->program + 1, wanted->nodes, process);
     return 0;
 }
-
-static bool has_silent_reports; /* no suspect report can be read */
-static bool has_other_warnings; /* n1 has one about n6, behind another test's warning of n2 */
 
 int ran_query(struct ran *asked, size_t count, struct error *err)
 {
@@ -1158,18 +1217,18 @@ static int step_on(const struct hostlist *names, const char *partition, int wait
     (void)partition, (void)wait_s, (void)words;
     if (turn("step", err) != 0)
         return -1;
-    if (hostlist_contains(names, spoiling)) {
+    if (hostlist_contains(names, setup.spoiling)) {
         *result = (struct process_result){
-            .end = is_srun_killed ? PROCESS_TIMED_OUT : PROCESS_EXITED, .status = 1};
+            .end = setup.is_srun_killed ? PROCESS_TIMED_OUT : PROCESS_EXITED, .status = 1};
         process->on_line("0: srun: nodes are busy", true, process->context);
         snprintf(result->complaint.text, sizeof result->complaint.text, "0: srun: nodes are busy");
         return 0;
     }
     for (size_t i = 0; i < names->count; i++)
         was_read[index_of(names->names[i])] = true;
-    if (has_silent_reports)
+    if (setup.has_silent_reports)
         return error_set(err, "no job for the suspect reports");
-    if (has_other_warnings)
+    if (setup.has_other_warnings)
         warnings(names, process);
     *result = (struct process_result){.end = PROCESS_EXITED};
     return 0;
@@ -1220,10 +1279,9 @@ static const struct cluster_operations operations = {
 /* What a run prints on standard error is left in a file. */
 static void silence(int *kept)
 {
-    char path[64];
+    const char *path = path_in("said");
     int said;
 
-    snprintf(path, sizeof path, "%s/said", directory);
     said = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     fflush(NULL);
     for (int fd = 1; fd <= 2; fd++)
@@ -1239,10 +1297,9 @@ static void silence(int *kept)
 static const char *last_line(void)
 {
     static char line[400];
-    char path[64];
+    const char *path = path_in("said");
     FILE *said;
 
-    snprintf(path, sizeof path, "%s/said", directory);
     said = fopen(path, "r");
     line[0] = '\0';
     while (said && fgets(line, sizeof line, said))
@@ -1255,11 +1312,11 @@ static const char *last_line(void)
 /* Whether the last run has printed the text. */
 static bool has_said(const char *text)
 {
-    char line[400], path[64];
+    const char *path = path_in("said");
+    char line[400];
     bool is_there = false;
     FILE *said;
 
-    snprintf(path, sizeof path, "%s/said", directory);
     said = fopen(path, "r");
     while (said && !is_there && fgets(line, sizeof line, said))
         is_there = strstr(line, text) != NULL;
@@ -1277,16 +1334,10 @@ static void speak(const int *kept)
     }
 }
 
-static enum certify_level level; /* of the next runs */
-static bool keeps_history, is_suspects, is_due;
-static int failed_rails; /* AllowFailedRails */
-static const char *golden = "", *mounts = "";
-static long valid_s; /* CertificateValidity; 0: as it is without configuration */
-
-/* The cluster and the run as they are at first; certify is to be cleared. */
-static void begin(struct certify *certify, bool is_dry_run)
+/* The cluster and the run as they are at first. */
+static void begin(void)
 {
-    char path[256];
+    const char *path = path_in("history.db");
 
     world = (typeof(world)){0};
     for (int i = 0; i < NODES; i++) {
@@ -1294,10 +1345,10 @@ static void begin(struct certify *certify, bool is_dry_run)
         world.nodes[i].has_certificate = nodes[i].kind == FAULTY;
         snprintf(world.nodes[i].reason, sizeof world.nodes[i].reason, "%s",
                  nodes[i].kind == OURS     ? ours
-                 : nodes[i].kind == OTHERS ? others
+                 : nodes[i].kind == OTHERS ? setup.others
                                            : "");
     }
-    if (is_changing)
+    if (setup.is_changing)
         extra_one(4, "{\"muster_level\":1,\"muster_expires\":1}");
     turns = 0;
     looks = 0;
@@ -1306,48 +1357,48 @@ static void begin(struct certify *certify, bool is_dry_run)
     gpus_asked = -1;
     memset(peers_of, 0, sizeof peers_of);
     refused_name[0] = '\0';
-    *certify = (struct certify){.operations = &operations,
-                                .live_directory = live_directory,
-                                .options = {.is_dry_run = is_dry_run,
-                                            .is_idle = is_idle,
-                                            .is_suspects = is_suspects,
-                                            .is_due = is_due,
-                                            .nodes = named,
-                                            .level = level},
-                                .undo = {.journal = -1, .keeper_pipe = -1}};
-    conf_defaults(&certify->conf);
-    certify->conf.drain_cap_percent = 50;
-    snprintf(certify->conf.gpu_container, sizeof certify->conf.gpu_container, "%s",
-             container ? container : "");
-    certify->conf.allow_failed_rails = failed_rails;
-    if (valid_s > 0)
-        certify->conf.certificate_valid_s = valid_s;
-    hostlist_expand(mounts, &certify->conf.mounts, NULL);
-    snprintf(certify->conf.golden_path, sizeof certify->conf.golden_path, "%s", golden);
-    snprintf(path, sizeof path, "%s/history.db", directory);
-    if (!keeps_history)
+    certify_clear(&certify);
+    certify = (struct certify){.operations = &operations,
+                               .live_directory = setup.live_directory,
+                               .options = {.is_dry_run = setup.is_dry_run,
+                                           .is_idle = setup.is_idle,
+                                           .is_suspects = setup.is_suspects,
+                                           .is_due = setup.is_due,
+                                           .nodes = setup.named,
+                                           .level = setup.level},
+                               .undo = {.journal = -1, .keeper_pipe = -1}};
+    conf_defaults(&certify.conf);
+    certify.conf.drain_cap_percent = 50;
+    snprintf(certify.conf.gpu_container, sizeof certify.conf.gpu_container, "%s",
+             setup.container ? setup.container : "");
+    certify.conf.allow_failed_rails = setup.failed_rails;
+    if (setup.valid_s > 0)
+        certify.conf.certificate_valid_s = setup.valid_s;
+    hostlist_expand(setup.mounts, &certify.conf.mounts, NULL);
+    snprintf(certify.conf.golden_path, sizeof certify.conf.golden_path, "%s", setup.golden);
+    if (!setup.keeps_history)
         unlink(path);
-    snprintf(certify->conf.history_path, sizeof certify->conf.history_path, "%s", path);
+    snprintf(certify.conf.history_path, sizeof certify.conf.history_path, "%s", path);
 }
 
 /* Returns the exit status. */
-static int go(struct certify *certify, int (*function)(struct certify *, int, char **))
+static int go(int (*function)(struct certify *, int, char **))
 {
     static char program[] = "certification";
     char *argv[] = {program, NULL};
     int kept[3], status;
 
     silence(kept);
-    status = function(certify, 1, argv);
+    status = function(&certify, 1, argv);
     speak(kept);
     return status;
 }
 
-/* Returns the exit status; certify is to be cleared. */
-static int run(struct certify *certify, bool is_dry_run)
+/* Returns the exit status. */
+static int run(void)
 {
-    begin(certify, is_dry_run);
-    return go(certify, certify_run);
+    begin();
+    return go(certify_run);
 }
 
 /* The journals of runs that are left: what could not be undone, for the next run. Takes them away.
@@ -1374,12 +1425,12 @@ static int journals_take(void)
 }
 
 /* What must never happen, or NULL. */
-static const char *harm(const struct certify *certify, int status)
+static const char *harm(int status)
 {
     bool is_left = journals_take() > 0;
 
     for (int i = 0; i < NODES; i++) {
-        const struct node_run *node_run = certify_node_run(certify, nodes[i].name);
+        const struct node_run *node_run = certify_node_run(&certify, nodes[i].name);
         bool may_be_drained = nodes[i].kind != HEALTHY;
 
         if (world.nodes[i].is_drained && !may_be_drained)
@@ -1396,7 +1447,7 @@ static const char *harm(const struct certify *certify, int status)
         if (nodes[i].kind == OURS && strstr(world.nodes[i].comment, "[muster") && !is_left)
             return "a mark is left";
         if (nodes[i].kind == OTHERS &&
-            (!world.nodes[i].is_drained || strcmp(world.nodes[i].reason, others) != 0))
+            (!world.nodes[i].is_drained || strcmp(world.nodes[i].reason, setup.others) != 0))
             return "an administrator's drain is changed";
     }
     if ((world.job != 0 || *world.reservation) && !is_left)
@@ -1404,9 +1455,9 @@ static const char *harm(const struct certify *certify, int status)
     return status == COMMAND_PASS ? "the exit status says that all is well" : NULL;
 }
 
-static const struct outcome *outcome_of(const struct certify *certify, const char *name)
+static const struct outcome *outcome_of(const char *name)
 {
-    return &certify_node_run(certify, name)->outcome;
+    return &certify_node_run(&certify, name)->outcome;
 }
 
 static void see_value(const struct stage_value *value, void *context)
@@ -1418,21 +1469,20 @@ static void see_value(const struct stage_value *value, void *context)
 }
 
 /* "check 5 1;": of each stage how many nodes it tested, and failed, by the history. */
-static const char *values(const struct certify *certify)
+static const char *values(void)
 {
     static char text[200];
     struct error err;
 
     text[0] = '\0';
-    return stage_values(certify->conf.history_path, 0, see_value, text, &err) < 0 ? "an error"
-                                                                                  : text;
+    return stage_values(certify.conf.history_path, 0, see_value, text, &err) < 0 ? "an error"
+                                                                                 : text;
 }
 
 static void one_run(void)
 {
-    static struct certify certify;
-    int status = run(&certify, false);
-    const char *what = harm(&certify, status);
+    int status = run();
+    const char *what = harm(status);
 
     is_str(what ? what : "", "", "a run on a cluster with one faulty node does no harm");
     is_int(status, COMMAND_FAIL, "... and its exit status says that something failed");
@@ -1444,43 +1494,34 @@ static void one_run(void)
     ok(!world.nodes[2].has_certificate, "... and its certificate is gone");
     ok(!world.nodes[3].is_drained, "what is ours and passed is released");
     ok(world.job == 0 && !*world.reservation, "no job and no reservation is left");
-    is_str(values(&certify), "check 5 1;collectives 4 0;launch 4 0;links 4 0;reach 5 0;",
+    is_str(values(), "check 5 1;collectives 4 0;launch 4 0;links 4 0;reach 5 0;",
            "the history knows what each stage found");
     ok(links_were_quick, "the links were measured quickly");
     ok(check_deadline_s > bounded_longest_s(certify.conf.gpu_deadline_s) + CERTIFY_CHECK_S - 1,
        "muster check has time to say that a GPU driver hangs: %.0f s", check_deadline_s);
-    certify_clear(&certify);
-    mounts = "/home,/scratch:rw,/projects";
-    run(&certify, false);
+    setup.mounts = "/home,/scratch:rw,/projects";
+    run();
     ok(check_deadline_s >
            bounded_longest_s(certify.conf.gpu_deadline_s) + 3 * bounded_longest_s(CHECK_MOUNT_S),
        "... and three mounts as well: %.0f s", check_deadline_s);
-    mounts = "";
-    certify_clear(&certify);
 }
 
 /* What is measured again is so once more where MPI does not start. */
 static void slow_rails(void)
 {
-    static struct certify certify;
-
-    slow_rail = "n2";
+    setup.slow_rail = "n2";
     for (int tries = 0; tries <= 1; tries++) {
-        hung_starts = tries;
-        run(&certify, false);
+        setup.hung_starts = tries;
+        run();
         has_str(world.nodes[1].reason, "muster: rail_slow eth1 80 of 198 Mb/s",
                 "a slow rail drains its node where MPI hangs %d times when it is measured again",
                 tries);
         ok(world.nodes[0].is_issued && !world.nodes[0].is_drained, "... and its partner passes");
-        certify_clear(&certify);
     }
-    hung_starts = 2;
-    run(&certify, false);
+    setup.hung_starts = 2;
+    run();
     ok(!world.nodes[1].is_drained && !world.nodes[1].is_issued,
        "... it is unknown where MPI hangs twice");
-    certify_clear(&certify);
-    slow_rail = "";
-    hung_starts = 0;
 }
 
 static int count_drained(void)
@@ -1492,10 +1533,10 @@ static int count_drained(void)
     return count;
 }
 
-static bool has_note(const struct certify *certify, const char *text)
+static bool has_note(const char *text)
 {
-    for (size_t i = 0; i < certify->notes.count; i++)
-        if (strstr(certify->notes.names[i], text))
+    for (size_t i = 0; i < certify.notes.count; i++)
+        if (strstr(certify.notes.names[i], text))
             return true;
     return false;
 }
@@ -1503,75 +1544,57 @@ static bool has_note(const struct certify *certify, const char *text)
 /* What is slow because it loses packets is told as that alone. */
 static void losses(void)
 {
-    static struct certify certify;
-
-    lossy_rail = "n2";
-    run(&certify, false);
+    setup.lossy_rail = "n2";
+    run();
     has_str(world.nodes[1].reason,
             "muster: packet_loss eth1 loses 25 % of what it sends and receives",
             "a rail that loses packets drains its node");
     ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and its partners pass");
-    certify_clear(&certify);
-    path_is_slow = true;
-    run(&certify, false);
+    setup.path_is_slow = true;
+    run();
     has_str(world.nodes[1].reason, "muster: packet_loss", "... as well where a path of it is slow");
-    ok(!has_note(&certify, "path n1-n2"), "... which nobody blames on the path");
-    certify_clear(&certify);
-    lossy_rail = "";
+    ok(!has_note("path n1-n2"), "... which nobody blames on the path");
+    setup.lossy_rail = "";
 
-    run(&certify, false);
-    ok(has_note(&certify, "path n1-n2 eth1 carries 80 of 198 Mb/s"), "a slow path is told");
+    run();
+    ok(has_note("path n1-n2 eth1 carries 80 of 198 Mb/s"), "a slow path is told");
     ok(count_drained() == 1 && world.nodes[0].is_issued, "... and no node's");
-    certify_clear(&certify);
-    path_is_lossy = true;
-    run(&certify, false);
-    ok(has_note(&certify, "path n1-n2 eth1 loses 25 % of the packets that "),
-       "one that loses packets, too");
-    ok(!has_note(&certify, "path n1-n2 eth1 carries"), "... of which its speed follows");
-    certify_clear(&certify);
-    path_is_slow = path_is_lossy = false;
+    setup.path_is_lossy = true;
+    run();
+    ok(has_note("path n1-n2 eth1 loses 25 % of the packets that "), "one that loses packets, too");
+    ok(!has_note("path n1-n2 eth1 carries"), "... of which its speed follows");
 }
 
 /* A rail that is left out is in the certificate as what it is. */
 static void failed_rail(void)
 {
-    static struct certify certify;
     const struct node_run *node_run;
 
-    failed_rails = 1;
-    run(&certify, false);
-    failed_rails = 0;
+    setup.failed_rails = 1;
+    run();
     node_run = certify_node_run(&certify, "n3");
     ok(node_run && hostlist_contains(&node_run->rails, "links eth1: unusable rail_fault"),
        "a dead rail that the site allows is told as unusable");
-    certify_clear(&certify);
 }
 
 /* What the site compares with and cannot be read is the run's fault. */
 static void no_golden(void)
 {
-    static struct certify certify;
-
-    golden = "/nowhere/golden";
-    run(&certify, false);
-    golden = "";
+    setup.golden = "/nowhere/golden";
+    run();
     ok(certify.has_fault, "golden values that cannot be read are a fault");
     ok(world.nodes[0].is_issued, "... and no node's");
-    certify_clear(&certify);
 }
 
 static void looked_at(void)
 {
-    static struct certify certify;
     struct live_event event;
-    char line[1024], path[256], stages[256] = "", faults[256] = "";
+    const char *path = path_in("live");
+    char line[1024], stages[256] = "", faults[256] = "";
     int wrong = 0;
 
-    snprintf(path, sizeof path, "%s/live", directory);
-    live_directory = path;
-    run(&certify, false);
-    live_directory = NULL;
-    certify_clear(&certify);
+    setup.live_directory = path;
+    run();
     ok(live && live_was_held, "a run can be looked at while it holds its file");
     while (live && fgets(line, sizeof line, live)) {
         size_t length;
@@ -1598,211 +1621,163 @@ static void looked_at(void)
 
 static void dry_run(void)
 {
-    static struct certify certify;
-
-    run(&certify, true);
+    setup.is_dry_run = true;
+    run();
     ok(!world.nodes[2].is_drained && world.nodes[3].is_drained, "a dry run changes no node");
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_CERTIFICATE], VERDICT_SKIP,
+    is_int(outcome_of("n1")->stages[STAGE_CERTIFICATE], VERDICT_SKIP,
            "... and writes no certificate");
-    certify_clear(&certify);
 }
 
 static void no_accelerators(void)
 {
-    static struct certify certify;
-
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_SKIP,
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_SKIP,
            "nodes without accelerators skip the stage gpu");
     is_int(gpus_asked, -1, "... and no program is started for it");
-    certify_clear(&certify);
 }
 
 static void good_accelerators(void)
 {
-    static struct certify certify;
-
-    accelerators = GPUS;
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_PASS, "accelerators pass");
+    setup.accelerators = GPUS;
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_PASS, "accelerators pass");
     is_int(gpus_asked, 8, "... by a step that asks for all devices of a node");
     is_int(gpu_tasks, 1, "... with one task a node");
     ok(world.nodes[0].is_issued, "... and the node is certified");
-    certify_clear(&certify);
 }
 
 static void slow_accelerators(void)
 {
-    static struct certify certify;
-
-    accelerators = GPU_IS_SLOW;
-    run(&certify, false);
+    setup.accelerators = GPU_IS_SLOW;
+    run();
     has_str(world.nodes[0].reason, "muster: gpu_slow gpu3 slow", "a slow device drains its node");
-    is_int(outcome_of(&certify, "n1")->fault_count, 1, "... its figures are one fault");
+    is_int(outcome_of("n1")->fault_count, 1, "... its figures are one fault");
     ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... and no other node");
-    certify_clear(&certify);
-    accelerators = GPU_IS_NEAR;
-    run(&certify, false);
+    setup.accelerators = GPU_IS_NEAR;
+    run();
     ok(!world.nodes[0].is_drained && !world.nodes[0].is_issued,
        "one near its limit is a strike: neither drained nor certified");
-    certify_clear(&certify);
-    accelerators = GPUS_ARE_SLOW;
-    run(&certify, false);
+    setup.accelerators = GPUS_ARE_SLOW;
+    run();
     ok(!world.nodes[0].is_drained && !world.nodes[1].is_drained && !world.nodes[5].is_drained,
        "what all nodes have alike drains nobody");
-    certify_clear(&certify);
 }
 
 static void containers(void)
 {
-    static struct certify certify;
-
-    accelerators = GPUS;
-    container = "contain image";
-    container_lacks = "";
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_PASS,
-           "in a container accelerators pass");
+    setup.accelerators = GPUS;
+    setup.container = "contain image";
+    setup.container_lacks = "";
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_PASS, "in a container accelerators pass");
     is_str(container_program, "contain", "... whose command begins the step's");
     is_int(gpus_asked, 8, "... and that is muster-gpu's");
-    certify_clear(&certify);
-    container = "--container-image=image";
-    container_lacks = "n1";
-    run(&certify, false);
-    is_str(container_options, container, "options of srun's are given to it");
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_SKIP,
+    setup.container = "--container-image=image";
+    setup.container_lacks = "n1";
+    run();
+    is_str(container_options, setup.container, "options of srun's are given to it");
+    is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_SKIP,
            "a node that cannot have the container skips the stage");
-    is_int(outcome_of(&certify, "n2")->stages[STAGE_GPU], VERDICT_PASS, "... the others pass");
+    is_int(outcome_of("n2")->stages[STAGE_GPU], VERDICT_PASS, "... the others pass");
     ok(world.nodes[0].is_issued && !world.nodes[0].is_drained && certify.notes.count > 0,
        "... it is certified, with a note");
-    certify_clear(&certify);
-    container = container_lacks = NULL;
-    accelerators = NO_GPUS;
 }
 
 static void missing_libraries(void)
 {
-    static struct certify certify;
-
-    accelerators = NO_LIBRARY;
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_SKIP,
+    setup.accelerators = NO_LIBRARY;
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_SKIP,
            "without a library on any node the stage is skipped");
     ok(world.nodes[0].is_issued && certify.notes.count > 0, "... and the nodes are certified");
-    certify_clear(&certify);
-    accelerators = NO_LIBRARY_OF_N1;
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_GPU], VERDICT_UNKNOWN,
+    setup.accelerators = NO_LIBRARY_OF_N1;
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_UNKNOWN,
            "without it on one node that node is unknown");
     ok(!world.nodes[0].is_issued && !world.nodes[0].is_drained && world.nodes[1].is_issued,
        "... neither certified nor drained");
-    certify_clear(&certify);
-    accelerators = NO_GPUS;
 }
 
 static void hosts(void)
 {
-    static struct certify certify;
-
     host_steps = 0;
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_SKIP,
-           "level quick skips the stage host");
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_SKIP, "level quick skips the stage host");
     is_int(host_steps, 0, "... and starts no program for it");
-    certify_clear(&certify);
-    level = LEVEL_STANDARD;
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_PASS, "level standard has it");
+    setup.level = LEVEL_STANDARD;
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_PASS, "level standard has it");
     is_int(host_steps, 1, "... once for all nodes");
     ok(!links_were_quick, "... and measures the links well");
     ok(world.nodes[0].is_issued, "... and the node is certified");
-    certify_clear(&certify);
-    host_kind = CORE_IS_SLOW;
-    run(&certify, false);
+    setup.host_kind = CORE_IS_SLOW;
+    run();
     has_str(world.nodes[0].reason, "muster: core_slow cpu6 slow", "a slow core drains its node");
     ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... and no other");
-    certify_clear(&certify);
-    host_kind = CORE_IS_NEAR;
-    run(&certify, false);
+    setup.host_kind = CORE_IS_NEAR;
+    run();
     ok(!world.nodes[0].is_drained && !world.nodes[0].is_issued,
        "one near its limit is a strike: neither drained nor certified");
-    certify_clear(&certify);
-    host_kind = CORE_IS_WRONG;
-    run(&certify, false);
+    setup.host_kind = CORE_IS_WRONG;
+    run();
     has_str(world.nodes[0].reason, "muster: core_wrong cpu6 wrong", "a core that computes wrong");
-    certify_clear(&certify);
-    host_kind = DISK_IS_SLOW;
-    run(&certify, false);
+    setup.host_kind = DISK_IS_SLOW;
+    run();
     ok(!world.nodes[0].is_drained && *certify_node_run(&certify, "n1")->certified_until,
        "a slow disk is a warning, and the node is certified");
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_WARN, "... of the stage");
-    certify_clear(&certify);
-    host_kind = HOST_IS_LEFT_OUT;
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_SKIP,
+    is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_WARN, "... of the stage");
+    setup.host_kind = HOST_IS_LEFT_OUT;
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_SKIP,
            "a node on which nothing was measured skips the stage");
-    ok(has_note(&certify, "host: n1: not measured: 8 nodes of the same machine"),
-       "... why is told");
+    ok(has_note("host: n1: not measured: 8 nodes of the same machine"), "... why is told");
     ok(world.nodes[0].is_issued, "... and it is certified");
-    is_int(outcome_of(&certify, "n2")->stages[STAGE_HOST], VERDICT_PASS, "... the others pass");
-    certify_clear(&certify);
-    host_kind = HOST_IS_GOOD;
+    is_int(outcome_of("n2")->stages[STAGE_HOST], VERDICT_PASS, "... the others pass");
+    setup.host_kind = HOST_IS_GOOD;
     for (int i = 0; i < HISTORY_RUNS_LEAST; i++) {
-        run(&certify, false);
-        certify_clear(&certify);
-        keeps_history = true;
+        run();
+        setup.keeps_history = true;
     }
-    host_triad = 170;
-    host_stalled = 0.3;
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_PASS,
+    setup.host_triad = 170;
+    setup.host_stalled = 0.3;
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_PASS,
            "a figure of threads that others kept from running is none of the node's history");
-    certify_clear(&certify);
-    host_stalled = 0;
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_HOST], VERDICT_WARN,
+    setup.host_stalled = 0;
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_WARN,
            "a figure below the node's own history is a warning");
-    is_int(outcome_worst(outcome_of(&certify, "n1"))->code, FAULT_MEMORY_SLOW, "... with its code");
-    is_int(outcome_of(&certify, "n2")->stages[STAGE_HOST], VERDICT_PASS, "... of no other node");
-    certify_clear(&certify);
-    host_triad = 200;
-    keeps_history = false;
-    level = LEVEL_QUICK;
+    is_int(outcome_worst(outcome_of("n1"))->code, FAULT_MEMORY_SLOW, "... with its code");
+    is_int(outcome_of("n2")->stages[STAGE_HOST], VERDICT_PASS, "... of no other node");
 }
 
 /* A step's task speaks of its own node only. */
 static void lying(void)
 {
-    static struct certify certify;
     size_t count;
 
-    lies = 3000;
-    run(&certify, false);
-    lies = 0;
+    setup.lies = 3000;
+    run();
     ok(!world.nodes[0].is_drained && world.nodes[0].is_issued,
        "what a node says of another one costs that one nothing");
     has_str(world.nodes[2].reason, "muster: link_down", "... and what it says of itself counts");
     is_int((long)certify.refused_records, 3000, "... all that was refused is counted");
     count = certify.records.count;
     ok(count < 1000, "... and %zu records are kept", count);
-    certify_clear(&certify);
 }
 
 /* What is measured of it afterwards is well. */
 static void reboots(const char *name)
 {
-    static struct certify certify;
     int status;
 
-    rebooted = name;
-    status = run(&certify, false);
-    rebooted = "";
+    setup.rebooted = name;
+    status = run();
     ok(!world.nodes[index_of(name)].is_issued, "%s that reboots in mid-run is not certified", name);
-    is_int(outcome_of(&certify, name)->verdict, VERDICT_UNKNOWN, "... it is unknown");
-    is_int(outcome_worst(outcome_of(&certify, name))->code, FAULT_NOT_MEASURED,
+    is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "... it is unknown");
+    is_int(outcome_worst(outcome_of(name))->code, FAULT_NOT_MEASURED,
            "... which is not for others' use of it");
-    ok(!harm(&certify, status), "... which does no harm");
-    certify_clear(&certify);
+    ok(!harm(status), "... which does no harm");
 }
 
 /* The head does not reach n2, for ever or once it is in the job; slurmctld misses it after so long.
@@ -1810,28 +1785,21 @@ static void reboots(const char *name)
 /* Jobs have n1, n2 and n6. */
 static void leaves_nodes_alone_in_one_line(void)
 {
-    static struct certify certify;
-
-    taken_until_s = now_s + 3600;
-    run(&certify, false);
-    taken_until_s = 0;
-    ok(has_note(&certify, "n[1-2,6]: left alone: it is in a reservation"),
+    setup.taken_until_s = now_s + 3600;
+    run();
+    ok(has_note("n[1-2,6]: left alone: it is in a reservation"),
        "nodes that are left alone for the same reason are in one line");
-    ok(has_note(&certify, "n5: left alone: drained by someone else: fan broken"),
+    ok(has_note("n5: left alone: drained by someone else: fan broken"),
        "... for another in another");
-    certify_clear(&certify);
 }
 
 static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
 {
-    static struct certify certify;
-
-    cut_off = "n2";
-    is_cut_off_late = is_late;
-    missed_s = now_s + after_s;
-    run(&certify, false);
-    cut_off = "";
-    is_int(outcome_of(&certify, "n2")->verdict, verdict,
+    setup.cut_off = "n2";
+    setup.is_cut_off_late = is_late;
+    setup.missed_s = now_s + after_s;
+    run();
+    is_int(outcome_of("n2")->verdict, verdict,
            "a node that the head does not reach%s, and slurmctld %s", is_late ? " any more" : "",
            isinf(after_s)  ? "does"
            : after_s > 0.0 ? "misses later"
@@ -1839,130 +1807,98 @@ static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
     is_int(world.nodes[1].is_drained, verdict == VERDICT_FAIL, "... is drained where it failed");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
     if (verdict == VERDICT_UNKNOWN)
-        has_str(outcome_worst(outcome_of(&certify, "n2"))->message,
+        has_str(outcome_worst(outcome_of("n2"))->message,
                 "no answer; slurmctld does not miss it: check names and network of this host",
                 "... which is said");
-    certify_clear(&certify);
 }
 
 /* The certificates' job has to wait for n2, whose epilog hangs. n3 has failed, and answers. */
 static void removes_the_certificate_where_another_node_hangs(void)
 {
-    static struct certify certify;
-
-    hanging = "n2";
+    setup.hanging = "n2";
     hung_loads = 0;
-    run(&certify, false);
-    hanging = "";
+    run();
     ok(hung_loads < 50, "while two jobs hang the nodes are looked at %d times", hung_loads);
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued,
        "a node whose epilog hangs has no certificate, others have");
     ok(!certify_node_run(&certify, "n3")->is_silent, "... one that failed does not become silent");
     ok(!world.nodes[2].has_certificate, "... and loses its certificate");
-    certify_clear(&certify);
 }
 
 /* It goes in the first step, and slurmctld misses it only when all is over. */
 static void waits_for_epilogs_that_are_slow(void)
 {
-    static struct certify certify;
-
-    hanging = "n2";
-    epilog_s = 10;
-    run(&certify, false);
-    hanging = "";
-    epilog_s = 0;
+    setup.hanging = "n2";
+    setup.epilog_s = 10;
+    run();
     ok(!world.nodes[1].is_issued, "where an epilog hangs that node has no certificate");
     ok(world.nodes[0].is_issued && world.nodes[3].is_issued && world.nodes[5].is_issued,
        "... those whose epilog is slow have one");
     ok(!world.nodes[2].has_certificate, "... and one that failed loses its own");
-    certify_clear(&certify);
 }
 
 /* n3 has failed, and the battery's job does not end there. */
 static void asks_no_node_that_is_down_to_remove_its_certificate(void)
 {
-    static struct certify certify;
-
-    dead = "n3";
-    run(&certify, false);
-    dead = "";
+    setup.dead = "n3";
+    run();
     ok(certify_node_run(&certify, "n3")->is_missed,
        "a node that is down, and completing, is missed");
     ok(world.nodes[0].is_issued, "... and others are certified");
-    certify_clear(&certify);
 }
 
 static void is_cut_off_in_the_stage_that_noticed(void)
 {
-    static struct certify certify;
     enum stage stage;
 
-    cut_off = "n2";
-    is_cut_off_late = true;
-    lasting_s = 10;
-    missed_s = now_s + 15;
-    run(&certify, false);
-    cut_off = "";
-    lasting_s = 0;
-    stage = outcome_worst(outcome_of(&certify, "n2"))->stage;
-    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_FAIL,
-           "a node that is missed at last fails");
+    setup.cut_off = "n2";
+    setup.is_cut_off_late = true;
+    setup.lasting_s = 10;
+    setup.missed_s = now_s + 15;
+    run();
+    stage = outcome_worst(outcome_of("n2"))->stage;
+    is_int(outcome_of("n2")->verdict, VERDICT_FAIL, "a node that is missed at last fails");
     is_str(stage_name(stage), "check", "... in the stage that noticed");
     ok(world.nodes[0].is_issued && world.nodes[5].is_issued,
        "... and the others' checks go on without it");
-    certify_clear(&certify);
 }
 
 static void fails_no_node_that_slurm_reboots(void)
 {
-    static struct certify certify;
-
-    cut_off = "n2";
-    is_cut_off_late = is_rebooting = true;
-    lasting_s = 10;
-    missed_s = now_s;
-    run(&certify, false);
-    cut_off = "";
-    is_rebooting = false;
-    lasting_s = 0;
-    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN,
+    setup.cut_off = "n2";
+    setup.is_cut_off_late = setup.is_rebooting = true;
+    setup.lasting_s = 10;
+    setup.missed_s = now_s;
+    run();
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
            "a node that is rebooted by intent meanwhile is unknown");
-    is_str(outcome_worst(outcome_of(&certify, "n2"))->message, "left alone: rebooting",
-           "... which is said");
+    is_str(outcome_worst(outcome_of("n2"))->message, "left alone: rebooting", "... which is said");
     ok(!world.nodes[1].is_drained, "... and is not drained");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... the others are certified");
-    certify_clear(&certify);
 }
 
 /* A node keeps a certificate that says more than this run's. */
 static void certificate_kept(void)
 {
-    static struct certify certify;
-
-    has_extra = true;
-    keeping = 1;
-    run(&certify, false);
-    has_extra = false;
-    keeping = -1;
+    setup.has_extra = true;
+    setup.keeping = 1;
+    run();
     has_str(world.nodes[1].extra, "\"muster_level\":3,\"muster_expires\":4000000000",
             "a certificate of a higher level that stays is what jobs are offered");
     has_str(world.nodes[0].extra, "\"muster_level\":1,", "... of other nodes the new one");
     ok(strstr(world.nodes[0].extra, "4000000000") == NULL, "... with its own end");
-    certify_clear(&certify);
 }
 
 /* n1's certificate is of a higher level, and ends after so long. */
 static void with_a_higher_level(time_t left_s, bool is_due_run, const char *what, bool is_renewed)
 {
-    static struct certify certify;
-    char path[256], until[32];
+    const char *path = path_in("history.db");
+    char until[32];
     struct records none = {0};
     struct error err;
 
-    kept_until = time(NULL) + left_s;
-    text_time(until, sizeof until, "%Y-%m-%d %H:%M", (time_t)kept_until);
-    snprintf(path, sizeof path, "%s/history.db", directory);
+    setup.kept_until = time(NULL) + left_s;
+    text_time(until, sizeof until, "%Y-%m-%d %H:%M", (time_t)setup.kept_until);
     unlink(path);
     history_add(
         path,
@@ -1970,15 +1906,11 @@ static void with_a_higher_level(time_t left_s, bool is_due_run, const char *what
         &(struct history_node){
             .node = "n1", .verdict = VERDICT_PASS, .certified_until = until, .rail_mbps = NAN},
         1, &none, 0, &err);
-    has_extra = keeps_history = true;
-    keeping = 0;
-    is_due = is_due_run;
-    run(&certify, false);
+    setup.has_extra = setup.keeps_history = true;
+    setup.keeping = 0;
+    setup.is_due = is_due_run;
+    run();
     is_int(strstr(world.nodes[0].extra, "\"muster_level\":3,") == NULL, is_renewed, "%s", what);
-    certify_clear(&certify);
-    is_due = keeps_history = has_extra = false;
-    keeping = -1;
-    kept_until = 4000000000;
 }
 
 static void renews_what_is_due(void)
@@ -1987,12 +1919,11 @@ static void renews_what_is_due(void)
                         "a certificate of a higher level that is due is renewed", true);
     with_a_higher_level(CERTIFY_DUE_S - 3600, false,
                         "... and stays where its node is tested for another reason", false);
-    valid_s = 86400;
+    setup.valid_s = 86400;
     with_a_higher_level(20 * 3600, true, "where all last a day, one that is not due yet stays",
                         false);
     with_a_higher_level(20 * 3600, false, "... whyever its node is tested", false);
     with_a_higher_level(10 * 3600, false, "... and one that ends sooner is renewed", true);
-    valid_s = 0;
 }
 
 /* A run before certified all nodes that this one could choose. Returns history_add()'s. */
@@ -2000,7 +1931,7 @@ static int certified_before(void)
 {
     struct history_node certified[NODES];
     struct records none = {0};
-    char path[256];
+    const char *path = path_in("history.db");
     struct error err;
 
     for (int i = 0; i < NODES; i++)
@@ -2008,7 +1939,6 @@ static int certified_before(void)
                                              .verdict = VERDICT_PASS,
                                              .certified_until = "2036-01-01 00:00 UTC",
                                              .rail_mbps = NAN};
-    snprintf(path, sizeof path, "%s/history.db", directory);
     return history_add(path, &(struct history_run){.run = "r0", .level = "full"}, certified, NODES,
                        &none, 0, &err);
 }
@@ -2016,11 +1946,9 @@ static int certified_before(void)
 /* With the two partners of n4, which is tested as muster has drained it, n6 is not tested. */
 static void knows_what_waits(void)
 {
-    static struct certify certify;
-    char path[256];
+    const char *path = path_in("history.db");
     sqlite3 *busy;
 
-    snprintf(path, sizeof path, "%s/history.db", directory);
     unlink(path);
     history_busy_ms = 1;
     sqlite3_open(path, &busy);
@@ -2028,33 +1956,28 @@ static void knows_what_waits(void)
     is_int(certified_before(), 1, "a run waits");
     sqlite3_close(busy);
     history_busy_ms = 10000;
-    is_due = keeps_history = true;
-    run(&certify, false);
-    is_due = keeps_history = false;
+    setup.is_due = setup.keeps_history = true;
+    run();
     ok(world.nodes[3].is_issued && !world.nodes[5].is_issued, "... its nodes are not due");
-    certify_clear(&certify);
 }
 
 /* What is left of the history after a full disk is no database. */
 static void all_are_due_where_the_history_is_damaged(void)
 {
-    static struct certify certify;
-    char path[256], command[300];
+    const char *path = path_in("history.db");
+    char command[300];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/history.db", directory);
     file = fopen(path, "w");
     for (int i = 0; file && i < 1000; i++)
         fputs("damaged ", file);
     if (file)
         fclose(file);
-    is_due = keeps_history = true;
-    run(&certify, false);
-    is_due = keeps_history = false;
+    setup.is_due = setup.keeps_history = true;
+    run();
     ok(world.nodes[0].is_issued && world.nodes[3].is_issued && world.nodes[5].is_issued,
        "where the history is damaged all nodes are due");
-    ok(has_note(&certify, "all certificates count as due: "), "... which is said");
-    certify_clear(&certify);
+    ok(has_note("all certificates count as due: "), "... which is said");
     snprintf(command, sizeof command, "rm -f %s*", path); /* the run is stored beside it */
     is_int(system(command), 0, "... and the run is kept");
 }
@@ -2062,17 +1985,14 @@ static void all_are_due_where_the_history_is_damaged(void)
 /* n6 is certified by the history, and not by what Slurm has of it. */
 static void is_due_by_slurm(const char *extra, const char *comment, const char *what)
 {
-    static struct certify certify;
-
-    is_due = true;
-    begin(&certify, false);
-    is_due = false;
+    setup.is_due = true;
+    begin();
+    setup.is_due = false;
     certified_before();
     extra_one(5, extra);
     comment_one(5, comment);
-    go(&certify, certify_run);
+    go(certify_run);
     ok(world.nodes[5].is_issued, "a node %s is due", what);
-    certify_clear(&certify);
 }
 
 static void is_due_against_the_history(void)
@@ -2082,21 +2002,19 @@ static void is_due_against_the_history(void)
     is_due_by_slurm("{\"muster_gate\":\"changed kernel\"}", "", "that its gate refuses");
     is_due_by_slurm("", comment, "whose certificate is revoked");
     free(comment);
-    reserved = nodes[5].name;
+    setup.reserved = nodes[5].name;
     is_due_by_slurm("", "", "that waits where no job starts");
-    reserved = "";
 }
 
 /* n1 failed a minute ago by this host's history or by its Comment, and reboots in mid-run. */
 static void after_a_failure(bool is_in_comment, int later_s, bool stays)
 {
-    static struct certify certify;
     struct records none = {0};
     struct error err;
     time_t failed = time(NULL) - 60;
     char *comment;
 
-    begin(&certify, false);
+    begin();
     comment = revocation_put("", failed);
     if (is_in_comment)
         comment_one(0, comment);
@@ -2107,136 +2025,103 @@ static void after_a_failure(bool is_in_comment, int later_s, bool stays)
                     1, &none, 0, &err);
     free(comment);
     world.nodes[0].has_certificate = true;
-    issued_s = failed + later_s;
-    rebooted = "n1";
-    go(&certify, certify_run);
-    rebooted = "";
-    issued_s = 0;
-    is_int(outcome_of(&certify, "n1")->verdict, VERDICT_UNKNOWN, "one of which nothing is known");
+    setup.issued_s = failed + later_s;
+    setup.rebooted = "n1";
+    go(certify_run);
+    is_int(outcome_of("n1")->verdict, VERDICT_UNKNOWN, "one of which nothing is known");
     is_int(world.nodes[0].has_certificate, stays, "... %s a certificate from %s failed by its %s",
            stays ? "keeps" : "loses", stays ? "after it" : "before it",
            is_in_comment ? "Comment" : "history");
     ok(!world.nodes[2].has_certificate, "... while what fails now loses its own");
-    certify_clear(&certify);
 }
 
 static void others_write(void)
 {
-    static struct certify certify;
-
-    has_extra = is_changing = true;
-    run(&certify, false);
-    has_extra = false;
+    setup.has_extra = setup.is_changing = true;
+    run();
     is_str(world.nodes[3].comment, "rack 9", "what the site writes into a Comment meanwhile stays");
     has_str(world.nodes[0].extra, "\"rack\":7", "... and into Extra");
     has_str(world.nodes[0].extra, "\"muster_level\":1,", "... with the certificate behind it");
     has_str(world.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
             "a certificate that another run wrote meanwhile stays");
-    certify_clear(&certify);
 }
 
 /* Slurm drains n5, which another run certifies meanwhile. */
 static void keeps_the_certificate_of_what_slurm_took_away(void)
 {
-    static struct certify certify;
-    const char *kept = others;
-
-    has_extra = is_changing = true;
-    others = "gres/gpu count reported lower than configured (0 < 8)";
-    run(&certify, false);
-    others = kept;
-    has_extra = false;
-    is_int(outcome_of(&certify, "n5")->verdict, VERDICT_FAIL, "one that Slurm took away fails");
+    setup.has_extra = setup.is_changing = true;
+    setup.others = "gres/gpu count reported lower than configured (0 < 8)";
+    run();
+    is_int(outcome_of("n5")->verdict, VERDICT_FAIL, "one that Slurm took away fails");
     has_str(world.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
             "... its certificate is not revoked, and jobs are still offered it");
-    certify_clear(&certify);
 }
 
 static void waits_for_no_node_of_a_busy_cluster_that_completes_later(void)
 {
-    static struct certify certify;
     double begin_s;
 
     node_loads = loads = 0;
-    is_busy_cluster = true;
+    setup.is_busy_cluster = setup.is_dry_run = true;
     begin_s = now_s;
-    run(&certify, true);
-    is_busy_cluster = false;
+    run();
     is_int(loads, 2, "where at each look another node completes the cluster is loaded twice");
     ok(now_s - begin_s < CERTIFY_SETTLE_S, "... and the first alone is waited for");
-    certify_clear(&certify);
 }
 
 /* A campaign tests it no more than twice: nobody but Slurm has it. */
 static void answers_again(void)
 {
-    static struct certify certify;
-    const char *kept = others;
-
-    others = "Not responding";
-    run(&certify, false);
-    others = kept;
-    is_int(outcome_of(&certify, "n5")->verdict, VERDICT_UNKNOWN,
+    setup.others = "Not responding";
+    run();
+    is_int(outcome_of("n5")->verdict, VERDICT_UNKNOWN,
            "one that Slurm took away and that answers now is unknown");
-    is_int(outcome_worst(outcome_of(&certify, "n5"))->code, FAULT_NOT_MEASURED,
+    is_int(outcome_worst(outcome_of("n5"))->code, FAULT_NOT_MEASURED,
            "... which is not for others' use of it");
-    certify_clear(&certify);
 }
 
 /* A node that nobody else has, and that a campaign could test for ever. */
-static void is_a_try(const struct certify *certify, const char *name, const char *what)
+static void is_a_try(const char *name, const char *what)
 {
-    is_int(outcome_of(certify, name)->verdict, VERDICT_UNKNOWN, "%s is unknown", what);
-    is_int(outcome_worst(outcome_of(certify, name))->code, FAULT_NOT_MEASURED,
+    is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "%s is unknown", what);
+    is_int(outcome_worst(outcome_of(name))->code, FAULT_NOT_MEASURED,
            "... which is not for others' use of it");
 }
 
 static void counts_what_recurs_as_tries(void)
 {
-    static struct certify certify;
-
-    full = "n2";
-    full_reason = "muster: memory_low 2026-11-01";
-    run(&certify, false);
-    full = "";
-    full_reason = "SlurmdSpoolDir is full";
-    is_a_try(&certify, "n2", "a node that its health check drains in mid-run");
-    certify_clear(&certify);
-    is_ended_early = true;
-    run(&certify, false);
-    is_ended_early = false;
-    is_a_try(&certify, "n1", "a node whose job is canceled");
-    certify_clear(&certify);
-    leaving = CERTIFY_TRIES;
-    run(&certify, false);
-    is_int(leaving, 0, "a job ends early in each attempt");
-    is_a_try(&certify, "n1", "... the node that is left");
-    is_int(outcome_worst(outcome_of(&certify, "n6"))->code, FAULT_NODE_AWAY,
+    setup.full = "n2";
+    setup.full_reason = "muster: memory_low 2026-11-01";
+    run();
+    is_a_try("n2", "a node that its health check drains in mid-run");
+    setup = usual;
+    setup.is_ended_early = true;
+    run();
+    setup.is_ended_early = false;
+    is_a_try("n1", "a node whose job is canceled");
+    setup.leaving = CERTIFY_TRIES;
+    run();
+    is_int(setup.leaving, 0, "a job ends early in each attempt");
+    is_a_try("n1", "... the node that is left");
+    is_int(outcome_worst(outcome_of("n6"))->code, FAULT_NODE_AWAY,
            "... one that others have taken is away");
-    certify_clear(&certify);
 }
 
 /* Slurm refuses a longer job, or never starts it. */
 static void asks_for_no_longer_job_than_the_partition_allows(void)
 {
-    static struct certify certify;
     struct error err;
 
-    run(&certify, false);
+    run();
     ok(wanted_minutes > 20, "the battery's job may last %d minutes", wanted_minutes);
-    certify_clear(&certify);
-    most_minutes = 20;
-    run(&certify, false);
+    setup.most_minutes = 20;
+    run();
     is_int(wanted_minutes, 20, "... but no longer than the partition allows");
     ok(world.nodes[0].is_issued, "... nodes are certified");
-    certify_clear(&certify);
-    is_ended_early = true;
-    run(&certify, false);
-    has_str(outcome_worst(outcome_of(&certify, "n1"))->message, "MaxTime=20 of partition p",
+    setup.is_ended_early = true;
+    run();
+    has_str(outcome_worst(outcome_of("n1"))->message, "MaxTime=20 of partition p",
             "... and of a job that is ended early why");
-    certify_clear(&certify);
-    is_ended_early = false;
-    most_minutes = 0;
     allocation_refused(&err, "no job of", "n1", "muster", ESLURM_INVALID_TIME_LIMIT);
     has_str(err.text, "MaxTime", "of a refusal for the time limit what to change is said");
 }
@@ -2244,197 +2129,154 @@ static void asks_for_no_longer_job_than_the_partition_allows(void)
 /* The steps of a job by their deadlines. */
 static void jobs_last_as_long_as_their_steps(void)
 {
-    static struct certify certify;
+    static struct certify made;
 
-    certify = (struct certify){.count = 16384, .is_root = true};
-    certify.node_runs = calloc(certify.count, sizeof *certify.node_runs);
-    ok(60 * certify_job_minutes(&certify, JOB_CHECK) >
-           certify_deadline_s(CERTIFY_CHECK_S, certify.count) + 60,
+    made = (struct certify){.count = 16384, .is_root = true};
+    made.node_runs = calloc(made.count, sizeof *made.node_runs);
+    ok(60 * certify_job_minutes(&made, JOB_CHECK) >
+           certify_deadline_s(CERTIFY_CHECK_S, made.count) + 60,
        "the job of 16,384 nodes' check does not end before its step");
-    ok(60 * certify_job_minutes(&certify, JOB_CERTIFICATES) >
-           2 * certify_deadline_s(CERTIFY_CERTIFICATE_S, certify.count) + 60,
+    ok(60 * certify_job_minutes(&made, JOB_CERTIFICATES) >
+           2 * certify_deadline_s(CERTIFY_CERTIFICATE_S, made.count) + 60,
        "... nor that of their certificates");
-    certify.count = 6;
-    ok(certify_job_minutes(&certify, JOB_CERTIFICATES) < 10, "... that of a few is short");
-    free(certify.node_runs);
+    made.count = 6;
+    ok(certify_job_minutes(&made, JOB_CERTIFICATES) < 10, "... that of a few is short");
+    free(made.node_runs);
 }
 
 /* It ends where nothing changes. */
-static int campaign(const char *name, struct campaign *campaign)
+static int campaign(const char *name)
 {
-    static struct certify base;
     struct error err;
     int status;
 
-    begin(&base, false);
-    base.options.campaign = name;
-    base.options.is_campaign = true;
-    base.options.campaign_nodes = named;
-    base.options.nodes = NULL;
-    base.options.json_path = "-"; /* its lines are on standard error then */
+    begin();
+    certify.options.campaign = name;
+    certify.options.is_campaign = true;
+    certify.options.campaign_nodes = setup.named;
+    certify.options.nodes = NULL;
+    certify.options.json_path = "-"; /* its lines are on standard error then */
     job_tries = 0;
-    status = go(&base, certify_campaign);
-    *campaign = (struct campaign){0};
-    campaign_read(base.conf.history_path, name, NULL, NULL, campaign, &err);
-    certify_clear(&base);
+    status = go(certify_campaign);
+    campaign_clear(&state);
+    campaign_read(certify.conf.history_path, name, NULL, NULL, &state, &err);
     return status;
 }
 
 static void ends_a_campaign(void)
 {
-    struct campaign found;
-
-    is_int(campaign("spring", &found), COMMAND_FAIL, "a campaign");
-    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 4, "... certifies the good nodes");
-    is_int((long long)found.counts[CAMPAIGN_LEFT], 1, "... and leaves what others drained");
-    campaign_clear(&found);
-    jobs_kind = NO_USER;
-    is_int(campaign("spring", &found), COMMAND_UNKNOWN, "one without BatteryUser ends");
+    is_int(campaign("spring"), COMMAND_FAIL, "a campaign");
+    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... certifies the good nodes");
+    is_int((long long)state.counts[CAMPAIGN_LEFT], 1, "... and leaves what others drained");
+    setup.jobs_kind = NO_USER;
+    is_int(campaign("spring"), COMMAND_UNKNOWN, "one without BatteryUser ends");
     is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after some tries");
-    campaign_clear(&found);
-    jobs_kind = NO_JOBS;
-    is_int(campaign("spring", &found), COMMAND_UNKNOWN, "one that gets no job ends");
-    is_int(found.runs, CAMPAIGN_BROKEN_MOST, "... after as many runs");
-    is_int((long long)found.counts[CAMPAIGN_UNKNOWN], 0, "... and its nodes");
-    is_int((long long)found.counts[CAMPAIGN_LEFT], NODES, "... are left for when it is continued");
-    campaign_clear(&found);
-    jobs_kind = NO_ACCOUNT; /* or slurmctld lacks its associations, which passes */
-    is_int(campaign("spring", &found), COMMAND_UNKNOWN, "one without an account ends");
-    is_int(found.runs, CAMPAIGN_BROKEN_MOST, "... after as many runs");
-    is_int((long long)found.counts[CAMPAIGN_UNKNOWN], 0, "... and its nodes");
-    is_int((long long)found.counts[CAMPAIGN_LEFT], NODES, "... are left as well");
-    campaign_clear(&found);
-    jobs_kind = JOBS;
+    setup.jobs_kind = NO_JOBS;
+    is_int(campaign("spring"), COMMAND_UNKNOWN, "one that gets no job ends");
+    is_int(state.runs, CAMPAIGN_BROKEN_MOST, "... after as many runs");
+    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... and its nodes");
+    is_int((long long)state.counts[CAMPAIGN_LEFT], NODES, "... are left for when it is continued");
+    setup.jobs_kind = NO_ACCOUNT; /* or slurmctld lacks its associations, which passes */
+    is_int(campaign("spring"), COMMAND_UNKNOWN, "one without an account ends");
+    is_int(state.runs, CAMPAIGN_BROKEN_MOST, "... after as many runs");
+    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... and its nodes");
+    is_int((long long)state.counts[CAMPAIGN_LEFT], NODES, "... are left as well");
 }
 
 /* Most of the free nodes are in q. */
 static void tests_the_other_partitions_of_one_that_refuses(void)
 {
-    struct campaign found;
-
-    partition_kind = TWO_PARTITIONS;
-    closed = "q";
-    is_int(campaign("may", &found), COMMAND_UNKNOWN, "a campaign that one partition refuses");
+    setup.partition_kind = TWO_PARTITIONS;
+    setup.closed = "q";
+    is_int(campaign("may"), COMMAND_UNKNOWN, "a campaign that one partition refuses");
     ok(!certify_stop, "... ends");
-    is_int((long long)found.counts[CAMPAIGN_FAILED], 1, "... and tests the nodes of the other");
-    is_int((long long)found.counts[CAMPAIGN_LEFT], 4, "... the rest is left");
+    is_int((long long)state.counts[CAMPAIGN_FAILED], 1, "... and tests the nodes of the other");
+    is_int((long long)state.counts[CAMPAIGN_LEFT], 4, "... the rest is left");
     is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after as many tries as where there is no other");
-    campaign_clear(&found);
-    closed = "p";
-    taken_until_s = now_s + 3600;
-    campaign("april", &found);
+    setup.closed = "p";
+    setup.taken_until_s = now_s + 3600;
+    campaign("april");
     ok(!certify_stop, "one where the nodes of the other are not free ends, too");
-    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 3, "... once they were, and were tested");
+    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 3, "... once they were, and were tested");
     is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after which the first gets no more tries");
     ok(has_said("busy nodes are free; partition p is given up: it refused 20 jobs in a row"),
        "... which is said while the other is waited for");
-    campaign_clear(&found);
     for (int i = A_LOOK; i <= A_JOB; i++) {
         static const char *const whats[] = {"", "slurmctld", "BatteryUser", "a job"};
         char name[20];
 
         snprintf(name, sizeof name, "april-%d", i);
-        failing = i;
-        taken_until_s = now_s + 3600;
-        campaign(name, &found);
-        ok(failing == NOTHING && !certify_stop, "one that lacks %s once then ends, too", whats[i]);
-        is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 3, "... and has tested them as well");
-        campaign_clear(&found);
+        setup.failing = i;
+        setup.taken_until_s = now_s + 3600;
+        campaign(name);
+        ok(setup.failing == NOTHING && !certify_stop, "one that lacks %s once then ends, too",
+           whats[i]);
+        is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 3, "... and has tested them as well");
     }
-    partition_kind = TWIN_PARTITIONS;
-    is_int(campaign("june", &found), COMMAND_FAIL, "one whose nodes are in another one too");
-    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 4, "... tests them there");
-    campaign_clear(&found);
-    partition_kind = ONE_PARTITION;
-    closed = "";
+    setup.partition_kind = TWIN_PARTITIONS;
+    is_int(campaign("june"), COMMAND_FAIL, "one whose nodes are in another one too");
+    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... tests them there");
 }
 
 /* After the campaign has chosen a group in it. */
 static void goes_on_without_a_partition_that_is_deleted(void)
 {
-    struct campaign found;
-
-    partition_kind = TWO_PARTITIONS;
+    setup.partition_kind = TWO_PARTITIONS;
     loads = 0;
-    deletion = 2;
-    is_int(campaign("july", &found), COMMAND_FAIL, "a campaign one of whose partitions is deleted");
-    is_int((long long)found.counts[CAMPAIGN_FAILED], 1, "... tests the nodes of the other");
-    campaign_clear(&found);
-    deletion = 0;
-    partition_kind = ONE_PARTITION;
+    setup.deletion = 2;
+    is_int(campaign("july"), COMMAND_FAIL, "a campaign one of whose partitions is deleted");
+    is_int((long long)state.counts[CAMPAIGN_FAILED], 1, "... tests the nodes of the other");
 }
 
 /* All but n5 are free. */
 static void asks_for_no_more_nodes_than_the_partition_allows(void)
 {
-    static struct certify certify;
-    struct campaign found;
-
-    most_nodes = 2;
-    run(&certify, false);
+    setup.most_nodes = 2;
+    run();
     ok(world.nodes[0].is_issued && world.nodes[1].is_issued,
        "as many nodes as MaxNodes allows are certified");
-    is_int(outcome_of(&certify, "n6")->verdict, VERDICT_UNKNOWN, "... the others are unknown");
+    is_int(outcome_of("n6")->verdict, VERDICT_UNKNOWN, "... the others are unknown");
     ok(world.nodes[3].is_drained, "... and drains of theirs are not lifted");
-    ok(has_note(&certify, "n[3-4,6]: left for another run: MaxNodes=2 of partition p"),
-       "... which is said");
-    certify_clear(&certify);
-    most_nodes = 4;
-    is_int(campaign("august", &found), COMMAND_FAIL, "a campaign takes no more at a time");
-    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 4, "... and tests all of them");
-    campaign_clear(&found);
-    most_nodes = 0;
+    ok(has_note("n[3-4,6]: left for another run: MaxNodes=2 of partition p"), "... which is said");
+    setup.most_nodes = 4;
+    is_int(campaign("august"), COMMAND_FAIL, "a campaign takes no more at a time");
+    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... and tests all of them");
 }
 
 static void names_what_is_never_tested(void)
 {
-    struct campaign found;
-
-    fifth = "n5-in-the-third-rack-of-the-second-row-of-the-first-hall-of-two-halls";
-    is_int(campaign("autumn", &found), COMMAND_FAIL, "a campaign with a name that is too long");
+    setup.fifth = "n5-in-the-third-rack-of-the-second-row-of-the-first-hall-of-two-halls";
+    is_int(campaign("autumn"), COMMAND_FAIL, "a campaign with a name that is too long");
     has_str(last_line(), "1 node cannot be tested: names longer than 63", "... says so at its end");
     ok(!strstr(last_line(), "once they are back"), "... and not to wait for it");
-    campaign_clear(&found);
-    fifth = "n5";
 }
 
 static void keeps_a_run_of_a_campaign_while_the_history_is_busy(void)
 {
-    char path[100];
-    struct campaign found;
+    const char *path = path_in("history.db");
 
-    keeps_history = true;
+    setup.keeps_history = true;
     history_busy_ms = 1;
-    snprintf(path, sizeof path, "%s/history.db", directory);
     sqlite3_open(path, &busy_history);
     sqlite3_exec(busy_history, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    is_int(campaign("winter", &found), COMMAND_FAIL, "a campaign beside a copy of the history");
+    is_int(campaign("winter"), COMMAND_FAIL, "a campaign beside a copy of the history");
     ok(!busy_history, "... has a run that waits for it");
-    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 4, "... and certifies the good nodes");
-    is_int((long long)found.counts[CAMPAIGN_UNKNOWN], 0, "... to its end");
-    campaign_clear(&found);
+    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... and certifies the good nodes");
+    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... to its end");
     sqlite3_close(busy_history);
     busy_history = NULL;
     history_busy_ms = 10000;
-    keeps_history = false;
 }
 
 /* n5, which Slurm took away, is in one partition with n1 and its partners; n1 in another one, too.
  */
 static void campaign_partners_are_of_the_partition_of_their_group(void)
 {
-    struct campaign found;
-    const char *kept = others;
-
-    others = "gres/gpu count reported lower than configured (0 < 8)";
-    partition_kind = PARTITION_IN_ANOTHER;
-    named = "n1,n5";
-    is_int(campaign("summer", &found), COMMAND_FAIL, "a campaign over a partition in another one");
-    is_int((long long)found.counts[CAMPAIGN_CERTIFIED], 1, "... certifies the node that is well");
-    campaign_clear(&found);
-    named = NULL;
-    partition_kind = ONE_PARTITION;
-    others = kept;
+    setup.others = "gres/gpu count reported lower than configured (0 < 8)";
+    setup.partition_kind = PARTITION_IN_ANOTHER;
+    setup.named = "n1,n5";
+    is_int(campaign("summer"), COMMAND_FAIL, "a campaign over a partition in another one");
+    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 1, "... certifies the node that is well");
 }
 
 /* By a muster that left a long list out. */
@@ -2443,13 +2285,11 @@ static void asks_for_nodes_that_no_record_names(void)
     struct record record = RECORD(.suite = "certify", .test = "campaign", .metric = "nodes",
                                   .part = "old", .value = NODES, .unit = "count", .time = 1);
     struct records records = {0};
-    struct campaign found;
     struct error err;
-    char path[256];
+    const char *path = path_in("history.db");
 
-    snprintf(path, sizeof path, "%s/history.db", directory);
     records_add(&records, &record);
-    keeps_history = true;
+    setup.keeps_history = true;
     for (int i = 0; i < 2; i++) {
         unlink(path);
         history_add(path,
@@ -2463,167 +2303,135 @@ static void asks_for_nodes_that_no_record_names(void)
                                            .certified_until = "2036-01-01 00:00 UTC",
                                            .rail_mbps = NAN},
                     1, &records, 0, &err);
-        is_int(campaign("old", &found), i == 0 ? COMMAND_USAGE : COMMAND_FAIL,
+        is_int(campaign("old"), i == 0 ? COMMAND_USAGE : COMMAND_FAIL,
                i == 0 ? "a campaign whose nodes are not known ends"
                       : "... one of another cluster is not asked for its nodes");
         if (i == 0)
-            is_int((long long)found.counts[CAMPAIGN_LEFT], NODES - 1, "... and is not complete");
-        campaign_clear(&found);
+            is_int((long long)state.counts[CAMPAIGN_LEFT], NODES - 1, "... and is not complete");
     }
-    keeps_history = false;
     records_clear(&records);
 }
 
 /* MUNGE fails on each node once the tests are over. */
 static void no_certificates(void)
 {
-    static struct certify certify;
     int status;
 
-    refuses_certificates = true;
-    status = run(&certify, false);
-    refuses_certificates = false;
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_COLLECTIVES], VERDICT_PASS,
+    setup.refuses_certificates = true;
+    status = run();
+    is_int(outcome_of("n1")->stages[STAGE_COLLECTIVES], VERDICT_PASS,
            "a certificate that cannot be written says nothing of the collectives");
-    is_int(outcome_of(&certify, "n1")->stages[STAGE_CERTIFICATE], VERDICT_UNKNOWN,
+    is_int(outcome_of("n1")->stages[STAGE_CERTIFICATE], VERDICT_UNKNOWN,
            "... it stands in its own column");
     ok(world.nodes[3].is_drained && strcmp(world.nodes[3].reason, ours) == 0,
        "... and a node of ours stays drained");
-    ok(!harm(&certify, status), "... which does no harm");
-    certify_clear(&certify);
+    ok(!harm(status), "... which does no harm");
 }
 
 static void waits_for_a_controller_that_is_started_again(void)
 {
-    static struct certify certify;
     const char *what;
 
-    for (restarts = AFTER_THE_TESTS; restarts <= AFTER_THE_CERTIFICATES; restarts++) {
-        what = harm(&certify, run(&certify, false));
+    for (setup.restarts = AFTER_THE_TESTS; setup.restarts <= AFTER_THE_CERTIFICATES;
+         setup.restarts++) {
+        what = harm(run());
         is_str(refused_name, "load", "slurmctld is started again after the %s",
-               restarts == AFTER_THE_TESTS ? "tests" : "certificates");
+               setup.restarts == AFTER_THE_TESTS ? "tests" : "certificates");
         is_str(what ? what : "", "", "... which does no harm");
         ok(world.nodes[0].is_issued && world.nodes[3].is_issued, "... nodes are certified");
         ok(!world.nodes[3].is_drained && !strstr(world.nodes[3].comment, "[muster"),
            "... one that passed is released for good");
         has_str(world.nodes[2].reason, "muster: link_down", "... one that failed is drained");
         ok(!world.nodes[2].has_certificate, "... and loses its certificate");
-        certify_clear(&certify);
-        refused_turn = 0;
+        setup.refused_turn = 0;
     }
-    restarts = NEVER;
 }
 
 /* Slurm drains a node in the middle of a stage, which ends that for all. */
 static void full_disk(void)
 {
-    static struct certify certify;
-
-    full = "n2";
-    run(&certify, false);
-    full = "";
+    setup.full = "n2";
+    run();
     is_str(world.nodes[1].reason, "SlurmdSpoolDir is full",
            "a node that Slurm drains in mid-run stays as Slurm has it");
-    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued && world.nodes[5].is_issued,
        "... and the others are certified without it");
-    certify_clear(&certify);
 }
 
 /* The job of the certificates would wait for it. */
 static void asks_for_no_job_with_a_node_that_is_drained(void)
 {
-    static struct certify certify;
-
-    drained_late = "n2";
+    setup.drained_late = "n2";
     late_jobs = 0;
-    run(&certify, false);
-    drained_late = "";
+    run();
     is_int(late_jobs, 0, "no job is asked for with a node that was drained after its tests");
     is_str(world.nodes[1].reason, "fan broken", "... whose drain stays");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
-    certify_clear(&certify);
 }
 
 /* Somebody changes the reservation of the run. */
 static void leaves_a_node_that_is_taken_out_of_the_reservation(void)
 {
-    static struct certify certify;
-
-    freed = "n2";
-    run(&certify, false);
-    freed = "";
-    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN,
+    setup.freed = "n2";
+    run();
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
            "a node that is taken out of the run's reservation is unknown");
-    has_str(outcome_worst(outcome_of(&certify, "n2"))->message,
+    has_str(outcome_worst(outcome_of("n2"))->message,
             "it was removed from the run's reservation meanwhile", "... which is said");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued && world.nodes[5].is_issued,
        "... and the others are certified");
-    certify_clear(&certify);
 }
 
 /* One node that cannot start the battery keeps the others waiting; where most cannot it is no
  * node's fault. */
 static void missing_program(void)
 {
-    static struct certify certify;
-
-    without_program = 1;
-    run(&certify, false);
-    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN,
+    setup.without_program = 1;
+    run();
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
            "a node on which the battery does not start is unknown");
     ok(probe_is_named, "... the step that asks has a name: it alone is canceled if it is late");
-    has_str(outcome_of(&certify, "n2")->faults[0].message,
+    has_str(outcome_of("n2")->faults[0].message,
             "muster-launch does not start here: muster-launch: libucp.so.0: cannot open it",
             "... with what its loader says");
     ok(!world.nodes[1].is_drained && !world.nodes[1].is_issued,
        "... neither drained nor certified");
     ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and the others are certified");
-    certify_clear(&certify);
-    is_waiting = true;
-    run(&certify, false);
+    setup.is_waiting = true;
+    run();
     ok(waited_s > CERTIFY_MUTE_S && waited_s < CERTIFY_MUTE_S + 2,
        "while the others wait for it nodes are asked soon: after %.1f s", waited_s);
-    is_int(outcome_of(&certify, "n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
     ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and the others are certified");
-    certify_clear(&certify);
-    is_waiting = false;
-    without_program = 4;
-    run(&certify, false);
-    without_program = 0;
+    setup.is_waiting = false;
+    setup.without_program = 4;
+    run();
     ok(!world.nodes[1].is_issued && !world.nodes[5].is_issued && !world.nodes[1].is_drained,
        "where it does not start on most, none is certified nor drained");
-    ok(!strstr(outcome_of(&certify, "n2")->faults[0].message, "does not start here"),
-       "... nor named");
-    certify_clear(&certify);
+    ok(!strstr(outcome_of("n2")->faults[0].message, "does not start here"), "... nor named");
 }
 
 /* One that ends by itself is measured again, alone with a good node that tells of it. */
 static void dies(const char *name, int times, bool is_drained)
 {
-    static struct certify certify;
-
-    dying = name;
-    deaths = times;
-    run(&certify, false);
-    dying = "";
+    setup.dying = name;
+    setup.deaths = times;
+    run();
     is_int(world.nodes[index_of(name)].is_drained, is_drained, "%s whose process ends %s", name,
            is_drained ? "again and again is drained" : "once is not drained");
     ok(!world.nodes[index_of(name)].is_issued && world.nodes[0].is_issued,
        "... it is not certified, and others are");
     if (is_drained)
         has_str(world.nodes[index_of(name)].reason, "alone with", "... and why");
-    certify_clear(&certify);
 }
 
 /* A step asks each of its nodes for as many GPUs. */
 static void retests_with_a_node_that_has_as_many_gpus(void)
 {
-    accelerators = GPUS_OF_TWO_COUNTS;
-    dying_in = "muster-gpu";
+    setup.accelerators = GPUS_OF_TWO_COUNTS;
+    setup.dying_in = "muster-gpu";
     dies("n6", 9, true);
-    dying_in = "muster-links";
-    accelerators = NO_GPUS;
 }
 
 /* The first try of a stage accepts connections of the nodes alone; the next one shows what it is
@@ -2631,60 +2439,45 @@ static void retests_with_a_node_that_has_as_many_gpus(void)
 static void addresses(void)
 {
     static const char all[] = "10.0.0.1-10.0.0.2 10.0.0.4 10.0.0.6;";
-    static struct certify certify;
 
-    run(&certify, false);
+    run();
     is_str(peers_of[0], "-;", "addresses that nobody told are not known");
-    certify_clear(&certify);
-    tells_addresses = true;
-    run(&certify, false);
+    setup.tells_addresses = true;
+    run();
     for (int i = 0; i < 3; i++)
         is_str(peers_of[i], all, "stage %d of the battery knows its nodes' addresses", i + 1);
-    certify_clear(&certify);
-    dying = "n2";
-    deaths = 1;
-    run(&certify, false);
+    setup.dying = "n2";
+    setup.deaths = 1;
+    run();
     is_int(strncmp(peers_of[1], all, strlen(all)), 0, "... in its first try");
     is_str(peers_of[1] + strlen(all), "-;", "... only");
-    certify_clear(&certify);
-    dying = "";
-    garbled_addresses = 2;
-    run(&certify, false);
+    setup.dying = "";
+    setup.garbled_addresses = 2;
+    run();
     is_str(peers_of[0], "-;", "addresses of which some cannot be parsed are not known");
-    ok(has_note(&certify, "n2: muster check told no addresses that can be parsed"),
-       "... and whose");
-    certify_clear(&certify);
-    garbled_addresses = 0;
-    tells_addresses = false;
+    ok(has_note("n2: muster check told no addresses that can be parsed"), "... and whose");
 }
 
 /* A node that does not tell where its cables go passes, but not in silence. */
 static void names_nodes_whose_cables_are_not_checked(void)
 {
-    static struct certify certify;
-
-    has_lldpds = true;
-    run(&certify, false);
-    ok(!has_note(&certify, "LLDP"), "cables of which all nodes tell");
+    setup.has_lldpds = true;
+    run();
+    ok(!has_note("LLDP"), "cables of which all nodes tell");
     ok(lldp_deadline_s > CERTIFY_NEIGHBORS_S, "... in a step that many nodes get more time for");
-    certify_clear(&certify);
-    unheard = "n2";
-    run(&certify, false);
-    ok(has_note(&certify, "LLDP: cables of n2 not checked"), "a node that does not is named");
+    setup.unheard = "n2";
+    run();
+    ok(has_note("LLDP: cables of n2 not checked"), "a node that does not is named");
     ok(world.nodes[1].is_issued, "... which is nothing against it");
-    certify_clear(&certify);
-    unheard = "";
-    has_lldpds = false;
 }
 
 /* What such a node lacks is not held against it. */
 static void cut_check(void)
 {
-    static struct certify certify;
     int failures = 0;
 
-    cut = "n2";
-    run(&certify, false);
+    setup.cut = "n2";
+    run();
     for (size_t i = 0; i < certify.records.count; i++) {
         const struct record *record = &certify.records.items[i];
 
@@ -2696,8 +2489,6 @@ static void cut_check(void)
            "... the node is unknown");
     is_int(world.nodes[1].is_drained, false, "... and not drained");
     ok(world.nodes[0].is_issued, "... others are certified");
-    certify_clear(&certify);
-    cut = "";
 }
 
 static int count_issued(void)
@@ -2720,15 +2511,14 @@ static void see_newest(const struct history_node *node, void *context)
 /* n1 and n2 are chosen, n3, which is faulty, and n6 are their partners. */
 static void idle(void)
 {
-    static struct certify certify;
     char text[200] = "", path[sizeof certify.conf.history_path];
     struct error err;
     double begin_s = now_s;
 
-    is_idle = true;
-    job_at_s = INFINITY;
-    lasting_s = 10;
-    run(&certify, false);
+    setup.is_idle = true;
+    setup.job_at_s = INFINITY;
+    setup.lasting_s = 10;
+    run();
     is_int((long)certify.count, 4,
            "of idle nodes as many as IdleCap allows are tested, and two partners");
     ok(world.nodes[0].is_issued && world.nodes[1].is_issued, "... and certified");
@@ -2737,56 +2527,47 @@ static void idle(void)
        "one that is drained is not idle");
     ok(looks > 4 && looks < (now_s - begin_s) / 4,
        "the jobs that wait are listed now and then: %d times in %.0f s", looks, now_s - begin_s);
-    certify_clear(&certify);
 
-    job_at_s = 0;
-    is_int(run(&certify, false), COMMAND_PASS, "nodes that a job waits for are not tested");
+    setup.job_at_s = 0;
+    is_int(run(), COMMAND_PASS, "nodes that a job waits for are not tested");
     is_int((long)certify.count, 0, "... none of them");
-    certify_clear(&certify);
 
     begin_s = now_s;
-    job_at_s = now_s + 25; /* launch */
-    is_int(run(&certify, false), COMMAND_UNKNOWN, "a job that wants a node interrupts the test");
-    ok(given_back_s > job_at_s && given_back_s < job_at_s + certify.conf.idle_grace_s / 2,
-       "... which gives its nodes back after %.1f s", given_back_s - job_at_s);
+    setup.job_at_s = now_s + 25; /* launch */
+    is_int(run(), COMMAND_UNKNOWN, "a job that wants a node interrupts the test");
+    ok(given_back_s > setup.job_at_s &&
+           given_back_s < setup.job_at_s + certify.conf.idle_grace_s / 2,
+       "... which gives its nodes back after %.1f s", given_back_s - setup.job_at_s);
     ok(world.job == 0 && !*world.reservation, "... no job and no reservation is left");
     is_int(count_drained() + count_issued(), 0, "... nobody is drained or certified");
     ok(world.nodes[2].has_certificate, "... and no certificate is lost, were it one to lose");
-    is_int(outcome_of(&certify, "n3")->verdict, VERDICT_UNKNOWN, "... as there is no verdict");
+    is_int(outcome_of("n3")->verdict, VERDICT_UNKNOWN, "... as there is no verdict");
     snprintf(path, sizeof path, "%s", certify.conf.history_path);
     ok(history_nodes(path, NULL, NODES, see_newest, text, &err) > 0, "the history knows");
-    is_str(values(&certify), "", "... that no stage has a finding");
+    is_str(values(), "", "... that no stage has a finding");
     is_str(text, "unknown interrupted: job 77 of user 1000 wants nodes of partition p", "... why");
-    certify_clear(&certify);
 
-    keeps_history = true;
-    job_at_s = INFINITY;
-    is_int(run(&certify, false), COMMAND_PASS, "after that they are left alone for a while");
+    setup.keeps_history = true;
+    setup.job_at_s = INFINITY;
+    is_int(run(), COMMAND_PASS, "after that they are left alone for a while");
     is_int((long)certify.count, 0, "... none of them is tested");
-    certify_clear(&certify);
-    keeps_history = false;
+    setup.keeps_history = false;
 
-    listing_s = 4;
-    is_int(run(&certify, false), COMMAND_UNKNOWN, "a busy slurmctld is left alone");
+    setup.listing_s = 4;
+    is_int(run(), COMMAND_UNKNOWN, "a busy slurmctld is left alone");
     ok(certify.count == 0 && looks == 1, "... at the first look");
-    certify_clear(&certify);
-    listing_s = 0;
-    is_idle = false;
-    lasting_s = 0;
 }
 
 /* Where many fail alike that is found only at the end. */
 static void fails_none_when_stopped(void)
 {
-    static struct certify certify;
     char text[200] = "", path[sizeof certify.conf.history_path];
     struct error err;
 
-    stopped_in = "muster-launch";
-    is_int(run(&certify, false), COMMAND_UNKNOWN, "a run that is stopped knows nothing");
-    stopped_in = "";
+    setup.stopped_in = "muster-launch";
+    is_int(run(), COMMAND_UNKNOWN, "a run that is stopped knows nothing");
     is_int(count_drained() + count_issued(), 0, "... nobody is drained or certified");
-    is_int(outcome_of(&certify, "n3")->verdict, VERDICT_UNKNOWN,
+    is_int(outcome_of("n3")->verdict, VERDICT_UNKNOWN,
            "... what failed so far is unknown, as it is not decided about");
     snprintf(path, sizeof path, "%s", certify.conf.history_path);
     seen_node = "n3";
@@ -2794,191 +2575,150 @@ static void fails_none_when_stopped(void)
     seen_node = "n1";
     is_str(text, "unknown interrupted: stopped by signal 2; seen until then: eth1: no link",
            "... what was seen");
-    certify_clear(&certify);
 }
 
 /* Two runs on one node would be measured against each other. */
 static void tests_nothing_while_another_run_chooses(void)
 {
-    static struct certify certify;
-    char path[512];
+    const char *path = path_in("runs/.turn");
     int fd;
 
-    snprintf(path, sizeof path, "%s/runs/.turn", directory);
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     ok(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "another run has the lock");
-    is_int(run(&certify, false), COMMAND_UNKNOWN, "... for too long");
+    is_int(run(), COMMAND_UNKNOWN, "... for too long");
     is_int(allocations, 0, "... and nothing is tested");
     has_str(last_line(), "cannot tell whether another run tests the same nodes",
             "... which is said");
-    certify_clear(&certify);
     close(fd);
     unlink(path);
     is_int(mkdir(path, 0700), 0, "a lock that cannot be had at all");
-    run(&certify, false);
+    run();
     ok(allocations > 0, "... is no other run: the nodes are tested");
-    certify_clear(&certify);
     rmdir(path);
 }
 
 static void claims_nothing_left_after_a_dry_run(void)
 {
-    static struct certify certify;
     int stopped = 0, wrong = 0;
 
-    for (stopped_turn = 1; stopped_turn < LAST_TURN; stopped_turn++) {
-        run(&certify, true);
+    setup.is_dry_run = true;
+    for (setup.stopped_turn = 1; setup.stopped_turn < LAST_TURN; setup.stopped_turn++) {
+        run();
         stopped += certify_stop != 0;
         wrong += certify_stop != 0 && !strstr(last_line(), "; all changes were undone");
-        certify_clear(&certify);
-        if (turns < stopped_turn)
+        if (turns < setup.stopped_turn)
             break;
     }
-    stopped_turn = 0;
     ok(stopped > 20, "a dry run is stopped in each of %d operations", stopped);
     is_int(wrong, 0, "... and says that nothing is left");
 }
 
 static void knows_no_suspects_without_reports(void)
 {
-    static struct certify certify;
-
-    is_suspects = true;
-    is_int(run(&certify, false), COMMAND_PASS, "without a suspect report nothing is tested");
+    setup.is_suspects = true;
+    is_int(run(), COMMAND_PASS, "without a suspect report nothing is tested");
     is_int((long)certify.count, 0, "... no node");
-    ok(has_note(&certify, "no suspects"), "... which is said");
-    certify_clear(&certify);
-    has_silent_reports = true;
-    is_int(run(&certify, false), COMMAND_UNKNOWN, "reports that cannot be read are no pass");
-    ok(has_note(&certify, "no job for the suspect reports"), "... why is said");
-    ok(!has_note(&certify, "no suspects"), "... and not that there are no suspects");
-    certify_clear(&certify);
-    has_silent_reports = is_suspects = false;
+    ok(has_note("no suspects"), "... which is said");
+    setup.has_silent_reports = true;
+    is_int(run(), COMMAND_UNKNOWN, "reports that cannot be read are no pass");
+    ok(has_note("no job for the suspect reports"), "... why is said");
+    ok(!has_note("no suspects"), "... and not that there are no suspects");
 }
 
 /* One node that a job has taken, or that starts none, is found by halves. */
 static void reads_suspect_reports_of_the_other_nodes(void)
 {
-    static struct certify certify;
-
-    is_suspects = true;
-    spoiling = "n2";
+    setup.is_suspects = true;
+    setup.spoiling = "n2";
     for (int i = 0; i < 2; i++) {
-        is_taken = i == 0;
+        setup.is_taken = i == 0;
         memset(was_read, 0, sizeof was_read);
-        is_int(run(&certify, false), is_taken ? COMMAND_PASS : COMMAND_UNKNOWN, "a node %s",
-               is_taken ? "that a job took is as one that was not free"
-                        : "whose reports cannot be read is no pass");
+        is_int(run(), setup.is_taken ? COMMAND_PASS : COMMAND_UNKNOWN, "a node %s",
+               setup.is_taken ? "that a job took is as one that was not free"
+                              : "whose reports cannot be read is no pass");
         ok(was_read[0] && was_read[2] && was_read[5] && !was_read[1], "... the others are read");
-        is_int(has_note(&certify, "cannot read the suspect reports of n2: srun: nodes are busy"),
-               !is_taken, "... which is %ssaid", is_taken ? "not " : "");
-        certify_clear(&certify);
+        is_int(has_note("cannot read the suspect reports of n2: srun: nodes are busy"),
+               !setup.is_taken, "... which is %ssaid", setup.is_taken ? "not " : "");
     }
-    is_taken = is_srun_killed = true;
-    is_int(run(&certify, false), COMMAND_UNKNOWN, "a node that our own job may still have");
-    ok(has_note(&certify, "cannot read the suspect reports of n2"), "... is not said to be taken");
-    certify_clear(&certify);
-    spoiling = "";
-    is_taken = is_srun_killed = is_suspects = false;
+    setup.is_taken = setup.is_srun_killed = true;
+    is_int(run(), COMMAND_UNKNOWN, "a node that our own job may still have");
+    ok(has_note("cannot read the suspect reports of n2"), "... is not said to be taken");
 }
 
 static void takes_no_other_warning_for_a_suspect_report(void)
 {
-    static struct certify certify;
-
-    is_suspects = has_other_warnings = true;
-    run(&certify, false);
-    ok(has_note(&certify, "n6: reported"), "a node is tested because of a suspect report");
-    ok(!has_note(&certify, "n2: reported"), "... and not because of another test's warning");
-    certify_clear(&certify);
-    is_suspects = has_other_warnings = false;
+    setup.is_suspects = setup.has_other_warnings = true;
+    run();
+    ok(has_note("n6: reported"), "a node is tested because of a suspect report");
+    ok(!has_note("n2: reported"), "... and not because of another test's warning");
 }
 
 /* Nodes of a partition that is down on purpose keep their suspect reports. */
 static void reads_suspect_reports_where_a_partition_is_up(void)
 {
-    static struct certify certify;
-
-    partition_kind = TWO_PARTITIONS;
-    is_suspects = true;
-    partitions_down = 1;
-    is_int(run(&certify, false), COMMAND_PASS, "suspect reports of a partition that is up suffice");
-    ok(has_note(&certify, "cannot read the suspect reports of 3 nodes: none of their partitions"),
+    setup.partition_kind = TWO_PARTITIONS;
+    setup.is_suspects = true;
+    setup.partitions_down = 1;
+    is_int(run(), COMMAND_PASS, "suspect reports of a partition that is up suffice");
+    ok(has_note("cannot read the suspect reports of 3 nodes: none of their partitions"),
        "... the others are told of");
-    certify_clear(&certify);
-    partitions_down = 2;
-    is_int(run(&certify, false), COMMAND_UNKNOWN, "where none is up suspects are unknown");
-    certify_clear(&certify);
-    partition_kind = ONE_PARTITION;
-    is_suspects = false;
-    partitions_down = 0;
+    setup.partitions_down = 2;
+    is_int(run(), COMMAND_UNKNOWN, "where none is up suspects are unknown");
 }
 
 /* n5 is in the default partition and not to be tested; n1 is in the other one. */
 static void partners_are_of_the_partition_of_who_is_tested(void)
 {
-    static struct certify certify;
-
-    partition_kind = TWO_PARTITIONS;
-    named = "n1,n5";
-    run(&certify, false);
+    setup.partition_kind = TWO_PARTITIONS;
+    setup.named = "n1,n5";
+    run();
     ok(world.nodes[0].is_issued, "a node that is named with one that is not free has partners");
     ok(world.nodes[1].is_issued && world.nodes[5].is_issued, "... of its own partition");
-    certify_clear(&certify);
-    partition_kind = ONE_PARTITION;
-    named = NULL;
 }
 
 /* Whenever the job comes. */
 static void idle_any_time(void)
 {
-    static struct certify certify;
     double longest_s = 0;
     int halves = 0, whole = 0, interrupted = 0;
 
-    is_idle = true;
-    lasting_s = 10;
+    setup.is_idle = true;
+    setup.lasting_s = 10;
     for (int at = 0; at < 90; at += 3) {
         bool is_whole;
 
-        job_at_s = now_s + at;
-        run(&certify, false);
+        setup.job_at_s = now_s + at;
+        run();
         is_whole = count_issued() > 0;
         halves += is_whole ? count_issued() != 3 || count_drained() != 1 : count_drained() > 0;
         halves += !is_whole && !world.nodes[2].has_certificate;
         whole += is_whole;
         interrupted += *certify.idle_end != '\0';
-        if (given_back_s > job_at_s)
-            longest_s = fmax(longest_s, given_back_s - job_at_s);
-        certify_clear(&certify);
+        if (given_back_s > setup.job_at_s)
+            longest_s = fmax(longest_s, given_back_s - setup.job_at_s);
     }
     ok(whole > 2 && interrupted > 10, "%d tests end, %d are interrupted", whole, interrupted);
     is_int(halves, 0, "... nothing is done by halves");
     ok(longest_s > 1 && longest_s <= certify.conf.idle_grace_s,
        "... the job has its node after %.1f s at most", longest_s);
-    is_idle = false;
-    lasting_s = 0;
 }
 
 static void refusals(bool all)
 {
-    static struct certify certify;
     const char *what = NULL;
     int count = 0;
 
-    refuses_all = all;
-    for (refused_turn = 1; refused_turn < LAST_TURN && !what; refused_turn++) {
-        int status = run(&certify, false);
+    setup.refuses_all = all;
+    for (setup.refused_turn = 1; setup.refused_turn < LAST_TURN && !what; setup.refused_turn++) {
+        int status = run();
 
-        what = harm(&certify, status);
+        what = harm(status);
         if (what)
-            tap_diag("operation %d, %s: %s", refused_turn, refused_name, what);
-        certify_clear(&certify);
-        if (turns < refused_turn)
+            tap_diag("operation %d, %s: %s", setup.refused_turn, refused_name, what);
+        if (turns < setup.refused_turn)
             break;
         count++;
     }
-    refused_turn = 0;
     ok(!what && count > 30 && count < LAST_TURN - 1,
        "each of %d operations is refused%s, and no harm is done", count,
        all ? " with all that follow" : "");
@@ -2988,7 +2728,7 @@ static void refusals(bool all)
 static void estimates(void)
 {
     static const char *const speeds[] = {"n1", "n2", "n2", "n2", "n3"};
-    static struct certify certify;
+    static struct certify made;
     static struct node_run runs[3] = {{.name = "n1", .gpus = 8, .has_accelerator = true},
                                       {.name = "n2", .gpus = 4},
                                       {.name = "n3"}};
@@ -2997,38 +2737,38 @@ static void estimates(void)
                             .metric = catalog_metrics[METRIC_SPEED].name};
     struct budget_work work;
 
-    certify = (struct certify){.node_runs = runs, .count = 3};
-    name_index_build((const char *const[]){"n1", "n2", "n3"}, 3, &certify.by_name);
-    is_int(certify_work(&certify, 3).rails, BUDGET_RAILS_GUESSED, "rails that nobody told of");
+    made = (struct certify){.node_runs = runs, .count = 3};
+    name_index_build((const char *const[]){"n1", "n2", "n3"}, 3, &made.by_name);
+    is_int(certify_work(&made, 3).rails, BUDGET_RAILS_GUESSED, "rails that nobody told of");
     for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++) {
         record.node = speeds[i];
-        records_add(&certify.records, &record);
+        records_add(&made.records, &record);
     }
     for (int i = 0; i < 3; i++) {
         record = (struct record){.test = catalog_tests[TEST_NET_ADDRESSES].name,
                                  .metric = catalog_metrics[METRIC_BOOT].name,
                                  .node = runs[i].name,
                                  .message = "one machine"};
-        records_add(&certify.records, &record);
+        records_add(&made.records, &record);
         record = (struct record){.test = catalog_tests[TEST_HOST_CONFIG].name,
                                  .metric = catalog_metrics[METRIC_CPU_COUNT].name,
                                  .node = runs[i].name,
                                  .value = 2};
-        records_add(&certify.records, &record);
+        records_add(&made.records, &record);
     }
-    work = certify_work(&certify, 3);
+    work = certify_work(&made, 3);
     is_int(work.rails, 3, "... the most that a node told of");
     is_int(work.gpus, 8, "... GPUs of nodes with an accelerator");
     is_near(work.crowd, 1.5, 1e-9, "... nodes that share a machine");
     is_int(work.sub_rounds, 0, "... and no limit of leaves");
     for (int i = 0; i < 3; i++)
         runs[i].slurm = &slurm[i];
-    certify.conf.leaf_concurrency = 1;
-    is_int(certify_work(&certify, 3).sub_rounds, 1, "... or one that the nodes' leaves have");
+    made.conf.leaf_concurrency = 1;
+    is_int(certify_work(&made, 3).sub_rounds, 1, "... or one that the nodes' leaves have");
     runs[0].outcome.verdict = VERDICT_FAIL;
-    is_near(certify_work(&certify, 2).crowd, 1, 1e-9, "... but for those that are not good");
-    name_index_clear(&certify.by_name);
-    records_clear(&certify.records);
+    is_near(certify_work(&made, 2).crowd, 1, 1e-9, "... but for those that are not good");
+    name_index_clear(&made.by_name);
+    records_clear(&made.records);
 }
 
 /* Nodes of 100 and 200 Gb/s, so many of the slower ones. Returns the limit that reports hold the
@@ -3039,35 +2779,35 @@ static double limit_of_speeds(int slower)
     static char texts[MANY][8];
     static const char *many[MANY];
     static struct node_run runs[MANY];
-    static struct certify certify;
+    static struct certify made;
     struct record record = {.suite = "links", .test = "links", .part = "eth1", .unit = "Mb/s"};
     double limit = NAN;
 
-    certify = (struct certify){.node_runs = runs, .count = MANY};
-    conf_defaults(&certify.conf);
+    made = (struct certify){.node_runs = runs, .count = MANY};
+    conf_defaults(&made.conf);
     record.metric = catalog_metrics[METRIC_SPEED].name;
     for (int i = 0; i < MANY; i++) {
         snprintf(texts[i], sizeof texts[i], "m%d", i);
         runs[i].name = record.node = many[i] = texts[i];
         record.value = i < slower ? 1e5 : 2e5;
         for (int k = i < slower ? 0 : 3; k < 4; k++) /* slow ones are looked at again */
-            records_add(&certify.records, &record);
+            records_add(&made.records, &record);
     }
-    name_index_build(many, MANY, &certify.by_name);
+    name_index_build(many, MANY, &made.by_name);
     record.metric = catalog_metrics[METRIC_BANDWIDTH].name;
     record.peer = many[0];
-    records_add(&certify.records, &record);
-    certify_facts(&certify);
-    for (size_t i = 0; i < certify.records.count; i++) {
-        const struct record *found = &certify.records.items[i];
+    records_add(&made.records, &record);
+    certify_facts(&made);
+    for (size_t i = 0; i < made.records.count; i++) {
+        const struct record *found = &made.records.items[i];
 
         if (catalog_is_suite(found->suite, SUITE_CERTIFY) &&
             catalog_is_metric(found->metric, METRIC_BANDWIDTH))
             limit = found->limit;
     }
-    name_index_clear(&certify.by_name);
-    records_clear(&certify.records);
-    conf_clear(&certify.conf);
+    name_index_clear(&made.by_name);
+    records_clear(&made.records);
+    conf_clear(&made.conf);
     return limit;
 }
 
@@ -3077,6 +2817,117 @@ static void reports_hold_a_rail_to_the_speed_of_its_slower_nodes(void)
     is_near(limit_of_speeds(1), 0.8 * 2e5, 1, "... one came up slow: it does not set the limit");
 }
 
+/* With or without accelerators, and while nodes are idle. */
+static void refusals_each(void)
+{
+    setup.is_idle = true;
+    setup.job_at_s = INFINITY;
+    refusals(false);
+    setup = usual;
+    setup.accelerators = GPUS;
+    refusals(false);
+    refusals(true);
+}
+
+static void reboots_each(void)
+{
+    reboots("n1");
+    reboots("n4");
+}
+
+static void heads_cut_off(void)
+{
+    head_is_cut_off(false, 0, VERDICT_FAIL);
+    head_is_cut_off(false, INFINITY, VERDICT_UNKNOWN);
+    head_is_cut_off(true, INFINITY, VERDICT_UNKNOWN);
+    head_is_cut_off(true, 0, VERDICT_FAIL);
+}
+
+static void after_failures(void)
+{
+    for (int i = 0; i < 4; i++)
+        after_a_failure(i / 2 == 1, i % 2 == 0 ? -10 : 10, i % 2 == 1);
+}
+
+static void dies_in_each(void)
+{
+    dies("n2", 1, false);
+    dies("n2", 9, true);
+    setup.dying_in = "muster-launch";
+    dies("n2", 1, false);
+    dies("n2", 9, true);
+}
+
+static void (*const tests[])(void) = {
+    estimates,
+    reports_hold_a_rail_to_the_speed_of_its_slower_nodes,
+    one_run,
+    slow_rails,
+    losses,
+    failed_rail,
+    no_golden,
+    looked_at,
+    dry_run,
+    no_accelerators,
+    good_accelerators,
+    slow_accelerators,
+    containers,
+    missing_libraries,
+    hosts,
+    lying,
+    reboots_each,
+    no_certificates,
+    waits_for_a_controller_that_is_started_again,
+    answers_again,
+    counts_what_recurs_as_tries,
+    asks_for_no_longer_job_than_the_partition_allows,
+    jobs_last_as_long_as_their_steps,
+    waits_for_no_node_of_a_busy_cluster_that_completes_later,
+    ends_a_campaign,
+    tests_the_other_partitions_of_one_that_refuses,
+    goes_on_without_a_partition_that_is_deleted,
+    asks_for_no_more_nodes_than_the_partition_allows,
+    names_what_is_never_tested,
+    keeps_a_run_of_a_campaign_while_the_history_is_busy,
+    campaign_partners_are_of_the_partition_of_their_group,
+    asks_for_nodes_that_no_record_names,
+    leaves_nodes_alone_in_one_line,
+    heads_cut_off,
+    is_cut_off_in_the_stage_that_noticed,
+    fails_no_node_that_slurm_reboots,
+    removes_the_certificate_where_another_node_hangs,
+    waits_for_epilogs_that_are_slow,
+    asks_no_node_that_is_down_to_remove_its_certificate,
+    certificate_kept,
+    renews_what_is_due,
+    knows_what_waits,
+    all_are_due_where_the_history_is_damaged,
+    is_due_against_the_history,
+    after_failures,
+    others_write,
+    keeps_the_certificate_of_what_slurm_took_away,
+    full_disk,
+    asks_for_no_job_with_a_node_that_is_drained,
+    leaves_a_node_that_is_taken_out_of_the_reservation,
+    missing_program,
+    dies_in_each,
+    retests_with_a_node_that_has_as_many_gpus,
+    addresses,
+    cut_check,
+    names_nodes_whose_cables_are_not_checked,
+    idle,
+    fails_none_when_stopped,
+    tests_nothing_while_another_run_chooses,
+    claims_nothing_left_after_a_dry_run,
+    knows_no_suspects_without_reports,
+    reads_suspect_reports_of_the_other_nodes,
+    takes_no_other_warning_for_a_suspect_report,
+    reads_suspect_reports_where_a_partition_is_up,
+    partners_are_of_the_partition_of_who_is_tested,
+    idle_any_time,
+    refusals_each,
+};
+
 int main(void)
 {
     char command[64];
@@ -3084,89 +2935,12 @@ int main(void)
     own = getpid();
     if (!mkdtemp(directory))
         tap_skip_all("no directory: %m");
-    estimates();
-    reports_hold_a_rail_to_the_speed_of_its_slower_nodes();
-    one_run();
-    slow_rails();
-    losses();
-    failed_rail();
-    no_golden();
-    looked_at();
-    dry_run();
-    no_accelerators();
-    good_accelerators();
-    slow_accelerators();
-    containers();
-    missing_libraries();
-    hosts();
-    lying();
-    reboots("n1");
-    reboots("n4");
-    no_certificates();
-    waits_for_a_controller_that_is_started_again();
-    answers_again();
-    counts_what_recurs_as_tries();
-    asks_for_no_longer_job_than_the_partition_allows();
-    jobs_last_as_long_as_their_steps();
-    waits_for_no_node_of_a_busy_cluster_that_completes_later();
-    ends_a_campaign();
-    tests_the_other_partitions_of_one_that_refuses();
-    goes_on_without_a_partition_that_is_deleted();
-    asks_for_no_more_nodes_than_the_partition_allows();
-    names_what_is_never_tested();
-    keeps_a_run_of_a_campaign_while_the_history_is_busy();
-    campaign_partners_are_of_the_partition_of_their_group();
-    asks_for_nodes_that_no_record_names();
-    leaves_nodes_alone_in_one_line();
-    head_is_cut_off(false, 0, VERDICT_FAIL);
-    head_is_cut_off(false, INFINITY, VERDICT_UNKNOWN);
-    head_is_cut_off(true, INFINITY, VERDICT_UNKNOWN);
-    head_is_cut_off(true, 0, VERDICT_FAIL);
-    is_cut_off_in_the_stage_that_noticed();
-    fails_no_node_that_slurm_reboots();
-    removes_the_certificate_where_another_node_hangs();
-    waits_for_epilogs_that_are_slow();
-    asks_no_node_that_is_down_to_remove_its_certificate();
-    certificate_kept();
-    renews_what_is_due();
-    knows_what_waits();
-    all_are_due_where_the_history_is_damaged();
-    is_due_against_the_history();
-    for (int i = 0; i < 4; i++)
-        after_a_failure(i / 2 == 1, i % 2 == 0 ? -10 : 10, i % 2 == 1);
-    others_write();
-    keeps_the_certificate_of_what_slurm_took_away();
-    full_disk();
-    asks_for_no_job_with_a_node_that_is_drained();
-    leaves_a_node_that_is_taken_out_of_the_reservation();
-    missing_program();
-    dies("n2", 1, false);
-    dies("n2", 9, true);
-    dying_in = "muster-launch";
-    dies("n2", 1, false);
-    dies("n2", 9, true);
-    dying_in = "muster-links";
-    retests_with_a_node_that_has_as_many_gpus();
-    addresses();
-    cut_check();
-    names_nodes_whose_cables_are_not_checked();
-    idle();
-    fails_none_when_stopped();
-    tests_nothing_while_another_run_chooses();
-    claims_nothing_left_after_a_dry_run();
-    knows_no_suspects_without_reports();
-    reads_suspect_reports_of_the_other_nodes();
-    takes_no_other_warning_for_a_suspect_report();
-    reads_suspect_reports_where_a_partition_is_up();
-    partners_are_of_the_partition_of_who_is_tested();
-    idle_any_time();
-    is_idle = true;
-    job_at_s = INFINITY;
-    refusals(false);
-    is_idle = false;
-    accelerators = GPUS;
-    refusals(false);
-    refusals(true);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        setup = usual;
+        tests[i]();
+    }
+    certify_clear(&certify);
+    campaign_clear(&state);
     snprintf(command, sizeof command, "rm -rf %s", directory);
     return system(command) == 0 ? tap_done() : 1;
 }
