@@ -8,6 +8,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/deferred_error.h"
+#include "lib/base/text.h"
 
 int hostlist_append(struct hostlist *list, const char *name)
 {
@@ -271,6 +272,19 @@ static char *fold(const struct hostlist *list, bool has_suffix)
 char *hostlist_fold(const struct hostlist *list)
 {
     return fold(list, true);
+}
+
+struct hostlist_text hostlist_text(const struct hostlist *list)
+{
+    char *folded = hostlist_fold(list);
+    struct hostlist_text text;
+
+    if (folded)
+        text_put(text.text, sizeof text.text, "%s", folded);
+    else
+        text_put(text.text, sizeof text.text, "%zu names", list->count);
+    free(folded);
+    return text;
 }
 
 char *hostlist_fold_for_slurm(const struct hostlist *list)

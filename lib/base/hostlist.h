@@ -42,6 +42,13 @@ int hostlist_unite(struct hostlist *list, const struct hostlist *more);
  * NULL when memory is out. */
 char *hostlist_fold(const struct hostlist *list);
 
+/* The same within a message: of names without end only the first, "..." behind them. In an
+ * expression: hostlist_text(&names).text. */
+struct hostlist_text {
+    char text[3072];
+};
+struct hostlist_text hostlist_text(const struct hostlist *list);
+
 /* The same for Slurm's commands, API and files: only numbers at a name's end are folded, as 22.05
  * refuses a list with text behind a bracket ("n[1-2].example.org"). 23.11 and later take both. */
 char *hostlist_fold_for_slurm(const struct hostlist *list);

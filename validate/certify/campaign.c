@@ -371,17 +371,14 @@ static int broken_end(const struct campaigning *doing)
 static void given_up_text(const struct campaigning *doing, char *text, size_t size)
 {
     struct hostlist names = {0};
-    char *folded;
 
     for (size_t i = 0; i < doing->refusals.count; i++)
         if (refusals_of(doing, doing->refusals.names[i]) >= CAMPAIGN_BROKEN_MOST)
             hostlist_append(&names, doing->refusals.names[i]);
-    folded = hostlist_fold(&names);
     text[0] = '\0';
     if (names.count > 0)
         text_put(text, size, "; partition %s is given up: it refused %d jobs in a row",
-                 folded ? folded : names.names[0], CAMPAIGN_BROKEN_MOST);
-    free(folded);
+                 hostlist_text(&names).text, CAMPAIGN_BROKEN_MOST);
     hostlist_clear(&names);
 }
 

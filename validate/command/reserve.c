@@ -119,7 +119,6 @@ static void change_print(const struct cluster *cluster, const struct hostlist *w
     struct hostlist more = {0}, less = {0};
     struct name_index waiting;
     size_t changed;
-    char *folded;
 
     if (hostlist_index(wanted, &waiting) != 0)
         return; /* it is done all the same */
@@ -131,16 +130,14 @@ static void change_print(const struct cluster *cluster, const struct hostlist *w
             hostlist_append(is_wanted ? &more : &less, node->name);
     }
     changed = more.count + less.count;
-    folded = hostlist_fold(more.count > 0 ? &more : &less);
     if (changed == 0)
         puts("nothing to do");
-    else if (folded && more.count > 0)
+    else if (more.count > 0)
         printf("%s for muster certify in reservation " CLUSTER_WAITING ": %s\n",
-               is_dry_run ? "would wait" : "waiting", folded);
-    else if (folded)
+               is_dry_run ? "would wait" : "waiting", hostlist_text(&more).text);
+    else
         printf("%s of reservation " CLUSTER_WAITING ": %s\n",
-               is_dry_run ? "would be taken out" : "taken out", folded);
-    free(folded);
+               is_dry_run ? "would be taken out" : "taken out", hostlist_text(&less).text);
     name_index_clear(&waiting);
     hostlist_clear(&more);
     hostlist_clear(&less);

@@ -306,15 +306,13 @@ static struct run_decision decide(struct run *run, const struct run_seen *seen)
  * the rest of the job script is not run. Returns where it is not queued. */
 static void requeue(struct run *run)
 {
-    char *folded = hostlist_fold(&run->at_fault);
     struct error err = {""};
     int rv = 0;
 
     for (size_t i = 0; i < run->at_fault.count; i++)
         rv |= hostlist_append(&run->job.excluded, run->at_fault.names[i]);
     print_message(run, "too few good nodes left; requeueing job %u without %s", run->job_id,
-                  folded ? folded : "");
-    free(folded);
+                  hostlist_text(&run->at_fault).text);
     signal(SIGTERM, SIG_IGN);
     rv = rv == 0 ? own_job_requeue(&run->job, &err) : error_set(&err, "no memory");
     if (rv != 0)
@@ -351,15 +349,13 @@ static void print_restart(const struct run *run, const struct run_decision *deci
         [RUN_NODES_UNKNOWN] = "the node at fault cannot be determined",
         [RUN_TOO_MANY_FAULTY] = "most nodes fail the preflight, so no single node is at fault",
     };
-    char *folded = hostlist_fold(&run->at_fault);
 
     if (decision->action == RUN_REPLACE)
         print_message(run, "restart %d of %ld without %s", run->restarts + run->job.requeues,
-                      run->options->max_restarts, folded ? folded : "");
+                      run->options->max_restarts, hostlist_text(&run->at_fault).text);
     else
         print_message(run, "%s; restart %d of %ld on the same nodes, once", texts[decision->reason],
                       run->restarts + run->job.requeues, run->options->max_restarts);
-    free(folded);
 }
 
 /* ---------------------------------------------------------------- the command */
@@ -391,7 +387,6 @@ static int command_run_once(struct run *run, int *status)
 {
     struct arguments variables = {0}, command = {0};
     struct hostlist chosen;
-    char *folded = NULL;
     struct error err = {""};
     double begin;
     long last;
@@ -405,7 +400,6 @@ static int command_run_once(struct run *run, int *status)
     }
     hostlist_clear(&run->chosen);
     run->chosen = chosen;
-    folded = hostlist_fold(&chosen);
     if (has_step_left(run, &last))
         arguments_add(&variables, "SLURM_OVERLAP=1");
     run->step_before = last;
@@ -414,7 +408,7 @@ static int command_run_once(struct run *run, int *status)
         goto done;
     keeper_start(run);
     run->starts++;
-    print_message(run, "starts %s on %s", run->options->command[0], folded ? folded : "");
+    print_message(run, "starts %s on %s", run->options->command[0], hostlist_text(&chosen).text);
     print_event(run, "start", json_pack("{so}", "nodes", names_json(&chosen)));
     run->looked_at = begin = clock_s();
     run->lost_at = 0;
@@ -434,7 +428,6 @@ static int command_run_once(struct run *run, int *status)
 done:
     if (rv != 0)
         print_message(run, "%s", err.text);
-    free(folded);
     arguments_clear(&variables);
     arguments_clear(&command);
     return rv;

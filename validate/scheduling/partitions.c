@@ -113,7 +113,6 @@ static void check_loose_nodes(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
     struct hostlist loose = {0};
-    char *folded;
 
     for (size_t k = 0; k < site->tables[CLUSTER_NODES].count; k++) {
         const struct site_record *node = &site->tables[CLUSTER_NODES].records[k];
@@ -122,11 +121,9 @@ static void check_loose_nodes(struct policy_findings *findings)
             hostlist_append(&loose, site_value(node, "NodeName")) != 0)
             findings->is_out_of_memory = true;
     }
-    folded = loose.count ? hostlist_fold(&loose) : NULL;
-    if (folded)
+    if (loose.count > 0)
         policy_add(findings, POLICY_NODE_IN_NO_PARTITION, "NodeName", "slurm.conf",
-                   "no partition has %s", folded);
-    free(folded);
+                   "no partition has %s", hostlist_text(&loose).text);
     hostlist_clear(&loose);
 }
 

@@ -126,7 +126,7 @@ static void elsewhere_note(const struct cluster_partition *partition, const stru
                            void *context)
 {
     struct certify *certify = context;
-    char *folded = hostlist_fold(nodes), text[200];
+    char text[200];
 
     if (partition)
         text_put(text, sizeof text, "in another partition: muster certify -p %.60s",
@@ -140,10 +140,9 @@ static void elsewhere_note(const struct cluster_partition *partition, const stru
         certify_note(certify,
                      "not tested: %s: a run uses one partition, here %s; next: muster certify -p "
                      "%s, or --campaign NAME for all partitions",
-                     folded ? folded : "some nodes", certify->partition, partition->name);
+                     hostlist_text(nodes).text, certify->partition, partition->name);
     else
-        certify_note(certify, "not tested: %s: %s", folded ? folded : "some nodes", text);
-    free(folded);
+        certify_note(certify, "not tested: %s: %s", hostlist_text(nodes).text, text);
 }
 
 /* The battery's job has no more nodes than the partition allows (MaxNodes): the others are left, of
@@ -153,7 +152,7 @@ static void most_keep(struct certify *certify, const struct cluster_partition *p
 {
     size_t most = partition ? partition->most_nodes : 0, partners = 0, left[2];
     struct hostlist kept = {0}, beyond = {0};
-    char text[120], *folded;
+    char text[120];
 
     if (most == 0 || names->count <= most)
         return;
@@ -173,10 +172,8 @@ static void most_keep(struct certify *certify, const struct cluster_partition *p
     for (size_t i = 0; i < beyond.count; i++)
         certify_verdict(certify, certify_node_run(certify, beyond.names[i]), STAGE_REACH,
                         VERDICT_UNKNOWN, "slurm.state", "", text);
-    folded = hostlist_fold(&beyond);
     certify_note(certify, "%s: %s; next: muster certify --campaign NAME, which has several runs",
-                 folded ? folded : "some nodes", text);
-    free(folded);
+                 hostlist_text(&beyond).text, text);
     hostlist_clear(names);
     hostlist_clear(&beyond);
     *names = kept;

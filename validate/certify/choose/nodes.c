@@ -115,7 +115,6 @@ static int partners_add(struct certify *certify, struct error *err)
     struct hostlist named = {0}, others = {0}, partners = {0};
     const char *alone = NULL;
     size_t testable = 0;
-    char *folded;
     int rv = 0;
 
     for (size_t i = 0; i < certify->count; i++) {
@@ -132,16 +131,14 @@ static int partners_add(struct certify *certify, struct error *err)
         for (size_t i = 0; i < certify->count; i++)
             if (!hostlist_contains(&named, certify->node_runs[i].name))
                 hostlist_append(&partners, certify->node_runs[i].name);
-        folded = hostlist_fold(&partners);
         if (partners.count == 0)
             rv = error_set(err,
                            "cannot test %s alone: links needs two nodes, and no other node is "
                            "free; certify again when one is free",
                            alone);
-        else if (folded)
-            certify_note(certify, "%s tested as partner%s of %s: links needs two nodes", folded,
-                         text_plural(partners.count), alone);
-        free(folded);
+        else
+            certify_note(certify, "%s tested as partner%s of %s: links needs two nodes",
+                         hostlist_text(&partners).text, text_plural(partners.count), alone);
     }
     hostlist_clear(&named);
     hostlist_clear(&others);
@@ -171,13 +168,10 @@ static void left_note(struct certify *certify, struct left_node *left, size_t co
         qsort(left, count, sizeof *left, compare_left);
     for (size_t i = 0, end; i < count; i = end) {
         struct hostlist names = {0};
-        char *folded;
 
         for (end = i; end < count && strcmp(left[end].why, left[i].why) == 0; end++)
             hostlist_append(&names, left[end].name);
-        folded = hostlist_fold(&names);
-        certify_note(certify, "%s: %s", folded ? folded : left[i].name, left[i].why);
-        free(folded);
+        certify_note(certify, "%s: %s", hostlist_text(&names).text, left[i].why);
         hostlist_clear(&names);
     }
 }
@@ -314,16 +308,14 @@ static int load_settled(struct certify *certify, struct error *err)
 static void partners_note(struct certify *certify)
 {
     struct hostlist partners = {0};
-    char *folded;
 
     for (size_t i = 0; i < certify->count; i++)
         if (certify->node_runs[i].is_partner)
             hostlist_append(&partners, certify->node_runs[i].name);
-    folded = partners.count > 0 ? hostlist_fold(&partners) : NULL;
-    if (folded)
-        certify_note(certify, "%s tested as partner%s: the others are compared with %s", folded,
-                     text_plural(partners.count), partners.count == 1 ? "it" : "them");
-    free(folded);
+    if (partners.count > 0)
+        certify_note(certify, "%s tested as partner%s: the others are compared with %s",
+                     hostlist_text(&partners).text, text_plural(partners.count),
+                     partners.count == 1 ? "it" : "them");
     hostlist_clear(&partners);
 }
 

@@ -74,7 +74,7 @@ static void run_note(struct certify *certify, const struct cluster_run *run)
     bool has_names =
         certify->options.nodes && hostlist_expand(certify->options.nodes, &named, NULL) == 0;
     struct name_index wanted;
-    char *folded = NULL, text[400];
+    char text[400];
 
     if (hostlist_index(&named, &wanted) == 0) {
         for (size_t i = 0; i < run->nodes.count; i++)
@@ -82,13 +82,10 @@ static void run_note(struct certify *certify, const struct cluster_run *run)
                 hostlist_append(&shared, run->nodes.names[i]);
         name_index_clear(&wanted);
     }
-    if (shared.count > 0)
-        folded = hostlist_fold(&shared);
-    if (folded) {
-        run_describe(run, folded, text, sizeof text);
+    if (shared.count > 0) {
+        run_describe(run, hostlist_text(&shared).text, text, sizeof text);
         certify_note(certify, "left alone: %s", text);
     }
-    free(folded);
     hostlist_clear(&named);
     hostlist_clear(&shared);
 }

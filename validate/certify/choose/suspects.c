@@ -215,7 +215,6 @@ static void collect_beside(const struct cluster_partition *partition, const stru
 {
     struct collected *collected = context;
     struct certify *certify = collected->certify;
-    char *folded = NULL;
 
     if (!partition && names->count > 0) {
         certify->has_unread |= !collected->is_any_read;
@@ -236,11 +235,9 @@ static void collect_beside(const struct cluster_partition *partition, const stru
     }
     if (collected->unread.count > 0) {
         certify->has_unread = true;
-        folded = hostlist_fold(&collected->unread);
         certify_note(certify, "cannot read the suspect reports of %s: %s",
-                     folded ? folded : "some nodes", collected->why.text);
+                     hostlist_text(&collected->unread).text, collected->why.text);
     }
-    free(folded);
     free(collected->names);
     hostlist_clear(&collected->unread);
 }
@@ -540,12 +537,9 @@ int certify_suspects(struct certify *certify, struct error *err)
     if (rv == 0)
         rv = quick_failures_evaluate(certify, &suspects, err);
     if (rv == 0) {
-        char *folded = hostlist_fold(&suspects);
-
         certify_keep(certify, NULL, &readers, &suspects);
         progress_end(&certify->progress, VERDICT_NONE, "%zu of %zu free nodes%s%s", suspects.count,
-                     readers.count, suspects.count ? ": " : "", folded ? folded : "");
-        free(folded);
+                     readers.count, suspects.count ? ": " : "", hostlist_text(&suspects).text);
     }
     hostlist_clear(&readers);
     hostlist_clear(&suspects);

@@ -121,7 +121,6 @@ static void turns_take(struct certify *certify, const struct hostlist *busy,
 {
     struct hostlist beyond = {0};
     size_t kept = 0;
-    char *folded;
 
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run node_run = certify->node_runs[i];
@@ -141,11 +140,9 @@ static void turns_take(struct certify *certify, const struct hostlist *busy,
             certify->node_runs[kept++] = node_run;
     }
     certify->count = kept;
-    folded = beyond.count > 0 ? hostlist_fold(&beyond) : NULL;
-    if (folded)
-        certify_note(certify, "left for another run: %s (TestCap=%.0f%%)", folded,
-                     certify->conf.test_cap_percent);
-    free(folded);
+    if (beyond.count > 0)
+        certify_note(certify, "left for another run: %s (TestCap=%.0f%%)",
+                     hostlist_text(&beyond).text, certify->conf.test_cap_percent);
     hostlist_clear(&beyond);
 }
 
@@ -183,7 +180,6 @@ void certify_leave_waiting(struct certify *certify)
     struct hostlist staying = {0}, leaving = {0};
     struct cluster now = {0};
     struct error err = {""};
-    char *folded;
     int lock, rv;
 
     for (size_t i = 0; i < certify->count; i++)
@@ -198,15 +194,13 @@ void certify_leave_waiting(struct certify *certify)
             hostlist_append(&staying, now.nodes[i].name);
     if (rv == 0 && now.has_waiting)
         rv = certify->operations->wait(&staying, true, &err);
-    folded = hostlist_fold(&leaving);
     if (rv != 0)
         certify_note(certify, "not taken out of reservation " CLUSTER_WAITING ": %s", err.text);
     else
         certify_note(certify, "taken out of reservation " CLUSTER_WAITING ": %s",
-                     folded ? folded : "the certified");
+                     hostlist_text(&leaving).text);
     if (lock >= 0)
         close(lock);
-    free(folded);
     cluster_clear(&now);
     hostlist_clear(&staying);
     hostlist_clear(&leaving);

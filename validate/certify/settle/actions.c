@@ -391,7 +391,6 @@ void certify_drains_decide(struct certify *certify)
 {
     struct actions actions = {.certify = certify};
     struct hostlist spared = {0};
-    char *folded;
 
     certify_alike(certify);
     certify_alike_report(certify);
@@ -403,20 +402,18 @@ void certify_drains_decide(struct certify *certify)
             hostlist_append(&spared, certify->node_runs[i].name);
     }
     actions_take(&actions);
-    folded = spared.count > 0 ? hostlist_fold(&spared) : NULL;
     if (spared.count > 0 && actions.lacks_lock)
         certify_note(certify,
                      "NOT DRAINED: %s failed, but another run of this host may be draining nodes "
                      "(DrainCap): %s",
-                     folded ? folded : "some nodes", actions.lock_err.text);
+                     hostlist_text(&spared).text, actions.lock_err.text);
     else if (spared.count > 0)
         certify_note(certify,
                      "NOT DRAINED: %s failed too, but muster has drained %zu node%s and may drain "
                      "at most %zu of %zu (DrainCap=%.0f%%)",
-                     folded ? folded : "others", certify->drained, text_plural(certify->drained),
+                     hostlist_text(&spared).text, certify->drained, text_plural(certify->drained),
                      drain_cap(certify), cap_base(&certify->cluster),
                      certify->conf.drain_cap_percent);
-    free(folded);
     hostlist_clear(&spared);
 }
 

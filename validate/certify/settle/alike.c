@@ -157,7 +157,7 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
 {
     struct record record;
     struct hostlist names = {0};
-    char text[700], *folded;
+    char text[700];
 
     for (size_t i = 0; i < certify->count; i++) {
         const struct outcome *outcome = &certify->node_runs[i].outcome;
@@ -169,19 +169,17 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
         if (is_one)
             hostlist_append(&names, certify->node_runs[i].name);
     }
-    folded = hostlist_fold(&names);
     text_put(text, sizeof text,
              "%zu of %zu nodes fail alike in %s: %s%s%s: %s; suspect the network, this host or the "
              "configuration; no node drained: %s",
              names.count, asked_in(certify, fault->stage, ANY_LEAF), stage_name(fault->stage),
              fault->test, *fault->part ? " " : "", fault->part, fault->message,
-             folded ? folded : "");
+             hostlist_text(&names).text);
     hostlist_append(&certify->headlines, text);
     record = RECORD(.suite = "certify", .test = "certify", .metric = "alike", .part = fault->part,
                     .value = (double)names.count, .unit = "count", .verdict = VERDICT_UNKNOWN,
                     .code = FAULT_MANY_ALIKE, .message = text);
     certify_record(certify, &record);
-    free(folded);
     hostlist_clear(&names);
 }
 

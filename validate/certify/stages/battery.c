@@ -268,7 +268,6 @@ static void reason_note(struct certify *certify, enum stage stage, const char **
 {
     const char *reason = reasons[first];
     struct hostlist names = {0};
-    char *folded;
 
     for (size_t i = first; i < certify->count; i++)
         if (reasons[i] && strcmp(reasons[i], reason) == 0) {
@@ -276,9 +275,7 @@ static void reason_note(struct certify *certify, enum stage stage, const char **
             hostlist_append(&names, certify->node_runs[i].name);
             reasons[i] = NULL;
         }
-    folded = hostlist_fold(&names);
-    certify_note(certify, "%s: %s: %s", stage_name(stage), folded ? folded : "some nodes", reason);
-    free(folded);
+    certify_note(certify, "%s: %s: %s", stage_name(stage), hostlist_text(&names).text, reason);
     hostlist_clear(&names);
 }
 

@@ -38,7 +38,6 @@ static void silence_note(struct certify *certify, const struct hostlist *names,
 {
     struct hostlist told = {0}, silent = {0};
     struct name_index tellers = {0}, able = {0};
-    char *folded = NULL;
 
     for (size_t i = first; i < certify->records.count; i++)
         if (is_of(&certify->records.items[i], METRIC_NEIGHBORS))
@@ -49,11 +48,9 @@ static void silence_note(struct certify *certify, const struct hostlist *names,
                 !name_index_has(&tellers, names->names[i]))
                 hostlist_append(&silent, names->names[i]);
     if (silent.count > 0)
-        folded = hostlist_fold(&silent);
-    if (folded)
-        certify_note(certify, "LLDP: cables of %s not checked: no answer of lldpd%s%s", folded,
-                     *certify->complaint.text ? ": " : "", certify->complaint.text);
-    free(folded);
+        certify_note(certify, "LLDP: cables of %s not checked: no answer of lldpd%s%s",
+                     hostlist_text(&silent).text, *certify->complaint.text ? ": " : "",
+                     certify->complaint.text);
     name_index_clear(&tellers);
     name_index_clear(&able);
     hostlist_clear(&told);

@@ -31,7 +31,6 @@ static bool is_complete(struct certify *certify, const bool *has_told)
 {
     struct hostlist names = {0};
     bool is_complete;
-    char *folded;
 
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
@@ -40,13 +39,11 @@ static bool is_complete(struct certify *certify, const bool *has_told)
             hostlist_append(&names, node_run->name);
     }
     is_complete = names.count == 0;
-    folded = is_complete ? NULL : hostlist_fold(&names);
     if (!is_complete)
         certify_note(certify,
                      "%s: muster check told no addresses that can be parsed: the battery accepts "
                      "connections from any host",
-                     folded ? folded : "some nodes");
-    free(folded);
+                     hostlist_text(&names).text);
     hostlist_clear(&names);
     return is_complete;
 }

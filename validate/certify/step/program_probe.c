@@ -143,7 +143,6 @@ void certify_container_probe(struct certify *certify, enum stage stage, const ch
     const char *reason = "";
     struct probe probe = {.certify = certify, .program = path, .container = container};
     struct hostlist without = {0};
-    char *folded;
 
     step_program_path(name, path, sizeof path);
     probe_run(names, &probe);
@@ -159,14 +158,12 @@ void certify_container_probe(struct certify *certify, enum stage stage, const ch
         if (!*reason && probe.answers)
             reason = probe.answers[i].text;
     }
-    folded = hostlist_fold(&without);
     if (without.count > 0)
         certify_note(certify, "%s: %s: %s does not start in the container of GpuContainer: %s",
-                     stage_name(stage), folded ? folded : "some nodes", name,
+                     stage_name(stage), hostlist_text(&without).text, name,
                      *reason                       ? reason
                      : *probe.lines.complaint.text ? probe.lines.complaint.text
                                                    : "it said nothing");
-    free(folded);
     hostlist_clear(&without);
     probe_clear(&probe);
 }

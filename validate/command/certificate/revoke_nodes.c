@@ -322,15 +322,13 @@ static void history_write(const struct revoking *revoking, const char *history)
 static void interruption_print(const struct revoking *revoking)
 {
     struct hostlist names = {0};
-    char *folded;
 
     for (size_t i = 0; i < revoking->count; i++)
         if (!revoking->targets[i].is_asked)
             hostlist_append(&names, revoking->targets[i].name);
-    folded = names.count > 0 ? hostlist_fold(&names) : NULL;
-    if (folded)
-        fprintf(stderr, "%s: interrupted: not asked: %s\n", revoking->command, folded);
-    free(folded);
+    if (names.count > 0)
+        fprintf(stderr, "%s: interrupted: not asked: %s\n", revoking->command,
+                hostlist_text(&names).text);
     hostlist_clear(&names);
 }
 

@@ -171,19 +171,17 @@ static bool is_fit(const struct cluster_node *node)
 static int leave_full(struct compare *compare, const struct hostlist *full, bool has_others,
                       struct error *err)
 {
-    char *folded = full->count > 0 ? hostlist_fold(full) : NULL;
-
-    if (!folded)
+    if (full->count == 0)
         return has_others ? 0 : error_set(err, "no node can be queried");
     compare->is_incomplete = true;
     if (has_others)
-        fprintf(stderr, "muster compare: %s: not queried, jobs use all CPUs\n", folded);
+        fprintf(stderr, "muster compare: %s: not queried, jobs use all CPUs\n",
+                hostlist_text(full).text);
     else
         error_set(err,
                   "no node can be queried: jobs use all CPUs of %s; retry when each has a free "
                   "CPU, or compare files written there by muster check --json",
-                  folded);
-    free(folded);
+                  hostlist_text(full).text);
     return has_others ? 0 : -1;
 }
 
@@ -245,12 +243,9 @@ static const struct cluster_partition *find_partition(const struct compare *comp
 
 static void report_incomplete(struct compare *compare, const char *complaint)
 {
-    char *folded = hostlist_fold(&compare->incomplete);
-
     fprintf(stderr, "muster compare: %s: not compared, muster check did not complete%s%s\n",
-            folded ? folded : "some nodes", *complaint ? ": " : "", complaint);
+            hostlist_text(&compare->incomplete).text, *complaint ? ": " : "", complaint);
     compare->is_incomplete = true;
-    free(folded);
 }
 
 /* Nodes of one partition. */

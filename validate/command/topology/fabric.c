@@ -266,13 +266,12 @@ static void print_people(const struct subnet *subnet, const struct topology_conf
 {
     bool has_colour = table_has_colour(stdout);
     int nameless = nameless_count(subnet);
-    char *rails = hostlist_fold(&subnet->rails);
 
     printf("subnet    %s\nswitches  %d on %d level%s\nnodes     %zu, rails %s\nplaces    %s\n\n",
            subnet->source, switch_count(subnet), subnet->level_count,
-           text_plural(subnet->level_count), subnet->nodes.count, rails && *rails ? rails : "-",
+           text_plural(subnet->level_count), subnet->nodes.count,
+           subnet->rails.count > 0 ? hostlist_text(&subnet->rails).text : "-",
            conf ? conf->path : "no topology.conf: using only the cabling");
-    free(rails);
     print_switches(subnet);
     for (size_t i = 0; i < findings->count; i++) {
         command_print_verdict(stdout, findings->items[i].verdict, has_colour);

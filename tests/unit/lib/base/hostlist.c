@@ -2,7 +2,9 @@
 #include "lib/base/hostlist.h"
 #include "tests/unit/tap.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void expands(const char *text, size_t count, const char *first, const char *last)
 {
@@ -123,8 +125,28 @@ static void sets(void)
     name_index_clear(&set);
 }
 
+static void is_cut_in_messages(void)
+{
+    struct hostlist list = {0};
+    struct hostlist_text text;
+    char name[16];
+
+    is_str(hostlist_text(&list).text, "", "no names are no text");
+    for (int i = 1; i < 8000; i += 2) {
+        snprintf(name, sizeof name, "n%d", i);
+        hostlist_append(&list, name);
+        if (i == 3)
+            is_str(hostlist_text(&list).text, "n[1,3]", "two are theirs");
+    }
+    text = hostlist_text(&list);
+    ok(strlen(text.text) < sizeof text.text, "of 4,000 names so many as fit");
+    is_str(text.text + strlen(text.text) - 3, "...", "... with a mark behind them");
+    hostlist_clear(&list);
+}
+
 int main(void)
 {
+    is_cut_in_messages();
     sets();
     qualified_names();
     expands("", 0, NULL, NULL);
