@@ -9,7 +9,6 @@
 #include <math.h>
 #include <slurm/slurm_errno.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -750,19 +749,25 @@ static int allocation_query(const struct allocation_request *request, struct err
 
 /* ---------------------------------------------------------------- what runs on the nodes */
 
-static void __attribute__((format(printf, 2, 3)))
-line(const struct process *process, const char *format, ...)
+/* task: of a step with one on each node; -1: rank 0 of an MPI program. */
+static void record_print(const struct process *process, long task, struct record record)
 {
-    char text[1000];
-    va_list arguments;
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
 
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    if (task >= 0)
+        fprintf(stream, "%ld: ", task);
+    record_write(stream, &record);
+    fclose(stream);
+    text[strcspn(text, "\n")] = '\0';
     process->on_line(text, false, process->context);
+    free(text);
 }
 
-#define RECORD_BEGIN "{\"suite\":\"%s\",\"test\":\"%s\",\"time\":1,\"verdict\":\"pass\""
+#define PRINT(process, task, ...) record_print(process, task, RECORD(.time = 1, __VA_ARGS__))
+/* One of rank 0 of muster-NAME that passed. */
+#define PASS(name, ...) PRINT(process, -1, .suite = name, .verdict = VERDICT_PASS, __VA_ARGS__)
 
 static void gpu(const struct hostlist *names, const struct process *process)
 {
@@ -772,26 +777,47 @@ static void gpu(const struct hostlist *names, const struct process *process)
 
         if (setup.accelerators == NO_LIBRARY ||
             (setup.accelerators == NO_LIBRARY_OF_N1 && is_first))
-            line(process,
-                 "{\"suite\":\"gpu\",\"test\":\"gpu.compute\",\"time\":1,\"metric\":\"device\","
-                 "\"verdict\":\"%s\",\"message\":\"not tested: it is not there\","
-                 "\"node\":\"%s\"}",
-                 setup.accelerators == NO_LIBRARY ? "skip" : "unknown", name);
+            PRINT(process, -1, .suite = "gpu", .test = "gpu.compute", .metric = "device",
+                  .verdict = setup.accelerators == NO_LIBRARY ? VERDICT_SKIP : VERDICT_UNKNOWN,
+                  .message = "not tested: it is not there", .node = name);
         else if (setup.accelerators == GPUS_ARE_SLOW ||
                  (is_first &&
                   (setup.accelerators == GPU_IS_SLOW || setup.accelerators == GPU_IS_NEAR)))
             for (int k = 0; k < 2; k++) /* two figures of one device */
-                line(process,
-                     "{\"suite\":\"gpu\",\"test\":\"gpu.compute\",\"time\":1,\"metric\":"
-                     "\"rate_%s\",\"unit\":\"GFLOP/s\",\"value\":%d,\"limit\":85,"
-                     "\"limit_source\":\"peers\",\"verdict\":\"fail\",\"code\":\"gpu_slow\","
-                     "\"part\":\"gpu3\",\"message\":\"slow\",\"node\":\"%s\"}",
-                     k == 0 ? "fp32" : "fp64", setup.accelerators == GPU_IS_NEAR ? 80 : 40, name);
+                PRINT(process, -1, .suite = "gpu", .test = "gpu.compute",
+                      .metric = k == 0 ? "rate_fp32" : "rate_fp64", .unit = "GFLOP/s",
+                      .value = setup.accelerators == GPU_IS_NEAR ? 80 : 40, .limit = 85,
+                      .limit_source = "peers", .verdict = VERDICT_FAIL, .code = FAULT_GPU_SLOW,
+                      .part = "gpu3", .message = "slow", .node = name);
         else
-            line(process,
-                 RECORD_BEGIN ",\"metric\":\"rate_fp32\",\"unit\":\"GFLOP/s\",\"value\":100,"
-                              "\"part\":\"gpu3\",\"node\":\"%s\"}",
-                 "gpu", "gpu.compute", name);
+            PASS("gpu", .test = "gpu.compute", .metric = "rate_fp32", .unit = "GFLOP/s",
+                 .value = 100, .part = "gpu3", .node = name);
+    }
+}
+
+/* What else muster-host finds on n1. */
+static void host_faults(const struct process *process)
+{
+    switch (setup.host_kind) {
+    case CORE_IS_SLOW:
+    case CORE_IS_NEAR:
+        PRINT(process, -1, .suite = "host", .test = "host.compute", .metric = "core_rate",
+              .unit = "GFLOP/s", .value = setup.host_kind == CORE_IS_NEAR ? 60 : 40, .limit = 75,
+              .limit_source = "peers", .verdict = VERDICT_FAIL, .code = FAULT_CORE_SLOW,
+              .part = "cpu6", .message = "slow", .node = "n1");
+        break;
+    case CORE_IS_WRONG:
+        PRINT(process, -1, .suite = "host", .test = "host.compute", .metric = "core_wrong",
+              .unit = "count", .value = 2, .verdict = VERDICT_FAIL, .code = FAULT_CORE_WRONG,
+              .part = "cpu6", .message = "wrong", .node = "n1");
+        break;
+    case DISK_IS_SLOW:
+        PRINT(process, -1, .suite = "host", .test = "host.disk", .metric = "disk_read",
+              .unit = "MB/s", .value = 20, .verdict = VERDICT_WARN, .code = FAULT_DISK_SLOW,
+              .part = "/scratch", .message = "slow", .node = "n1");
+        break;
+    default:
+        break;
     }
 }
 
@@ -803,33 +829,17 @@ static void host(const struct hostlist *names, const struct process *process)
         bool is_first = strcmp(name, "n1") == 0;
 
         if (is_first && setup.host_kind == HOST_IS_LEFT_OUT) {
-            line(process, "{\"suite\":\"host\",\"test\":\"host.compute\",\"time\":1,\"metric\":"
-                          "\"results\",\"verdict\":\"skip\",\"message\":\"not measured: 8 nodes "
-                          "of the same machine were measured before it\",\"node\":\"n1\"}");
+            PRINT(process, -1, .suite = "host", .test = "host.compute", .metric = "results",
+                  .verdict = VERDICT_SKIP,
+                  .message = "not measured: 8 nodes of the same machine were measured before it",
+                  .node = "n1");
             continue;
         }
-        line(process,
-             RECORD_BEGIN ",\"metric\":\"triad\",\"unit\":\"GB/s\",\"value\":%g,\"part\":\"numa0\","
-                          "\"node\":\"%s\",\"stalled\":%g}",
-             "host", "host.memory", is_first ? setup.host_triad : 200, name, setup.host_stalled);
-        if (is_first && (setup.host_kind == CORE_IS_SLOW || setup.host_kind == CORE_IS_NEAR))
-            line(
-                process,
-                "{\"suite\":\"host\",\"test\":\"host.compute\",\"time\":1,\"metric\":\"core_rate\","
-                "\"unit\":\"GFLOP/s\",\"value\":%d,\"limit\":75,\"limit_source\":\"peers\","
-                "\"verdict\":\"fail\",\"code\":\"core_slow\",\"part\":\"cpu6\","
-                "\"message\":\"slow\",\"node\":\"n1\"}",
-                setup.host_kind == CORE_IS_NEAR ? 60 : 40);
-        if (is_first && setup.host_kind == CORE_IS_WRONG)
-            line(process, "{\"suite\":\"host\",\"test\":\"host.compute\",\"time\":1,\"metric\":"
-                          "\"core_wrong\",\"unit\":\"count\",\"value\":2,\"verdict\":\"fail\","
-                          "\"code\":\"core_wrong\",\"part\":\"cpu6\",\"message\":\"wrong\","
-                          "\"node\":\"n1\"}");
-        if (is_first && setup.host_kind == DISK_IS_SLOW)
-            line(process, "{\"suite\":\"host\",\"test\":\"host.disk\",\"time\":1,\"metric\":"
-                          "\"disk_read\",\"unit\":\"MB/s\",\"value\":20,\"verdict\":\"warn\","
-                          "\"code\":\"disk_slow\",\"part\":\"/scratch\",\"message\":\"slow\","
-                          "\"node\":\"n1\"}");
+        PASS("host", .test = "host.memory", .metric = "triad", .unit = "GB/s",
+             .value = is_first ? setup.host_triad : 200, .part = "numa0", .node = name,
+             .stalled = setup.host_stalled);
+        if (is_first)
+            host_faults(process);
     }
 }
 
@@ -845,15 +855,12 @@ static void way(const char *from, const char *to, const struct process *process)
     bool is_slow = is_of(setup.slow_rail, from, to) || (setup.path_is_slow && is_path);
     bool is_lossy = is_of(setup.lossy_rail, from, to) || (setup.path_is_lossy && is_path);
 
-    line(process,
-         RECORD_BEGIN ",\"metric\":\"bandwidth\",\"unit\":\"Mb/s\",\"value\":%d,\"node\":\"%s\","
-                      "\"part\":\"eth1\",\"peer\":\"%s\",\"stalled\":0}",
-         "links", "links", is_slow ? 80 : 198, from, to);
+    PASS("links", .test = "links", .metric = "bandwidth", .unit = "Mb/s",
+         .value = is_slow ? 80 : 198, .node = from, .part = "eth1", .peer = to, .stalled = 0);
     if (*setup.lossy_rail || setup.path_is_lossy)
-        line(process,
-             RECORD_BEGIN ",\"metric\":\"lost_pings\",\"unit\":\"count\",\"value\":%d,"
-                          "\"samples\":1000,\"node\":\"%s\",\"part\":\"eth1\",\"peer\":\"%s\"}",
-             "links", "links", is_lossy ? 250 : 0, from, to);
+        PASS("links", .test = "links", .metric = "lost_pings", .unit = "count",
+             .value = is_lossy ? 250 : 0, .samples = 1000, .node = from, .part = "eth1",
+             .peer = to);
 }
 
 static void battery(const char *program, const struct hostlist *names,
@@ -862,18 +869,16 @@ static void battery(const char *program, const struct hostlist *names,
     size_t count = names->count;
 
     if (strcmp(program, "launch") == 0)
-        line(process, RECORD_BEGIN ",\"metric\":\"messages\",\"unit\":\"count\",\"value\":4}",
-             "launch", "mpi.messages");
+        PASS("launch", .test = "mpi.messages", .metric = "messages", .unit = "count", .value = 4);
     if (strcmp(program, "collectives") == 0)
-        line(process, RECORD_BEGIN ",\"metric\":\"mismatches\",\"unit\":\"count\",\"value\":0}",
-             "collectives", "collectives.correct");
+        PASS("collectives", .test = "collectives.correct", .metric = "mismatches", .unit = "count",
+             .value = 0);
     if (strcmp(program, "gpu") == 0)
         gpu(names, process);
     if (strcmp(program, "host") == 0)
         host(names, process);
     if (strcmp(program, "train") == 0)
-        line(process, RECORD_BEGIN ",\"metric\":\"loss\",\"unit\":\"nats\",\"value\":4}", "train",
-             "train.nodes");
+        PASS("train", .test = "train.nodes", .metric = "loss", .unit = "nats", .value = 4);
     if (strcmp(program, "links") != 0)
         return;
     for (size_t i = 0; i < count; i++)
@@ -881,9 +886,8 @@ static void battery(const char *program, const struct hostlist *names,
             if (i != k)
                 way(names->names[i], names->names[k], process);
     for (int i = 0; i < 2; i++)
-        line(process,
-             RECORD_BEGIN ",\"metric\":\"rounds\",\"unit\":\"count\",\"value\":2,\"part\":\"%s\"}",
-             "links", "links", i == 0 ? "pairs" : "together");
+        PASS("links", .test = "links", .metric = "rounds", .unit = "count", .value = 2,
+             .part = i == 0 ? "pairs" : "together");
 }
 
 /* Whether the node has a certificate that lasts as long as the request wants of one that stays. */
@@ -894,92 +898,85 @@ static bool is_kept(int node, const char *request)
     return keep && setup.kept_until >= strtoll(keep + strlen("keep: "), NULL, 10);
 }
 
-/* The first of its facts, of which muster's version is the last. */
-static void facts(int node, size_t task, int count, const struct process *process)
+/* muster check. The first of a node's facts, of which muster's version is the last, where it is
+ * cut.
+ */
+static void node_check(int i, long task, const struct process *process)
 {
-    static const char *const told[][3] = {
+    static const char *const facts[][3] = {
         {"kernel", "", "6.1"}, {"carrier", "eth1", "yes"}, {"muster", "", "1.0"}};
+    const char *node = nodes[i].name;
+    bool is_faulty = nodes[i].kind == FAULTY;
+    char address[32];
 
-    for (int i = 0; i < count; i++)
-        line(process,
-             "%zu: {\"suite\":\"check\",\"test\":\"host.config\",\"time\":1,\"metric\":\"%s\","
-             "\"part\":\"%s\",\"message\":\"%s\",\"node\":\"%s\"}",
-             task, told[i][0], told[i][1], told[i][2], nodes[node].name);
+    check_deadline_s = process->deadline_s;
+    for (int k = 0; is_faulty && k <= setup.lies; k++)
+        PRINT(process, task, .suite = "check", .test = "net.interfaces", .verdict = VERDICT_FAIL,
+              .code = FAULT_LINK_DOWN, .part = "eth1", .message = "no link",
+              .node = k < setup.lies ? "n1" : node);
+    if (!is_faulty)
+        PRINT(process, task, .suite = "check", .test = "net.interfaces", .verdict = VERDICT_PASS,
+              .node = node);
+    snprintf(address, sizeof address, "10.0.0.%d%s", i + 1,
+             i + 1 == setup.garbled_addresses ? "-" : "");
+    if (setup.tells_addresses)
+        PRINT(process, task, .suite = "check", .test = "net.addresses", .verdict = VERDICT_PASS,
+              .metric = "sources", .message = address, .node = node);
+    if (setup.accelerators != NO_GPUS)
+        PRINT(process, task, .suite = "check", .test = "gpu.health", .verdict = VERDICT_PASS,
+              .node = node);
+    for (int k = 0; k < (strcmp(node, setup.cut) == 0 ? 1 : 3); k++)
+        PRINT(process, task, .suite = "check", .test = "host.config", .metric = facts[k][0],
+              .part = facts[k][1], .message = facts[k][2], .node = node);
+    if (setup.has_lldpds)
+        PRINT(process, task, .suite = "check", .test = "host.config", .verdict = VERDICT_PASS,
+              .metric = "lldpd", .unit = "count", .value = 1, .node = node);
+}
+
+static void node_issue(int i, long task, const struct process *process)
+{
+    bool stays = is_kept(i, process->input);
+
+    world.nodes[i].has_certificate = world.nodes[i].is_issued = true;
+    if (stays)
+        PRINT(process, task, .suite = "certificate", .test = "certificate", .metric = "level",
+              .message = "full", .node = nodes[i].name);
+    PRINT(process, task, .suite = "certificate", .test = "certificate", .verdict = VERDICT_PASS,
+          .metric = stays ? "expires" : NULL, .unit = stays ? "s" : NULL,
+          .value = stays ? (double)setup.kept_until : NAN, .node = nodes[i].name);
+}
+
+/* option: --issued-until=, or NULL */
+static void node_revoke(int i, long task, const char *option, const struct process *process)
+{
+    bool is_later = option && setup.issued_s > atoll(strchr(option, '=') + 1);
+
+    world.nodes[i].has_certificate &= is_later;
+    PRINT(process, task, .suite = "certificate", .test = "certificate", .metric = "revoked",
+          .unit = "count", .value = !is_later, .verdict = is_later ? VERDICT_SKIP : VERDICT_NONE,
+          .node = nodes[i].name);
 }
 
 static void muster(char *const *words, const struct hostlist *names, const struct process *process)
 {
-    size_t task = 0;
+    long task = -1;
 
-    if (strcmp(words[0], "check") == 0)
-        check_deadline_s = process->deadline_s;
     if (strcmp(words[0], "topology") == 0)
         lldp_deadline_s = process->deadline_s;
     for (int i = 0; i < NODES; i++) { /* Slurm numbers tasks in its own order of nodes */
         if (!hostlist_contains(names, nodes[i].name))
             continue;
-        for (int k = 0; strcmp(words[0], "check") == 0 && nodes[i].kind == FAULTY && k < setup.lies;
-             k++)
-            line(process,
-                 "%zu: {\"suite\":\"check\",\"test\":\"net.interfaces\",\"time\":1,\"verdict\":"
-                 "\"fail\",\"code\":\"link_down\",\"part\":\"eth1\",\"message\":\"no link\","
-                 "\"node\":\"n1\"}",
-                 task);
-        if (strcmp(words[0], "check") == 0 && nodes[i].kind == FAULTY)
-            line(process,
-                 "%zu: {\"suite\":\"check\",\"test\":\"net.interfaces\",\"time\":1,\"verdict\":"
-                 "\"fail\",\"code\":\"link_down\",\"part\":\"eth1\",\"message\":\"no link\","
-                 "\"node\":\"%s\"}",
-                 task, nodes[i].name);
-        else if (strcmp(words[0], "check") == 0)
-            line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "check", "net.interfaces",
-                 nodes[i].name);
-        if (strcmp(words[0], "check") == 0 && setup.tells_addresses)
-            line(process,
-                 "%zu: " RECORD_BEGIN ",\"metric\":\"sources\",\"message\":\"10.0.0.%d%s\","
-                 "\"node\":\"%s\"}",
-                 task, "check", "net.addresses", i + 1, i + 1 == setup.garbled_addresses ? "-" : "",
-                 nodes[i].name);
-        if (strcmp(words[0], "check") == 0 && setup.accelerators != NO_GPUS)
-            line(process, "%zu: " RECORD_BEGIN ",\"node\":\"%s\"}", task, "check", "gpu.health",
-                 nodes[i].name);
-        if (strcmp(words[0], "check") == 0)
-            facts(i, task, strcmp(nodes[i].name, setup.cut) == 0 ? 1 : 3, process);
-        if (strcmp(words[0], "check") == 0 && setup.has_lldpds)
-            line(process,
-                 "%zu: " RECORD_BEGIN ",\"metric\":\"lldpd\",\"unit\":\"count\",\"value\":1,"
-                 "\"node\":\"%s\"}",
-                 task, "check", "host.config", nodes[i].name);
-        if (strcmp(words[0], "topology") == 0 && strcmp(nodes[i].name, setup.unheard) != 0)
-            line(process,
-                 "%zu: " RECORD_BEGIN ",\"metric\":\"neighbors\",\"unit\":\"count\",\"value\":0,"
-                 "\"node\":\"%s\"}",
-                 task, "topology", "net.topology", nodes[i].name);
-        if (strcmp(words[0], "certificate") == 0 && !setup.refuses_certificates) {
-            char expires[80] = "";
-
-            world.nodes[i].has_certificate = world.nodes[i].is_issued = true;
-            if (is_kept(i, process->input)) {
-                line(process,
-                     "%zu: {\"suite\":\"certificate\",\"test\":\"certificate\",\"time\":1,"
-                     "\"metric\":\"level\",\"message\":\"full\",\"node\":\"%s\"}",
-                     task, nodes[i].name);
-                snprintf(expires, sizeof expires,
-                         ",\"metric\":\"expires\",\"unit\":\"s\",\"value\":%lld", setup.kept_until);
-            }
-            line(process, "%zu: " RECORD_BEGIN "%s,\"node\":\"%s\"}", task, "certificate",
-                 "certificate", expires, nodes[i].name);
-        }
-        if (strcmp(words[0], "revoke") == 0) {
-            bool is_later = words[2] && setup.issued_s > atoll(strchr(words[2], '=') + 1);
-
-            world.nodes[i].has_certificate &= is_later;
-            line(process,
-                 "%zu: {\"suite\":\"certificate\",\"test\":\"certificate\",\"time\":1,\"metric\":"
-                 "\"revoked\",\"unit\":\"count\",\"value\":%d,\"verdict\":\"%s\",\"node\":\"%s\"}",
-                 task, !is_later, is_later ? "skip" : "none", nodes[i].name);
-        }
         task++;
+        if (strcmp(words[0], "check") == 0)
+            node_check(i, task, process);
+        if (strcmp(words[0], "topology") == 0 && strcmp(nodes[i].name, setup.unheard) != 0)
+            PRINT(process, task, .suite = "topology", .test = "net.topology",
+                  .verdict = VERDICT_PASS, .metric = "neighbors", .unit = "count", .value = 0,
+                  .node = nodes[i].name);
+        if (strcmp(words[0], "certificate") == 0 && !setup.refuses_certificates)
+            node_issue(i, task, process);
+        if (strcmp(words[0], "revoke") == 0)
+            node_revoke(i, task, words[2], process);
     }
 }
 
@@ -1161,19 +1158,16 @@ static int step(const struct step *wanted, const struct process *process,
             result->status = 137;
             return 0;
         }
-        line(process,
-             "{\"suite\":\"%s\",\"test\":\"workers.enumerate\",\"time\":1,\"metric\":\"died\","
-             "\"verdict\":\"fail\",\"code\":\"process_died\",\"part\":\"rank 1\",\"node\":\"%s\","
-             "\"message\":\"rank 1 died\"}",
-             name + strlen("muster-"), setup.dying);
+        PRINT(process, -1, .suite = name + strlen("muster-"), .test = "workers.enumerate",
+              .metric = "died", .verdict = VERDICT_FAIL, .code = FAULT_PROCESS_DIED,
+              .part = "rank 1", .node = setup.dying, .message = "rank 1 died");
     }
     if (strcmp(name, "muster-links") == 0 && has_option(wanted->program, "--pairs") &&
         setup.hung_starts > 0) {
         setup.hung_starts--;
-        line(process,
-             "{\"suite\":\"links\",\"test\":\"mpi.launch\",\"time\":1,\"metric\":\"complete\","
-             "\"verdict\":\"unknown\",\"code\":\"launch_failed\",\"node\":\"n1\","
-             "\"message\":\"MPI_Init did not return\"}");
+        PRINT(process, -1, .suite = "links", .test = "mpi.launch", .metric = "complete",
+              .verdict = VERDICT_UNKNOWN, .code = FAULT_LAUNCH_FAILED, .node = "n1",
+              .message = "MPI_Init did not return");
         result->status = 3;
         return 0;
     }
@@ -1203,11 +1197,9 @@ static void warnings(const struct hostlist *names, const struct process *process
 
     for (size_t task = 0; task < names->count; task++)
         for (int i = 0; i < 2 && strcmp(names->names[task], "n1") == 0; i++)
-            line(process,
-                 "%zu: {\"suite\":\"suspects\",\"test\":\"%s\",\"time\":1,\"run\":"
-                 "\"preflight-7-1000\",\"node\":\"%s\",\"peer\":\"n1\",\"verdict\":\"warn\","
-                 "\"code\":\"node_reported\",\"message\":\"reported\"}",
-                 task, tests[i], i == 0 ? "n2" : "n6");
+            PRINT(process, (long)task, .suite = "suspects", .test = tests[i],
+                  .run = "preflight-7-1000", .node = i == 0 ? "n2" : "n6", .peer = "n1",
+                  .verdict = VERDICT_WARN, .code = FAULT_NODE_REPORTED, .message = "reported");
 }
 
 static int step_on(const struct hostlist *names, const char *partition, int wait_s,
