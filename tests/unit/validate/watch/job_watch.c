@@ -59,6 +59,8 @@ static void begin_on(const char *list)
 {
     struct error err;
 
+    watch_clear(&watch);
+    hostlist_clear(&names);
     hostlist_expand(list, &names, &err);
     used = (int)names.count;
     step = 0;
@@ -66,17 +68,6 @@ static void begin_on(const char *list)
     memset(totals, 0, sizeof totals);
     watch_make(&watch, &names, interval_s, 30, now_s);
     healthy();
-}
-
-static void begin(void)
-{
-    begin_on("n[1-4]");
-}
-
-static void end(void)
-{
-    watch_clear(&watch);
-    hostlist_clear(&names);
 }
 
 /* The sample that the node has now. */
@@ -144,6 +135,13 @@ static void pass(double seconds)
     watch_judge(&watch, now_s, &verdict);
 }
 
+/* A job of four nodes that has gone well for so long. */
+static void begin(double seconds)
+{
+    begin_on("n[1-4]");
+    pass(seconds);
+}
+
 /* "fail job_hung n3 rank 2" of the worst finding that is named in the line; "pass" without one. */
 static const char *found(void)
 {
@@ -165,8 +163,7 @@ static const char *found(void)
 
 static void going(void)
 {
-    begin();
-    pass(2);
+    begin(2);
     is_str(found(), "unknown not_measured", "after one sample nothing is known");
     ok(!verdict.is_settled, "... and it may change");
     pass(14);
@@ -188,13 +185,11 @@ static void going(void)
     nodes[2].cpu = 0;
     pass(20);
     is_str(found(), "pass", "... and nobody is named for what its processors are short of");
-    end();
 }
 
 static void hanging(void)
 {
-    begin();
-    pass(20);
+    begin(20);
     quiet();
     pass(28);
     is_str(found(), "unknown not_measured", "nothing moves: it may be a pause");
@@ -207,10 +202,8 @@ static void hanging(void)
     nodes[2].io_MB = 10;
     pass(14);
     is_str(found(), "warn rank_straggles n3 rank 2", "... and does not hang while it writes files");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     quiet();
     for (int i = 0; i < NODES; i++)
         nodes[i].cpu = i == 1;
@@ -220,9 +213,8 @@ static void hanging(void)
         nodes[i].queued = 0.5;
     pass(14);
     is_str(found(), "unknown process_slow", "on a busy machine nobody is");
-    end();
 
-    begin();
+    begin(0);
     quiet();
     pass(60);
     is_str(found(), "unknown not_measured", "no data since the beginning: it may compute");
@@ -230,22 +222,19 @@ static void hanging(void)
         nodes[i].cpu = 0;
     pass(14);
     is_str(found(), "fail job_hung", "... but not without processors");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[3].mbps[0] = nodes[3].mbps[1] = 0;
     pass(8);
     quiet();
     pass(40);
     is_str(found(), "fail job_hung n4", "the node whose data stopped first is named");
-    end();
 }
 
 /* Rails that do not count what RDMA carries. */
 static void untold(void)
 {
-    begin();
+    begin(0);
     for (int i = 0; i < NODES; i++)
         nodes[i].is_partial = true;
     pass(20);
@@ -258,13 +247,11 @@ static void untold(void)
         nodes[i].mbps[0] = i == 1 ? 0 : 100;
     pass(60);
     is_str(found(), "pass", "... and no node is the one without");
-    end();
 }
 
 static void stopped(void)
 {
-    begin();
-    pass(20);
+    begin(20);
     nodes[2].state = 'T';
     pass(4);
     is_str(found(), "pass", "a rank that is stopped for a moment is no fault");
@@ -275,10 +262,8 @@ static void stopped(void)
         nodes[i].state = 'T';
     pass(8);
     is_str(found(), "unknown many_alike", "a job that is suspended has no faulty rank");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     quiet();
     nodes[1].state = 'D';
     nodes[1].cpu = 0;
@@ -286,10 +271,8 @@ static void stopped(void)
     is_str(found(), "unknown not_measured", "a rank may wait for a file system");
     pass(20);
     is_str(found(), "fail task_hung n2 rank 1", "... not for ever");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[0].has_none = true;
     pass(8);
     is_str(found(), "pass", "a rank may end before the others");
@@ -299,10 +282,8 @@ static void stopped(void)
     nodes[1].has_none = nodes[2].has_none = nodes[3].has_none = true;
     pass(8);
     is_str(found(), "unknown many_alike", "the end of a job is none of its ranks'");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[2].is_silent = true;
     pass(20);
     is_str(found(), "unknown node_unreachable n3",
@@ -310,10 +291,8 @@ static void stopped(void)
     nodes[0].is_silent = nodes[1].is_silent = true;
     pass(20);
     is_str(found(), "unknown many_alike", "... most of them are not");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[2].is_silent = true;
     quiet();
     pass(120);
@@ -322,11 +301,9 @@ static void stopped(void)
            "those that wait for a frozen node are not named: %s", verdict.findings[i].message);
     is_str(found(), "fail job_hung", "... and their job hangs all the same");
     has_str(verdict.line, "sends no samples", "... perhaps for that node");
-    end();
 
     for (int ends = 0; ends <= 1; ends++) {
-        begin();
-        pass(20);
+        begin(20);
         nodes[0].is_silent = true;
         quiet();
         nodes[1].has_none = ends;
@@ -338,31 +315,28 @@ static void stopped(void)
         for (size_t i = 0; i < verdict.count; i++)
             ok(!verdict.findings[i].node || strcmp(verdict.findings[i].node, "n1") == 0,
                "... and is not blamed: %s", verdict.findings[i].message);
-        end();
     }
 
-    begin();
+    begin(0);
     nodes[0].is_silent = true;
     pass(20);
     quiet();
     pass(40);
     is_str(found(), "fail job_hung", "a node that never sent a sample hides no hang");
-    end();
 
-    begin();
+    begin(0);
     nodes[0].is_silent = true;
     quiet();
     for (int i = 0; i < NODES; i++)
         nodes[i].cpu = 0;
     pass(60);
     is_str(found(), "unknown node_unreachable n1", "... but may be who computes");
-    end();
 }
 
 /* What nothing tells of a job that sends no data. */
 static void without_data(void)
 {
-    begin();
+    begin(0);
     quiet();
     pass(20);
     nodes[0].has_none = true;
@@ -374,7 +348,6 @@ static void without_data(void)
     nodes[0].cpu = 0;
     pass(60);
     is_str(found(), "unknown not_measured", "... or wait for a file");
-    end();
 
     begin_on("n1");
     quiet();
@@ -386,7 +359,6 @@ static void without_data(void)
     pass(20);
     is_str(found(), "warn rank_hung n1 rank 0",
            "... and a rank that is stopped is told all the same");
-    end();
 
     begin_on("n1");
     pass(20);
@@ -395,14 +367,12 @@ static void without_data(void)
     nodes[0].cpu = 0;
     pass(60);
     is_str(found(), "unknown not_measured", "what else its rails carry is not the job's");
-    end();
 }
 
 /* Slurm suspends a job and goes on with it, and the samplers in it are suspended as well. */
 static void suspended(void)
 {
-    begin();
-    pass(20);
+    begin(20);
     now_s += 3600;
     pass(2);
     is_str(found(), "unknown not_measured", "a job that was suspended has not hung meanwhile");
@@ -411,10 +381,8 @@ static void suspended(void)
     quiet();
     pass(36);
     is_str(found(), "fail job_hung", "... and that was no pause to be patient for");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     quiet();
     pass(20);
     now_s += 3600;
@@ -422,22 +390,19 @@ static void suspended(void)
     is_str(found(), "unknown not_measured", "one that was suspended in a pause neither");
     pass(16);
     is_str(found(), "fail job_hung", "... but the rest of the pause counts");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[2].state = 'T';
     pass(2);
     now_s += 3600;
     pass(2);
     is_str(found(), "unknown not_measured", "who is continued last was not stopped for so long");
-    end();
 }
 
 /* As `muster run --hang` looks, which ends the job. */
 static void patiently(void)
 {
-    begin();
+    begin(0);
     watch.is_patient = true;
     pass(20);
     quiet();
@@ -446,22 +411,18 @@ static void patiently(void)
     is_str(found(), "warn rank_hung n3 rank 2", "who waits for a hang is patient with a debugger");
     pass(16);
     is_str(found(), "fail rank_hung n3 rank 2", "... not for longer than with all else");
-    end();
 }
 
 static void ended(void)
 {
-    begin();
-    pass(20);
+    begin(20);
     nodes[0].has_none = true;
     quiet();
     pass(200);
     is_str(found(), "fail rank_hung n1 rank 0", "a rank that ended when the data did is named");
     has_str(verdict.line, "pid 100", "... with its process");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[0].has_none = true;
     nodes[0].mbps[0] = nodes[0].mbps[1] = 0;
     pass(200);
@@ -470,20 +431,17 @@ static void ended(void)
     quiet();
     pass(150);
     is_str(found(), "fail job_hung n3", "... not one that ended long before: who was quiet first");
-    end();
 
     interval_s = 30;
-    begin();
-    pass(120);
+    begin(120);
     nodes[0].has_none = true;
     pass(30); /* it ends within the last interval with data */
     quiet();
     pass(150);
     is_str(found(), "fail rank_hung n1 rank 0", "... also where samples are far between");
-    end();
     interval_s = 2;
 
-    begin();
+    begin(0);
     for (int i = 0; i < NODES; i++)
         nodes[i].has_none = true;
     pass(6);
@@ -493,31 +451,26 @@ static void ended(void)
     quiet();
     pass(40);
     is_str(found(), "fail rank_hung n1 rank 0", "... and one that began after the watch");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[0].has_none = true;
     step = 1;
     pass(20);
     quiet();
     pass(40);
     is_str(found(), "fail job_hung", "... not one of an earlier step");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[0].has_none = nodes[1].has_none = nodes[2].has_none = true;
     pass(200);
     quiet();
     pass(40);
     is_str(found(), "fail job_hung", "... nor all that ended before the last");
-    end();
 }
 
 static void unread(void)
 {
-    begin();
+    begin(0);
     for (int i = 0; i < NODES; i++)
         nodes[i].cpu = nodes[i].queued = 0.4;
     nodes[0].unread = 40;
@@ -531,12 +484,11 @@ static void unread(void)
     nodes[1].unread = nodes[3].unread = 1;
     pass(14);
     is_str(found(), "unknown process_slow", "... most nodes are not");
-    end();
 }
 
 static void connections(void)
 {
-    begin();
+    begin(0);
     nodes[2].flow_mbps[1] = nodes[1].flow_mbps[1] = 45;
     pass(20);
     is_str(found(), "warn rail_straggles n3 eth2", "a rail with slow connections in and out");
@@ -567,21 +519,19 @@ static void connections(void)
     nodes[2].flow_mbps[1] = 45;
     pass(4);
     is_str(found(), "pass", "... nor has a connection of two samples");
-    end();
 }
 
 static void differing(void)
 {
-    begin();
+    begin(0);
     nodes[2].cpu = 0.02;
     pass(20);
     is_str(found(), "warn rank_straggles n3 rank 2", "a rank that sleeps while all others work");
     nodes[1].cpu = 0.3;
     pass(20);
     is_str(found(), "pass", "... is not the one that differs when others are between");
-    end();
 
-    begin();
+    begin(0);
     nodes[2].mbps[1] = 30;
     pass(20);
     is_str(found(), "warn rail_straggles n3 eth2", "a rail that carries much less than its peers");
@@ -594,14 +544,11 @@ static void differing(void)
     is_str(found(), "pass", "a few damaged frames are normal");
     pass(6);
     is_str(found(), "warn link_errors n4 eth1", "a rail that counts errors");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[0].losses = 1;
     pass(2);
     is_str(found(), "warn link_errors n1 eth1", "a rail whose link was lost");
-    end();
 }
 
 /* ---------------------------------------------------------------- NCCL */
@@ -776,14 +723,13 @@ static void stays_in_its_line(void)
 
 static void takes_one_task_for_each_node(void)
 {
-    begin();
+    begin(0);
     is_int(watch_node_of(&watch, 0, "n3"), 2, "a task tells of its node, wherever Slurm put it");
     is_int(watch_node_of(&watch, 0, "n3"), 2, "... again and again");
     is_int(watch_node_of(&watch, 0, "n2"), -1, "... and of no other");
     is_int(watch_node_of(&watch, 1, "n3"), -1, "... nor does another of that");
     is_int(watch_node_of(&watch, 1, "n2"), 1, "... which tells of its own");
     is_int(watch_node_of(&watch, 2, "n9"), -1, "no node is none");
-    end();
 }
 
 /* What NCCL says of the job of begin(), whose processes are 100 and so on. */
@@ -803,8 +749,7 @@ static void ras_add(const char *name, long missing_pid)
 
 static void communicators(void)
 {
-    begin();
-    pass(20);
+    begin(20);
     ras_add("behind.json", 0);
     pass(2);
     is_str(found(), "pass", "a rank may be behind for a moment");
@@ -819,10 +764,8 @@ static void communicators(void)
     is_str(found(), "warn rank_straggles n3 rank 2", "... or pauses");
     pass(14);
     is_str(found(), "fail rank_hung n3 rank 2", "... not while nobody goes on");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     ras_add("missing.json", 103);
     pass(12);
     ras_add("missing.json", 103);
@@ -835,10 +778,8 @@ static void communicators(void)
     watch.is_patient = true;
     pass(2);
     is_str(found(), "warn rank_straggles n4 rank 3", "... which the patient wait for");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[3].has_none = true;
     ras_add("missing.json", 103);
     quiet();
@@ -850,10 +791,8 @@ static void communicators(void)
     pass(20);
     is_str(found(), "fail rank_hung n4 rank 3", "... before no data moves for as long as for one");
     has_str(verdict.line, "has ended", "... and it is named for that");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[2].is_silent = true;
     quiet();
     for (int i = 0; i < 12; i++) {
@@ -861,10 +800,8 @@ static void communicators(void)
         pass(8);
     }
     is_str(found(), "fail rank_hung n3 rank 2", "a frozen node that NCCL misses is named");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[2].is_silent = nodes[1].is_silent = true;
     quiet();
     for (int i = 0; i < 12; i++) {
@@ -872,10 +809,8 @@ static void communicators(void)
         pass(8);
     }
     is_str(found(), "fail job_hung", "... not when several send no samples");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     nodes[1].is_silent = true;
     quiet();
     for (int i = 0; i < 12; i++) {
@@ -883,16 +818,13 @@ static void communicators(void)
         pass(8);
     }
     is_str(found(), "fail job_hung", "... nor when another one does not");
-    end();
 
-    begin();
-    pass(20);
+    begin(20);
     ras_add("missing.json", 0);
     pass(12);
     ras_add("missing.json", 0);
     pass(2);
     is_str(found(), "pass", "what is said of processes of another job is not this one's");
-    end();
 }
 
 /* ---------------------------------------------------------------- a node */
