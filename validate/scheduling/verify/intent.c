@@ -46,19 +46,10 @@ static int take_seconds(const char *value, double most_s, double *seconds)
                : -1;
 }
 
-int intent_take_jobs(const struct intent *intent, const char *value,
-                     struct intent_statement *statement)
+int intent_take_count(const struct intent *intent, const char *value,
+                      struct intent_statement *statement)
 {
     (void)intent;
-    statement->limit = INTENT_JOBS;
-    return intent_count(value, INTENT_AMOUNT_MOST, &statement->amount);
-}
-
-int intent_take_submit(const struct intent *intent, const char *value,
-                       struct intent_statement *statement)
-{
-    (void)intent;
-    statement->limit = INTENT_SUBMIT;
     return intent_count(value, INTENT_AMOUNT_MOST, &statement->amount);
 }
 
@@ -68,18 +59,19 @@ int intent_take_wall(const struct intent *intent, const char *value,
     double seconds;
 
     (void)intent;
-    statement->limit = INTENT_WALL;
     if (take_seconds(value, VERIFY_WALL_MOST_MIN * 60.0, &seconds) != 0 || fmod(seconds, 60) != 0)
         return -1;
     statement->amount = (long)(seconds / 60);
     return 0;
 }
 
-static int take_tres(const char *value, struct intent_statement *statement)
+int intent_take_tres(const struct intent *intent, const char *value,
+                     struct intent_statement *statement)
 {
     const char *equal = strchr(value, '=');
     size_t length = equal ? (size_t)(equal - value) : 0;
 
+    (void)intent;
     if (length == 0 || length >= sizeof statement->tres)
         return -1;
     snprintf(statement->tres, sizeof statement->tres, "%.*s", (int)length, value);
@@ -87,22 +79,6 @@ static int take_tres(const char *value, struct intent_statement *statement)
         (strncmp(statement->tres, "gres/", 5) != 0 || !statement->tres[5]))
         return -1;
     return intent_count(equal + 1, INTENT_AMOUNT_MOST, &statement->amount);
-}
-
-int intent_take_total(const struct intent *intent, const char *value,
-                      struct intent_statement *statement)
-{
-    (void)intent;
-    statement->limit = INTENT_TOTAL;
-    return take_tres(value, statement);
-}
-
-int intent_take_per_job(const struct intent *intent, const char *value,
-                        struct intent_statement *statement)
-{
-    (void)intent;
-    statement->limit = INTENT_PER_JOB;
-    return take_tres(value, statement);
 }
 
 static const struct intent_who *who_find(const struct intent *intent, const char *name)
@@ -206,7 +182,10 @@ static int take_words(const struct intent *intent, const struct intent_key *keys
         if (seen & 1u << i)
             return error_set(err, "%s: found %s= twice, allowed once", keyword, keys[i].name);
         seen |= 1u << i;
-        has_one += keys[i].need == INTENT_ONE;
+        if (keys[i].need == INTENT_ONE) {
+            statement->limit = keys[i].limit;
+            has_one++;
+        }
         if (keys[i].take(intent, value, statement) != 0)
             return error_set(err, "%s: found %s=%.60s, allowed %s", keyword, keys[i].name, value,
                              keys[i].allowed);

@@ -53,34 +53,22 @@ struct intent {
 
 enum intent_need { INTENT_OPTIONAL, INTENT_NEEDED, INTENT_ONE /* exactly one of these */ };
 
+/* Puts the value into what the line is. Returns 0; -1: it is not what is allowed. */
+typedef int intent_take_fn(const struct intent *intent, const char *value,
+                           struct intent_statement *statement);
+
 /* A key of a line behind the first. */
 struct intent_key {
     const char *name;
     const char *allowed; /* for messages and the manual: "a number from 1 to 64" */
     enum intent_need need;
-    /* Puts the value into what the line is. Returns 0; -1: it is not what is allowed. */
-    int (*take)(const struct intent *intent, const char *value, struct intent_statement *statement);
+    intent_take_fn *take;
+    enum intent_limit limit; /* what it states, of INTENT_ONE */
 };
 
 /* For tables of keys. */
-int intent_take_jobs(const struct intent *intent, const char *value,
-                     struct intent_statement *statement);
-int intent_take_submit(const struct intent *intent, const char *value,
-                       struct intent_statement *statement);
-int intent_take_wall(const struct intent *intent, const char *value,
-                     struct intent_statement *statement);
-int intent_take_total(const struct intent *intent, const char *value,
-                      struct intent_statement *statement);
-int intent_take_per_job(const struct intent *intent, const char *value,
-                        struct intent_statement *statement);
-int intent_take_other(const struct intent *intent, const char *value,
-                      struct intent_statement *statement);
-int intent_take_within(const struct intent *intent, const char *value,
-                       struct intent_statement *statement);
-int intent_take_mode(const struct intent *intent, const char *value,
-                     struct intent_statement *statement);
-int intent_take_reservation(const struct intent *intent, const char *value,
-                            struct intent_statement *statement);
+intent_take_fn intent_take_count, intent_take_wall, intent_take_tres, intent_take_other,
+    intent_take_within, intent_take_mode, intent_take_reservation;
 
 enum { INTENT_AMOUNT_MOST = 64 };
 

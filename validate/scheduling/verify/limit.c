@@ -10,13 +10,16 @@
  * jobs, the length of a job, TRES of one job or of all that run at once. */
 
 static const struct intent_key keys[] = {
-    {"Jobs", "a number of jobs that run at once, 1 to 64", INTENT_ONE, intent_take_jobs},
-    {"Submit", "a number of jobs that are accepted, 1 to 64", INTENT_ONE, intent_take_submit},
-    {"Wall", "whole minutes as in Slurm: 90, 8:00:00, 7-0", INTENT_ONE, intent_take_wall},
+    {"Jobs", "a number of jobs that run at once, 1 to 64", INTENT_ONE, intent_take_count,
+     INTENT_JOBS},
+    {"Submit", "a number of jobs that are accepted, 1 to 64", INTENT_ONE, intent_take_count,
+     INTENT_SUBMIT},
+    {"Wall", "whole minutes as in Slurm: 90, 8:00:00, 7-0", INTENT_ONE, intent_take_wall,
+     INTENT_WALL},
     {"TRES", "cpu=N, node=N or gres/NAME=N of all jobs that run at once, N 1 to 64", INTENT_ONE,
-     intent_take_total},
+     intent_take_tres, INTENT_TOTAL},
     {"TRESPerJob", "cpu=N, node=N or gres/NAME=N of one job, N 1 to 64", INTENT_ONE,
-     intent_take_per_job},
+     intent_take_tres, INTENT_PER_JOB},
     {NULL, NULL, 0, NULL},
 };
 
