@@ -25,7 +25,7 @@ void certify_verdicts_take(struct certify *certify, enum stage stage, size_t fir
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct node_run *node_run = record->node ? certify_node_run(certify, record->node) : NULL;
+        struct node_run *node_run = certify_node_run(certify, record->node);
 
         if (!node_run || record->verdict < least || !node_run->is_asked || certify_is_death(record))
             continue;
@@ -246,9 +246,8 @@ static void reasons_find(const struct certify *certify, enum stage stage, enum s
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        const struct node_run *node_run = record->node && catalog_is_suite(record->suite, suite)
-                                              ? certify_node_run(certify, record->node)
-                                              : NULL;
+        const struct node_run *node_run =
+            catalog_is_suite(record->suite, suite) ? certify_node_run(certify, record->node) : NULL;
 
         if (!node_run || node_run->outcome.stages[stage] != VERDICT_PASS)
             continue;

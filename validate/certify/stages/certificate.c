@@ -140,7 +140,7 @@ static void answers_take(const struct certify *certify, size_t first, size_t *sa
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct node_run *node_run = record->node && catalog_is_test(record->test, TEST_CERTIFICATE)
+        struct node_run *node_run = catalog_is_test(record->test, TEST_CERTIFICATE)
                                         ? certify_node_run(certify, record->node)
                                         : NULL;
 
@@ -239,11 +239,10 @@ static void revoked_take(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct node_run *node_run = record->node &&
-                                            catalog_is_metric(record->metric, METRIC_REVOKED) &&
-                                            record->verdict == VERDICT_NONE
-                                        ? certify_node_run(certify, record->node)
-                                        : NULL;
+        struct node_run *node_run =
+            catalog_is_metric(record->metric, METRIC_REVOKED) && record->verdict == VERDICT_NONE
+                ? certify_node_run(certify, record->node)
+                : NULL;
 
         if (node_run)
             node_run->is_revoked = true;

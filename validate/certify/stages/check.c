@@ -25,11 +25,10 @@ static void refusals_find(const struct certify *certify, size_t first, size_t *n
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        const struct node_run *node_run = record->node &&
-                                                  record_code(record) == FAULT_GATE_REFUSED &&
-                                                  record->value > 0 && record->value < 1e11
-                                              ? certify_node_run(certify, record->node)
-                                              : NULL;
+        const struct node_run *node_run =
+            record_code(record) == FAULT_GATE_REFUSED && record->value > 0 && record->value < 1e11
+                ? certify_node_run(certify, record->node)
+                : NULL;
 
         if (node_run && refused_explains((time_t)record->value, node_run->slurm->reason_time))
             notes[node_run - certify->node_runs] = i + 1;
@@ -80,7 +79,7 @@ static void accelerators_note(struct certify *certify, size_t first)
         certify->node_runs[i].has_accelerator &= !certify->node_runs[i].is_asked;
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct node_run *node_run = record->node ? certify_node_run(certify, record->node) : NULL;
+        struct node_run *node_run = certify_node_run(certify, record->node);
 
         if (node_run && record->verdict != VERDICT_SKIP && record->verdict != VERDICT_NONE &&
             (catalog_is_test(record->test, TEST_GPU_ENUMERATE) ||

@@ -21,7 +21,7 @@ static bool is_asked(const void *context, const char *node)
 
 static void deviation_report(struct certify *certify, const struct deviation *deviation)
 {
-    struct node_run *node_run = deviation->node ? certify_node_run(certify, deviation->node) : NULL;
+    struct node_run *node_run = certify_node_run(certify, deviation->node);
     struct record record;
     char text[512];
 

@@ -22,7 +22,7 @@ size_t certify_suspect(struct certify *certify, size_t first)
 
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct node_run *node_run = record->node ? certify_node_run(certify, record->node) : NULL;
+        struct node_run *node_run = certify_node_run(certify, record->node);
 
         if (!node_run || !node_run->is_asked || node_run->is_suspect || !certify_is_death(record) ||
             !outcome_is_good(&node_run->outcome))

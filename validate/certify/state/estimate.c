@@ -22,7 +22,7 @@ static int rail_count(const struct certify *certify)
         const struct record *record = &certify->records.items[i];
         const struct node_run *node_run;
 
-        if (!record->node || !catalog_is_metric(record->metric, METRIC_SPEED) ||
+        if (!catalog_is_metric(record->metric, METRIC_SPEED) ||
             !catalog_is_test(record->test, TEST_HOST_CONFIG))
             continue;
         node_run = certify_node_run(certify, record->node);
@@ -53,10 +53,8 @@ static size_t machines_read(const struct certify *certify, struct budget_machine
         const struct record *record = &certify->records.items[i];
         const struct node_run *node_run;
 
-        if (!record->node || !record->metric || record->verdict != VERDICT_NONE)
-            continue;
         node_run = certify_node_run(certify, record->node);
-        if (!node_run)
+        if (!node_run || !record->metric || record->verdict != VERDICT_NONE)
             continue;
         if (catalog_is_test(record->test, TEST_NET_ADDRESSES) &&
             catalog_is_metric(record->metric, METRIC_BOOT) && record->message)

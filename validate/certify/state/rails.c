@@ -29,7 +29,7 @@ void certify_rails_note(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        struct node_run *node_run = record->node ? certify_node_run(certify, record->node) : NULL;
+        struct node_run *node_run = certify_node_run(certify, record->node);
 
         enum fault_code code = record_code(record);
 
@@ -93,7 +93,7 @@ bool certify_has_verbs(const struct certify *certify, const struct hostlist *nam
         const struct record *record = &certify->records.items[i];
         const struct node_run *node_run;
 
-        if (!record->node || !record->metric || !record->message ||
+        if (!record->metric || !record->message ||
             !catalog_is_test(record->test, TEST_HOST_CONFIG) ||
             !catalog_is_metric(record->metric, METRIC_CLASS) ||
             !fabric_class_is_rdma(fabric_class_parse(record->message)))

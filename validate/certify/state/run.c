@@ -39,7 +39,7 @@ void certify_note(struct certify *certify, const char *format, ...)
 
 struct node_run *certify_node_run(const struct certify *certify, const char *name)
 {
-    long place = name_index_find(&certify->by_name, name);
+    long place = name ? name_index_find(&certify->by_name, name) : -1;
 
     return place < 0 ? NULL : &certify->node_runs[place];
 }

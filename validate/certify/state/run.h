@@ -147,6 +147,7 @@ extern volatile sig_atomic_t certify_stop;
 
 void certify_note(struct certify *certify, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* NULL: the run is not about it, or about no node (NULL). */
 struct node_run *certify_node_run(const struct certify *certify, const char *name);
 /* The nodes of the job that have no fault so far and are no suspects; sets is_asked of these and no
  * others. names must be released. Returns their number. */

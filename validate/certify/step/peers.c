@@ -16,7 +16,7 @@ enum { RANGES_MOST = 512 };
 
 static bool is_sources(const struct certify *certify, const struct record *record)
 {
-    const struct node_run *node_run = record->node && record->message && record->metric &&
+    const struct node_run *node_run = record->message && record->metric &&
                                               catalog_is_test(record->test, TEST_NET_ADDRESSES) &&
                                               catalog_is_metric(record->metric, METRIC_SOURCES)
                                           ? certify_node_run(certify, record->node)

@@ -33,7 +33,7 @@ struct hints {
 static void rail_add(struct hints *hints, const char *node, const char *part, double nic_gbps)
 {
     const struct certify *certify = hints->certify;
-    const struct node_run *node_run = node && part ? certify_node_run(certify, node) : NULL;
+    const struct node_run *node_run = part ? certify_node_run(certify, node) : NULL;
 
     if (!node_run || !node_run->is_in_job)
         return;
@@ -84,8 +84,7 @@ static void rails_find(struct hints *hints, size_t first, struct reference_hardw
 
     for (size_t i = 0; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
-        const struct node_run *node_run =
-            record->node ? certify_node_run(certify, record->node) : NULL;
+        const struct node_run *node_run = certify_node_run(certify, record->node);
         struct reference_hardware *node =
             node_run ? &hardware[node_run - certify->node_runs] : NULL;
 
