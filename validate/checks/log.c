@@ -159,7 +159,7 @@ void check_log(const struct checks *checks)
     sysfs_line(checks->root, boot_id, sizeof boot_id, "proc/sys/kernel/random/boot_id");
     kernel_log_init(&log, boot_id);
     if (!checks->root[0]) {
-        log_file_load(LOG_FILE, boot_id, &log);
+        log_file_load(boot_id, &log);
         look.now_us = log_now_us();
         look.repaired_us = log_repaired_us(checks->conf, boot_id);
     }
@@ -174,7 +174,7 @@ void check_log(const struct checks *checks)
     log.next = reading.next;
     if (checks->keeps_state) {
         kernel_log_prune(&log, look.now_us, look.repaired_us);
-        if (log_file_save(LOG_FILE, &log, &err) != 0) {
+        if (log_file_save(&log, &err) != 0) {
             look.may_fail = false; /* or it would drain the node again and again */
             checks_record(checks, "", VERDICT_UNKNOWN, "cannot save the kernel log position: %s",
                           err.text);

@@ -10,9 +10,9 @@
 #include "lib/constants/node_constants.h"
 #include "validate/health/state_file.h"
 
-void log_file_load(const char *path, const char *boot_id, struct kernel_log *log)
+void log_file_load(const char *boot_id, struct kernel_log *log)
 {
-    char *text = state_file_read(path);
+    char *text = state_file_read(LOG_FILE);
 
     kernel_log_init(log, boot_id);
     if (text)
@@ -25,9 +25,9 @@ static int write_log(const void *log, FILE *stream)
     return kernel_log_write(log, stream);
 }
 
-int log_file_save(const char *path, const struct kernel_log *log, struct error *err)
+int log_file_save(const struct kernel_log *log, struct error *err)
 {
-    return state_file_write(path, write_log, log, err);
+    return state_file_write(LOG_FILE, write_log, log, err);
 }
 
 int64_t log_now_us(void)
@@ -61,7 +61,7 @@ void log_file_drained(const struct conf *conf)
 
     if (sysfs_line("", boot_id, sizeof boot_id, "proc/sys/kernel/random/boot_id") != 0)
         return;
-    log_file_load(LOG_FILE, boot_id, &log);
+    log_file_load(boot_id, &log);
     if (kernel_log_drained(&log, conf, log_now_us(), log_repaired_us(conf, boot_id)) > 0)
-        (void)log_file_save(LOG_FILE, &log, NULL); /* could be written a moment ago */
+        (void)log_file_save(&log, NULL); /* could be written a moment ago */
 }

@@ -10,12 +10,12 @@
  * with the boot that it is of. */
 #define LOG_FILE "/run/muster/kernel-log"
 
-/* What the file at path says of that boot. Where there is none, or it says nothing of that boot,
+/* What the file says of that boot. Where there is none, or it says nothing of that boot,
  * log is one of which nothing has been read. */
-void log_file_load(const char *path, const char *boot_id, struct kernel_log *log);
+void log_file_load(const char *boot_id, struct kernel_log *log);
 
 /* Makes the file and its directory. Returns 0, or -1 with err. */
-int log_file_save(const char *path, const struct kernel_log *log, struct error *err);
+int log_file_save(const struct kernel_log *log, struct error *err);
 
 /* For the health check, after it has drained the node: what failed by the kernel log drains it no
  * second time. */

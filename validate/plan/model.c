@@ -38,10 +38,9 @@ static double head_work(const struct plan_job *job)
     return 6 * job->vocabulary * job->width;
 }
 
-double plan_work(const struct plan_job *job, bool recomputes)
+double plan_work(const struct plan_job *job)
 {
-    return (job->layers * layer_work(job) * (recomputes ? 4.0 / 3 : 1) + head_work(job)) *
-           job->batch * job->context;
+    return (job->layers * layer_work(job) + head_work(job)) * job->batch * job->context;
 }
 
 static double ranks(const struct plan_layout *layout) /* of a stage */
@@ -187,7 +186,7 @@ static void time_step(const struct plan_cluster *cluster, const struct plan_job 
                        (layout->zero > 0 ? ranks(layout) : 1);
     layout->step_s = layout->compute_s + layout->sums_s + layout->update_s;
     layout->tokens_per_s = job->batch * job->context / layout->step_s;
-    layout->busy = plan_work(job, false) / all_flops / layout->step_s;
+    layout->busy = plan_work(job) / all_flops / layout->step_s;
 }
 
 /* The lowest stage of ZeRO that fits, with or without computing activations again: the faster of

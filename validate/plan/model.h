@@ -104,7 +104,7 @@ struct plan_layout {
 /* Of a GPT of that shape. */
 double plan_parameters(const struct plan_job *job);
 /* Operations of a step. */
-double plan_work(const struct plan_job *job, bool recomputes);
+double plan_work(const struct plan_job *job);
 
 /* Mean time to failure of so many nodes, INFINITY without failures. */
 double plan_mttf_s(double nodes, double failures);

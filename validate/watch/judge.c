@@ -155,7 +155,7 @@ static void look_over(struct judging *judging)
             judging->silent++; /* what it last said is not what it does */
             continue;
         }
-        judging->ready += watch_sample_before(node, WATCH_RECENT_S) != NULL;
+        judging->ready += watch_sample_before(node) != NULL;
         judging->moving += isnan(node->quiet_since_s);
         judging->moved += node->has_moved;
         judging->untold += watch_is_untold(node);

@@ -50,8 +50,9 @@ double watch_silence_s(const struct watch *watch);
 /* The newest sample is of age 0; NULL: there are not so many. */
 const struct watch_sample *watch_sample_at(const struct watch_node *node, size_t age);
 
-/* The newest sample that is at least so old against the newest; NULL: there is none yet. */
-const struct watch_sample *watch_sample_before(const struct watch_node *node, double seconds);
+/* The newest sample that is WATCH_RECENT_S or more older than the newest; NULL: there is none yet.
+ */
+const struct watch_sample *watch_sample_before(const struct watch_node *node);
 
 /* Per second, from watch_recent() to the newest. A counter that is less was reset: NAN. */
 double watch_rate(const struct watch_node *node, double before, double now);

@@ -25,20 +25,19 @@ const struct watch_sample *watch_newest(const struct watch_node *node)
     return watch_sample_at(node, 0);
 }
 
-/* The newest sample that is at least so old against the newest; NULL: there is none yet. */
-const struct watch_sample *watch_sample_before(const struct watch_node *node, double seconds)
+const struct watch_sample *watch_sample_before(const struct watch_node *node)
 {
     const struct watch_sample *newest = watch_sample_at(node, 0), *sample;
 
     for (size_t age = 1; (sample = watch_sample_at(node, age)); age++)
-        if (newest->time_s - sample->time_s >= seconds)
+        if (newest->time_s - sample->time_s >= WATCH_RECENT_S)
             return sample;
     return NULL;
 }
 
 const struct watch_sample *watch_recent(const struct watch_node *node)
 {
-    const struct watch_sample *sample = watch_sample_before(node, WATCH_RECENT_S);
+    const struct watch_sample *sample = watch_sample_before(node);
     size_t oldest = node->count < WATCH_WINDOW ? node->count : WATCH_WINDOW;
 
     return sample || oldest < 2 ? sample : watch_sample_at(node, oldest - 1);

@@ -53,12 +53,6 @@ static int node_runs_index(struct certify *certify, struct error *err)
     return rv == 0 ? 0 : error_set(err, "out of memory for %zu nodes", certify->count);
 }
 
-static int misuse(struct certify *certify, struct error *err, const char *format, const char *what)
-{
-    certify->is_misused = true;
-    return error_set(err, format, what);
-}
-
 /* -w: these, whatever their state. */
 static int select_named(struct certify *certify, struct error *err)
 {
@@ -372,8 +366,10 @@ int certify_select(struct certify *certify, struct error *err)
         return error_set(err, "out of memory for %zu nodes", certify->cluster.node_count);
     if (wanted) {
         partition = plan_partition(&certify->cluster, wanted, NULL, 0);
-        if (!partition)
-            return misuse(certify, err, "no partition %s in this cluster", wanted);
+        if (!partition) {
+            certify->is_misused = true;
+            return error_set(err, "no partition %s in this cluster", wanted);
+        }
     }
     if (certify->campaign) {
         if (select_group(certify, err) != 0) {

@@ -57,7 +57,7 @@ static void find_container(struct certify *certify)
             outcome_is_good(&certify->node_runs[i].outcome))
             hostlist_append(&names, certify->node_runs[i].name);
     if (names.count > 0)
-        certify_container_probe(certify, STAGE_GPU, container_of(certify), &names, "muster-gpu");
+        certify_container_probe(certify, container_of(certify), &names);
     hostlist_clear(&names);
 }
 

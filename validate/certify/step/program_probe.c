@@ -136,15 +136,15 @@ size_t certify_program_probe(struct certify *certify, enum stage stage,
     return bad;
 }
 
-void certify_container_probe(struct certify *certify, enum stage stage, const char *container,
-                             const struct hostlist *names, const char *name)
+void certify_container_probe(struct certify *certify, const char *container,
+                             const struct hostlist *names)
 {
     char path[4096];
     const char *reason = "";
     struct probe probe = {.certify = certify, .program = path, .container = container};
     struct hostlist without = {0};
 
-    step_program_path(name, path, sizeof path);
+    step_program_path("muster-gpu", path, sizeof path);
     probe_run(names, &probe);
     for (size_t i = 0; i < names->count && !certify_stop; i++) {
         const char *node = probe.answers ? probe.lines.nodes.names[i] : names->names[i];
@@ -152,15 +152,15 @@ void certify_container_probe(struct certify *certify, enum stage stage, const ch
 
         if (!node_run || (probe.answers && probe.answers[i].has_started))
             continue;
-        certify_verdict(certify, node_run, stage, VERDICT_SKIP, stage_name(stage), "",
-                        "no container");
+        certify_verdict(certify, node_run, STAGE_GPU, VERDICT_SKIP, "gpu", "", "no container");
         hostlist_append(&without, node);
         if (!*reason && probe.answers)
             reason = probe.answers[i].text;
     }
     if (without.count > 0)
-        certify_note(certify, "%s: %s: %s does not start in the container of GpuContainer: %s",
-                     stage_name(stage), hostlist_text(&without).text, name,
+        certify_note(certify,
+                     "gpu: %s: muster-gpu does not start in the container of GpuContainer: %s",
+                     hostlist_text(&without).text,
                      *reason                       ? reason
                      : *probe.lines.complaint.text ? probe.lines.complaint.text
                                                    : "it said nothing");

@@ -13,9 +13,9 @@
 size_t certify_program_probe(struct certify *certify, enum stage stage,
                              const struct hostlist *names, bool is_running);
 
-/* Which of the nodes cannot start muster's program of that name in the container: as above. They
- * are skipped in that stage, with a note of the reason, and nobody is at fault. */
-void certify_container_probe(struct certify *certify, enum stage stage, const char *container,
-                             const struct hostlist *names, const char *name);
+/* Which of the nodes cannot start muster-gpu in the container: as above. They are skipped in the
+ * stage gpu, with a note of the reason, and nobody is at fault. */
+void certify_container_probe(struct certify *certify, const char *container,
+                             const struct hostlist *names);
 
 #endif

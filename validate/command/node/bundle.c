@@ -68,7 +68,7 @@ static void write_log(const struct checks *checks, FILE *stream)
     char path[SYSFS_PATH];
     uint64_t from;
 
-    log_file_load(LOG_FILE, checks->inventory->boot_id, &log);
+    log_file_load(checks->inventory->boot_id, &log);
     from = log.next > LOG_ENTRIES ? log.next - LOG_ENTRIES : 0;
     if (sysfs_path(checks->root, path, sizeof path, "dev/kmsg") == 0 &&
         kmsg_read(path, from, print_entry, stream, &reading, &err) != 0)

@@ -267,8 +267,8 @@ static int run_checks(const struct options *options, const struct node_view *nod
     if (options->as_health) {
         if (output.absences)
             absences_save(&absences, checks.node);
-        health_gate("muster check", checks.node, node_view->inventory, &node_view->conf);
-        status = health_run("muster check", &summary, checks.node, &node_view->conf);
+        health_gate(checks.node, node_view->inventory, &node_view->conf);
+        status = health_run(&summary, checks.node, &node_view->conf);
         if (*kept)
             printf("muster check: %s: %s\n", checks.node, kept);
         return status;

@@ -22,15 +22,14 @@
  * reason that it was the gate that refused one. Nothing is asked of the controller by a node whose
  * certificate holds. */
 
-static void report(const char *command, const char *node, const char *text)
+static void report(const char *node, const char *text)
 {
-    printf("%s: %s: gate: %s\n", command, node, text);
+    printf("muster check: %s: gate: %s\n", node, text);
 }
 
 /* A node that Slurm drained with "Prolog error" for a refusal of the gate is muster's from now on:
  * muster certify tests it without being given its name. */
-static void own_drain(const char *command, const char *name, const struct cluster *cluster,
-                      const struct conf *conf)
+static void own_drain(const char *name, const struct cluster *cluster, const struct conf *conf)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
     const char *part = node ? reason_slurm_part(node->reason) : NULL;
@@ -49,7 +48,7 @@ static void own_drain(const char *command, const char *name, const struct cluste
     reason_write(&(struct reason_fault){FAULT_GATE_REFUSED, "", text}, 1, time(NULL), reason,
                  sizeof reason);
     if (cluster_drain(name, reason, &err) != 0)
-        report(command, name, err.text);
+        report(name, err.text);
 }
 
 /* Writes the cause, NULL for none, into the node's Extra where it is another. */
@@ -138,8 +137,7 @@ static bool would_refuse(const char *name, const struct inventory *inventory,
     return is_refused;
 }
 
-void health_gate(const char *command, const char *name, const struct inventory *inventory,
-                 const struct conf *conf)
+void health_gate(const char *name, const struct inventory *inventory, const struct conf *conf)
 {
     struct brake brake = {0}, before;
     struct cluster cluster = {0};
@@ -158,23 +156,23 @@ void health_gate(const char *command, const char *name, const struct inventory *
     if (!has_note && !has_file && !is_refusing)
         return;
     if (cluster_open(&err) != 0 || cluster_load_node(name, &cluster, &err) != 0) {
-        report(command, name, err.text);
+        report(name, err.text);
         return;
     }
     if (has_note)
-        own_drain(command, name, &cluster, conf);
+        own_drain(name, &cluster, conf);
     if (is_refusing && has_file && brake_holds(&before, brake.cause, time(NULL))) {
         const struct cluster_node *node = cluster_node(&cluster, name);
 
         rv = node ? publish(node, brake.cause, &err) : 0;
         if (rv == 0 && node && refusals_is_in(node))
-            report(command, name, before.message);
+            report(name, before.message);
     } else if (is_refusing) {
         rv = check_leave(name, conf, &cluster, &brake, &is_in, &err);
         if (rv == 0 && !(has_file && before.leave == BRAKE_LIFTED))
             rv = brake_write(conf->certificate_path, &brake, &err);
         if (rv == 0 && brake.leave == BRAKE_ON && is_in)
-            report(command, name, brake.message);
+            report(name, brake.message);
     } else if (has_file) {
         const struct cluster_node *node = cluster_node(&cluster, name);
 
@@ -183,6 +181,6 @@ void health_gate(const char *command, const char *name, const struct inventory *
             rv = brake_remove(conf->certificate_path, &err);
     }
     if (rv != 0)
-        report(command, name, err.text);
+        report(name, err.text);
     cluster_clear(&cluster);
 }

@@ -126,8 +126,7 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
     cluster_clear(&cluster);
 }
 
-int health_run(const char *command, const struct health_summary *summary, const char *node,
-               const struct conf *conf)
+int health_run(const struct health_summary *summary, const char *node, const struct conf *conf)
 {
     size_t told = 0, failed = summary->counts[VERDICT_FAIL];
     bool may_resume = false;
@@ -138,23 +137,23 @@ int health_run(const char *command, const struct health_summary *summary, const 
 
     for (size_t i = 0; i < summary->problem_count; i++)
         if (summary->problems[i].verdict == VERDICT_FAIL) {
-            printf("%s: %s: %s\n", command, node, summary->problems[i].text);
+            printf("muster check: %s: %s\n", node, summary->problems[i].text);
             told++;
         }
     if (failed > told)
-        printf("%s: %s: and %zu more failed; run muster check\n", command, node, failed - told);
+        printf("muster check: %s: and %zu more failed; run muster check\n", node, failed - told);
     since = time(NULL) - (time_t)(now_s - onset_take(ONSET_FILE, summary->fault, now_s));
     if (conf->health_drain) {
         if (self_drain(node, summary->drain, since, conf, UNREVIEWED_FILE, text, sizeof text))
             log_file_drained(conf);
         if (*text)
-            printf("%s: %s %s\n", command, node, text);
+            printf("muster check: %s %s\n", node, text);
         may_resume = unreviewed_read(UNREVIEWED_FILE, &drain);
     }
     if (!may_resume) { /* a node that a later check resumes has its certificate still */
         certificate_withdraw(node, conf, text, sizeof text);
         if (*text)
-            printf("%s: %s %s\n", command, node, text);
+            printf("muster check: %s %s\n", node, text);
     }
     return failed > 0 ? COMMAND_FAIL : COMMAND_PASS;
 }

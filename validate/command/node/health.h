@@ -30,13 +30,11 @@ int health_nagios(const struct health_summary *summary, double seconds);
 
 /* Prints what failed, as many as are named and how many more, and, with HealthDrain=yes, drains the
  * node for a hard fault. Returns the exit status: 0 nothing failed, else 1. */
-int health_run(const char *command, const struct health_summary *summary, const char *node,
-               const struct conf *conf);
+int health_run(const struct health_summary *summary, const char *node, const struct conf *conf);
 
 /* For the prolog's gate (lib/certificate/brake.h): asks the controller for leave to refuse jobs
  * where this node's certificate is one that muster.conf refuses, takes that back once it holds, and
  * makes a drain by the gate muster's own. Prints what went wrong, and that the brake is on. */
-void health_gate(const char *command, const char *node, const struct inventory *inventory,
-                 const struct conf *conf);
+void health_gate(const char *node, const struct inventory *inventory, const struct conf *conf);
 
 #endif

@@ -104,7 +104,7 @@ static int removed_by_check(bool drains)
     removals = 0;
     fflush(stdout);
     dup2(other, 1);
-    health_run("muster check", &summary, "n1", &conf);
+    health_run(&summary, "n1", &conf);
     fflush(stdout);
     dup2(kept, 1);
     close(kept);
