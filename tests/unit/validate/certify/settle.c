@@ -226,13 +226,14 @@ int node_status_strike(const char *path, const char *cluster, const char *node,
 
 /* ---------------------------------------------------------------- the run */
 
+static struct certify run;
 static struct node_run node_runs[NODES];
 static struct cluster_node slurm[NODES]; /* as the run read them at its beginning */
 
 /* n1 passes; n2 is to be drained; n3 fails by what drains nobody; of n4 nothing can be told; n5 and
  * n6 are ours, and pass and fail; n7 is a suspect; n8 is an administrator's; n9 is to be drained,
  * but there is no room for it; n10 passes. */
-static void run_begin(struct certify *certify)
+static void run_begin(void)
 {
     static struct cluster_node *by_name[NODES];
 
@@ -273,8 +274,8 @@ static void run_begin(struct certify *certify)
     outcome_note_near(&node_runs[6].outcome, STAGE_LINKS, FAULT_RAIL_SLOW, "links", "eth2", "x");
     outcome_note(&node_runs[8].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_LINK_DOWN,
                  "net.interfaces", "eth3", "x");
-    hostlist_clear(&certify->headlines); /* of the run before */
-    *certify = (struct certify){
+    hostlist_clear(&run.headlines); /* of the run before */
+    run = (struct certify){
         .operations = &operations,
         .run = "run",
         .is_root = true,
@@ -317,28 +318,33 @@ static bool is_harmless(const char **what)
     return !*what;
 }
 
-static void run_all(struct certify *certify)
+/* Lifts the drains of those of ours that are named. Returns 0, or -1. */
+static int drains_lift(const char *list)
 {
-    struct hostlist lifted = {0};
+    struct hostlist lifted;
     struct error err;
+    int rv;
 
-    run_begin(certify);
-    hostlist_append(&lifted, "n5");
-    hostlist_append(&lifted, "n6");
-    if (certify_drains_lift(certify, &lifted, &err) == 0) {
-        certify_drains_decide(certify);
-        certify_drains_release(certify);
-    }
+    hostlist_expand(list, &lifted, NULL);
+    rv = certify_drains_lift(&run, &lifted, &err);
     hostlist_clear(&lifted);
+    return rv;
+}
+
+static void run_all(void)
+{
+    run_begin();
+    if (drains_lift("n[5-6]") == 0) {
+        certify_drains_decide(&run);
+        certify_drains_release(&run);
+    }
 }
 
 static void healthy_controller(void)
 {
-    static struct certify certify;
     const char *what;
 
-    refused_turn = 0;
-    run_all(&certify);
+    run_all();
     is_str(is_harmless(&what) ? "" : what, "", "nothing is done that must not be");
     ok(world[1].is_drained && strncmp(world[1].reason, "muster: rail_slow eth1 x 20", 27) == 0,
        "who failed is drained, for what drains: %s", world[1].reason);
@@ -368,10 +374,8 @@ static void drain_by_other(void)
 
 static void other_run_drains_meanwhile(void)
 {
-    static struct certify certify;
-
     at_lock = drain_by_other;
-    run_all(&certify);
+    run_all();
     at_lock = NULL;
     ok(!world[1].is_drained, "what another run drains meanwhile counts against the cap");
     is_int(node_runs[1].decision, DECISION_SPARE, "... and spares the next one");
@@ -380,10 +384,8 @@ static void other_run_drains_meanwhile(void)
 
 static void drains_none_while_another_run_decides(void)
 {
-    static struct certify certify;
-
     lock_reason = EWOULDBLOCK;
-    run_all(&certify);
+    run_all();
     ok(!world[1].is_drained, "without the lock nothing is drained");
     is_int(node_runs[1].decision, DECISION_SPARE, "... as the cap may be reached");
     has_str(notes,
@@ -391,40 +393,37 @@ static void drains_none_while_another_run_decides(void)
             "(DrainCap): cannot lock",
             "... which is said");
     ok(world[5].is_drained && world[5].is_settled, "one of ours that failed is drained again");
-    run_begin(&certify);
-    certify.conf.drain_cap_percent = 30;
+    run_begin();
+    run.conf.drain_cap_percent = 30;
     node_runs[1].is_silent = true;
-    certify_drop_silent(&certify);
+    certify_drop_silent(&run);
     ok(!node_runs[1].is_decided, "a silent node is decided later");
     lock_reason = 0;
-    certify_drains_decide(&certify);
+    certify_drains_decide(&run);
     ok(world[1].is_drained, "... with the lock");
     lock_reason = ENOENT;
-    run_all(&certify);
+    run_all();
     ok(world[1].is_drained, "a host without a place for journals has no other runs");
     lock_reason = EACCES;
-    run_all(&certify);
+    run_all();
     ok(world[1].is_drained, "... nor one where that cannot be written");
     lock_reason = 0;
 }
 
 static void reads_facts_once_for_all_strikes(void)
 {
-    static struct certify certify;
-
-    refused_turn = 0;
-    run_begin(&certify);
+    run_begin();
     outcome_note_near(&node_runs[0].outcome, STAGE_HOST, FAULT_CORE_SLOW, "host.compute", "cpu3",
                       "x");
     readings = 0;
-    certify_drains_decide(&certify);
+    certify_drains_decide(&run);
     ok(node_runs[0].strike == 1 && node_runs[6].strike == 1, "two nodes are near their limits");
     is_int(readings, 1, "... what they are is read once");
     is_int(counted, 706, "... of each its own");
-    run_begin(&certify);
+    run_begin();
     node_runs[6].outcome = node_runs[0].outcome;
     readings = 0;
-    certify_drains_decide(&certify);
+    certify_drains_decide(&run);
     is_int(readings, 0, "... and not where none is");
 }
 
@@ -438,10 +437,8 @@ static void look_for_the_strike(void)
 /* The history may be busy for as long as other runs wait for the lock. */
 static void counts_strikes_before_it_has_the_lock(void)
 {
-    static struct certify certify;
-
     at_lock = look_for_the_strike;
-    run_all(&certify);
+    run_all();
     at_lock = NULL;
     ok(has_strike, "a suspect's strikes are counted before other runs have to wait");
 }
@@ -455,100 +452,81 @@ static void drain_by_admin(int node)
 /* One that fails, one of ours before its drain is lifted, one of ours after that. */
 static void admin_drains_meanwhile(void)
 {
-    static struct certify certify;
-    struct hostlist lifted = {0};
-    struct error err;
-
-    refused_turn = 0;
-    run_begin(&certify);
-    hostlist_append(&lifted, "n5");
-    hostlist_append(&lifted, "n6");
+    run_begin();
     drain_by_admin(4);
-    is_int(certify_drains_lift(&certify, &lifted, &err), 0, "drains are lifted");
+    is_int(drains_lift("n[5-6]"), 0, "drains are lifted");
     ok(world[4].resumes == 0 && world[4].is_drained, "one that is not ours any more is not");
     is_int(outcome_tested(&node_runs[4].outcome), VERDICT_UNKNOWN, "... and its node is unknown");
     is_int(world[5].resumes, 1, "one that is ours still is");
     drain_by_admin(1);
     drain_by_admin(5);
-    certify_drains_decide(&certify);
-    certify_drains_release(&certify);
+    certify_drains_decide(&run);
+    certify_drains_release(&run);
     for (int i = 1; i <= 5; i += 4)
         ok(world[i].drains == 0 && strcmp(world[i].reason, "DIMM A3, RMA 4711") == 0,
            "an administrator's drain of the meantime stays: %s", world[i].reason);
     has_str(notes, "n2 left as it is: drained by someone else meanwhile: DIMM A3, RMA 4711",
             "... which is said");
     ok(world[8].is_drained, "... and counts for no cap");
-    run_begin(&certify);
-    certify.conf.drain_cap_percent = 30;
+    run_begin();
+    run.conf.drain_cap_percent = 30;
     world[1].is_down = true;
     snprintf(world[1].reason, sizeof world[1].reason, "Not responding");
-    certify_drains_decide(&certify);
+    certify_drains_decide(&run);
     ok(world[1].drains == 1, "what Slurm sets down, and would take back, is drained");
-    hostlist_clear(&lifted);
 }
 
 /* One of ours, before its drain would be lifted; it fails for the same again. */
 static void drains_again_what_an_admin_resumed(void)
 {
-    static struct certify certify;
-    struct hostlist lifted = {0};
-    struct error err;
-
-    refused_turn = 0;
-    run_begin(&certify);
-    hostlist_append(&lifted, "n6");
+    run_begin();
     world[5].is_drained = false;
     world[5].reason[0] = '\0';
-    is_int(certify_drains_lift(&certify, &lifted, &err), 0, "no drain is left to lift");
+    is_int(drains_lift("n6"), 0, "no drain is left to lift");
     is_int(world[5].resumes, 0, "... and none is");
     node_runs[1].outcome = node_runs[0].outcome; /* or two were alike */
-    certify_drains_decide(&certify);
-    certify_drains_release(&certify);
+    certify_drains_decide(&run);
+    certify_drains_release(&run);
     ok(world[5].is_drained && strncmp(world[5].reason, "muster: rail_slow eth1 x 20", 27) == 0,
        "one of ours that an administrator resumed fails: it is drained: %s", world[5].reason);
-    run_begin(&certify);
+    run_begin();
     world[5].is_drained = false;
     world[5].reason[0] = '\0';
     node_runs[5].plan.wants_refusal = true;
-    is_int(certify_drains_lift(&certify, &lifted, &err), 0, "another one is resumed");
+    is_int(drains_lift("n6"), 0, "another one is resumed");
     ok(!node_runs[5].plan.wants_refusal, "... and no refusal of its drain is asked for");
     node_runs[1].outcome = node_runs[0].outcome;
-    certify.conf.drain_cap_percent = 10; /* n5 has it */
-    certify_drains_decide(&certify);
+    run.conf.drain_cap_percent = 10; /* n5 has it */
+    certify_drains_decide(&run);
     ok(!world[5].is_drained && node_runs[5].decision == DECISION_SPARE,
        "... and is spared where the cap is reached, as any other in service");
-    run_begin(&certify);
-    certify_drains_decide(&certify);
+    run_begin();
+    certify_drains_decide(&run);
     is_int(world[5].drains, 0, "one that is still drained needs no other drain");
     has_str(notes, "n6 stays drained", "... which is said");
-    hostlist_clear(&lifted);
 }
 
 /* Two of ours and the one that is drained first are all that the cap lets. */
 static void controller_goes(void)
 {
-    static struct certify certify;
-
-    run_begin(&certify);
-    certify.conf.drain_cap_percent = 30;
+    run_begin();
+    run.conf.drain_cap_percent = 30;
     node_runs[1].is_silent = true;
-    certify_drop_silent(&certify);
+    certify_drop_silent(&run);
     ok(world[1].is_drained && !world[8].is_drained, "a silent node is drained before the others");
     refused_turn = turns + 1;
-    certify_drains_decide(&certify);
+    certify_drains_decide(&run);
     is_int(node_runs[8].decision, DECISION_SPARE, "... and counts where Slurm lists no nodes then");
+    refused_turn = 0;
 }
 
 static void fail_alike(void)
 {
-    static struct certify certify;
-
-    run_begin(&certify);
-    refused_turn = 0;
-    certify.count = 4;
+    run_begin();
+    run.count = 4;
     outcome_note(&node_runs[2].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
                  "x");
-    certify_drains_decide(&certify);
+    certify_drains_decide(&run);
     is_int(node_runs[1].decision, DECISION_NOTHING, "the same part of two nodes is nobody's");
 }
 
@@ -564,28 +542,25 @@ static void goes_silent(int i, bool is_missed)
 /* n1, n7 and n10 are behind one switch. */
 static void fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece(void)
 {
-    static struct certify certify;
-
-    run_begin(&certify);
-    certify.conf.drain_cap_percent = 100;
-    refused_turn = 0;
+    run_begin();
+    run.conf.drain_cap_percent = 100;
     node_runs[6].outcome = node_runs[0].outcome;
     goes_silent(0, true);
     goes_silent(6, false);
     goes_silent(9, false);
-    certify_drop_silent(&certify);
+    certify_drop_silent(&run);
     is_int(world[0].drains, 0,
            "one of three that are cut off at once is missed: it is not drained");
     is_int(outcome_tested(&node_runs[0].outcome), VERDICT_UNKNOWN, "... but unknown");
     goes_silent(6, true);
-    certify_drains_decide(&certify);
+    certify_drains_decide(&run);
     is_int(world[6].drains, 0, "... nor is the next one");
-    run_begin(&certify);
-    certify.conf.drain_cap_percent = 100;
+    run_begin();
+    run.conf.drain_cap_percent = 100;
     node_runs[6].outcome = node_runs[0].outcome;
     goes_silent(0, true);
     goes_silent(6, false);
-    certify_drop_silent(&certify);
+    certify_drop_silent(&run);
     is_int(world[0].drains, 1, "of two it is drained");
     is_int(world[6].drains, 0, "... the other not");
 }
@@ -601,21 +576,18 @@ static void fail_on_leaf(int i, int leaf, enum fault_code code, const char *part
  * another leaf, lose a GPU each, which no switch does. */
 static void fails_none_of_a_leaf_whose_switch_is_down(void)
 {
-    static struct certify certify;
-
-    run_begin(&certify);
-    certify.conf.drain_cap_percent = 100;
-    refused_turn = 0;
+    run_begin();
+    run.conf.drain_cap_percent = 100;
     node_runs[2].outcome = node_runs[6].outcome = node_runs[0].outcome;
     fail_on_leaf(1, 1, FAULT_LINK_DOWN, "eth1");
     slurm[2].leaf = 1;
     fail_on_leaf(3, 1, FAULT_LINK_DOWN, "eth1");
     fail_on_leaf(8, 2, FAULT_GPU_LOST, "gpu3");
     fail_on_leaf(9, 2, FAULT_GPU_LOST, "gpu3");
-    certify_drains_decide(&certify);
+    certify_drains_decide(&run);
     ok(world[1].drains == 0 && world[3].drains == 0, "what a leaf switch does drains none");
     is_int(outcome_tested(&node_runs[1].outcome), VERDICT_UNKNOWN, "... its nodes are unknown");
-    has_str(certify.headlines.count > 0 ? certify.headlines.names[0] : "",
+    has_str(run.headlines.count > 0 ? run.headlines.names[0] : "",
             "2 of 7 nodes fail alike in check: x eth1: x", "... which is told first");
     ok(world[8].drains == 1 && world[9].drains == 1, "what it does not do is the nodes' own");
 }
@@ -623,13 +595,12 @@ static void fails_none_of_a_leaf_whose_switch_is_down(void)
 /* Each of them refused alone, and with all that follow. */
 static void refusals(bool all)
 {
-    static struct certify certify;
     int last = FIRST_TURNS, untold = 0;
     const char *what = NULL;
 
     refuses_all = all;
     for (refused_turn = 1; refused_turn <= last && !what; refused_turn++) {
-        run_all(&certify);
+        run_all();
         if (turns < refused_turn)
             break;
         if (!is_harmless(&what))
