@@ -45,8 +45,11 @@ validate_certify_libcertify_a_SOURCES += \
 # which nodes, and their allocation
 validate_certify_libcertify_a_SOURCES += \
 	validate/certify/choose/allocate.c validate/certify/choose/allocate.h \
+	validate/certify/choose/changes.c validate/certify/choose/changes.h \
 	validate/certify/choose/group.c validate/certify/choose/group.h \
 	validate/certify/choose/idle.c validate/certify/choose/idle.h \
+	validate/certify/choose/job_minutes.c validate/certify/choose/job_minutes.h \
+	validate/certify/choose/job_nodes.c validate/certify/choose/job_nodes.h \
 	validate/certify/choose/nodes.c validate/certify/choose/nodes.h \
 	validate/certify/choose/others.c validate/certify/choose/others.h \
 	validate/certify/choose/suspects.c validate/certify/choose/suspects.h \

@@ -11,80 +11,15 @@
 #include "lib/base/clock.h"
 #include "lib/constants/certify_constants.h"
 #include "lib/constants/slurm_constants.h"
+#include "validate/certify/choose/changes.h"
+#include "validate/certify/choose/job_minutes.h"
+#include "validate/certify/choose/job_nodes.h"
 #include "validate/certify/choose/others.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
-#include "validate/certify/state/estimate.h"
 #include "validate/certify/step/give_back.h"
 #include "validate/certify/step/reach_nodes.h"
-#include "validate/certify/step/step_setup.h"
-#include "validate/checks/checks.h"
-#include "validate/policy/plan.h"
 #include "validate/slurm/allocation.h"
-
-/* All stages of the battery by their limits, and what surrounds them. */
-static double battery_s(const struct certify *certify)
-{
-    return certify_battery_s(certify, certify->count) + 60 * CERTIFY_BATTERY_BESIDES_MIN;
-}
-
-/* The steps by their deadlines, and what is between them. */
-static double check_s(const struct certify *certify)
-{
-    return certify_deadline_s(CERTIFY_CHECK_S + checks_held_s(&certify->conf), certify->count) +
-           certify_deadline_s(CERTIFY_NEIGHBORS_S, certify->count) + 60 * CERTIFY_SHORT_JOB_MIN;
-}
-
-/* Likewise: some steps revoke certificates, one after the other issues a part of them, one removes
- * suspect reports. */
-static double certificates_s(const struct certify *certify)
-{
-    double parts = ceil((double)certify->count / CERTIFY_PART_NODES);
-
-    return certify_deadline_s(CERTIFY_CERTIFICATE_S * (1 + CERTIFY_REVOKE_STEPS), certify->count) +
-           certify_deadline_s(CERTIFY_CERTIFICATE_S * parts, certify->count) +
-           certify_deadline_s(SUSPECTS_REMOVE_S, certify->count) + 60 * CERTIFY_SHORT_JOB_MIN;
-}
-
-/* How long the job may take. An ordinary user's is one for all, without certificates. */
-static int wanted_minutes(const struct certify *certify, enum certify_job job)
-{
-    double wanted_s = job == JOB_BATTERY        ? battery_s(certify)
-                      : job == JOB_CERTIFICATES ? certificates_s(certify)
-                                                : check_s(certify);
-
-    if (!certify->is_root)
-        wanted_s = check_s(certify) + battery_s(certify);
-    return (int)ceil(wanted_s / 60);
-}
-
-/* MaxTime of the run's partition; 0: no limit. */
-static int most_minutes(const struct certify *certify)
-{
-    const struct cluster_partition *partition =
-        certify->partition ? plan_partition(&certify->cluster, certify->partition, NULL, 0) : NULL;
-
-    return partition ? partition->most_minutes : 0;
-}
-
-int certify_job_minutes(const struct certify *certify, enum certify_job job)
-{
-    int wanted = wanted_minutes(certify, job), most = most_minutes(certify);
-
-    return most > 0 && most < wanted ? most : wanted;
-}
-
-/* What is to be said of a job that may end before its tests' own limits; text is "" of others. */
-static void most_text(const struct certify *certify, enum certify_job job, char *text, size_t size)
-{
-    int wanted = wanted_minutes(certify, job), most = most_minutes(certify);
-
-    text[0] = '\0';
-    if (most > 0 && most < wanted)
-        text_put(text, size,
-                 "MaxTime=%d of partition %.60s is less than the %d min that they may take", most,
-                 certify->partition, wanted);
-}
 
 /* For slurmctld once, and for the prologs of three jobs. */
 static int waits_minutes(size_t nodes)
@@ -111,109 +46,6 @@ static int reserve(struct certify *certify, const struct hostlist *names, struct
         return 0;
     certify->reservation[0] = '\0';
     return -1;
-}
-
-static size_t held_nodes(const struct certify *certify, struct hostlist *names)
-{
-    *names = (struct hostlist){0};
-    for (size_t i = 0; i < certify->count; i++)
-        if (certify_is_held(&certify->node_runs[i]))
-            hostlist_append(names, certify->node_runs[i].name);
-    return names->count;
-}
-
-static void elsewhere_note(const struct cluster_partition *partition, const struct hostlist *nodes,
-                           void *context)
-{
-    struct certify *certify = context;
-    char text[200];
-
-    if (partition)
-        text_put(text, sizeof text, "in another partition: muster certify -p %.60s",
-                 partition->name);
-    else
-        text_put(text, sizeof text, "in no partition that is up");
-    for (size_t i = 0; i < nodes->count; i++)
-        certify_verdict(certify, certify_node_run(certify, nodes->names[i]), STAGE_REACH,
-                        VERDICT_UNKNOWN, "slurm.state", "", text);
-    if (partition && certify->partition)
-        certify_note(certify,
-                     "not tested: %s: a run uses one partition, here %s; next: muster certify -p "
-                     "%s, or --campaign NAME for all partitions",
-                     hostlist_text(nodes).text, certify->partition, partition->name);
-    else
-        certify_note(certify, "not tested: %s: %s", hostlist_text(nodes).text, text);
-}
-
-/* The battery's job has no more nodes than the partition allows (MaxNodes): the others are left, of
- * partners all that are not needed. */
-static void most_keep(struct certify *certify, const struct cluster_partition *partition,
-                      struct hostlist *names)
-{
-    size_t most = partition ? partition->most_nodes : 0, partners = 0, left[2];
-    struct hostlist kept = {0}, beyond = {0};
-    char text[120];
-
-    if (most == 0 || names->count <= most)
-        return;
-    for (size_t i = 0; i < names->count; i++)
-        partners += certify_node_run(certify, names->names[i])->is_partner;
-    partners = partners < CERTIFY_PARTNERS ? partners : CERTIFY_PARTNERS;
-    left[false] = most > partners ? most - partners : 1;
-    left[true] = most - left[false];
-    for (size_t i = 0; i < names->count; i++) {
-        size_t *room = &left[certify_node_run(certify, names->names[i])->is_partner];
-
-        hostlist_append(*room > 0 ? &kept : &beyond, names->names[i]);
-        *room -= *room > 0;
-    }
-    text_put(text, sizeof text, "left for another run: MaxNodes=%zu of partition %.60s", most,
-             partition->name);
-    for (size_t i = 0; i < beyond.count; i++)
-        certify_verdict(certify, certify_node_run(certify, beyond.names[i]), STAGE_REACH,
-                        VERDICT_UNKNOWN, "slurm.state", "", text);
-    certify_note(certify, "%s: %s; next: muster certify --campaign NAME, which has several runs",
-                 hostlist_text(&beyond).text, text);
-    hostlist_clear(names);
-    hostlist_clear(&beyond);
-    *names = kept;
-}
-
-/* Those that may be allocated; the others get to know why not. */
-static size_t candidates(struct certify *certify, struct hostlist *names)
-{
-    const struct cluster_partition *partition;
-    const char **list = calloc(certify->count + 1, sizeof *list);
-    struct hostlist elsewhere = {0};
-    struct name_index members = {0};
-    size_t count = 0;
-
-    *names = (struct hostlist){0};
-    for (size_t i = 0; list && i < certify->count; i++)
-        if (role_is_testable(certify->node_runs[i].plan.role) &&
-            outcome_is_good(&certify->node_runs[i].outcome))
-            list[count++] = certify->node_runs[i].name;
-    partition = plan_partition(&certify->cluster, certify->options.partition, list, count);
-    free(certify->partition);
-    certify->partition = partition ? strdup(partition->name) : NULL;
-    if (partition && hostlist_index(&partition->nodes, &members) != 0)
-        certify_note(certify, "out of memory for the nodes of partition %s", partition->name);
-    for (size_t i = 0; i < count; i++)
-        hostlist_append(name_index_has(&members, list[i]) ? names : &elsewhere, list[i]);
-    if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_note, certify) != 0)
-        certify_note(certify, "out of memory for the nodes of other partitions");
-    most_keep(certify, partition, names);
-    hostlist_clear(&elsewhere);
-    name_index_clear(&members);
-    free(list);
-    return names->count;
-}
-
-static size_t choose(struct certify *certify, struct hostlist *names)
-{
-    return certify->job == JOB_CHECK     ? candidates(certify, names)
-           : certify->job == JOB_BATTERY ? certify_good(certify, names)
-                                         : held_nodes(certify, names);
 }
 
 static void tick(void *context)
@@ -245,146 +77,6 @@ static void allocation_drop(struct certify *certify)
         /* a controller with very many jobs is given as long to rest as it took to list them */
         usleep((useconds_t)(1e6 * fmax(0.2, fmin(1, clock_s() - asked))));
     }
-}
-
-/* What we are to make of a node's state: our reservation is no obstacle, nor is our job, which is
- * still there while the next one is asked for. */
-static void plan_again(const struct certify *certify, const struct cluster_node *node,
-                       bool has_our_job, struct plan *plan)
-{
-    struct cluster_node seen = *node;
-
-    seen.is_reserved &= !*certify->reservation;
-    if (has_our_job) {
-        seen.is_allocated = seen.is_completing = false;
-        seen.is_idle = true;
-    }
-    plan_node(&seen, false, false, plan);
-}
-
-/* What the node's state means for the run. Returns whether it is no longer to be had. */
-static bool change_note(struct certify *certify, struct node_run *node_run,
-                        const struct cluster_node *node, bool has_our_job, bool is_hung)
-{
-    struct plan plan;
-    char text[256];
-
-    if (!outcome_is_good(&node_run->outcome)) { /* it failed, and is to lose its certificate */
-        bool was_missed = node_run->is_missed;
-
-        plan_again(certify, node, has_our_job || node->is_completing, &plan);
-        node_run->is_missed |=
-            certify->job == JOB_CERTIFICATES && (is_hung || plan.role != ROLE_TEST);
-        return node_run->is_missed && !was_missed;
-    }
-    plan_again(certify, node, has_our_job, &plan);
-    if (plan.role == ROLE_FAULTY) {
-        certify_verdict(certify, node_run, STAGE_REACH, VERDICT_FAIL, "slurm.state", plan.part,
-                        plan.message);
-        node_run->plan.role = ROLE_FAULTY; /* the drain is Slurm's */
-    } else if (plan.role == ROLE_RETEST &&
-               (node_run->plan.role == ROLE_TEST || node_run->is_resumed)) {
-        snprintf(text, sizeof text, "drained during the run by its health check: %.200s",
-                 node->reason);
-        certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
-                      "slurm.state", "", text);
-    } else if (plan.role == ROLE_LEAVE && !node->is_completing) {
-        certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "",
-                        plan.message);
-    } else if (is_hung) {
-        certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_LAUNCH_FAILED,
-                      "slurm.state", "prolog",
-                      "a job does not start or end there; check its prolog and epilog");
-    } else {
-        return false;
-    }
-    node_run->is_missed |= certify->job == JOB_CERTIFICATES;
-    return true;
-}
-
-/* The nodes on which a job that was canceled has not ended, and since when it is these. */
-struct ending {
-    struct hostlist nodes;
-    double since;
-};
-
-/* Whether these are the ones that keep it: it is over on others, whose epilogs may take as long as
- * theirs, and no further node has ended it for a while. */
-static bool ending_is_stuck(struct ending *ending, const struct cluster *now,
-                            const struct hostlist *names)
-{
-    struct hostlist left = {0};
-    bool is_same;
-
-    for (size_t i = 0; i < names->count; i++) {
-        const struct cluster_node *node = cluster_node(now, names->names[i]);
-
-        if (node && node->is_completing)
-            hostlist_append(&left, node->name);
-    }
-    is_same = left.count == ending->nodes.count;
-    for (size_t i = 0; is_same && i < left.count; i++)
-        is_same = strcmp(left.names[i], ending->nodes.names[i]) == 0;
-    if (!is_same)
-        ending->since = clock_s();
-    hostlist_clear(&ending->nodes);
-    ending->nodes = left;
-    return left.count < names->count && clock_s() - ending->since >= CERTIFY_HUNG_S;
-}
-
-/* What became of the nodes since they were looked at: Slurm has drained one whose prolog failed, a
- * job came first on another. has_our_job: they are in a job of ours; ending: what is left of one
- * that was canceled, or NULL. Returns how many of them are no longer to be had. */
-static size_t changes_note(struct certify *certify, const struct hostlist *names, bool has_our_job,
-                           struct ending *ending)
-{
-    struct cluster now;
-    size_t changed = 0;
-    bool is_stuck;
-
-    if (certify->operations->load_nodes(&now, NULL) != 0)
-        return 0;
-    is_stuck = ending && ending_is_stuck(ending, &now, names);
-    for (size_t i = 0; i < names->count; i++) {
-        struct node_run *node_run = certify_node_run(certify, names->names[i]);
-        const struct cluster_node *node = cluster_node(&now, node_run->name);
-
-        changed += node && change_note(certify, node_run, node, has_our_job,
-                                       is_stuck && node->is_completing);
-    }
-    cluster_clear(&now);
-    return changed;
-}
-
-/* A job in the run's reservation never begins with a node that somebody has taken out of that: it
- * is theirs. Returns how many such nodes are found. */
-static size_t freed_note(struct certify *certify, const struct hostlist *names)
-{
-    struct hostlist held = {0};
-    struct name_index inside = {0};
-    struct error err;
-    size_t freed = 0;
-    int found = *certify->reservation
-                    ? certify->operations->reservation(certify->reservation, &held, NULL, &err)
-                    : 0;
-    bool is_known = found == 1 && hostlist_index(&held, &inside) == 0;
-
-    for (size_t i = 0; is_known && i < names->count; i++) {
-        struct node_run *node_run = certify_node_run(certify, names->names[i]);
-
-        if (name_index_has(&inside, node_run->name) ||
-            (!outcome_is_good(&node_run->outcome) && certify->job != JOB_CERTIFICATES))
-            continue;
-        if (outcome_is_good(&node_run->outcome))
-            certify_fault(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, FAULT_NODE_AWAY,
-                          "slurm.state", "",
-                          "left alone: it was removed from the run's reservation meanwhile");
-        node_run->is_missed |= certify->job == JOB_CERTIFICATES;
-        freed++;
-    }
-    name_index_clear(&inside);
-    hostlist_clear(&held);
-    return freed;
 }
 
 /* Until the nodes are to be looked at again: seldom in a long wait, as the controller makes a table
@@ -422,7 +114,7 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
     allocation_drop(certify);
     begin = clock_s();
     for (;;) {
-        out += changes_note(certify, names, false, &ending);
+        out += certify_changes_note(certify, names, false, &ending);
         if (out > 0 || certify_stop ||
             clock_s() - begin >=
                 (ending.nodes.count > 0 ? CERTIFY_ALLOCATE_NEXT_S : CERTIFY_NOTED_S))
@@ -430,7 +122,7 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
         look_wait(certify, begin);
     }
     hostlist_clear(&ending.nodes);
-    return out > 0 || certify_stop ? out : freed_note(certify, names);
+    return out > 0 || certify_stop ? out : certify_freed_note(certify, names);
 }
 
 /* What the controller did not have time to save is gone with the job: the reservation, the end of
@@ -479,7 +171,7 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
         if (rv == 0 || certify_stop || allocation_failed(certify, names) == 0)
             break; /* with nobody to leave out the next try would end the same way */
         hostlist_clear(names);
-        choose(certify, names);
+        certify_job_nodes(certify, names);
     }
 }
 
@@ -554,14 +246,14 @@ void certify_allocate(struct certify *certify)
     char text[200];
 
     certify->job = JOB_CHECK;
-    if (candidates(certify, &names) > 0) {
-        most_text(certify, JOB_BATTERY, text, sizeof text);
+    if (certify_job_nodes(certify, &names) > 0) {
+        certify_job_most_text(certify, JOB_BATTERY, text, sizeof text);
         if (*text)
             progress_print(&certify->progress, "the tests end early if they are slow: %s", text);
         progress_begin(&certify->progress, "allocate");
         if (allocation_prepare(certify, &names, &err) == 0) {
             hostlist_clear(&names);
-            candidates(certify, &names);
+            certify_job_nodes(certify, &names);
             allocation_try(certify, 0, &names, &err);
         }
         allocation_note(certify, &names, &err);
@@ -584,11 +276,11 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
     }
     certify->job = job;
     certify->job_id = 0;
-    choose(certify, &names);
+    certify_job_nodes(certify, &names);
     /* a node that is drained is in no other job */
-    if (changes_note(certify, &names, before != 0, NULL) > 0) {
+    if (certify_changes_note(certify, &names, before != 0, NULL) > 0) {
         hostlist_clear(&names);
-        choose(certify, &names);
+        certify_job_nodes(certify, &names);
     }
     if (names.count > 0) {
         progress_begin(&certify->progress, "allocate");
@@ -603,7 +295,7 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
 
 size_t certify_drop_drained(struct certify *certify, const struct hostlist *names)
 {
-    return changes_note(certify, names, true, NULL);
+    return certify_changes_note(certify, names, true, NULL);
 }
 
 bool certify_job_is_over(const struct certify *certify)
@@ -635,14 +327,14 @@ bool certify_allocate_again(struct certify *certify)
         certify_node_run(certify, names.names[i])->is_in_job = certify->job != JOB_CHECK;
     certify->job_id = 0;
     if (state == CLUSTER_JOB_OVER && allocation_failed(certify, &names) == 0) {
-        most_text(certify, certify->job, text, sizeof text);
+        certify_job_most_text(certify, certify->job, text, sizeof text);
         error_set(&err, "job %u was canceled, or ended by Slurm, before the tests finished%s%s",
                   before, *text ? "; " : "", text);
         lack_note(certify, &names, FAULT_NOT_MEASURED, &err);
     } else {
         if (state == CLUSTER_JOB_OVER) {
             hostlist_clear(&names);
-            choose(certify, &names);
+            certify_job_nodes(certify, &names);
         }
         if (state == CLUSTER_JOB_OVER || lost_replace(certify, &err) == 0)
             allocation_try(certify, 0, &names, &err);

@@ -11,9 +11,6 @@ void certify_allocate(struct certify *certify);
  * far, JOB_CERTIFICATES of those that certify_is_held().
  * Does nothing where all of the run is one user's. */
 void certify_allocate_next(struct certify *certify, enum certify_job job);
-/* The time limit of such a job: what its steps may take, but no more than the partition allows
- * (MaxTime), as Slurm never starts a longer one. */
-int certify_job_minutes(const struct certify *certify, enum certify_job job);
 /* When the job was taken away, whatever its end did to the processes there is no node's fault.
  * Slurm does so once a prolog has failed, which may be a moment after the allocation seemed to be
  * there, and a controller may lose a job (cluster.h): ends the stage's progress and tries to have

@@ -21,7 +21,7 @@
 #include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/certify/campaign.h"
-#include "validate/certify/choose/allocate.h"
+#include "validate/certify/choose/job_minutes.h"
 #include "validate/certify/report/run_report.h"
 #include "validate/certify/state/estimate.h"
 #include "validate/certify/step/step_setup.h"

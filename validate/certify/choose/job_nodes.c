@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/certify/choose/job_nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/constants/certify_constants.h"
+#include "validate/certify/report/run_records.h"
+#include "validate/policy/plan.h"
+
+static size_t held_nodes(const struct certify *certify, struct hostlist *names)
+{
+    *names = (struct hostlist){0};
+    for (size_t i = 0; i < certify->count; i++)
+        if (certify_is_held(&certify->node_runs[i]))
+            hostlist_append(names, certify->node_runs[i].name);
+    return names->count;
+}
+
+static void elsewhere_note(const struct cluster_partition *partition, const struct hostlist *nodes,
+                           void *context)
+{
+    struct certify *certify = context;
+    char text[200];
+
+    if (partition)
+        text_put(text, sizeof text, "in another partition: muster certify -p %.60s",
+                 partition->name);
+    else
+        text_put(text, sizeof text, "in no partition that is up");
+    for (size_t i = 0; i < nodes->count; i++)
+        certify_verdict(certify, certify_node_run(certify, nodes->names[i]), STAGE_REACH,
+                        VERDICT_UNKNOWN, "slurm.state", "", text);
+    if (partition && certify->partition)
+        certify_note(certify,
+                     "not tested: %s: a run uses one partition, here %s; next: muster certify -p "
+                     "%s, or --campaign NAME for all partitions",
+                     hostlist_text(nodes).text, certify->partition, partition->name);
+    else
+        certify_note(certify, "not tested: %s: %s", hostlist_text(nodes).text, text);
+}
+
+/* The battery's job has no more nodes than the partition allows (MaxNodes): the others are left, of
+ * partners all that are not needed. */
+static void most_keep(struct certify *certify, const struct cluster_partition *partition,
+                      struct hostlist *names)
+{
+    size_t most = partition ? partition->most_nodes : 0, partners = 0, left[2];
+    struct hostlist kept = {0}, beyond = {0};
+    char text[120];
+
+    if (most == 0 || names->count <= most)
+        return;
+    for (size_t i = 0; i < names->count; i++)
+        partners += certify_node_run(certify, names->names[i])->is_partner;
+    partners = partners < CERTIFY_PARTNERS ? partners : CERTIFY_PARTNERS;
+    left[false] = most > partners ? most - partners : 1;
+    left[true] = most - left[false];
+    for (size_t i = 0; i < names->count; i++) {
+        size_t *room = &left[certify_node_run(certify, names->names[i])->is_partner];
+
+        hostlist_append(*room > 0 ? &kept : &beyond, names->names[i]);
+        *room -= *room > 0;
+    }
+    text_put(text, sizeof text, "left for another run: MaxNodes=%zu of partition %.60s", most,
+             partition->name);
+    for (size_t i = 0; i < beyond.count; i++)
+        certify_verdict(certify, certify_node_run(certify, beyond.names[i]), STAGE_REACH,
+                        VERDICT_UNKNOWN, "slurm.state", "", text);
+    certify_note(certify, "%s: %s; next: muster certify --campaign NAME, which has several runs",
+                 hostlist_text(&beyond).text, text);
+    hostlist_clear(names);
+    hostlist_clear(&beyond);
+    *names = kept;
+}
+
+/* Those that may be allocated; the others get to know why not. */
+static size_t candidates(struct certify *certify, struct hostlist *names)
+{
+    const struct cluster_partition *partition;
+    const char **list = calloc(certify->count + 1, sizeof *list);
+    struct hostlist elsewhere = {0};
+    struct name_index members = {0};
+    size_t count = 0;
+
+    *names = (struct hostlist){0};
+    for (size_t i = 0; list && i < certify->count; i++)
+        if (role_is_testable(certify->node_runs[i].plan.role) &&
+            outcome_is_good(&certify->node_runs[i].outcome))
+            list[count++] = certify->node_runs[i].name;
+    partition = plan_partition(&certify->cluster, certify->options.partition, list, count);
+    free(certify->partition);
+    certify->partition = partition ? strdup(partition->name) : NULL;
+    if (partition && hostlist_index(&partition->nodes, &members) != 0)
+        certify_note(certify, "out of memory for the nodes of partition %s", partition->name);
+    for (size_t i = 0; i < count; i++)
+        hostlist_append(name_index_has(&members, list[i]) ? names : &elsewhere, list[i]);
+    if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_note, certify) != 0)
+        certify_note(certify, "out of memory for the nodes of other partitions");
+    most_keep(certify, partition, names);
+    hostlist_clear(&elsewhere);
+    name_index_clear(&members);
+    free(list);
+    return names->count;
+}
+
+size_t certify_job_nodes(struct certify *certify, struct hostlist *names)
+{
+    return certify->job == JOB_CHECK     ? candidates(certify, names)
+           : certify->job == JOB_BATTERY ? certify_good(certify, names)
+                                         : held_nodes(certify, names);
+}
