@@ -293,11 +293,6 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
     hostlist_clear(&names);
 }
 
-size_t certify_drop_drained(struct certify *certify, const struct hostlist *names)
-{
-    return certify_changes_note(certify, names, true, NULL);
-}
-
 bool certify_job_is_over(const struct certify *certify)
 {
     enum cluster_job_state state =

@@ -18,9 +18,6 @@ void certify_allocate_next(struct certify *certify, enum certify_job job);
  * canceled the job: then there is no other one, and all its nodes are unknown. Returns false, and
  * nothing is done, when the job is there. */
 bool certify_allocate_again(struct certify *certify);
-/* Those of the job's nodes that Slurm has drained or set down since are left alone: unknown.
- * Returns how many. */
-size_t certify_drop_drained(struct certify *certify, const struct hostlist *names);
 /* Whether the job was taken away. */
 bool certify_job_is_over(const struct certify *certify);
 

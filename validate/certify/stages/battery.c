@@ -9,6 +9,7 @@
 
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/allocate.h"
+#include "validate/certify/choose/changes.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
 #include "validate/certify/stages/retest.h"
@@ -79,7 +80,7 @@ static size_t bad_nodes_find(struct certify *certify, enum stage stage,
         certify_drop_silent(certify);
     }
     if (out == 0) /* slurmd drains its node where it cannot write what a step needs */
-        out = certify_drop_drained(certify, names);
+        out = certify_changes_note(certify, names, true, NULL);
     if (out == 0)
         out = certify_program_probe(certify, stage, names, false);
     return out;

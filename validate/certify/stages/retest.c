@@ -16,10 +16,8 @@
  * suspect, and fails only when it does so again, alone with a node that is good. One that is silent
  * on a node whose slurmd answers may as well be kept from running: that fails nobody. */
 
-size_t certify_suspect(struct certify *certify, size_t first)
+void certify_suspect(struct certify *certify, size_t first)
 {
-    size_t count = 0;
-
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
         struct node_run *node_run = certify_node_run(certify, record->node);
@@ -33,9 +31,7 @@ size_t certify_suspect(struct certify *certify, size_t first)
         node_run->suspect_code = record_code(record);
         snprintf(node_run->suspect_part, sizeof node_run->suspect_part, "%s",
                  record->part ? record->part : "");
-        count++;
     }
-    return count;
 }
 
 bool certify_is_death(const struct record *record)

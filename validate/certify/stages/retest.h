@@ -6,9 +6,8 @@
 
 /* What a program says of its own processes, died, hung, silent, makes suspects */
 bool certify_is_death(const struct record *record);
-/* Those that were asked and about which there is such a record since first. Returns how many are
- * new. */
-size_t certify_suspect(struct certify *certify, size_t first);
+/* Those that were asked and about which there is such a record since first. */
+void certify_suspect(struct certify *certify, size_t first);
 /* Runs a stage's program on the nodes, which are two; *first is the index of its first record.
  * Returns 0 when it ran to its end, 1 when it did not, -1 when it could not be run. */
 typedef int certify_pair_fn(struct certify *certify, const struct hostlist *names, size_t *first,
