@@ -24,6 +24,11 @@ like "$(of '.verdict == "fail"' .message)" '^rank 4 on n3 died in phase [a-z]' '
 battery 2 muster-collectives --quick --inject die:6@bcast
 named died n4 'rank 6'
 
+battery 2 muster-collectives --quick --inject die:6@MPI_Finalize
+is "$(of '.verdict in ("fail", "unknown")' .metric)" '' 'a rank that dies when all is measured: no node fails'
+like "$(of '.metric == "died"' .verdict .node .message)" \
+    '^warn n4 rank 6 on n4 died in phase MPI_Finalize, after all results' '... it is named'
+
 battery 2 muster-launch --time-limit 8 --inject 'hang:3@messages round 2'
 is "$status" 1 'a rank hangs'
 within_s 10 '... srun returns'

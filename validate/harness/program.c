@@ -388,6 +388,9 @@ static void finish_mpi(struct program *program)
 {
     program_phase(program, "end");
     sleeping_barrier(MPI_COMM_WORLD);
+    if (program->rank == 0)
+        watch_has_results();
+    program_phase(program, "MPI_Finalize");
     finalize_mpi(program);
     watch_stop();
 }

@@ -90,16 +90,22 @@ static bool is_tolerated(const struct monitor *monitor)
 /* What was not measured because the job ended early. */
 static void report_unfinished(const struct monitor *monitor, const char *why)
 {
+    if (atomic_load(&monitor->state->has_results))
+        return;
     report(monitor, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, "complete", -1,
            "%s: nothing after %s was measured", why,
            monitor->members[0].phase[0] ? monitor->members[0].phase : "the start");
 }
 
+/* MPI libraries crash at times while they are left: no fault of a node that has passed all tests.
+ */
 static void report_died(const struct monitor *monitor, int rank)
 {
-    report(monitor, VERDICT_FAIL, FAULT_PROCESS_DIED, "died", rank,
-           "rank %d on %s died in phase %s", rank, node_of(monitor, rank),
-           monitor->members[rank].phase);
+    bool has_results = atomic_load(&monitor->state->has_results);
+
+    report(monitor, has_results ? VERDICT_WARN : VERDICT_FAIL, FAULT_PROCESS_DIED, "died", rank,
+           "rank %d on %s died in phase %s%s", rank, node_of(monitor, rank),
+           monitor->members[rank].phase, has_results ? ", after all results" : "");
 }
 
 static bool has_stood_still(const struct monitor *monitor)

@@ -16,6 +16,7 @@ struct watch_state {
     atomic_uint progress;
     atomic_int waits_for;
     atomic_bool has_fault, is_done, all_joined;
+    atomic_bool has_results;   /* rank 0: all are out, what is left is to leave MPI */
     atomic_int signal;         /* its number, once one came */
     atomic_bool tolerates;     /* a rank that is lost does not end the job */
     atomic_bool *lost;         /* by rank */

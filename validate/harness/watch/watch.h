@@ -50,6 +50,10 @@ void watch_step(void);
 void watch_waits_for(int rank);
 void watch_works(void);
 
+/* Rank 0: each rank has done its part and all results are out. A rank that dies from here on is
+ * warned of, and nothing is said not to be measured. */
+void watch_has_results(void);
+
 /* Rank 0: true when less than margin_s of the time limit is left. */
 bool watch_time_is_up(double margin_s);
 

@@ -107,6 +107,7 @@ static struct setup {
     /* the node whose process ends by itself in that program, and how often it does so yet */
     const char *dying, *dying_in;
     int deaths;
+    bool dies_late; /* ... when all is measured */
     /* the node with a slow rail, and how often MPI does not start when it is measured again */
     const char *slow_rail;
     int hung_starts;
@@ -1159,8 +1160,9 @@ static int step(const struct step *wanted, const struct process *process,
             return 0;
         }
         PRINT(process, -1, .suite = name + strlen("muster-"), .test = "workers.enumerate",
-              .metric = "died", .verdict = VERDICT_FAIL, .code = FAULT_PROCESS_DIED,
-              .part = "rank 1", .node = setup.dying, .message = "rank 1 died");
+              .metric = "died", .verdict = setup.dies_late ? VERDICT_WARN : VERDICT_FAIL,
+              .code = FAULT_PROCESS_DIED, .part = "rank 1", .node = setup.dying,
+              .message = "rank 1 died");
     }
     if (strcmp(name, "muster-links") == 0 && has_option(wanted->program, "--pairs") &&
         setup.hung_starts > 0) {
@@ -2418,6 +2420,20 @@ static void dies(const char *name, int times, bool is_drained)
         has_str(world.nodes[index_of(name)].reason, "alone with", "... and why");
 }
 
+/* One that ends when all is measured is warned of. */
+static void dies_after_the_results(void)
+{
+    setup.dying = "n2";
+    setup.dying_in = "muster-collectives";
+    setup.dies_late = true;
+    setup.deaths = 9;
+    run();
+    ok(world.nodes[1].is_issued && !world.nodes[1].is_drained,
+       "a node whose process ends after the results is certified");
+    is_int(outcome_of("n2")->stages[STAGE_COLLECTIVES], VERDICT_WARN, "... with a warning");
+    is_int(setup.deaths, 8, "... of the one run that there was");
+}
+
 /* A step asks each of its nodes for as many GPUs. */
 static void retests_with_a_node_that_has_as_many_gpus(void)
 {
@@ -2903,6 +2919,7 @@ static void (*const tests[])(void) = {
     leaves_a_node_that_is_taken_out_of_the_reservation,
     missing_program,
     dies_in_each,
+    dies_after_the_results,
     retests_with_a_node_that_has_as_many_gpus,
     addresses,
     cut_check,
