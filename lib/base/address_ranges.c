@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/text.h"
 
 __extension__ typedef unsigned __int128 number;
 
@@ -164,7 +165,7 @@ static const char *address_text(const struct in6_addr *address, char text[INET6_
 
 char *address_ranges_text(const struct address_range *ranges, size_t count)
 {
-    size_t size = count * (2 * INET6_ADDRSTRLEN + 2) + 1, length = 0;
+    size_t size = count * (2 * INET6_ADDRSTRLEN + 2) + 1;
     char first[INET6_ADDRSTRLEN], last[INET6_ADDRSTRLEN], *text = malloc(size);
 
     if (!text)
@@ -173,9 +174,8 @@ char *address_ranges_text(const struct address_range *ranges, size_t count)
     for (size_t i = 0; i < count; i++) {
         bool is_one = memcmp(&ranges[i].first, &ranges[i].last, sizeof ranges[i].first) == 0;
 
-        length += (size_t)snprintf(text + length, size - length, "%s%s%s%s", i ? " " : "",
-                                   address_text(&ranges[i].first, first), is_one ? "" : "-",
-                                   is_one ? "" : address_text(&ranges[i].last, last));
+        text_join(text, size, " ", "%s%s%s", address_text(&ranges[i].first, first),
+                  is_one ? "" : "-", is_one ? "" : address_text(&ranges[i].last, last));
     }
     return text;
 }

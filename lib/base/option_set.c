@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/read_all.h"
+#include "lib/base/text.h"
 
 enum { ROWS_MOST = 64, LONG_BASE = 256, INPUT_MOST_BYTES = 64 << 20 };
 enum { COLUMNS = 79, HELP_COLUMN_MOST = 26 };
@@ -57,15 +58,12 @@ static size_t find_row(const struct option_row *const *all, const char *name)
 /* "a|b|c" as "a, b or c" */
 static void list_choices(const char *choices, char *text, size_t size)
 {
-    size_t length = 0;
+    const char *last = strrchr(choices, '|');
 
-    for (*text = '\0'; *choices && length < size; choices++) {
-        bool is_last = !strchr(choices + 1, '|');
-
-        if (*choices != '|')
-            length += (size_t)snprintf(text + length, size - length, "%c", *choices);
-        else
-            length += (size_t)snprintf(text + length, size - length, is_last ? " or " : ", ");
+    *text = '\0';
+    for (size_t length; *choices; choices += length + (choices[length] == '|')) {
+        length = strcspn(choices, "|");
+        text_join(text, size, last && choices > last ? " or " : ", ", "%.*s", (int)length, choices);
     }
 }
 

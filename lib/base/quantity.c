@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 bool quantity_take_decimal(const char **text, double *number)
 {
     const char *c = *text;
@@ -105,5 +107,5 @@ void quantity_format_speed(double mbps, char *text, size_t size)
     while (unit + 1 < SPEED_UNITS && mbps < speed_units[unit].mbps)
         unit++;
     quantity_format_decimal(mbps / speed_units[unit].mbps, text, size);
-    snprintf(text + strlen(text), size - strlen(text), "%s", speed_units[unit].name);
+    text_join(text, size, "", "%s", speed_units[unit].name);
 }

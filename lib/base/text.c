@@ -37,18 +37,20 @@ char *text_put(char *text, size_t size, const char *format, ...)
     return text;
 }
 
-void text_join(char *text, size_t size, const char *separator, const char *format, ...)
+int text_join(char *text, size_t size, const char *separator, const char *format, ...)
 {
     size_t length = strlen(text);
     va_list values;
+    int added;
 
     if (length > 0)
         length += (size_t)snprintf(text + length, size - length, "%s", separator);
     if (length >= size)
-        return;
+        return -1;
     va_start(values, format);
-    vsnprintf(text + length, size - length, format, values);
+    added = vsnprintf(text + length, size - length, format, values);
     va_end(values);
+    return added >= 0 && (size_t)added < size - length ? 0 : -1;
 }
 
 char *text_time(char *text, size_t size, const char *format, time_t time)

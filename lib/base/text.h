@@ -10,9 +10,9 @@
 char *text_put(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds to the text, behind the separator where the text has something; cut where it does not fit.
- */
-void text_join(char *text, size_t size, const char *separator, const char *format, ...)
+/* Appends to text as snprintf() does, behind separator where there is a text already. Returns 0, or
+ * -1: it did not fit and is cut. size is 1 or more. */
+int text_join(char *text, size_t size, const char *separator, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* The time in UTC by strftime()'s format; "" where there is no such time. Returns text. */

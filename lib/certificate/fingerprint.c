@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 /* Writes one line and makes all of it printable: what a driver puts in sysfs is not ours to trust,
  * and a certificate takes no control characters. */
 static void line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -215,47 +217,23 @@ static size_t common_words(const struct fact *a, const struct fact *b)
     return before;
 }
 
-/* A message that is cut at its size. */
-struct message {
-    char *text;
-    size_t size, length;
-};
-
-static void append(struct message *message, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void append(struct message *message, const char *format, ...)
-{
-    va_list arguments;
-    int added;
-
-    if (message->length + 1 >= message->size)
-        return;
-    va_start(arguments, format);
-    added = vsnprintf(message->text + message->length, message->size - message->length, format,
-                      arguments);
-    va_end(arguments);
-    if (added > 0)
-        message->length += (size_t)added;
-    if (message->length >= message->size)
-        message->length = message->size - 1;
-}
-
-static void append_difference(struct message *message, int number, const struct fact *then,
-                              const struct fact *now)
+static void append_difference(const struct fact *then, const struct fact *now, char *message,
+                              size_t size)
 {
     const struct fact *key = then ? then : now;
 
-    append(message, "%s%.*s: ", number ? "; " : "", (int)key->key_length, key->key);
+    text_join(message, size, "; ", "%.*s: ", (int)key->key_length, key->key);
     if (!now) {
-        append(message, "gone");
+        text_join(message, size, "", "gone");
     } else if (!then) {
-        append(message, "new");
+        text_join(message, size, "", "new");
     } else {
         size_t common = common_words(then, now);
         const char *dots = common ? "... " : "";
 
-        append(message, "was %s%.*s, is %s%.*s", dots, (int)(then->value_length - common),
-               then->value + common, dots, (int)(now->value_length - common), now->value + common);
+        text_join(message, size, "", "was %s%.*s, is %s%.*s", dots,
+                  (int)(then->value_length - common), then->value + common, dots,
+                  (int)(now->value_length - common), now->value + common);
     }
 }
 
@@ -306,51 +284,51 @@ static bool is_same_value(const struct fact *a, const struct fact *b)
            (strncmp(a->key, "gpu ", strlen("gpu ")) == 0 && is_same_gpu(a, b));
 }
 
-void fingerprint_first_difference(const char *then, const char *now, char *key, size_t size)
-{
-    struct fact old, new;
-    const char *rest;
-
-    snprintf(key, size, "%s", "");
-    for (rest = then; next_fact(&rest, &old);)
-        if (!find_fact(now, &old, &new) || !is_same_value(&old, &new)) {
-            snprintf(key, size, "%.*s", (int)old.key_length, old.key);
-            return;
-        }
-    for (rest = now; next_fact(&rest, &new);)
-        if (!find_fact(then, &new, &old)) {
-            snprintf(key, size, "%.*s", (int)new.key_length, new.key);
-            return;
-        }
-}
-
-int fingerprint_compare(const char *then, const char *now, char *message, size_t message_size)
+/* first: of the lines that differ. */
+static int compare(const char *then, const char *now, char *message, size_t size,
+                   struct fact *first)
 {
     enum { NAMED = 3 }; /* more than these are counted */
-    struct message said = {.text = message, .size = message_size};
     struct fact old, new;
     const char *rest;
     int count = 0;
 
-    if (message_size > 0)
-        *message = '\0';
+    *message = '\0';
     for (rest = then; next_fact(&rest, &old);) {
         bool is_there = find_fact(now, &old, &new);
 
         if (is_there && is_same_value(&old, &new))
             continue;
-        if (count < NAMED)
-            append_difference(&said, count, &old, is_there ? &new : NULL);
-        count++;
+        if (count == 0)
+            *first = old;
+        if (count++ < NAMED)
+            append_difference(&old, is_there ? &new : NULL, message, size);
     }
     for (rest = now; next_fact(&rest, &new);) {
         if (find_fact(then, &new, &old))
             continue;
-        if (count < NAMED)
-            append_difference(&said, count, NULL, &new);
-        count++;
+        if (count == 0)
+            *first = new;
+        if (count++ < NAMED)
+            append_difference(NULL, &new, message, size);
     }
     if (count > NAMED)
-        append(&said, "; and %d more", count - NAMED);
+        text_join(message, size, "; ", "and %d more", count - NAMED);
     return count;
+}
+
+int fingerprint_compare(const char *then, const char *now, char *message, size_t message_size)
+{
+    struct fact first;
+
+    return compare(then, now, message, message_size, &first);
+}
+
+void fingerprint_first_difference(const char *then, const char *now, char *key, size_t size)
+{
+    struct fact first = {.key = ""};
+    char message[1];
+
+    compare(then, now, message, sizeof message, &first);
+    snprintf(key, size, "%.*s", (int)first.key_length, first.key);
 }

@@ -6,14 +6,13 @@
 #include <strings.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/text.h"
 
 /* KernelLog=SOURCE:EVENT:ACTION, any number of lines. */
 
 /* "nvme, xid, ...": the names that come after a source, or the sources where it is "". */
 static void list_words(const char *source, char *text, size_t size)
 {
-    size_t length = 0;
-
     *text = '\0';
     for (size_t i = 0; i < kernel_event_count; i++) {
         const struct kernel_event *event = &kernel_events[i];
@@ -23,9 +22,8 @@ static void list_words(const char *source, char *text, size_t size)
         for (size_t j = 0; j < i && is_new; j++)
             is_new = strcmp(*source ? kernel_events[j].name : kernel_events[j].source, word) != 0 ||
                      (*source && strcasecmp(kernel_events[j].source, source) != 0);
-        if (is_new && *word && length + strlen(word) + 2 < size)
-            length += (size_t)snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "",
-                                       word);
+        if (is_new && *word && strlen(text) + strlen(word) + 2 < size)
+            text_join(text, size, ", ", "%s", word);
     }
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/text.h"
+
 static const struct setting {
     const char *name;
     long minimum, maximum;                 /* in muster.conf */
@@ -77,13 +79,12 @@ static bool has_words(enum netif_setting setting)
 /* "none", "3", "3+4": a comma stands between values in the journal */
 static void format_priorities(long value, char *text, size_t size)
 {
-    size_t length = 0;
-
-    snprintf(text, size, "none");
+    *text = '\0';
     for (int priority = 0; priority < 8; priority++)
-        if (value & 1L << priority && length < size)
-            length +=
-                (size_t)snprintf(text + length, size - length, "%s%d", length ? "+" : "", priority);
+        if (value & 1L << priority)
+            text_join(text, size, "+", "%d", priority);
+    if (!*text)
+        snprintf(text, size, "none");
 }
 
 static bool parse_priorities(const char *text, long *value)
@@ -176,16 +177,15 @@ int netif_value_parse(enum netif_setting setting, const char *text, bool is_jour
 
 void netif_line_allowed(char *text, size_t size)
 {
-    size_t length = 0;
     char allowed[64];
 
     *text = '\0';
-    for (int i = 0; i < NETIF_SETTINGS && length < size; i++) {
+    for (int i = 0; i < NETIF_SETTINGS; i++) {
         if (i == NETIF_ROCE_CONFIG || (i > NETIF_DSCP && i <= NETIF_DSCP_LAST))
             continue;
         allowed_text((enum netif_setting)i, allowed, sizeof allowed);
-        length += (size_t)snprintf(text + length, size - length, "%s%s=%s", length ? ", " : "",
-                                   i == NETIF_DSCP ? "dscp0...dscp63" : settings[i].name, allowed);
+        text_join(text, size, ", ", "%s=%s", i == NETIF_DSCP ? "dscp0...dscp63" : settings[i].name,
+                  allowed);
     }
 }
 

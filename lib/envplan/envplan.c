@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 /* ---------------------------------------------------------------- text */
 
 int envplan_join(char *text, size_t size, const char *separator, const char *word)
 {
     size_t length = strlen(text);
-    int n = snprintf(text + length, size - length, "%s%s", length > 0 ? separator : "", word);
 
-    if (n < 0 || (size_t)n >= size - length) {
-        text[length] = '\0';
-        return -1;
-    }
-    return 0;
+    if (text_join(text, size, separator, "%s", word) == 0)
+        return 0;
+    text[length] = '\0';
+    return -1;
 }
 
 int envplan_fact(struct envplan_variable *variable, const char *format, ...)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 static size_t all_rails(const struct envplan_view *view, size_t *rails)
 {
     const struct fabric *fabric = &view->node->fabric;
@@ -68,18 +70,16 @@ static enum affinity_level serving_level(const struct affinity *affinity, size_t
 static void print_gpus(const struct envplan_view *view, const size_t *gpus, size_t count,
                        char *text, size_t size)
 {
-    int length = snprintf(text, size, "GPU");
+    enum { NAMED = 4 };
 
-    for (size_t i = 0; i < count && (size_t)length < size; i++) {
-        if (i == 4) {
-            snprintf(text + length, size - (size_t)length, " and %zu more", count - i);
-            return;
-        }
-        length += snprintf(text + length, size - (size_t)length, "%s %s (%s%s)", i > 0 ? "," : "",
-                           view->node->inventory->gpus[gpus[i]].location.pci,
-                           affinity_level_name(serving_level(&view->node->affinity, gpus[i])),
-                           view->node->affinity.is_coarse[gpus[i]] ? " or nearer" : "");
-    }
+    snprintf(text, size, "GPU");
+    for (size_t i = 0; i < count && i < NAMED; i++)
+        text_join(text, size, i > 0 ? ", " : " ", "%s (%s%s)",
+                  view->node->inventory->gpus[gpus[i]].location.pci,
+                  affinity_level_name(serving_level(&view->node->affinity, gpus[i])),
+                  view->node->affinity.is_coarse[gpus[i]] ? " or nearer" : "");
+    if (count > NAMED)
+        text_join(text, size, " ", "and %zu more", count - NAMED);
 }
 
 /* The IP network of an interface by its first address, as "10.1.0.0/16" or "fd00:1::/64"; ""
@@ -104,7 +104,7 @@ static void ip_network(const struct nic *nic, char *text, size_t size)
     for (int bit = bits; bit < width; bit++)
         address[bit / 8] &= (unsigned char)~(0x80 >> bit % 8);
     inet_ntop(family, address, text, (socklen_t)size);
-    snprintf(text + strlen(text), size - strlen(text), "/%d", bits);
+    text_join(text, size, "/", "%d", bits);
 }
 
 /* The interface whose address the rail's packets bear: with RoCE that of the GID, a VLAN say. */
@@ -192,11 +192,11 @@ static size_t socket_rails(const struct envplan_view *view, size_t *rails)
 static void print_numa_nodes(unsigned long long nodes, char *text, size_t size)
 {
     bool is_one = (nodes & (nodes - 1)) == 0;
-    int length = snprintf(text, size, "NUMA node%s", is_one ? "" : "s");
 
-    for (int node = 0; node < 64 && length > 0 && (size_t)length < size; node++)
+    snprintf(text, size, "NUMA node%s", is_one ? "" : "s");
+    for (int node = 0; node < 64; node++)
         if ((nodes >> node & 1) != 0)
-            length += snprintf(text + length, size - (size_t)length, " %d", node);
+            text_join(text, size, " ", "%d", node);
 }
 
 size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *is_nearest,

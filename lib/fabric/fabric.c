@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 static const struct nic *find_management(const struct inventory *inventory, const struct conf *conf)
 {
     const struct nic *best = NULL;
@@ -157,18 +159,12 @@ static void left_out_add(struct fabric *fabric, const char *name, bool is_first)
     if (length + strlen(name) + 40 > size) /* room for a reason */
         name = length >= 3 && strcmp(fabric->left_out + length - 3, "...") == 0 ? "" : "...";
     if (*name)
-        snprintf(fabric->left_out + length, size - length, "%s%s",
-                 length == 0 ? ""
-                 : is_first  ? ", "
-                             : " ",
-                 name);
+        text_join(fabric->left_out, size, is_first ? ", " : " ", "%s", name);
 }
 
 static void left_out_why(struct fabric *fabric, const char *why)
 {
-    size_t length = strlen(fabric->left_out);
-
-    snprintf(fabric->left_out + length, sizeof fabric->left_out - length, " %s", why);
+    text_join(fabric->left_out, sizeof fabric->left_out, " ", "%s", why);
 }
 
 static void note_unused(struct fabric *fabric)
@@ -275,17 +271,13 @@ static int compare_rails(const void *a, const void *b)
 /* "a b c" of the rails' names, cut with "..." where it gets long. */
 static void join_names(const struct fabric *fabric, char *text, size_t size)
 {
-    size_t length = 0;
-
     text[0] = '\0';
     for (size_t i = 0; i < fabric->rail_count; i++) {
-        const char *name = fabric->rails[i].name;
+        bool is_full = strlen(text) + strlen(fabric->rails[i].name) + 6 > size;
 
-        if (length + strlen(name) + 6 > size) {
-            snprintf(text + length, size - length, " ...");
+        text_join(text, size, " ", "%s", is_full ? "..." : fabric->rails[i].name);
+        if (is_full)
             return;
-        }
-        length += (size_t)snprintf(text + length, size - length, "%s%s", length ? " " : "", name);
     }
 }
 
@@ -327,7 +319,6 @@ static void explain(const struct inventory *inventory, const struct conf *conf, 
                     struct fabric *fabric)
 {
     char names[96], management[128];
-    size_t length;
 
     join_names(fabric, names, sizeof names);
     explain_management(fabric, conf, management, sizeof management);
@@ -359,10 +350,9 @@ static void explain(const struct inventory *inventory, const struct conf *conf, 
     else
         snprintf(fabric->reason, sizeof fabric->reason, "%s: %s, the best class found%s", names,
                  fabric_class_name(fabric->class), management);
-    length = strlen(fabric->reason);
     if (*fabric->left_out)
-        snprintf(fabric->reason + length, sizeof fabric->reason - length, "; left out: %.120s",
-                 fabric->left_out);
+        text_join(fabric->reason, sizeof fabric->reason, "; ", "left out: %.120s",
+                  fabric->left_out);
 }
 
 /* Takes the rails that are chosen, sorted. */

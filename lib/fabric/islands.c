@@ -12,18 +12,16 @@
 static int list_add(struct islands *islands, const struct island *island,
                     const struct hostlist *nodes)
 {
-    size_t length = strlen(islands->list), size = sizeof islands->list - length;
     char *folded = hostlist_fold_for_slurm(nodes);
-    int n = -1;
+    int rv = -1;
 
     if (folded != NULL)
-        n = snprintf(islands->list + length, size, "%s%s=%s:%s", length > 0 ? ";" : "",
-                     island->name, fabric_class_word(island->fabric), folded);
+        rv = text_join(islands->list, sizeof islands->list, ";", "%s=%s:%s", island->name,
+                       fabric_class_word(island->fabric), folded);
     free(folded);
-    if (n >= 0 && (size_t)n < size)
-        return 0;
-    islands->list[0] = '\0';
-    return -1;
+    if (rv != 0)
+        islands->list[0] = '\0';
+    return rv;
 }
 
 /* Counts the islands that the step's nodes are in, and lists them. *in_islands: how many nodes. */

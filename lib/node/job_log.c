@@ -478,18 +478,15 @@ int job_log_attribute(const struct job_log *log, const struct job_line *lines, s
 void job_line_describe(const struct job_line *line, char *text, size_t size)
 {
     char begin[32], end[32], what[96], others[JOB_OTHERS * 12 + 40] = "";
-    size_t length = 0;
 
+    if (line->other_count > 0)
+        snprintf(others, sizeof others, "; shared with job%s", text_plural(line->other_count));
     text_time(begin, sizeof begin, "%Y-%m-%d %H:%M", (time_t)line->begin_s);
     text_time(end, sizeof end,
               line->begin_s / 86400 == line->end_s / 86400 ? "%H:%M" : "%Y-%m-%d %H:%M",
               (time_t)line->end_s);
     for (size_t i = 0; i < line->other_count; i++)
-        length += (size_t)snprintf(others + length, sizeof others - length, "%s%" PRIu32,
-                                   i > 0                    ? ", "
-                                   : line->other_count == 1 ? "; shared with job "
-                                                            : "; shared with jobs ",
-                                   line->others[i]);
+        text_join(others, sizeof others, i > 0 ? ", " : " ", "%" PRIu32, line->others[i]);
     if (line->event == JOB_RAN)
         snprintf(what, sizeof what, "job %" PRIu32 " of user %u ran", line->job,
                  (unsigned)line->uid);

@@ -12,6 +12,7 @@
 #include "lib/base/base_name.h"
 #include "lib/base/grow.h"
 #include "lib/base/quantity.h"
+#include "lib/base/text.h"
 
 enum { WORDS = 24, LINE = 1024 };
 
@@ -72,15 +73,13 @@ static int set_number(double *field, const char *key, const char *value, struct 
 static int set_metric(struct reference_line *line, const char *value, struct error *err)
 {
     char allowed[256] = "";
-    size_t length = 0;
 
     if (metric_place(value) < METRICS) {
         strcpy(line->metric, value);
         return 0;
     }
     for (size_t i = 0; i < METRICS; i++)
-        length += (size_t)snprintf(allowed + length, sizeof allowed - length, "%s%s", i ? ", " : "",
-                                   metrics[i].name);
+        text_join(allowed, sizeof allowed, ", ", "%s", metrics[i].name);
     return error_set(err, "found metric=%.40s, allowed %s", value, allowed);
 }
 
@@ -288,13 +287,6 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-static void add_why(char *why, size_t size, const char *text)
-{
-    size_t length = strlen(why);
-
-    snprintf(why + length, size - length, "%s%s", length ? ", " : "", text);
-}
-
 bool reference_applies(const struct reference_line *line, const struct reference_hardware *hardware,
                        char *why, size_t size)
 {
@@ -309,7 +301,7 @@ bool reference_applies(const struct reference_line *line, const struct reference
                 snprintf(why, size, "not: %s", text);                                              \
                 return false;                                                                      \
             }                                                                                      \
-            add_why(why, size, text);                                                              \
+            text_join(why, size, ", ", "%s", text);                                                \
         }                                                                                          \
     } while (0)
     HOLD(*line->gpu, has_word(hardware->gpu, line->gpu), "GPU %s (here %.60s)", line->gpu,

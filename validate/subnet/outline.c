@@ -92,10 +92,9 @@ static void name_item(const struct outline *outline, struct outline_switch *item
 static void stand_for(const struct draft *draft, struct outline_switch *item, int device)
 {
     char name[400];
-    size_t length = strlen(item->switches);
 
-    snprintf(item->switches + length, sizeof item->switches - length, "%s%s", length ? ", " : "",
-             subnet_device_text(draft->subnet, device, name, sizeof name));
+    text_join(item->switches, sizeof item->switches, ", ", "%s",
+              subnet_device_text(draft->subnet, device, name, sizeof name));
 }
 
 /* The leaf of topology.conf that most of these nodes are under, NULL. */

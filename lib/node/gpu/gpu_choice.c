@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "lib/node/gpu/vendor.h"
+#include "lib/base/text.h"
 
 enum { SHOWN = 40 /* characters of a value that a fact shows */ };
 
@@ -39,21 +40,16 @@ int gpu_choice_start(struct gpu_choice *choice, enum gpu_vendor vendor,
 
 void gpu_choice_show(struct gpu_choice *choice, const char *name, const char *value)
 {
-    size_t length = strlen(choice->fact);
-
-    snprintf(choice->fact + length, sizeof choice->fact - length, "%s%s=%.*s%s",
-             length > 0 ? ", " : "", name, SHOWN, value, strlen(value) > SHOWN ? "..." : "");
-    for (char *c = choice->fact + length; *c != '\0'; c++)
+    text_join(choice->fact, sizeof choice->fact, ", ", "%s=%.*s%s", name, SHOWN, value,
+              strlen(value) > SHOWN ? "..." : "");
+    for (char *c = choice->fact; *c != '\0'; c++)
         if (!isprint((unsigned char)*c))
             *c = '?';
 }
 
 int gpu_choice_fail(struct gpu_choice *choice, const char *why)
 {
-    size_t length = strlen(choice->fact);
-
-    snprintf(choice->fact + length, sizeof choice->fact - length, "%s%s", length > 0 ? ": " : "",
-             why);
+    text_join(choice->fact, sizeof choice->fact, ": ", "%s", why);
     return -1;
 }
 

@@ -18,11 +18,9 @@ int visible_gpus_open(const char *device_file, void *root)
 static void report_choice(const struct gpu_choice *choice, enum gpu_vendor vendor, size_t openable,
                           struct visible_gpus *visible)
 {
-    size_t length = strlen(visible->fact);
-
-    snprintf(visible->fact + length, sizeof visible->fact - length,
-             "%s%s%s%zu %s GPU%s that can be opened", length > 0 ? "; " : "", choice->fact,
-             *choice->fact ? " of " : "", openable, gpu_vendor_name(vendor), text_plural(openable));
+    text_join(visible->fact, sizeof visible->fact, "; ", "%s%s%zu %s GPU%s that can be opened",
+              choice->fact, *choice->fact ? " of " : "", openable, gpu_vendor_name(vendor),
+              text_plural(openable));
 }
 
 void visible_gpus_read(const struct inventory *inventory, gpu_getenv_fn *getenv_fn, void *context,

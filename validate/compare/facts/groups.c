@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/catalog/catalog.h"
 
 struct kind {
@@ -82,7 +83,7 @@ static void adopt(struct kind *kinds, size_t count)
 
 static char *join(const char *const *words, size_t count)
 {
-    size_t size = sizeof "all nodes", length = 0;
+    size_t size = sizeof "all nodes";
     char *text;
 
     for (size_t i = 0; i < count; i++)
@@ -93,9 +94,8 @@ static char *join(const char *const *words, size_t count)
     *text = '\0';
     for (size_t i = 0; i < count; i++)
         if (*words[i])
-            length += (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
-                                       words[i]);
-    if (length == 0)
+            text_join(text, size, ", ", "%s", words[i]);
+    if (!*text)
         strcpy(text, "all nodes");
     return text;
 }

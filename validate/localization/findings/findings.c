@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/constants/links_constants.h"
 
 struct finding *builder_add(struct findings_builder *builder, enum finding_kind kind,
@@ -39,10 +40,8 @@ struct finding *builder_add(struct findings_builder *builder, enum finding_kind 
 /* Makes the finding unknown, with why behind what it says. */
 static void doubt(struct finding *finding, const char *why)
 {
-    size_t length = strlen(finding->message);
-
     finding->verdict = VERDICT_UNKNOWN;
-    snprintf(finding->message + length, sizeof finding->message - length, "; %s", why);
+    text_join(finding->message, sizeof finding->message, "; ", "%s", why);
 }
 
 /* Whether something was said of the rail already, of any of the node's when rail is -1. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/statistics.h"
+#include "lib/base/text.h"
 #include "lib/constants/links_constants.h"
 #include "validate/localization/findings/builder.h"
 #include "validate/localization/localization.h"
@@ -131,7 +132,6 @@ static void name_latency(struct findings_builder *builder, size_t end, double la
 
     for (size_t i = 0; i < builder->findings->count; i++) {
         struct finding *finding = &builder->findings->items[i];
-        size_t length = strlen(finding->message);
 
         if (finding->kind != FINDING_RAIL || finding->verdict != VERDICT_FAIL ||
             (size_t)finding->node * rails + (size_t)finding->rail != end ||
@@ -139,9 +139,9 @@ static void name_latency(struct findings_builder *builder, size_t end, double la
             continue;
         finding->latency_us = latency_us;
         finding->latency_peers_us = median_us;
-        snprintf(finding->message + length, sizeof finding->message - length,
-                 "; its latency is %.0f us, its peers' %.0f: check its path first", latency_us,
-                 median_us);
+        text_join(finding->message, sizeof finding->message, "; ",
+                  "its latency is %.0f us, its peers' %.0f: check its path first", latency_us,
+                  median_us);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <infiniband/ibnetdisc.h>
 #include <infiniband/umad.h>
 
+#include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 
 /* How long a device may take to say its error counters, and how many in a row may not answer
@@ -225,15 +226,13 @@ static int discover_port(struct subnet *subnet, char *ca, int port, struct error
 {
     struct ibnd_config config = {.flags = IBND_CONFIG_MLX_EPI};
     ibnd_fabric_t *fabric = ibnd_discover_fabric(ca, port, NULL, &config);
-    size_t length = strlen(subnet->source);
     int rv;
 
     if (!fabric)
         return error_set(err,
                          "%s:%d: cannot discover the subnet: needs root and /dev/infiniband/umad*",
                          ca, port);
-    snprintf(subnet->source + length, sizeof subnet->source - length, "%s%s:%d", length ? ", " : "",
-             ca, port);
+    text_join(subnet->source, sizeof subnet->source, ", ", "%s:%d", ca, port);
     rv = copy_fabric(subnet, fabric, ca, port, err);
     ibnd_destroy_fabric(fabric);
     return rv;

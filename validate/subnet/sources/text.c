@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/text.h"
 
 /* ibnetdiscover's format, which no document specifies: infiniband-diags' ibnetdiscover.c writes
  * it, ibsim's sim_net.c reads it. A device is
@@ -257,7 +258,7 @@ int subnet_read_text(const char *path, struct subnet *subnet, struct error *err)
     enum { DEVICES_MAX = 262144 };
     struct parser parser = {.subnet = subnet, .device = -1, .err = err};
     FILE *file = fopen(path, "re");
-    size_t length, before = subnet->device_count;
+    size_t before = subnet->device_count;
     int rv;
 
     if (!file)
@@ -266,9 +267,7 @@ int subnet_read_text(const char *path, struct subnet *subnet, struct error *err)
         fclose(file);
         return error_set(err, "out of memory for the subnet");
     }
-    length = strlen(subnet->source);
-    snprintf(subnet->source + length, sizeof subnet->source - length, "%s%s", length ? ", " : "",
-             path);
+    text_join(subnet->source, sizeof subnet->source, ", ", "%s", path);
     rv = read_lines(&parser, file);
     if (rv != 0)
         error_prefix(err, "%s:%d", path, parser.line);

@@ -18,14 +18,14 @@ int main(void)
            "/a/very/long/path/th...", "one long word is cut all the same");
     is_str(text_put(text, sizeof text, "aaaaaaaaaaaaaaaaaaa\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"),
            "aaaaaaaaaaaaaaaaaaa...", "... but not inside a character");
-    text[0] = '\0';
-    text_join(text, sizeof text, ", ", "%d", 1);
-    is_str(text, "1", "the first of a list has no separator");
-    text_join(text, sizeof text, ", ", "%s", "two");
-    is_str(text, "1, two", "... the next one has");
-    text_join(text, sizeof text, ", ", "%s", "threeeeeeeeeeeeeeee");
-    is_str(text, "1, two, threeeeeeeeeeee", "... what does not fit is cut");
-    text_join(text, sizeof text, ", ", "%s", "four");
-    is_str(text, "1, two, threeeeeeeeeeee", "... and nothing comes behind it");
+
+    *text = '\0';
+    is_int(text_join(text, sizeof text, ", ", "%s", "mlx5_0"), 0, "the first of a list");
+    is_int(text_join(text, sizeof text, ", ", "%s:%d", "mlx5_1", 2), 0, "and another");
+    is_str(text, "mlx5_0, mlx5_1:2", "have the separator between them");
+    is_int(text_join(text, sizeof text, ", ", "%s", "mlx5_2"), -1, "one too many");
+    is_str(text, "mlx5_0, mlx5_1:2, mlx5_", "... is cut");
+    is_int(text_join(text, sizeof text, ", ", "%s", "mlx5_3"), -1, "a further one");
+    is_str(text, "mlx5_0, mlx5_1:2, mlx5_", "... adds nothing");
     return tap_done();
 }

@@ -214,7 +214,6 @@ static void is_bounded(void)
     is_int(fingerprint_compare("kernel: 1\n", "kernel: 2\n", message, sizeof message), 1,
            "a small message");
     is_str(message, "kernel: was 1, ", "... is cut");
-    is_int(fingerprint_compare("kernel: 1\n", "kernel: 2\n", message, 0), 1, "no message at all");
     is_int(fingerprint_compare("", "", message, sizeof message), 0, "nothing equals nothing");
     is_int(fingerprint_compare("kernel", "kernel", message, sizeof message), 0,
            "a line without a value equals itself");
