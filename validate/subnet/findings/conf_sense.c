@@ -69,14 +69,11 @@ static void judge_doubles(const struct sense *sense)
             at = first;
             first = keep;
         }
-        snprintf(subnet_finding_add(
-                     sense->findings, SUBNET_CONF, VERDICT_FAIL,
-                     "%s has %s a second time, first in %s: slurmctld does not start with it; "
-                     "remove or rename one",
-                     place(sense, at, where, sizeof where), name,
-                     line_text(sense, first, at, first_line, sizeof first_line))
-                     ->part,
-                 96, "%s", name);
+        subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_FAIL, "", name,
+                           "%s has %s a second time, first in %s: slurmctld does not start with "
+                           "it; remove or rename one",
+                           place(sense, at, where, sizeof where), name,
+                           line_text(sense, first, at, first_line, sizeof first_line));
     }
 }
 
@@ -106,13 +103,11 @@ static void judge_loops(const struct sense *sense)
         }
         if (at != (int)i || !is_first)
             continue;
-        snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_FAIL,
-                                    "%s has %s above itself: slurmctld does not start with it; "
-                                    "correct its Switches= or those of the switches below it",
-                                    place(sense, &conf->switches[i].at, where, sizeof where),
-                                    conf->switches[i].name)
-                     ->part,
-                 96, "%s", conf->switches[i].name);
+        subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_FAIL, "", conf->switches[i].name,
+                           "%s has %s above itself: slurmctld does not start with it; correct its "
+                           "Switches= or those of the switches below it",
+                           place(sense, &conf->switches[i].at, where, sizeof where),
+                           conf->switches[i].name);
     }
 }
 
@@ -138,17 +133,15 @@ static void judge_shared(const struct sense *sense, size_t leaf)
     }
     folded = shared.count > 0 ? hostlist_fold(&shared) : NULL;
     if (folded)
-        snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN,
-                                    "%s has %.200s under %s, %s has %s under %s too: leave %s "
-                                    "in the line where the cable is",
-                                    place(sense, &conf->leaves[leaf].at, where, sizeof where),
-                                    folded, conf->leaves[leaf].name,
-                                    line_text(sense, &conf->leaves[other].at,
-                                              &conf->leaves[leaf].at, line, sizeof line),
-                                    shared.count == 1 ? "it" : "them", conf->leaves[other].name,
-                                    shared.count == 1 ? "it" : "them")
-                     ->part,
-                 96, "%s", conf->leaves[leaf].name);
+        subnet_finding_add(
+            sense->findings, SUBNET_CONF, VERDICT_WARN, "", conf->leaves[leaf].name,
+            "%s has %.200s under %s, %s has %s under %s too: leave %s in the line "
+            "where the cable is",
+            place(sense, &conf->leaves[leaf].at, where, sizeof where), folded,
+            conf->leaves[leaf].name,
+            line_text(sense, &conf->leaves[other].at, &conf->leaves[leaf].at, line, sizeof line),
+            shared.count == 1 ? "it" : "them", conf->leaves[other].name,
+            shared.count == 1 ? "it" : "them");
     free(folded);
     hostlist_clear(&shared);
 }
@@ -191,14 +184,12 @@ static void judge_left_out(const struct sense *sense, size_t leaf)
     }
     folded = out.count > 0 ? hostlist_fold(&out) : NULL;
     if (folded)
-        snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN,
-                                    "%.200s %s cabled to the switches of %s and %s in no line of "
-                                    "topology.conf: add %s to %s",
-                                    folded, out.count == 1 ? "is" : "are", of->name,
-                                    out.count == 1 ? "is" : "are", out.count == 1 ? "it" : "them",
-                                    place(sense, &of->at, where, sizeof where))
-                     ->part,
-                 96, "%s", of->name);
+        subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN, "", of->name,
+                           "%.200s %s cabled to the switches of %s and %s in no line of "
+                           "topology.conf: add %s to %s",
+                           folded, out.count == 1 ? "is" : "are", of->name,
+                           out.count == 1 ? "is" : "are", out.count == 1 ? "it" : "them",
+                           place(sense, &of->at, where, sizeof where));
     free(folded);
     hostlist_clear(&out);
 }
@@ -220,16 +211,13 @@ static void judge_lone(const struct sense *sense, size_t leaf)
             if (i == leaf || other < 0 || parent_of(conf, conf->leaves[i].name) < 0 ||
                 sense->subnet->devices[other].plane != sense->subnet->devices[device].plane)
                 continue;
-            snprintf(
-                subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN,
-                                   "%s has %s, which is under no other switch though cables join "
-                                   "it to %s: Slurm gives no job nodes of both; add it to the "
-                                   "Switches= of %s",
-                                   place(sense, &conf->leaves[leaf].at, where, sizeof where),
-                                   conf->leaves[leaf].name, conf->leaves[i].name,
-                                   conf->switches[parent_of(conf, conf->leaves[i].name)].name)
-                    ->part,
-                96, "%s", conf->leaves[leaf].name);
+            subnet_finding_add(
+                sense->findings, SUBNET_CONF, VERDICT_WARN, "", conf->leaves[leaf].name,
+                "%s has %s, which is under no other switch though cables join it to "
+                "%s: Slurm gives no job nodes of both; add it to the Switches= of "
+                "%s",
+                place(sense, &conf->leaves[leaf].at, where, sizeof where), conf->leaves[leaf].name,
+                conf->leaves[i].name, conf->switches[parent_of(conf, conf->leaves[i].name)].name);
             return;
         }
     }
@@ -269,16 +257,13 @@ static void judge_label(const struct sense *sense, size_t leaf)
                 strcmp(subnet->devices[other].name, own) != 0 ||
                 (i < leaf && strcmp(conf->leaves[i].name, subnet->devices[device].name) == 0))
                 continue;
-            snprintf(subnet_finding_add(
-                         sense->findings, SUBNET_CONF, VERDICT_WARN,
-                         "%s calls the switch of its nodes %s, but that calls itself %.120s, and "
-                         "%s is the switch of the nodes of %s: correct the names",
-                         place(sense, &conf->leaves[leaf].at, where, sizeof where), own,
-                         subnet_device_text(subnet, device, name, sizeof name), own,
-                         line_text(sense, &conf->leaves[i].at, &conf->leaves[leaf].at, line,
-                                   sizeof line))
-                         ->part,
-                     96, "%s", own);
+            subnet_finding_add(
+                sense->findings, SUBNET_CONF, VERDICT_WARN, "", own,
+                "%s calls the switch of its nodes %s, but that calls itself %.120s, "
+                "and %s is the switch of the nodes of %s: correct the names",
+                place(sense, &conf->leaves[leaf].at, where, sizeof where), own,
+                subnet_device_text(subnet, device, name, sizeof name), own,
+                line_text(sense, &conf->leaves[i].at, &conf->leaves[leaf].at, line, sizeof line));
             return;
         }
     }
@@ -304,16 +289,13 @@ static void judge_split(const struct sense *sense, size_t leaf)
         }
         if (same == 0 || other > 0)
             continue;
-        snprintf(subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN,
-                                    "%s has %s, whose nodes are cabled to the switches of %s in "
-                                    "%s: Slurm places jobs as if these were apart; make them "
-                                    "one line",
-                                    place(sense, &conf->leaves[leaf].at, where, sizeof where),
-                                    conf->leaves[leaf].name, conf->leaves[i].name,
-                                    line_text(sense, &conf->leaves[i].at, &conf->leaves[leaf].at,
-                                              line, sizeof line))
-                     ->part,
-                 96, "%s", conf->leaves[leaf].name);
+        subnet_finding_add(
+            sense->findings, SUBNET_CONF, VERDICT_WARN, "", conf->leaves[leaf].name,
+            "%s has %s, whose nodes are cabled to the switches of %s in %s: Slurm "
+            "places jobs as if these were apart; make them one line",
+            place(sense, &conf->leaves[leaf].at, where, sizeof where), conf->leaves[leaf].name,
+            conf->leaves[i].name,
+            line_text(sense, &conf->leaves[i].at, &conf->leaves[leaf].at, line, sizeof line));
         return;
     }
 }

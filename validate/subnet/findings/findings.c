@@ -27,13 +27,17 @@ struct record subnet_finding_record(const struct subnet_finding *finding)
                   .node = finding->node, .peer = finding->peer, .part = finding->part,
                   .value = finding->value, .limit = finding->limit,
                   .limit_source = __builtin_isnan(finding->limit) ? NULL : "peers",
-                  .unit = finding->unit, .verdict = finding->verdict,
-                  .code = kinds[finding->kind].code, .message = finding->text);
+                  .unit = __builtin_isnan(finding->value) ? NULL
+                          : finding->kind == SUBNET_RATE  ? "Mb/s"
+                                                          : "count",
+                  .verdict = finding->verdict, .code = kinds[finding->kind].code,
+                  .message = finding->text);
 }
 
 struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
                                           enum subnet_finding_kind kind, enum verdict verdict,
-                                          const char *format, ...)
+                                          const char *node, const char *part, const char *format,
+                                          ...)
 {
     static struct subnet_finding nobodys;
     struct subnet_finding *finding = &nobodys;
@@ -45,6 +49,8 @@ struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
         findings->is_out_of_memory = true;
     *finding = (struct subnet_finding){
         .kind = kind, .verdict = verdict, .value = __builtin_nan(""), .limit = __builtin_nan("")};
+    snprintf(finding->node, sizeof finding->node, "%s", node);
+    snprintf(finding->part, sizeof finding->part, "%s", part);
     va_start(values, format);
     vsnprintf(finding->text, sizeof finding->text, format, values);
     va_end(values);

@@ -26,8 +26,7 @@ struct subnet_finding {
     enum verdict verdict;    /* fail or warn */
     char node[64], peer[64]; /* nodes; "" where it is about switches only */
     char part[96];           /* "mlx5_0:1", "leaf1 port 12" */
-    double value, limit;     /* NAN: none */
-    const char *unit;
+    double value, limit;     /* cables, nodes, errors, or Mb/s of a rate; NAN: none */
     char text[600];
 };
 
@@ -48,12 +47,12 @@ int subnet_judge(const struct subnet *subnet, const struct topology_conf *conf,
                  struct subnet_findings *findings);
 void subnet_findings_clear(struct subnet_findings *findings);
 
-/* For the parts of subnet_judge(): a new finding with that text, which the caller completes. Never
- * NULL: without memory it is one that nobody sees. */
+/* For the parts of subnet_judge(): a new finding about that node and part, which may be "", to
+ * which the caller adds a value. Never NULL: without memory it is one that nobody sees. */
 struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
                                           enum subnet_finding_kind kind, enum verdict verdict,
-                                          const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+                                          const char *node, const char *part, const char *format,
+                                          ...) __attribute__((format(printf, 6, 7)));
 
 /* Groups of nodes that belong under the same switches, and these switches. */
 struct subnet_group {

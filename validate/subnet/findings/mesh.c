@@ -4,28 +4,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 
 /* "r3-1 port 6, r3-2": switches that lack a cable, with the port that is empty where it is one. */
 static void name_poor(const struct tier *tier, const int *poor, int count, char *text, size_t size)
 {
-    size_t length = 0;
     char port[64];
 
     text[0] = '\0';
-    for (int i = 0; i < count && length < size; i++)
-        length += (size_t)snprintf(
-            text + length, size - length, "%s%.63s%s", length ? ", " : "",
-            tier_device(tier, poor[i])->name,
-            tier_empty_port(tier->subnet, tier->lower[poor[i]], port, sizeof port));
+    for (int i = 0; i < count; i++)
+        text_join(text, size, ", ", "%.63s%s", tier_device(tier, poor[i])->name,
+                  tier_empty_port(tier->subnet, tier->lower[poor[i]], port, sizeof port));
 }
 
 static void report(struct tier *tier, int poor, int usual, const char *text)
 {
     char name[400];
-    struct subnet_finding *finding =
-        tier_finding(tier, VERDICT_FAIL,
-                     subnet_device_text(tier->subnet, tier->lower[poor], name, sizeof name), text);
+    struct subnet_finding *finding = subnet_finding_add(
+        tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "",
+        subnet_device_text(tier->subnet, tier->lower[poor], name, sizeof name), "%s", text);
 
     finding->value = tier->across[poor];
     finding->limit = usual;

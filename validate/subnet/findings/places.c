@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 /* A rail on another switch than the one where it belongs, or with rail -1 a node with all its
  * rails where those of another group are. */
 struct stray {
@@ -60,16 +62,11 @@ static const char *describe_reason(const struct hunt *hunt, const struct stray *
     return text;
 }
 
-static struct subnet_finding *add(struct hunt *hunt, enum subnet_finding_kind kind,
-                                  struct stray *stray, const char *text)
+static struct subnet_finding *add(struct hunt *hunt, struct stray *stray, const char *text)
 {
-    struct subnet_finding *finding =
-        subnet_finding_add(hunt->findings, kind, VERDICT_FAIL, "%s", text);
-
-    snprintf(finding->node, sizeof finding->node, "%s", node_name(hunt, stray));
-    snprintf(finding->part, sizeof finding->part, "%s", rail_name(hunt, stray));
     stray->is_told = true;
-    return finding;
+    return subnet_finding_add(hunt->findings, SUBNET_PLACE, VERDICT_FAIL, node_name(hunt, stray),
+                              rail_name(hunt, stray), "%s", text);
 }
 
 /* The strays of one node are a run. Whether the switches found are those expected in another
@@ -89,23 +86,18 @@ static bool is_permutation(const struct stray *strays, size_t count)
 
 static void report_crossed(struct hunt *hunt, struct stray *strays, size_t count)
 {
-    char text[520], place[400];
-    size_t length = 0;
+    char places[480] = "", place[400];
 
-    length =
-        (size_t)snprintf(text, sizeof text, "%s has its rails crossed: ", node_name(hunt, strays));
-    for (size_t i = 0; i < count && length < sizeof text; i++)
-        length += (size_t)snprintf(
-            text + length, sizeof text - length, "%s%s is on %s",
-            i ? (i + 1 == count ? " and " : ", ") : "", rail_name(hunt, &strays[i]),
-            subnet_port_text(hunt->subnet, strays[i].port, place, sizeof place));
-    if (length < sizeof text)
-        snprintf(text + length, sizeof text - length,
-                 count == 2 ? ", each where the other belongs: swap the two cables"
-                            : ": put each where its neighbors have it");
-    add(hunt, SUBNET_CROSSED, strays, text)->part[0] = '\0';
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        text_join(places, sizeof places, i + 1 == count ? " and " : ", ", "%s is on %s",
+                  rail_name(hunt, &strays[i]),
+                  subnet_port_text(hunt->subnet, strays[i].port, place, sizeof place));
         strays[i].is_told = true;
+    }
+    subnet_finding_add(hunt->findings, SUBNET_CROSSED, VERDICT_FAIL, node_name(hunt, strays), "",
+                       "%s has its rails crossed: %s%s", node_name(hunt, strays), places,
+                       count == 2 ? ", each where the other belongs: swap the two cables"
+                                  : ": put each where its neighbors have it");
 }
 
 /* The group whose switches all the node's rails are on, -1. */
@@ -192,7 +184,7 @@ static void report_swapped(struct hunt *hunt, struct stray *one, struct stray *o
                  subnet_port_text(hunt->subnet, one->port, first, sizeof first),
                  subnet_port_text(hunt->subnet, other->port, second, sizeof second), reason,
                  hunt->conf ? ", or correct topology.conf" : "");
-    snprintf(add(hunt, SUBNET_PLACE, one, text)->peer, sizeof hunt->findings->items->peer, "%s",
+    snprintf(add(hunt, one, text)->peer, sizeof hunt->findings->items->peer, "%s",
              node_name(hunt, other));
     other->is_told = true;
 }
@@ -212,7 +204,7 @@ static void report_whole_node(struct hunt *hunt, struct stray *stray)
     else
         snprintf(text, sizeof text, "%s is on the switches of another group with all its rails",
                  node_name(hunt, stray));
-    add(hunt, SUBNET_PLACE, stray, text);
+    add(hunt, stray, text);
 }
 
 static void report_misplaced(struct hunt *hunt, struct stray *stray)
@@ -234,7 +226,7 @@ static void report_misplaced(struct hunt *hunt, struct stray *stray)
                  describe_reason(hunt, stray, reason, sizeof reason),
                  subnet_free_port(hunt->subnet, stray->home, port, sizeof port),
                  hunt->conf ? ", or correct topology.conf" : "");
-    add(hunt, SUBNET_PLACE, stray, text);
+    add(hunt, stray, text);
 }
 
 /* Every rail that is not where its group's belong, or on a switch above the leaves. */
@@ -320,8 +312,9 @@ static void report_split(struct hunt *hunt, const struct split *split)
 {
     const struct topology_leaf *leaf = split->group->leaf;
     char one[400], other[400], place[300], some[64], others[64];
-    struct subnet_finding *finding = subnet_finding_add(
-        hunt->findings, SUBNET_CONF, VERDICT_WARN,
+
+    subnet_finding_add(
+        hunt->findings, SUBNET_CONF, VERDICT_WARN, "", leaf->name,
         "%s puts %d nodes under %s, but %s of %s is on %.120s and of %s on %.120s: correct "
         "topology.conf, or the cables",
         topology_conf_place(hunt->conf, &leaf->at, place, sizeof place), split->group->node_count,
@@ -330,8 +323,6 @@ static void report_split(struct hunt *hunt, const struct split *split)
         subnet_device_text(hunt->subnet, split->first, one, sizeof one),
         split_nodes(hunt, split, split->second, split->second_count, others, sizeof others),
         subnet_device_text(hunt->subnet, split->second, other, sizeof other));
-
-    snprintf(finding->part, sizeof finding->part, "%s", leaf->name);
 }
 
 /* Every leaf that is split once, whatever its number of rails; of two that are split over the same

@@ -99,18 +99,13 @@ static bool leads_up_elsewhere(const struct tier *tier, const struct pods *pods,
     return 2 * up > others;
 }
 
-/* Appends "port 7" to a list; returns the new length. */
-static size_t list_port(const struct tier *tier, int i, int number, char *text, size_t size,
-                        size_t length)
+/* Appends "port 7" to a list. */
+static void list_port(const struct tier *tier, int i, int number, char *text, size_t size)
 {
+    const struct subnet_port *port = subnet_port(tier->subnet, tier->lower[i], number);
     char label[48];
 
-    if (length < size)
-        length +=
-            (size_t)snprintf(text + length, size - length, "%s%s", length ? ", " : "",
-                             subnet_port_label(subnet_port(tier->subnet, tier->lower[i], number),
-                                               label, sizeof label));
-    return length;
+    text_join(text, size, ", ", "%s", subnet_port_label(port, label, sizeof label));
 }
 
 /* A pod whose switches have fewer uplinks than those of most others, from ports that go up there.
@@ -119,8 +114,7 @@ static void judge_pod(struct tier *tier, const struct pods *pods, int which)
 {
     const struct pod *pod = &pods->items[which];
     int count = 0, times, usual, empty = 0;
-    char ports[200] = "", text[600], name[400];
-    size_t length = 0;
+    char ports[200] = "", name[400];
     struct subnet_finding *finding;
 
     for (int i = 0; i < pods->count; i++)
@@ -131,19 +125,18 @@ static void judge_pod(struct tier *tier, const struct pods *pods, int which)
         return;
     for (int number = 1; number <= tier_device(tier, pod->first)->port_count; number++)
         if (is_empty(tier, pods, which, number) && leads_up_elsewhere(tier, pods, which, number)) {
-            length = list_port(tier, pod->first, number, ports, sizeof ports, length);
+            list_port(tier, pod->first, number, ports, sizeof ports);
             empty++;
         }
     if (empty == 0)
         return;
-    snprintf(
-        text, sizeof text,
+    finding = subnet_finding_add(
+        tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name,
         "all %d switches like %.120s have %d uplink%s, those of %d of %d other groups have "
         "%d: %.190s %s empty on all of them: see whether the switch above, to which %s, is off",
         pod->count, subnet_device_text(tier->subnet, tier->lower[pod->first], name, sizeof name),
         pod->up, text_plural(pod->up), times, count, usual, ports, empty == 1 ? "is" : "are",
         empty == 1 ? "that leads" : "these lead");
-    finding = tier_finding(tier, VERDICT_FAIL, name, text);
     finding->value = pod->up;
     finding->limit = usual;
 }
@@ -179,14 +172,13 @@ static bool makes_even(const struct tier *tier, int up, int down, int empty)
 static void judge_absent_switch(struct tier *tier, const struct pods *pods)
 {
     int empty = 0, first, last, times, up, down;
-    char ports[200] = "", text[600], few[64];
-    size_t length = 0;
+    char ports[200] = "", few[64];
     struct subnet_finding *finding;
 
     uplink_range(tier, &first, &last);
     for (int number = first; first > 0 && number < last; number++)
         if (is_empty(tier, pods, -1, number)) {
-            length = list_port(tier, 0, number, ports, sizeof ports, length);
+            list_port(tier, 0, number, ports, sizeof ports);
             empty++;
         }
     up = tier_mode(tier->up, tier->lower_count, &times);
@@ -199,11 +191,11 @@ static void judge_absent_switch(struct tier *tier, const struct pods *pods)
         snprintf(few, sizeof few, "%d uplink%s fewer than nodes", empty, text_plural(empty));
     else
         snprintf(few, sizeof few, "%d uplinks for %d nodes", up, down);
-    snprintf(text, sizeof text,
-             "all %d switches like %.100s have no cable in %.190s, between ports that lead up, and "
-             "%s: see whether a switch above is off",
-             tier->lower_count, tier_device(tier, 0)->name, ports, few);
-    finding = tier_finding(tier, VERDICT_WARN, "", text);
+    finding = subnet_finding_add(
+        tier->findings, SUBNET_UPLINKS, VERDICT_WARN, "", "",
+        "all %d switches like %.100s have no cable in %.190s, between ports that lead up, and %s: "
+        "see whether a switch above is off",
+        tier->lower_count, tier_device(tier, 0)->name, ports, few);
     finding->value = up;
     finding->limit = up + empty;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 bool subnet_is_double(const struct subnet *subnet, size_t i)
 {
     const struct subnet_rail *all = subnet->attachments;
@@ -35,7 +37,6 @@ static bool is_anybodys(const struct subnet *subnet, const struct subnet_port *p
 static bool describe_home(const struct subnet *subnet, int leaf, char *text, size_t size)
 {
     char device[400], port[96], unnamed[120] = "", label[48];
-    size_t length = 0;
 
     text[0] = '\0';
     if (leaf < 0)
@@ -43,16 +44,16 @@ static bool describe_home(const struct subnet *subnet, int leaf, char *text, siz
     for (int number = 1; number <= subnet->devices[leaf].port_count; number++) {
         const struct subnet_port *at = subnet_port(subnet, leaf, number);
 
-        if (is_anybodys(subnet, at) && length < sizeof unnamed)
-            length +=
-                (size_t)snprintf(unnamed + length, sizeof unnamed - length, "%s%s",
-                                 length ? ", " : "", subnet_port_label(at, label, sizeof label));
+        if (is_anybodys(subnet, at))
+            text_join(unnamed, sizeof unnamed, ", ", "%s",
+                      subnet_port_label(at, label, sizeof label));
     }
     snprintf(text, size, "; it belongs on %s%s%s%s%s",
              subnet_device_text(subnet, leaf, device, sizeof device),
-             length ? ", where adapters without a node's name of their own are (" : "", unnamed,
-             length ? ")" : "", length ? "" : subnet_free_port(subnet, leaf, port, sizeof port));
-    return length > 0;
+             *unnamed ? ", where adapters without a node's name of their own are (" : "", unnamed,
+             *unnamed ? ")" : "",
+             *unnamed ? "" : subnet_free_port(subnet, leaf, port, sizeof port));
+    return *unnamed;
 }
 
 /* The switch where the first rail of a group's nodes belongs, -1. */
@@ -71,29 +72,23 @@ static void judge_doubles(const struct subnet *subnet, struct subnet_findings *f
     for (size_t i = 0, end; i < subnet->attachment_count; i = end) {
         const struct subnet_rail *at = &subnet->attachments[i];
         char places[300] = "", place[400];
-        size_t length = 0;
-        struct subnet_finding *finding;
 
         for (end = i + 1; end < subnet->attachment_count &&
                           subnet->attachments[end].node == at->node &&
                           subnet->attachments[end].rail == at->rail;)
             end++;
-        for (size_t k = i; end - i > 1 && k < end && length < sizeof places; k++)
-            length += (size_t)snprintf(
-                places + length, sizeof places - length, "%s%.100s",
-                k == i         ? ""
-                : k + 1 == end ? " and "
-                               : ", ",
-                subnet_port_text(subnet, subnet->attachments[k].switch_port, place, sizeof place));
         if (end - i == 1)
             continue;
-        finding = subnet_finding_add(
-            findings, SUBNET_NAMES, VERDICT_WARN,
+        for (size_t k = i; k < end; k++)
+            text_join(
+                places, sizeof places, k + 1 == end ? " and " : ", ", "%.100s",
+                subnet_port_text(subnet, subnet->attachments[k].switch_port, place, sizeof place));
+        subnet_finding_add(
+            findings, SUBNET_NAMES, VERDICT_WARN, subnet->nodes.names[at->node],
+            subnet->rails.names[at->rail],
             "%zu adapters call themselves %s %s, on %s: set the node description of those that "
             "are not (rdma-ndd does)",
             end - i, subnet->nodes.names[at->node], subnet->rails.names[at->rail], places);
-        snprintf(finding->node, sizeof finding->node, "%s", subnet->nodes.names[at->node]);
-        snprintf(finding->part, sizeof finding->part, "%s", subnet->rails.names[at->rail]);
     }
 }
 
@@ -117,19 +112,18 @@ static bool judge_unnamed(const struct subnet *subnet, const struct topology_con
         return false;
     if (nameless > 0)
         finding = subnet_finding_add(
-            findings, SUBNET_MISSING, VERDICT_FAIL,
+            findings, SUBNET_MISSING, VERDICT_FAIL, "", "",
             "none of the %zu nodes of %s is known in the subnet: %d adapter%s there without a "
             "node's name; set the node descriptions (rdma-ndd does), or name them with --names",
             count, conf->path, nameless, nameless == 1 ? " is" : "s are");
     else
         finding = subnet_finding_add(
-            findings, SUBNET_MISSING, VERDICT_FAIL,
+            findings, SUBNET_MISSING, VERDICT_FAIL, "", "",
             "none of the %zu nodes of %s is known in the %s, whose nodes call themselves %s%s: "
             "correct the names, or it is another cluster's network",
             count, conf->path, subnet->is_ethernet ? "network that LLDP shows" : "subnet",
             subnet->nodes.names[0], subnet->nodes.count > 1 ? " and so on" : "");
     finding->value = (double)count;
-    finding->unit = "count";
     return true;
 }
 
@@ -137,7 +131,6 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
                          const struct subnet_group *group, struct subnet_findings *findings)
 {
     const struct topology_leaf *leaf = group->leaf;
-    struct subnet_finding *finding;
     struct hostlist absent = {0};
     char *folded, home[560], place[300];
 
@@ -148,28 +141,25 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
             findings->is_out_of_memory = true;
     if (absent.count > 1 && absent.count == leaf->nodes.count) {
         folded = hostlist_fold(&absent);
-        finding = subnet_finding_add(
-            findings, SUBNET_MISSING, VERDICT_FAIL,
+        subnet_finding_add(
+            findings, SUBNET_MISSING, VERDICT_FAIL, "", leaf->name,
             "%s: none of its %zu nodes (%.200s) is in the subnet: see whether the switch is "
             "powered and its uplinks are in (%s)",
-            leaf->name, absent.count, folded ? folded : "?", place);
-        snprintf(finding->part, sizeof finding->part, "%s", leaf->name);
-        finding->value = (double)absent.count;
-        finding->unit = "count";
+            leaf->name, absent.count, folded ? folded : "?", place)
+            ->value = (double)absent.count;
         free(folded);
     } else {
         bool is_nameless = describe_home(subnet, first_leaf(subnet, group), home, sizeof home);
 
-        for (size_t i = 0; i < absent.count; i++) {
-            finding = subnet_finding_add(
+        for (size_t i = 0; i < absent.count; i++)
+            subnet_finding_add(
                 findings, SUBNET_MISSING, is_nameless ? VERDICT_WARN : VERDICT_FAIL,
+                absent.names[i], "",
                 "%s is not in the %s%s (%s expects it under %s): see whether it is powered, its "
                 "%s and its cable plugged in%s",
                 absent.names[i], subnet->is_ethernet ? "network that LLDP shows" : "subnet",
                 is_nameless ? ", or without its name" : "", place, leaf->name,
                 subnet->is_ethernet ? "lldpd running" : "driver loaded", home);
-            snprintf(finding->node, sizeof finding->node, "%s", absent.names[i]);
-        }
     }
     hostlist_clear(&absent);
 }
@@ -231,7 +221,6 @@ static void judge_group_rails(const struct subnet *subnet, const struct subnet_g
                               struct subnet_findings *findings)
 {
     int held = 0; /* rails that at least half of the nodes have */
-    struct subnet_finding *finding;
 
     for (size_t i = 0; i < subnet->rails.count; i++)
         held += group->counts[i] > 0 && 2 * group->counts[i] >= group->node_count;
@@ -240,14 +229,12 @@ static void judge_group_rails(const struct subnet *subnet, const struct subnet_g
     for (size_t i = 0; i < subnet->rails.count; i++) {
         if (!is_common[i] || group->counts[i] > 0)
             continue;
-        finding = subnet_finding_add(
-            findings, SUBNET_MISSING, VERDICT_FAIL,
+        subnet_finding_add(
+            findings, SUBNET_MISSING, VERDICT_FAIL, "", subnet->rails.names[i],
             "%.200s: none of its %d nodes has its rail %s in the subnet: see whether the switch of "
             "that rail is powered and its uplinks are in",
-            name, group->node_count, subnet->rails.names[i]);
-        snprintf(finding->part, sizeof finding->part, "%s", subnet->rails.names[i]);
-        finding->value = group->node_count;
-        finding->unit = "count";
+            name, group->node_count, subnet->rails.names[i])
+            ->value = group->node_count;
     }
 }
 
@@ -258,29 +245,24 @@ static void judge_node_rails(const struct subnet *subnet, const struct subnet_gr
 {
     int usual = usual_rails(subnet, group), lacking = 0, first = -1;
     bool has_any = false, is_nameless;
-    size_t length = 0;
     char rails[200] = "", home[560];
-    struct subnet_finding *finding;
 
     for (size_t i = 0; i < subnet->rails.count; i++) {
         has_any = has_any || subnet_attachment(subnet, node, (int)i);
         if (!is_usual(group, i) || subnet_attachment(subnet, node, (int)i))
             continue;
         first = lacking++ ? first : (int)i;
-        if (length < sizeof rails)
-            length += (size_t)snprintf(rails + length, sizeof rails - length, "%s%s",
-                                       length ? ", " : "", subnet->rails.names[i]);
+        text_join(rails, sizeof rails, ", ", "%s", subnet->rails.names[i]);
     }
     if (lacking == 0 || (2 * lacking > usual && (has_any || !group->leaf)))
         return;
     is_nameless = describe_home(subnet, group->leaves[first], home, sizeof home);
-    finding = subnet_finding_add(
+    subnet_finding_add(
         findings, SUBNET_MISSING, is_nameless ? VERDICT_WARN : VERDICT_FAIL,
+        subnet->nodes.names[node], rails,
         "%s %s has no link%s, %d of its %d neighbors have: check cable and adapter%s",
         subnet->nodes.names[node], rails, is_nameless ? " or no name" : "", group->counts[first],
         group->node_count - 1, home);
-    snprintf(finding->node, sizeof finding->node, "%s", subnet->nodes.names[node]);
-    snprintf(finding->part, sizeof finding->part, "%.*s", 95, rails);
 }
 
 /* Nodes of which nothing is known but that their LLDP has no switch, where others have one: what
@@ -288,7 +270,6 @@ static void judge_node_rails(const struct subnet *subnet, const struct subnet_gr
 static void judge_mute(const struct subnet *subnet, struct subnet_findings *findings)
 {
     struct hostlist mute = {0};
-    struct subnet_finding *finding;
     char *folded = NULL;
 
     for (size_t i = 0, at = 0; subnet->is_ethernet && i < subnet->nodes.count; i++) {
@@ -305,15 +286,12 @@ static void judge_mute(const struct subnet *subnet, struct subnet_findings *find
     }
     if (mute.count > 0 && mute.count < subnet->nodes.count) {
         folded = hostlist_fold(&mute);
-        finding = subnet_finding_add(
-            findings, SUBNET_MISSING, VERDICT_WARN,
+        subnet_finding_add(
+            findings, SUBNET_MISSING, VERDICT_WARN, mute.count == 1 ? mute.names[0] : "", "",
             "%.200s: no switch found by LLDP, though %zu of %zu nodes found theirs: check that the "
             "ports are up and that the switch sends LLDP (every 30 s)",
-            folded ? folded : "?", subnet->nodes.count - mute.count, subnet->nodes.count);
-        if (mute.count == 1)
-            snprintf(finding->node, sizeof finding->node, "%s", mute.names[0]);
-        finding->value = (double)mute.count;
-        finding->unit = "count";
+            folded ? folded : "?", subnet->nodes.count - mute.count, subnet->nodes.count)
+            ->value = (double)mute.count;
     }
     free(folded);
     hostlist_clear(&mute);

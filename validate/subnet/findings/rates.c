@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 /* infiniband-diags' error_thresholds (ibqueryerrors --suppress-common), as installed by version 44:
  * what a healthy link may have counted since somebody cleared it. */
 static const struct {
@@ -191,68 +193,59 @@ static bool describe_errors(const struct subnet *subnet, int port, char *text, s
 {
     int ends[] = {port, subnet->ports[port].peer};
     char place[400];
-    size_t length = 0;
 
     text[0] = '\0';
     *is_cable = false;
     *worst = 0;
     for (int i = 0; i < 2; i++) {
-        const char *separator = length ? "; " : "";
+        bool is_first = true;
 
         for (int k = 0; k < SUBNET_COUNTERS; k++) {
             long long count = subnet->ports[ends[i]].counters[k];
 
-            if (count <= counters[k].threshold || length >= size)
+            if (count <= counters[k].threshold)
                 continue;
-            length += (size_t)snprintf(text + length, size - length, "%s%lld %s", separator, count,
-                                       counters[k].name);
-            separator = ", ";
+            text_join(text, size, is_first ? "; " : ", ", "%lld %s", count, counters[k].name);
+            is_first = false;
             *is_cable = *is_cable || counters[k].is_cable;
             if ((double)count > *worst)
                 *worst = (double)count;
         }
-        if (strcmp(separator, ", ") == 0 && length < size)
-            length += (size_t)snprintf(text + length, size - length, " at %.90s",
-                                       subnet_port_text(subnet, ends[i], place, sizeof place));
+        if (!is_first)
+            text_join(text, size, " ", "at %.90s",
+                      subnet_port_text(subnet, ends[i], place, sizeof place));
     }
-    return length > 0;
+    return *text;
 }
 
-/* Whose it is: the node's rail, or the switch's port. */
-static void attribute(const struct subnet *subnet, int port, struct subnet_finding *finding)
+/* Whose it is: returns the node, and part is its rail; or "", and part is the switch's port. */
+static const char *attribute(const struct subnet *subnet, int port, char **part, char *text,
+                             size_t size)
 {
-    const struct subnet_port *of = &subnet->ports[port], *peer = &subnet->ports[of->peer];
-    const struct subnet_device *device = &subnet->devices[peer->device];
-    char text[400];
+    int peer = subnet->ports[port].peer;
+    const struct subnet_device *device = &subnet->devices[subnet->ports[peer].device];
+    bool is_node = device->kind == SUBNET_ADAPTER && device->name[0];
 
-    if (device->kind == SUBNET_ADAPTER && device->name[0]) {
-        snprintf(finding->node, sizeof finding->node, "%s", device->name);
-        subnet_port_text(subnet, of->peer, text, sizeof text);
-        snprintf(finding->part, sizeof finding->part, "%.95s", text + strlen(device->name) + 1);
-    } else {
-        subnet_port_text(subnet, port, text, sizeof text);
-        snprintf(finding->part, sizeof finding->part, "%.95s", text);
-    }
+    subnet_port_text(subnet, is_node ? peer : port, text, size);
+    *part = is_node ? text + strlen(device->name) + 1 : text;
+    return is_node ? device->name : "";
 }
 
 static void judge_errors(const struct subnet *subnet, int port, struct subnet_findings *findings)
 {
-    char errors[300], link[300];
+    char errors[300], link[300], text[400], *part;
+    const char *node = attribute(subnet, port, &part, text, sizeof text);
     bool is_cable;
     double worst;
-    struct subnet_finding *finding;
 
-    if (!describe_errors(subnet, port, errors, sizeof errors, &is_cable, &worst))
-        return;
-    finding = subnet_finding_add(
-        findings, SUBNET_ERRORS, VERDICT_WARN, "%s has counted %s: %s",
-        link_text(subnet, port, link, sizeof link), errors,
-        is_cable ? "reseat or replace the cable, clear the counters and look again"
-                 : "the other end does not take packets in time: look for congestion or a node "
-                   "that hangs");
-    attribute(subnet, port, finding);
-    finding->value = worst;
-    finding->unit = "count";
+    if (describe_errors(subnet, port, errors, sizeof errors, &is_cable, &worst))
+        subnet_finding_add(
+            findings, SUBNET_ERRORS, VERDICT_WARN, node, part, "%s has counted %s: %s",
+            link_text(subnet, port, link, sizeof link), errors,
+            is_cable ? "reseat or replace the cable, clear the counters and look again"
+                     : "the other end does not take packets in time: look for congestion or a node "
+                       "that hangs")
+            ->value = worst;
 }
 
 static void report_rate(const struct subnet *subnet, const struct link *link, double limit,
@@ -261,11 +254,11 @@ static void report_rate(const struct subnet *subnet, const struct link *link, do
     const struct subnet_port *port = &subnet->ports[link->port];
     struct subnet_rate active = rate_least(port->active, subnet->ports[port->peer].active);
     int end = limited_end(subnet, link->port, limit);
-    char name[300], rate[48], allowed[48], place[400], cause[200], errors[300];
+    char name[300], rate[48], allowed[48], place[400], cause[200], errors[300], text[400], *part;
+    const char *node = attribute(subnet, link->port, &part, text, sizeof text);
     struct subnet_finding *finding;
     bool is_cable;
     double worst;
-    size_t length;
 
     if (end >= 0)
         snprintf(cause, sizeof cause, "%.100s allows no more than %s: look at its settings",
@@ -274,17 +267,13 @@ static void report_rate(const struct subnet *subnet, const struct link *link, do
     else
         snprintf(cause, sizeof cause, "reseat or replace the cable");
     finding =
-        subnet_finding_add(findings, SUBNET_RATE, verdict, "%s runs at %s, %s: %s",
+        subnet_finding_add(findings, SUBNET_RATE, verdict, node, part, "%s runs at %s, %s: %s",
                            link_text(subnet, link->port, name, sizeof name),
                            subnet_rate_text(subnet, active, rate, sizeof rate), against, cause);
-    attribute(subnet, link->port, finding);
     finding->value = link->mbps;
     finding->limit = limit;
-    finding->unit = "Mb/s";
-    length = strlen(finding->text);
     if (describe_errors(subnet, link->port, errors, sizeof errors, &is_cable, &worst))
-        snprintf(finding->text + length, sizeof finding->text - length, "; it has counted %s",
-                 errors);
+        text_join(finding->text, sizeof finding->text, "; ", "it has counted %s", errors);
 }
 
 /* Whether both ends say that they can do as much. */
@@ -371,15 +360,14 @@ static void report_batch(const struct subnet *subnet, const struct batch *batch,
         snprintf(cause, sizeof cause,
                  "look at the switch's model, firmware and port settings before its cables");
     finding = subnet_finding_add(
-        findings, SUBNET_RATE, is_able(subnet, port, usual.mbps) ? VERDICT_FAIL : VERDICT_WARN,
-        "%s %s of %.120s run at %s, %d of %d links of their kind at %s: %s", share, batch->what,
-        name, subnet_rate_text(subnet, rate_least(one->active, other->active), rate, sizeof rate),
+        findings, SUBNET_RATE, is_able(subnet, port, usual.mbps) ? VERDICT_FAIL : VERDICT_WARN, "",
+        name, "%s %s of %.120s run at %s, %d of %d links of their kind at %s: %s", share,
+        batch->what, name,
+        subnet_rate_text(subnet, rate_least(one->active, other->active), rate, sizeof rate),
         usual.count, usual.of,
         subnet_rate_text(subnet, subnet->ports[usual.port].active, usually, sizeof usually), cause);
-    snprintf(finding->part, sizeof finding->part, "%.95s", name);
     finding->value = batch->first->mbps;
     finding->limit = usual.mbps;
-    finding->unit = "Mb/s";
 }
 
 /* The usual rate of every rail: links sorted by_rail(). usuals: for rails -2 - level to count - 1,

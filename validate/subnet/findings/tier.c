@@ -202,14 +202,3 @@ const char *tier_empty_port(const struct subnet *subnet, int device, char *text,
                  subnet_port_label(subnet_port(subnet, device, empty), label, sizeof label));
     return text;
 }
-
-struct subnet_finding *tier_finding(struct tier *tier, enum verdict verdict, const char *part,
-                                    const char *text)
-{
-    struct subnet_finding *finding =
-        subnet_finding_add(tier->findings, SUBNET_UPLINKS, verdict, "%s", text);
-
-    snprintf(finding->part, sizeof finding->part, "%.95s", part);
-    finding->unit = "count";
-    return finding;
-}

@@ -55,10 +55,6 @@ bool tier_leads_up(const struct tier *tier, int i, int number);
 /* " port 5", when exactly one of the device's ports among those with cables has none; else "". */
 const char *tier_empty_port(const struct subnet *subnet, int device, char *text, size_t size);
 
-/* A finding of a metric that counts cables; about no switch of the tier in particular. */
-struct subnet_finding *tier_finding(struct tier *tier, enum verdict verdict, const char *part,
-                                    const char *text);
-
 /* What all switches of a pod lack together, which none of their neighbors can tell. */
 void tier_judge_pods(struct tier *tier);
 

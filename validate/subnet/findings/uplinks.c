@@ -7,13 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct subnet_finding *add(struct tier *tier, int a, const char *text)
+static const char *switch_text(const struct tier *tier, int a, char *text, size_t size)
 {
-    char name[400];
-
-    tier->is_told[a] = true;
-    return tier_finding(tier, VERDICT_FAIL,
-                        subnet_device_text(tier->subnet, tier->lower[a], name, sizeof name), text);
+    return subnet_device_text(tier->subnet, tier->lower[a], text, size);
 }
 
 /* Which cables switch a lacks: by the port that its peers use, else by the switch above. Returns
@@ -23,11 +19,10 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
 {
     const struct subnet *subnet = tier->subnet;
     char name[400], other[64], label[48];
-    size_t length = 0;
     int named = 0, times;
 
     text[0] = '\0';
-    for (int number = 1; number <= tier_device(tier, a)->port_count && length < size; number++) {
+    for (int number = 1; number <= tier_device(tier, a)->port_count; number++) {
         const struct subnet_port *port = subnet_port(subnet, tier->lower[a], number);
         int device;
 
@@ -38,22 +33,18 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
             tier_bundle(tier, a)[tier->place[device]] >=
                 tier_usual_bundle(tier, a, peers, count, tier->place[device]))
             continue;
-        length +=
-            (size_t)snprintf(text + length, size - length, "%s%s to %.90s%s", named++ ? ", " : "",
-                             subnet_port_label(port, label, sizeof label),
-                             subnet_device_text(tier->subnet, device, name, sizeof name),
-                             tier_empty_port(subnet, device, other, sizeof other));
+        named++;
+        text_join(text, size, ", ", "%s to %.90s%s", subnet_port_label(port, label, sizeof label),
+                  subnet_device_text(tier->subnet, device, name, sizeof name),
+                  tier_empty_port(subnet, device, other, sizeof other));
     }
-    for (int k = 0; named == 0 && k < tier->upper_count && length < size; k++) {
+    for (int k = 0; named == 0 && k < tier->upper_count; k++) {
         int usual = tier_usual_bundle(tier, a, peers, count, k);
 
-        if (tier_bundle(tier, a)[k] >= usual)
-            continue;
-        length +=
-            (size_t)snprintf(text + length, size - length, "%s%d to %.90s%s", length ? ", " : "",
-                             usual - tier_bundle(tier, a)[k],
-                             subnet_device_text(tier->subnet, tier->upper[k], name, sizeof name),
-                             tier_empty_port(subnet, tier->upper[k], other, sizeof other));
+        if (tier_bundle(tier, a)[k] < usual)
+            text_join(text, size, ", ", "%d to %.90s%s", usual - tier_bundle(tier, a)[k],
+                      subnet_device_text(tier->subnet, tier->upper[k], name, sizeof name),
+                      tier_empty_port(subnet, tier->upper[k], other, sizeof other));
     }
     return named;
 }
@@ -91,7 +82,7 @@ static int usual_uplinks(const struct tier *tier, int a, const int *peers, int c
 static void judge_missing(struct tier *tier, int a, int *peers)
 {
     int count = tier_peers(tier, a, peers), times = 0, usual, down, named;
-    char text[600], missing[300], name[400];
+    char missing[300], name[400];
     struct subnet_finding *finding;
 
     usual = usual_uplinks(tier, a, peers, count, &times);
@@ -104,14 +95,15 @@ static void judge_missing(struct tier *tier, int a, int *peers)
         (double)tier->down[a] * usual <= (double)down * tier->up[a])
         return;
     named = name_missing(tier, a, peers, count, missing, sizeof missing);
-    snprintf(text, sizeof text, "%.120s has %d uplink%s, %d of %d switches like it have %d: %s%s",
-             subnet_device_text(tier->subnet, tier->lower[a], name, sizeof name), tier->up[a],
-             text_plural(tier->up[a]), times, count, usual,
-             !missing[0]  ? "compare its cables with theirs"
-             : named == 0 ? "look for the cable that is missing, "
-                          : "check the cable of its ",
-             missing);
-    finding = add(tier, a, text);
+    finding = subnet_finding_add(tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name,
+                                 "%.120s has %d uplink%s, %d of %d switches like it have %d: %s%s",
+                                 switch_text(tier, a, name, sizeof name), tier->up[a],
+                                 text_plural(tier->up[a]), times, count, usual,
+                                 !missing[0]  ? "compare its cables with theirs"
+                                 : named == 0 ? "look for the cable that is missing, "
+                                              : "check the cable of its ",
+                                 missing);
+    tier->is_told[a] = true;
     finding->value = tier->up[a];
     finding->limit = usual;
 }
@@ -130,7 +122,7 @@ static bool has_rings(const struct tier *tier)
 static void judge_across(struct tier *tier, int a, int *peers)
 {
     const struct subnet_device *device = tier_device(tier, a);
-    char text[600], one[400], other[400], missing[300];
+    char name[400], one[400], other[400], missing[300];
     int count, poor;
 
     if (tier->across[a] == 0 || tier->has_rings)
@@ -146,15 +138,15 @@ static void judge_across(struct tier *tier, int a, int *peers)
 
         poor = tier->up[a] <= tier->up[b] ? a : b;
         name_missing(tier, poor, peers, count, missing, sizeof missing);
-        snprintf(text, sizeof text,
-                 "%.120s is cabled to %.120s, a switch of the same level: uplinks belong into the "
-                 "switches above%s%.60s%s%s",
-                 subnet_port_text(tier->subnet, port, one, sizeof one),
-                 subnet_port_text(tier->subnet, peer, other, sizeof other),
-                 missing[0] ? ", where " : "", missing[0] ? tier_device(tier, poor)->name : "",
-                 missing[0] ? " lacks " : "", missing);
-        add(tier, a, text);
-        tier->is_told[b] = true;
+        subnet_finding_add(
+            tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "",
+            switch_text(tier, a, name, sizeof name),
+            "%.120s is cabled to %.120s, a switch of the same level: uplinks belong into the "
+            "switches above%s%.60s%s%s",
+            subnet_port_text(tier->subnet, port, one, sizeof one),
+            subnet_port_text(tier->subnet, peer, other, sizeof other), missing[0] ? ", where " : "",
+            missing[0] ? tier_device(tier, poor)->name : "", missing[0] ? " lacks " : "", missing);
+        tier->is_told[a] = tier->is_told[b] = true;
     }
 }
 
@@ -212,7 +204,7 @@ static struct mismatch mismatch_find(const struct tier *tier, int a, int *peers)
 static void judge_unequal(struct tier *tier, int a, int *peers)
 {
     struct mismatch mismatch = mismatch_find(tier, a, peers), other;
-    char text[600], cable[400], end[400], under[400], label[64];
+    char name[400], cable[400], end[400], under[400], label[64];
     int b;
 
     if (mismatch.over < 0 || mismatch.under < 0 || mismatch.port < 0)
@@ -222,26 +214,28 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
         if (!tier->is_told[b] && other.over == mismatch.under && other.under == mismatch.over)
             break;
     }
+    switch_text(tier, a, name, sizeof name);
     subnet_port_text(tier->subnet, mismatch.port, cable, sizeof cable);
+    tier->is_told[a] = true;
     if (b < tier->lower_count) {
-        snprintf(text, sizeof text,
-                 "uplinks of %.120s (to %.100s) and %.120s are in each other's place: swap the two "
-                 "cables",
-                 cable,
-                 subnet_device_text(tier->subnet, tier->upper[mismatch.over], end, sizeof end),
-                 subnet_port_text(tier->subnet, other.port, under, sizeof under));
+        subnet_finding_add(
+            tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name,
+            "uplinks of %.120s (to %.100s) and %.120s are in each other's place: swap the two "
+            "cables",
+            cable, subnet_device_text(tier->subnet, tier->upper[mismatch.over], end, sizeof end),
+            subnet_port_text(tier->subnet, other.port, under, sizeof under));
         tier->is_told[b] = true;
     } else {
-        snprintf(text, sizeof text,
-                 "%.120s goes to %.110s, which has one uplink too many; one is missing to "
-                 "%.100s%s: move it there",
-                 cable,
-                 subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer, end,
-                                  sizeof end),
-                 subnet_device_text(tier->subnet, tier->upper[mismatch.under], under, sizeof under),
-                 tier_empty_port(tier->subnet, tier->upper[mismatch.under], label, sizeof label));
+        subnet_finding_add(
+            tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name,
+            "%.120s goes to %.110s, which has one uplink too many; one is missing to %.100s%s: "
+            "move it there",
+            cable,
+            subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer, end,
+                             sizeof end),
+            subnet_device_text(tier->subnet, tier->upper[mismatch.under], under, sizeof under),
+            tier_empty_port(tier->subnet, tier->upper[mismatch.under], label, sizeof label));
     }
-    add(tier, a, text);
 }
 
 /* One cable upwards more than the others: it is a node's, or another switch's. */
@@ -249,7 +243,7 @@ static void judge_surplus(struct tier *tier, int a, int *peers)
 {
     struct mismatch mismatch = mismatch_find(tier, a, peers);
     int count = tier_peers(tier, a, peers), times, usual;
-    char text[600], cable[400], end[400], name[400];
+    char cable[400], end[400], name[400];
     struct subnet_finding *finding;
 
     for (int i = 0; i < count; i++)
@@ -258,16 +252,13 @@ static void judge_surplus(struct tier *tier, int a, int *peers)
     if (2 * times <= count || count < 2 || uplinks_of(tier, a) != usual + 1 || mismatch.over < 0 ||
         mismatch.under >= 0 || mismatch.port < 0)
         return;
-    snprintf(
-        text, sizeof text,
+    finding = subnet_finding_add(
+        tier->findings, SUBNET_UPLINKS, VERDICT_WARN, "", switch_text(tier, a, name, sizeof name),
         "%.120s goes to %.120s, one uplink more than the %d that %d of %d switches like it "
         "have: see whether it is the cable of a node or of another switch",
         subnet_port_text(tier->subnet, mismatch.port, cable, sizeof cable),
         subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer, end, sizeof end),
         usual, times, count);
-    finding =
-        tier_finding(tier, VERDICT_WARN,
-                     subnet_device_text(tier->subnet, tier->lower[a], name, sizeof name), text);
     finding->value = usual + 1;
     finding->limit = usual;
     tier->is_told[a] = true;
@@ -374,18 +365,15 @@ static void judge_unconnected(const struct subnet *subnet, const struct leaf_cou
 {
     int rail = counts->rail[leaf], nodes = counts->nodes[leaf];
     char name[400];
-    struct subnet_finding *finding;
 
     if (nodes == 0 || counts->joined[rail] < counts->unconnected[rail])
         return;
-    finding = subnet_finding_add(findings, SUBNET_UPLINKS, VERDICT_FAIL,
-                                 "%.120s with %d node%s has no uplink at all: check its cables to "
-                                 "the switches above",
-                                 subnet_device_text(subnet, leaf, name, sizeof name), nodes,
-                                 text_plural(nodes));
-    snprintf(finding->part, sizeof finding->part, "%.95s", name);
-    finding->value = 0;
-    finding->unit = "count";
+    subnet_finding_add(findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name,
+                       "%.120s with %d node%s has no uplink at all: check its cables to the "
+                       "switches above",
+                       subnet_device_text(subnet, leaf, name, sizeof name), nodes,
+                       text_plural(nodes))
+        ->value = 0;
 }
 
 int subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
+
 /* topology.conf above its leaves: which of them a switch joins there, against which of them share a
  * switch by their cables. A tree that says less than the cables is no fault: one switch above all
  * leaves where there are pods. */
@@ -83,17 +85,15 @@ static const char *place(const struct upper *upper, int which, char *text, size_
 /* "spine2-1 (0x...) and spine2-2 (0x...)" */
 static void name_above(const struct upper *upper, size_t leaf, char *text, size_t size)
 {
-    size_t length = 0, count = 0;
+    size_t count = 0;
     char name[320];
 
     text[0] = '\0';
-    for (size_t i = 0; i < upper->subnet->device_count && count < 3 && length < size; i++) {
+    for (size_t i = 0; i < upper->subnet->device_count && count < 3; i++) {
         if (!above(upper, leaf)[i])
             continue;
         subnet_device_text(upper->subnet, (int)i, name, sizeof name);
-        length += (size_t)snprintf(text + length, size - length, "%s%.90s", count > 0 ? ", " : "",
-                                   count < 2 ? name : "...");
-        count++;
+        text_join(text, size, ", ", "%.90s", count++ < 2 ? name : "...");
     }
 }
 
@@ -111,20 +111,17 @@ static void judge_leaf(const struct upper *upper, size_t leaf)
     if (own_count == 0 || own > 0)
         return;
     for (size_t i = 0; i < conf->switch_count; i++) {
-        struct subnet_finding *finding;
         size_t count, joined = count_joined(upper, leaf, (int)i, &count);
 
         if ((int)i == parent || 2 * joined <= count)
             continue;
         name_above(upper, leaf, spines, sizeof spines);
-        finding = subnet_finding_add(upper->findings, SUBNET_PLACE, VERDICT_FAIL,
-                                     "%s has %s under %s, but its uplinks go to %s, with those of "
-                                     "the leaves of %s: move its "
-                                     "uplinks to the spines of %s, or correct topology.conf",
-                                     place(upper, parent, where, sizeof where),
-                                     conf->leaves[leaf].name, conf->switches[parent].name, spines,
-                                     conf->switches[i].name, conf->switches[parent].name);
-        snprintf(finding->part, sizeof finding->part, "%s", conf->leaves[leaf].name);
+        subnet_finding_add(upper->findings, SUBNET_PLACE, VERDICT_FAIL, "", conf->leaves[leaf].name,
+                           "%s has %s under %s, but its uplinks go to %s, with those of the leaves "
+                           "of %s: move its uplinks to the spines of %s, or correct topology.conf",
+                           place(upper, parent, where, sizeof where), conf->leaves[leaf].name,
+                           conf->switches[parent].name, spines, conf->switches[i].name,
+                           conf->switches[parent].name);
         return;
     }
 }
@@ -156,20 +153,16 @@ static void judge_levels(const struct upper *upper)
 
     for (size_t i = 0; i < conf->switch_count; i++)
         for (size_t k = i + 1; k < conf->switch_count; k++) {
-            struct subnet_finding *finding;
-
             if (!is_joined(upper, (int)i, (int)k, &device))
                 continue;
-            finding = subnet_finding_add(
-                upper->findings, SUBNET_CONF, VERDICT_WARN,
+            subnet_finding_add(
+                upper->findings, SUBNET_CONF, VERDICT_WARN, "", conf->switches[i].name,
                 "%s keeps the leaves of %s apart from those of %s, but %.120s joins them as it "
-                "joins "
-                "leaves of one: write one switch for both, or have it written (muster topology "
-                "--fabric --write-topology)",
+                "joins leaves of one: write one switch for both, or have it written (muster "
+                "topology --fabric --write-topology)",
                 place(upper, (int)i, where, sizeof where), conf->switches[i].name,
                 conf->switches[k].name,
                 subnet_device_text(upper->subnet, device, name, sizeof name));
-            snprintf(finding->part, sizeof finding->part, "%s", conf->switches[i].name);
             return;
         }
 }
@@ -182,7 +175,6 @@ static void judge_names(const struct upper *upper)
     for (size_t i = 0; i < conf->switch_count; i++)
         for (size_t k = 0; k < conf->switches[i].below.count; k++) {
             const char *name = conf->switches[i].below.names[k];
-            struct subnet_finding *finding;
             bool is_there = false;
             char where[300];
 
@@ -192,12 +184,11 @@ static void judge_names(const struct upper *upper)
                 is_there = strcmp(conf->switches[n].name, name) == 0;
             if (is_there)
                 continue;
-            finding = subnet_finding_add(upper->findings, SUBNET_CONF, VERDICT_FAIL,
-                                         "%s has %s under %s, and no line says what %s is: correct "
-                                         "its name, or add its line",
-                                         place(upper, (int)i, where, sizeof where), name,
-                                         conf->switches[i].name, name);
-            snprintf(finding->part, sizeof finding->part, "%s", name);
+            subnet_finding_add(upper->findings, SUBNET_CONF, VERDICT_FAIL, "", name,
+                               "%s has %s under %s, and no line says what %s is: correct its name, "
+                               "or add its line",
+                               place(upper, (int)i, where, sizeof where), name,
+                               conf->switches[i].name, name);
         }
 }
 
