@@ -9,27 +9,23 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 #include "lib/node/inventory.h"
 
 /* The first "model name" of /proc/cpuinfo, or the name of the architecture. */
 static void read_processor(const char *root, char *model, size_t size)
 {
-    char path[512], line[512];
+    char *text = sysfs_file(root, 1 << 16, "proc/cpuinfo");
+    const char *found = text != NULL ? text_behind(text, "model name") : NULL;
     struct utsname name;
-    FILE *stream;
 
-    snprintf(model, size, "%s", uname(&name) == 0 ? name.machine : "?");
-    snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
-    stream = fopen(path, "re");
-    if (stream == NULL)
-        return;
-    while (fgets(line, sizeof line, stream) != NULL)
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':') != NULL) {
-            line[strcspn(line, "\n")] = '\0';
-            snprintf(model, size, "%s", strchr(line, ':') + 1 + strspn(strchr(line, ':') + 1, " "));
-            break;
-        }
-    fclose(stream);
+    if (found != NULL)
+        found += strspn(found, " \t:");
+    else
+        found = uname(&name) == 0 ? name.machine : "?";
+    snprintf(model, size, "%.*s", (int)strcspn(found, "\n"), found);
+    free(text);
 }
 
 static bool is_in_use(const struct nic *nic)

@@ -16,6 +16,7 @@
 #include "lib/base/read_all.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/deferred_error.h"
+#include "lib/base/text.h"
 
 static int make_path(const char *root, char *path, size_t size, const char *format,
                      va_list arguments)
@@ -89,9 +90,7 @@ static int read_line(const char *path, char *text, size_t size)
         end--;
     *end = '\0';
     memmove(text, begin, (size_t)(end - begin) + 1);
-    for (char *at = text; *at; at++)
-        if ((unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
-            *at = '?';
+    text_make_ascii(text);
     return 0;
 }
 

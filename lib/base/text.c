@@ -53,6 +53,25 @@ int text_join(char *text, size_t size, const char *separator, const char *format
     return added >= 0 && (size_t)added < size - length ? 0 : -1;
 }
 
+void text_make_ascii(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || (unsigned char)*text > '~')
+            *text = '?';
+}
+
+const char *text_behind(const char *text, const char *begin)
+{
+    size_t length = strlen(begin);
+
+    for (; text; text = strchr(text, '\n')) {
+        text += *text == '\n';
+        if (strncmp(text, begin, length) == 0)
+            return text + length;
+    }
+    return NULL;
+}
+
 char *text_time(char *text, size_t size, const char *format, time_t time)
 {
     struct tm utc;

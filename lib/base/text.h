@@ -15,6 +15,12 @@ char *text_put(char *text, size_t size, const char *format, ...)
 int text_join(char *text, size_t size, const char *separator, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Makes '?' of each byte that is no printable character of ASCII. */
+void text_make_ascii(char *text);
+
+/* What stands behind `begin` in the first line that begins with it; NULL: none does. */
+const char *text_behind(const char *text, const char *begin);
+
 /* The time in UTC by strftime()'s format; "" where there is no such time. Returns text. */
 char *text_time(char *text, size_t size, const char *format, time_t time)
     __attribute__((format(strftime, 3, 0)));

@@ -23,9 +23,7 @@ static void line(FILE *stream, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c; c++)
-        if (*c < 0x20 || *c >= 0x7f)
-            *c = '?';
+    text_make_ascii(text);
     fprintf(stream, "%s\n", text);
 }
 

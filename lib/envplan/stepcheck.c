@@ -39,13 +39,6 @@ static char *add_problem(struct stepcheck *check)
     return check->problems[check->count - 1];
 }
 
-static void make_printable(char *text)
-{
-    for (; *text != '\0'; text++)
-        if (!isprint((unsigned char)*text))
-            *text = '?';
-}
-
 static const char *lookup(const struct stepcheck_facts *facts, const char *name)
 {
     return facts->getenv_fn(name, facts->getenv_context);
@@ -464,7 +457,7 @@ void stepcheck_make(const struct stepcheck_facts *facts, struct stepcheck *check
     }
     check_shared_memory(facts, check);
     for (size_t i = 0; i < check->count; i++)
-        make_printable(check->problems[i]);
+        text_make_ascii(check->problems[i]);
 }
 
 unsigned long long stepcheck_memlock(const char *propagated, unsigned long long soft,

@@ -10,6 +10,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 #include "lib/node/counters.h"
 
 enum { MEMORY_LEAST_BYTES = 1000000000 };
@@ -170,14 +171,9 @@ static void read_memory_errors(const char *root, struct part_counters *counters)
 /* The number behind a name at the beginning of a line; 0: it is not there. */
 static uint64_t number_of(const char *text, const char *name)
 {
-    size_t length = strlen(name);
+    const char *number = text_behind(text, name);
 
-    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, name, length) == 0)
-            return strtoull(line + length, NULL, 10);
-    }
-    return 0;
+    return number ? strtoull(number, NULL, 10) : 0;
 }
 
 static void read_host(const char *root, struct part_counters *counters)

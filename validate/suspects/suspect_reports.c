@@ -43,14 +43,6 @@ void suspect_report_describe(const struct suspect_report *report, char *text, si
 
 /* ---------------------------------------------------------------- leaving one */
 
-/* One line, whatever stands in it. */
-static void to_line(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || (unsigned char)*text > 0x7e)
-            *text = '?';
-}
-
 int suspect_report_leave(const char *directory, const struct suspect_report *report,
                          struct error *err)
 {
@@ -60,9 +52,9 @@ int suspect_report_leave(const char *directory, const struct suspect_report *rep
 
     if (!is_node_name(report->node))
         return error_set(err, "'%.64s' is not a node name", report->node);
-    to_line(line.test);
-    to_line(line.part);
-    to_line(line.message);
+    text_make_ascii(line.test);
+    text_make_ascii(line.part);
+    text_make_ascii(line.message);
     snprintf(path, sizeof path, "%s/%u-%u-%s", directory, (unsigned)geteuid(), report->job_id,
              report->node);
     length = snprintf(text, sizeof text, "job: %u\nnode: %s\ntest: %s\npart: %s\nmessage: %s\n",
@@ -108,7 +100,7 @@ static bool line_take(char *line, struct suspect_report *report)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (strcmp(line, fields[i].name) == 0) {
             snprintf(fields[i].value, fields[i].size, "%s", colon + 2);
-            to_line(fields[i].value);
+            text_make_ascii(fields[i].value);
             return true;
         }
     return *line && strspn(line, "abcdefghijklmnopqrstuvwxyz_") == strlen(line);

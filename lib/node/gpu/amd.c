@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 #include "lib/node/gpu/files.h"
 #include "lib/node/inventory-parts.h"
 
@@ -25,19 +26,16 @@ static void read_ras(const char *root, const char *device, struct gpu *gpu)
         char *text = strstr(names[i], "_err_count")
                          ? sysfs_file(root, 4096, "%s/ras/%s", device, names[i])
                          : NULL;
-        char uncorrected[32] = "", corrected[32] = "";
+        const char *uncorrected = text ? text_behind(text, "ue: ") : NULL;
+        const char *corrected = text ? text_behind(text, "ce: ") : NULL;
 
-        if (!text)
-            continue;
-        gpu_read_key(text, "ue", uncorrected, sizeof uncorrected);
-        gpu_read_key(text, "ce", corrected, sizeof corrected);
-        free(text);
-        if (uncorrected[0])
+        if (uncorrected)
             gpu->ecc_uncorrected = (gpu->ecc_uncorrected < 0 ? 0 : gpu->ecc_uncorrected) +
                                    strtol(uncorrected, NULL, 10);
-        if (corrected[0])
+        if (corrected)
             gpu->ecc_corrected =
                 (gpu->ecc_corrected < 0 ? 0 : gpu->ecc_corrected) + strtol(corrected, NULL, 10);
+        free(text);
     }
     sysfs_names_free(names, count);
 }
@@ -47,21 +45,16 @@ static void read_ras(const char *root, const char *device, struct gpu *gpu)
  * drivers/gpu/drm/amd/amdkfd/kfd_topology.c). */
 static long long kfd_property(const char *text, const char *name)
 {
-    size_t length = strlen(name);
+    const char *number = text_behind(text, name);
 
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, name, length) == 0 && line[length] == ' ')
-            return (long long)strtoull(line + length, NULL, 10);
-    }
-    return 0;
+    return number ? (long long)strtoull(number, NULL, 10) : 0;
 }
 
 static bool kfd_is_gpu(const char *text, unsigned domain, unsigned bus, unsigned slot)
 {
-    return kfd_property(text, "simd_count") > 0 &&
-           kfd_property(text, "domain") == (long long)domain &&
-           (kfd_property(text, "location_id") & 0xfff8) == (long long)(bus << 8 | slot << 3);
+    return kfd_property(text, "simd_count ") > 0 &&
+           kfd_property(text, "domain ") == (long long)domain &&
+           (kfd_property(text, "location_id ") & 0xfff8) == (long long)(bus << 8 | slot << 3);
 }
 
 /* Number and hive of the KFD topology nodes with the GPU's PCI address. */
@@ -82,9 +75,9 @@ static void read_nodes(const char *root, struct gpu *gpu)
             gpu->is_partitioned = gpu->is_partitioned || gpu->ordinal >= 0;
             if (gpu->ordinal < 0)
                 gpu->ordinal = (int)strtol(names[i], NULL, 10);
-            if (!gpu->fabric_id[0] && kfd_property(text, "hive_id") != 0)
+            if (!gpu->fabric_id[0] && kfd_property(text, "hive_id ") != 0)
                 snprintf(gpu->fabric_id, sizeof gpu->fabric_id, "%llx",
-                         (unsigned long long)kfd_property(text, "hive_id"));
+                         (unsigned long long)kfd_property(text, "hive_id "));
         }
         free(text);
     }

@@ -6,23 +6,6 @@
 
 #include "lib/base/sysfs.h"
 
-void gpu_read_key(const char *text, const char *key, char *value, size_t size)
-{
-    size_t length = strlen(key);
-
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, key, length) == 0 && line[length] == ':') {
-            line += length + 1;
-            line += strspn(line, " \t");
-            if (*line == '\n' || !*line)
-                return;
-            snprintf(value, size, "%.*s", (int)strcspn(line, "\r\n"), line);
-            return;
-        }
-    }
-}
-
 void gpu_read_render_file(const char *root, const char *device, struct gpu *gpu)
 {
     char **names;

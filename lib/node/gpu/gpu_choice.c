@@ -42,9 +42,7 @@ void gpu_choice_show(struct gpu_choice *choice, const char *name, const char *va
 {
     text_join(choice->fact, sizeof choice->fact, ", ", "%s=%.*s%s", name, SHOWN, value,
               strlen(value) > SHOWN ? "..." : "");
-    for (char *c = choice->fact; *c != '\0'; c++)
-        if (!isprint((unsigned char)*c))
-            *c = '?';
+    text_make_ascii(choice->fact);
 }
 
 int gpu_choice_fail(struct gpu_choice *choice, const char *why)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/base/sysfs.h"
-#include "lib/node/gpu/files.h"
+#include "lib/base/text.h"
 
 /* What the driver shows: NVIDIA's README, chapter "Using the /proc file system interface". */
 
@@ -43,6 +43,16 @@ static bool has_mig_instances(const char *root, long minor)
     return found;
 }
 
+/* Leaves value alone when there is no such line or nothing in it. */
+static void read_key(const char *text, const char *key, char *value, size_t size)
+{
+    const char *found = text_behind(text, key);
+
+    found = found ? found + strspn(found, " \t") : "";
+    if (*found && *found != '\n')
+        snprintf(value, size, "%.*s", (int)strcspn(found, "\r\n"), found);
+}
+
 static void read_gpu(const char *root, const char *device, struct gpu *gpu)
 {
     char minor[16] = "", excluded[8] = "";
@@ -52,17 +62,17 @@ static void read_gpu(const char *root, const char *device, struct gpu *gpu)
     (void)device;
     if (!text)
         return;
-    gpu_read_key(text, "Model", gpu->model, sizeof gpu->model);
+    read_key(text, "Model:", gpu->model, sizeof gpu->model);
     /* "GPU-????????-..." and "??.??.??.??.??" while nobody uses the GPU */
-    gpu_read_key(text, "GPU UUID", gpu->serial, sizeof gpu->serial);
+    read_key(text, "GPU UUID:", gpu->serial, sizeof gpu->serial);
     if (strchr(gpu->serial, '?'))
         gpu->serial[0] = '\0';
-    gpu_read_key(text, "Video BIOS", gpu->firmware, sizeof gpu->firmware);
+    read_key(text, "Video BIOS:", gpu->firmware, sizeof gpu->firmware);
     if (strchr(gpu->firmware, '?'))
         gpu->firmware[0] = '\0';
-    gpu_read_key(text, "GPU Excluded", excluded, sizeof excluded);
+    read_key(text, "GPU Excluded:", excluded, sizeof excluded);
     gpu->is_excluded = strcmp(excluded, "Yes") == 0;
-    gpu_read_key(text, "Device Minor", minor, sizeof minor);
+    read_key(text, "Device Minor:", minor, sizeof minor);
     if (minor[0] >= '0' && minor[0] <= '9') {
         snprintf(gpu->device_file, sizeof gpu->device_file, "/dev/nvidia%ld",
                  strtol(minor, NULL, 10));

@@ -12,26 +12,15 @@
 
 #include "lib/base/ranges.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 #include "validate/battery/host/kernels.h"
 
 enum { FILE_MOST = 1 << 20, CACHE_LEVELS = 10, DEFAULT_CACHE = 32 << 20 };
 
-static const char *line_of(const char *text, const char *key)
-{
-    size_t length = strlen(key);
-
-    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, key, length) == 0)
-            return line + length;
-    }
-    return NULL;
-}
-
 /* The number behind the key in a file of lines "KEY NUMBER"; NAN. */
 static double number_in(const char *text, const char *key)
 {
-    const char *value = text ? line_of(text, key) : NULL;
+    const char *value = text ? text_behind(text, key) : NULL;
 
     return value ? strtod(value + strspn(value, " \t:"), NULL) : NAN;
 }
@@ -50,11 +39,11 @@ static double file_number(const char *root, const char *key, const char *path)
 static void model_read(const char *root, struct host_node *node)
 {
     char *text = sysfs_file(root, FILE_MOST, "proc/cpuinfo");
-    const char *value = text ? line_of(text, "model name") : NULL;
+    const char *value = text ? text_behind(text, "model name") : NULL;
     int length;
 
     if (!value && text) /* Arm has numbers only */
-        value = line_of(text, "CPU part");
+        value = text_behind(text, "CPU part");
     value = value ? value + strspn(value, " \t:") : "unknown";
     length = (int)strcspn(value, "\n");
     snprintf(node->model, sizeof node->model, "%.*s (%s)", length > 80 ? 80 : length, value,
@@ -284,7 +273,7 @@ uint64_t topology_steal_ticks(const char *stat, int cpu)
     uint64_t steal = 0;
 
     snprintf(key, sizeof key, "cpu%d ", cpu);
-    line = stat ? line_of(stat, key) : NULL;
+    line = stat ? text_behind(stat, key) : NULL;
     if (line)
         sscanf(line, "%*u %*u %*u %*u %*u %*u %*u %" SCNu64, &steal);
     return steal;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/text.h"
 
+#include <string.h>
+
 #include "tests/unit/tap.h"
 
 int main(void)
@@ -27,5 +29,14 @@ int main(void)
     is_str(text, "mlx5_0, mlx5_1:2, mlx5_", "... is cut");
     is_int(text_join(text, sizeof text, ", ", "%s", "mlx5_3"), -1, "a further one");
     is_str(text, "mlx5_0, mlx5_1:2, mlx5_", "... adds nothing");
+
+    strcpy(text, "caf\xc3\xa9\n\x7f~");
+    text_make_ascii(text);
+    is_str(text, "caf????~", "what steers a terminal or is no ASCII");
+
+    is_str(text_behind("a: 1\nab: 2\nb: 3", "ab: "), "2\nb: 3", "the line of a name");
+    is_str(text_behind("a: 1\nb: 3", "b: "), "3", "... the last");
+    ok(text_behind("a: b: 3\n", "b: ") == NULL, "... only where a line begins with it");
+    ok(text_behind("", "b: ") == NULL, "... and none");
     return tap_done();
 }
