@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/rtnetlink.h"
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -36,6 +37,12 @@ bool netlink_is_message(const void *message, size_t length, int type, size_t fix
            header.nlmsg_len >= NLMSG_LENGTH(fixed);
 }
 
+const char *netlink_attributes(const struct nlmsghdr *message, size_t fixed, const char **end)
+{
+    *end = (const char *)message + message->nlmsg_len;
+    return (const char *)message + NLMSG_HDRLEN + NLMSG_ALIGN(fixed);
+}
+
 int netlink_parse_error(const void *message, size_t length, char *text, size_t size)
 {
     const struct nlmsghdr *header = message;
@@ -55,15 +62,12 @@ int netlink_parse_error(const void *message, size_t length, char *text, size_t s
         skipped += NLMSG_ALIGN(error->msg.nlmsg_len - sizeof error->msg);
     if (!(header->nlmsg_flags & NLM_F_ACK_TLVS) || skipped > header->nlmsg_len - NLMSG_HDRLEN)
         return -error->error;
-    at = (const char *)error + skipped;
-    end = (const char *)message + header->nlmsg_len;
+    at = netlink_attributes(header, skipped, &end);
     while ((attribute = netlink_next_attribute(&at, end)) != NULL)
         if ((attribute->rta_type & NLA_TYPE_MASK) == NLMSGERR_ATTR_MSG)
-            snprintf(text, size, "%.*s", (int)(attribute->rta_len - sizeof *attribute),
-                     (const char *)attribute + sizeof *attribute);
-    for (char *c = text; *c; c++)
-        if (*c < 0x20 || *c >= 0x7f)
-            *c = '?';
+            snprintf(text, size, "%.*s", (int)netlink_size(attribute),
+                     (const char *)netlink_value(attribute));
+    text_make_ascii(text);
     return -error->error;
 }
 
@@ -74,7 +78,7 @@ void netlink_put_attribute(char *message, unsigned short type, const void *value
 
     attribute->rta_type = type;
     attribute->rta_len = (unsigned short)(sizeof *attribute + length);
-    memcpy((char *)attribute + sizeof *attribute, value, length);
+    memcpy(attribute + 1, value, length);
     header->nlmsg_len = (uint32_t)(NLMSG_ALIGN(header->nlmsg_len) + RTA_ALIGN(attribute->rta_len));
 }
 

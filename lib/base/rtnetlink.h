@@ -27,12 +27,25 @@ struct netlink {
 int netlink_open(struct netlink *netlink, struct error *err);
 void netlink_close(struct netlink *netlink);
 
+/* What is in an attribute, and how much. */
+static inline const void *netlink_value(const struct rtattr *attribute)
+{
+    return attribute + 1;
+}
+static inline size_t netlink_size(const struct rtattr *attribute)
+{
+    return attribute->rta_len - sizeof *attribute;
+}
+
 /* Walks attributes: *at is moved behind the one returned; NULL at the end or where lengths do not
  * fit. */
 const struct rtattr *netlink_next_attribute(const char **at, const char *end);
 
 /* Whether message is a whole one of that type with at least `fixed` bytes behind its header. */
 bool netlink_is_message(const void *message, size_t length, int type, size_t fixed);
+
+/* Where the attributes of such a message begin, and *end. */
+const char *netlink_attributes(const struct nlmsghdr *message, size_t fixed, const char **end);
 
 /* Appends an attribute; there must be room for it. */
 void netlink_put_attribute(char *message, unsigned short type, const void *value, size_t length);

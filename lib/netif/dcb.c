@@ -13,16 +13,6 @@ struct state {
     unsigned char priorities[64]; /* of each DSCP */
 };
 
-static const char *payload(const struct rtattr *attribute)
-{
-    return (const char *)attribute + sizeof *attribute;
-}
-
-static size_t payload_size(const struct rtattr *attribute)
-{
-    return attribute->rta_len - sizeof *attribute;
-}
-
 static unsigned type_of(const struct rtattr *attribute)
 {
     return attribute->rta_type & (unsigned)NLA_TYPE_MASK;
@@ -30,15 +20,15 @@ static unsigned type_of(const struct rtattr *attribute)
 
 static void take_apps(const struct rtattr *table, struct state *state)
 {
-    const char *at = payload(table), *end = at + payload_size(table);
+    const char *at = netlink_value(table), *end = at + netlink_size(table);
     const struct rtattr *entry;
     struct dcb_app app;
 
     state->has_apps = true;
     while ((entry = netlink_next_attribute(&at, end)) != NULL) {
-        if (type_of(entry) != DCB_ATTR_IEEE_APP || payload_size(entry) < sizeof app)
+        if (type_of(entry) != DCB_ATTR_IEEE_APP || netlink_size(entry) < sizeof app)
             continue;
-        memcpy(&app, payload(entry), sizeof app);
+        memcpy(&app, netlink_value(entry), sizeof app);
         if (app.selector == IEEE_8021QAZ_APP_SEL_DSCP && app.protocol < 64 && app.priority < 8)
             state->priorities[app.protocol] |= (unsigned char)(1U << app.priority);
     }
@@ -46,7 +36,6 @@ static void take_apps(const struct rtattr *table, struct state *state)
 
 static int parse(const void *message, size_t length, struct state *state)
 {
-    const struct nlmsghdr *header = message;
     const struct rtattr *attribute, *inner;
     const char *at, *end, *inner_at, *inner_end;
     bool is_ieee = false;
@@ -54,17 +43,16 @@ static int parse(const void *message, size_t length, struct state *state)
     *state = (struct state){0};
     if (!netlink_is_message(message, length, RTM_GETDCB, sizeof(struct dcbmsg)))
         return -1;
-    at = (const char *)message + NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct dcbmsg));
-    end = (const char *)message + header->nlmsg_len;
+    at = netlink_attributes(message, sizeof(struct dcbmsg), &end);
     while ((attribute = netlink_next_attribute(&at, end)) != NULL) {
         if (type_of(attribute) != DCB_ATTR_IEEE)
             continue;
         is_ieee = true;
-        inner_at = payload(attribute);
-        inner_end = inner_at + payload_size(attribute);
+        inner_at = netlink_value(attribute);
+        inner_end = inner_at + netlink_size(attribute);
         while ((inner = netlink_next_attribute(&inner_at, inner_end)) != NULL) {
-            if (type_of(inner) == DCB_ATTR_IEEE_PFC && payload_size(inner) >= sizeof state->pfc) {
-                memcpy(&state->pfc, payload(inner), sizeof state->pfc);
+            if (type_of(inner) == DCB_ATTR_IEEE_PFC && netlink_size(inner) >= sizeof state->pfc) {
+                memcpy(&state->pfc, netlink_value(inner), sizeof state->pfc);
                 state->has_pfc = true;
             } else if (type_of(inner) == DCB_ATTR_IEEE_APP_TABLE) {
                 take_apps(inner, state);
@@ -134,11 +122,10 @@ static int take_status(const struct nlmsghdr *message, size_t length, void *cont
 
     if (!netlink_is_message(message, length, RTM_SETDCB, sizeof(struct dcbmsg)))
         return 0;
-    at = (const char *)message + NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct dcbmsg));
-    end = (const char *)message + message->nlmsg_len;
+    at = netlink_attributes(message, sizeof(struct dcbmsg), &end);
     while ((attribute = netlink_next_attribute(&at, end)) != NULL)
-        if (type_of(attribute) == DCB_ATTR_IEEE && payload_size(attribute) == 1)
-            answer->status = -(signed char)*payload(attribute);
+        if (type_of(attribute) == DCB_ATTR_IEEE && netlink_size(attribute) == 1)
+            answer->status = -*(const signed char *)netlink_value(attribute);
     return 1;
 }
 

@@ -19,25 +19,19 @@ enum { ADDRESSES_MAX = 100000 };
 
 /* ---------------------------------------------------------------- links */
 
-static size_t payload(const struct rtattr *attribute)
-{
-    return attribute->rta_len - sizeof *attribute;
-}
-
 static bool take_number(const struct rtattr *attribute, long *number)
 {
     uint32_t value;
 
-    if (payload(attribute) < sizeof value)
+    if (netlink_size(attribute) < sizeof value)
         return false;
-    memcpy(&value, (const char *)attribute + sizeof *attribute, sizeof value);
+    memcpy(&value, netlink_value(attribute), sizeof value);
     *number = (long)value;
     return true;
 }
 
 int netlink_parse_link(const void *message, size_t length, struct netlink_link *link)
 {
-    const struct nlmsghdr *header = message;
     const struct ifinfomsg *info = (const void *)((const char *)message + NLMSG_HDRLEN);
     const struct rtattr *attribute;
     const char *at, *end;
@@ -48,11 +42,10 @@ int netlink_parse_link(const void *message, size_t length, struct netlink_link *
                                   .is_up = (info->ifi_flags & IFF_UP) != 0,
                                   .mtu_bytes = -1,
                                   .queue_packets = -1};
-    at = (const char *)info + NLMSG_ALIGN(sizeof *info);
-    end = (const char *)message + header->nlmsg_len;
+    at = netlink_attributes(message, sizeof *info, &end);
     while ((attribute = netlink_next_attribute(&at, end)) != NULL) {
-        const char *value = (const char *)attribute + sizeof *attribute;
-        size_t name_length = strnlen(value, payload(attribute));
+        const char *value = netlink_value(attribute);
+        size_t name_length = strnlen(value, netlink_size(attribute));
 
         switch (attribute->rta_type) {
         case IFLA_IFNAME:
@@ -195,16 +188,14 @@ static int take_address(const struct nlmsghdr *message, size_t length, void *con
     if (!netlink_is_message(message, length, RTM_NEWADDR, sizeof *info) ||
         (int)info->ifa_index != wanted->index)
         return 0;
-    at = (const char *)info + NLMSG_ALIGN(sizeof *info);
-    end = (const char *)message + message->nlmsg_len;
+    at = netlink_attributes(message, sizeof *info, &end);
     size = info->ifa_family == AF_INET ? 4 : info->ifa_family == AF_INET6 ? 16 : SIZE_MAX;
     while ((attribute = netlink_next_attribute(&at, end)) != NULL)
         /* IFA_LOCAL is the interface's own where a link has a peer */
-        if (payload(attribute) == size &&
+        if (netlink_size(attribute) == size &&
             (attribute->rta_type == IFA_LOCAL || (attribute->rta_type == IFA_ADDRESS && !address)))
             address = attribute;
-    if (address && netif_address_matches(wanted->text, info->ifa_family,
-                                         (const unsigned char *)address + sizeof *address))
+    if (address && netif_address_matches(wanted->text, info->ifa_family, netlink_value(address)))
         wanted->is_found = true;
     return 0;
 }

@@ -20,22 +20,12 @@ static struct nic *nic_of_index(struct inventory *inventory, int index)
     return NULL;
 }
 
-static const void *value_of(const struct rtattr *attribute)
-{
-    return (const char *)attribute + sizeof *attribute;
-}
-
-static size_t size_of(const struct rtattr *attribute)
-{
-    return attribute->rta_len - sizeof *attribute;
-}
-
 static uint32_t number_of(const struct rtattr *attribute)
 {
     uint32_t number = 0;
 
-    if (size_of(attribute) >= sizeof number)
-        memcpy(&number, value_of(attribute), sizeof number);
+    if (netlink_size(attribute) >= sizeof number)
+        memcpy(&number, netlink_value(attribute), sizeof number);
     return number;
 }
 
@@ -57,17 +47,16 @@ void addresses_take_address(const struct nlmsghdr *message, size_t length,
     nic = nic_of_index(inventory, (int)info->ifa_index);
     size = info->ifa_family == AF_INET ? 4 : info->ifa_family == AF_INET6 ? 16 : SIZE_MAX;
     flags = info->ifa_flags;
-    at = (const char *)info + NLMSG_ALIGN(sizeof *info);
-    end = (const char *)message + message->nlmsg_len;
+    at = netlink_attributes(message, sizeof *info, &end);
     while (nic && (attribute = netlink_next_attribute(&at, end)) != NULL) {
         /* IFA_LOCAL is the interface's own where a link has a peer */
-        if (size_of(attribute) == size &&
+        if (netlink_size(attribute) == size &&
             (attribute->rta_type == IFA_LOCAL || (attribute->rta_type == IFA_ADDRESS && !address)))
             address = attribute;
         else if (attribute->rta_type == IFA_FLAGS)
             flags = number_of(attribute);
     }
-    if (!nic || !address || !inet_ntop(info->ifa_family, value_of(address), text, sizeof text))
+    if (!nic || !address || !inet_ntop(info->ifa_family, netlink_value(address), text, sizeof text))
         return;
     if (flags & IFA_F_DADFAILED)
         snprintf(nic->duplicate_address, sizeof nic->duplicate_address, "%s", text);
@@ -100,7 +89,7 @@ static void note_route(struct default_routes *routes, uint32_t table, int index,
 static void note_hops(struct default_routes *routes, uint32_t table, uint32_t metric,
                       const struct rtattr *attribute)
 {
-    const char *at = value_of(attribute), *end = at + size_of(attribute);
+    const char *at = netlink_value(attribute), *end = at + netlink_size(attribute);
     struct rtnexthop hop;
 
     while (end - at >= (ptrdiff_t)sizeof hop) {
@@ -128,8 +117,7 @@ void addresses_take_route(const struct nlmsghdr *message, size_t length,
         info->rtm_dst_len != 0 || info->rtm_type != RTN_UNICAST || info->rtm_flags & RTNH_F_DEAD)
         return;
     table = info->rtm_table;
-    at = (const char *)info + NLMSG_ALIGN(sizeof *info);
-    end = (const char *)message + message->nlmsg_len;
+    at = netlink_attributes(message, sizeof *info, &end);
     while ((attribute = netlink_next_attribute(&at, end)) != NULL) {
         if (attribute->rta_type == RTA_OIF)
             index = (int)number_of(attribute);
