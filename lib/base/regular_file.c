@@ -10,9 +10,9 @@
 
 #include "lib/base/read_all.h"
 
-int regular_file_open(const char *path, struct error *err)
+static int open_regular(const char *path, int flags, struct error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
     struct stat status;
     int saved_errno;
 
@@ -30,6 +30,11 @@ int regular_file_open(const char *path, struct error *err)
     close(fd);
     errno = saved_errno;
     return -1;
+}
+
+int regular_file_open(const char *path, struct error *err)
+{
+    return open_regular(path, 0, err);
 }
 
 static int read_text(int fd, const char *path, size_t size_max, char **text, struct error *err)
@@ -54,20 +59,43 @@ static int read_text(int fd, const char *path, size_t size_max, char **text, str
     return 0;
 }
 
-int regular_file_read(const char *path, size_t size_max, char **text, struct error *err)
+static int read_and_close(int fd, const char *path, size_t size_max, char **text, struct error *err)
 {
-    int fd = regular_file_open(path, err), result;
+    int result = read_text(fd, path, size_max, text, err);
 
-    *text = NULL;
-    if (fd < 0)
-        return errno == ENOENT ? 1 : -1;
-    result = read_text(fd, path, size_max, text, err);
     close(fd);
     if (result != 0) {
         free(*text);
         *text = NULL;
     }
     return result;
+}
+
+int regular_file_read(const char *path, size_t size_max, char **text, struct error *err)
+{
+    int fd = regular_file_open(path, err);
+
+    *text = NULL;
+    if (fd < 0)
+        return errno == ENOENT ? 1 : -1;
+    return read_and_close(fd, path, size_max, text, err);
+}
+
+int regular_file_read_trusted(const char *path, uid_t owner, size_t size_max, char **text,
+                              struct error *err)
+{
+    int fd = open_regular(path, O_NOFOLLOW, err);
+    struct stat status;
+
+    *text = NULL;
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR ? 1 : -1;
+    if (fstat(fd, &status) == 0 && status.st_uid == owner &&
+        !(status.st_mode & (S_IWGRP | S_IWOTH)))
+        return read_and_close(fd, path, size_max, text, err);
+    close(fd);
+    return error_set(err, "%s: expected a file owned by uid %lu and writable by nobody else", path,
+                     (unsigned long)owner);
 }
 
 bool is_special(const char *path)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "lib/base/error.h"
 
@@ -17,6 +18,11 @@ int regular_file_open(const char *path, struct error *err);
 /* The whole of a regular file of at most size_max bytes without a NUL, malloc'd with one behind.
  * Returns 0; 1 when there is no such file (err says so); -1 with err "PATH: ...". */
 int regular_file_read(const char *path, size_t size_max, char **text, struct error *err);
+
+/* The same of a file that nobody but its owner can have written, and no link to one; 1 also when
+ * its directory is none. */
+int regular_file_read_trusted(const char *path, uid_t owner, size_t size_max, char **text,
+                              struct error *err);
 
 /* Whether the path, or what it links to, is there and no regular file. */
 bool is_special(const char *path);

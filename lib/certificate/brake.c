@@ -4,17 +4,18 @@
 #include "lib/certificate/brake.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/path.h"
-#include "lib/base/read_all.h"
 #include "lib/base/atomic_file.h"
+#include "lib/base/path.h"
+#include "lib/base/regular_file.h"
+#include "lib/base/text.h"
 #include "lib/certificate/fingerprint.h"
+
+enum { BRAKE_BYTES = 1023 };
 
 static const char *const leaves[] = {
     [BRAKE_ON] = "no", [BRAKE_LEAVE] = "yes", [BRAKE_LIFTED] = "lifted"};
@@ -65,9 +66,7 @@ void brake_cause(enum certificate_state state, const char *then, const char *now
     fact[strcspn(fact, ":")] = '\0';
     snprintf(cause, BRAKE_CAUSE, "%s%s%.40s", certificate_state_name(state), *fact ? " " : "",
              fact);
-    for (char *c = cause; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
+    text_make_ascii(cause);
 }
 
 static int path_of(const char *certificate_path, char path[300], struct error *err)
@@ -86,9 +85,7 @@ static bool value_of(const char *text, const char *key, char *value, size_t size
         return false;
     line += strlen(key);
     snprintf(value, size, "%.*s", (int)strcspn(line, "\n"), line);
-    for (char *c = value; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
+    text_make_ascii(value);
     return true;
 }
 
@@ -114,28 +111,17 @@ static int parse(const char *text, struct brake *brake)
 
 int brake_read(const char *certificate_path, struct brake *brake, struct error *err)
 {
-    char path[300], text[1024];
-    struct stat status;
-    ssize_t length;
-    int fd;
+    char path[300], *text;
+    int rv;
 
     *brake = (struct brake){0};
     if (path_of(certificate_path, path, err) != 0)
         return -1;
-    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return 1;
-    if (fd < 0)
-        return error_set(err, "%s: %m", path);
-    length = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == 0 &&
-                     !(status.st_mode & (S_IWGRP | S_IWOTH))
-                 ? read_all(fd, text, sizeof text - 1)
-                 : -1;
-    close(fd);
-    if (length < 0)
-        return error_set(err, "%s is not a file that only root can write to", path);
-    text[length] = '\0';
-    return parse(text, brake) == 0 ? 0 : error_set(err, "%s is not a brake file", path);
+    rv = regular_file_read_trusted(path, 0, BRAKE_BYTES, &text, err);
+    if (rv == 0 && parse(text, brake) != 0)
+        rv = error_set(err, "%s is not a brake file", path);
+    free(text);
+    return rv;
 }
 
 int brake_write(const char *certificate_path, const struct brake *brake, struct error *err)

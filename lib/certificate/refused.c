@@ -3,16 +3,15 @@
 
 #include "lib/certificate/refused.h"
 
-#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/atomic_file.h"
 #include "lib/base/base_name.h"
 #include "lib/base/path.h"
-#include "lib/base/read_all.h"
+#include "lib/base/regular_file.h"
 #include "lib/base/text.h"
 #include "lib/constants/node_constants.h"
 
@@ -39,35 +38,23 @@ void refused_write(const char *certificate_path, const char *line)
 
 int refused_read(const char *certificate_path, time_t *when, char *line, size_t size)
 {
-    char path[300], text[REFUSED_LINE + 64];
-    struct stat status;
+    char path[300], *text;
     struct tm utc = {0};
     const char *rest;
-    ssize_t length;
-    int fd;
+    int rv = -1;
 
-    if (!path_beside(certificate_path, "refused", path, sizeof path))
+    if (!path_beside(certificate_path, "refused", path, sizeof path) ||
+        regular_file_read_trusted(path, 0, REFUSED_LINE + 63, &text, NULL) != 0)
         return -1;
-    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    length = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == 0
-                 ? read_all(fd, text, sizeof text - 1)
-                 : -1;
-    close(fd);
-    if (length < 0)
-        return -1;
-    text[length] = '\0';
-    text[strcspn(text, "\n")] = '\0';
     rest = strptime(text, form, &utc);
-    if (!rest || *rest != ' ')
-        return -1;
-    *when = timegm(&utc);
-    snprintf(line, size, "%s", rest + 1);
-    for (char *c = line; *c; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
-    return 0;
+    if (rest && *rest == ' ') {
+        *when = timegm(&utc);
+        snprintf(line, size, "%.*s", (int)strcspn(rest + 1, "\n"), rest + 1);
+        text_make_ascii(line);
+        rv = 0;
+    }
+    free(text);
+    return rv;
 }
 
 void refused_remove(const char *certificate_path)

@@ -3,7 +3,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
 #include "lib/base/path.h"
-#include "lib/base/read_all.h"
+#include "lib/base/regular_file.h"
 #include "lib/base/write_all.h"
 
 #include <errno.h>
@@ -298,44 +298,15 @@ int journal_parse(const char *text, struct netif_journal *journal, struct error 
 
 int journal_load(const char *path, struct netif_journal *journal, struct error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    struct stat status;
-    ssize_t length;
-    char *text = NULL;
-    int result = -1;
+    char *text;
+    int result = regular_file_read_trusted(path, geteuid(), JOURNAL_BYTES, &text, err);
 
     *journal = (struct netif_journal){0};
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return 1;
-    if (fd < 0)
-        return error_set(err, "%s: %m", path);
-    if (fstat(fd, &status) != 0) {
-        error_set(err, "%s: %m", path);
-    } else if (!S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
-               status.st_mode & (S_IWGRP | S_IWOTH)) {
-        error_set(err, "%s: expected a file owned by uid %lu and writable by nobody else", path,
-                  (unsigned long)geteuid());
-    } else if (status.st_size > JOURNAL_BYTES) {
-        error_set(err, "%s: found %lld bytes, allowed %d", path, (long long)status.st_size,
-                  JOURNAL_BYTES);
-    } else if (!(text = malloc((size_t)status.st_size + 1))) {
-        error_set(err, "out of memory");
-    } else {
-        length = read_all(fd, text, (size_t)status.st_size);
-        text[length > 0 ? length : 0] = '\0';
-        if (length < 0)
-            error_set(err, "%s: %m", path);
-        else if (length == 0)
-            result = 1;
-        else if (strlen(text) != (size_t)length)
-            error_set(err, "%s: found a NUL byte", path);
-        else if (journal_parse(text, journal, err) == 0)
-            result = 0;
-        else
-            error_prefix(err, "%s", path);
-    }
+    if (result == 0 && !*text)
+        result = 1;
+    if (result == 0 && journal_parse(text, journal, err) != 0)
+        result = error_prefix(err, "%s", path);
     free(text);
-    close(fd);
     return result;
 }
 
