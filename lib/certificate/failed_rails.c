@@ -53,15 +53,6 @@ int failed_rails_of(const struct certificate *certificate, struct failed_rails *
     return 0;
 }
 
-static int leave_seal(const char *seal, const char *text, size_t text_length, struct error *err)
-{
-    (void)seal;
-    (void)text;
-    (void)text_length;
-    (void)err;
-    return 1;
-}
-
 void failed_rails_read(const struct conf *conf, struct failed_rails *failed)
 {
     const struct certificate_facts facts = {.now = time(NULL)};
@@ -72,8 +63,8 @@ void failed_rails_read(const struct conf *conf, struct failed_rails *failed)
     *failed = (struct failed_rails){0};
     if (conf->allow_failed_rails == 0)
         return;
-    state = certificate_check(conf->certificate_path, 0, &facts, leave_seal, &certificate, message,
-                              sizeof message);
+    state = certificate_check(conf->certificate_path, 0, &facts, certificate_leave_seal,
+                              &certificate, message, sizeof message);
     if (state == CERTIFICATE_VALID || state == CERTIFICATE_EXPIRED)
         failed_rails_of(&certificate, failed);
     certificate_clear(&certificate);
