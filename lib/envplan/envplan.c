@@ -137,20 +137,21 @@ static void settle(const struct envplan_view *view, struct envplan_variable *var
         variable->action = ENVPLAN_REMOVE;
 }
 
-/* What an outer step's muster set, by a rule or line that this one does not have. */
+/* What an outer step's muster set, by a rule or line that this one does not have; without a node it
+ * has none. */
 static int remove_stale(const struct envplan_view *view, const char *name, void *context)
 {
     struct envplan *plan = context;
     struct envplan_variable *variable;
 
-    (void)view;
     if (plan_has(plan, name))
         return 0;
-    variable = plan_add(plan, name, "outer step");
+    variable = plan_add(plan, name, view->node != NULL ? "outer step" : "off");
     if (variable == NULL)
         return -1;
     variable->action = ENVPLAN_REMOVE;
-    envplan_fact(variable, "muster set it in an outer step, and no rule sets it here");
+    envplan_fact(variable, "muster set it in an outer step, and %s",
+                 view->node != NULL ? "no rule sets it here" : "this step uses none");
     return 0;
 }
 
@@ -197,28 +198,12 @@ int envplan_make(const struct envplan_node *node, const struct envplan_task *tas
     return -1;
 }
 
-static int remove_ours(const struct envplan_view *view, const char *name, void *context)
-{
-    struct envplan *plan = context;
-    struct envplan_variable *variable;
-
-    (void)view;
-    if (plan_has(plan, name))
-        return 0;
-    variable = plan_add(plan, name, "off");
-    if (variable == NULL)
-        return -1;
-    variable->action = ENVPLAN_REMOVE;
-    envplan_fact(variable, "muster set it in an outer step, and this step uses none");
-    return 0;
-}
-
 int envplan_make_off(envplan_getenv_fn *getenv_fn, void *context, struct envplan *plan)
 {
     const struct envplan_view view = {.getenv_fn = getenv_fn, .context = context};
 
     *plan = (struct envplan){0};
-    if (envplan_mark_each(&view, remove_ours, plan) == 0)
+    if (envplan_mark_each(&view, remove_stale, plan) == 0)
         return 0;
     envplan_clear(plan);
     return -1;

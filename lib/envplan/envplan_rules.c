@@ -453,30 +453,16 @@ static int set_number(struct envplan_variable *variable, long number, const char
     return 0;
 }
 
-static int choose_world_size(const struct envplan_view *view, struct envplan_variable *variable)
-{
-    return set_number(variable, view->task->world_size, "SLURM_NTASKS");
-}
-
-static int choose_rank(const struct envplan_view *view, struct envplan_variable *variable)
-{
-    return set_number(variable, view->task->rank, "SLURM_PROCID");
-}
-
-static int choose_local_rank(const struct envplan_view *view, struct envplan_variable *variable)
-{
-    return set_number(variable, view->task->local_rank, "SLURM_LOCALID");
-}
-
-static int choose_local_size(const struct envplan_view *view, struct envplan_variable *variable)
-{
-    return set_number(variable, view->task->local_size, "the number of the step's tasks here");
-}
-
-static int choose_node_rank(const struct envplan_view *view, struct envplan_variable *variable)
-{
-    return set_number(variable, view->task->node_rank, "SLURM_NODEID");
-}
+#define CHOOSE_NUMBER(number, source)                                                              \
+    static int choose_##number(const struct envplan_view *view, struct envplan_variable *variable) \
+    {                                                                                              \
+        return set_number(variable, view->task->number, source);                                   \
+    }
+CHOOSE_NUMBER(world_size, "SLURM_NTASKS")
+CHOOSE_NUMBER(rank, "SLURM_PROCID")
+CHOOSE_NUMBER(local_rank, "SLURM_LOCALID")
+CHOOSE_NUMBER(local_size, "the number of the step's tasks here")
+CHOOSE_NUMBER(node_rank, "SLURM_NODEID")
 
 /* ---------------------------------------------------------------- the table */
 
