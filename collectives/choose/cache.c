@@ -3,15 +3,15 @@
 
 #include "collectives/choose/cache.h"
 
-#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "collectives/codec/crc32c.h"
-#include "lib/base/regular_file.h"
 #include "lib/base/atomic_file.h"
+#include "lib/base/path.h"
+#include "lib/base/regular_file.h"
 #include "lib/certificate/fingerprint.h"
 
 static const char head_format[] = "muster-collectives 1 crc32c=%08x\n";
@@ -89,16 +89,11 @@ end:
 
 static void make_directories(const char *path)
 {
-    char *file = strdup(path), *last = file != NULL ? dirname(file) : NULL;
-    char *copy = last != NULL ? strdup(last) : NULL;
+    char directory[PATH_MAX];
 
-    /* what fails shows when the file is made */
-    if (copy != NULL) {
-        mkdir(dirname(copy), 0777);
-        mkdir(last, 0777);
-    }
-    free(copy);
-    free(file);
+    if (path_directory(path, directory, sizeof directory))
+        path_make_directory(directory);
+    path_make_directory(path);
 }
 
 /* head, fingerprint and figures; NULL: out of memory */
