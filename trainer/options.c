@@ -121,12 +121,12 @@ static const struct option_row rows[] = {
     OPTION_OLD("scheme", "strategy"),
     OPTION('\0', "stages", "N",
            "pipeline stages to split the layers over; each stage uses the same number of ranks",
-           INT, FIELD(stages), OPTION_RANGE(1, 1000), .initial = "1"),
+           INT, FIELD(stages), OPTION_RANGE(1, 1000), .unset = "1"),
     OPTION('\0', "microbatches", "N", "microbatches per step, run one after the other", INT,
            FIELD(microbatches), OPTION_RANGE(1, 65536),
-           .initial = "1; for a pipeline up to 4 times the stages"),
+           .unset = "1; for a pipeline up to 4 times the stages"),
     OPTION('\0', "split", "HOW", "layers of each stage: even, measured, or a list such as 3,5,4",
-           TEXT, FIELD(split), .initial = "even; measured with --layout=auto"),
+           TEXT, FIELD(split), .unset = "even; measured with --layout=auto"),
     OPTION('\0', "layout", "HOW",
            "how ranks are placed in stages: ranks follows rank order, auto follows the network's "
            "islands",
@@ -157,7 +157,7 @@ static const struct option_row rows[] = {
     OPTION('\0', "keep", "N", "checkpoints to keep", INT, FIELD(keep), OPTION_RANGE(1, 10000),
            .initial = "2"),
     OPTION('\0', "threads", "N", "OpenMP threads", INT, FIELD(threads), OPTION_RANGE(1, 4096),
-           .initial = "chosen by OpenMP"),
+           .unset = "chosen by OpenMP"),
     OPTION('\0', "gradient-norms", NULL, "also print the gradient norm of each tensor", FLAG,
            FIELD(prints_norms)),
     OPTION('\0', "json", NULL, "print records as JSON lines, nothing else", FLAG, FIELD(is_json)),
@@ -176,24 +176,6 @@ const struct option_set train_option_set = {
               "rank unknown, 128 + N ended by signal N.",
     .rows = rows,
 };
-
-static void set_defaults(struct train_options *options)
-{
-    *options = (struct train_options){
-        .batch = 4,
-        .steps = 10,
-        .rate = {.peak = 1e-3},
-        .adamw = {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01},
-        .weights_seed = 1337,
-        .data_seed = 42,
-        .strategy = &strategy_ddp,
-        .bucket_mb = 4,
-        .window = 2,
-        .checkpoint_every = 100,
-        .keep = 2,
-    };
-    shape_named("124M", &options->shape);
-}
 
 static int options_check(const struct train_options *options, struct error *err)
 {
@@ -217,7 +199,7 @@ enum option_request train_options_read(int argc, char **argv, struct train_optio
 {
     enum option_request request;
 
-    set_defaults(options);
+    *options = (struct train_options){0};
     request = option_set_parse(&train_option_set, argc, argv, options, NULL, err);
     if (request == OPTION_RUN && options_check(options, err) != 0)
         return OPTION_MISUSE;

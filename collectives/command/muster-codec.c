@@ -207,7 +207,7 @@ static int run_all(const struct options *options, char **inputs, int count)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.seconds = 1};
+    struct options options = {0};
     int status = read_options(argc, argv, &options), inputs;
 
     if (status >= 0)

@@ -164,6 +164,14 @@ static int take_value(const struct option_row *row, const char *value, void *con
     return 0;
 }
 
+static void take_initial(const struct option_row *row, void *context)
+{
+    struct error err;
+
+    if (row->initial && take_value(row, row->initial, context, &err) != 0)
+        abort(); /* the table is wrong */
+}
+
 /* The next line of standard input, which is kept until the process ends, as argv is. NULL with err.
  */
 static const char *value_from_input(struct error *err)
@@ -227,6 +235,7 @@ enum option_request option_set_parse(const struct option_set *set, int argc, cha
         const struct option_row *row = all[i];
         const struct option_row *same = row->now ? all[find_row(all, row->now)] : row;
 
+        take_initial(row, i >= own[1] ? common : context);
         longs[i] = (struct option){row->name, same->value ? required_argument : no_argument, NULL,
                                    LONG_BASE + (int)i};
         if (row->letter) {
@@ -306,6 +315,7 @@ static void print_wrapped(FILE *stream, int column, int indent, const char *text
 
 static void print_row(FILE *stream, const struct option_row *row, bool has_letters, int help_column)
 {
+    const char *initial = row->initial ? row->initial : row->unset;
     char text[1024], choices[256] = "";
     int column;
 
@@ -323,7 +333,7 @@ static void print_row(FILE *stream, const struct option_row *row, bool has_lette
     if (row->choices)
         list_choices(row->choices, choices, sizeof choices);
     snprintf(text, sizeof text, "%s%s%s%s%s%s", choices, row->choices ? ": " : "", row->help,
-             row->initial ? " [" : "", row->initial ? row->initial : "", row->initial ? "]" : "");
+             initial ? " [" : "", text_of(initial), initial ? "]" : "");
     print_wrapped(stream, help_column, help_column, text);
 }
 

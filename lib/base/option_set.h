@@ -32,7 +32,8 @@ struct option_row {
     size_t offset; /* of its field in the context */
     double low, high;
     const char *choices; /* all that a value may be: "quick|standard|full"; NULL: anything */
-    const char *initial; /* the default, for --help; NULL: there is none to name */
+    const char *initial; /* the value of an option that is not given; NULL: its field stays */
+    const char *unset;   /* instead, for --help: what happens then, "all"; NULL: nothing to say */
     const char *now;     /* not NULL: an old name of this row, which has all the rest */
     /* Puts value (NULL without one) into field. Returns 0, or -1 with err "expected ..., found
      * ...". */
@@ -74,7 +75,8 @@ struct option_set {
 
 enum option_request { OPTION_RUN, OPTION_HELP, OPTION_VERSION, OPTION_TABLE, OPTION_MISUSE };
 
-/* Reads argv into context and, for the common rows, common. Options may stand behind other
+/* Reads argv into context and, for the common rows, common, both of which have the initial values
+ * before. Options may stand behind other
  * arguments, which are in argv from optind (getopt(3)) on. Prints nothing: err has what is wrong
  * for OPTION_MISUSE, a warning of an old name or "" for OPTION_RUN. */
 enum option_request option_set_parse(const struct option_set *set, int argc, char **argv,

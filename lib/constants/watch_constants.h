@@ -6,8 +6,6 @@
 
 /* clang-format off */
 #define WATCH_CONSTANTS(ROW) \
-ROW(real, WATCH_INTERVAL_S, 2, "s", "chosen 2026-11", "between two samples of a node") \
-ROW(real, WATCH_PATIENCE_S, 30, "s", "chosen 2026-11", "without data on any rail until a job hangs") \
 ROW(real, WATCH_PAUSES, 3, "ratio", "chosen 2026-11", "of the longest pause that the job made before, where that is longer") \
 ROW(real, WATCH_RECENT_S, 10, "s", "chosen 2026-11", "that shares of processors and rails are taken over") \
 ROW(real, WATCH_STOPPED_S, 5, "s", "chosen 2026-11", "that a rank is seen stopped, blocked or gone until that counts") \

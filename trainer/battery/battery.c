@@ -73,7 +73,7 @@ static int make_node_comm(struct battery *battery, struct error *err)
 
 int battery_main(int argc, char **argv)
 {
-    struct battery battery = {.limit_s = 60};
+    struct battery battery = {0};
     struct error err = {""};
     int status = read_arguments(argc, argv, &battery);
 

@@ -56,7 +56,6 @@ static void parse(struct program *program, void *context, int argc, char **argv)
     int found;
 
     snprintf(usage, sizeof usage, "srun [OPTION...] %s [OPTION...]", spec->name);
-    program->common.time_limit_s = 60;
     request = option_set_parse(&set, argc, argv, context, &program->common, &err);
     switch (request) {
     case OPTION_HELP:

@@ -375,9 +375,8 @@ static int options_read(int argc, char **argv, struct preflight_options *options
 {
     int status;
 
-    options->level = 0; /* in choices */
     status = command_options(&set, argc, argv, options);
-    options->level += PREFLIGHT_QUICK;
+    options->level += PREFLIGHT_QUICK; /* the first of its choices */
     if (status >= 0)
         return status;
     if (options->has_step && (options->nodes || options->keep))
@@ -387,8 +386,7 @@ static int options_read(int argc, char **argv, struct preflight_options *options
 
 int command_preflight(int argc, char **argv)
 {
-    struct preflight preflight = {.command = "muster preflight",
-                                  .options = {.level = PREFLIGHT_QUICK}};
+    struct preflight preflight = {.command = "muster preflight"};
     int status = options_read(argc, argv, &preflight.options);
 
     if (status >= 0)

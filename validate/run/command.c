@@ -46,7 +46,7 @@ static const struct option_set set = {
 
 int command_run(int argc, char **argv)
 {
-    struct run_options options = {.max_restarts = 3, .level = PREFLIGHT_QUICK};
+    struct run_options options = {0};
     struct conf conf;
     int status = command_options(&set, argc, argv, &options);
 

@@ -357,7 +357,7 @@ static int status_of(enum verdict verdict)
 
 int command_watch(int argc, char **argv)
 {
-    struct options options = {.interval_s = WATCH_INTERVAL_S, .patience_s = WATCH_PATIENCE_S};
+    struct options options = {0};
     struct watching watching = {.options = &options, .verdict.verdict = VERDICT_UNKNOWN};
     int status = command_options(&set, argc, argv, &options);
     struct error err = {""};

@@ -375,7 +375,7 @@ static void report_coverage(const struct session *session)
 
 int main(int argc, char **argv)
 {
-    struct collectives_options options = {.rounds = 1};
+    struct collectives_options options = {0};
     struct program program;
     struct session *session;
     struct comm comms[COMMS];

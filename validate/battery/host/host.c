@@ -224,7 +224,7 @@ static const struct program_spec spec = {"muster-host", "host",
 
 int main(int argc, char **argv)
 {
-    struct host_options options = {.times = 1};
+    struct host_options options = {0};
     struct program program;
 
     program_start(&program, &spec, &options, argc, argv);

@@ -27,7 +27,7 @@ static const struct option_row option_table[] = {
     OPTION('\0', "expect-ranks-per-node", "K", "expected ranks per node", LONG,
            FIELD(ranks_per_node), OPTION_RANGE(1, 65536)),
     OPTION('\0', "rounds", "K", "messages: at most K rounds", LONG, FIELD(rounds),
-           OPTION_RANGE(1, 1 << 24), .initial = "all pairs of up to " MOST " ranks"),
+           OPTION_RANGE(1, 1 << 24), .unset = "all pairs of up to " MOST " ranks"),
     OPTION('\0', "confidence", "P",
            "messages: enough rounds to find a bad rank with this confidence (default without "
            "--rounds and with more than " MOST " ranks: 0.999, or 0.99 with --quick)",

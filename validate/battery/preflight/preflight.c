@@ -30,7 +30,7 @@ static const struct option_row option_table[] = {
     OPTION('\0', "rounds", "K", "links: only the first K rounds of the schedule", LONG,
            FIELD(rounds.rounds), OPTION_RANGE(1, INT_MAX)),
     OPTION('\0', "repeats", "K", "links: samples of each bandwidth, 1 to 64", LONG,
-           FIELD(rounds.repeats), OPTION_RANGE(1, PATH_SAMPLES), .initial = "5; quick 4"),
+           FIELD(rounds.repeats), OPTION_RANGE(1, PATH_SAMPLES), .unset = "5; quick 4"),
     OPTION('\0', "quick", NULL, "links: shorter samples; messages: up to 64 KiB", FLAG,
            FIELD(rounds.is_quick)),
     OPTION('\0', "links-only", NULL,

@@ -327,18 +327,18 @@ static const struct option_row rows[] = {
     OPTION('\0', "gpus", "LIST",
            "GPUs that the tasks can open: indexes as printed by muster topology, none, or each (an "
            "equal share per task)",
-           TEXT, FIELD(step.gpus), .initial = "all"),
+           TEXT, FIELD(step.gpus), .unset = "all"),
     OPTION('\0', "job", "ID[.STEP]", "the job and its step, for MASTER_PORT", CALL,
            .take = take_job, .initial = "1.0"),
     OPTION('j', "json", NULL, "print one JSON object for each task", FLAG, FIELD(is_json)),
     OPTION('\0', "node", "NAME", "name of this node in the step", TEXT, FIELD(step.node),
-           .initial = "$SLURMD_NODENAME, or this host's name in slurm.conf"),
+           .unset = "$SLURMD_NODENAME, or this host's name in slurm.conf"),
     OPTION('n', "nodes", "LIST", "the step's nodes, in Slurm's notation", TEXT, FIELD(step.nodes),
-           .initial = "this node"),
+           .unset = "this node"),
     OPTION('\0', "ntasks", "N", "the step's tasks", LONG, FIELD(step.ntasks),
            OPTION_RANGE(1, INT_MAX)),
     OPTION('\0', "ntasks-per-node", "N", "tasks per node", LONG, FIELD(step.ntasks_per_node),
-           OPTION_RANGE(1, INT_MAX), .initial = "one for each GPU"),
+           OPTION_RANGE(1, INT_MAX), .unset = "one for each GPU"),
     OPTION('\0', "off", NULL, "print the variables with srun --muster=off", FLAG,
            FIELD(step.is_off)),
     OPTION('p', "partition", "NAME", "partition of the job, for matching lines of muster.conf",
@@ -367,7 +367,7 @@ int command_explain(int argc, char **argv)
 {
     struct view view = {
         .name = argv[0],
-        .step = {.job = 1, .step = 0, .ntasks = -1, .ntasks_per_node = -1, .rank = -1},
+        .step = {.ntasks = -1, .ntasks_per_node = -1, .rank = -1},
     };
     int status = command_options(&set, argc, argv, &view);
 

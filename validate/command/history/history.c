@@ -9,7 +9,7 @@
 #include "validate/command/command.h"
 #include "validate/report/table.h"
 
-enum { RUNS_DEFAULT = 20, DAYS_DEFAULT = 90, NODES_MAX = 65536 };
+enum { NODES_MAX = 65536 };
 
 struct listing {
     struct table table;
@@ -209,7 +209,7 @@ static int accept_now(const struct options *options, const char *path)
 
 int command_history(int argc, char **argv)
 {
-    struct options options = {.runs = RUNS_DEFAULT, .days = DAYS_DEFAULT};
+    struct options options = {0};
     struct conf conf;
     int status = options_read(argc, argv, &options);
 

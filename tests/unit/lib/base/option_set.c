@@ -33,7 +33,7 @@ static const struct option_row rows[] = {
            TEXT, FIELD(text)),
     OPTION('\0', "hidden", "TEXT", NULL, TEXT, FIELD(text)),
     OPTION('c', "choice", "COLOR", "which", CHOICE, FIELD(choice), .choices = "red|green|blue",
-           .initial = "red"),
+           .initial = "green"),
     OPTION('\0', "whole", "N", "a number", INT, FIELD(whole), OPTION_RANGE(1, 9)),
     OPTION('\0', "large", "N", "a larger one", LONG, FIELD(large), OPTION_RANGE(0, 1e10)),
     OPTION('\0', "a-very-long-name-of-an-option", "N", "below it", LONG, FIELD(large)),
@@ -43,8 +43,8 @@ static const struct option_row rows[] = {
     OPTION_END,
 };
 static const struct option_row common_rows[] = {
-    OPTION('\0', "time-limit", "SECONDS", "the limit", SECONDS, FIELD(seconds),
-           OPTION_RANGE(1, 60)),
+    OPTION('\0', "time-limit", "SECONDS", "the limit", SECONDS, FIELD(seconds), OPTION_RANGE(1, 60),
+           .initial = "20"),
     OPTION_END,
 };
 static struct option_set set = {
@@ -84,9 +84,9 @@ static void refused(const char *line, const char *why)
 
 static void test_values(void)
 {
-    is_int(parse("-f --text=a -c green --whole 9 --large=10000000000 --size 64K --time-limit=2.5"),
+    is_int(parse("-f --text=a -c red --whole 9 --large=10000000000 --size 64K --time-limit=2.5"),
            OPTION_RUN, "each kind of value is taken");
-    ok(taken.flag && taken.choice == 1 && taken.whole == 9 && taken.large == 10000000000 &&
+    ok(taken.flag && taken.choice == 0 && taken.whole == 9 && taken.large == 10000000000 &&
            taken.size_bytes == 65536 && common.seconds == 2.5,
        "... into its field");
     is_str(taken.text, "a", "... a text, too");
@@ -100,6 +100,9 @@ static void test_values(void)
     is_int(taken.choice, 2, "... as the new one");
     is_str(err.text, "option --colour is now --choice", "... with a warning");
     is_int(parse("--choi=red"), OPTION_RUN, "a beginning that is clear is enough");
+    is_int(parse("word"), OPTION_RUN, "options that are not given");
+    ok(taken.choice == 1 && common.seconds == 20, "... have their initial values");
+    is_int(taken.whole, 0, "... or none");
 }
 
 static void test_misuse(void)
@@ -203,7 +206,7 @@ static void test_printing(void)
     has_str(text, "Usage: muster paint [OPTION...] [WORD]\n       muster paint --flag\nPaints.\n",
             "... begins with usage and summary");
     has_str(text, "  -c, --choice=COLOR", "... names an option");
-    has_str(text, " red, green or blue: which [red]\n", "... with its choices and its default");
+    has_str(text, " red, green or blue: which [green]\n", "... with its choices and its default");
     has_str(text, "\n                      margin of a terminal of eighty columns\n",
             "... wraps a sentence");
     has_str(text, "--a-very-long-name-of-an-option=N\n", "... gives a long name a line");
