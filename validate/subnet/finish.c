@@ -93,9 +93,7 @@ static int number_adapters(struct subnet *subnet, struct error *err)
 
 static int other_end(const struct subnet *subnet, int device, int i)
 {
-    int peer = subnet->ports[subnet->devices[device].first_port + i].peer;
-
-    return peer < 0 ? -1 : subnet->ports[peer].device;
+    return subnet_beyond(subnet, &subnet->ports[subnet->devices[device].first_port + i]);
 }
 
 /* Spreads from one device over all cables. stack: room for all devices. */
@@ -290,20 +288,11 @@ static void list_tidy(struct hostlist *list)
 
 static int list_find(const struct hostlist *list, const char *name)
 {
-    size_t low = 0, high = list->count;
+    char **found = list->count == 0 ? NULL
+                                    : bsearch(&name, list->names, list->count, sizeof *list->names,
+                                              sysfs_compare_names);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = sysfs_compare(name, list->names[middle]);
-
-        if (order == 0)
-            return (int)middle;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return -1;
+    return found ? (int)(found - list->names) : -1;
 }
 
 static bool is_rail(const struct subnet *subnet, size_t port)

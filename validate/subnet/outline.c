@@ -107,7 +107,7 @@ static const char *name_in_conf(const struct draft *draft, const struct hostlist
         size_t count = 0;
 
         for (size_t k = 0; k < nodes->count; k++)
-            count += hostlist_contains(&conf->leaves[i].nodes, nodes->names[k]);
+            count += hostlist_contains(&conf->leaves[i].below, nodes->names[k]);
         if (count > most) {
             most = count;
             best = i;
@@ -263,7 +263,7 @@ static int find_leaf(const struct outline *outline, const struct hostlist *nodes
 
 /* A leaf of conf none of whose nodes any cable shows; below what joins all others, if anything
  * does. Returns its place, -1 when memory is out. */
-static int add_conf_leaf(struct draft *draft, const struct topology_leaf *leaf)
+static int add_conf_leaf(struct draft *draft, const struct topology_switch *leaf)
 {
     struct outline *outline = draft->outline;
     struct outline_switch *item;
@@ -291,7 +291,7 @@ static int keep_nodes(struct draft *draft)
     int rv = 0;
 
     for (size_t i = 0; conf && rv == 0 && i < conf->count; i++) {
-        const struct hostlist *nodes = &conf->leaves[i].nodes;
+        const struct hostlist *nodes = &conf->leaves[i].below;
         int leaf = -1;
 
         for (size_t k = 0; rv == 0 && k < nodes->count; k++) {

@@ -98,6 +98,11 @@ struct subnet_port *subnet_port(const struct subnet *subnet, int device, int num
                                                    : NULL;
 }
 
+int subnet_beyond(const struct subnet *subnet, const struct subnet_port *port)
+{
+    return !port || port->peer < 0 ? -1 : subnet->ports[port->peer].device;
+}
+
 int subnet_link(struct subnet *subnet, struct subnet_port *one, struct subnet_port *other,
                 struct error *err)
 {

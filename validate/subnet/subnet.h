@@ -91,6 +91,9 @@ int subnet_add(struct subnet *subnet, enum subnet_kind kind, uint64_t guid, cons
 /* The port of that number, NULL when the device has no such. */
 struct subnet_port *subnet_port(const struct subnet *subnet, int device, int number);
 
+/* The device at the other end of the port's cable, -1: it has none. port NULL: -1. */
+int subnet_beyond(const struct subnet *subnet, const struct subnet_port *port);
+
 /* Says that two ports are the ends of one cable; twice the same is nothing new. Returns 0, or -1
  * with err when one of them has another peer. */
 int subnet_link(struct subnet *subnet, struct subnet_port *one, struct subnet_port *other,

@@ -28,14 +28,14 @@ static int conf_from_cluster(const struct certify *certify, struct topology_conf
     if (!conf->leaves)
         return -1;
     for (size_t i = 0; i < cluster->leaf_count; i++) {
-        struct topology_leaf *leaf = &conf->leaves[conf->count++];
+        struct topology_switch *leaf = &conf->leaves[conf->count++];
 
         leaf->name = strdup(cluster->leaves[i]);
         if (!leaf->name)
             return -1;
         for (size_t k = 0; k < cluster->node_count; k++)
             if (cluster->nodes[k].leaf == (int)i &&
-                hostlist_append(&leaf->nodes, cluster->nodes[k].name) != 0)
+                hostlist_append(&leaf->below, cluster->nodes[k].name) != 0)
                 return -1;
     }
     return 0;
@@ -158,7 +158,7 @@ static int subnet_take(struct certify *certify, const struct subnet *subnet,
 static void conf_narrow(struct topology_conf *conf, const struct subnet *subnet)
 {
     for (size_t i = 0; i < conf->count; i++) {
-        struct hostlist *nodes = &conf->leaves[i].nodes;
+        struct hostlist *nodes = &conf->leaves[i].below;
         size_t kept = 0;
 
         for (size_t k = 0; k < nodes->count; k++) {

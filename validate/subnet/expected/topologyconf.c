@@ -10,69 +10,43 @@
 #include "lib/base/grow.h"
 #include "lib/slurm/slurmconf.h"
 
+static void switch_clear(struct topology_switch *one)
+{
+    free(one->name);
+    free(one->at.file);
+    hostlist_clear(&one->below);
+}
+
 void topology_conf_clear(struct topology_conf *conf)
 {
     if (!conf)
         return;
-    for (size_t i = 0; i < conf->count; i++) {
-        free(conf->leaves[i].name);
-        free(conf->leaves[i].at.file);
-        hostlist_clear(&conf->leaves[i].nodes);
-    }
-    for (size_t i = 0; i < conf->switch_count; i++) {
-        free(conf->switches[i].name);
-        free(conf->switches[i].at.file);
-        hostlist_clear(&conf->switches[i].below);
-    }
+    for (size_t i = 0; i < conf->count; i++)
+        switch_clear(&conf->leaves[i]);
+    for (size_t i = 0; i < conf->switch_count; i++)
+        switch_clear(&conf->switches[i]);
     free(conf->leaves);
     free(conf->switches);
     *conf = (struct topology_conf){0};
 }
 
-/* Returns 0, or -1 when memory is out. */
-static int place_copy(struct topology_place *to, struct topology_place at)
+int topology_conf_add(struct topology_conf *conf, bool is_leaf, const char *name,
+                      struct topology_place at, const char *below, struct error *err)
 {
-    to->line = at.line;
-    to->file = at.file ? strdup(at.file) : NULL;
-    return at.file && !to->file ? -1 : 0;
-}
-
-int topology_conf_add_switch(struct topology_conf *conf, const char *name, struct topology_place at,
-                             const char *below, struct error *err)
-{
-    struct topology_switch added = {.name = strdup(name)};
-    int rv =
-        added.name && place_copy(&added.at, at) == 0 && GROW(conf->switches, conf->switch_count)
-            ? 0
-            : error_set(err, "no memory");
-
-    if (rv == 0 && hostlist_expand(below, &added.below, err) != 0)
-        rv = error_prefix(err, "switches %.60s", below);
-    if (rv == 0) {
-        conf->switches[conf->switch_count++] = added;
-        return 0;
-    }
-    free(added.name);
-    free(added.at.file);
-    return rv;
-}
-
-int topology_conf_add_leaf(struct topology_conf *conf, const char *name, struct topology_place at,
-                           const char *nodes, struct error *err)
-{
-    struct topology_leaf added = {.name = strdup(name)};
-    int rv = added.name && place_copy(&added.at, at) == 0 && GROW(conf->leaves, conf->count)
+    struct topology_switch **all = is_leaf ? &conf->leaves : &conf->switches;
+    size_t *count = is_leaf ? &conf->count : &conf->switch_count;
+    struct topology_switch added = {.name = strdup(name),
+                                    .at = {at.file ? strdup(at.file) : NULL, at.line}};
+    int rv = added.name && (added.at.file || !at.file) && GROW(*all, *count)
                  ? 0
                  : error_set(err, "no memory");
 
-    if (rv == 0 && hostlist_expand(nodes, &added.nodes, err) != 0)
-        rv = error_prefix(err, "Nodes=%.60s", nodes);
-    if (rv == 0) {
-        conf->leaves[conf->count++] = added;
-        return 0;
-    }
-    free(added.name);
-    free(added.at.file);
+    if (rv == 0 && hostlist_expand(below, &added.below, err) != 0)
+        rv = error_prefix(err, is_leaf ? "Nodes=%.60s" : "switches %.60s", below);
+    if (rv == 0)
+        (*all)[(*count)++] = added;
+    else
+        switch_clear(&added);
     return rv;
 }
 
@@ -93,7 +67,7 @@ static int read_line(struct topology_conf *conf, const struct slurm_line *line, 
     is_shown = slurm_line_value(line, "Level", value, size);
     has_nodes = slurm_line_value(line, "Nodes", value, size);
     if (slurm_line_value(line, "Switches", value, size) && (is_shown || !has_nodes))
-        return topology_conf_add_switch(conf, name, at, value, err);
+        return topology_conf_add(conf, false, name, at, value, err);
     if (*value)
         return error_set(err,
                          "%s has both Nodes= and Switches=, which slurmctld refuses: nodes are "
@@ -101,7 +75,7 @@ static int read_line(struct topology_conf *conf, const struct slurm_line *line, 
                          name);
     if (!slurm_line_value(line, "Nodes", value, size))
         return error_set(err, "%s has neither Nodes= nor Switches=", name);
-    return topology_conf_add_leaf(conf, name, at, value, err);
+    return topology_conf_add(conf, true, name, at, value, err);
 }
 
 static int read_lines(struct topology_conf *conf, const struct slurm_lines *lines,
@@ -176,7 +150,7 @@ const char *topology_conf_find(const char *directory, char *path, size_t size)
 int topology_conf_leaf(const struct topology_conf *conf, const char *node)
 {
     for (size_t i = 0; i < conf->count; i++)
-        if (hostlist_contains(&conf->leaves[i].nodes, node))
+        if (hostlist_contains(&conf->leaves[i].below, node))
             return (int)i;
     return -1;
 }

@@ -17,22 +17,15 @@ struct topology_place {
     int line;   /* 0: it is not from a file */
 };
 
-struct topology_leaf {
-    char *name;
-    struct hostlist nodes;
-    struct topology_place at;
-};
-
-/* A switch above others. */
 struct topology_switch {
     char *name;
-    struct hostlist below; /* names of leaves and switches */
+    struct hostlist below; /* a leaf's nodes, else the leaves and switches */
     struct topology_place at;
 };
 
 struct topology_conf {
     char path[256];
-    struct topology_leaf *leaves; /* in the order of the file */
+    struct topology_switch *leaves; /* in the order of the file */
     size_t count;
     struct topology_switch *switches; /* those above, likewise */
     size_t switch_count;
@@ -48,12 +41,9 @@ void topology_conf_clear(struct topology_conf *conf);
 const char *topology_conf_find(const char *directory, char *path, size_t size);
 bool topology_conf_is_yaml(const char *path);
 
-/* For the readers. nodes and below are Slurm's notation, at.file is copied. Each returns 0, or -1
- * with err. */
-int topology_conf_add_leaf(struct topology_conf *conf, const char *name, struct topology_place at,
-                           const char *nodes, struct error *err);
-int topology_conf_add_switch(struct topology_conf *conf, const char *name, struct topology_place at,
-                             const char *below, struct error *err);
+/* For the readers. below is in Slurm's notation, at.file is copied. Returns 0, or -1 with err. */
+int topology_conf_add(struct topology_conf *conf, bool is_leaf, const char *name,
+                      struct topology_place at, const char *below, struct error *err);
 /* Of several topologies the first with cluster_default that is a tree or of blocks, else the first
  * such. */
 int topology_conf_read_yaml(const char *path, struct topology_conf *conf, struct error *err);

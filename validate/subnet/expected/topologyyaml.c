@@ -72,10 +72,8 @@ static int read_item(yaml_document_t *document, const yaml_node_t *item, const c
         return error_set(err, "expected %s: NAME", kind);
     if (nodes && children)
         return error_set(err, "%s has both nodes: and children:, which slurmctld refuses", name);
-    if (nodes)
-        return topology_conf_add_leaf(conf, name, at, nodes, err);
-    if (children)
-        return topology_conf_add_switch(conf, name, at, children, err);
+    if (nodes || children)
+        return topology_conf_add(conf, nodes, name, at, nodes ? nodes : children, err);
     return error_set(err, "%s has neither nodes: nor children:", name);
 }
 

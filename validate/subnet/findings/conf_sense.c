@@ -37,37 +37,30 @@ static const char *line_text(const struct sense *sense, const struct topology_pl
     return text;
 }
 
-/* Name i of all: leaves first. */
-static const char *name_at(const struct topology_conf *conf, size_t i,
-                           const struct topology_place **at)
+/* Number i of all: leaves first. */
+static const struct topology_switch *switch_at(const struct topology_conf *conf, size_t i)
 {
-    if (i < conf->count) {
-        *at = &conf->leaves[i].at;
-        return conf->leaves[i].name;
-    }
-    *at = &conf->switches[i - conf->count].at;
-    return conf->switches[i - conf->count].name;
+    return i < conf->count ? &conf->leaves[i] : &conf->switches[i - conf->count];
 }
 
 static void judge_doubles(const struct sense *sense)
 {
     const struct topology_conf *conf = sense->conf;
     char where[300], first_line[300];
-    const struct topology_place *at, *first;
 
     for (size_t i = 1; i < conf->count + conf->switch_count; i++) {
-        const char *name = name_at(conf, i, &at);
-        bool is_double = false;
+        const char *name = switch_at(conf, i)->name;
+        const struct topology_place *at = &switch_at(conf, i)->at, *first;
+        size_t k = 0;
 
-        for (size_t k = 0; k < i && !is_double; k++)
-            is_double = strcmp(name_at(conf, k, &first), name) == 0;
-        if (!is_double)
+        while (strcmp(switch_at(conf, k)->name, name) != 0)
+            k++;
+        if (k == i)
             continue;
+        first = &switch_at(conf, k)->at;
         if (is_one_file(at, first) && at->line < first->line) {
-            const struct topology_place *keep = at;
-
-            at = first;
-            first = keep;
+            first = at;
+            at = &switch_at(conf, k)->at;
         }
         subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_FAIL, "", name,
                            "%s has %s a second time, first in %s: slurmctld does not start with "
@@ -115,7 +108,7 @@ static void judge_loops(const struct sense *sense)
 static void judge_shared(const struct sense *sense, size_t leaf)
 {
     const struct topology_conf *conf = sense->conf;
-    const struct hostlist *nodes = &conf->leaves[leaf].nodes;
+    const struct hostlist *nodes = &conf->leaves[leaf].below;
     struct hostlist shared = {0};
     int other = -1;
     char where[300], line[300], *folded;
@@ -166,17 +159,17 @@ static bool is_alike(const char *one, const char *other)
 static void judge_left_out(const struct sense *sense, size_t leaf)
 {
     const struct subnet *subnet = sense->subnet;
-    const struct topology_leaf *of = &sense->conf->leaves[leaf];
+    const struct topology_switch *of = &sense->conf->leaves[leaf];
     struct hostlist out = {0};
     char where[300], *folded;
     int last = -1;
 
-    for (size_t i = 0; i < subnet->attachment_count && of->nodes.count > 0; i++) {
+    for (size_t i = 0; i < subnet->attachment_count && of->below.count > 0; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
 
         if (sense->groups->group_of[at->node] >= 0 || at->node == last ||
             sense->groups->groups[leaf].leaves[at->rail] != at->leaf ||
-            !is_alike(subnet->nodes.names[at->node], of->nodes.names[0]))
+            !is_alike(subnet->nodes.names[at->node], of->below.names[0]))
             continue;
         last = at->node;
         if (hostlist_append(&out, subnet->nodes.names[at->node]) != 0)

@@ -69,27 +69,21 @@ int subnet_judge(const struct subnet *subnet, const struct topology_conf *conf,
                  struct subnet_findings *findings)
 {
     struct subnet_groups groups;
-    int rv = subnet_groups_make(subnet, conf, &groups);
 
     *findings = (struct subnet_findings){0};
-    if (rv == 0)
-        rv = subnet_judge_presence(subnet, conf, &groups, findings);
-    if (rv == 0)
-        rv = subnet_judge_places(subnet, conf, &groups, findings);
-    if (rv == 0)
-        subnet_judge_conf(subnet, conf, &groups, findings);
-    if (rv == 0)
-        rv = subnet_judge_upper(subnet, conf, &groups, findings);
-    if (rv == 0)
-        rv = subnet_judge_uplinks(subnet, findings);
-    if (rv == 0)
-        rv = subnet_judge_rates(subnet, findings);
+    if (subnet_groups_make(subnet, conf, &groups) != 0)
+        return -1;
+    subnet_judge_presence(subnet, conf, &groups, findings);
+    subnet_judge_places(subnet, conf, &groups, findings);
+    subnet_judge_conf(subnet, conf, &groups, findings);
+    subnet_judge_upper(subnet, conf, &groups, findings);
+    subnet_judge_uplinks(subnet, findings);
+    subnet_judge_rates(subnet, findings);
     subnet_groups_clear(&groups);
-    if (rv == 0 && findings->is_out_of_memory)
-        rv = -1;
-    if (rv != 0)
-        subnet_findings_clear(findings);
-    return rv;
+    if (!findings->is_out_of_memory)
+        return 0;
+    subnet_findings_clear(findings);
+    return -1;
 }
 
 const char *subnet_free_port(const struct subnet *subnet, int leaf, char *text, size_t size)
@@ -99,9 +93,9 @@ const char *subnet_free_port(const struct subnet *subnet, int leaf, char *text, 
     char label[48];
 
     for (int number = 1; number <= device->port_count; number++) {
-        int peer = subnet_port(subnet, leaf, number)->peer;
+        int other = subnet_beyond(subnet, subnet_port(subnet, leaf, number));
 
-        if (peer >= 0 && subnet->devices[subnet->ports[peer].device].kind == SUBNET_ADAPTER) {
+        if (other >= 0 && subnet->devices[other].kind == SUBNET_ADAPTER) {
             first = first ? first : number;
             last = number;
         }

@@ -56,7 +56,7 @@ struct subnet_finding *subnet_finding_add(struct subnet_findings *findings,
 
 /* Groups of nodes that belong under the same switches, and these switches. */
 struct subnet_group {
-    const struct topology_leaf *leaf; /* of topology.conf; NULL without */
+    const struct topology_switch *leaf; /* of topology.conf; NULL without */
     int *leaves;    /* for each rail the switch where it belongs, -1: the group has no such rail, or
                        it cannot be told */
     int *counts;    /* for each rail how many nodes have it, wherever */
@@ -79,20 +79,20 @@ int subnet_groups_make(const struct subnet *subnet, const struct topology_conf *
                        struct subnet_groups *groups);
 void subnet_groups_clear(struct subnet_groups *groups);
 
-/* The parts of subnet_judge(). Each returns 0, or -1 when memory is out. */
-int subnet_judge_presence(const struct subnet *subnet, const struct topology_conf *conf,
-                          const struct subnet_groups *groups, struct subnet_findings *findings);
-int subnet_judge_places(const struct subnet *subnet, const struct topology_conf *conf,
-                        const struct subnet_groups *groups, struct subnet_findings *findings);
+/* The parts of subnet_judge(). */
+void subnet_judge_presence(const struct subnet *subnet, const struct topology_conf *conf,
+                           const struct subnet_groups *groups, struct subnet_findings *findings);
+void subnet_judge_places(const struct subnet *subnet, const struct topology_conf *conf,
+                         const struct subnet_groups *groups, struct subnet_findings *findings);
 /* topology.conf by itself, as far as what is cabled tells: names twice, loops, nodes in two lines
  * or in none, leaves beside the tree, leaves that are one switch. */
 void subnet_judge_conf(const struct subnet *subnet, const struct topology_conf *conf,
                        const struct subnet_groups *groups, struct subnet_findings *findings);
 /* topology.conf above its leaves. */
-int subnet_judge_upper(const struct subnet *subnet, const struct topology_conf *conf,
-                       const struct subnet_groups *groups, struct subnet_findings *findings);
-int subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings);
-int subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *findings);
+void subnet_judge_upper(const struct subnet *subnet, const struct topology_conf *conf,
+                        const struct subnet_groups *groups, struct subnet_findings *findings);
+void subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings);
+void subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *findings);
 
 /* Whether another adapter says that it is that rail of that node too. i: a place in attachments. */
 bool subnet_is_double(const struct subnet *subnet, size_t i);

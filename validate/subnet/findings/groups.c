@@ -44,7 +44,7 @@ static void groups_from_conf(const struct subnet *subnet, const struct topology_
                              struct subnet_groups *groups)
 {
     for (size_t i = 0; i < conf->count; i++) {
-        const struct hostlist *names = &conf->leaves[i].nodes;
+        const struct hostlist *names = &conf->leaves[i].below;
 
         groups->groups[i].leaf = &conf->leaves[i];
         for (size_t k = 0; k < names->count; k++) {
@@ -139,9 +139,9 @@ static bool has_gap(const struct subnet *subnet, int device)
     int last = 0;
 
     for (int number = 1; number <= subnet->devices[device].port_count; number++) {
-        int peer = subnet_port(subnet, device, number)->peer;
+        int other = subnet_beyond(subnet, subnet_port(subnet, device, number));
 
-        if (peer < 0 || subnet->devices[subnet->ports[peer].device].kind != SUBNET_ADAPTER)
+        if (other < 0 || subnet->devices[other].kind != SUBNET_ADAPTER)
             continue;
         if (last > 0 && number > last + 1)
             return true;

@@ -230,14 +230,13 @@ static void report_misplaced(struct hunt *hunt, struct stray *stray)
 }
 
 /* Every rail that is not where its group's belong, or on a switch above the leaves. */
-static int find_strays(struct hunt *hunt)
+static void find_strays(struct hunt *hunt)
 {
     const struct subnet *subnet = hunt->subnet;
 
     hunt->strays.items = malloc((subnet->attachment_count + 1) * sizeof *hunt->strays.items);
-    if (!hunt->strays.items)
-        return -1;
-    for (size_t i = 0; i < subnet->attachment_count; i++) {
+    hunt->findings->is_out_of_memory |= !hunt->strays.items;
+    for (size_t i = 0; hunt->strays.items && i < subnet->attachment_count; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
         const struct subnet_group *group = group_of(hunt, at->node);
         int home = group ? group->leaves[at->rail] : -1;
@@ -254,7 +253,6 @@ static int find_strays(struct hunt *hunt)
                                                                   .home = home,
                                                                   .found = at->leaf};
     }
-    return 0;
 }
 
 /* A leaf of which half is here and half is there, and no name that decides. */
@@ -310,7 +308,7 @@ static const char *split_nodes(const struct hunt *hunt, const struct split *spli
 
 static void report_split(struct hunt *hunt, const struct split *split)
 {
-    const struct topology_leaf *leaf = split->group->leaf;
+    const struct topology_switch *leaf = split->group->leaf;
     char one[400], other[400], place[300], some[64], others[64];
 
     subnet_finding_add(
@@ -327,7 +325,7 @@ static void report_split(struct hunt *hunt, const struct split *split)
 
 /* Every leaf that is split once, whatever its number of rails; of two that are split over the same
  * switches, which have cables swapped, the first. */
-static int judge_conf(struct hunt *hunt)
+static void judge_conf(struct hunt *hunt)
 {
     const struct subnet *subnet = hunt->subnet;
     int *tally = calloc(subnet->device_count + 1, sizeof *tally);
@@ -353,21 +351,20 @@ static int judge_conf(struct hunt *hunt)
             continue;
         report_split(hunt, &splits[count++]);
     }
+    hunt->findings->is_out_of_memory |= !tally || !splits;
     free(tally);
     free(splits);
-    return tally && splits ? 0 : -1;
 }
 
-int subnet_judge_places(const struct subnet *subnet, const struct topology_conf *conf,
-                        const struct subnet_groups *groups, struct subnet_findings *findings)
+void subnet_judge_places(const struct subnet *subnet, const struct topology_conf *conf,
+                         const struct subnet_groups *groups, struct subnet_findings *findings)
 {
     struct hunt hunt = {.subnet = subnet, .conf = conf, .groups = groups, .findings = findings};
     struct strays *strays = &hunt.strays;
 
-    if (find_strays(&hunt) != 0 || (conf && judge_conf(&hunt) != 0)) {
-        free(strays->items);
-        return -1;
-    }
+    find_strays(&hunt);
+    if (conf)
+        judge_conf(&hunt);
     for (size_t i = 0, end; i < strays->count; i = end) {
         for (end = i + 1; end < strays->count && strays->items[end].node == strays->items[i].node;)
             end++;
@@ -387,5 +384,4 @@ int subnet_judge_places(const struct subnet *subnet, const struct topology_conf 
             report_misplaced(&hunt, stray);
     }
     free(strays->items);
-    return 0;
 }

@@ -102,8 +102,8 @@ static bool judge_unnamed(const struct subnet *subnet, const struct topology_con
     struct subnet_finding *finding;
 
     for (size_t i = 0; i < conf->count; i++)
-        for (size_t k = 0; k < conf->leaves[i].nodes.count; k++, count++)
-            if (subnet_node(subnet, conf->leaves[i].nodes.names[k]) >= 0)
+        for (size_t k = 0; k < conf->leaves[i].below.count; k++, count++)
+            if (subnet_node(subnet, conf->leaves[i].below.names[k]) >= 0)
                 return false;
     for (size_t i = 0; i < subnet->device_count; i++)
         nameless += subnet->devices[i].kind == SUBNET_ADAPTER && !subnet->devices[i].is_service &&
@@ -130,16 +130,16 @@ static bool judge_unnamed(const struct subnet *subnet, const struct topology_con
 static void judge_absent(const struct subnet *subnet, const struct topology_conf *conf,
                          const struct subnet_group *group, struct subnet_findings *findings)
 {
-    const struct topology_leaf *leaf = group->leaf;
+    const struct topology_switch *leaf = group->leaf;
     struct hostlist absent = {0};
     char *folded, home[560], place[300];
 
     topology_conf_place(conf, &leaf->at, place, sizeof place);
-    for (size_t i = 0; i < leaf->nodes.count; i++)
-        if (subnet_node(subnet, leaf->nodes.names[i]) < 0 &&
-            hostlist_append(&absent, leaf->nodes.names[i]) != 0)
+    for (size_t i = 0; i < leaf->below.count; i++)
+        if (subnet_node(subnet, leaf->below.names[i]) < 0 &&
+            hostlist_append(&absent, leaf->below.names[i]) != 0)
             findings->is_out_of_memory = true;
-    if (absent.count > 1 && absent.count == leaf->nodes.count) {
+    if (absent.count > 1 && absent.count == leaf->below.count) {
         folded = hostlist_fold(&absent);
         subnet_finding_add(
             findings, SUBNET_MISSING, VERDICT_FAIL, "", leaf->name,
@@ -297,20 +297,18 @@ static void judge_mute(const struct subnet *subnet, struct subnet_findings *find
     hostlist_clear(&mute);
 }
 
-int subnet_judge_presence(const struct subnet *subnet, const struct topology_conf *conf,
-                          const struct subnet_groups *groups, struct subnet_findings *findings)
+void subnet_judge_presence(const struct subnet *subnet, const struct topology_conf *conf,
+                           const struct subnet_groups *groups, struct subnet_findings *findings)
 {
     bool *is_common = calloc(subnet->rails.count + 1, sizeof *is_common);
     bool is_strange = conf && judge_unnamed(subnet, conf, findings);
-    int common_count;
+    int common_count = is_common ? common_rails(subnet, groups, is_common) : 0;
 
-    if (!is_common)
-        return -1;
-    common_count = common_rails(subnet, groups, is_common);
+    findings->is_out_of_memory |= !is_common;
     judge_doubles(subnet, findings);
     for (size_t i = 0; conf && !is_strange && i < groups->count; i++)
         judge_absent(subnet, conf, &groups->groups[i], findings);
-    for (size_t i = 0; i < groups->count; i++) {
+    for (size_t i = 0; is_common && i < groups->count; i++) {
         char *name = group_name(subnet, groups, i);
 
         judge_group_rails(subnet, &groups->groups[i], name ? name : "?", is_common, common_count,
@@ -322,5 +320,4 @@ int subnet_judge_presence(const struct subnet *subnet, const struct topology_con
             judge_node_rails(subnet, &groups->groups[groups->group_of[i]], (int)i, findings);
     judge_mute(subnet, findings);
     free(is_common);
-    return 0;
 }

@@ -449,7 +449,7 @@ static void judge_leaf(const struct subnet *subnet, const struct link *links, si
                          rail, findings);
 }
 
-int subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *findings)
+void subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *findings)
 {
     int offset = subnet->level_count + 2;
     struct usual *usuals = calloc(subnet->rails.count + (size_t)offset + 1, sizeof *usuals);
@@ -458,6 +458,7 @@ int subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *find
     struct link *links = collect(subnet, &count);
     bool has_memory = usuals && tallies && links;
 
+    findings->is_out_of_memory |= !has_memory;
     if (has_memory) {
         qsort(links, count, sizeof *links, by_rail);
         find_rail_usuals(links, count, offset, usuals);
@@ -484,5 +485,4 @@ int subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *find
     free(usuals);
     free(tallies);
     free(links);
-    return has_memory ? 0 : -1;
 }

@@ -69,6 +69,11 @@ int tier_usual_bundle(const struct tier *tier, int a, const int *peers, int coun
     return 2 * times > tier->upper_count ? usual : -1;
 }
 
+static int beyond(const struct tier *tier, int i, int number)
+{
+    return subnet_beyond(tier->subnet, subnet_port(tier->subnet, tier->lower[i], number));
+}
+
 int tier_usual_from_port(const struct tier *tier, const int *peers, int count, int number,
                          int *times)
 {
@@ -76,19 +81,13 @@ int tier_usual_from_port(const struct tier *tier, const int *peers, int count, i
 
     *times = 0;
     for (int i = 0; i < count; i++) {
-        const struct subnet_port *port = subnet_port(tier->subnet, tier->lower[peers[i]], number);
-        int device = port && port->peer >= 0 ? tier->subnet->ports[port->peer].device : -1;
-        int same = 0;
+        int device = beyond(tier, peers[i], number), same = 0;
 
         if (device < 0 || tier->place[device] < 0 ||
             tier->subnet->devices[device].level != tier_device(tier, peers[i])->level + 1)
             continue;
-        for (int k = 0; k < count; k++) {
-            const struct subnet_port *other =
-                subnet_port(tier->subnet, tier->lower[peers[k]], number);
-
-            same += other && other->peer >= 0 && tier->subnet->ports[other->peer].device == device;
-        }
+        for (int k = 0; k < count; k++)
+            same += beyond(tier, peers[k], number) == device;
         if (same > *times) {
             *times = same;
             best = device;
@@ -105,15 +104,14 @@ static void tier_count(struct tier *tier)
     for (int i = 0; i < tier->lower_count; i++) {
         const struct subnet_device *device = tier_device(tier, i);
 
-        for (int k = 0; k < device->port_count; k++) {
-            int peer = subnet->ports[device->first_port + k].peer;
-            const struct subnet_device *other;
+        for (int number = 1; number <= device->port_count; number++) {
+            int next = beyond(tier, i, number);
+            const struct subnet_device *other = next < 0 ? NULL : &subnet->devices[next];
 
-            if (peer < 0)
+            if (!other)
                 continue;
-            other = &subnet->devices[subnet->ports[peer].device];
             if (other->kind == SUBNET_SWITCH && other->level == device->level + 1) {
-                tier_bundle(tier, i)[tier->place[subnet->ports[peer].device]]++;
+                tier_bundle(tier, i)[tier->place[next]]++;
                 tier->up[i]++;
             } else if (other->kind == SUBNET_SWITCH && other->level == device->level) {
                 tier->across[i]++;
@@ -170,12 +168,10 @@ void tier_clear(struct tier *tier)
 
 bool tier_leads_up(const struct tier *tier, int i, int number)
 {
-    const struct subnet_port *port = subnet_port(tier->subnet, tier->lower[i], number);
-    const struct subnet_device *other =
-        !port || port->peer < 0 ? NULL
-                                : &tier->subnet->devices[tier->subnet->ports[port->peer].device];
+    int other = beyond(tier, i, number);
 
-    return other && other->kind == SUBNET_SWITCH && other->level == tier_device(tier, i)->level + 1;
+    return other >= 0 && tier->subnet->devices[other].kind == SUBNET_SWITCH &&
+           tier->subnet->devices[other].level == tier_device(tier, i)->level + 1;
 }
 
 const char *tier_empty_port(const struct subnet *subnet, int device, char *text, size_t size)

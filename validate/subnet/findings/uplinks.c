@@ -130,12 +130,11 @@ static void judge_across(struct tier *tier, int a, int *peers)
     count = tier_peers(tier, a, peers);
     for (int i = 0; i < device->port_count; i++) {
         int port = device->first_port + i, peer = tier->subnet->ports[port].peer;
-        int b = peer < 0 ? -1 : tier->place[tier->subnet->ports[peer].device];
+        int next = subnet_beyond(tier->subnet, &tier->subnet->ports[port]);
+        int b = next < 0 ? -1 : tier->place[next];
 
-        if (peer < port || b < 0 ||
-            tier->subnet->devices[tier->subnet->ports[peer].device].level != device->level)
+        if (peer < port || b < 0 || tier->subnet->devices[next].level != device->level)
             continue;
-
         poor = tier->up[a] <= tier->up[b] ? a : b;
         name_missing(tier, poor, peers, count, missing, sizeof missing);
         subnet_finding_add(
@@ -158,9 +157,9 @@ static int surplus_cable(const struct tier *tier, int a, int k, const int *peers
     int last = -1, lone = -1, lone_count = 0, times;
 
     for (int i = 0; i < device->port_count; i++) {
-        int port = device->first_port + i, peer = tier->subnet->ports[port].peer;
+        int port = device->first_port + i;
 
-        if (peer < 0 || tier->subnet->ports[peer].device != tier->upper[k])
+        if (subnet_beyond(tier->subnet, &tier->subnet->ports[port]) != tier->upper[k])
             continue;
         last = port;
         if (tier_usual_from_port(tier, peers, count, i + 1, &times) != tier->upper[k] &&
@@ -283,8 +282,8 @@ static void judge_tree(struct tier *tier, int *peers)
     tier_judge_pods(tier);
 }
 
-static int judge_tier(const struct subnet *subnet, int plane, int level,
-                      struct subnet_findings *findings)
+static void judge_tier(const struct subnet *subnet, int plane, int level,
+                       struct subnet_findings *findings)
 {
     struct tier tier = {.subnet = subnet, .findings = findings};
     int rv = tier_make(&tier, plane, level);
@@ -295,9 +294,9 @@ static int judge_tier(const struct subnet *subnet, int plane, int level,
         judge_tree(&tier, peers);
     else if (peers && tier.lower_count > 2)
         tier_judge_mesh(&tier);
+    findings->is_out_of_memory |= !peers;
     free(peers);
     tier_clear(&tier);
-    return peers ? 0 : -1;
 }
 
 /* Whether the leaf has a cable to another switch. */
@@ -306,9 +305,9 @@ static bool has_uplink(const struct subnet *subnet, int device)
     const struct subnet_device *of = &subnet->devices[device];
 
     for (int i = 0; i < of->port_count; i++) {
-        int peer = subnet->ports[of->first_port + i].peer;
+        int other = subnet_beyond(subnet, &subnet->ports[of->first_port + i]);
 
-        if (peer >= 0 && subnet->devices[subnet->ports[peer].device].kind == SUBNET_SWITCH)
+        if (other >= 0 && subnet->devices[other].kind == SUBNET_SWITCH)
             return true;
     }
     return false;
@@ -376,7 +375,7 @@ static void judge_unconnected(const struct subnet *subnet, const struct leaf_cou
         ->value = 0;
 }
 
-int subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings)
+void subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *findings)
 {
     struct leaf_counts counts;
     int rv = leaf_counts_make(subnet, &counts);
@@ -385,11 +384,8 @@ int subnet_judge_uplinks(const struct subnet *subnet, struct subnet_findings *fi
         if (subnet->devices[i].level == 0 && !has_uplink(subnet, (int)i))
             judge_unconnected(subnet, &counts, (int)i, findings);
     leaf_counts_clear(&counts);
-    if (rv != 0)
-        return -1;
+    findings->is_out_of_memory |= rv != 0;
     for (int plane = 0; plane < subnet->plane_count; plane++)
         for (int level = 0; level < subnet->level_count; level++)
-            if (judge_tier(subnet, plane, level, findings) != 0)
-                return -1;
-    return 0;
+            judge_tier(subnet, plane, level, findings);
 }

@@ -43,8 +43,7 @@ static void find_above(const struct upper *upper, size_t leaf)
 
         for (int number = 1; device >= 0 && number <= subnet->devices[device].port_count;
              number++) {
-            int peer = subnet_port(subnet, device, number)->peer;
-            int other = peer < 0 ? -1 : subnet->ports[peer].device;
+            int other = subnet_beyond(subnet, subnet_port(subnet, device, number));
 
             if (other >= 0 && subnet->devices[other].kind == SUBNET_SWITCH &&
                 subnet->devices[other].level > subnet->devices[device].level)
@@ -192,31 +191,31 @@ static void judge_names(const struct upper *upper)
         }
 }
 
-int subnet_judge_upper(const struct subnet *subnet, const struct topology_conf *conf,
-                       const struct subnet_groups *groups, struct subnet_findings *findings)
+void subnet_judge_upper(const struct subnet *subnet, const struct topology_conf *conf,
+                        const struct subnet_groups *groups, struct subnet_findings *findings)
 {
     struct upper upper = {.subnet = subnet, .conf = conf, .groups = groups, .findings = findings};
     bool has_memory;
 
     if (!conf || conf->switch_count == 0)
-        return 0;
+        return;
     upper.parent = calloc(conf->count + 1, sizeof *upper.parent);
     upper.is_above = calloc(conf->count * subnet->device_count + 1, sizeof *upper.is_above);
-    for (size_t i = 0; upper.parent && upper.is_above && i < conf->count; i++) {
+    has_memory = upper.parent && upper.is_above;
+    findings->is_out_of_memory |= !has_memory;
+    for (size_t i = 0; has_memory && i < conf->count; i++) {
         upper.parent[i] = -1;
         for (size_t k = 0; k < conf->switch_count && upper.parent[i] < 0; k++)
             if (hostlist_contains(&conf->switches[k].below, conf->leaves[i].name))
                 upper.parent[i] = (int)k;
         find_above(&upper, i);
     }
-    if (upper.parent && upper.is_above) {
+    if (has_memory) {
         judge_names(&upper);
         for (size_t i = 0; i < conf->count; i++)
             judge_leaf(&upper, i);
         judge_levels(&upper);
     }
-    has_memory = upper.parent && upper.is_above;
     free(upper.parent);
     free(upper.is_above);
-    return has_memory ? 0 : -1;
 }
