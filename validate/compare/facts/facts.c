@@ -218,22 +218,18 @@ void fact_table_clear(struct fact_table *table)
     *table = (struct fact_table){0};
 }
 
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 long fact_table_node(const struct fact_table *table, const char *name)
 {
-    size_t low = 0, high = table->node_count;
+    const char **found = table->node_count == 0 ? NULL
+                                                : bsearch(&name, table->nodes, table->node_count,
+                                                          sizeof name, by_name);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(table->nodes[middle], name);
-
-        if (order == 0)
-            return (long)middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return -1;
+    return found ? found - table->nodes : -1;
 }
 
 long fact_table_key(const struct fact_table *table, const char *name, const char *part)
@@ -247,19 +243,19 @@ long fact_table_key(const struct fact_table *table, const char *name, const char
     return found ? found - table->keys : -1;
 }
 
+static int by_node(const void *left, const void *right)
+{
+    const struct fact_cell *a = left, *b = right;
+
+    return (a->node > b->node) - (a->node < b->node);
+}
+
 const char *fact_table_value(const struct fact_table *table, size_t key, size_t node)
 {
-    size_t low = table->begins[key], high = table->begins[key + 1];
+    const struct fact_cell wanted = {.node = (unsigned)node}, *found;
+    size_t begin = table->begins[key];
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (table->cells[middle].node == node)
-            return table->values[table->cells[middle].value];
-        if (table->cells[middle].node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    found = bsearch(&wanted, table->cells + begin, table->begins[key + 1] - begin, sizeof wanted,
+                    by_node);
+    return found ? table->values[found->value] : NULL;
 }

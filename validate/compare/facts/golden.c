@@ -15,6 +15,15 @@ static int by_fact(const void *left, const void *right)
     return order ? order : strcmp(a->part, b->part);
 }
 
+const struct golden_fact *golden_fact(const struct golden_group *group, const char *name,
+                                      const char *part)
+{
+    const struct golden_fact wanted = {.name = (char *)name, .part = (char *)part};
+
+    return group->count == 0 ? NULL
+                             : bsearch(&wanted, group->facts, group->count, sizeof wanted, by_fact);
+}
+
 /* ---------------------------------------------------------------- reading */
 
 struct reading {

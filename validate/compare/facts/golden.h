@@ -43,6 +43,10 @@ int golden_parse(const char *text, const char *name, struct golden *golden, stru
 
 void golden_clear(struct golden *golden);
 
+/* The group's fact of that name and part; NULL: it has none. */
+const struct golden_fact *golden_fact(const struct golden_group *group, const char *name,
+                                      const char *part);
+
 /* Writes what the majority of each group says, as a text that golden_parse() takes; a fact without
  * a majority is a comment. comment: the first line. Returns 0, or -1 with errno. */
 int golden_write(FILE *stream, const char *comment, const struct fact_table *table,

@@ -37,38 +37,19 @@ static void add(struct comparison *comparison, const struct deviation *deviation
     comparison->deviations[comparison->count++] = *deviation;
 }
 
-static const struct golden_fact *golden_fact(const struct comparison *comparison, unsigned node,
-                                             const struct fact_key *key)
+static bool is_golden(const struct comparison *comparison, unsigned node, const char *name,
+                      const char *part)
 {
     unsigned number = comparison->golden_of ? comparison->golden_of[node] : 0;
-    const struct golden_group *group;
-    size_t low = 0, high;
 
-    if (number == 0)
-        return NULL;
-    group = &comparison->golden->groups[number - 1];
-    high = group->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(group->facts[middle].name, key->name);
-
-        if (order == 0)
-            order = strcmp(group->facts[middle].part, key->part);
-        if (order == 0)
-            return &group->facts[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    return number > 0 && golden_fact(&comparison->golden->groups[number - 1], name, part);
 }
 
 /* A deviation that the majority sees; what the golden file says goes before it. */
 static void add_odd(struct comparison *comparison, struct deviation *deviation, unsigned node,
                     const char *value)
 {
-    if (golden_fact(comparison, node, &(struct fact_key){deviation->name, deviation->part}))
+    if (is_golden(comparison, node, deviation->name, deviation->part))
         return;
     deviation->node = comparison->table->nodes[node];
     deviation->value = value;
@@ -174,18 +155,18 @@ static void compare_group(struct comparison *comparison, size_t key, const struc
     if (2 * deviation.agreeing <= group->count || group->count < 3) {
         unsigned other = most_frequent(comparison, votes, count, best, &deviation.others);
         size_t missing = group->count - count;
-        bool is_golden = false;
+        bool is_known = false;
 
         if (deviation.agreeing == count && (missing == 0 || 2 * missing > group->count))
             return; /* all that have it agree, and most nodes do not have it */
-        for (size_t i = 0; i < count && !is_golden; i++)
-            is_golden = golden_fact(comparison, votes[i].node, &table->keys[key]) != NULL;
+        for (size_t i = 0; i < count && !is_known; i++)
+            is_known = is_golden(comparison, votes[i].node, deviation.name, deviation.part);
         deviation.value = table->values[best];
         deviation.other = missing < deviation.others ? table->values[other] : NULL;
         if (!deviation.other)
             deviation.others = missing;
         deviation.verdict = VERDICT_WARN;
-        if (!is_golden)
+        if (!is_known)
             add(comparison, &deviation);
         return;
     }
