@@ -9,9 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "tests/spank-host/fixture.h"
 #include "tests/spank-host/host.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 
 /* The gate: job_prolog with every certificate and policy, and with what hangs. */
 
@@ -60,9 +62,8 @@ static void gate_states(void)
         {COPIED, "copied", "OnChanged", "n3"},
         {OTHER_CLUSTER, "of another cluster", "OnChanged", "attic"},
     };
-    char policies[256], note[4096];
+    char policies[256];
     struct stat status;
-    FILE *stream;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         put_certificate(cases[i].state);
@@ -80,11 +81,8 @@ static void gate_states(void)
         has_str(host_log, "error: muster: n2: certificate ", "... the log names the node");
         has_str(host_log, cases[i].says, "... and says %s", cases[i].says);
         has_str(host_log, "=refuse; next: muster certify -w n2", "... and the next step");
-        stream = fopen(file("refused"), "r");
-        ok(stream != NULL && fgets(note, sizeof note, stream) != NULL, "... a note is left");
-        has_str(note, cases[i].says, "... that says %s", cases[i].says);
-        if (stream != NULL)
-            fclose(stream);
+        has_str(tree_text(file("refused")), cases[i].says, "... a note is left that says %s",
+                cases[i].says);
         stat(file("refused"), &status);
         is_int(status.st_mode & 07777, 0644, "... and everybody may read");
         is_int(gate(policies, 0), 0, "%s, %s=refuse, a job of root's: passes", cases[i].name,
@@ -105,14 +103,6 @@ static void gate_states(void)
 }
 
 static const char refuse_all[] = "OnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n";
-
-static long now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void gate_lets_through(void)
 {
@@ -136,15 +126,15 @@ static void gate_lets_through(void)
             "... by the key's name");
 
     setenv("FAKE_MUNGE", "hangs", 1);
-    begin = now_ms();
+    begin = clock_ms();
     is_int(gate(refuse_all, 1000), 0, "munged hangs: passes");
-    ok(now_ms() - begin < SOON_MS, "... and holds no job up (%ld ms)", now_ms() - begin);
+    ok(clock_ms() - begin < SOON_MS, "... and holds no job up (%ld ms)", clock_ms() - begin);
     has_str(host_log, "job 12 allowed", "... and says so");
 
     setenv("FAKE_MUNGE", "freezes", 1);
-    begin = now_ms();
+    begin = clock_ms();
     is_int(gate(refuse_all, 1000), 0, "the examination itself hangs: passes");
-    ok(now_ms() - begin < SOON_MS, "... and holds no job up (%ld ms)", now_ms() - begin);
+    ok(clock_ms() - begin < SOON_MS, "... and holds no job up (%ld ms)", clock_ms() - begin);
     has_str(host_log, "no answer within the gate's deadline", "... and says so");
     unsetenv("FAKE_MUNGE");
 

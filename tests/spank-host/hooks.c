@@ -23,7 +23,6 @@ static void in_slurmd(void)
     is_int(host_call("init"), 0, "slurmd: init succeeds whatever muster.conf says");
     is_int(host_option("muster", "on"), -2, "... and registers no options");
     is_str(host_log, "", "... and says nothing");
-    host_unload();
 }
 
 /* ---------------------------------------------------------------- srun, sbatch, salloc */
@@ -48,7 +47,6 @@ static void in_allocator(spank_context_t context, const char *name)
     is_int(host_call("init_post_opt"), 0, "%s: init_post_opt", name);
     is_int(host_call("local_user_init"), 0, "%s: local_user_init", name);
     is_int(host_call("exit"), 0, "%s: exit", name);
-    host_unload();
 
     start(context, NULL);
     setenv("MUSTER_ENVIRONMENT", "perhaps", 1);
@@ -56,19 +54,16 @@ static void in_allocator(spank_context_t context, const char *name)
     is_int(host_call("init_post_opt"), -1, "%s: MUSTER_ENVIRONMENT=perhaps is refused", name);
     is_str(host_log, "error: muster: MUSTER_ENVIRONMENT=perhaps: expected on or off\n",
            "... in one line");
-    host_unload();
 
     start(context, NULL);
     host_call("init");
     host_option("muster", "off");
     is_int(host_call("init_post_opt"), 0, "%s: the command line goes before that twin", name);
-    host_unload();
 
     setenv("MUSTER_ENVIRONMENT", "", 1);
     start(context, NULL);
     host_call("init");
     is_int(host_call("init_post_opt"), 0, "%s: an empty twin is none", name);
-    host_unload();
     unsetenv("MUSTER_ENVIRONMENT");
 
     start(context, NULL);
@@ -78,13 +73,11 @@ static void in_allocator(spank_context_t context, const char *name)
            name);
     has_str(host_log, "error: muster: plugstack.conf: confg=/etc/muster.conf: expected config=PATH",
             "... and is named");
-    host_unload();
 
     start(context, NULL);
     host_call("init");
     is_int(host_call("init"), 0, "%s: a second loading does not fail", name);
     has_str(host_log, "plugin listed twice", "... and is named");
-    host_unload();
 }
 
 /* ---------------------------------------------------------------- slurmstepd */
@@ -98,6 +91,20 @@ static void start_step(const char *conf)
     host_setenv("SLURM_NTASKS", "4");
     host_setenv("SLURMD_NODENAME", "n2");
     host_setenv("SLURM_NODEID", "1");
+}
+
+static void begin_step(const char *conf)
+{
+    start_step(conf);
+    host_call("init");
+}
+
+static void start_task(const char *rank, const char *local_rank)
+{
+    host_call("init_post_opt");
+    host_setenv("SLURM_PROCID", rank);
+    host_setenv("SLURM_LOCALID", local_rank);
+    host_call("task_init");
 }
 
 static void run_step(void)
@@ -133,15 +140,12 @@ static void in_step(void)
     is_str(value("MASTER_PORT"), "20735", "... MASTER_PORT inside muster.conf's range");
     ok(host_getenv("MUSTER_SET") != NULL, "... and the mark");
     is_str(host_log, "", "... without a word");
-    host_unload();
 
     ok(1, "a step without a muster.conf has the defaults");
-    start_step(NULL);
-    host_call("init");
+    begin_step(NULL);
     run_step();
     is_str(value("RANK"), "2", "... RANK");
     is_str(host_log, "", "... without a word");
-    host_unload();
 
     ok(1, "values of the user");
     start_step("");
@@ -152,14 +156,11 @@ static void in_step(void)
     is_str(value("RANK"), "", "... an empty one is kept");
     is_str(value("MASTER_ADDR"), "elsewhere", "... as any other");
     is_str(value("WORLD_SIZE"), "4", "... and the rest is set");
-    host_unload();
 
     ok(1, "a step that has less than it needs");
-    start_step("ShmMB=1000000000\n");
-    host_call("init");
+    begin_step("ShmMB=1000000000\n");
     run_step();
     has_str(host_log, "tell: muster: n2: step 12.3 task 2: /dev/shm has ", "... is told so");
-    host_unload();
 }
 
 static void step_on_a_recorded_machine(void)
@@ -188,7 +189,6 @@ static void step_on_a_recorded_machine(void)
             "root=DIR",
             "a root that is no absolute path is named");
     is_str(value("RANK"), "2", "... and ignored");
-    host_unload();
 }
 
 static void step_with_bad_conf(void)
@@ -196,8 +196,7 @@ static void step_with_bad_conf(void)
     size_t count;
 
     ok(1, "a step with a muster.conf that cannot be read");
-    start_step("MasterPorts=what\n");
-    host_call("init");
+    begin_step("MasterPorts=what\n");
     host_option("muster-explain", NULL);
     count = host_environment_count();
     run_step();
@@ -205,7 +204,6 @@ static void step_with_bad_conf(void)
     has_str(host_log, "error: muster: environment left unchanged: ", "... says so in the log");
     has_str(host_log, "muster.conf:1: ", "... with file and line");
     has_str(host_log, "tell: muster: n2: environment left unchanged: ", "... and explains it");
-    host_unload();
 
     start_step(NULL);
     mkdir(file("muster.conf"), 0755);
@@ -218,58 +216,44 @@ static void step_with_bad_conf(void)
 
 static void step_switched_off(void)
 {
-    start_step("");
-    host_call("init");
+    begin_step("");
     host_option("muster", "off");
     run_step();
     is_str(value("RANK"), "(unset)", "--muster=off sets nothing");
     is_str(value("MUSTER_SET"), "(unset)", "... and leaves no mark");
-    host_unload();
 
-    start_step("");
-    host_call("init");
+    begin_step("");
     host_setenv("MUSTER_ENVIRONMENT", "off");
     run_step();
     is_str(value("RANK"), "(unset)", "MUSTER_ENVIRONMENT=off sets nothing");
-    host_unload();
 
-    start_step("");
-    host_call("init");
+    begin_step("");
     host_setenv("MUSTER_ENVIRONMENT", "off");
     host_option("muster", "on");
     run_step();
     is_str(value("RANK"), "2", "--muster=on goes before its twin");
-    host_unload();
 
-    start_step("SetEnvironment=no\n");
-    host_call("init");
+    begin_step("SetEnvironment=no\n");
     host_option("muster-explain", NULL);
     run_step();
     is_str(value("RANK"), "(unset)", "SetEnvironment=no sets nothing");
     has_str(host_log, "SetEnvironment=no in ", "... and --muster-explain names it");
-    host_unload();
 
-    start_step("SetEnvironment=no\n");
-    host_call("init");
+    begin_step("SetEnvironment=no\n");
     host_option("muster", "on");
     run_step();
     is_str(value("RANK"), "2", "--muster=on goes before SetEnvironment=no");
-    host_unload();
 
-    start_step("");
-    host_call("init");
+    begin_step("");
     host_setenv("MUSTER_ENVIRONMENT", "\033[2Jwhat");
     run_step();
     is_str(value("RANK"), "2", "a twin that means nothing is ignored on the node");
     has_str(host_log, "; ignored\n", "... and logged");
-    host_unload();
 
-    start_step("");
-    host_call("init");
+    begin_step("");
     is_int(host_option("muster", "what"), -1, "a bad option on the node is Slurm's to log");
     run_step();
     is_str(value("RANK"), "2", "... and does not count");
-    host_unload();
 }
 
 /* What a plain step, whose RANK is 2, leaves as MUSTER_SET. */
@@ -277,11 +261,9 @@ static const char *mark_of_a_step(void)
 {
     static char mark[2048];
 
-    start_step("");
-    host_call("init");
+    begin_step("");
     run_step();
     snprintf(mark, sizeof mark, "%s", value("MUSTER_SET"));
-    host_unload();
     return mark;
 }
 
@@ -296,13 +278,9 @@ static void step_nested(void)
     host_job.local_tasks = 1;
     host_setenv("SLURM_NTASKS", "2");
     host_call("init");
-    host_call("init_post_opt");
-    host_setenv("SLURM_PROCID", "1");
-    host_setenv("SLURM_LOCALID", "0");
-    host_call("task_init");
+    start_task("1", "0");
     is_str(value("RANK"), "1", "a nested step has ranks of its own");
     is_str(value("WORLD_SIZE"), "77", "... and keeps what the user set in between");
-    host_unload();
 
     start_step("");
     host_setenv("MUSTER_SET", mark);
@@ -312,7 +290,6 @@ static void step_nested(void)
     run_step();
     is_str(value("RANK"), "(unset)", "a nested step with --muster=off loses the outer's");
     is_str(value("MUSTER_SET"), "(unset)", "... and its mark");
-    host_unload();
 }
 
 /* LD_PRELOAD of a task, given the option and what stood there. */
@@ -331,7 +308,6 @@ static const char *preloaded(const char *option, const char *before)
         host_option("collectives", option);
     run_step();
     snprintf(found, sizeof found, "%s", value("LD_PRELOAD"));
-    host_unload();
     return found;
 }
 
@@ -367,7 +343,6 @@ static void step_with_collectives(void)
     has_str(host_log,
             "error: muster: collectives left to MPI: /nowhere/a.so: No such file or directory\n",
             "... which is said");
-    host_unload();
     start_step("");
     host_arguments[1] = (char *)"library=/nowhere/a.so";
     host_setenv("SLURM_STEP_NUM_NODES", "2");
@@ -379,12 +354,9 @@ static void step_with_collectives(void)
             "error: muster: task not started: --collectives=muster: no /nowhere/a.so on this node; "
             "install it, or use --collectives=mpi\n",
             "... which is said");
-    host_unload();
-    start_step("");
-    host_call("init");
+    begin_step("");
     is_int(host_option("collectives", "nccl"), -1, "--collectives=nccl is refused");
     has_str(host_log, "--collectives=nccl: expected muster|mpi\n", "... in one line");
-    host_unload();
     unlink(library);
 }
 
@@ -394,12 +366,8 @@ static void step_explained(void)
     host_setenv("LOCAL_RANK", "\033[31m\n7");
     host_call("init");
     host_option("muster-explain", NULL);
-    host_call("init_post_opt");
-    host_setenv("SLURM_PROCID", "3");
-    host_setenv("SLURM_LOCALID", "1");
-    host_call("task_init");
+    start_task("3", "1");
     is_str(host_log, "", "the second task of a node does not explain");
-    host_unload();
 
     start_step("");
     host_setenv("LOCAL_RANK", "\033[31m\n7");
@@ -412,7 +380,6 @@ static void step_explained(void)
             "tell: muster: n2: LOCAL_RANK left alone (task on its node: set by the user to "
             "\"?[31m?7\")\n",
             "... and why one is left alone, without its control characters");
-    host_unload();
 }
 
 static void steps_that_are_not_ours(void)
@@ -430,7 +397,6 @@ static void steps_that_are_not_ours(void)
         run_step();
         is_int(host_environment_count(), count + 2, "step 0x%x is left alone", (unsigned)steps[i]);
         is_str(host_log, "", "... without a word");
-        host_unload();
     }
 }
 
@@ -454,7 +420,6 @@ static void shells_lose_values_of_an_outer_step(void)
         is_str(value("MUSTER_SET"), "(unset)", "... nor mark");
         is_str(value("WORLD_SIZE"), "77", "... and keeps what the user set");
         is_str(host_log, "", "... without a word");
-        host_unload();
     }
 }
 
@@ -517,12 +482,10 @@ static void check_judges_what_the_task_gets(void)
     run_checked(root, "", "UCX_TLS", "tcp");
     run_step();
     ok(is_reported("UCX_TLS"), "UCX_TLS=tcp on InfiniBand is reported");
-    host_unload();
 
     run_checked(root, "Variable=UCX_TLS forbid\n", "UCX_TLS", "tcp");
     run_step();
     ok(!is_reported("UCX_TLS"), "... not where the site's lines remove it");
-    host_unload();
 
     run_checked(root, islands, "UCX_TLS", "tcp");
     run_step();
@@ -530,13 +493,11 @@ static void check_judges_what_the_task_gets(void)
     snprintf(mark, sizeof mark, "%s", value("MUSTER_SET"));
     snprintf(net, sizeof net, "%s", value("NCCL_NET"));
     is_str(net, "Socket", "... for which NCCL_NET is set");
-    host_unload();
 
     snprintf(conf, sizeof conf, "SetEnvironment=no\n%s", islands);
     run_checked(root, conf, "UCX_TLS", "tcp");
     run_step();
     ok(!is_reported("UCX_TLS"), "... nor there with SetEnvironment=no");
-    host_unload();
 
     run_checked(root, "", "NCCL_NET", net);
     host_setenv("MUSTER_SET", mark);
@@ -595,14 +556,12 @@ static void hostile_environment(void)
     host_call("init");
     run_step();
     is_str(value("RANK"), "2", "a step without a command line");
-    host_unload();
 
     start(S_CTX_REMOTE, "");
     host_call("init");
     host_call("init_post_opt");
     is_int(host_call("task_init"), 0, "a step without any variable of Slurm's");
     is_str(value("RANK"), "(unset)", "... has no rank");
-    host_unload();
 
     start_step("");
     host_setenv("MUSTER_EXPLAIN", "1");
@@ -614,19 +573,13 @@ static void hostile_environment(void)
     said = strlen(host_log);
     is_int(host_call("task_init"), 0, "listed twice, the second task_init finds its work done");
     is_int(strlen(host_log), said, "... and is silent");
-    host_unload();
 
-    start_step("");
-    host_call("init");
+    begin_step("");
     host_call("init");
     host_call("init_post_opt");
     write_file(file("muster.conf"), "SetEnvironment=no\n"); /* as of the second line */
-    host_call("init_post_opt");
-    host_setenv("SLURM_PROCID", "2");
-    host_setenv("SLURM_LOCALID", "0");
-    host_call("task_init");
+    start_task("2", "0");
     is_str(value("RANK"), "2", "listed twice, a step starts by the first line's words");
-    host_unload();
 }
 
 int main(int argc, char *argv[])
@@ -653,6 +606,7 @@ int main(int argc, char *argv[])
     launcher_is("/usr/bin/torchrun", 2, "2", "n1");
     launcher_is("./a.out", 1, "2", "n1");
     hostile_environment();
+    host_unload();
     fixture_end();
     return tap_done();
 }

@@ -69,9 +69,9 @@ extern bool host_in_hook;
 extern void (*host_before_hook)(const char *hook);
 extern void (*host_after_hook)(const char *hook, int status);
 
-/* Loads the plugin afresh for a context, with an empty environment and a plain job. Bails out of
- * the test when Slurm would not load it: no plugin_name, another type, another release, or anything
- * that Slurm would call as init or fini. */
+/* Loads the plugin afresh for a context, with an empty environment and a plain job; what is loaded
+ * is unloaded before. Bails out of the test when Slurm would not load it: no plugin_name, another
+ * type, another release, or anything that Slurm would call as init or fini. */
 void host_load(const char *path, spank_context_t context);
 
 /* Calls the hook that ends a stack in this context, exit or slurmd_exit or none, and unloads.

@@ -79,6 +79,8 @@ void host_load(const char *path, spank_context_t context)
 {
     static char *argv[] = {(char *)"./a.out", NULL};
 
+    if (plugin != NULL)
+        host_unload();
     if (host_log == NULL)
         host_log = mmap(NULL, HOST_LOG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 2; i++) { /* a peek first, as for a path that is not absolute */

@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/regular_file.h"
+#include "lib/node/inventory.h"
+
 static void bail(const char *what)
 {
     printf("Bail out! %s\n", what);
@@ -18,6 +21,26 @@ static void run(const char *command)
 {
     if (system(command) != 0)
         bail(command);
+}
+
+const char *tree_text(const char *path)
+{
+    static char *text;
+
+    free(text);
+    return regular_file_read(path, 1 << 20, &text, NULL) == 0 ? text : "nothing";
+}
+
+struct inventory *tree_inventory(const char *name)
+{
+    char *root = tree_unpack(name);
+    struct error err = {""};
+    struct inventory *inventory = inventory_read(root, &err);
+
+    tree_remove(root);
+    if (!inventory)
+        bail(err.text);
+    return inventory;
 }
 
 char *tree_unpack(const char *name)

@@ -8,6 +8,12 @@
  * of the test when that fails. */
 char *tree_unpack(const char *name);
 
+/* What a file has, until the next call; "nothing" where it cannot be read. */
+const char *tree_text(const char *path);
+
+/* Reads the inventory of such a tree; bails out of the test when that fails. */
+struct inventory *tree_inventory(const char *name);
+
 /* Removes the tree and frees root. */
 void tree_remove(char *root);
 

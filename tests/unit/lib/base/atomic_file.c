@@ -43,19 +43,6 @@ static const char *names(void)
     return text;
 }
 
-static const char *content(const char *path)
-{
-    static char text[256];
-    FILE *stream = fopen(path, "r");
-    size_t length = stream ? fread(text, 1, sizeof text - 1, stream) : 0;
-
-    text[length] = '\0';
-    if (!stream)
-        return "nothing";
-    fclose(stream);
-    return text;
-}
-
 static int mode_of(const char *path)
 {
     struct stat status;
@@ -81,7 +68,7 @@ static void test_new(void)
     is_str(names(), "new.*", "... beside its place");
     fputs("text", file.stream);
     is_int(atomic_file_commit(&file, &err), 0, "... and ended");
-    is_str(content("new"), "text", "... with what was written");
+    is_str(tree_text("new"), "text", "... with what was written");
     is_int(mode_of("new"), 0640, "... and the permissions that umask leaves");
     is_str(names(), "new", "... and nothing beside it");
     is_str(file.aside, "", "... nor a name of it");
@@ -92,7 +79,7 @@ static void test_new(void)
     file.mode = 0604;
     file.is_unsynced = true;
     is_int(atomic_file_commit(&file, &err), 0, "... it is written too");
-    is_str(content("new"), "bytes", "... whole");
+    is_str(tree_text("new"), "bytes", "... whole");
     is_int(mode_of("new"), 0604, "... with permissions as its writer wants them");
     unlink("new");
     umask(022);
@@ -114,22 +101,22 @@ static void test_old(void)
     is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a file in another's place");
     fputs("after", file.stream);
     fflush(file.stream);
-    is_str(content("old"), "before", "... the old one is there while it is written");
+    is_str(tree_text("old"), "before", "... the old one is there while it is written");
     is_int(mode_of(file.aside), 0600, "... nobody else sees the new one");
     is_int(atomic_file_begin(&other, "old", 0600, &err), 0, "another writer");
     fputs("other", other.stream);
     is_int(atomic_file_commit(&file, &err), 0, "... does not hinder the first");
-    is_str(content("old"), "after", "... which is there whole");
+    is_str(tree_text("old"), "after", "... which is there whole");
     is_int(mode_of("old"), 0644, "... with the permissions of the one before");
     is_int(atomic_file_commit(&other, &err), 0, "... nor is it hindered");
-    is_str(content("old"), "other", "... and comes last");
+    is_str(tree_text("old"), "other", "... and comes last");
 
     is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "one that takes nobody's name");
     file.is_new = true;
     is_int(atomic_file_commit(&file, &err), -1, "... fails where one stands");
     is_int(errno, EEXIST, "... with EEXIST");
     is_str(err.text, "old: File exists", "... which is told");
-    is_str(content("old"), "other", "... and leaves it");
+    is_str(tree_text("old"), "other", "... and leaves it");
     unlink("old");
     is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "where none stands");
     file.is_new = true;
@@ -184,7 +171,7 @@ static void test_owner(void)
     is_int(mode_of("old"), 0640, "... with its permissions");
     chmod(".", 0777);
     ok(in_child(is_taken_over), "who cannot give it that owner replaces it by his own");
-    is_str(content("old"), "another's", "... with what was written");
+    is_str(tree_text("old"), "another's", "... with what was written");
     is_int(mode_of("old"), 0600, "... and nothing for a group that is another");
     unlink("old");
     put("old", "before", 0644);
@@ -225,8 +212,8 @@ static void test_others(void)
     is_int(atomic_file_begin(&file, "link", 0666, &err), 0, "a link");
     fputs("text", file.stream);
     is_int(atomic_file_commit(&file, &err), 0, "... is replaced");
-    is_str(content("target"), "kept", "... not what it links to");
-    is_str(content("link"), "text", "... by the file");
+    is_str(tree_text("target"), "kept", "... not what it links to");
+    is_str(tree_text("link"), "text", "... by the file");
     is_int(mode_of("link"), 0604, "... which is seen by those who saw what it linked to");
     unlink("link");
     unlink("target");
@@ -298,9 +285,9 @@ static void test_full(void)
 
     put("old", "before", 0644);
     ok(in_child(fails_at_the_end), "a disk that is full at the end");
-    is_str(content("old"), "before", "... leaves the old one");
+    is_str(tree_text("old"), "before", "... leaves the old one");
     ok(in_child(fails_long_ago), "a disk that was full while it was written");
-    is_str(content("old"), "before", "... too");
+    is_str(tree_text("old"), "before", "... too");
     is_str(names(), "old", "... and nothing beside it");
     unlink("old");
 }
@@ -322,12 +309,12 @@ static void test_killed(void)
         raise(SIGKILL);
     }
     waitpid(child, NULL, 0);
-    is_str(content("old"), "before", "who is killed midway leaves the old one");
+    is_str(tree_text("old"), "before", "who is killed midway leaves the old one");
     is_str(names(), "old old.*", "... and the half one beside it");
     is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "... which is not in the way");
     fputs("after", file.stream);
     is_int(atomic_file_commit(&file, &err), 0, "... of the next");
-    is_str(content("old"), "after", "... one");
+    is_str(tree_text("old"), "after", "... one");
 }
 
 int main(void)

@@ -7,29 +7,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/base/regular_file.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
 /* All in a directory of its own, in which this process stands. */
-
-static const char *content(const char *path)
-{
-    static char *text;
-    struct error err;
-
-    free(text);
-    return regular_file_read(path, 4096, &text, &err) == 0 ? text : "nothing";
-}
 
 static void writes_into_a_directory_of_ones_own(void)
 {
     struct error err;
 
     is_int(safe_directory_write("new/", "nodes", "some text\n", &err), 0, "a new directory");
-    is_str(content("new/nodes"), "some text\n", "has the file");
+    is_str(tree_text("new/nodes"), "some text\n", "has the file");
     is_int(safe_directory_write("new", "nodes", "less\n", &err), 0, "a second time");
-    is_str(content("new/nodes"), "less\n", "the file is written anew");
+    is_str(tree_text("new/nodes"), "less\n", "the file is written anew");
 }
 
 static void follows_no_link(void)
@@ -41,7 +31,7 @@ static void follows_no_link(void)
     ok(symlink("../victim", "own/nodes") == 0 && symlink("own", "link") == 0, "links");
     is_int(safe_directory_write("own", "nodes", "some text\n", &err), -1, "a link in its place");
     is_str(err.text, "own/nodes: Too many levels of symbolic links", "is refused");
-    is_str(content("victim"), "as it was\n", "what it leads to is left alone");
+    is_str(tree_text("victim"), "as it was\n", "what it leads to is left alone");
     is_int(safe_directory_write("link", "other", "some text\n", &err), -1, "a directory by a link");
     is_int(safe_directory_write("link/", "other", "some text\n", &err), -1,
            "... also with a slash behind it");

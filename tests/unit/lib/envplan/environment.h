@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The environment of a task, for envplan. */
+#include "lib/envplan/envplan.h"
+
+/* The environment of a task, and the plan that is made of it. */
 
 static const char *environment[32]; /* name, value, name, value, ..., NULL */
 
@@ -17,6 +19,19 @@ static const char *lookup(const char *name, void *context)
         if (strcmp(environment[i], name) == 0)
             return environment[i + 1];
     return NULL;
+}
+
+static struct envplan plan;
+
+/* What the plan has of the variable. */
+static const struct envplan_variable *find(const char *name)
+{
+    static const struct envplan_variable none = {.value = "(not in the plan)", .action = 99};
+
+    for (size_t i = 0; i < plan.count; i++)
+        if (strcmp(plan.variables[i].name, name) == 0)
+            return &plan.variables[i];
+    return &none;
 }
 
 static void set_environment(const char *name, ...)

@@ -15,7 +15,6 @@ static struct envplan_node *node;
 static struct fabric *fabric; /* node's */
 static struct conf conf;
 static struct envplan_task task;
-static struct envplan plan;
 
 static struct nic *add_nic(const char *name, int is_up)
 {
@@ -75,16 +74,6 @@ static void start(enum fabric_class class)
     snprintf(task.first_host, sizeof task.first_host, "n1");
     snprintf(task.first_host_fact, sizeof task.first_host_fact, "first of SLURM_STEP_NODELIST");
     set_environment(NULL);
-}
-
-static const struct envplan_variable *find(const char *name)
-{
-    static const struct envplan_variable none = {.value = "(not in the plan)", .action = 99};
-
-    for (size_t i = 0; i < plan.count; i++)
-        if (strcmp(plan.variables[i].name, name) == 0)
-            return &plan.variables[i];
-    return &none;
 }
 
 static void make(void)

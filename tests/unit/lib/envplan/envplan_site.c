@@ -18,7 +18,6 @@ static struct envplan_node *node;
 static struct conf conf;
 static struct envplan_task task;
 static struct visible_gpus visible;
-static struct envplan plan;
 static struct failed_rails failed = {.why = "failed certification 2026-11-20"};
 
 /* A task on a recorded machine, which sees no GPU that is known, with a configuration. */
@@ -64,16 +63,6 @@ static void make(const char *step_nodes)
     envplan_clear(&plan);
     if (envplan_make(node, &task, &visible, lookup, NULL, &plan) != 0)
         exit(99);
-}
-
-static const struct envplan_variable *find(const char *name)
-{
-    static const struct envplan_variable none = {.value = "(not in the plan)", .action = 99};
-
-    for (size_t i = 0; i < plan.count; i++)
-        if (strcmp(plan.variables[i].name, name) == 0)
-            return &plan.variables[i];
-    return &none;
 }
 
 static void is_line(const char *name, const char *expected)

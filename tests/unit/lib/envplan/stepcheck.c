@@ -115,16 +115,8 @@ static void read_gres(const char *text)
 
 static void read_node(const char *name)
 {
-    char *root = tree_unpack(name);
-    struct error err;
-
     inventory_free(node);
-    node = inventory_read(root, &err);
-    tree_remove(root);
-    if (!node) {
-        tap_diag("%s: %s", name, err.text);
-        exit(255);
-    }
+    node = tree_inventory(name);
     fabric_choose(node, &conf, &fabric);
     set(NULL, NULL, NULL);
     refuse(NULL, 0);

@@ -12,13 +12,8 @@ static struct fabric fabric;
 
 static void choose(const char *name, const struct conf *conf)
 {
-    char *root = tree_unpack(name);
-
     inventory_free(node);
-    node = inventory_read(root, NULL);
-    tree_remove(root);
-    if (!ok(node, "%s is read", name))
-        exit(tap_done());
+    node = tree_inventory(name);
     fabric_choose(node, conf, &fabric);
 }
 

@@ -18,13 +18,8 @@ static struct affinity affinity;
 
 static void choose(const char *name)
 {
-    char *root = tree_unpack(name);
-
     inventory_free(node);
-    node = inventory_read(root, NULL);
-    tree_remove(root);
-    if (!ok(node, "%s is read", name))
-        exit(tap_done());
+    node = tree_inventory(name);
     fabric_choose(node, NULL, &fabric);
     affinity_make(node, &fabric, NULL, &affinity);
 }

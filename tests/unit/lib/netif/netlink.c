@@ -332,10 +332,9 @@ static char *open_recorded(struct netif_machine *machine)
 static void sets_roce(void)
 {
     struct netif_machine machine;
-    char *root = open_recorded(&machine), path[512], text[64] = "";
+    char *root = open_recorded(&machine), path[512];
     struct error err = {""};
     long value;
-    FILE *file;
 
     is_int(machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_MODE, &value, &err), -1,
            "without rdma_cm in configfs");
@@ -365,11 +364,7 @@ static void sets_roce(void)
     is_int(value, 106, "... and read");
     snprintf(path, sizeof path, "%s/sys/kernel/config/rdma_cm/bnxt_re0/ports/1/default_roce_mode",
              root);
-    file = fopen(path, "r");
-    ok(file && fgets(text, sizeof text, file), "the mode's file");
-    has_str(text, "RoCE v2", "... has the kernel's word");
-    if (file)
-        fclose(file);
+    has_str(tree_text(path), "RoCE v2", "the mode's file has the kernel's word");
     netif_machine_close(&machine);
     tree_remove(root);
 }
@@ -389,10 +384,9 @@ static void reads_class(const struct netif_machine *machine, const char *root, c
 static void sets_traffic_class(void)
 {
     struct netif_machine machine;
-    char *root = open_recorded(&machine), path[512], text[64] = "";
+    char *root = open_recorded(&machine), path[512];
     struct error err = {""};
     long value;
-    FILE *file;
 
     is_int(machine.get(machine.context, "ens11np0", 2, NETIF_TRAFFIC_CLASS, &value, &err), -1,
            "a driver without traffic classes");
@@ -409,11 +403,7 @@ static void sets_traffic_class(void)
         is_int(machine.set(machine.context, "ens11np0", 2, NETIF_TRAFFIC_CLASS, i ? -1 : 106, &err),
                0, "it is %s (%s)", i ? "taken away" : "set", err.text);
         snprintf(path, sizeof path, "%s/sys/class/infiniband/bnxt_re0/tc/1/traffic_class", root);
-        file = fopen(path, "r");
-        ok(file && fgets(text, sizeof text, file), "its file");
-        is_str(text, i ? "-1\n" : "106\n", "... is written");
-        if (file)
-            fclose(file);
+        is_str(tree_text(path), i ? "-1\n" : "106\n", "its file is written");
     }
     netif_machine_close(&machine);
     tree_remove(root);

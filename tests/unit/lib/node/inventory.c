@@ -11,21 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct inventory *read_tree(const char *name)
-{
-    char *root = tree_unpack(name);
-    struct error err = {""};
-    struct inventory *inventory = inventory_read(root, &err);
-
-    ok(inventory, "%s is read", name);
-    if (!inventory) {
-        tap_diag("%s", err.text);
-        exit(tap_done());
-    }
-    tree_remove(root);
-    return inventory;
-}
-
 static const struct nic *nic_of(const struct inventory *inventory, const char *name)
 {
     static const struct nic none;
@@ -37,7 +22,7 @@ static const struct nic *nic_of(const struct inventory *inventory, const char *n
 
 static void h100(void)
 {
-    struct inventory *node = read_tree("h100-ib");
+    struct inventory *node = tree_inventory("h100-ib");
     const struct nic *nic = nic_of(node, "eno3");
     const struct gpu *gpu = &node->gpus[0];
     const struct rdma_port *port = &node->rdma[5];
@@ -94,7 +79,7 @@ static void h100(void)
 
 static void mi300x(void)
 {
-    struct inventory *node = read_tree("mi300x-roce");
+    struct inventory *node = tree_inventory("mi300x-roce");
     const struct gpu *gpu = &node->gpus[2];
     const struct rdma_port *port = &node->rdma[3];
 
@@ -148,7 +133,7 @@ static void mi300x_partitions(const char *where, unsigned shift)
 
 static void gaudi3(void)
 {
-    struct inventory *node = read_tree("gaudi3");
+    struct inventory *node = tree_inventory("gaudi3");
     const struct gpu *gpu = NULL;
 
     is_int(node->gpu_count, 8, "cards");
@@ -201,7 +186,7 @@ static void physical(const struct inventory *node, const char *name, int expecte
 
 static void ethernet(void)
 {
-    struct inventory *node = read_tree("ethernet");
+    struct inventory *node = tree_inventory("ethernet");
 
     is_int(node->nic_count, 14, "interfaces; bonding_masters is none");
     physical(node, "ens2f0", 1);
@@ -228,7 +213,7 @@ static void ethernet(void)
 
 static void lab_node(void)
 {
-    struct inventory *node = read_tree("lab-node");
+    struct inventory *node = tree_inventory("lab-node");
 
     is_int(node->nic_count, 3, "interfaces of a lab node");
     physical(node, "eth1", 1);
@@ -322,7 +307,7 @@ static void virtual_machines(void)
 
 static void bond(void)
 {
-    struct inventory *node = read_tree("bond");
+    struct inventory *node = tree_inventory("bond");
 
     ok(nic_of(node, "bond0")->has_default_route, "an IPv6 default route counts alone");
     is_str(nic_of(node, "bond0")->driver, "bond", "bond0 is a bond");
@@ -338,7 +323,7 @@ static void bond(void)
 
 static void broken(void)
 {
-    struct inventory *node = read_tree("broken");
+    struct inventory *node = tree_inventory("broken");
     const struct nic *nic = nic_of(node, "eth0");
 
     is_int(strlen(node->hostname), INVENTORY_NAME - 1, "an overlong host name is cut");

@@ -71,19 +71,6 @@ static void set(const char *one, const char *other)
 #define sees(allowed, variable, expected, ...)                                                     \
     (set(variable, NULL), is_str(places(allowed), expected, __VA_ARGS__))
 
-static void read_node(const char *name)
-{
-    char *root = tree_unpack(name);
-    struct error err;
-
-    node = inventory_read(root, &err);
-    tree_remove(root);
-    if (!node) {
-        tap_diag("%s: %s", name, err.text);
-        exit(255);
-    }
-}
-
 #define ALL "01234567"
 #define UUID(digit) "GPU-0c1d2e3f-0000-4000-8000-00000000000" digit
 
@@ -361,18 +348,18 @@ static void files(void)
 
 int main(void)
 {
-    read_node("h100-ib");
+    node = tree_inventory("h100-ib");
     nvidia_indices();
     nvidia_names();
     inventory_free(node);
-    read_node("mi300x-roce");
+    node = tree_inventory("mi300x-roce");
     amd();
     inventory_free(node);
-    read_node("gaudi3");
+    node = tree_inventory("gaudi3");
     gaudi();
     mixed();
     inventory_free(node);
-    read_node("aurora");
+    node = tree_inventory("aurora");
     intel();
     empty();
     inventory_free(node);

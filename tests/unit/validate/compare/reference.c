@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/compare/reference.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,18 +105,11 @@ static void test_shipped(void)
     const char *top = getenv("top_srcdir");
     struct reference reference;
     struct error err = {""};
-    static char text[65536];
     char path[4096];
-    FILE *stream;
 
     snprintf(path, sizeof path, "%s/etc/reference.conf", top ? top : ".");
-    stream = fopen(path, "r");
-    if (stream) {
-        text[fread(text, 1, sizeof text - 1, stream)] = '\0';
-        fclose(stream);
-    }
-    is_int(reference_parse(text, path, &reference, &err), 0, "the table that is shipped is good %s",
-           err.text);
+    is_int(reference_parse(tree_text(path), path, &reference, &err), 0,
+           "the table that is shipped is good %s", err.text);
     ok(reference.count > 30, "... and has %zu lines", reference.count);
     for (size_t i = 0; i < reference.count; i++)
         if (!strchr(reference.lines[i].source, '.') && !strstr(reference.lines[i].source, "NVIDIA"))
