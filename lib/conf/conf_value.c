@@ -1,35 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/conf/conf_table.h"
 #include "lib/base/quantity.h"
+#include "lib/base/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+/* Of kinds that allow the same for each key. */
+static const char *const allowed_texts[] = {
+    [KIND_INTERFACE] = "the name of an interface, or nothing",
+    [KIND_INTERFACES] = "names of interfaces such as eth[1-2],mlx5_0, or nothing",
+    [KIND_PATHS] = "absolute paths such as /home,/scratch:rw, or nothing",
+    [KIND_SERVICES] = "names of systemd's services such as sssd,munge, or nothing",
+    [KIND_SPEEDS] = "NAMES:SPEED such as eth[1-2]:200Mb/s,mlx5_[0-7]:400Gb/s (Mb/s, Gb/s, Tb/s)",
+    [KIND_USER] = "the name of a user other than root",
+    [KIND_COMPARE] = "gres, features, partitions, several with commas, or none",
+    [KIND_YES_NO] = "yes, no",
+    [KIND_POLICY] = "ignore, log, refuse",
+    [KIND_REPORT] = "table, html, junit, prometheus, csv or json, a colon and an absolute path, or "
+                    "nothing; any number of lines",
+    [KIND_KERNEL] =
+        "SOURCE:EVENT:ACTION such as xid:63:ignore, where ACTION is ignore, warn or drain and "
+        "SOURCE:EVENT stands in muster-codes(7), or nothing; any number of lines",
+    [KIND_ISLAND] = "NAME nodes=NODES fabric=FABRIC, or nothing; any number of lines",
+    [KIND_VARIABLE] =
+        "NAME set|extend VALUE, NAME leave|forbid, then conditions (see muster.conf(5)), or "
+        "nothing; any number of lines",
+    [KIND_PREFLIGHT] = "off, quick, standard",
+};
+
 void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
 {
+    const char *or_word = key->word ? ", or " : "", *word = text_of(key->word);
     char minimum[48], maximum[48];
 
     quantity_format_decimal(key->minimum, minimum, sizeof minimum);
     quantity_format_decimal(key->maximum, maximum, sizeof maximum);
     switch (key->kind) {
-    case KIND_INTERFACE:
-        snprintf(text, size, "the name of an interface, or nothing");
-        break;
-    case KIND_INTERFACES:
-        snprintf(text, size, "names of interfaces such as eth[1-2],mlx5_0, or nothing");
-        break;
-    case KIND_PATHS:
-        snprintf(text, size, "absolute paths such as /home,/scratch:rw, or nothing");
-        break;
-    case KIND_SERVICES:
-        snprintf(text, size, "names of systemd's services such as sssd,munge, or nothing");
-        break;
-    case KIND_SPEEDS:
-        snprintf(text, size,
-                 "NAMES:SPEED such as eth[1-2]:200Mb/s,mlx5_[0-7]:400Gb/s (Mb/s, Gb/s, Tb/s)");
-        break;
     case KIND_PATH:
     case KIND_FILE:
         snprintf(text, size, "an absolute path of at most %s bytes%s", maximum,
@@ -42,18 +51,8 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
     case KIND_WORDS:
         snprintf(text, size, "words of at most %s bytes, without quotes, or nothing", maximum);
         break;
-    case KIND_USER:
-        snprintf(text, size, "the name of a user other than root");
-        break;
-    case KIND_COMPARE:
-        snprintf(text, size, "gres, features, partitions, several with commas, or none");
-        break;
     case KIND_INTEGER:
-        snprintf(text, size, "%s to %s%s%s", minimum, maximum, key->word ? ", or " : "",
-                 key->word ? key->word : "");
-        break;
-    case KIND_YES_NO:
-        snprintf(text, size, "yes, no");
+        snprintf(text, size, "%s to %s%s%s", minimum, maximum, or_word, word);
         break;
     case KIND_PORTS:
         snprintf(text, size, "FIRST-LAST within %s-%s", minimum, maximum);
@@ -62,8 +61,8 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
     case KIND_TIME:
         quantity_format_time(key->minimum, minimum, sizeof minimum);
         quantity_format_time(key->maximum, maximum, sizeof maximum);
-        snprintf(text, size, "%s to %s (units s, m, h, d; none: s)%s%s", minimum, maximum,
-                 key->word ? ", or " : "", key->word ? key->word : "");
+        snprintf(text, size, "%s to %s (units s, m, h, d; none: s)%s%s", minimum, maximum, or_word,
+                 word);
         break;
     case KIND_PERCENT:
         snprintf(text, size, "%s%% to %s%%", minimum, maximum);
@@ -71,35 +70,14 @@ void conf_value_allowed(const struct conf_key *key, char *text, size_t size)
     case KIND_DECIMAL:
         snprintf(text, size, "%s to %s", minimum, maximum);
         break;
-    case KIND_POLICY:
-        snprintf(text, size, "ignore, log, refuse");
-        break;
-    case KIND_REPORT:
-        snprintf(text, size,
-                 "table, html, junit, prometheus, csv or json, a colon and an absolute path, or "
-                 "nothing; any number of lines");
-        break;
-    case KIND_KERNEL:
-        snprintf(text, size,
-                 "SOURCE:EVENT:ACTION such as xid:63:ignore, where ACTION is ignore, warn or drain "
-                 "and SOURCE:EVENT stands in muster-codes(7), or nothing; any number of lines");
-        break;
-    case KIND_ISLAND:
-        snprintf(text, size, "NAME nodes=NODES fabric=FABRIC, or nothing; any number of lines");
-        break;
-    case KIND_VARIABLE:
-        snprintf(text, size,
-                 "NAME set|extend VALUE, NAME leave|forbid, then conditions (see muster.conf(5)), "
-                 "or nothing; any number of lines");
-        break;
     case KIND_SETTINGS: {
         int length = snprintf(text, size, "nothing, or names of interfaces and some of ");
 
         netif_line_allowed(text + length, size - (size_t)length);
         break;
     }
-    case KIND_PREFLIGHT:
-        snprintf(text, size, "off, quick, standard");
+    default:
+        snprintf(text, size, "%s", allowed_texts[key->kind]);
         break;
     }
 }
