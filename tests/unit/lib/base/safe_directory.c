@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/regular_file.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -58,6 +59,29 @@ static void refuses_where_others_may_write(void)
     is_int(safe_directory_write("shared", "nodes", "some text\n", &err), -1, "somebody else's");
 }
 
+static void trusts_what_only_the_owner_wrote(void)
+{
+    uid_t self = geteuid();
+    struct error err;
+    char *text;
+
+    tree_put(".", "kept", "as it was\n");
+    chmod("kept", 0644);
+    is_int(regular_file_read_trusted("kept", self, 64, &text, &err), 0, "a file of one's own");
+    is_str(text, "as it was\n", "... is read");
+    free(text);
+    is_int(regular_file_read_trusted("kept", self + 1, 64, &text, &err), -1, "... not another's");
+    has_str(err.text, "kept: expected a file owned by uid", "... which is said");
+    is_int(symlink("kept", "named"), 0, "a link to it");
+    is_int(regular_file_read_trusted("named", self, 64, &text, &err), -1, "... is refused");
+    chmod("kept", 0664);
+    is_int(regular_file_read_trusted("kept", self, 64, &text, &err), -1,
+           "... and what its group may have written");
+    ok(text == NULL, "... with nothing read");
+    is_int(regular_file_read_trusted("none", self, 64, &text, &err), 1, "none is there");
+    is_int(regular_file_read_trusted("kept/none", self, 64, &text, &err), 1, "... nor beside it");
+}
+
 int main(void)
 {
     char *root = tree_unpack("");
@@ -68,6 +92,7 @@ int main(void)
     writes_into_a_directory_of_ones_own();
     follows_no_link();
     refuses_where_others_may_write();
+    trusts_what_only_the_owner_wrote();
     if (chdir("/") == 0)
         tree_remove(root);
     return tap_done();
