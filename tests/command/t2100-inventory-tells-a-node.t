@@ -2,16 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster inventory of recorded nodes, as tables and as JSON.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
+. "$(dirname "$0")/command.sh"
+needs muster
 
 for tree in h100-ib ethernet; do
     "$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/$tree.tree" "$dir/$tree"

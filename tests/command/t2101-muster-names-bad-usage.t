@@ -2,14 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The dispatcher: help, version, and one clear line and status 2 for what it does not know.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF
+. "$(dirname "$0")/command.sh"
+needs muster
 
 text=$("$muster" --help)
 is "$?" 0 '--help succeeds'

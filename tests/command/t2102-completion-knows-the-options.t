@@ -3,28 +3,22 @@
 #
 # Completion, as bash does it and zsh: sub-commands, options, and what an option may be, each from the
 # table that parses them.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
+needs muster
 
-[ -x "$top_builddir/muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-mkdir "$work/bin" "$work/certificates"
-ln -s "$top_builddir"/muster* "$work/bin/"
-cat >"$work/bin/sinfo" <<'EOF2'
+mkdir "$dir/bin" "$dir/certificates"
+ln -s "$top_builddir"/muster* "$dir/bin/"
+cat >"$dir/bin/sinfo" <<'EOF2'
 #!/bin/sh
 case "$*" in *%N*) printf 'n1\nn2\n' ;; *%R*) printf 'batch\ndebug\n' ;; esac
 EOF2
-chmod +x "$work/bin/sinfo"
+chmod +x "$dir/bin/sinfo"
 
 # what readline would offer behind a line, sorted; a shell's own words, with = apart
 complete_bash() { # LINE
     (
-        cd "$work" || exit
-        PATH=$work/bin:$PATH bash --norc -c '
+        cd "$dir" || exit
+        PATH=$dir/bin:$PATH bash --norc -c '
             . "$1"
             compopt() { :; } # needs readline
             read -ra COMP_WORDS <<<"${2//=/ = }"
@@ -62,7 +56,7 @@ ok 'shellcheck finds nothing' sh -c \
 # zsh on a terminal of its own: what it lists for a line
 if command -v zsh >/dev/null; then
     complete_zsh() { # LINE
-        PATH=$work/bin:$PATH timeout 600 env -C "$work" zsh -f -c '
+        PATH=$dir/bin:$PATH timeout 600 env -C "$dir" zsh -f -c '
             zmodload zsh/zpty
             zpty shell "TERM=dumb zsh -f -i"
             zpty -w shell "PS1=; fpath=($1 \$fpath); autoload -Uz compinit; compinit -D -u; zstyle \":completion:*\" list-colors; LISTMAX=1000; COLUMNS=200; echo BEG\"\"IN"

@@ -2,14 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster check of this machine comes to a verdict, whatever is missing on it, and changes nothing.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset SLURM_CONF
+. "$(dirname "$0")/command.sh"
+needs muster
 export MUSTER_CONF=
 
 text=$("$muster" check)

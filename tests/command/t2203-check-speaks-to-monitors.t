@@ -2,16 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster check --nagios and --health: one line and a plugin's exit status; quiet when all is well.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
+needs muster
 
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF SLURM_CONF SLURMD_NODENAME MUSTER_RUN
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
 node=$dir/node
 "$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/lab-node.tree" "$node"
 nagios() { text=$("$muster" check --nagios --root "$node" "$@" 2>"$dir/errors"); }

@@ -5,9 +5,7 @@
 # in the table, and of no other. What is left out on purpose: lib stands on nothing; the harness knows
 # no program of the battery, the trainer knows the harness and not the battery; no room but the
 # battery itself includes the battery, its programs are started and their records read.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
 
 # ROOM what it may include
 table='
@@ -63,14 +61,12 @@ refused() { # DIR: "FILE: ROOM" of each include that the table does not have
 }
 
 # the search finds what it is for
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-mkdir -p "$work"/{lib/base,spank,collectives,trainer/comm,validate/{harness/watch,battery/links,certify}}
-echo '#include "validate/slurm/step.h"' >"$work/lib/base/text.h"
-printf '#include "%s"\n' lib/base/text.h validate/battery/links/passes.h >"$work/trainer/comm/comm.c"
-echo '#include "validate/battery/links/passes.h"' >"$work/validate/harness/watch/watch.c"
-printf '#include "%s"\n' validate/harness/program.h lib/base/text.h >"$work/validate/battery/links/passes.h"
-is "$(refused "$work")" 'lib/base/text.h: validate/slurm
+mkdir -p "$dir"/{lib/base,spank,collectives,trainer/comm,validate/{harness/watch,battery/links,certify}}
+echo '#include "validate/slurm/step.h"' >"$dir/lib/base/text.h"
+printf '#include "%s"\n' lib/base/text.h validate/battery/links/passes.h >"$dir/trainer/comm/comm.c"
+echo '#include "validate/battery/links/passes.h"' >"$dir/validate/harness/watch/watch.c"
+printf '#include "%s"\n' validate/harness/program.h lib/base/text.h >"$dir/validate/battery/links/passes.h"
+is "$(refused "$dir")" 'lib/base/text.h: validate/slurm
 trainer/comm/comm.c: validate/battery
 validate/harness/watch/watch.c: validate/battery' 'what a room may not include is found, and nothing else'
 

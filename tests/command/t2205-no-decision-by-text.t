@@ -5,10 +5,7 @@
 # string, or what was copied from one, with a literal. What is compared is either a string of another
 # program, which a parser reads, or stands below with its reason. And a run whose messages are all
 # other ones has the same verdicts, advice, reports and history.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
 
 # FILE reason
 exceptions='
@@ -57,9 +54,6 @@ found() { # FILE...: "FILE: COMPARISON" of each that is refused
         END { tell(file, text) }' "$@"
 }
 
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
-
 # the search finds what it is for
 cat >"$dir/bad.c" <<'EOF'
 if (strcmp(record->test, "links") == 0) a();
@@ -91,12 +85,11 @@ while read -r file; do
 done <<<"$excepted"
 
 # the messages of records with a verdict; without one a message is a value
-muster=$top_builddir/muster add=$top_builddir/tests/history-add
+add=$top_builddir/tests/history-add
 if ! [ -x "$muster" ] || ! [ -x "$add" ] || ! command -v python3 >/dev/null; then
     skip 5 'no muster, history-add or python3'
     done_testing
 fi
-unset MUSTER_CONF MUSTER_RUN
 "$top_srcdir/tests/report/synthetic-run" 8 --per-leaf 4 --fault slow-rail:n3:eth1 --fault unknown:n5 \
     --fault dead:n6 --fault uplink:leaf1:leaf2 >"$dir/as-it-was"
 cat >"$dir/other.py" <<'EOF'

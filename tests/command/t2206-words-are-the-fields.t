@@ -5,9 +5,7 @@
 # that had to be translated are refused: in all text, or as parts of identifiers of C where prose
 # needs them. So are functions that only tell, say, hear or ask. Rooms that still have such words
 # stand below; the list only gets shorter.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
 
 # WORD what to use instead; any text, also in the plural
 everywhere='
@@ -122,9 +120,6 @@ found() {
             }
         }' "$@"
 }
-
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
 
 # the search finds what it is for
 cat >"$dir/bad.c" <<'EOF2'

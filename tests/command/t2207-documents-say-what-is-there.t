@@ -4,13 +4,8 @@
 # doc/architecture.md and doc/extending.md: what they name is there, no recipe touches more than four
 # files, and the recipe for a check, followed to the letter in a scratch tree, makes a check. And the
 # folders and files of validate/certify stand on each other without a circle; its state is pure.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
 
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
 guide=$top_srcdir/doc/extending.md
 
 missing=$(grep -ohE '`(lib|spank|validate|collectives|trainer|tests|doc)/[A-Za-z0-9_./-]+`' \
@@ -23,16 +18,16 @@ most=$(awk '/^## /{ count = 0 } /^\| `/ { if (++count > most) most = count } END
 ok "no recipe touches more than four files (found $most)" [ "$most" -le 4 ]
 
 # --- a check is added, in a copy of what it touches
-mkdir -p "$work/lib/catalog" "$work/validate/checks"
+mkdir -p "$dir/lib/catalog" "$dir/validate/checks"
 export test_row check_row # awk -v would take the backslash at their end
 test_row=$(grep -E '^ +TEST\(' "$guide")
 check_row=$(grep -E '^ +ROW\(' "$guide")
 awk '{ print } /^#define TEST_TABLE/ { print ENVIRON["test_row"] }' \
-    "$top_srcdir/lib/catalog/test_table.h" >"$work/lib/catalog/test_table.h"
+    "$top_srcdir/lib/catalog/test_table.h" >"$dir/lib/catalog/test_table.h"
 awk '{ print } /^#define CHECK_LIST/ { print ENVIRON["check_row"] }' \
-    "$top_srcdir/validate/checks/checks.h" >"$work/validate/checks/checks.h"
-awk '/^```c/ { on = 1; next } /^```/ { on = 0 } on' "$guide" >"$work/validate/checks/example.c"
-cat >"$work/main.c" <<'EOF'
+    "$top_srcdir/validate/checks/checks.h" >"$dir/validate/checks/checks.h"
+awk '/^```c/ { on = 1; next } /^```/ { on = 0 } on' "$guide" >"$dir/validate/checks/example.c"
+cat >"$dir/main.c" <<'EOF'
 #include "validate/checks/checks.h"
 
 #include <stdio.h>
@@ -60,16 +55,16 @@ int main(int argc, char **argv)
 EOF
 read -ra cc <<<"${CC:-cc}"
 ok 'the check compiles without a warning' "${cc[@]}" -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE \
-    -I"$work" -I"$top_srcdir" -I"$top_builddir" -c -o "$work/example.o" "$work/validate/checks/example.c"
-ok '... and so does the table with it' "${cc[@]}" -std=gnu11 -D_GNU_SOURCE -I"$work" -I"$top_srcdir" \
-    -I"$top_builddir" -o "$work/check" "$work/main.c" "$work/example.o" \
+    -I"$dir" -I"$top_srcdir" -I"$top_builddir" -c -o "$dir/example.o" "$dir/validate/checks/example.c"
+ok '... and so does the table with it' "${cc[@]}" -std=gnu11 -D_GNU_SOURCE -I"$dir" -I"$top_srcdir" \
+    -I"$top_builddir" -o "$dir/check" "$dir/main.c" "$dir/example.o" \
     "$top_srcdir/validate/checks/checks.c" "$top_srcdir"/lib/{base/utf8,catalog/catalog,catalog/verdict}.c
-mkdir -p "$work/root/proc/sys/fs"
-echo 100 >"$work/root/proc/sys/fs/file-max"
-like "$("$work/check" "$work/root")" '^host.example (fail|warn): 100 open files, expected at least 1024$' \
+mkdir -p "$dir/root/proc/sys/fs"
+echo 100 >"$dir/root/proc/sys/fs/file-max"
+like "$("$dir/check" "$dir/root")" '^host.example (fail|warn): 100 open files, expected at least 1024$' \
     'the check finds its fault'
-echo 5000 >"$work/root/proc/sys/fs/file-max"
-is "$("$work/check" "$work/root")" 'host.example pass: 5000 open files' '... and passes without it'
+echo 5000 >"$dir/root/proc/sys/fs/file-max"
+is "$("$dir/check" "$dir/root")" 'host.example pass: 5000 open files' '... and passes without it'
 
 # --- no circle
 includes() { # PATTERN REPLACEMENT: what stands on what

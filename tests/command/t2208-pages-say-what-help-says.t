@@ -3,14 +3,8 @@
 #
 # Each sub-command and program has a manual page with the options and the usage of its --help, and no
 # others; and its help fits 80 columns. The metrics that muster report writes are in its page.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF
+. "$(dirname "$0")/command.sh"
+needs muster
 mpi_environment
 
 # a page without its escapes: "\-\-json" is "--json", "\fB" nothing

@@ -3,14 +3,8 @@
 #
 # The examples of systemd units and of Slurm's HealthCheckProgram name this installation's muster and
 # are well formed.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
+. "$(dirname "$0")/command.sh"
 [ -e "$top_builddir/etc/muster-certify.service" ] || skip_all 'the examples are not made'
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
 cp "$top_builddir"/etc/muster-*.service "$top_builddir/etc/muster-healthcheck" \
     "$top_srcdir"/etc/muster-*.timer "$dir"
 program=$(sed -n 's/^ExecStart=//p' "$dir/muster-check.service" | cut -d' ' -f1)

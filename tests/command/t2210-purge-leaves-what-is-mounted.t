@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # apt-get purge empties the node's own folders of muster, not what a file server has mounted there.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-. "$top_srcdir/tests/tap.sh"
-
+. "$(dirname "$0")/command.sh"
 unshare -m true 2>/dev/null || skip_all 'no mount namespaces'
 purged() { # MOUNTED[:WHAT]...: what is left of the three folders, each with a file and a folder in it
     unshare -m bash -c '

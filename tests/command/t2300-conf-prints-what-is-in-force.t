@@ -1,13 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # muster conf prints the configuration, and what it prints is one.
-. "$(dirname "$0")/../tap.sh"
-
-muster=${top_builddir:-.}/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-dir=$(mktemp -d)
-tap_cleanup() { rm -r "$dir"; }
-unset MUSTER_CONF
+. "$(dirname "$0")/command.sh"
+needs muster
 
 cat >"$dir/site" <<'END'
 managementinterface = eth0     # logins

@@ -1,13 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # A bad configuration is exit status 2 and one line: where, what was found, what is allowed.
-. "$(dirname "$0")/../tap.sh"
-
-muster=${top_builddir:-.}/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-dir=$(mktemp -d)
-tap_cleanup() { rm -r "$dir"; }
-unset MUSTER_CONF
+. "$(dirname "$0")/command.sh"
+needs muster
 
 refused() { # TEXT MESSAGE: what the file holds, what is said of it
     local said status=0

@@ -2,16 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster compare from the lines of a run: by majority, by hardware, against a golden file.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
+needs muster
 
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF SLURM_CONF MUSTER_RUN
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
 : >"$dir/conf"
 compare() { "$muster" compare --config "$dir/conf" "$@"; }
 

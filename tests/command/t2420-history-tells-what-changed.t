@@ -2,19 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster history: trends of a node and of a part, since when, what changed between two runs.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
+needs muster tests/history-add
 
-muster=$top_builddir/muster
 add=$top_builddir/tests/history-add
-[ -x "$muster" ] || skip_all 'muster is not built'
-[ -x "$add" ] || skip_all 'history-add is not built'
-unset MUSTER_CONF MUSTER_RUN
 export LC_ALL=C.UTF-8
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
 echo "HistoryFile=$dir/history.db" >"$dir/conf"
 history() { "$muster" history --config "$dir/conf" "$@"; }
 

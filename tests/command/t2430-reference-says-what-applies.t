@@ -2,16 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster reference: the lines of the table that apply to a node, why, and who says so.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
+needs muster
 
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF SLURM_CONF MUSTER_RUN
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
 echo "Reference=$top_srcdir/etc/reference.conf" >"$dir/conf"
 reference() { "$muster" reference --config "$dir/conf" "$@"; }
 "$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/dgx-h100.tree" "$dir/h100"

@@ -3,18 +3,10 @@
 #
 # The MPI programs, without MPI: help, version, and one clear line from rank 0 for what they do not
 # know, before MPI could say a word.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-[ -x "$top_builddir/muster-launch" ] || skip_all 'the battery is not built'
-unset MUSTER_CONF PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
+. "$(dirname "$0")/command.sh"
+needs muster-launch
 mpi_environment # its leave for root too
-case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
-cd "$work" || exit
+cd "$dir" || exit
 
 refused() { # PROGRAM OPTION... -- LINE
     local program=$1 words=()

@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A program of the battery whose records do not reach standard output does not end as if all were well.
-set -u
-. "$(dirname "$0")/../tap.sh"
-
-launch=$(realpath "${top_builddir:-.}/muster-launch")
-[ -x "$launch" ] || skip_all 'the battery is not built'
+. "$(dirname "$0")/command.sh"
+needs muster-launch
 [ -w /dev/full ] || skip_all 'no /dev/full'
-unset MUSTER_CONF PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
 mpi_environment
 
+launch=$top_builddir/muster-launch
 text=$(timeout -k 5 600 "$launch" --json --time-limit=300 2>/dev/null </dev/null)
 is "$?" 0 'one rank by itself is well'
 like "$text" '"verdict":"pass"' '... and says so'

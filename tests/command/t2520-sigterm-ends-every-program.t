@@ -3,22 +3,16 @@
 #
 # SIGTERM ends each program in the midst of what takes it long, with status 128 + 15; or with 3 those
 # of the battery that have records, of which what was not measured is unknown. One that does not heed it would run for a minute and more.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
 
-unset MUSTER_CONF PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
-work=$(mktemp -d)
 server=
 tap_cleanup() {
     exec 3>&-
     [ -z "$server" ] || kill "$server"
-    rm -rf "$work"
+    rm -rf "$dir"
 }
 mpi_environment
-case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
-cd "$work" || exit
+cd "$dir" || exit
 mkfifo empty
 exec 3<>empty # a file that says nothing, and does not end
 
@@ -49,8 +43,8 @@ NodeName=n1 NodeAddr=127.0.0.1
 PartitionName=all Nodes=n1 Default=YES
 END
 head -c 4000000 /dev/urandom >weights
-printf '%s\n' "HistoryFile=$work/history.db" BatteryUser=nobody >muster.conf
-export SLURM_CONF=$work/slurm.conf
+printf '%s\n' "HistoryFile=$dir/history.db" BatteryUser=nobody >muster.conf
+export SLURM_CONF=$dir/slurm.conf
 
 long_step=(--layers=2 --heads=2 --channels=1024 --context=512 --vocab=64 --batch=8 --threads=1)
 while IFS=: read -r expected under_way command; do

@@ -3,46 +3,40 @@
 #
 # muster-gpu on the stand-ins of HIP, hipRTC, hipBLASLt and RCCL (tests/gpu): healthy devices pass, a fault
 # is named with its device, and a library that is missing, too old or wrong is no fault of a device.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
-
-program=$top_builddir/muster-gpu
-[ -x "$program" ] || skip_all 'the battery is not built'
+. "$(dirname "$0")/command.sh"
+needs muster-gpu
 [ -e "$top_builddir/tests/gpu/cuda-hip.so" ] || skip_all 'the stand-ins are not built'
 command -v jq >/dev/null || skip_all 'no jq(1)'
-unset PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES
+unset CUDA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES
 mpi_environment
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-mkdir "$work"/{new,old,driver,both,no-blas,no-rccl,rccl-old}
-library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$work/$2"; } # the tree may be another user's
+program=$top_builddir/muster-gpu
+mkdir "$dir"/{new,old,driver,both,no-blas,no-rccl,rccl-old}
+library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may be another user's
 library cuda-hip.so new/libamdhip64.so.6
 library nvrtc-hip.so new/libhiprtc.so.6
 library cublaslt-hip.so new/libhipblaslt.so.0
 library nccl-hip.so new/librccl.so.1
-cp -p "$work/new"/* "$work/both"
+cp -p "$dir/new"/* "$dir/both"
 library cuda.so both/libcuda.so.1
 library nvrtc.so both/libnvrtc.so.12
-cp -p "$work/new"/lib{amdhip64,hiprtc,rccl}.* "$work/no-blas"
-cp -p "$work/new"/lib{amdhip64,hiprtc,hipblaslt}.* "$work/no-rccl"
-cp -p "$work/new"/* "$work/rccl-old"
+cp -p "$dir/new"/lib{amdhip64,hiprtc,rccl}.* "$dir/no-blas"
+cp -p "$dir/new"/lib{amdhip64,hiprtc,hipblaslt}.* "$dir/no-rccl"
+cp -p "$dir/new"/* "$dir/rccl-old"
 library nccl-hip-old.so rccl-old/librccl.so.1
 library cuda-hip-old.so old/libamdhip64.so.6
 library cuda-hip.so driver/libamdhip64.so.6
 # a machine may have the real ones
-mkdir "$work/hide"
-printf x | tee "$work/hide"/lib{hiprtc.so.7,hiprtc.so.6,hipblaslt.so.1,hipblaslt.so.0,rccl.so.1,cuda.so.1} >"$work/hide/libamdhip64.so.7"
-export LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} MUSTER_GPU_STATE=$work/state MUSTER_CONF=$work/conf
+mkdir "$dir/hide"
+printf x | tee "$dir/hide"/lib{hiprtc.so.7,hiprtc.so.6,hipblaslt.so.1,hipblaslt.so.0,rccl.so.1,cuda.so.1} >"$dir/hide/libamdhip64.so.7"
+export LD_LIBRARY_PATH=$dir/hide:${LD_LIBRARY_PATH-} MUSTER_GPU_STATE=$dir/state MUSTER_CONF=$dir/conf
 
 gpu() { # LIBRARIES STATE OPTION...: records in json, "CODE TEST METRIC PART" of what is no pass in text
-    printf '%s\n' "GpuLibraryPath=$work/$1" 'GpuDeadline=60s' >"$work/conf"
-    printf '%s\n' 'devices 3' "cache $work" "$2" >"$work/state"
-    timeout 600 "$program" --json --quick --time-limit=170 "${@:3}" >"$work/json" 2>"$work/err" </dev/null
+    printf '%s\n' "GpuLibraryPath=$dir/$1" 'GpuDeadline=60s' >"$dir/conf"
+    printf '%s\n' 'devices 3' "cache $dir" "$2" >"$dir/state"
+    timeout 600 "$program" --json --quick --time-limit=170 "${@:3}" >"$dir/json" 2>"$dir/err" </dev/null
     status=$?
     text=$(jq -r 'select(.verdict and .verdict != "pass") | "\(.code // "-") \(.test) \(.metric) \(.part // "-")"' \
-        "$work/json" | sort -u)
+        "$dir/json" | sort -u)
 }
 
 finds() { # STATE TEXT NAME OPTION...
@@ -51,16 +45,16 @@ finds() { # STATE TEXT NAME OPTION...
 }
 
 gpu new 'races 1'
-is "$status/$text" 0/ 'healthy devices pass' || diag "$(cat "$work/err" "$work/json")"
-is "$(jq -r 'select(.part == "gpu2") | .metric' "$work/json" | sort | tr '\n' ' ')" \
+is "$status/$text" 0/ 'healthy devices pass' || diag "$(cat "$dir/err" "$dir/json")"
+is "$(jq -r 'select(.part == "gpu2") | .metric' "$dir/json" | sort | tr '\n' ' ')" \
     'atomics memory_copy memory_copy_together memory_read memory_triad memory_write products rate_bf16 rate_bf16_together rate_fp16 rate_fp32 rate_fp32_together rate_fp64 rate_fp64_blas rate_fp64_together rate_fp8 rate_int8 rate_tf32 tested to_device to_host ' \
     '... in all figures that are judged'
-is "$(jq -r 'select(.test == "gpu.collectives" and .verdict == "pass") | .metric' "$work/json" | sort | xargs)" \
+is "$(jq -r 'select(.test == "gpu.collectives" and .verdict == "pass") | .metric' "$dir/json" | sort | xargs)" \
     'all_gather all_reduce all_to_all broadcast reduce_scatter' '... and all collectives'
-is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | wc -l)" 6 '... and each pair in both directions'
+is "$(jq -r 'select(.metric == "to_peer") | .part' "$dir/json" | wc -l)" 6 '... and each pair in both directions'
 gpu both 'vendor amd' --tests=compute
 is "$status/$text" 0/ "a driver of CUDA's that finds no device leaves them to HIP"
-is "$(jq -r 'select(.metric == "rate_fp8") | .part' "$work/json" | xargs)" 'gpu0 gpu1 gpu2' '... all of them'
+is "$(jq -r 'select(.metric == "rate_fp8") | .part' "$dir/json" | xargs)" 'gpu0 gpu1 gpu2' '... all of them'
 
 finds 'gpu1.slow_memory 0.7' $'gpu_memory_slow gpu.memory memory_copy gpu1\ngpu_memory_slow gpu.memory memory_copy_together gpu1\ngpu_memory_slow gpu.memory memory_read gpu1\ngpu_memory_slow gpu.memory memory_triad gpu1\ngpu_memory_slow gpu.memory memory_write gpu1' \
     'slow memory' --tests=memory
@@ -72,35 +66,35 @@ finds 'gpu.blas_wrong 1' "$(printf 'not_measured gpu.compute wrong gpu%s\n' 0 1 
 finds 'gpu0.slow_link.2 0.4' 'gpu_peer_slow gpu.paths to_peer gpu0 gpu2' 'a slow path between two' --tests=paths
 finds 'gpu1.no_peer.2 1' 'gpu_no_peer_access gpu.paths to_peer gpu1 gpu2' 'peer access that is missing' --tests=paths
 finds 'gpu2.lost 1' 'gpu_failed gpu.compute device gpu2' 'a lost device' --tests=repeatable
-like "$(cat "$work/json")" 'hipErrorUnknown \(999\)' "... with HIP's name of the error"
+like "$(cat "$dir/json")" 'hipErrorUnknown \(999\)' "... with HIP's name of the error"
 
 finds 'blas_without 28' '' 'where E4M3 is the FNUZ variant' --tests=compute
-is "$(jq -r 'select(.metric == "rate_fp8") | .verdict' "$work/json" | sort -u)" pass '... its products are right'
+is "$(jq -r 'select(.metric == "rate_fp8") | .verdict' "$dir/json" | sort -u)" pass '... its products are right'
 finds 'blas_without 28 1000' '' 'a precision that the devices have not is no fault' --tests=compute
-is "$(jq -r 'select(.metric == "rate_fp8")' "$work/json" | wc -l)" 0 '... and has no record'
+is "$(jq -r 'select(.metric == "rate_fp8")' "$dir/json" | wc -l)" 0 '... and has no record'
 
 finds 'return.hipblasLtCreate 6' '- gpu.compute library -' "a library of products that does not work is no device's fault" --tests=compute
-like "$(cat "$work/json")" "not tested: hipblasLtCreate: error 6" '... and why'
+like "$(cat "$dir/json")" "not tested: hipblasLtCreate: error 6" '... and why'
 finds 'return.hiprtcCompileProgram 6' '- gpu.compute device -' 'nor is a compiler' --tests=compute
-like "$(cat "$work/json")" 'libhiprtc.so.6 cannot compile the kernels for gfx942:sramecc\+:xnack-: error 6' '... and why'
+like "$(cat "$dir/json")" 'libhiprtc.so.6 cannot compile the kernels for gfx942:sramecc\+:xnack-: error 6' '... and why'
 gpu no-blas '' --tests=compute
 is "$status/$text" '0/- gpu.compute library -' 'nor is one that is missing'
-like "$(cat "$work/json")" 'libhipblaslt.so.1 or an older one not found; set GpuLibraryPath' '... and why'
+like "$(cat "$dir/json")" 'libhipblaslt.so.1 or an older one not found; set GpuLibraryPath' '... and why'
 for libraries in no-rccl:'librccl.so.1 not found; set GpuLibraryPath' rccl-old:'librccl.so.1 is too old: missing function ncclSend'; do
     gpu "${libraries%%:*}" '' --tests=collectives
     is "$status/$text" '0/- gpu.collectives library -' "libraries ${libraries%%:*}: collectives are not tested"
-    like "$(cat "$work/json")" "${libraries#*:}" '... and why'
+    like "$(cat "$dir/json")" "${libraries#*:}" '... and why'
 done
 for libraries in old:'libamdhip64.so.6 is too old: missing function hipGetDevicePropertiesR0600' \
     driver:'libhiprtc.so.7 or an older one not found; set GpuLibraryPath'; do
     gpu "${libraries%%:*}" ''
     is "$status/$text" '0/- gpu.compute device -' "libraries ${libraries%%:*}: not looked at"
-    like "$(cat "$work/json")" "${libraries#*:}" '... and why'
+    like "$(cat "$dir/json")" "${libraries#*:}" '... and why'
 done
 
-printf '%s\n' 'vendor amd' 'devices 2' "cache $work" >"$work/state"
-"$top_srcdir/tests/gpu/device" --quick --build "$top_builddir" --libraries "$work/new" "$work/device" >"$work/said" 2>&1
-is "$?" 0 'tests/gpu/device runs to its end' || diag "$(cat "$work/said")"
-is "$(jq -r '.figures | map(select(.metric == "rate_fp32") | .part) | join(" ")' "$work/device/results.json")" 'gpu0 gpu1' \
+printf '%s\n' 'vendor amd' 'devices 2' "cache $dir" >"$dir/state"
+"$top_srcdir/tests/gpu/device" --quick --build "$top_builddir" --libraries "$dir/new" "$dir/device" >"$dir/said" 2>&1
+is "$?" 0 'tests/gpu/device runs to its end' || diag "$(cat "$dir/said")"
+is "$(jq -r '.figures | map(select(.metric == "rate_fp32") | .part) | join(" ")' "$dir/device/results.json")" 'gpu0 gpu1' \
     '... and its results have each device'
 done_testing

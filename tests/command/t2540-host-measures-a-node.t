@@ -3,40 +3,34 @@
 #
 # muster-host on this machine: each figure is a record of the schema, a core that computes differently
 # is found, the disk is tested where the site says so and nothing of that stays.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
-
-program=$top_builddir/muster-host
-[ -x "$program" ] || skip_all 'the battery is not built'
+. "$(dirname "$0")/command.sh"
+needs muster-host
 command -v jq >/dev/null || skip_all 'no jq(1)'
-unset PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
 mpi_environment
-work=$(mktemp -d)
+program=$top_builddir/muster-host
 disk=$(mktemp -d /var/tmp/muster-t2540-XXXXXX)
 quota=
 tap_cleanup() {
-    rm -rf "$work" "$disk"
+    rm -rf "$dir" "$disk"
     [ ! -d "$quota" ] || within 60 rmdir "$quota" # a process of MPI's may be on its way out
 }
-export MUSTER_CONF=$work/conf
+export MUSTER_CONF=$dir/conf
 
 host() { # FOLDER OPTION...: records in json, those that are no pass in text
-    echo "DiskTestPath=$1" >"$work/conf"
-    timeout 600 "$program" --json --quick --time-limit=170 "${@:2}" >"$work/json" 2>"$work/err" </dev/null
+    echo "DiskTestPath=$1" >"$dir/conf"
+    timeout 600 "$program" --json --quick --time-limit=170 "${@:2}" >"$dir/json" 2>"$dir/err" </dev/null
     status=$?
     text=$(jq -r 'select(.verdict and .verdict != "pass") | "\(.verdict) \(.code // "-") \(.test) \(.metric)"' \
-        "$work/json" | sort -u)
+        "$dir/json" | sort -u)
 }
-metrics() { jq -r 'select(.test | startswith("host.")) | .metric' "$work/json" | sort -u | xargs; }
+metrics() { jq -r 'select(.test | startswith("host.")) | .metric' "$dir/json" | sort -u | xargs; }
 
 host ''
 is "$(metrics)" 'core_rate results triad' 'processors and memory are measured, and no disk'
-ok '... records as doc/records.md says' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$work/json"
-is "$(jq -r 'select(.metric == "results") | .verdict' "$work/json")" pass 'all cores have the same results'
-is "$(jq -r 'select(.metric == "results") | .value % 10' "$work/json")" 0 '... of each repeat on each core'
-is "$(jq -r 'select(.metric == "triad" or .metric == "core_rate") | select(.value <= 0) | .metric' "$work/json")" '' \
+ok '... records as doc/records.md says' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$dir/json"
+is "$(jq -r 'select(.metric == "results") | .verdict' "$dir/json")" pass 'all cores have the same results'
+is "$(jq -r 'select(.metric == "results") | .value % 10' "$dir/json")" 0 '... of each repeat on each core'
+is "$(jq -r 'select(.metric == "triad" or .metric == "core_rate") | select(.value <= 0) | .metric' "$dir/json")" '' \
     '... with figures above zero'
 
 host '' --tests=compute --inject=lie:0
@@ -49,18 +43,18 @@ if [ "$(id -u)" -eq 0 ] && mkdir "$quota" 2>/dev/null && echo 262144 >"$quota/cp
     echo 33000 >"$quota/cpu.cfs_quota_us"; then
     (
         echo $BASHPID >"$quota/cgroup.procs"
-        echo DiskTestPath= >"$work/conf"
-        exec timeout 600 "$program" --json --tests=compute >"$work/json" 2>"$work/err" </dev/null
+        echo DiskTestPath= >"$dir/conf"
+        exec timeout 600 "$program" --json --tests=compute >"$dir/json" 2>"$dir/err" </dev/null
     )
-    like "$(jq -r 'select(.metric == "quota") | "\(.verdict) \(.code)"' "$work/json")" '^warn cpu_limited$' \
+    like "$(jq -r 'select(.metric == "quota") | "\(.verdict) \(.code)"' "$dir/json")" '^warn cpu_limited$' \
         'a CPU quota is named, and is a warning'
-    is "$(jq -r 'select(.metric == "results") | .verdict' "$work/json")" pass '... of results that are right'
+    is "$(jq -r 'select(.metric == "results") | .verdict' "$dir/json")" pass '... of results that are right'
 else
     skip 2 'no cgroup v1 to set a CPU quota in'
 fi
 
 host "$disk" --tests=disk
-if grep -q '"metric":"disk"' "$work/json"; then # no O_DIRECT or O_TMPFILE there, or no space
+if grep -q '"metric":"disk"' "$dir/json"; then # no O_DIRECT or O_TMPFILE there, or no space
     is "$status/$text" '3/unknown not_measured host.disk disk' 'a disk that cannot be tested is unknown'
 else
     is "$(metrics)" 'disk_read disk_reads disk_write' 'the disk is tested where the site says so'
@@ -68,10 +62,10 @@ fi
 is "$(ls -A "$disk")" '' '... and nothing is left there'
 host "$disk/none" --tests=disk
 is "$status/$text" '3/unknown not_measured host.disk disk' 'a folder that is not there is unknown'
-like "$(cat "$work/json")" 'the folder: No such file or directory' '... with the reason'
+like "$(cat "$dir/json")" 'the folder: No such file or directory' '... with the reason'
 if [ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ]; then
     host /dev/shm --tests=disk
-    like "$(cat "$work/json")" 'is a memory file system, not a disk' 'a file system in memory is no disk'
+    like "$(cat "$dir/json")" 'is a memory file system, not a disk' 'a file system in memory is no disk'
 else
     skip 1 'no tmpfs on /dev/shm'
 fi

@@ -2,16 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster topology of nodes with known PCI trees: the matrix, both directions, JSON, exit status.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF SLURMD_NODENAME
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
+. "$(dirname "$0")/command.sh"
+needs muster
 
 put() { # PATH CONTENT
     mkdir -p "$dir/node/${1%/*}"

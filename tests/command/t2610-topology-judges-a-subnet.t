@@ -3,18 +3,10 @@
 #
 # muster topology --fabric of recorded subnets: each fault is one finding that says what, where and
 # what to do; sound ones have none; bad files are named with their line; topology.conf is written.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
+. "$(dirname "$0")/command.sh"
+needs muster
 command -v python3 >/dev/null || skip_all 'no python3, which makes the subnets'
-unset MUSTER_CONF SLURM_CONF
 make=$top_srcdir/tests/fabric/make-subnet
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
 
 . "$top_srcdir/tests/fabric/judging.sh"
 
@@ -143,7 +135,6 @@ judge -t "$dir/conf" --write-topology "$dir/written"
 is "$(grep ^SwitchName "$dir/written" | head -n 3)" 'SwitchName=east Nodes=n[1-4]
 SwitchName=west Nodes=n[5,7-8]
 SwitchName=leaf3 Nodes=n[6,9]' '... of the nodes and with the names of the old one'
-
 
 # a node that is off keeps its place
 for absent in 'missing n6' 'leaf leaf2'; do

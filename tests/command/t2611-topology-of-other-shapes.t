@@ -5,18 +5,10 @@
 # per spine, rails that are exchanged between nodes, a dragonfly, switches that are off or slow as a
 # whole; of names that are wrong or twice; and of a topology.conf that Slurm refuses. Each fault is
 # one finding, each sound network has none.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
+. "$(dirname "$0")/command.sh"
+needs muster
 command -v python3 >/dev/null || skip_all 'no python3, which makes the subnets'
-unset MUSTER_CONF SLURM_CONF
 make=$top_srcdir/tests/fabric/make-subnet
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
 
 . "$top_srcdir/tests/fabric/judging.sh"
 

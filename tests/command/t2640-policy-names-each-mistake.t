@@ -3,18 +3,11 @@
 #
 # muster policy check: two clusters that are well configured have no finding; each kind of mistake,
 # made in one of them, is found as that kind and no other. doc/policy.md has the table of kinds.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
+. "$(dirname "$0")/command.sh"
+needs muster
 command -v python3 >/dev/null || skip_all 'no python3'
 command -v jq >/dev/null || skip_all 'no jq'
 fixtures=$top_srcdir/tests/fixtures/policy
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
 
 policy() { "$muster" policy check --from "$dir/site" "$@"; }
 site() { rm -rf "$dir/site" && cp -r "$fixtures/$1" "$dir/site" && chmod -R u+w "$dir/site"; }

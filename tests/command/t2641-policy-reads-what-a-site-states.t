@@ -4,15 +4,8 @@
 # muster policy verify: a line of policy.conf that is not understood is named with what was found and
 # what is allowed; --dry-run prints what would be tried and how long it takes at most, and tries
 # nothing; the documents have the codes and the example is one.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
+. "$(dirname "$0")/command.sh"
+needs muster
 export MUSTER_CONF=$dir/muster.conf
 echo >"$MUSTER_CONF"
 

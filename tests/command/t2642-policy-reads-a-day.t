@@ -4,15 +4,8 @@
 # muster policy simulate: a line of a day's file that is not understood is named with what is expected;
 # --dry-run says how long the day takes and what is not looked at; only a cluster that is named is filled.
 # The lab's copy of a site has its scheduling: fewer nodes, limits in proportion, times divided.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
+. "$(dirname "$0")/command.sh"
+needs muster
 export MUSTER_CONF=$dir/muster.conf
 echo >"$MUSTER_CONF"
 printf '%s\n' 'Who=team User=bob QOS=urgent' 'Who=burst User=alice QOS=batch' 'Limit=burst Jobs=2' \

@@ -3,18 +3,10 @@
 #
 # muster plan: figures come from the history or an option and say so; nodes at fault are left out;
 # what is missing is named in one line.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
+needs muster tests/history-add
 
-muster=$top_builddir/muster
 add=$top_builddir/tests/history-add
-[ -x "$muster" ] || skip_all 'muster is not built'
-[ -x "$add" ] || skip_all 'history-add is not built'
-unset MUSTER_CONF MUSTER_RUN
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
 echo "HistoryFile=$dir/history.db" >"$dir/conf"
 lay_out() { "$muster" plan --config "$dir/conf" "$@" 2>&1; }
 

@@ -2,16 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A node's record, unpacked, is that node to muster: this machine, and machines whose PCI tree is nested.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+[ -n "${TMPDIR-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # thousands of small files
+. "$(dirname "$0")/command.sh"
+needs muster
 
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF
-dir=$(mktemp -d -p "${TMPDIR:-/dev/shm}" 2>/dev/null || mktemp -d) # thousands of small files
-tap_cleanup() { rm -rf "$dir"; }
 fixtures=$top_srcdir/tests/fixtures
 
 again() { # ROOT NAME

@@ -2,16 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster explain: who the tasks are, what can be asked, its formats, bad usage. What the values are: t2702.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
+needs muster
 
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF NCCL_SOCKET_IFNAME GLOO_SOCKET_IFNAME
-dir=$(mktemp -d)
-tap_cleanup() { rm -rf "$dir"; }
+unset NCCL_SOCKET_IFNAME GLOO_SOCKET_IFNAME
 node=$dir/node
 "$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/hgx-a100.tree" "$node"
 explain() { "$muster" explain --root "$node" "$@"; }

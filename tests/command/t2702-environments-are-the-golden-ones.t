@@ -3,16 +3,10 @@
 #
 # The environment of tasks on recorded and published machines, against the files that somebody has read and agreed with
 # (tests/golden/README.md).
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
+[ -n "${TMPDIR-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # thousands of small files
+. "$(dirname "$0")/command.sh"
+needs muster
 
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
-unset MUSTER_CONF
-dir=$(mktemp -d -p "${TMPDIR:-/dev/shm}" 2>/dev/null || mktemp -d) # thousands of small files
-tap_cleanup() { rm -rf "$dir"; }
 golden=$top_srcdir/tests/golden fixtures=$top_srcdir/tests/fixtures
 export golden fixtures muster dir
 . "$golden/golden.sh"

@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster preflight without a job: help, and one clear line for what it cannot do.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-muster=${top_builddir:-.}/muster
-. "$top_srcdir/tests/tap.sh"
-
-[ -x "$muster" ] || skip_all 'the muster command is not built'
-unset MUSTER_CONF SLURM_JOB_ID SLURM_JOBID
+. "$(dirname "$0")/command.sh"
+needs muster
 
 refused() { # LINE OPTION...
     local line=$1

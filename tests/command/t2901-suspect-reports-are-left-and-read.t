@@ -2,15 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster suspects: what is left for this node is listed, as records too, and removed.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-muster=${top_builddir:-.}/muster
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
+needs muster
 
-[ -x "$muster" ] || skip_all 'the muster command is not built'
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-suspects() { "$muster" suspects -d "$work" -n n1 "$@" 2>&1; }
+suspects() { "$muster" suspects -d "$dir" -n n1 "$@" 2>&1; }
 
 is "$(suspects)" 'no suspect reports' 'an empty directory'
 printf '%s\t%s\t12\tlinks\teth1\teth1 sends 49 of 200 Mb/s\n' n1 n1 n2 n2 n1 n3 |
@@ -21,13 +16,13 @@ like "$(suspects)" "^n1: a preflight of job 12, user $(id -u), .*: links eth1: e
     'are listed with job, user and part'
 like "$(suspects --json)" '"suite":"suspects","test":"preflight.suspects","node":"n3","part":"eth1","peer":"n1"' \
     'and as records: whom it is about, and who keeps it'
-printf 'n1\t../../n3\t12\tlinks\teth1\tx\nno line of a suspect report\n' | suspects --leave >"$work/said"
+printf 'n1\t../../n3\t12\tlinks\teth1\tx\nno line of a suspect report\n' | suspects --leave >"$dir/said"
 is "$?" 1 'a suspect report about no name of a node fails'
-is "$(cat "$work/said")" "muster suspects: n1: '../../n3' is not a node name
+is "$(cat "$dir/said")" "muster suspects: n1: '../../n3' is not a node name
 muster suspects: n1: standard input, line 2: not a suspect report" '... in one clear line, and so does what is none'
 long=$(printf 'x%.0s' {1..64})
-printf 'n1\t%s\t%s\tlinks\teth1\tx\n' n5 0 n5 1x n5 4294967296 "$long" 12 | suspects --leave >"$work/said"
-is "$? $(grep -c 'not a suspect report' "$work/said")" '1 4' 'nor is one without a job, or with too long a name'
+printf 'n1\t%s\t%s\tlinks\teth1\tx\n' n5 0 n5 1x n5 4294967296 "$long" 12 | suspects --leave >"$dir/said"
+is "$? $(grep -c 'not a suspect report' "$dir/said")" '1 4' 'nor is one without a job, or with too long a name'
 (
     for ((i = 0; i < 300; i++)); do printf 'n2\tn1\t12\tlinks\teth1\tx\n'; done
     printf 'n1\tn6\t12\tlinks\teth1\t%s\n' "$(printf 'x%.0s' {1..2000})"
@@ -44,6 +39,6 @@ text=$(suspects word)
 is "$?" 2 'so is a word'
 text=$("$muster" suspects -d /dev/null -n n1 2>&1)
 is "$? $text" '1 muster suspects: n1: /dev/null: Not a directory' 'what is no directory is named'
-is "$("$muster" claim -d "$work" -n n1 2>&1 >/dev/null)" 'muster: command claim is now suspects' 'its older name works'
-is "$("$muster" claim -d "$work" -n n1 2>/dev/null | cut -d: -f1)" n1 '... and does the same'
+is "$("$muster" claim -d "$dir" -n n1 2>&1 >/dev/null)" 'muster: command claim is now suspects' 'its older name works'
+is "$("$muster" claim -d "$dir" -n n1 2>/dev/null | cut -d: -f1)" n1 '... and does the same'
 done_testing

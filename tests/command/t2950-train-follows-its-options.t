@@ -3,16 +3,9 @@
 #
 # muster-train on problems that take no time: options, records, signals. Its numbers are tested by
 # tests/unit/trainer/trainer.c.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
-[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
-case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-cd "$work" || exit
+. "$(dirname "$0")/command.sh"
+needs muster-train
+cd "$dir" || exit
 train=$top_builddir/muster-train
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=2)
 

@@ -3,13 +3,9 @@
 #
 # muster-train on several ranks: every strategy gives the reference's losses for any number of ranks,
 # also where there are more ranks than sequences, and takes the memory that its formula says.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/train.sh"
 
 command -v jq >/dev/null || skip_all 'there is no jq'
-. "$top_srcdir/tests/command/train.sh"
 runs() { # RANKS STRATEGY
     train_ranks "$1" "${small[@]}" --strategy="$2" --bucket=0.01 >out 2>err
     is "$?" 0 "$2 on $1 ranks ends well"

@@ -3,12 +3,8 @@
 #
 # muster-train on several ranks with checkpoints: any rank killed at any moment, started again on as
 # many ranks (the same bits) and on others (the same losses); what stops a job is named.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/train.sh"
 
-. "$top_srcdir/tests/command/train.sh"
 # what reads and writes checkpoints is watched in t2951, and ranks in t2952 and t2957
 is_sanitized "$top_builddir/muster-train" && skip_all 'ranks that are killed take too long with sanitizers'
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=4 --threads=1

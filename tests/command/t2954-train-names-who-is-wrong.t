@@ -3,12 +3,8 @@
 #
 # muster-train with faults on purpose: numbers that are none, parameters that differ, memory that
 # loses a bit, a rank that computes otherwise: found at the step, with rank and tensor.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/train.sh"
 
-. "$top_srcdir/tests/command/train.sh"
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=4)
 here=$(hostname -s)
 train() { # RANKS OPTION...

@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster-train battery: passes on a machine that computes right, names a rank that does not.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/train.sh"
 
 command -v jq >/dev/null || skip_all 'there is no jq'
-. "$top_srcdir/tests/command/train.sh"
 here=$(hostname -s)
 battery() { # RANKS OPTION...
     local ranks=$1

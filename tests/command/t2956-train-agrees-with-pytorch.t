@@ -2,34 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster-train beside PyTorch, started from the same weights: a model that is in no other test.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
+needs muster-train
 
-[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
 problem=(--layers=3 --heads=3 --channels=51 --context=37 --vocab=101 --batch=3 --lr=0.002 --steps=6
     --seed-weights=11 --seed-data=12)
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
 
 # the Python that Debian's package is for
 python=/usr/bin/python3
 [ -x $python ] || python=python3
 for precision in fp32 bf16; do
     timeout 600 $python "$top_srcdir/tests/bench/train_torch.py" "${problem[@]}" \
-        --precision=$precision >"$work/torch" 2>"$work/err"
+        --precision=$precision >"$dir/torch" 2>"$dir/err"
     status=$?
     [ $status != 77 ] || skip_all 'no PyTorch (Debian package python3-torch)'
     is "$status" 0 "PyTorch trains in $precision"
     if ! "$top_builddir/muster-train" "${problem[@]}" --fixed-batch --gradient-norms --json \
-        --precision=$precision >"$work/muster" 2>"$work/err"; then
-        like "$(cat "$work/err")" '^muster-train: --precision=bf16 ' \
+        --precision=$precision >"$dir/muster" 2>"$dir/err"; then
+        like "$(cat "$dir/err")" '^muster-train: --precision=bf16 ' \
             "muster-train cannot be had in $precision here"
         continue
     fi
     # largest differences: of losses, and of the norms of tensors' gradients as shares
-    jq -rn --slurpfile torch "$work/torch" --slurpfile muster "$work/muster" '
+    jq -rn --slurpfile torch "$dir/torch" --slurpfile muster "$dir/muster" '
         def greatest: map(fabs) | max;
         $torch[0] as $t
         | [$muster[] | select(.metric == "loss" and (.part | startswith("step "))) | .value]
@@ -38,8 +33,8 @@ for precision in fp32 bf16; do
         as $norms
         | "\($losses | length) \($norms | length) \([range($losses | length)
             | $losses[.] - $t.losses[.]] | greatest) \([$norms[]
-            | .value / $t.gradient_norms[.part] - 1] | greatest)"' >"$work/apart"
-    read -r losses norms loss_apart norm_apart <"$work/apart"
+            | .value / $t.gradient_norms[.part] - 1] | greatest)"' >"$dir/apart"
+    read -r losses norms loss_apart norm_apart <"$dir/apart"
     is "$losses $norms" '6 16' 'both tell of six losses and sixteen norms'
     # fp32: as the reference losses; bf16: both round, each in its own places
     case $precision in

@@ -4,13 +4,9 @@
 # muster-train as a pipeline: the reference's losses for any number of stages, ranks, microbatches
 # and any split; memory and traffic of each stage as by formula; checkpoints go on with other
 # stages; who computes wrongly is named.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/train.sh"
 
 command -v jq >/dev/null || skip_all 'there is no jq'
-. "$top_srcdir/tests/command/train.sh"
 here=$(hostname -s)
 runs() { # RANKS OPTION...: the larger problem
     local ranks=$1

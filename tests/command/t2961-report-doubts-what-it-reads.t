@@ -3,17 +3,12 @@
 #
 # muster report: records that are cut off, wrong, enormous or lie are left out and named; the rest is
 # reported, and nothing in a record gets out of its place in a report.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-muster=${top_builddir:-.}/muster
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
+needs muster
 
-[ -x "$muster" ] || skip_all 'the muster command is not built'
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-echo "HistoryFile=$work/history.db" >"$work/muster.conf"
-export MUSTER_CONF=$work/muster.conf
-report() { "$muster" report "$@" 2>"$work/said"; }
+echo "HistoryFile=$dir/history.db" >"$dir/muster.conf"
+export MUSTER_CONF=$dir/muster.conf
+report() { "$muster" report "$@" 2>"$dir/said"; }
 
 {
     echo '{"run":"r","time":1,"suite":"certify","test":"certify","node":"n1","verdict":"pass"}'
@@ -23,13 +18,13 @@ report() { "$muster" report "$@" 2>"$work/said"; }
     echo '{"run":"r","time":1,"suite":"links","test":"links","metric":"bandwidth","node":"n1","part":"eth1","peer":"n2","value":-3,"unit":"Mb/s"}'
     echo '{"run":"r","time":1,"suite":"certify","test":"certify","node":"n2","verdict":"fail","message":"eth1"}'
     printf '{"run":"r","time":1,"suite":"certify","te'
-} >"$work/run"
-text=$(report "$work/run")
+} >"$dir/run"
+text=$(report "$dir/run")
 is "$?" 3 'lines that are left out show in the exit status'
 like "$text" '^n2 +FAILED' 'the rest is reported'
 like "$text" '^1 of 2 nodes passed, 1 failed' '... all of it'
 while read -r line what; do
-    like "$(cat "$work/said")" "^muster report: $work/run:$line: $what.*; left out$" "line $line: $what"
+    like "$(cat "$dir/said")" "^muster report: $dir/run:$line: $what.*; left out$" "line $line: $what"
 done <<'END'
 2 not JSON: 
 3 a line of [0-9]+ bytes, allowed 65536
@@ -37,60 +32,60 @@ done <<'END'
 5 value is -3 Mb/s, which is impossible
 7 cut off at the end of the file: 
 END
-is "$(wc -l <"$work/said")" 5 'one line each'
+is "$(wc -l <"$dir/said")" 5 'one line each'
 
-for ((i = 0; i < 5000; i++)); do echo "line $i"; done >>"$work/run"
-report "$work/run" >/dev/null
-is "$(wc -l <"$work/said")" 11 'of thousands of bad lines the first ones are named'
-is "$(tail -1 "$work/said")" "muster report: $work/run: 4994 more lines left out; left out" '... and the others counted'
+for ((i = 0; i < 5000; i++)); do echo "line $i"; done >>"$dir/run"
+report "$dir/run" >/dev/null
+is "$(wc -l <"$dir/said")" 11 'of thousands of bad lines the first ones are named'
+is "$(tail -1 "$dir/said")" "muster report: $dir/run: 4994 more lines left out; left out" '... and the others counted'
 
 # Names and messages that want out of their place.
-cat >"$work/hostile" <<'END'
+cat >"$dir/hostile" <<'END'
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=alert(1)>","verdict":"fail","message":"=HYPERLINK(\"http://x\")\n# TYPE evil gauge\nevil 1\n]]> -->"}
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"a\" onmouseover=\"x","node":"n\\\"}\nevil 1","verdict":"fail","message":"\u001b[2J\u2028\ufffe&amp;"}
 END
-ok 'a page of hostile records' report -f html -o "$work/page.html" "$work/hostile"
-is "$(grep -c '<script>alert\|<script>document\|<img' "$work/page.html")" 0 '... has none of their markup'
-is "$(grep -c '</script>' "$work/page.html")" 2 '... and ends its scripts itself'
-ok 'metrics of hostile records' report -f prometheus -o "$work/muster.prom" "$work/hostile"
-is "$(grep -c '^evil' "$work/muster.prom")" 0 '... have none of theirs'
+ok 'a page of hostile records' report -f html -o "$dir/page.html" "$dir/hostile"
+is "$(grep -c '<script>alert\|<script>document\|<img' "$dir/page.html")" 0 '... has none of their markup'
+is "$(grep -c '</script>' "$dir/page.html")" 2 '... and ends its scripts itself'
+ok 'metrics of hostile records' report -f prometheus -o "$dir/muster.prom" "$dir/hostile"
+is "$(grep -c '^evil' "$dir/muster.prom")" 0 '... have none of theirs'
 if command -v promtool >/dev/null; then
-    ok '... and are well' promtool check metrics <"$work/muster.prom"
+    ok '... and are well' promtool check metrics <"$dir/muster.prom"
 else
     skip 1 'no promtool (package prometheus)'
 fi
-ok 'JUnit of hostile records' report -f junit -o "$work/junit.xml" "$work/hostile"
+ok 'JUnit of hostile records' report -f junit -o "$dir/junit.xml" "$dir/hostile"
 if command -v xmllint >/dev/null; then
-    is "$(xmllint --xpath 'count(//testcase)' "$work/junit.xml")" 2 '... is XML with as many cases'
+    is "$(xmllint --xpath 'count(//testcase)' "$dir/junit.xml")" 2 '... is XML with as many cases'
 else
     skip 1 'no xmllint'
 fi
-ok 'CSV of hostile records' report -f csv -o "$work/run.csv" "$work/hostile"
-like "$(cat "$work/run.csv")" "\"'=HYPERLINK" '... has no formula'
-unlike "$(report "$work/hostile" | cat -v)" '\^\[\[2J' 'a table sends no control characters to the terminal'
-cat >"$work/escapes" <<'END'
+ok 'CSV of hostile records' report -f csv -o "$dir/run.csv" "$dir/hostile"
+like "$(cat "$dir/run.csv")" "\"'=HYPERLINK" '... has no formula'
+unlike "$(report "$dir/hostile" | cat -v)" '\^\[\[2J' 'a table sends no control characters to the terminal'
+cat >"$dir/escapes" <<'END'
 {"run":"r\u001b[2J","time":1,"suite":"links","test":"links","metric":"bandwidth","node":"n1\u009b2J","part":"eth1\u001b[2J","peer":"n2","value":1,"unit":"Mb/s"}
 {"run":"r\u001b[2J","time":1,"suite":"links","test":"links","verdict":"\u001b[2J"}
 END
-text=$(report "$work/escapes" | cat -v)
+text=$(report "$dir/escapes" | cat -v)
 like "$text" '^eth1\?\[2J: good nodes reach 1 Mb/s' 'nor do names of rails'
-unlike "$text$(cat -v "$work/said")" '\^\[|M-B' '... and runs, the late ones of UTF-8, lines that were left out'
-like "$(cat "$work/said")" 'verdict is \?\[2J, expected pass' '... which are told all the same'
+unlike "$text$(cat -v "$dir/said")" '\^\[|M-B' '... and runs, the late ones of UTF-8, lines that were left out'
+like "$(cat "$dir/said")" 'verdict is \?\[2J, expected pass' '... which are told all the same'
 
 # More suites and tests than muster has: none of them is left out.
-awk 'BEGIN { for (i = 1; i <= 400; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"s%d\",\"test\":\"t%d\",\"node\":\"n1\",\"verdict\":\"%s\"}\n", i, i, i < 400 ? "pass" : "fail" }' >"$work/suites"
-like "$(report -f junit "$work/suites" | sed -n 2p)" ' tests="400" failures="1" ' 'JUnit of 400 suites has the failure of the last'
-is "$(report -f prometheus "$work/suites" | awk '/^muster_verdicts/ { sum += $2 } END { print sum }')" 400 \
+awk 'BEGIN { for (i = 1; i <= 400; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"s%d\",\"test\":\"t%d\",\"node\":\"n1\",\"verdict\":\"%s\"}\n", i, i, i < 400 ? "pass" : "fail" }' >"$dir/suites"
+like "$(report -f junit "$dir/suites" | sed -n 2p)" ' tests="400" failures="1" ' 'JUnit of 400 suites has the failure of the last'
+is "$(report -f prometheus "$dir/suites" | awk '/^muster_verdicts/ { sum += $2 } END { print sum }')" 400 \
     '... and metrics of 400 tests have all of them'
 
 # More faults than the page's table has room for.
-awk 'BEGIN { for (i = 1; i <= 20003; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"check\",\"test\":\"t\",\"node\":\"n%d\",\"verdict\":\"%s\"}\n", i, i == 7 ? "pass" : "fail" }' >"$work/faults"
-is "$(report -f html "$work/faults" | grep -o '^"[a-z]*_left_out":[0-9]*' | xargs)" 'bad_left_out:2 passed_left_out:1' \
+awk 'BEGIN { for (i = 1; i <= 20003; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"check\",\"test\":\"t\",\"node\":\"n%d\",\"verdict\":\"%s\"}\n", i, i == 7 ? "pass" : "fail" }' >"$dir/faults"
+is "$(report -f html "$dir/faults" | grep -o '^"[a-z]*_left_out":[0-9]*' | xargs)" 'bad_left_out:2 passed_left_out:1' \
     'a page without room for all faults says that they are faults'
 
 # More nodes than a matrix of all pairs has room for.
-awk 'BEGIN { for (i = 1; i <= 9000; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n%d\",\"part\":\"eth1\",\"peer\":\"m%d\",\"value\":1,\"unit\":\"Mb/s\"}\n", i, i }' >"$work/many"
-like "$(report "$work/many" | tail -2)" 'the median of 9000 pairs is 1 Mb/s' 'a run of 18,000 nodes has the figures that were measured'
+awk 'BEGIN { for (i = 1; i <= 9000; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n%d\",\"part\":\"eth1\",\"peer\":\"m%d\",\"value\":1,\"unit\":\"Mb/s\"}\n", i, i }' >"$dir/many"
+like "$(report "$dir/many" | tail -2)" 'the median of 9000 pairs is 1 Mb/s' 'a run of 18,000 nodes has the figures that were measured'
 
 # A newer muster's fault stays what it is.
 newer='{"time":1,"suite":"check","test":"net.interfaces","node":"n1","part":"eth1","verdict":"fail","code":"brand_new_code","remediation":"new_word","message":"m"}'
@@ -98,14 +93,14 @@ is "$(report -f json - <<<"$newer")" "$newer" 'a code of a newer muster is writt
 like "$(report -f prometheus - <<<"$newer")" \
     '^muster_node_fault\{node="n1",code="brand_new_code",remediation="new_word"\} 1$' '... in metrics as well'
 like "$(report -f junit - <<<"$newer")" 'type="brand_new_code"' '... in JUnit'
-report -f html - <<<"$newer" >"$work/newer.html"
-ok '... and on the page' grep -q '"brand_new_code"' "$work/newer.html"
-if [ -x "${top_builddir:-.}/tests/history-add" ]; then
+report -f html - <<<"$newer" >"$dir/newer.html"
+ok '... and on the page' grep -q '"brand_new_code"' "$dir/newer.html"
+if [ -x "$top_builddir/tests/history-add" ]; then
     printf '%s\n' "$newer" '{"suite":"certify","test":"certify","node":"n1","verdict":"fail","code":"newest_code"}' |
-        "${top_builddir:-.}/tests/history-add" "$work/history.db" new 2
+        "$top_builddir/tests/history-add" "$dir/history.db" new 2
     like "$(report -f json)" '"code":"brand_new_code"' '... from the history too'
     like "$("$muster" history --json)" '"test":"certify",.*"code":"newest_code"' '... and muster history'
-    rm "$work/history.db"
+    rm "$dir/history.db"
 else
     skip 2 'history-add is not built'
 fi

@@ -3,23 +3,17 @@
 #
 # The page of muster report in a real browser: what it says, clicks, keys, filter, sort, theme, and not a
 # word on the console; with 4, 64, 512 and 4,096 nodes.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-muster=${top_builddir:-.}/muster
-. "$top_srcdir/tests/tap.sh"
-
-[ -x "$muster" ] || skip_all 'the muster command is not built'
+. "$(dirname "$0")/command.sh"
+needs muster
 for tool in chromium chromedriver python3; do
     command -v "$tool" >/dev/null || skip_all "no $tool: the page is not looked at (packages chromium, chromium-driver)"
 done
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-echo "HistoryFile=$work/history.db" >"$work/muster.conf"
-export MUSTER_CONF=$work/muster.conf
+echo "HistoryFile=$dir/history.db" >"$dir/muster.conf"
+export MUSTER_CONF=$dir/muster.conf
 page() { # NAME NODES [OPTION...]
     local name=$1
     shift
-    "$top_srcdir/tests/report/synthetic-run" "$@" | "$muster" report -f html -o "$work/$name.html" -
+    "$top_srcdir/tests/report/synthetic-run" "$@" | "$muster" report -f html -o "$dir/$name.html" -
 }
 page small 4 --per-leaf 2 --together 1 --fault slow-rail:n3:eth1
 page medium 64 --per-leaf 8 --fault slow-rail:n3:eth1 --fault one-way:n5:eth2 --fault path:n7:n19:eth1 \
@@ -27,30 +21,30 @@ page medium 64 --per-leaf 8 --fault slow-rail:n3:eth1 --fault one-way:n5:eth2 --
 page large 512 --rounds 24 --fault slow-rail:n300:eth1
 page huge 4096 --rounds 8 --fault slow-rail:n3000:eth2
 # grows with the pairs that were measured, not with those that there are
-ok 'the page of 4,096 nodes is small' test "$(stat -c %s "$work/huge.html")" -lt 3000000
+ok 'the page of 4,096 nodes is small' test "$(stat -c %s "$dir/huge.html")" -lt 3000000
 # a thousand steps; the last hundred twice, as of a run that went on from a checkpoint
 awk 'BEGIN { for (i = 1; i <= 1100; i++) { step = i <= 1000 ? i : i - 100
     record = "{\"time\":%d,\"suite\":\"train\",\"test\":\"train.one\",\"metric\":\"%s\",\"part\":\"step %d\",\"value\":%g,\"unit\":\"%s\"}\n"
     printf record, i, "loss", step, i == 1 ? 5 : i == 1100 ? 2 : 5 - step / 400, "nats"
-    printf record, i, "throughput", step, 48000, "tokens/s" } }' >"$work/training"
-"$muster" report -f html -o "$work/training.html" "$work/training"
-cat >"$work/hostile" <<'END'
+    printf record, i, "throughput", step, 48000, "tokens/s" } }' >"$dir/training"
+"$muster" report -f html -o "$dir/training.html" "$dir/training"
+cat >"$dir/hostile" <<'END'
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=document.title='owned'>","verdict":"fail","message":"<b>bold</b>"}
 END
-"$muster" report -f html -o "$work/hostile.html" "$work/hostile"
+"$muster" report -f html -o "$dir/hostile.html" "$dir/hostile"
 # names that every object has, a time that no date has
-cat >"$work/odd" <<'END'
+cat >"$dir/odd" <<'END'
 {"run":"r","time":1,"suite":"certify","test":"certify","node":"constructor","part":"eth1","verdict":"fail","message":"toString"}
 {"run":"r","time":1,"suite":"certify","test":"links","part":"uplink","verdict":"fail","message":"valueOf"}
 {"run":"r","time":1,"suite":"certify","test":"certificate","metric":"expires","node":"constructor","value":1e17,"unit":"s"}
 {"run":"r","time":1,"suite":"certify","test":"certify","node":"__proto__","verdict":"pass"}
 END
-"$muster" report -f html -o "$work/odd.html" "$work/odd"
+"$muster" report -f html -o "$dir/odd.html" "$dir/odd"
 
-timeout 600 python3 "$top_srcdir/tests/report/page-test.py" "$work" >"$work/tap"
+timeout 600 python3 "$top_srcdir/tests/report/page-test.py" "$dir" >"$dir/tap"
 status=$?
 while IFS=$'\t' read -r verdict name found; do
     if [ "$verdict" = ok ]; then pass "$name"; else fail "$name" || diag "$found"; fi
-done <"$work/tap"
+done <"$dir/tap"
 is "$status" 0 'the browser was there to the end'
 done_testing

@@ -3,14 +3,9 @@
 #
 # doc/records.schema.json, which the build makes from doc/records.md, takes what the page takes and
 # nothing else.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-. "$top_srcdir/tests/tap.sh"
-
+. "$(dirname "$0")/command.sh"
 python3 -c 'from jsonschema import Draft202012Validator' 2>/dev/null || skip_all 'no jsonschema for python3'
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-schema=$work/schema.json
+schema=$dir/schema.json
 ok 'the schema is made from the page' sh -c "LC_ALL=C awk -f '$top_srcdir/doc/records.awk' '$top_srcdir/doc/records.md' >'$schema'"
 is "$(grep -c '^  {"properties": {"suite"' "$schema")" \
     "$(sed '1,/^## Tests/d' "$top_srcdir/doc/records.md" | grep -Ec '^\| [a-z]' | awk '{ print $1 - 1 }')" \
@@ -21,7 +16,7 @@ is "$(sed -n 's/.*"$id": "\(.*\)",$/\1/p' "$schema")" \
     '... and its version'
 
 # By another implementation of JSON Schema (draft 2020-12). A line a record: y or n.
-cat >"$work/validate.py" <<'END'
+cat >"$dir/validate.py" <<'END'
 import json, sys
 from jsonschema import Draft202012Validator
 schema = json.load(open(sys.argv[1]))
@@ -29,10 +24,10 @@ Draft202012Validator.check_schema(schema)
 validator = Draft202012Validator(schema)
 print(''.join('y' if validator.is_valid(json.loads(line)) else 'n' for line in sys.stdin if line.strip()))
 END
-validate() { python3 "$work/validate.py" "$schema"; }
+validate() { python3 "$dir/validate.py" "$schema"; }
 
-"$top_srcdir/tests/report/synthetic-run" 4 --fault slow-rail:n3:eth1 >"$work/run"
-is "$(validate <"$work/run" | tr -d y)" '' 'records of a run hold'
+"$top_srcdir/tests/report/synthetic-run" 4 --fault slow-rail:n3:eth1 >"$dir/run"
+is "$(validate <"$dir/run" | tr -d y)" '' 'records of a run hold'
 is "$(validate <<'END'
 {"time":1,"suite":"links","test":"links","metric":"latency","value":5,"unit":"us"}
 {"time":1,"suite":"links","test":"links","metric":"latency","verdict":"unknown"}
@@ -49,7 +44,7 @@ is "$(validate <<'END'
 {"time":1,"suite":"links","test":"links","metric":"latency","samples":1.5}
 END
 )" yynnnnnnnnnnn 'what is right holds, and none of what is wrong'
-built=${top_builddir:-.}/doc/records.schema.json
+built=$top_builddir/doc/records.schema.json
 if [ -e "$built" ]; then
     ok 'the one that was built is that' cmp "$built" "$schema"
 else

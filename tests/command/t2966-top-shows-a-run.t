@@ -2,26 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster top: what a run has written about itself is shown while the run holds its file.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-. "$top_srcdir/tests/tap.sh"
-
-muster=${top_builddir:-.}/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
+. "$(dirname "$0")/command.sh"
+needs muster
 command -v flock >/dev/null || skip_all 'there is no flock'
-work=$(mktemp -d)
 holders=()
 tap_cleanup() {
     [ ${#holders[@]} -eq 0 ] || kill "${holders[@]}" 2>/dev/null
-    rm -r "$work"
+    rm -r "$dir"
 }
-live=$work/run/muster/live
+live=$dir/run/muster/live
 
-text=$("$muster" top -r "$work" 2>&1)
+text=$("$muster" top -r "$dir" 2>&1)
 is "$? $text" '0 no run of muster certify on this host' 'without a run it says so'
 mkdir -p "$live"
 printf '%s\n' '{"event":"text","time":1,"text":"an old run"}' >"$live/old"
-is "$("$muster" top -r "$work" --once 2>&1)" 'no run of muster certify on this host' 'a file that nobody holds is no run'
+is "$("$muster" top -r "$dir" --once 2>&1)" 'no run of muster certify on this host' 'a file that nobody holds is no run'
 
 now=$(date +%s)
 cat >"$live/r1" <<END
@@ -36,24 +31,24 @@ this is no event
 {"event":"doing","time":$now,"stage":"links","text":"14 of 30 rounds\u001b[2J"}
 END
 printf '{"event":"text","time":1,"te' >>"$live/r1"
-mkfifo "$work/hold"
-flock "$live/r1" cat "$work/hold" >/dev/null &
+mkfifo "$dir/hold"
+flock "$live/r1" cat "$dir/hold" >/dev/null &
 holders+=($!)
-exec 3>"$work/hold" # cat has begun, so the lock is held
-is "$("$muster" top -r "$work" --once | sed 's/ *[0-9.]* s  / /')" 'certifying 4 nodes
+exec 3>"$dir/hold" # cat has begun, so the lock is held
+is "$("$muster" top -r "$dir" --once | sed 's/ *[0-9.]* s  / /')" 'certifying 4 nodes
   reach 4 of 4 good
     n3  fail  check: eth1 no link
   links 14 of 30 rounds?[2J' 'the stages so far, the faulty node and what the run is at; no byte moves the cursor'
 
 # five runs that end together, beside the first one
-mkfifo "$work/five"
+mkfifo "$dir/five"
 (
     for i in 1 2 3 4 5; do exec {run}>"$live/five$i" && flock "$run"; done
-    exec cat "$work/five" >/dev/null
+    exec cat "$dir/five" >/dev/null
 ) 3>&- &
 holders+=($!)
-exec 4>"$work/five"
-"$muster" top -r "$work" >/dev/null 2>&1 3>&- 4>&- &
+exec 4>"$dir/five"
+"$muster" top -r "$dir" >/dev/null 2>&1 3>&- 4>&- &
 looking=$!
 holders+=("$looking")
 follows() { [ "$(find "/proc/$looking/fd" -lname "$live/*" | wc -l)" = "$1" ]; }
@@ -61,21 +56,21 @@ ok 'runs are followed' within 60 follows 6
 exec 4>&-
 ok '... and of those that are over three' within 60 follows 4
 
-"$muster" top -r "$work" >"$work/said" 2>&1 3>&- &
+"$muster" top -r "$dir" >"$dir/said" 2>&1 3>&- &
 looking=$!
 holders+=("$looking")
-within 60 grep -q 'n3  fail' "$work/said"
+within 60 grep -q 'n3  fail' "$dir/said"
 printf 'xt":"written in two parts"}\n' >>"$live/r1"
 exec 3>&-
 wait "$looking"
 is $? 0 'off a terminal it ends with the run'
-is "$(grep -vc '^  reach' "$work/said") $(tail -n 1 "$work/said")" '3 written in two parts' \
+is "$(grep -vc '^  reach' "$dir/said") $(tail -n 1 "$dir/said")" '3 written in two parts' \
     '... with a line for each event, until the last'
 text=$("$muster" top --json --once 2>&1)
 is "$? $text" '2 muster top: --json and --once are mutually exclusive
 muster top --help lists the options' 'two ways at once are a usage error'
-mkdir -p "$work/other/run/muster"
-touch "$work/other/run/muster/live"
-text=$("$muster" top -r "$work/other" 2>&1)
-is "$? $text" "3 muster top: $work/other/run/muster/live: Not a directory" 'what is no directory is named'
+mkdir -p "$dir/other/run/muster"
+touch "$dir/other/run/muster/live"
+text=$("$muster" top -r "$dir/other" 2>&1)
+is "$? $text" "3 muster top: $dir/other/run/muster/live: Not a directory" 'what is no directory is named'
 done_testing

@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster watch without a cluster: one clear line for what it cannot do; what a node's step prints.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-muster=${top_builddir:-.}/muster
-. "$top_srcdir/tests/tap.sh"
-
-[ -x "$muster" ] || skip_all 'the muster command is not built'
-unset MUSTER_CONF SLURM_JOB_ID SLURM_STEP_ID
+. "$(dirname "$0")/command.sh"
+needs muster
 
 refused() { # LINE OPTION...
     text=$("$muster" watch "${@:2}" 2>&1 </dev/null)
@@ -26,7 +21,10 @@ SLURM_JOB_ID=987654 SLURM_STEP_ID=4 SLURM_PROCID=7 sleep 600 >/dev/null 2>&1 3>&
 rank=$!
 SLURM_JOB_ID=987654 SLURM_STEP_ID=5 SLURM_PROCID=8 sleep 600 >/dev/null 2>&1 3>&- &
 own=$!
-tap_cleanup() { kill "$rank" "$own" 2>/dev/null; }
+tap_cleanup() {
+    kill "$rank" "$own" 2>/dev/null
+    rm -r "$dir"
+}
 sample() { SLURM_STEP_ID=5 SLURMD_NODENAME=n7 "$muster" watch --samples 987654 </dev/null 2>&1; }
 within 60 grep -qz '^SLURM_PROCID=7$' "/proc/$rank/environ" # what it will be
 within 60 grep -qz '^SLURM_PROCID=8$' "/proc/$own/environ"

@@ -3,47 +3,42 @@
 #
 # The examples for Prometheus and Grafana: each alert of etc/muster.rules.yml fires and does not fire, as
 # promtool finds on given series, and rules and dashboard use only metrics and labels that muster writes.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-muster=${top_builddir:-.}/muster
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
 
 rules=$top_srcdir/etc/muster.rules.yml
 dashboard=$top_srcdir/etc/grafana-dashboard.json
 given=$top_srcdir/tests/fixtures/prometheus/muster.rules.test.yml
-[ -x "$muster" ] || skip_all 'the muster command is not built'
+needs muster
 command -v jq >/dev/null || skip_all 'no jq'
 command -v python3 >/dev/null || skip_all 'no python3 to make up a run'
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
 
 # --- what muster writes: "muster_node_verdict node verdict", a line each
-echo "HistoryFile=$work/history.db" >"$work/muster.conf"
+echo "HistoryFile=$dir/history.db" >"$dir/muster.conf"
 "$top_srcdir/tests/report/synthetic-run" 6 --per-leaf 3 --fault slow-rail:n3:eth1 --fault unknown:n5 |
-    "$muster" report -c "$work/muster.conf" -f prometheus - >"$work/muster.prom"
+    "$muster" report -c "$dir/muster.conf" -f prometheus - >"$dir/muster.prom"
 # series with their labels, but those that Prometheus gives them
 shapes() {
     sed -nE 's/^([a-z_]+)(\{(.*)\})? .*/\1,\3/p' | sed -E 's/="([^"\\]|\\.)*"//g; s/, */ /g; s/\<(job|instance) ?//g; s/ +$//' | sort -u
 }
-shapes <"$work/muster.prom" >"$work/written"
-cut -d' ' -f1 "$work/written" >"$work/metrics"
-{ cut -d' ' -sf2- "$work/written" | tr ' ' '\n' && printf '%s\n' job instance; } | sort -u >"$work/labels"
+shapes <"$dir/muster.prom" >"$dir/written"
+cut -d' ' -f1 "$dir/written" >"$dir/metrics"
+{ cut -d' ' -sf2- "$dir/written" | tr ' ' '\n' && printf '%s\n' job instance; } | sort -u >"$dir/labels"
 is "$(grep -oE '"muster_[a-z_]+"' "$top_srcdir/validate/report/prometheus.c" | tr -d '"' | sort -u)" \
-    "$(sort -u "$work/metrics")" 'a run that has every metric'
+    "$(sort -u "$dir/metrics")" 'a run that has every metric'
 
 # --- expressions, a line each
-jq -r '.panels[].targets[].expr' "$dashboard" >"$work/queries"
-jq -r '.panels[].targets[].legendFormat // empty' "$dashboard" >"$work/legends"
-jq -r '.templating.list[] | select(.type == "query").query' "$dashboard" >"$work/variables"
-sed '/^ *#/d; /annotations:/,/^$/d' "$rules" >"$work/expressions"
+jq -r '.panels[].targets[].expr' "$dashboard" >"$dir/queries"
+jq -r '.panels[].targets[].legendFormat // empty' "$dashboard" >"$dir/legends"
+jq -r '.templating.list[] | select(.type == "query").query' "$dashboard" >"$dir/variables"
+sed '/^ *#/d; /annotations:/,/^$/d' "$rules" >"$dir/expressions"
 metrics_of() { grep -ohE '[a-z_:]*muster_[a-z_:]+' "$@" | sort -u; }
 recorded=$(sed -n 's/^ *- record: //p' "$rules")
-is "$(metrics_of "$work/expressions" | grep -v : | grep -vxFf "$work/metrics")" '' \
+is "$(metrics_of "$dir/expressions" | grep -v : | grep -vxFf "$dir/metrics")" '' \
     'the rules use only metrics that muster writes'
-is "$(metrics_of "$work/expressions" | grep : | grep -vxF "$recorded")" '' '... or that they record'
-is "$(metrics_of "$work/queries" "$work/variables" | grep -vxFf "$work/metrics")" '' \
+is "$(metrics_of "$dir/expressions" | grep : | grep -vxF "$recorded")" '' '... or that they record'
+is "$(metrics_of "$dir/queries" "$dir/variables" | grep -vxFf "$dir/metrics")" '' \
     'the dashboard uses only metrics that muster writes'
-isnt "$(metrics_of "$work/queries")" '' '... and some'
+isnt "$(metrics_of "$dir/queries")" '' '... and some'
 # in {}, in (...) after by, without, on and group_left, and in texts
 labels_of() {
     {
@@ -53,16 +48,16 @@ labels_of() {
         grep -ohE '\{\{[a-z_]+\}\}' "$@"
     } | tr -s ',(){} ' '\n' | grep . | sort -u
 }
-is "$(labels_of <(grep -v '^ *#' "$rules") | grep -vxFf "$work/labels")" '' 'the rules use only labels that muster writes'
-is "$(labels_of "$work/queries" "$work/legends" | grep -vxFf "$work/labels")" '' '... and so does the dashboard'
+is "$(labels_of <(grep -v '^ *#' "$rules") | grep -vxFf "$dir/labels")" '' 'the rules use only labels that muster writes'
+is "$(labels_of "$dir/queries" "$dir/legends" | grep -vxFf "$dir/labels")" '' '... and so does the dashboard'
 is "$(jq -r '.panels[].transformations[]?.options | (.excludeByName, .indexByName, .renameByName) // {} | keys[]' \
-    "$dashboard" | grep -vxE 'Time|Value' | grep -vxFf "$work/labels")" '' '... also as columns of its tables'
+    "$dashboard" | grep -vxE 'Time|Value' | grep -vxFf "$dir/labels")" '' '... also as columns of its tables'
 # verdicts are values of a label
-is "$(grep -ohE 'verdict=~?"[a-z|]+"' "$rules" "$work/queries" | cut -d'"' -f2 | tr '|' '\n' | sort -u |
-    grep -vxFf <(grep -oE 'verdict="[a-z]+"' "$work/muster.prom" | cut -d'"' -f2))" '' 'verdicts are those of muster'
-sed -n "s/.*series: '\([^']*\)'.*/\1 1/p" "$given" | shapes >"$work/given"
-isnt "$(cat "$work/given")" '' 'series for the rules'
-is "$(grep -vxFf "$work/written" "$work/given")" '' '... have metrics and labels as muster writes them'
+is "$(grep -ohE 'verdict=~?"[a-z|]+"' "$rules" "$dir/queries" | cut -d'"' -f2 | tr '|' '\n' | sort -u |
+    grep -vxFf <(grep -oE 'verdict="[a-z]+"' "$dir/muster.prom" | cut -d'"' -f2))" '' 'verdicts are those of muster'
+sed -n "s/.*series: '\([^']*\)'.*/\1 1/p" "$given" | shapes >"$dir/given"
+isnt "$(cat "$dir/given")" '' 'series for the rules'
+is "$(grep -vxFf "$dir/written" "$dir/given")" '' '... have metrics and labels as muster writes them'
 
 # --- the dashboard
 is "$(jq -r '.panels | length == (map(.id) | unique | length)' "$dashboard")" true 'each panel has a number of its own'
@@ -82,8 +77,8 @@ done
 
 if command -v promtool >/dev/null; then
     ok 'promtool finds the rules well' promtool check rules "$rules"
-    sed "s|^rule_files:.*|rule_files: ['$rules']|" "$given" >"$work/test.yml"
-    ok '... and each fires where it is to, and only there' promtool test rules "$work/test.yml"
+    sed "s|^rule_files:.*|rule_files: ['$rules']|" "$given" >"$dir/test.yml"
+    ok '... and each fires where it is to, and only there' promtool test rules "$dir/test.yml"
     # ... on the metrics of that run, for all hosts
     jq -nR --slurpfile dashboard "$dashboard" '{evaluation_interval: "1m", tests: [{
         interval: "1m",
@@ -92,8 +87,8 @@ if command -v promtool >/dev/null; then
             {series: "\(.name){job=\"node\", instance=\"head\", \(.labels // "")}", values: "\(.value)x3"}],
         promql_expr_test: [$dashboard[].panels[].targets[].expr | gsub("[$]instance"; ".*") |
             {expr: "count(\(.)) > bool 0", eval_time: "2m", exp_samples: [{labels: "{}", value: 1}]}]
-    }]}' <"$work/muster.prom" >"$work/queries.yml"
-    ok '... and that each query of the dashboard finds something' promtool test rules "$work/queries.yml"
+    }]}' <"$dir/muster.prom" >"$dir/queries.yml"
+    ok '... and that each query of the dashboard finds something' promtool test rules "$dir/queries.yml"
 else
     skip 3 'no promtool (package prometheus)'
 fi

@@ -3,16 +3,11 @@
 #
 # muster-codec compresses files and gives them back, keeps to the manners of gzip and zstd, and its
 # format is the one that doc/codec-format.md describes.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
 
 codec=$top_builddir/muster-codec
 gradients=$top_builddir/tests/unit/collectives/gradients
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-cd "$work" || exit
+cd "$dir" || exit
 
 "$gradients" normal bf16 100001 1 >normal.bf16
 "$gradients" Laplace fp16 50000 2 >laplace.fp16

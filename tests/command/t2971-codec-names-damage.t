@@ -2,16 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A compressed file that was cut, altered, or put together from others is named and leaves no output.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
+. "$(dirname "$0")/command.sh"
 
 codec=$top_builddir/muster-codec
 gradients=$top_builddir/tests/unit/collectives/gradients
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-cd "$work" || exit
+cd "$dir" || exit
 
 "$gradients" normal bf16 70000 1 | "$codec" --type=bf16 >good.mgc
 "$gradients" normal fp32 70000 1 | "$codec" --type=fp32 >other.mgc

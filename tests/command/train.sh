@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034 # tests take the problems
 #
-# train.sh - for tests of muster-train on several ranks: what they need, and an empty directory to be
-# in. After tap.sh:
+# train.sh - for tests of muster-train on several ranks: what they need, in $dir. Instead of command.sh:
 #
-#   . "$top_srcdir/tests/command/train.sh"
+#   . "$(dirname "$0")/train.sh"
 #   train_ranks RANKS OPTION...         # mpirun muster-train, ended where it hangs
 #   train_ranks 2 "${small[@]}" >out    # one of the reference's problems, small or large
 #   ok '...' follows "$small_losses"    # ... and whether the file out has its losses
 
-# shellcheck disable=SC2154 # top_builddir is the test's
-[ -x "$top_builddir/muster-train" ] || skip_all 'the trainer is not built'
+. "$(dirname "${BASH_SOURCE[0]}")/command.sh"
+needs muster-train
 command -v mpirun >/dev/null || skip_all 'there is no mpirun'
-case $top_builddir in /*) ;; *) top_builddir=$PWD/$top_builddir ;; esac
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-cd "$work" || exit
+cd "$dir" || exit
 mpi_environment
 
 train_ranks() {
