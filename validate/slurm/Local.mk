@@ -29,6 +29,7 @@ validate_slurm_libcluster_a_SOURCES = \
 	validate/slurm/retest.c validate/slurm/retest.h \
 	validate/slurm/revocation.c validate/slurm/revocation.h \
 	validate/slurm/runs.c validate/slurm/runs.h \
+	validate/slurm/search_path.c validate/slurm/search_path.h \
 	validate/slurm/as_user.c validate/slurm/as_user.h \
 	validate/slurm/allocation.c validate/slurm/allocation.h \
 	validate/slurm/show.c validate/slurm/show.h \

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/slurm/cluster.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <limits.h>
@@ -18,6 +21,7 @@
 #include "validate/slurm/process.h"
 #include "validate/slurm/munge.h"
 #include "validate/slurm/release.h"
+#include "validate/slurm/search_path.h"
 
 static char *copy(const char *text)
 {
@@ -40,6 +44,16 @@ static int slurm_failed(struct error *err, const char *what)
                      errno == SLURM_PROTOCOL_AUTHENTICATION_ERROR
                          ? "; next: see that munged runs on this host"
                          : "");
+}
+
+/* By libslurm's place, whether a function of it is called through our own table or not. */
+static void commands_find(void)
+{
+    void *function = dlsym(RTLD_DEFAULT, "slurm_load_node");
+    Dl_info library;
+
+    if (function && dladdr(function, &library) != 0 && library.dli_fname)
+        search_path_complete(library.dli_fname);
 }
 
 int cluster_open(struct error *err)
@@ -74,6 +88,7 @@ int cluster_open(struct error *err)
                          *text ? text : "libslurm exited without an error message");
     }
     slurm_init(NULL);
+    commands_find();
     is_open = true;
     return 0;
 }
@@ -249,15 +264,19 @@ done:
 
 /* From scontrol, a switch per line: libslurm loads the topology's plugin for it, which from 24.11
  * on needs symbols that only Slurm's own commands have, and ends the process. No topology, or one
- * without switches, is not an error: the leaves stay unknown. */
+ * without switches, is not an error: the leaves stay unknown. Where scontrol could not be asked
+ * they are unknown, too, and topology_err says why. */
 static int topology_load(struct cluster *cluster, struct error *err)
 {
     static const char *const words[] = {"scontrol", "-o", "show", "topology", NULL};
     char *text, *rest, *line;
-    int rv = 0;
+    int rv = 0, status;
 
-    if (process_output(words, TOPOLOGY_S, &text, NULL) != 0)
+    if (process_output_status(words, TOPOLOGY_S, &text, &status, &cluster->topology_err) != 0) {
+        if (status >= 0)
+            *cluster->topology_err.text = '\0';
         return 0;
+    }
     for (rest = text; rv == 0 && (line = strsep(&rest, "\n"));)
         rv = leaf_add(cluster, line, err);
     free(text);

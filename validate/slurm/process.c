@@ -337,12 +337,21 @@ static void keep_line(const char *line, bool is_error, void *context)
 
 int process_output(const char *const *words, double deadline_s, char **text, struct error *err)
 {
+    int status;
+
+    return process_output_status(words, deadline_s, text, &status, err);
+}
+
+int process_output_status(const char *const *words, double deadline_s, char **text, int *status,
+                          struct error *err)
+{
     struct process_result result = {0};
     size_t size;
     FILE *stream;
     int rv;
 
     *text = NULL;
+    *status = -1;
     stream = open_memstream(text, &size);
     if (!stream)
         return error_set(err, "no memory");
@@ -353,6 +362,8 @@ int process_output(const char *const *words, double deadline_s, char **text, str
                                        .on_line = keep_line,
                                        .context = stream},
                      &result, err);
+    if (rv == 0 && result.end == PROCESS_EXITED)
+        *status = result.status;
     if (fclose(stream) != 0 && rv == 0)
         rv = error_set(err, "no memory");
     if (rv == 0 && (result.end != PROCESS_EXITED || result.status != 0))

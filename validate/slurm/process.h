@@ -66,6 +66,9 @@ int process_run(const struct process *process, struct process_result *result, st
  * standard output in *text, malloc'd, or -1 with err: what it said when it failed, or that it did
  * not end within deadline_s. */
 int process_output(const char *const *words, double deadline_s, char **text, struct error *err);
+/* *status: the exit status; -1: there is none, as it was not started or had to be ended. */
+int process_output_status(const char *const *words, double deadline_s, char **text, int *status,
+                          struct error *err);
 
 /* An argument vector that is put together piece by piece. */
 struct arguments {

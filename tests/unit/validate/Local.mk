@@ -156,6 +156,7 @@ check_PROGRAMS += \
 	tests/unit/validate/slurm/reach.t \
 	tests/unit/validate/slurm/retest.t \
 	tests/unit/validate/slurm/revocation.t \
+	tests/unit/validate/slurm/search_path.t \
 	tests/unit/validate/slurm/undo.t \
 	tests/unit/validate/subnet/subnet.t \
 	tests/unit/validate/suspects/suspect_reports.t \
@@ -287,6 +288,8 @@ tests_unit_validate_slurm_reach_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getaddrinfo
 tests_unit_validate_slurm_retest_t_SOURCES = tests/unit/validate/slurm/retest.c validate/slurm/batch.c \
 	validate/slurm/journal.c validate/slurm/retest.c
 tests_unit_validate_slurm_revocation_t_SOURCES = tests/unit/validate/slurm/revocation.c validate/slurm/revocation.c
+tests_unit_validate_slurm_search_path_t_SOURCES = tests/unit/validate/slurm/search_path.c \
+	validate/slurm/search_path.c
 tests_unit_validate_slurm_undo_t_SOURCES = tests/unit/validate/slurm/undo.c validate/slurm/batch.c \
 	validate/slurm/journal.c validate/slurm/revocation.c validate/slurm/undo.c validate/slurm/retest.c
 tests_unit_validate_slurm_undo_t_LDFLAGS = $(AM_LDFLAGS) \

@@ -293,6 +293,9 @@ static int load_settled(struct certify *certify, struct error *err)
         cluster_clear(&certify->cluster);
         rv = certify->operations->load(&certify->cluster, err);
     }
+    if (rv == 0 && *certify->cluster.topology_err.text)
+        certify_note(certify, "the nodes of each leaf switch are unknown: %s",
+                     certify->cluster.topology_err.text);
     hostlist_clear(&settling);
     hostlist_clear(&named);
     return rv;

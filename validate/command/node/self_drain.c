@@ -29,6 +29,10 @@ static int all_load(struct deciding *deciding, struct error *err)
     cluster_clear(&deciding->cluster);
     if (cluster_load(&deciding->cluster, err) != 0)
         return -1;
+    /* what a leaf switch does to its nodes would look like faults of theirs */
+    if (*deciding->cluster.topology_err.text)
+        return error_set(err, "the nodes of its leaf switch are unknown: %s",
+                         deciding->cluster.topology_err.text);
     deciding->cap =
         cap_nodes(&deciding->cluster, deciding->conf->drain_cap_percent, CAP_DRAINS_LEAST);
     return 0;

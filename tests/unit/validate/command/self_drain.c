@@ -22,6 +22,7 @@ static char names[NODES][8], reasons[NODES][128];
 static struct cluster_node nodes[NODES];
 static char done[400];
 static int loads, fails_at; /* of all nodes: so far, and which does not succeed */
+static bool lacks_topology;
 
 static int note(const char *what, const char *name)
 {
@@ -55,7 +56,11 @@ int cluster_load(struct cluster *cluster, struct error *err)
 {
     if (++loads == fails_at)
         return error_set(err, "no answer");
-    return nodes_take(cluster, 0, NODES, err);
+    if (nodes_take(cluster, 0, NODES, err) != 0)
+        return -1;
+    if (lacks_topology)
+        error_set(&cluster->topology_err, "cannot start scontrol: No such file or directory");
+    return 0;
 }
 
 void cluster_clear(struct cluster *cluster)
@@ -117,6 +122,17 @@ int main(void)
         nodes[i] = (struct cluster_node){.name = names[i], .reason = reasons[i], .leaf = -1};
         put((size_t)i, "", 0);
     }
+
+    /* all of a leaf switch that fails would drain themselves: who shares it must be known */
+    lacks_topology = true;
+    begin(0);
+    ok(!check(path, fault, text), "without the topology no node drains itself");
+    is_str(done, "", "... nor is anything asked for");
+    is_str(text,
+           "not drained: the nodes of its leaf switch are unknown: cannot start scontrol: No such "
+           "file or directory",
+           "... and it is said why");
+    lacks_topology = false;
 
     begin(0);
     ok(check(path, fault, text), "a node with a fault drains itself");

@@ -56,7 +56,10 @@ static void open_despite_warnings(void)
     struct error err = {""};
 
     test = getpid();
+    setenv("PATH", "/nowhere", 1);
     is_int(cluster_open(&err), 0, "libslurm warns of slurm.conf, which is read (%s)", err.text);
+    if (access("/usr/bin/scontrol", X_OK) == 0)
+        is_str(getenv("PATH"), "/nowhere:/usr/bin", "Slurm's commands are found beside libslurm");
 }
 
 static void find_nodes(const struct cluster *cluster)

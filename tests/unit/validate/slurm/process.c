@@ -280,6 +280,24 @@ static void is_read_meanwhile(void)
     rmdir(directory);
 }
 
+static void tells_the_exit_status(void)
+{
+    static const char *const wrong[] = {"sh", "-c", "echo no topology >&2; exit 3", NULL},
+                             *const killed[] = {"sh", "-c", "kill -9 $$", NULL},
+                             *const none[] = {"/no/such/program", NULL};
+    struct error err;
+    char *text;
+    int status;
+
+    is_int(process_output_status(wrong, 10, &text, &status, &err), -1, "a command fails");
+    is_int(status, 3, "... with its exit status");
+    is_str(err.text, "sh: no topology", "... and what it said");
+    is_int(process_output_status(killed, 10, &text, &status, &err), -1, "one is killed");
+    is_int(status, -1, "... and has none");
+    is_int(process_output_status(none, 10, &text, &status, &err), -1, "one is not there");
+    is_int(status, -1, "... and has none");
+}
+
 int main(void)
 {
     struct process_result result;
@@ -357,6 +375,7 @@ int main(void)
         fclose(file);
     unlink(pid_file);
 
+    tells_the_exit_status();
     is_int(process_run(&(struct process){.argv = nothing, .deadline_s = 1}, &result, &err), -1,
            "a program that is not there is an error");
     has_str(err.text, "cannot start /no/such/program: No such file", "... which is told");

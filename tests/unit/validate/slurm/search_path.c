@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/search_path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+
+/* Where Slurm's commands are found by a process whose PATH lacks them. */
+
+static void put_command(const char *root, const char *path)
+{
+    char file[512];
+
+    tree_put(root, path, "#!/bin/sh\n");
+    snprintf(file, sizeof file, "%s/%s", root, path);
+    chmod(file, 0755);
+}
+
+static void complete(const char *root, const char *path, const char *library)
+{
+    char file[512];
+
+    if (path)
+        setenv("PATH", path, 1);
+    else
+        unsetenv("PATH");
+    snprintf(file, sizeof file, "%s/%s", root, library);
+    search_path_complete(file);
+}
+
+int main(void)
+{
+    char *root = tree_unpack(""), expected[512], other[512];
+
+    put_command(root, "opt/slurm/bin/scontrol");
+    put_command(root, "usr/local/bin/scontrol");
+    tree_put(root, "opt/slurm/lib/libslurm.so.42", "");
+    tree_put(root, "opt/slurm/lib64/slurm/libslurmfull.so", "");
+    tree_put(root, "none/lib/libslurm.so.42", "");
+    snprintf(other, sizeof other, "%s/usr/local/bin", root);
+
+    snprintf(expected, sizeof expected, "%s:%s/opt/slurm/bin", "/nowhere", root);
+    complete(root, "/nowhere", "opt/slurm/lib/libslurm.so.42");
+    is_str(getenv("PATH"), expected, "the commands are beside the library");
+    complete(root, "/nowhere", "opt/slurm/lib64/slurm/libslurmfull.so");
+    is_str(getenv("PATH"), expected, "... or above it");
+    complete(root, "", "opt/slurm/lib/libslurm.so.42");
+    is_str(getenv("PATH"), strchr(expected, ':') + 1, "... an empty PATH has them alone");
+    complete(root, other, "opt/slurm/lib/libslurm.so.42");
+    is_str(getenv("PATH"), other, "a PATH that has them stays as it is");
+    complete(root, "/nowhere", "opt/slurm/lib/none.so");
+    is_str(getenv("PATH"), "/nowhere", "... and so does one without a library");
+
+    /* those of this machine, if there are any, are found without a PATH */
+    complete(root, NULL, "opt/slurm/lib/libslurm.so.42");
+    snprintf(expected, sizeof expected, "/bin:/usr/bin:%s/opt/slurm/bin", root);
+    if (getenv("PATH"))
+        is_str(getenv("PATH"), expected, "without a PATH the usual folders are searched first");
+    else
+        ok(1, "without a PATH it stays so where the usual folders have them");
+    tree_remove(root);
+    return tap_done();
+}
