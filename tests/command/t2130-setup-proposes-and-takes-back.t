@@ -63,9 +63,13 @@ chown 1234:1235 "$slurm/slurm.conf" 2>/dev/null || : # only root may
 chmod 640 "$slurm/slurm.conf"
 owner=$(stat -c '%u:%g %a' "$slurm/slurm.conf")
 
+mask=$(umask)
+umask 077 # as root's is by some rules for hardening
 setup --yes
+umask "$mask"
 is "$status" 0 'told yes: made'
 is "$(stat -c '%u:%g %a' "$slurm/slurm.conf")" "$owner" "... a file stays its owner's"
+is "$(stat -c %a "$slurm/plugstack.conf")" 644 "... and each user's srun can read a new one"
 ok '... the plugin is on' grep -qx 'optional spank_muster.so' "$slurm/plugstack.conf"
 ok '... the health check too' grep -q '^HealthCheckProgram=' "$slurm/slurm.conf"
 setup --yes

@@ -99,7 +99,7 @@ static int make_directories_of(const char *path, struct error *err)
     snprintf(directory, sizeof directory, "%s", path);
     for (char *slash = strchr(directory + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(directory, 0755) != 0 && errno != EEXIST)
+        if (mkdir(directory, 0755) == 0 ? chmod(directory, 0755) != 0 : errno != EEXIST)
             return error_set(err, "%s: %m", directory);
         *slash = '/';
     }
@@ -166,6 +166,8 @@ static int change_make(const char *root, const struct setup_file *file, struct e
         return -1;
     if (atomic_file_begin(&written, path, 0644, err) != 0)
         return -1;
+    if (!file->before)
+        written.mode = 0644; /* whatever the umask: each user's srun reads it */
     if (written.is_ours) { /* slurm.conf stays whose it is */
         errno = EPERM;
         return atomic_file_discard(&written, err);
