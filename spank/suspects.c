@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/path.h"
 #include "lib/constants/node_constants.h"
 #include "spank/deadline.h"
 
@@ -34,7 +35,7 @@ static void make(void *unused)
     if (access(MUSTER_LOCALSTATEDIR "/lib/muster", F_OK) != 0)
         return;
     /* Nobody can put anything else there in between: the directory above is root's. */
-    mkdir(above, 0755);
+    path_make_directory(path);
     mkdir(path, 0700);
     if (place_read() == PLAIN)
         mount("muster-suspects", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options);

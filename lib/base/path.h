@@ -13,8 +13,9 @@ bool path_directory(const char *path, char *directory, size_t size);
  * does not fit. */
 bool path_beside(const char *path, const char *name, char *beside, size_t size);
 
-/* Makes the directory in which the path lies, for all to read, as others of muster's files are
- * there, too. A failure shows when the path itself is made. */
+/* Makes the directory in which the path lies, root's for all to read whatever the umask, as others
+ * of muster's files are there, too: users leave their suspect reports below /run/muster. A failure
+ * shows when the path itself is made. */
 void path_make_directory(const char *path);
 
 #endif

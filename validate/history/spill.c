@@ -13,6 +13,7 @@
 
 #include "lib/base/base_name.h"
 #include "lib/base/hash.h"
+#include "lib/base/path.h"
 
 /* Runs that the database could not take wait in files of their own, each a database with one run:
  * PATH.RUN.waiting, or with the last part of PATH and a hash of it in a second place, for a disk
@@ -61,8 +62,7 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
     if (strchr(run->run, '/'))
         return error_set(err, "%s; the run is lost: '%s' is not a valid file name", why, run->run);
     for (int i = 0; place(path, i, run->run, text, sizeof text); i++) {
-        if (i == 1)
-            mkdir(second_place, 0755);
+        path_make_directory(text);
         if (access(text, F_OK) != 0 && write_at(text, run, nodes, count, records)) {
             error_set(err, "%s; the run is stored in %s and will be added next time", why, text);
             return 1;

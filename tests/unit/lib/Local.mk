@@ -8,6 +8,7 @@ check_PROGRAMS += \
 	tests/unit/lib/base/deferred_error.t \
 	tests/unit/lib/base/hostlist.t \
 	tests/unit/lib/base/option_set.t \
+	tests/unit/lib/base/path.t \
 	tests/unit/lib/base/record.t \
 	tests/unit/lib/base/safe_directory.t \
 	tests/unit/lib/base/sha256.t \
