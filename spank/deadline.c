@@ -51,12 +51,15 @@ bool deadline_start(struct deadline *deadline, long limit_ms, deadline_work *wor
         return false;
     deadline->child = fork();
     if (deadline->child == 0) {
+        /* one of the first three, where its parent has closed them, would be let go of */
+        int answers = fcntl(ends[1], F_DUPFD_CLOEXEC, 3);
+
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent)
+        if (answers < 0 || getppid() != parent)
             _exit(1);
         signal(SIGPIPE, SIG_IGN);
-        let_go_of_descriptors(ends[1]);
-        work(ends[1], context);
+        let_go_of_descriptors(answers);
+        work(answers, context);
         _exit(0);
     }
     saved_errno = errno;

@@ -113,10 +113,14 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
         return error_set(err, "pipe: %m");
     child = fork();
     if (child == 0) {
+        /* one of the first three, where we have closed them, would be replaced */
+        int answer = fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, 3);
+
         close(pipe_fds[0]);
+        close(pipe_fds[1]);
         prepare(name, parent);
         work(state);
-        _exit(write(pipe_fds[1], "", 1) == 1 ? 0 : 1);
+        _exit(write(answer, "", 1) == 1 ? 0 : 1);
     }
     close(pipe_fds[1]);
     if (child < 0) {

@@ -187,6 +187,35 @@ static void library_hangs(char *root, const char *nodes)
     stuck = NULL;
 }
 
+/* Of a slurmd that was started with standard input, output and error closed. */
+static void standard_files_are_closed(char *root)
+{
+    int saved[3], status;
+
+    start(S_CTX_REMOTE, "");
+    host_arguments[1] = root;
+    host_setenv("SLURM_JOB_ID", "12");
+    host_setenv("SLURM_STEP_ID", "3");
+    host_setenv("SLURM_NTASKS", "4");
+    host_setenv("SLURMD_NODENAME", "n2");
+    host_call("init");
+    fflush(stdout);
+    for (int fd = 0; fd <= 2; fd++)
+        saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    for (int fd = 0; fd <= 2; fd++)
+        close(fd);
+    status = host_call("init_post_opt");
+    for (int fd = 0; fd <= 2; fd++) {
+        dup2(saved[fd], fd);
+        close(saved[fd]);
+    }
+    is_int(status, 0, "standard files are closed: init_post_opt");
+    call("0");
+    ok(host_getenv("RANK") != NULL, "... and the task has its variables");
+    is_str(host_log, "", "... without a word");
+    end_step();
+}
+
 static int hook(const char *name)
 {
     int status = host_call(name);
@@ -247,6 +276,8 @@ int main(int argc, char *argv[])
     ok(host_getenv("RANK") != NULL, "sysfs answers: the task has its variables (%ld ms)", taken_ms);
     is_str(host_log, "", "... without a word");
     end_step();
+
+    standard_files_are_closed(root);
 
     driver = HANGS;
     taken_ms = start_step(root, "0");

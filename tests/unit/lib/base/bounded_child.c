@@ -3,8 +3,10 @@
 
 #include "lib/base/bounded_child.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -114,6 +116,27 @@ static void waits(void)
     waitpid(child, NULL, 0);
 }
 
+/* Of a process whose standard input, output and error are closed. */
+static void answers_without_standard_files(void)
+{
+    struct bounded_end end = {.outcome = BOUNDED_LATE};
+    int number = 0, kept[3], rv;
+
+    fflush(stdout);
+    for (int fd = 0; fd <= 2; fd++)
+        kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+    for (int fd = 0; fd <= 2; fd++)
+        close(fd);
+    rv = bounded_run("muster-test", ENDS_S, set_number, &number, sizeof number, &end, NULL);
+    for (int fd = 0; fd <= 2; fd++) {
+        dup2(kept[fd], fd);
+        close(kept[fd]);
+    }
+    is_int(rv, 0, "without standard input, output and error a child is started");
+    is_int(end.outcome, BOUNDED_RETURNED, "... and returns");
+    is_int(number, 7, "... with what it found");
+}
+
 int main(void)
 {
     int number = 0;
@@ -136,5 +159,6 @@ int main(void)
     ok(clock_s() - begin_s < ENDS_S && bounded_stuck("muster-test", ANY_AGE_S) == 0,
        "nothing is left of it");
     waits();
+    answers_without_standard_files();
     return tap_done();
 }
