@@ -579,7 +579,9 @@ static int journal_create(const char *directory, const char *run, char *hidden, 
         snprintf(hidden, size, "%s/.%s", directory, run) < (int)size &&
         snprintf(path, size, "%s/%s", directory, run) < (int)size)
         journal = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    if (journal >= 0 && (flock(journal, LOCK_EX | LOCK_NB) != 0 || write(journal, "\n", 1) != 1)) {
+    /* a network file system may find only later that its disk is full */
+    if (journal >= 0 && (flock(journal, LOCK_EX | LOCK_NB) != 0 || write(journal, "\n", 1) != 1 ||
+                         fdatasync(journal) != 0)) {
         int reason = errno;
 
         close(journal);

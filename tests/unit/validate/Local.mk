@@ -293,7 +293,7 @@ tests_unit_validate_slurm_search_path_t_SOURCES = tests/unit/validate/slurm/sear
 tests_unit_validate_slurm_undo_t_SOURCES = tests/unit/validate/slurm/undo.c validate/slurm/batch.c \
 	validate/slurm/journal.c validate/slurm/revocation.c validate/slurm/undo.c validate/slurm/retest.c
 tests_unit_validate_slurm_undo_t_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=flock,--wrap=fork,--wrap=write,--wrap=clock_gettime,--wrap=usleep
+	-Wl,--wrap=flock,--wrap=fork,--wrap=write,--wrap=clock_gettime,--wrap=usleep,--wrap=fdatasync
 tests_unit_validate_subnet_subnet_t_LDADD = $(libsubnet) $(unit_libs)
 tests_unit_validate_suspects_suspect_reports_t_LDADD = validate/suspects/libsuspects.a $(unit_libs)
 tests_unit_validate_watch_job_watch_t_SOURCES = tests/unit/validate/watch/job_watch.c validate/watch/judge.c \

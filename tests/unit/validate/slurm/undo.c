@@ -189,6 +189,19 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
     return -1;
 }
 
+static bool is_full_later; /* the disk of a server, which says so when it is to be written */
+
+int __wrap_fdatasync(int fd);
+int __wrap_fdatasync(int fd)
+{
+    struct stat status;
+
+    if (!is_full_later || (fstat(fd, &status) == 0 && status.st_nlink == 0))
+        return 0;
+    errno = EDQUOT;
+    return -1;
+}
+
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
@@ -409,6 +422,16 @@ static void test_full(int argc, char **argv)
     is_int(count_journals(), 0, "... nothing is left on the disk");
     is_int(undo_note_settled(&undo, "n1", &err), 0, "... it notes what it does");
     is_int(undo_end(&undo, print_text, &err), 0, "... and ends");
+
+    is_full_later = true;
+    is_int(undo_begin(&operations, directory, "quota", "one", argc, argv, &undo, &err), 0,
+           "a run whose disk is a server's, and full");
+    is_str(undo.path, "", "... has its journal in memory");
+    has_str(err.text, "(Disk quota exceeded)", "... and is told why");
+    is_int(count_journals(), 0, "... nothing is left on the disk");
+    is_int(undo_note_settled(&undo, "n1", &err), 0, "... it notes what it does");
+    is_int(undo_end(&undo, print_text, &err), 0, "... and ends");
+    is_full_later = false;
 }
 
 int main(int argc, char **argv)
