@@ -28,7 +28,7 @@ enum {
 
 /* ---------------------------------------------------------------- the program */
 
-enum { EXTRAS = 6 };
+enum { EXTRAS = 6, DESCRIPTORS = 1024 /* a soft limit that is usual */ };
 
 /* srun's environment with ours instead of what it has of the same names. The array is malloc'd,
  * the strings are borrowed; NULL when memory is out. */
@@ -55,6 +55,17 @@ static char **environment_with(char *const extras[EXTRAS])
     return copy;
 }
 
+/* Those that srun has open. Linux has the call from 5.9 on, RHEL 8 has 4.18. */
+static void close_others(void)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, 3U, ~0U, 0U) == 0)
+        return;
+#endif
+    for (int fd = 3; fd < DESCRIPTORS; fd++)
+        close(fd);
+}
+
 /* After fork() in a process with threads: system calls only. srun blocks the signals that it waits
  * for in a thread; the program wants to hear them. */
 static void __attribute__((noreturn))
@@ -73,9 +84,7 @@ become(const char *path, char *const argv[], char *const environment[], pid_t pa
     sigprocmask(SIG_SETMASK, &none, NULL);
     dup2(null, 0);
     dup2(2, 1); /* the step's standard output is its own */
-#ifdef SYS_close_range
-    syscall(SYS_close_range, 3U, ~0U, 0U);
-#endif
+    close_others();
     execve(path, argv, environment);
     _exit(127);
 }

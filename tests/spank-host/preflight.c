@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +22,33 @@
 
 static char *given; /* an argument of this program, for srun's command line */
 static char plugin_path[4096], directory[4096], program[4200], config[4200], said[65536];
+
+/* Linux before 5.9, as that of RHEL 8, lacks close_range. The plugin calls this. */
+static bool is_old_kernel;
+
+#pragma GCC visibility push(default)
+long syscall(long number, ...)
+{
+    static __typeof__(&syscall) real;
+    long arguments[6];
+    va_list list;
+
+    if (real == NULL)
+        real = (__typeof__(&syscall))dlsym(RTLD_NEXT, "syscall");
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        arguments[i] = va_arg(list, long);
+    va_end(list);
+#ifdef SYS_close_range
+    if (is_old_kernel && number == SYS_close_range) {
+        errno = ENOSYS;
+        return -1;
+    }
+#endif
+    return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+                arguments[5]);
+}
+#pragma GCC visibility pop
 
 static const char *file(const char *name)
 {
@@ -80,6 +111,19 @@ static void end(void)
     free(words[0]);
     free(words[1]);
     unsetenv("SLURM_MUSTER_PREFLIGHT_FAILED");
+}
+
+/* A preflight that hangs must not hold what srun listens at. */
+static void holds_nothing_open(bool is_old)
+{
+    is_old_kernel = is_old;
+    dup2(0, 300);
+    start("Preflight=quick\n", "test ! -e /proc/$$/fd/300");
+    is_int(host_call("local_user_init"), 0, "nothing of srun's is open in a preflight%s",
+           is_old ? " of a kernel without close_range" : "");
+    end();
+    close(300);
+    is_old_kernel = false;
 }
 
 static void when_wanted(void)
@@ -334,6 +378,8 @@ int main(int argc, char *argv[])
     unsetenv("SLURM_JOBID");
     unsetenv("MUSTER_PREFLIGHT");
     unsetenv("MUSTER_ENVIRONMENT");
+    holds_nothing_open(false);
+    holds_nothing_open(true);
     when_wanted();
     answers();
     inside();
