@@ -70,6 +70,7 @@ lib_libmuster_a_SOURCES += \
 	lib/base/stdout_flush.c lib/base/stdout_flush.h \
 	lib/base/sysfs.c lib/base/sysfs.h \
 	lib/base/text.c lib/base/text.h \
+	lib/base/thread_id.h \
 	lib/base/deferred_error.c lib/base/deferred_error.h \
 	lib/base/utf8.c lib/base/utf8.h \
 	lib/base/write_all.c lib/base/write_all.h \

@@ -35,6 +35,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2209-units-are-good.t \
 	tests/command/t2210-purge-leaves-what-is-mounted.t \
 	tests/command/t2211-quickstart-enables-no-daemon.t \
+	tests/command/t2212-sources-need-no-newer-libc.t \
 	# end of inventory and check
 
 # the battery's options

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/thread_id.h"
 #include "lib/base/sysfs.h"
 
 int cpu_time_read(const char *root, pid_t thread, double now_s, struct cpu_time_memory *memory,
@@ -39,5 +40,5 @@ double cpu_time_queued_s(void)
     struct cpu_time_memory memory = {0};
     struct cpu_time time;
 
-    return cpu_time_read("", gettid(), clock_s(), &memory, &time) == 0 ? time.queued_s : 0;
+    return cpu_time_read("", thread_id(), clock_s(), &memory, &time) == 0 ? time.queued_s : 0;
 }

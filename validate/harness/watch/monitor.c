@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/thread_id.h"
 #include "lib/constants/harness_constants.h"
 #include "validate/harness/watch/hang_diagnosis.h"
 #include "validate/harness/watch/members.h"
@@ -145,7 +146,7 @@ static void note_late(struct monitor *monitor, double pause_s)
     double queued_s = monitor->queued_s;
 
     if (pause_s > MONITOR_POLL_S + STALL_LATE_S || monitor->now_s - monitor->ticked_s > 0.5) {
-        cpu_time_read("", gettid(), monitor->now_s, &monitor->cpu_memory, &time);
+        cpu_time_read("", thread_id(), monitor->now_s, &monitor->cpu_memory, &time);
         monitor->queued_s = time.queued_s;
     }
     if (pause_s <= MONITOR_POLL_S + STALL_LATE_S)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/thread_id.h"
 #include "validate/harness/watch/monitor.h"
 #include "validate/harness/watch/sockets.h"
 #include "validate/harness/watch/stall.h"
@@ -263,7 +264,7 @@ static int start(const struct watch_config *config, void *run(void *), struct er
 
     watch.config = *config;
     watch.started_s = clock_s();
-    watch.main_thread = gettid();
+    watch.main_thread = thread_id();
     atomic_store(&watch.waits_for, STALL_WORKING);
     free(watch.lost);
     watch.lost = calloc((size_t)config->size, sizeof *watch.lost);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/thread_id.h"
 #include "lib/base/condition.h"
 #include "lib/constants/harness_constants.h"
 #include "lib/slurm/own_name.h"
@@ -102,7 +103,7 @@ void watchdog_start(double time_limit_s, void (*abort_job)(void))
     watchdog.limit_s = watchdog_limit_s(time_limit_s, launcher_size());
     watchdog.time_limit_s = time_limit_s;
     watchdog.abort_job = abort_job;
-    watchdog.main_thread = gettid();
+    watchdog.main_thread = thread_id();
     watchdog.is_over = condition_init(&watchdog.changed) != 0;
     if (!watchdog.is_over && pthread_create(&watchdog.thread, NULL, watchdog_run, NULL) != 0)
         watchdog.is_over = true;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/thread_id.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -46,7 +47,7 @@ int main(void)
     ok(fabs(at.queued_s - 4) < 1e-9, "one that sleeps waits for no processor");
     tree_put(root, TASK "schedstat", "");
     is_int(cpu_time_read(root, 7, 110, &memory, &at), -1, "a kernel that does not tell");
-    is_int(cpu_time_read("", gettid(), clock_s(), &own, &at), 0, "this very thread");
+    is_int(cpu_time_read("", thread_id(), clock_s(), &own, &at), 0, "this very thread");
     ok(at.state == 'R', "... runs");
     tree_remove(root);
     return tap_done();
