@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -137,12 +138,22 @@ static void *map(int descriptor, size_t bytes)
     return base == MAP_FAILED ? NULL : base;
 }
 
+/* Beyond the limit of a file's size, which counts here too, the kernel ends the program. */
+static bool may_be_made(size_t bytes)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+           (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
+}
+
 /* Memory without a name: what /dev/shm holds, and what is left of it, does not matter, and nothing
  * is left behind whichever way a program ends. */
 static struct handle export_memory(struct window *window)
 {
     struct handle handle = {.pid = getpid(), .descriptor = -1};
-    int descriptor = memfd_create("muster-collectives", MFD_CLOEXEC);
+    int descriptor = may_be_made(window->bytes) ? memfd_create("muster-collectives", MFD_CLOEXEC)
+                                                : -1;
 
     if (descriptor < 0)
         return handle;

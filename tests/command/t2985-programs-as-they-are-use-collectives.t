@@ -65,6 +65,12 @@ OMPI_MCA_btl_vader_single_copy_mechanism=none \
 is "$?" 0 'a message goes on while its sender waits for others in shared memory'
 like "$text" '^right$' '... right'
 
+for force in auto allreduce=shared; do
+    MUSTER_COLLECTIVES=$force run 3 bash -c 'ulimit -f 10240; exec "$0"' "$program"
+    is "$?" 0 "$force: a limit of the size of files below that of the shared memory"
+    like "$text" '^right$' '... right'
+done
+
 plain=$library
 library=$plain:$(realpath "$top_builddir/tests/command/device-mpi.so")
 DEVICE_MPI_RANK=1 MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_SUMMARY=1 run 3 "$program"
