@@ -15,7 +15,10 @@
 
 enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8 };
 
-static const char *const directories[] = {"/etc/slurm", "/run/slurm/conf", "/etc/slurm-llnl"};
+/* Those behind are of a Slurm that was built with another prefix: the default of its own configure,
+ * and that of AWS ParallelCluster. */
+static const char *const directories[] = {"/etc/slurm", "/run/slurm/conf", "/etc/slurm-llnl",
+                                          "/usr/local/etc", "/opt/slurm/etc"};
 
 int slurm_directory(const char *root, char *directory, size_t size, struct error *err)
 {
@@ -33,7 +36,7 @@ int slurm_directory(const char *root, char *directory, size_t size, struct error
             return 0;
     }
     directory[0] = '\0';
-    return error_set(err, "no slurm.conf in /etc/slurm or /run/slurm/conf");
+    return error_set(err, "no slurm.conf in /etc/slurm or /run/slurm/conf; set SLURM_CONF");
 }
 
 /* Cuts a comment off; "\#" is a number sign. */

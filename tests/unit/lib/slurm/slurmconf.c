@@ -281,6 +281,10 @@ int main(void)
     value_is("A=\"\"B=1", "B", "1");
     root = tree_unpack("");
     directory_is("");
+    tree_put(root, "opt/slurm/etc/slurm.conf", "");
+    directory_is("/opt/slurm/etc");
+    tree_put(root, "usr/local/etc/slurm.conf", "");
+    directory_is("/usr/local/etc");
     tree_put(root, "run/slurm/conf/slurm.conf", "");
     directory_is("/run/slurm/conf");
     tree_put(root, "etc/slurm/slurm.conf", "");

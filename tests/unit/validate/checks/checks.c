@@ -490,7 +490,8 @@ static void gres(void)
     partitions();
     with("ethernet", "e1");
     check("slurm.gres");
-    is_str(said, "skip  no slurm.conf in /etc/slurm or /run/slurm/conf\n", "no Slurm: skipped");
+    is_str(said, "skip  no slurm.conf in /etc/slurm or /run/slurm/conf; set SLURM_CONF\n",
+           "no Slurm: skipped");
     put("etc/slurm/slurm.conf", "NodeName=e1\n");
     check("slurm.gres");
     is_str(said, "skip  slurm.conf and gres.conf have no GRES for e1\n", "no GRES: skipped");
