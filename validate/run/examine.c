@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/constants/run_constants.h"
@@ -68,19 +69,16 @@ static int program_make(const struct examination *examination, const char *path,
 int examine(const struct examination *examination, struct hostlist *passed, struct hostlist *failed,
             struct error *err)
 {
-    const char *directory = getenv("TMPDIR");
     struct arguments program = {0};
     struct process_result result;
     struct records records = {0};
-    char path[4096];
-    int fd, rv = -1;
+    char path[64];
+    int fd = memfd_create("muster-run", MFD_CLOEXEC), rv = -1;
 
-    snprintf(path, sizeof path, "%s/muster-run-XXXXXX",
-             directory && *directory ? directory : "/tmp");
-    fd = mkstemp(path);
+    /* in memory: a TMPDIR of the login node may not be here, and a disk may be full */
     if (fd < 0)
-        return error_set(err, "%s: %m", path);
-    close(fd);
+        return error_set(err, "no place for records: %m");
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
     if (program_make(examination, path, &program) != 0)
         error_set(err, "no memory");
     else if (process_run(
@@ -100,7 +98,7 @@ int examine(const struct examination *examination, struct hostlist *passed, stru
                  : error_set(err, "the preflight gives no verdict on any node");
     else if (!*err->text)
         error_set(err, "no memory");
-    unlink(path);
+    close(fd);
     records_clear(&records);
     arguments_clear(&program);
     return rv;

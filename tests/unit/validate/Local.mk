@@ -141,6 +141,7 @@ check_PROGRAMS += \
 	tests/unit/validate/preflight/spares.t \
 	tests/unit/validate/report/report.t \
 	tests/unit/validate/report/survey.t \
+	tests/unit/validate/run/examine.t \
 	tests/unit/validate/run/run.t \
 	tests/unit/validate/scheduling/policy_verify.t \
 	tests/unit/validate/slurm/batch.t \
@@ -249,6 +250,9 @@ tests_unit_validate_report_report_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=strdup
 tests_unit_validate_report_report_t_LDADD = $(libreport) $(unit_libs)
 tests_unit_validate_report_survey_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_report_survey_t_LDADD = $(libreport) $(unit_libs) $(JANSSON_LIBS)
+tests_unit_validate_run_examine_t_SOURCES = tests/unit/validate/run/examine.c validate/run/examine.c
+tests_unit_validate_run_examine_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=step_muster
+tests_unit_validate_run_examine_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_run_run_t_SOURCES = tests/unit/validate/run/run.c validate/run/decide.c validate/run/keeper.c \
 	validate/run/hang.c validate/run/launch.c validate/run/layout.c validate/run/script.c \
 	validate/slurm/complaint.c validate/slurm/long_list.c validate/slurm/process.c validate/slurm/step.c \
