@@ -118,8 +118,10 @@ static int run_in_halves(struct training *training, const struct test_case *test
     const struct train_options *options = training->options;
     struct comm *comm = training->comm;
 
-    if (run_steps(training, CASE_STEPS / 2, outcome, err) != 0 ||
-        store(training, test_case->checkpoint, false, err) != 0)
+    if (run_steps(training, CASE_STEPS / 2, outcome, err) != 0)
+        return -1;
+    outcome->is_unsaved = store(training, test_case->checkpoint, false, err) != 0;
+    if (outcome->is_unsaved)
         return -1;
     training_clear(training);
     if (training_start(options, &compute_cpu, comm, training, err) != 0)

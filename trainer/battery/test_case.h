@@ -2,6 +2,7 @@
 #ifndef MUSTER_TEST_CASE_H
 #define MUSTER_TEST_CASE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/catalog/catalog.h"
@@ -20,7 +21,8 @@ struct test_case {
 };
 
 struct case_outcome {
-    int rv;       /* -1: text says why it did not end */
+    int rv;          /* -1: text says why it did not end */
+    bool is_unsaved; /* ... as its checkpoint could not be written: a full disk is nobody's fault */
     double worst; /* greatest distance of a loss from the reference, in nats; NAN: none was had */
     int32_t step; /* where that was; CASE_STEPS: after the last */
     double found; /* the loss there */

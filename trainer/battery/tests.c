@@ -4,6 +4,7 @@
 #include "trainer/battery/tests.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
@@ -18,6 +19,7 @@
 
 #include "collectives/codec/crc32c.h"
 #include "lib/base/statistics.h"
+#include "lib/base/text.h"
 #include "lib/constants/trainer_constants.h"
 #include "validate/harness/output.h"
 #include "validate/harness/watch/watch.h"
@@ -75,6 +77,8 @@ static void write_deviation(const struct battery *battery, const char *test, int
     struct record record = RECORD(.test = test, .metric = "loss", .verdict = VERDICT_FAIL);
 
     if (outcome->rv != 0) {
+        if (outcome->is_unsaved)
+            record.verdict = VERDICT_UNKNOWN;
         write_record(battery, &record, rank, "%s", outcome->text);
         return;
     }
@@ -287,29 +291,45 @@ static void take_away_old(const char *base)
         closedir(entries);
 }
 
-/* Half of a training, a checkpoint on the node's own disk, and the rest from it: to the bit. */
+/* The node's own disk, or where that cannot be written to, as on a node without one, its memory.
+ * "": neither, and text says why. */
+static void directory_make(char directory[PATH_MAX], char *text, size_t size)
+{
+    const char *named = getenv("TMPDIR");
+    const char *const bases[] = {named && *named ? named : "/tmp", "/dev/shm"};
+
+    *text = '\0';
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+        take_away_old(bases[i]);
+        if (snprintf(directory, PATH_MAX, "%s/" CHECKPOINT_PREFIX "XXXXXX", bases[i]) < PATH_MAX &&
+            mkdtemp(directory))
+            return;
+        text_put(text + strlen(text), size - strlen(text),
+                 "%s%s: cannot create a directory there: %s", *text ? "; " : "", bases[i],
+                 strerror(errno));
+    }
+    directory[0] = '\0';
+}
+
+/* Half of a training, a checkpoint on the node itself, and the rest from it: to the bit. */
 static void run_checkpoint(struct battery *battery, uint32_t digest)
 {
     struct test_case test_case = {&strategy_ddp, NULL, NULL};
     struct case_outcome outcome;
-    const char *base = getenv("TMPDIR") && *getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-    char directory[PATH_MAX] = "";
+    char directory[PATH_MAX] = "", why[sizeof outcome.text] = "";
     bool leads = comm_rank_info(battery->node).rank == 0;
 
     phase(battery, "train.checkpoint");
-    if (leads) {
-        take_away_old(base);
-        snprintf(directory, sizeof directory, "%s/" CHECKPOINT_PREFIX "XXXXXX", base);
-        if (!mkdtemp(directory))
-            directory[0] = '\0';
-    }
+    if (leads)
+        directory_make(directory, why, sizeof why);
     comm_broadcast(battery->node, directory, sizeof directory);
+    comm_broadcast(battery->node, why, sizeof why);
     test_case.checkpoint = directory;
     if (directory[0]) {
         case_run(&test_case, battery->node, &outcome);
     } else {
-        outcome = (struct case_outcome){.rv = -1, .worst = NAN};
-        snprintf(outcome.text, sizeof outcome.text, "%s: cannot create a directory there", base);
+        outcome = (struct case_outcome){.rv = -1, .is_unsaved = true, .worst = NAN};
+        memcpy(outcome.text, why, sizeof outcome.text);
     }
     if (leads && directory[0] && nftw(directory, take_away, 16, FTW_DEPTH | FTW_PHYS) != 0)
         fprintf(stderr, "muster-train: cannot remove %s: %m\n", directory);
