@@ -246,14 +246,16 @@ static char *read_answer(int fd, bool *is_late, struct error *err)
     return NULL;
 }
 
-/* The child's answer to a job: a malloc'd text, or NULL with err. */
-static char *query_munged(const struct job *job, struct error *err)
+/* The child's answer to a job: a malloc'd text, or NULL with err. *is_asked: not when this process
+ * lacked what it takes to ask. */
+static char *query_munged(const struct job *job, bool *is_asked, struct error *err)
 {
     int fds[2];
     bool is_late;
     char *text;
     pid_t child;
 
+    *is_asked = false;
     if (munge_open(err) != 0)
         return NULL;
     if (pipe2(fds, O_CLOEXEC) != 0) {
@@ -271,6 +273,7 @@ static char *query_munged(const struct job *job, struct error *err)
     }
     fcntl(fds[0], F_SETFL, O_NONBLOCK);
     text = read_answer(fds[0], &is_late, err);
+    *is_asked = text || is_late;
     /* where SIGCHLD is ignored a child that has ended is gone, and its number another's */
     if (is_late)
         kill(child, SIGKILL);
@@ -285,10 +288,11 @@ int seal_make(const char *text, size_t text_length, char **seal, struct error *e
     const struct job job = {.text = text, .text_length = text_length};
     char *reply;
     int result = -1;
+    bool is_asked;
 
     if (text_length > 1 << 20) /* munged's own limit, and an int's */
         return error_set(err, "a text of %zu bytes is too long to be sealed", text_length);
-    reply = query_munged(&job, err);
+    reply = query_munged(&job, &is_asked, err);
     if (!reply)
         return -1;
     if (reply[0] == MADE) {
@@ -306,7 +310,8 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
 {
     const struct job job = {
         .seal = seal, .text = text, .text_length = text_length, .owner = owner_uid};
-    char *reply = query_munged(&job, err);
+    bool is_asked;
+    char *reply = query_munged(&job, &is_asked, err);
     int result;
 
     if (!reply)
@@ -318,6 +323,38 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
     error_set(err, "%s", reply + 1);
     free(reply);
     return result;
+}
+
+/* Returns whether a seal was made and is genuine; *is_silent: munged did not answer in time. */
+static bool is_sealed_and_read(bool *is_asked, bool *is_silent, struct error *err)
+{
+    static const char text[] = "muster";
+    struct job job = {.text = text, .text_length = sizeof text - 1, .owner = getuid()};
+    char *seal = query_munged(&job, is_asked, err), *reply = NULL;
+    bool is_good;
+
+    if (seal && seal[0] == MADE) {
+        job.seal = seal + 1;
+        reply = query_munged(&job, is_asked, err);
+    } else if (seal) {
+        error_set(err, "%s", seal + 1);
+    }
+    is_good = reply && reply[0] == YES;
+    if (reply && !is_good)
+        error_set(err, "%s", reply + 1);
+    *is_silent = *is_asked && (!seal || (seal[0] == MADE && !reply));
+    free(seal);
+    free(reply);
+    return is_good;
+}
+
+int seal_try(bool *is_asked, struct error *err)
+{
+    bool is_silent, is_good = is_sealed_and_read(is_asked, &is_silent, err);
+
+    if (is_silent) /* on a busy machine once is no proof */
+        is_good = is_sealed_and_read(is_asked, &is_silent, err);
+    return is_good ? 0 : -1;
 }
 
 #else /* without munge.h nothing can be sealed, and nothing be told about a seal */
@@ -332,6 +369,12 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
                    struct error *err)
 {
     (void)owner_uid, (void)seal, (void)text, (void)text_length;
+    return error_set(err, "this muster was built without MUNGE");
+}
+
+int seal_try(bool *is_asked, struct error *err)
+{
+    *is_asked = false;
     return error_set(err, "this muster was built without MUNGE");
 }
 

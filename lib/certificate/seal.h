@@ -2,6 +2,7 @@
 #ifndef MUSTER_SEAL_H
 #define MUSTER_SEAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/base/error.h"
@@ -27,6 +28,11 @@ int seal_verify(const char *seal, const char *text, size_t text_length, struct e
 /* The same, but a seal by owner instead of root: for tests and unprivileged use. */
 int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_t text_length,
                    struct error *err);
+
+/* Makes a seal and reads it, to tell whether MUNGE works here; a munged that is silent is asked a
+ * second time. Returns 0, or -1 with err. *is_asked: false where it could not be asked, as this
+ * process may start no other, has no memory or no libmunge, which says nothing of MUNGE. */
+int seal_try(bool *is_asked, struct error *err);
 
 /* The socket of the munged to ask from now on, for the whole process; NULL is the one that libmunge
  * was built with. The text is copied; one that is too long for a socket (108 bytes) is an error:

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -229,6 +230,28 @@ static void is_unknown(const char *seal, const char *state)
     ok(took < at_most_s, "... within %.1f s: %.3f", at_most_s, took);
 }
 
+/* What this process lacks says nothing of MUNGE. */
+static void tells_whether_it_works(const struct daemon *daemon)
+{
+    struct error err = {""};
+    struct rlimit whole, none;
+    bool is_asked = false;
+
+    is_int(seal_try(&is_asked, &err), 0, "MUNGE works (%s)", err.text);
+    ok(is_asked, "... as it was asked");
+    getrlimit(RLIMIT_NOFILE, &whole);
+    none = (struct rlimit){3, whole.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    is_int(seal_try(&is_asked, &err), -1, "a process that may open no more cannot tell");
+    setrlimit(RLIMIT_NOFILE, &whole);
+    ok(!is_asked, "... as it could not ask (%s)", err.text);
+    kill(daemon->pid, SIGSTOP);
+    is_int(seal_try(&is_asked, &err), -1, "a munged that is stopped does not work");
+    ok(is_asked, "... as it was asked (%s)", err.text);
+    kill(daemon->pid, SIGCONT);
+    is_int(seal_try(&is_asked, &err), 0, "... and does when it goes on");
+}
+
 static void never_hangs(struct daemon *daemon)
 {
     struct error err = {""};
@@ -277,6 +300,7 @@ int main(void)
     proves_origin(&daemon);
     takes_long_texts();
     knows_a_foreign_key(&daemon);
+    tells_whether_it_works(&daemon);
     never_hangs(&daemon);
     stop(&daemon);
     memset(long_path, 'x', sizeof long_path - 1);
