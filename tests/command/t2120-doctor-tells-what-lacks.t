@@ -65,7 +65,16 @@ like "$page" '^ +cure: correct the line .*right for all of them' '... with a cur
 echo MTU=9000 >"$root$conf"
 doctor
 like "$page" "^pass +configuration +[^ ]+: $conf is valid, checksum " '... and one that is'
+chmod 600 "$root$conf" # as an editor leaves it under umask 077
+doctor
+like "$page" "^fail +configuration +[^ ]+: $conf has mode 0600: users' srun cannot read it" \
+    '... one that users cannot read is told'
 rm "$root$conf"
+chmod 640 "$root/etc/slurm/plugstack.conf"
+doctor
+like "$page" '^fail +plugin +[^ ]+: /etc/slurm/plugstack.conf has mode 0640: Slurm starts no srun of users' \
+    'and so is such a plugstack.conf'
+chmod 644 "$root/etc/slurm/plugstack.conf"
 
 sed -i 's/^#//' "$root/etc/slurm/plugstack.conf.d/muster.conf"
 doctor

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -28,6 +29,15 @@ static const char *path_below(const struct doctor_site *site, const char *path)
 
     snprintf(whole, sizeof whole, "%s%s", site->root, path);
     return whole;
+}
+
+/* Whether users may read the file as well: their srun does. Else *mode is what it has. */
+static bool is_for_all(const struct doctor_site *site, const char *path, unsigned *mode)
+{
+    struct stat status;
+
+    *mode = stat(path_below(site, path), &status) == 0 ? (unsigned)status.st_mode & 07777 : S_IROTH;
+    return *mode & S_IROTH;
 }
 
 static enum verdict look_version(const struct doctor_site *site, char found[DOCTOR_FOUND])
@@ -59,6 +69,7 @@ static enum verdict look_configuration(const struct doctor_site *site, char foun
     unsigned char digest[32];
     char *text = NULL;
     struct conf conf;
+    unsigned mode;
     int rv = conf_load(path_below(site, path), &text, &err);
 
     if (rv == 1) {
@@ -79,6 +90,10 @@ static enum verdict look_configuration(const struct doctor_site *site, char foun
         SAY("%s", err.text);
         return VERDICT_FAIL;
     }
+    if (!is_for_all(site, path, &mode)) {
+        SAY("%s has mode %04o: users' srun cannot read it; chmod a+r", path, mode);
+        return VERDICT_FAIL;
+    }
     SAY("%s is valid, checksum %02x%02x%02x%02x", path, digest[0], digest[1], digest[2], digest[3]);
     return VERDICT_PASS;
 }
@@ -86,6 +101,7 @@ static enum verdict look_configuration(const struct doctor_site *site, char foun
 static enum verdict look_plugin(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
     char stack[1024], directory[512], need[PLUGSTACK_NEED], path[1024];
+    unsigned mode;
     bool is_there;
 
     plugstack_path(&site->slurm, *site->slurm_directory ? site->slurm_directory : "/etc/slurm",
@@ -95,6 +111,11 @@ static enum verdict look_plugin(const struct doctor_site *site, char found[DOCTO
     directory[strcspn(directory, ":")] = '\0';
     snprintf(path, sizeof path, "%s/spank_muster.so", directory);
     is_there = access(path_below(site, path), R_OK) == 0;
+    if (!is_for_all(site, stack, &mode)) {
+        SAY("%s has mode %04o: Slurm starts no srun of users, who cannot read it; chmod a+r", stack,
+            mode);
+        return VERDICT_FAIL;
+    }
     if (!plugstack_loads(site->root, stack, need)) {
         SAY("off: no line of %s loads spank_muster.so, which is %sin %s", stack,
             is_there ? "" : "not ", directory);
