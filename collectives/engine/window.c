@@ -152,8 +152,8 @@ static bool may_be_made(size_t bytes)
 static struct handle export_memory(struct window *window)
 {
     struct handle handle = {.pid = getpid(), .descriptor = -1};
-    int descriptor = may_be_made(window->bytes) ? memfd_create("muster-collectives", MFD_CLOEXEC)
-                                                : -1;
+    int descriptor =
+        may_be_made(window->bytes) ? memfd_create("muster-collectives", MFD_CLOEXEC) : -1;
 
     if (descriptor < 0)
         return handle;

@@ -68,10 +68,10 @@ struct cluster {
     char **leaves; /* names of the leaf switches */
     size_t leaf_count;
     struct error topology_err; /* why it is not known which leaves there are; "": it is */
-    struct hostlist runs; /* the runs that have a reservation, CLUSTER_RUN and their name */
-    bool has_waiting;     /* the reservation CLUSTER_WAITING is there */
-    bool has_extra;       /* jobs may ask for what is in a node's Extra: 23.11 and later, where
-                             SchedulerParameters has extra_constraints */
+    struct hostlist runs;      /* the runs that have a reservation, CLUSTER_RUN and their name */
+    bool has_waiting;          /* the reservation CLUSTER_WAITING is there */
+    bool has_extra;            /* jobs may ask for what is in a node's Extra: 23.11 and later, where
+                                  SchedulerParameters has extra_constraints */
 };
 
 /* Reads slurm.conf, once per process. Returns 0, or -1 with err (Slurm's own way with a missing

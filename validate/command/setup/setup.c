@@ -168,7 +168,7 @@ static int change_make(const char *root, const struct setup_file *file, struct e
         return -1;
     if (!file->before)
         written.mode = 0644; /* whatever the umask: each user's srun reads it */
-    if (written.is_ours) { /* slurm.conf stays whose it is */
+    if (written.is_ours) {   /* slurm.conf stays whose it is */
         errno = EPERM;
         return atomic_file_discard(&written, err);
     }

@@ -231,7 +231,7 @@ static void is_unknown(const char *seal, const char *state)
 }
 
 /* What this process lacks says nothing of MUNGE. */
-static void tells_whether_it_works(const struct daemon *daemon)
+static void knows_whether_it_works(const struct daemon *daemon)
 {
     struct error err = {""};
     struct rlimit whole, none;
@@ -300,7 +300,7 @@ int main(void)
     proves_origin(&daemon);
     takes_long_texts();
     knows_a_foreign_key(&daemon);
-    tells_whether_it_works(&daemon);
+    knows_whether_it_works(&daemon);
     never_hangs(&daemon);
     stop(&daemon);
     memset(long_path, 'x', sizeof long_path - 1);

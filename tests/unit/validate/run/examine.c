@@ -12,7 +12,8 @@
 #include "tests/unit/tree.h"
 #include "validate/slurm/step.h"
 
-/* The preflight of `muster run` on a node that has no place for files: a script is the preflight. */
+/* The preflight of `muster run` on a node that has no place for files: a script is the preflight.
+ */
 
 static char script[512];
 

@@ -280,7 +280,7 @@ static void is_read_meanwhile(void)
     rmdir(directory);
 }
 
-static void tells_the_exit_status(void)
+static void has_an_exit_status(void)
 {
     static const char *const wrong[] = {"sh", "-c", "echo no topology >&2; exit 3", NULL},
                              *const killed[] = {"sh", "-c", "kill -9 $$", NULL},
@@ -375,7 +375,7 @@ int main(void)
         fclose(file);
     unlink(pid_file);
 
-    tells_the_exit_status();
+    has_an_exit_status();
     is_int(process_run(&(struct process){.argv = nothing, .deadline_s = 1}, &result, &err), -1,
            "a program that is not there is an error");
     has_str(err.text, "cannot start /no/such/program: No such file", "... which is told");
