@@ -225,6 +225,19 @@ static void allocation_note(struct certify *certify, const struct hostlist *name
                  *certify->reservation ? ", reservation " : "", certify->reservation);
 }
 
+/* Jobs that have begun since the nodes were chosen, up to the reservation: ours, asked for with such
+ * a node, would preempt them where its partition or QOS may. */
+static void begun_note(struct certify *certify, const struct hostlist *names)
+{
+    struct hostlist free_ones = {0};
+
+    for (size_t i = 0; i < names->count; i++)
+        if (certify_node_run(certify, names->names[i])->plan.role == ROLE_TEST)
+            hostlist_append(&free_ones, names->names[i]);
+    certify_changes_note(certify, &free_ones, false, NULL);
+    hostlist_clear(&free_ones);
+}
+
 /* What has to be there before the first job. Returns 0, or -1 with err. */
 static int allocation_prepare(struct certify *certify, const struct hostlist *names,
                               struct error *err)
@@ -234,6 +247,8 @@ static int allocation_prepare(struct certify *certify, const struct hostlist *na
 
     if (rv == 0 && certify->is_root)
         rv = reserve(certify, names, err);
+    if (rv == 0)
+        begun_note(certify, names);
     if (rv == 0 && certify->is_root)
         rv = battery_check(certify, names, err);
     return rv == 0 ? certify_drains_lift(certify, names, err) : rv;
