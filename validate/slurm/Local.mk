@@ -22,6 +22,7 @@ validate_slurm_libcluster_a_SOURCES = \
 	validate/slurm/own_job.c validate/slurm/own_job.h \
 	validate/slurm/pending.c validate/slurm/pending.h \
 	validate/slurm/pending_for.c \
+	validate/slurm/preempts.c validate/slurm/preempts.h \
 	validate/slurm/probe.c validate/slurm/probe.h \
 	validate/slurm/ran.c validate/slurm/ran.h \
 	validate/slurm/release.c validate/slurm/release.h \

@@ -30,7 +30,7 @@ int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted
     fflush(NULL);
     child = fork();
     if (child == 0) {
-        if (user_become(user) != 0)
+        if (user && user_become(user) != 0)
             answer.reason = errno;
         else if (prctl(PR_SET_PDEATHSIG, SIGKILL), getppid() == parent)
             answer.reason = request(wanted, &answer.value);

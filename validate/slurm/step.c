@@ -14,6 +14,7 @@
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/long_list.h"
+#include "validate/slurm/preempts.h"
 
 /* srun's command line and what it cannot hold. */
 struct command {
@@ -308,6 +309,8 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     struct arguments *srun = &command.srun;
     int rv;
 
+    if (preempts(nodes, partition))
+        return error_set(err, "not queried: Slurm would preempt a job there for it");
     arguments_add(srun, "srun");
     rv = nodelist_add(&command, nodes, err);
     arguments_add(srun, "--nodes=%zu", nodes->count);
@@ -317,8 +320,8 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     if (partition)
         arguments_add(srun, "--partition=%s", partition);
     arguments_add(srun, "--immediate=%d", wait_s);
-    arguments_add(srun, "--mem=1");
-    arguments_add(srun, "--time=1");
+    arguments_add(srun, "--mem=%d", SMALL_JOB_MB);
+    arguments_add(srun, "--time=%d", SMALL_JOB_MIN);
     arguments_add(srun, "--job-name=muster");
     arguments_add(srun, "--chdir=/");
     arguments_add(srun, "--mpi=none");

@@ -152,6 +152,7 @@ check_PROGRAMS += \
 	tests/unit/validate/slurm/munge.t \
 	tests/unit/validate/slurm/own_job.t \
 	tests/unit/validate/slurm/pending.t \
+	tests/unit/validate/slurm/preempts.t \
 	tests/unit/validate/slurm/process.t \
 	tests/unit/validate/slurm/ran.t \
 	tests/unit/validate/slurm/reach.t \
@@ -258,7 +259,7 @@ tests_unit_validate_run_run_t_SOURCES = tests/unit/validate/run/run.c validate/r
 	validate/slurm/complaint.c validate/slurm/long_list.c validate/slurm/process.c validate/slurm/step.c \
 	validate/slurm/user.c
 tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=poll
-tests_unit_validate_run_run_t_LDADD = $(libreport) $(unit_libs)
+tests_unit_validate_run_run_t_LDADD = $(libreport) $(unit_libs) $(muster_libs)
 tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libscheduling.a $(unit_libs)
 tests_unit_validate_slurm_batch_t_SOURCES = tests/unit/validate/slurm/batch.c validate/slurm/batch.c
 tests_unit_validate_slurm_cluster_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
@@ -277,6 +278,9 @@ tests_unit_validate_slurm_own_job_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_loa
 	-Wl,--wrap=slurm_requeue2,--wrap=slurm_update_job2,--wrap=release_job_id,--wrap=release_steps_load \
 	-Wl,--wrap=slurm_free_job_step_info_response_msg,--wrap=release_step_kill
 tests_unit_validate_slurm_own_job_t_LDADD = $(unit_libs) $(muster_libs)
+tests_unit_validate_slurm_preempts_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+tests_unit_validate_slurm_preempts_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_job_will_run2,--wrap=process_run
+tests_unit_validate_slurm_preempts_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_pending_t_SOURCES = tests/unit/validate/slurm/pending.c validate/slurm/pending_for.c \
 	validate/slurm/nodes.c validate/slurm/state.c
 tests_unit_validate_slurm_pending_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)

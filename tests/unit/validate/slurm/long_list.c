@@ -13,6 +13,7 @@
 #include "tests/unit/tap.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/long_list.h"
+#include "validate/slurm/preempts.h"
 #include "validate/slurm/user.h"
 
 /* Steps on so many nodes that neither srun's nor our own program's command line holds the names. A
@@ -26,6 +27,12 @@ int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
     (void)name;
     (void)err;
     return 0;
+}
+
+bool preempts(const struct hostlist *names, const char *partition)
+{
+    (void)names, (void)partition;
+    return false;
 }
 
 static struct hostlist nodes;

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "validate/slurm/preempts.h"
+
+#include <string.h>
+
+#include "tests/unit/tap.h"
+#include "validate/slurm/release.h"
+#include "validate/slurm/step.h"
+
+/* A small job beside others, where slurmctld would preempt one of them for it on n2 and, in the
+ * partition low, nowhere; and where it does not answer. */
+
+static bool is_gone;
+
+int __wrap_slurm_job_will_run2(job_desc_msg_t *wanted, will_run_response_msg_t **answer);
+int __wrap_slurm_job_will_run2(job_desc_msg_t *wanted, will_run_response_msg_t **answer)
+{
+    static will_run_response_msg_t found;
+    bool is_low = wanted->partition && strcmp(wanted->partition, "low") == 0;
+
+    found.preemptee_job_id =
+        strstr(wanted->req_nodes, "n2") && !is_low ? (void *)&found : (void *)NULL;
+    *answer = &found;
+    return is_gone ? SLURM_ERROR : SLURM_SUCCESS;
+}
+
+static int started;
+
+int __wrap_process_run(const struct process *process, struct process_result *result,
+                       struct error *err);
+int __wrap_process_run(const struct process *process, struct process_result *result,
+                       struct error *err)
+{
+    (void)process, (void)err;
+    *result = (struct process_result){.end = PROCESS_EXITED};
+    started++;
+    return 0;
+}
+
+static void queried(const char *name, const char *partition, bool is_started, const char *what)
+{
+    static char word[] = "true", *program[] = {word, NULL};
+    const struct process watching = {.deadline_s = 1};
+    struct process_result result;
+    struct hostlist nodes = {0};
+    struct error err = {""};
+    int rv;
+
+    started = 0;
+    hostlist_append(&nodes, name);
+    rv = step_run_on(&nodes, partition, 1, program, &watching, &result, &err);
+    is_int(started, is_started, "%s", what);
+    is_int(rv, is_started ? 0 : -1, "... which is %s", is_started ? "no error" : "told");
+    if (!is_started)
+        is_str(err.text, "not queried: Slurm would preempt a job there for it", "... why");
+    hostlist_clear(&nodes);
+}
+
+int main(void)
+{
+    queried("n1", NULL, true, "where no job is in the way one is started");
+    queried("n2", NULL, false, "where one would be preempted none is");
+    queried("n2", "low", true, "... but in a partition that preempts none");
+    is_gone = true;
+    queried("n2", NULL, true, "srun says what is wrong where slurmctld does not answer");
+    return tap_done();
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/preempts.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "validate/slurm/as_user.h"
+
+static int query(job_desc_msg_t *wanted, uint32_t *is_any)
+{
+    will_run_response_msg_t *answer = NULL;
+
+    wanted->user_id = getuid();
+    wanted->group_id = getgid();
+    if (slurm_job_will_run2(wanted, &answer) == SLURM_SUCCESS && answer)
+        *is_any = answer->preemptee_job_id != NULL; /* a list, or none */
+    return 0;
+}
+
+bool preempts(const struct hostlist *nodes, const char *partition)
+{
+    char *folded = hostlist_fold_for_slurm(nodes);
+    uint32_t is_any = 0;
+    job_desc_msg_t job;
+
+    if (!folded)
+        return false;
+    slurm_init_job_desc_msg(&job);
+    job.req_nodes = folded;
+    job.partition = release_text(partition);
+    job.min_nodes = job.max_nodes = job.num_tasks = job.min_cpus = (uint32_t)nodes->count;
+    job.ntasks_per_node = 1;
+    job.pn_min_memory = SMALL_JOB_MB;
+    job.time_limit = SMALL_JOB_MIN;
+    job.work_dir = release_text("/");
+    (void)as_user(NULL, query, &job, &is_any);
+    free(folded);
+    return is_any != 0;
+}
