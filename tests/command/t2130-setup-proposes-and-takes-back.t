@@ -42,6 +42,17 @@ like "$said" 'Nothing was changed; next: muster setup --yes' 'the next step'
 like "$said" '^@@ -2,0 \+3,4 @@$' '... the block is at the end'
 unlike "$said" 'muster\.conf' 'a head has no fabric to tell of'
 
+printf 'ClusterName=made\nHealthCheckInterval=0\n' >"$slurm/slurm.conf"
+setup
+like "$said" '^HealthCheckInterval is 0 in slurm.conf, so slurmd runs no health check: ' 'an interval that turns it off is told'
+program=$(sed -n 's/^+HealthCheckProgram=//p' <<<"$said")
+printf 'ClusterName=made\nHealthCheckProgram=%s\n' "$program" >"$slurm/slurm.conf"
+setup
+like "$said" '^HealthCheckInterval is not set in slurm.conf' '... and that there is none'
+printf 'ClusterName=made\nHealthCheckInterval=60\n' >"$slurm/slurm.conf"
+setup
+unlike "$said" '^HealthCheckInterval is' '... one that is set is not'
+
 # A site that edits the file while it is asked.
 if command -v script >/dev/null; then
     mkfifo "$root/answers"

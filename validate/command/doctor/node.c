@@ -256,10 +256,21 @@ static enum verdict look_spool(const struct doctor_site *site, char found[DOCTOR
 
 static enum verdict look_health(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    char program[512];
+    char program[200], interval[32], states[64];
 
     if (!slurm_lines_value(&site->slurm, "HealthCheckProgram", program, sizeof program)) {
         SAY("slurm.conf has no HealthCheckProgram");
+        return VERDICT_WARN;
+    }
+    slurm_lines_value(&site->slurm, "HealthCheckInterval", interval, sizeof interval);
+    slurm_lines_value(&site->slurm, "HealthCheckNodeState", states, sizeof states);
+    if (strtol(interval, NULL, 10) <= 0) {
+        SAY("slurmd does not run %s: HealthCheckInterval is %s", program,
+            *interval ? interval : "not set");
+        return VERDICT_WARN;
+    }
+    if (strcasestr(states, "START_ONLY")) {
+        SAY("slurmd runs %s only as it starts: HealthCheckNodeState=%s", program, states);
         return VERDICT_WARN;
     }
     SAY("HealthCheckProgram=%s", program);
@@ -380,7 +391,7 @@ const struct precondition precondition_table[] = {
      "create the directory of CertificateFile, owned by root, or free space there", MAY_DIFFER,
      true, true},
     {"spool", look_spool, "free space in SlurmdSpoolDir", MAY_DIFFER, false, true},
-    {"health", look_health, "set HealthCheckProgram in slurm.conf (operations.md, 9)", MAY_DIFFER,
+    {"health", look_health, "set HealthCheckProgram and HealthCheckInterval in slurm.conf (operations.md, 9)", MAY_DIFFER,
      true, false},
     {"timer", look_timer, "systemctl enable --now muster-certify.timer, on one host", MAY_DIFFER,
      true, false},

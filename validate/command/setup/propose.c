@@ -174,6 +174,25 @@ static int node_note(const struct node_view *node_view, const struct slurm_lines
     return rv;
 }
 
+/* slurmd runs no health check without an interval, whose default is none. Returns 0, or -1 with err.
+ */
+static int interval_note(const struct slurm_lines *slurm, bool is_proposed, struct hostlist *notes,
+                         struct error *err)
+{
+    char value[64];
+    bool is_set = slurm_lines_value(slurm, "HealthCheckInterval", value, sizeof value);
+
+    if (is_set ? strtol(value, NULL, 10) > 0 : is_proposed)
+        return 0;
+    return hostlist_append(notes, is_set ? "HealthCheckInterval is 0 in slurm.conf, so slurmd runs "
+                                           "no health check: set it, to 300 for example"
+                                         : "HealthCheckInterval is not set in slurm.conf, so "
+                                           "slurmd runs no health check: set it, to 300 for "
+                                           "example") == 0
+               ? 0
+               : error_set(err, "no memory for a note");
+}
+
 /* slurmd's health check. What slurm.conf says of it already is the site's. */
 static int health_propose(const char *root, const struct slurm_lines *slurm,
                           struct setup_files *files, struct hostlist *notes, struct error *err)
@@ -185,7 +204,7 @@ static int health_propose(const char *root, const struct slurm_lines *slurm,
 
     if (slurm_lines_value(slurm, "HealthCheckProgram", program, sizeof program)) {
         if (strcmp(program, health_check) == 0)
-            return 0;
+            return interval_note(slurm, false, notes, err);
         snprintf(note, sizeof note,
                  "HealthCheckProgram is %s: let it call %s, which takes at most a second", program,
                  health_check);
@@ -200,6 +219,8 @@ static int health_propose(const char *root, const struct slurm_lines *slurm,
         if (!slurm_lines_value(slurm, others[i][0], value, sizeof value))
             length += snprintf(lines + length, sizeof lines - (size_t)length, "%s=%s\n",
                                others[i][0], others[i][1]);
+    if (interval_note(slurm, true, notes, err) != 0)
+        return -1;
     return lines_add(root, slurm->files[0], lines, NULL, files, err);
 }
 
