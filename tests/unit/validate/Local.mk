@@ -112,6 +112,7 @@ check_PROGRAMS += \
 	tests/unit/validate/certify/step_outage.t \
 	tests/unit/validate/certify/step_records.t \
 	tests/unit/validate/command/compare_nodes.t \
+	tests/unit/validate/command/doctor_nodes.t \
 	tests/unit/validate/command/findings.t \
 	tests/unit/validate/command/health.t \
 	tests/unit/validate/command/reserve_nodes.t \
@@ -199,6 +200,13 @@ tests_unit_validate_command_compare_nodes_t_SOURCES = tests/unit/validate/comman
 tests_unit_validate_command_compare_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
 	-Wl,--wrap=step_run_on
 tests_unit_validate_command_compare_nodes_t_LDADD = $(unit_libs) $(muster_libs)
+tests_unit_validate_command_doctor_nodes_t_SOURCES = tests/unit/validate/command/doctor_nodes.c $(made_cluster) \
+	validate/command/doctor/cluster.c validate/command/doctor/findings.c validate/command/doctor/node.c \
+	validate/command/jsontext.c validate/command/plugstack.c validate/command/print.c
+tests_unit_validate_command_doctor_nodes_t_CPPFLAGS = $(AM_CPPFLAGS) -DMUSTER_SLURMPLUGINDIR=\"/\"
+tests_unit_validate_command_doctor_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
+	-Wl,--wrap=reach_nodes,--wrap=step_run_on
+tests_unit_validate_command_doctor_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_reserve_nodes_t_SOURCES = tests/unit/validate/command/reserve_nodes.c $(made_cluster) \
 	validate/command/reserve.c validate/command/node_view.c validate/command/usage.c
 tests_unit_validate_command_reserve_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \

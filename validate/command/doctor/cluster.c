@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/name_index.h"
 #include "lib/base/record.h"
 #include "lib/base/text.h"
 #include "lib/constants/command_constants.h"
+#include "validate/policy/plan.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/node_lines.h"
 #include "validate/slurm/reach.h"
@@ -30,15 +32,87 @@ static bool has_slurmd(const struct findings *findings, const char *node)
     return false;
 }
 
+/* Nodes that a job of one partition asks, and of each why it did not answer. */
+struct query {
+    const struct cluster *cluster;
+    struct findings *findings;
+    char *const *program;
+    struct name_index places; /* in whys, by name */
+    char (*whys)[200];
+    const char *partition;
+    const struct hostlist *names;
+};
+
+/* Among the findings from first to before last. */
+static bool has_answered(const struct findings *findings, size_t first, size_t last,
+                         const char *node)
+{
+    for (size_t i = first; i < last; i++)
+        if (strcmp(findings->items[i].host, node) == 0)
+            return true;
+    return false;
+}
+
+static void why_set(struct query *query, const char *node, const char *why)
+{
+    long place = name_index_find(&query->places, node);
+
+    if (place >= 0)
+        text_put(query->whys[place], sizeof *query->whys, "%s", why);
+}
+
+static size_t group_query(size_t first, size_t count, bool is_last, void *context)
+{
+    struct query *query = context;
+    size_t known = query->findings->count;
+    struct process_result result = {0};
+    struct node_lines lines = {0};
+    struct hostlist names = {0};
+    struct error err = {"no memory"};
+    bool is_any;
+    int rv = hostlist_append_all(&names, (const char *const *)query->names->names + first, count);
+
+    if (rv == 0)
+        rv = node_lines_begin(query->cluster, &names, take_line, query->findings, &lines);
+    if (rv == 0)
+        rv = step_run_on(&names, query->partition, STEP_WAIT_S, query->program,
+                         &(struct process){.deadline_s = STEP_DEADLINE_S,
+                                           .grace_s = STEP_GRACE_S,
+                                           .on_line = node_lines_read,
+                                           .context = &lines},
+                         &result, &err);
+    is_any = query->findings->count > known;
+    for (size_t i = 0; (is_any || is_last) && i < names.count; i++)
+        if (!has_answered(query->findings, known, query->findings->count, names.names[i]))
+            why_set(query, names.names[i],
+                    rv != 0                 ? err.text
+                    : *lines.complaint.text ? lines.complaint.text
+                                            : "no answer in time");
+    node_lines_end(&lines);
+    hostlist_clear(&names);
+    return is_any ? 0 : count;
+}
+
+static void partition_query(const struct cluster_partition *partition, const struct hostlist *names,
+                            void *context)
+{
+    struct query *query = context;
+
+    query->partition = partition ? partition->name : NULL;
+    query->names = names;
+    if (partition)
+        step_by_halves(names->count, group_query, query);
+    for (size_t i = 0; !partition && i < names->count; i++)
+        why_set(query, names->names[i], "it is in no partition that is up");
+}
+
 /* Has those that run jobs say what they find. */
 static void nodes_query(const struct cluster *cluster, const struct cluster_node *const *nodes,
                         size_t count, struct findings *findings)
 {
     struct hostlist names = {0};
     struct arguments program = {0};
-    struct process_result result = {0};
-    struct node_lines lines = {0};
-    struct error err = {""};
+    struct query query = {.cluster = cluster, .findings = findings};
     size_t before = findings->count, told;
     int rv = 0;
 
@@ -47,36 +121,30 @@ static void nodes_query(const struct cluster *cluster, const struct cluster_node
             !nodes[i]->is_full && has_slurmd(findings, nodes[i]->name))
             rv = hostlist_append(&names, nodes[i]->name);
     step_muster(&program, "doctor", "--here", "--json", NULL);
-    if (rv == 0)
-        rv = node_lines_begin(cluster, &names, take_line, findings, &lines);
-    if (rv != 0)
-        error_set(&err, "no memory");
-    else if (names.count > 0)
-        rv = step_run_on(&names, NULL, STEP_WAIT_S, program.argv,
-                         &(struct process){.deadline_s = STEP_DEADLINE_S,
-                                           .grace_s = STEP_GRACE_S,
-                                           .on_line = node_lines_read,
-                                           .context = &lines},
-                         &result, &err);
+    query.program = program.argv;
+    query.whys = calloc(names.count + 1, sizeof *query.whys);
+    if (rv == 0 && query.whys && hostlist_index(&names, &query.places) == 0)
+        rv = plan_elsewhere(cluster, &names, partition_query, &query);
+    else
+        rv = -1;
     told = findings->count;
     for (size_t i = 0; i < count; i++) {
-        bool has_answered = false;
+        long place = rv == 0 ? name_index_find(&query.places, nodes[i]->name) : -1;
+        bool is_told = has_answered(findings, before, told, nodes[i]->name);
         char found[DOCTOR_FOUND];
 
-        for (size_t k = before; !has_answered && k < told; k++)
-            has_answered = strcmp(findings->items[k].host, nodes[i]->name) == 0;
         snprintf(found, sizeof found, "node is %.30s, not queried", nodes[i]->state);
-        if (!has_answered && hostlist_contains(&names, nodes[i]->name))
-            snprintf(found, sizeof found, "a job on it reported nothing: %.200s",
-                     rv != 0                 ? err.text
-                     : *lines.complaint.text ? lines.complaint.text
-                                             : "no answer in time");
-        if (has_answered)
+        if (rv != 0)
+            snprintf(found, sizeof found, "no memory");
+        if (place >= 0)
+            snprintf(found, sizeof found, "a job on it reported nothing: %s", query.whys[place]);
+        if (is_told)
             snprintf(found, sizeof found, "a job ran and reported its findings");
-        doctor_add(findings, nodes[i]->name, "answer",
-                   has_answered ? VERDICT_PASS : VERDICT_UNKNOWN, found);
+        doctor_add(findings, nodes[i]->name, "answer", is_told ? VERDICT_PASS : VERDICT_UNKNOWN,
+                   found);
     }
-    node_lines_end(&lines);
+    name_index_clear(&query.places);
+    free(query.whys);
     arguments_clear(&program);
     hostlist_clear(&names);
 }
@@ -106,7 +174,7 @@ static void slurmds_query(struct cluster_node *const *nodes, size_t count,
 static int nodes_choose(const struct cluster *cluster, const char *list,
                         struct cluster_node **nodes, struct error *err)
 {
-    struct hostlist names = {0};
+    struct hostlist names = {0}, all = {0}; /* all: where no partition is the default one */
     int count = 0, rv = 0;
 
     for (size_t i = 0; !list && i < cluster->partition_count; i++)
@@ -114,6 +182,11 @@ static int nodes_choose(const struct cluster *cluster, const char *list,
              cluster->partitions[i].is_default && rv == 0 && k < cluster->partitions[i].nodes.count;
              k++)
             rv = hostlist_append(&names, cluster->partitions[i].nodes.names[k]);
+    for (size_t i = 0; !list && rv == 0 && names.count == 0 && i < cluster->node_count; i++)
+        if (hostlist_append(&all, cluster->nodes[i].name) != 0)
+            rv = error_set(err, "no memory");
+    if (all.count > 0)
+        names = all;
     if (list)
         rv = hostlist_expand(list, &names, err);
     if (rv == 0 && cluster_unknown_node(cluster, &names, err))

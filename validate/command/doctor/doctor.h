@@ -67,7 +67,7 @@ void doctor_host(const struct doctor_site *site, const char *host, bool is_head,
                  struct findings *findings);
 
 /* Asks the controller, each slurmd and, by a small job beside what runs, each node of the list
- * (NULL: of the default partition) for its findings. Needs this host to be one with Slurm's
+ * (NULL: of the default partition, or all without one) for its findings. Needs this host to be one with Slurm's
  * commands. */
 void doctor_cluster(const struct doctor_site *site, const char *list, struct findings *findings);
 

@@ -11,6 +11,7 @@ int __wrap_cluster_open(struct error *err);
 int __wrap_cluster_load(struct cluster *cluster, struct error *err);
 
 const char *made_comment = "";
+bool made_is_divided;
 
 int __wrap_cluster_open(struct error *err)
 {
@@ -23,10 +24,13 @@ int __wrap_cluster_load(struct cluster *cluster, struct error *err)
     *cluster = (struct cluster){.name = strdup("lab"),
                                 .nodes = calloc(MADE_NODES, sizeof *cluster->nodes),
                                 .node_count = MADE_NODES,
-                                .partitions = calloc(1, sizeof *cluster->partitions),
-                                .partition_count = 1};
+                                .partitions = calloc(2, sizeof *cluster->partitions),
+                                .partition_count = made_is_divided ? 2 : 1};
     cluster->partitions[0].name = strdup("lab");
-    cluster->partitions[0].is_default = cluster->partitions[0].is_up = true;
+    cluster->partitions[0].is_default = !made_is_divided;
+    cluster->partitions[0].is_up = true;
+    if (made_is_divided)
+        cluster->partitions[1] = (struct cluster_partition){.name = strdup("other"), .is_up = true};
     for (int i = 0; i < MADE_NODES; i++) {
         char name[16];
 
@@ -41,7 +45,7 @@ int __wrap_cluster_load(struct cluster *cluster, struct error *err)
                                                   .leaf = -1,
                                                   .is_idle = true,
                                                   .is_responding = true};
-        hostlist_append(&cluster->partitions[0].nodes, name);
+        hostlist_append(&cluster->partitions[made_is_divided && i == MADE_NODES - 1].nodes, name);
     }
     return cluster_index(cluster, err);
 }

@@ -5,7 +5,10 @@
 /* Cluster "lab" of idle nodes n1 to n4 in one partition of that name, for commands that are linked
  * with --wrap=cluster_open,--wrap=cluster_load. */
 
+#include <stdbool.h>
+
 enum { MADE_NODES = 4 };
 extern const char *made_comment; /* of each node; not changed by the cluster: "" at first */
+extern bool made_is_divided;     /* n4 is in partition "other" alone, and none is the default one */
 
 #endif

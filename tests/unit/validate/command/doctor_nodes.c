@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/record.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/validate/command/made_cluster.h"
+#include "validate/command/doctor/doctor.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/reach.h"
+#include "validate/slurm/step.h"
+
+/* muster doctor on four nodes: how it asks them, and what it says of Slurm's health check. */
+
+static const char *busy = ""; /* the node that starts no job */
+static char partitions[200];  /* that were asked for a job, each with a blank behind it */
+
+int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
+                       const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
+int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
+                       const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
+{
+    (void)nodes, (void)deadline_s, (void)stop, (void)err;
+    for (size_t i = 0; i < count; i++)
+        answers[i] = (struct reach){.state = REACH_ANSWERS};
+    return 0;
+}
+
+int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
+                       char *const *program, const struct process *watching,
+                       struct process_result *result, struct error *err);
+int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
+                       char *const *program, const struct process *watching,
+                       struct process_result *result, struct error *err)
+{
+    (void)wait_s, (void)program;
+    *result = (struct process_result){.end = PROCESS_EXITED};
+    snprintf(partitions + strlen(partitions), sizeof partitions - strlen(partitions), "%s ",
+             partition ? partition : "-");
+    if (hostlist_contains(nodes, busy))
+        return error_set(err, "not queried: Slurm would preempt a job there for it");
+    for (size_t i = 0; i < nodes->count; i++) {
+        char text[300];
+
+        snprintf(text, sizeof text,
+                 "%zu: {\"host\":\"%s\",\"precondition\":\"version\",\"state\":\"pass\","
+                 "\"found\":\"muster 1\",\"time\":%.3f}",
+                 i, nodes->names[i], record_now_s());
+        watching->on_line(text, false, watching->context);
+    }
+    return 0;
+}
+
+/* Of the finding "answer" of that node: "pass a job ran ...". */
+static const char *answer_of(const struct findings *findings, const char *node)
+{
+    static char text[DOCTOR_FOUND + 16];
+
+    for (size_t i = 0; i < findings->count; i++)
+        if (strcmp(findings->items[i].host, node) == 0 &&
+            strcmp(findings->items[i].name, "answer") == 0) {
+            snprintf(text, sizeof text, "%s %s", verdict_name(findings->items[i].verdict),
+                     findings->items[i].found);
+            return text;
+        }
+    return "none";
+}
+
+static void asks_each_by_its_partition(void)
+{
+    static const char answered[] = "pass a job ran and reported its findings";
+    struct findings findings = {0};
+
+    doctor_cluster(NULL, NULL, &findings);
+    is_str(partitions, "lab ", "one job asks all nodes of a partition");
+    is_str(answer_of(&findings, "n4"), answered, "... which tell");
+    doctor_clear(&findings);
+    made_is_divided = true;
+    partitions[0] = '\0';
+    doctor_cluster(NULL, NULL, &findings);
+    is_str(partitions, "lab other ", "where no partition is the default one each is asked");
+    is_str(answer_of(&findings, "n4"), answered, "... for its nodes");
+    doctor_clear(&findings);
+    busy = "n2";
+    doctor_cluster(NULL, "n[2-4]", &findings);
+    is_str(answer_of(&findings, "n2"),
+           "unknown a job on it reported nothing: not queried: Slurm would preempt a job there for "
+           "it",
+           "a node that starts no job is unknown, and why");
+    is_str(answer_of(&findings, "n3"), answered, "... and the others tell all the same");
+    doctor_clear(&findings);
+}
+
+static void health_is(const char *first, const char *second, const char *expected, const char *what)
+{
+    char program[] = "HealthCheckProgram=/x/muster-healthcheck", texts[2][64];
+    struct slurm_line lines[3] = {{"slurm.conf", 1, program},
+                                  {"slurm.conf", 2, texts[0]},
+                                  {"slurm.conf", 3, texts[1]}};
+    struct doctor_site site = {.root = "", .slurm = {.lines = lines, .count = 3}};
+    char found[DOCTOR_FOUND] = "", text[DOCTOR_FOUND + 16];
+    enum verdict verdict;
+
+    snprintf(texts[0], sizeof texts[0], "%s", first);
+    snprintf(texts[1], sizeof texts[1], "%s", second);
+    verdict = precondition_find("health")->check(&site, found);
+    snprintf(text, sizeof text, "%s %s", verdict_name(verdict), found);
+    is_str(text, expected, "%s", what);
+}
+
+int main(void)
+{
+    asks_each_by_its_partition();
+    health_is("HealthCheckInterval=300", "HealthCheckNodeState=ANY,CYCLE",
+              "pass HealthCheckProgram=/x/muster-healthcheck", "a health check that runs");
+    health_is("ClusterName=x", "MpiDefault=pmix",
+              "warn slurmd does not run /x/muster-healthcheck: HealthCheckInterval is not set",
+              "... one without an interval does not");
+    health_is("HealthCheckInterval=0", "HealthCheckNodeState=ANY",
+              "warn slurmd does not run /x/muster-healthcheck: HealthCheckInterval is 0",
+              "... nor one whose interval is 0");
+    health_is("HealthCheckInterval=300", "HealthCheckNodeState=START_ONLY",
+              "warn slurmd runs /x/muster-healthcheck only as it starts: "
+              "HealthCheckNodeState=START_ONLY",
+              "... one may run at slurmd's start only");
+    return tap_done();
+}
