@@ -14,6 +14,7 @@ validate_slurm_libcluster_a_SOURCES = \
 	validate/slurm/jobs.c \
 	validate/slurm/journal.c validate/slurm/journal.h \
 	validate/slurm/labels.c validate/slurm/labels.h \
+	validate/slurm/memory.c validate/slurm/memory.h \
 	validate/slurm/munge.c validate/slurm/munge.h \
 	validate/slurm/nodes.c \
 	validate/slurm/node_lines.c validate/slurm/node_lines.h \

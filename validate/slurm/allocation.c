@@ -235,7 +235,7 @@ static char *wanted_make(const struct allocation_request *request, job_desc_msg_
     job->partition = release_text(request->partition);
     job->reservation = release_text(request->reservation);
     job->shared = JOB_SHARED_NONE;
-    job->pn_min_memory = 0; /* all of it */
+    job->pn_min_memory = request->memory;
     job->time_limit = (uint32_t)request->minutes;
     job->kill_on_node_fail = 0; /* the loss of a node is a result, not the end */
     job->work_dir = release_text("/");

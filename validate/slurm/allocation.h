@@ -18,6 +18,7 @@ struct allocation_request {
     const char *cluster;               /* its name: no other of a federation is asked */
     const char *partition;             /* NULL: Slurm's default */
     const char *reservation;           /* NULL: none */
+    uint64_t memory;                   /* of each node: memory.h; 0: all */
     int minutes;                       /* Slurm ends the job then, whatever became of us */
     double deadline_s;                 /* for the allocation to be there and usable; prologs of
                                           many nodes get more */

@@ -18,6 +18,7 @@
 #include "lib/base/read_all.h"
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
+#include "validate/slurm/memory.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/munge.h"
 #include "validate/slurm/release.h"
@@ -108,6 +109,8 @@ static bool node_take(const node_info_t *info, struct cluster_node *node)
     node->reason_time = info->reason_time;
     node->boot_time = info->boot_time;
     node->cpus = info->cpus;
+    node->memory_mb =
+        info->real_memory > info->mem_spec_limit ? info->real_memory - info->mem_spec_limit : 0;
     node->leaf = -1;
     node->is_older = release_is_older(info->version);
     cluster_node_state(info->node_state, node);
@@ -206,6 +209,9 @@ static int partitions_load(struct cluster *cluster, struct error *err)
         partition->most_minutes = info->max_time < INT_MAX ? (int)info->max_time : 0; /* INFINITE */
         partition->most_nodes = info->max_nodes < INT_MAX ? info->max_nodes : 0;
         rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);
+        partition->job_memory = memory_of_job(
+            cluster, &partition->nodes,
+            info->max_mem_per_cpu ? info->max_mem_per_cpu : cluster->most_memory);
         if (rv == 0 && !partition->name)
             rv = error_set(err, "out of memory for the cluster's partitions");
     }
@@ -291,6 +297,7 @@ static int name_load(struct cluster *cluster, struct error *err)
     if (slurm_load_ctl_conf(0, &found) != SLURM_SUCCESS)
         return slurm_failed(err, "cannot query the controller for its configuration");
     cluster->name = copy(found->cluster_name);
+    cluster->most_memory = found->max_mem_per_cpu;
     munge_note(found->authtype, found->authinfo);
     cluster->has_extra = release_has_extra() && found->sched_params &&
                          strstr(found->sched_params, "extra_constraints");

@@ -31,6 +31,7 @@ struct cluster_node {
     time_t reason_time;
     time_t boot_time; /* by slurmctld's clock, of slurmd's last registration; 0: not known */
     int cpus;
+    uint64_t memory_mb; /* that jobs may have */
     int leaf; /* index of its leaf switch in struct cluster; -1: no topology is known */
     bool is_idle, is_allocated; /* allocated: wholly or in part */
     bool is_full;               /* no CPU is free */
@@ -56,10 +57,12 @@ struct cluster_partition {
     bool is_closed;         /* but no more can be submitted: DRAIN */
     int most_minutes;       /* MaxTime: of a job; 0: no limit */
     size_t most_nodes;      /* MaxNodes: of a job that is not root's; 0: no limit */
+    uint64_t job_memory;    /* that a job of whole nodes asks for: memory.h */
 };
 
 struct cluster {
-    char *name; /* ClusterName */
+    char *name;           /* ClusterName */
+    uint64_t most_memory; /* MaxMemPerNode or MaxMemPerCPU of slurm.conf: memory.h; 0: no limit */
     struct cluster_node *nodes;
     size_t node_count;
     struct cluster_node **by_name; /* node_count of them: cluster_index() */

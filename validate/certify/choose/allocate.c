@@ -21,6 +21,14 @@
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/slurm/allocation.h"
 
+/* What its jobs ask for of each node. */
+static uint64_t job_memory(const struct certify *certify)
+{
+    const struct cluster_partition *partition = certify_partition(certify);
+
+    return partition ? partition->job_memory : 0;
+}
+
 /* For slurmctld once, and for the prologs of three jobs. */
 static int waits_minutes(size_t nodes)
 {
@@ -159,6 +167,7 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
                 .cluster = certify->cluster.name,
                 .partition = certify->partition,
                 .reservation = *certify->reservation ? certify->reservation : NULL,
+                .memory = job_memory(certify),
                 .minutes = certify_job_minutes(certify, certify->job),
                 .deadline_s =
                     certify->job == JOB_CHECK ? CERTIFY_ALLOCATE_S : CERTIFY_ALLOCATE_NEXT_S,
@@ -186,6 +195,7 @@ static int battery_check(const struct certify *certify, const struct hostlist *n
                                      .cluster = certify->cluster.name,
                                      .partition = certify->partition,
                                      .reservation = certify->reservation,
+                                     .memory = job_memory(certify),
                                      .minutes = certify_job_minutes(certify, JOB_BATTERY)},
         err);
 }

@@ -48,11 +48,16 @@ static int wanted_minutes(const struct certify *certify, enum certify_job job)
     return (int)ceil(wanted_s / 60);
 }
 
+const struct cluster_partition *certify_partition(const struct certify *certify)
+{
+    return certify->partition ? plan_partition(&certify->cluster, certify->partition, NULL, 0)
+                              : NULL;
+}
+
 /* MaxTime of the run's partition; 0: no limit. */
 static int most_minutes(const struct certify *certify)
 {
-    const struct cluster_partition *partition =
-        certify->partition ? plan_partition(&certify->cluster, certify->partition, NULL, 0) : NULL;
+    const struct cluster_partition *partition = certify_partition(certify);
 
     return partition ? partition->most_minutes : 0;
 }

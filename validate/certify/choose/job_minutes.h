@@ -4,6 +4,8 @@
 
 #include "validate/certify/state/run.h"
 
+/* The run's; NULL: it has none yet. */
+const struct cluster_partition *certify_partition(const struct certify *certify);
 /* The time limit of such a job: what its steps may take, but no more than the partition allows
  * (MaxTime), as Slurm never starts a longer one. */
 int certify_job_minutes(const struct certify *certify, enum certify_job job);
