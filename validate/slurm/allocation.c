@@ -15,6 +15,7 @@
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/as_user.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/show.h"
 
 /* Refusals that hold for a user's jobs until the site changes something, and what that is; %s is
  * the user. */
@@ -40,6 +41,8 @@ static const struct {
                                 "--nodes-at-a-time"},
     {ESLURM_INVALID_TIME_LIMIT, "MaxTime of the partition must allow jobs of %s that last as long "
                                 "as the tests may; or give them less by --time-limit"},
+    {ESLURM_INVALID_TASK_MEMORY, "MaxMemPerNode or MaxMemPerCPU of slurm.conf or of the partition "
+                                 "must allow jobs of %s of whole nodes"},
 };
 
 static const char *refusal_next(int reason)
@@ -50,10 +53,16 @@ static const char *refusal_next(int reason)
     return NULL;
 }
 
+/* What such a plugin refuses without a reason of Slurm's; but other things end so, too. */
+static const char plugin_next[] = "a job_submit plugin may have refused it, see slurmctld's log: it "
+                                  "has to let jobs of %s pass that ask for whole nodes and name no "
+                                  "GPUs and no account";
+
 int allocation_refused(struct error *err, const char *what, const char *nodes, const char *user,
                        int reason)
 {
-    const char *next = refusal_next(reason), *place = next ? strstr(next, "%s") : NULL;
+    const char *next = reason == SLURM_ERROR ? plugin_next : refusal_next(reason);
+    const char *place = next ? strstr(next, "%s") : NULL;
     char some[120];
 
     text_put(some, sizeof some, "%s", nodes);
@@ -64,20 +73,35 @@ int allocation_refused(struct error *err, const char *what, const char *nodes, c
     return -1;
 }
 
-/* Without EnforcePartLimits slurmctld takes a job that it will never start. Reasons that nothing
- * but the site lifts, and the refusal that each is. */
+/* Without EnforcePartLimits slurmctld takes a job that it will never start, and what whole nodes
+ * have of GPUs and memory it counts only as it would start it. Reasons that nothing but the site
+ * lifts, and the refusal that each is. */
+#define LIMITS(name)                                                                               \
+    {WAIT_ASSOC_##name, ESLURM_ACCOUNTING_POLICY}, {WAIT_QOS_##name, ESLURM_ACCOUNTING_POLICY}
 static const struct {
     uint32_t pending;
     int reason;
 } endless[] = {
     {WAIT_ACCOUNT, ESLURM_INVALID_ACCOUNT},
     {WAIT_QOS, ESLURM_INVALID_QOS},
-    {WAIT_ASSOC_MAX_NODE_PER_JOB, ESLURM_ACCOUNTING_POLICY},
-    {WAIT_ASSOC_MAX_WALL_PER_JOB, ESLURM_ACCOUNTING_POLICY},
-    {WAIT_ASSOC_MAX_CPU_PER_JOB, ESLURM_ACCOUNTING_POLICY},
-    {WAIT_QOS_MAX_NODE_PER_JOB, ESLURM_ACCOUNTING_POLICY},
-    {WAIT_QOS_MAX_WALL_PER_JOB, ESLURM_ACCOUNTING_POLICY},
-    {WAIT_QOS_MAX_CPU_PER_JOB, ESLURM_ACCOUNTING_POLICY},
+    LIMITS(MAX_NODE_PER_JOB),
+    LIMITS(MAX_WALL_PER_JOB),
+    LIMITS(MAX_CPU_PER_JOB),
+    LIMITS(MAX_GRES_PER_JOB),
+    LIMITS(MAX_MEM_PER_JOB),
+    LIMITS(MAX_BILLING_PER_JOB),
+    LIMITS(MAX_CPU_PER_NODE),
+    LIMITS(MAX_GRES_PER_NODE),
+    LIMITS(MAX_MEM_PER_NODE),
+    LIMITS(MAX_BILLING_PER_NODE),
+    LIMITS(MAX_CPU_MINS_PER_JOB),
+    LIMITS(MAX_GRES_MINS_PER_JOB),
+    LIMITS(MAX_MEM_MINS_PER_JOB),
+    LIMITS(MAX_NODE_MINS_PER_JOB),
+    LIMITS(MAX_BILLING_MINS_PER_JOB),
+    {WAIT_QOS_MIN_CPU, ESLURM_ACCOUNTING_POLICY},
+    {WAIT_QOS_MIN_NODE, ESLURM_ACCOUNTING_POLICY},
+    {WAIT_PN_MEM_LIMIT, ESLURM_INVALID_TASK_MEMORY},
     {WAIT_PART_TIME_LIMIT, ESLURM_INVALID_TIME_LIMIT},
     {WAIT_PART_NODE_LIMIT, ESLURM_INVALID_NODE_COUNT},
 };
@@ -126,15 +150,35 @@ static struct job_status job_status_of(uint32_t job_id)
     return job_status;
 }
 
-/* What keeps it from being ready. "" when that is not known. */
-static const char *reason_of(const struct job_status *job_status)
+/* What squeue says of why the job waits, for a person to read; "" when that is not known. */
+static void pending_read(uint32_t job_id, char *why, size_t size)
 {
-    if (!job_status->is_known)
-        return "";
-    if (*job_status->why)
-        return job_status->why;
-    return job_status->is_pending ? "the controller did not start the job"
-                                  : "the prolog did not finish on all nodes";
+    static const char key[] = " Reason=";
+    char *text = NULL, *found;
+
+    *why = '\0';
+    if (cluster_show_job(job_id, &text, NULL) == 0 && (found = strstr(text, key)))
+        snprintf(why, size, "%.*s", (int)strcspn(found + strlen(key), " \n"), found + strlen(key));
+    free(text);
+}
+
+/* What keeps it from being ready. "" when that is not known. */
+static void reason_read(uint32_t job_id, char *reason, size_t size)
+{
+    struct job_status job_status = job_status_of(job_id);
+    char why[64] = "";
+
+    if (job_status.is_pending && !*job_status.why)
+        pending_read(job_id, why, sizeof why);
+    if (!job_status.is_known)
+        *reason = '\0';
+    else if (*job_status.why)
+        text_put(reason, size, "%s", job_status.why);
+    else if (job_status.is_pending)
+        text_put(reason, size, "the controller did not start the job%s%s%s", *why ? " (" : "", why,
+                 *why ? ")" : "");
+    else
+        text_put(reason, size, "the prolog did not finish on all nodes");
 }
 
 /* Until it is time to ask again. */
@@ -194,9 +238,9 @@ static int wait_ready(const struct allocation_request *request, const char *node
             return allocation_refused(err, "no allocation of", nodes, user_name(request->user),
                                       refusal);
         if (clock_s() - begin > limit_s(request, ready)) {
-            struct job_status job_status = job_status_of(job_id);
-            const char *reason = reason_of(&job_status);
+            char reason[200];
 
+            reason_read(job_id, reason, sizeof reason);
             error_set(err, "no allocation of %zu nodes within %.0f s%s%s", request->nodes->count,
                       limit_s(request, ready), *reason ? ": " : "", reason);
             return 1;

@@ -146,6 +146,7 @@ check_PROGRAMS += \
 	tests/unit/validate/run/run.t \
 	tests/unit/validate/scheduling/policy_verify.t \
 	tests/unit/validate/slurm/batch.t \
+	tests/unit/validate/slurm/allocation.t \
 	tests/unit/validate/slurm/cluster.t \
 	tests/unit/validate/slurm/extra.t \
 	tests/unit/validate/slurm/labels.t \
@@ -269,6 +270,11 @@ tests_unit_validate_run_run_t_SOURCES = tests/unit/validate/run/run.c validate/r
 tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=poll
 tests_unit_validate_run_run_t_LDADD = $(libreport) $(unit_libs) $(muster_libs)
 tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libscheduling.a $(unit_libs)
+tests_unit_validate_slurm_allocation_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
+tests_unit_validate_slurm_allocation_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_allocate_resources \
+	-Wl,--wrap=slurm_free_resource_allocation_response_msg,--wrap=slurm_job_node_ready,--wrap=slurm_load_job \
+	-Wl,--wrap=slurm_free_job_info_msg,--wrap=cluster_show_job,--wrap=clock_gettime,--wrap=usleep
+tests_unit_validate_slurm_allocation_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_batch_t_SOURCES = tests/unit/validate/slurm/batch.c validate/slurm/batch.c
 tests_unit_validate_slurm_cluster_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_cluster_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_init,--wrap=slurm_update_reservation

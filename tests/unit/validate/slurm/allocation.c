@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/slurm/allocation.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/unit/tap.h"
+#include "validate/slurm/cluster.h"
+#include "validate/slurm/memory.h"
+#include "validate/slurm/release.h"
+#include "validate/slurm/show.h"
+
+/* What is asked for, and what is said of a job that Slurm refuses or does not start. Time passes in
+ * sleeps. */
+
+static double now_s;
+static int refusal;             /* slurmctld's; 0: it takes the job */
+static uint32_t state_reason;   /* why the job waits */
+static const char *shown = "";  /* the same as scontrol prints it */
+static uint64_t wanted_memory;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    (void)clock;
+    *time = (struct timespec){(time_t)now_s, (long)((now_s - floor(now_s)) * 1e9)};
+    return 0;
+}
+
+int __wrap_usleep(useconds_t microseconds);
+int __wrap_usleep(useconds_t microseconds)
+{
+    now_s += microseconds / 1e6 + 1e-6;
+    return 0;
+}
+
+int __wrap_slurm_allocate_resources(job_desc_msg_t *wanted,
+                                    resource_allocation_response_msg_t **granted);
+int __wrap_slurm_allocate_resources(job_desc_msg_t *wanted,
+                                    resource_allocation_response_msg_t **granted)
+{
+    static resource_allocation_response_msg_t message;
+
+    wanted_memory = wanted->pn_min_memory;
+    *granted = &message;
+    errno = refusal;
+    return refusal == 0 ? SLURM_SUCCESS : SLURM_ERROR;
+}
+
+void __wrap_slurm_free_resource_allocation_response_msg(resource_allocation_response_msg_t *msg);
+void __wrap_slurm_free_resource_allocation_response_msg(resource_allocation_response_msg_t *msg)
+{
+    (void)msg;
+}
+
+int __wrap_slurm_job_node_ready(uint32_t id);
+int __wrap_slurm_job_node_ready(uint32_t id)
+{
+    (void)id;
+    return READY_NODE_STATE;
+}
+
+int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags);
+int __wrap_slurm_load_job(job_info_msg_t **found, uint32_t id, uint16_t flags)
+{
+    static slurm_job_info_t job;
+    static job_info_msg_t message = {.record_count = 1, .job_array = &job};
+
+    (void)id, (void)flags;
+    job = (slurm_job_info_t){.job_state = JOB_PENDING, .state_reason = state_reason};
+    *found = &message;
+    return SLURM_SUCCESS;
+}
+
+void __wrap_slurm_free_job_info_msg(job_info_msg_t *message);
+void __wrap_slurm_free_job_info_msg(job_info_msg_t *message)
+{
+    (void)message;
+}
+
+int __wrap_cluster_show_job(uint32_t id, char **text, struct error *err);
+int __wrap_cluster_show_job(uint32_t id, char **text, struct error *err)
+{
+    (void)id, (void)err;
+    *text = NULL;
+    return asprintf(text, "JobId=0 JobState=PENDING Reason=%s Dependency=(null)\n", shown) < 0;
+}
+
+/* Returns what allocation_get() does, with all that it says in err. */
+static int get(uint64_t memory, struct error *err)
+{
+    struct hostlist nodes = {0};
+    uint32_t id;
+    int rv;
+
+    err->text[0] = '\0';
+    hostlist_append(&nodes, "n1");
+    rv = allocation_get(&(struct allocation_request){.job_name = "x",
+                                                     .nodes = &nodes,
+                                                     .memory = memory,
+                                                     .minutes = 1,
+                                                     .deadline_s = 20},
+                        &id, err);
+    hostlist_clear(&nodes);
+    return rv;
+}
+
+static void ends_soon(uint32_t reason, const char *expected, const char *what)
+{
+    double begin = now_s;
+    struct error err;
+
+    state_reason = reason;
+    is_int(get(0, &err), -1, "a job that waits for good is refused: %s", what);
+    ok(now_s - begin < 10, "... before the time is up: after %.1f s", now_s - begin);
+    ok(strstr(err.text, expected), "... which says what to do: %s", err.text);
+}
+
+static void says_why_not(void)
+{
+    struct error err;
+
+    ends_soon(WAIT_QOS_MAX_GRES_PER_JOB, "a limit of its account or QOS",
+              "GPUs of whole nodes are more than its QOS allows");
+    ends_soon(WAIT_ASSOC_MAX_MEM_PER_NODE, "a limit of its account or QOS",
+              "memory is more than its account allows");
+    ends_soon(WAIT_PN_MEM_LIMIT, "MaxMemPerNode or MaxMemPerCPU", "memory is more than any may have");
+    state_reason = WAIT_QOS_MAX_GRES_PER_USER;
+    shown = "QOSMaxGRESPerUser";
+    is_int(get(0, &err), 1, "one that may start yet is waited for");
+    is_str(err.text,
+           "no allocation of 1 nodes within 20 s: the controller did not start the job "
+           "(QOSMaxGRESPerUser)",
+           "... and Slurm's reason is told");
+    refusal = SLURM_ERROR;
+    is_int(get(0, &err), -1, "a job that a plugin refuses");
+    ok(strstr(err.text, "a job_submit plugin may have refused it"), "... says where to look: %s",
+       err.text);
+    refusal = 0;
+}
+
+static void asks_for_memory(void)
+{
+    char names[2][4] = {"n1", "n2"}, list[] = "n[1-2]";
+    struct cluster_node nodes[2] = {{.name = names[0], .cpus = 64, .memory_mb = 512000},
+                                    {.name = names[1], .cpus = 128, .memory_mb = 2000000}};
+    struct cluster_node *by_name[2] = {&nodes[0], &nodes[1]};
+    struct cluster cluster = {.nodes = nodes, .node_count = 2, .by_name = by_name};
+    struct hostlist all, none = {0};
+    struct error err;
+
+    hostlist_expand(list, &all, &err);
+    is_int(memory_of_job(&cluster, &all, 0), 0, "without a limit a job asks for all memory");
+    is_int(memory_of_job(&cluster, &all, MEM_PER_CPU), 0, "... also where it is of each CPU");
+    is_int(memory_of_job(&cluster, &all, 2000000), 0, "... and where all is allowed");
+    is_int(memory_of_job(&cluster, &all, 1000000), 512000,
+           "of one that a node exceeds it asks for what each node has");
+    is_int(memory_of_job(&cluster, &all, 400000), 400000, "... and is allowed");
+    ok(memory_of_job(&cluster, &all, 16000 | MEM_PER_CPU) == 0, "by CPU likewise: all");
+    ok(memory_of_job(&cluster, &all, 10000 | MEM_PER_CPU) == (8000 | MEM_PER_CPU),
+       "... what each CPU has");
+    ok(memory_of_job(&cluster, &all, 4000 | MEM_PER_CPU) == (4000 | MEM_PER_CPU),
+       "... what is allowed");
+    is_int(memory_of_job(&cluster, &none, 1), 0, "a partition without nodes");
+    (void)get(4000 | MEM_PER_CPU, &err);
+    ok(wanted_memory == (4000 | MEM_PER_CPU), "the job asks for it");
+    hostlist_clear(&all);
+}
+
+int main(void)
+{
+    says_why_not();
+    asks_for_memory();
+    return tap_done();
+}
