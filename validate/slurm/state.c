@@ -36,13 +36,24 @@ static const char *absence(uint32_t state)
     return NULL;
 }
 
+/* Another job has the whole block of the node, in a partition of Exclusive=TOPO: none starts here. */
+static bool is_blocked(uint32_t state)
+{
+#ifdef NODE_STATE_BLOCKED
+    return state & NODE_STATE_BLOCKED;
+#else
+    (void)state;
+    return false;
+#endif
+}
+
 void cluster_node_state(uint32_t state, struct cluster_node *node)
 {
     uint32_t base = state & NODE_STATE_BASE;
     const char *name = absence(state);
 
     node->is_completing = state & NODE_STATE_COMPLETING;
-    node->is_idle = base == NODE_STATE_IDLE;
+    node->is_idle = base == NODE_STATE_IDLE && !is_blocked(state);
     node->is_allocated = base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED;
     node->is_full = base == NODE_STATE_ALLOCATED;
     node->is_drained = state & (NODE_STATE_DRAIN | NODE_STATE_FAIL);
@@ -68,6 +79,8 @@ void cluster_node_state(uint32_t state, struct cluster_node *node)
         name = "mixed";
     else if (node->is_completing)
         name = "completing";
+    else if (base == NODE_STATE_IDLE && is_blocked(state))
+        name = "blocked";
     else if (node->is_idle)
         name = node->is_reserved ? "reserved" : "idle";
     else
