@@ -39,12 +39,17 @@ static char *copy_clean(const char *text)
     return made;
 }
 
+/* Leaves errno as it is. */
 static int slurm_failed(struct error *err, const char *what)
 {
-    return error_set(err, "%s: %s%s", what, slurm_strerror(errno),
-                     errno == SLURM_PROTOCOL_AUTHENTICATION_ERROR
-                         ? "; next: see that munged runs on this host"
-                         : "");
+    int reason = errno;
+
+    error_set(err, "%s: %s%s", what, slurm_strerror(reason),
+              reason == SLURM_PROTOCOL_AUTHENTICATION_ERROR
+                  ? "; next: see that munged runs on this host"
+                  : "");
+    errno = reason;
+    return -1;
 }
 
 /* By libslurm's place, whether a function of it is called through our own table or not. */
@@ -332,6 +337,19 @@ int cluster_load(struct cluster *cluster, struct error *err)
         return -1;
     }
     return 0;
+}
+
+int cluster_load_places(struct cluster *cluster, struct error *err)
+{
+    bool is_private;
+
+    *cluster = (struct cluster){0};
+    errno = 0;
+    if (nodes_load(cluster, NULL, err) == 0)
+        return topology_load(cluster, err) == 0 ? 0 : (cluster_clear(cluster), -1);
+    is_private = errno == ESLURM_ACCESS_DENIED;
+    cluster_clear(cluster);
+    return is_private ? 0 : -1;
 }
 
 int cluster_load_nodes(struct cluster *cluster, struct error *err)

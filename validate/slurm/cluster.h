@@ -96,6 +96,9 @@ int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *r
 /* Asks the controller for nodes, partitions and topology. Returns 0, or -1 with err and cluster
  * empty. Release with cluster_clear(). */
 int cluster_load(struct cluster *cluster, struct error *err);
+/* For a user's job: nodes and topology only, and none where PrivateData=nodes keeps them from this
+ * user. As cluster_load(). */
+int cluster_load_places(struct cluster *cluster, struct error *err);
 /* For what changes while a run goes on: nodes and reservations only. As cluster_load(). */
 int cluster_load_nodes(struct cluster *cluster, struct error *err);
 void cluster_clear(struct cluster *cluster);

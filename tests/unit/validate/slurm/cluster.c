@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/slurm/cluster.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +38,51 @@ int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted)
 {
     asked_end = wanted->end_time;
     return 0;
+}
+
+static int load_error; /* of all nodes; 0: there is none at all */
+
+int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags);
+int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags)
+{
+    static node_info_msg_t message;
+
+    (void)since, (void)flags;
+    *found = &message;
+    errno = load_error;
+    return load_error == 0 ? SLURM_SUCCESS : SLURM_ERROR;
+}
+
+void __wrap_slurm_free_node_info_msg(node_info_msg_t *message);
+void __wrap_slurm_free_node_info_msg(node_info_msg_t *message)
+{
+    (void)message;
+}
+
+static const char *topology = "";
+
+int __wrap_process_output(const char *const *words, double deadline_s, char **text,
+                          struct error *err);
+int __wrap_process_output(const char *const *words, double deadline_s, char **text,
+                          struct error *err)
+{
+    (void)words, (void)deadline_s, (void)err;
+    *text = strdup(topology);
+    return 0;
+}
+
+static void a_users_view(void)
+{
+    struct cluster cluster;
+    struct error err = {""};
+
+    load_error = ESLURM_ACCESS_DENIED;
+    is_int(cluster_load_places(&cluster, &err), 0,
+           "PrivateData keeps the nodes from a user, who does without");
+    is_int(cluster.node_count, 0, "... none is known");
+    cluster_clear(&cluster);
+    load_error = SLURM_COMMUNICATIONS_CONNECTION_ERROR;
+    is_int(cluster_load_places(&cluster, &err), -1, "a controller that does not answer is an error");
 }
 
 /* As long as nodes come and go. */
@@ -152,6 +199,10 @@ static void states(void)
     is_state(idle | NODE_STATE_DRAIN | NODE_STATE_POWER_DRAIN, true, "about to be powered down");
     is_state(idle | NODE_STATE_REBOOT_REQUESTED, true, "about to be rebooted");
     is_state(idle | NODE_STATE_REBOOT_ISSUED, true, "rebooting");
+#ifdef NODE_STATE_BLOCKED
+    is_state(idle | NODE_STATE_BLOCKED, false, "blocked");
+    is_state(idle | NODE_STATE_BLOCKED | NODE_STATE_DRAIN, false, "drained");
+#endif
     is_state(NODE_STATE_UNKNOWN, false, "unknown");
 }
 
@@ -255,5 +306,6 @@ int main(void)
     nodes_wait_without_end();
     mean_clusters();
     uplinks_beside_jobs();
+    a_users_view();
     return tap_done();
 }
