@@ -23,7 +23,7 @@ AC_DEFUN([MUSTER_SLURM_CALLS], [
     AC_CHECK_DECLS([slurm_free_conf], [], [], [[#include <slurm/slurm.h>]])
     AC_CHECK_MEMBERS([slurm_job_info_t.job_id,
         resource_allocation_response_msg_t.job_id, submit_response_msg_t.job_id,
-        update_node_msg_t.reason_uid,
+        update_node_msg_t.reason_uid, job_desc_msg_t.segment_size,
         update_node_msg_t.extra, node_info_t.extra], [], [], [[#include <slurm/slurm.h>]])
     CFLAGS=$muster_saved_cflags
     CPPFLAGS=$muster_saved_cppflags

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/name_index.h"
 #include "lib/base/text.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/as_user.h"
@@ -263,7 +264,41 @@ static int submit(job_desc_msg_t *wanted, uint32_t *job_id)
     return 0;
 }
 
-/* The folded nodes, malloc'd, and what a job of them is asked for with; NULL with err. */
+/* Slurm's list of those of the reservation that are not wanted, malloc'd; NULL without memory. */
+static char *others_fold(const struct allocation_request *request)
+{
+    struct name_index wanted = {0};
+    struct hostlist others = {0};
+    char *folded = NULL;
+    int rv = hostlist_index(request->nodes, &wanted);
+
+    for (size_t i = 0; rv == 0 && i < request->among->count; i++)
+        if (!name_index_has(&wanted, request->among->names[i]))
+            rv = hostlist_append(&others, request->among->names[i]);
+    if (rv == 0)
+        folded = hostlist_fold_for_slurm(&others);
+    name_index_clear(&wanted);
+    hostlist_clear(&others);
+    return folded;
+}
+
+/* In a topology of blocks; else, or without memory, the job requires its nodes. */
+static void spread(const struct allocation_request *request, job_desc_msg_t *job)
+{
+    char *others = request->among && request->reservation ? others_fold(request) : NULL;
+
+    if (!others || !release_job_spread(job)) {
+        free(others);
+        return;
+    }
+    job->req_nodes = NULL;
+    job->exc_nodes = *others ? others : NULL;
+    if (!*others)
+        free(others);
+}
+
+/* The folded nodes, malloc'd, and what a job of them is asked for with, whose exc_nodes are as well;
+ * NULL with err. */
 static char *wanted_make(const struct allocation_request *request, job_desc_msg_t *job,
                          struct error *err)
 {
@@ -283,6 +318,8 @@ static char *wanted_make(const struct allocation_request *request, job_desc_msg_
     job->time_limit = (uint32_t)request->minutes;
     job->kill_on_node_fail = 0; /* the loss of a node is a result, not the end */
     job->work_dir = release_text("/");
+    if (nodes)
+        spread(request, job);
     return nodes;
 }
 
@@ -298,6 +335,7 @@ int allocation_check(const struct allocation_request *request, struct error *err
     reason = as_user(request->user, as_user_would_start, &job, &start);
     if (refusal_next(reason))
         rv = allocation_refused(err, "no allocation of", nodes, request->user->name, reason);
+    free(job.exc_nodes);
     free(nodes);
     return rv;
 }
@@ -322,6 +360,7 @@ int allocation_get(const struct allocation_request *request, uint32_t *job_id, s
     }
     if (rv != 0)
         *job_id = 0;
+    free(job.exc_nodes);
     free(nodes);
     return rv;
 }

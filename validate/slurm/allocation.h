@@ -18,6 +18,10 @@ struct allocation_request {
     const char *cluster;               /* its name: no other of a federation is asked */
     const char *partition;             /* NULL: Slurm's default */
     const char *reservation;           /* NULL: none */
+    const struct hostlist *among;      /* the reservation's nodes, where the topology is of blocks:
+                                          Slurm then starts no job that names nodes of more blocks
+                                          than would hold it (eval_nodes_block.c). It names the
+                                          others, which it is to be without. NULL: it names its own */
     uint64_t memory;                   /* of each node: memory.h; 0: all */
     int minutes;                       /* Slurm ends the job then, whatever became of us */
     double deadline_s;                 /* for the allocation to be there and usable; prologs of

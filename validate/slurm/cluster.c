@@ -288,8 +288,10 @@ static int topology_load(struct cluster *cluster, struct error *err)
             *cluster->topology_err.text = '\0';
         return 0;
     }
-    for (rest = text; rv == 0 && (line = strsep(&rest, "\n"));)
+    for (rest = text; rv == 0 && (line = strsep(&rest, "\n"));) {
+        cluster->has_blocks |= strncmp(line, "BlockName=", strlen("BlockName=")) == 0;
         rv = leaf_add(cluster, line, err);
+    }
     free(text);
     return rv;
 }

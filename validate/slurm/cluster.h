@@ -70,6 +70,7 @@ struct cluster {
     size_t partition_count;
     char **leaves; /* names of the leaf switches */
     size_t leaf_count;
+    bool has_blocks;           /* topology/block: allocation.h */
     struct error topology_err; /* why it is not known which leaves there are; "": it is */
     struct hostlist runs;      /* the runs that have a reservation, CLUSTER_RUN and their name */
     bool has_waiting;          /* the reservation CLUSTER_WAITING is there */

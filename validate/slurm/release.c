@@ -84,6 +84,17 @@ void release_conf_free(slurm_conf_t *conf)
 #endif
 }
 
+bool release_job_spread(job_desc_msg_t *job)
+{
+#ifdef HAVE_JOB_DESC_MSG_T_SEGMENT_SIZE
+    job->segment_size = 1;
+    return true;
+#else
+    (void)job;
+    return false;
+#endif
+}
+
 void release_node_uid(update_node_msg_t *update, uid_t uid)
 {
 #ifdef HAVE_UPDATE_NODE_MSG_T_REASON_UID

@@ -34,6 +34,10 @@ static inline bool release_step_is_of(const job_step_info_t *step, uint32_t job_
 int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal);
 void release_conf_free(slurm_conf_t *conf);
 
+/* Lets a job that names no nodes have any of a topology of blocks, in segments of one node, which
+ * 24.05 has brought along with topology/block. Returns whether this release can. */
+bool release_job_spread(job_desc_msg_t *job);
+
 /* Who says it; 26.05 finds that out itself. */
 void release_node_uid(update_node_msg_t *update, uid_t uid);
 

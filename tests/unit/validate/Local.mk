@@ -273,12 +273,12 @@ tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libsc
 tests_unit_validate_slurm_allocation_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_allocation_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_allocate_resources \
 	-Wl,--wrap=slurm_free_resource_allocation_response_msg,--wrap=slurm_job_node_ready,--wrap=slurm_load_job \
-	-Wl,--wrap=slurm_free_job_info_msg,--wrap=cluster_show_job,--wrap=clock_gettime,--wrap=usleep
+	-Wl,--wrap=slurm_free_job_info_msg,--wrap=cluster_show_job,--wrap=clock_gettime,--wrap=usleep,--wrap=release_job_spread
 tests_unit_validate_slurm_allocation_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_batch_t_SOURCES = tests/unit/validate/slurm/batch.c validate/slurm/batch.c
 tests_unit_validate_slurm_cluster_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)
 tests_unit_validate_slurm_cluster_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=slurm_init,--wrap=slurm_update_reservation \
-	-Wl,--wrap=slurm_load_node,--wrap=slurm_free_node_info_msg,--wrap=process_output
+	-Wl,--wrap=slurm_load_node,--wrap=slurm_free_node_info_msg,--wrap=process_output_status
 tests_unit_validate_slurm_cluster_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_slurm_extra_t_SOURCES = tests/unit/validate/slurm/extra.c validate/slurm/extra.c
 tests_unit_validate_slurm_extra_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

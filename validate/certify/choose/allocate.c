@@ -147,6 +147,12 @@ static int lost_replace(struct certify *certify, struct error *err)
     return found == 0 ? reserve(certify, &certify->reserved, err) : found < 0 ? -1 : 0;
 }
 
+/* The nodes of the run's reservation, where its jobs are to name the others of it. */
+static const struct hostlist *reserved_blocks(const struct certify *certify)
+{
+    return certify->cluster.has_blocks && *certify->reservation ? &certify->reserved : NULL;
+}
+
 /* Tries until there is an allocation or nobody more is found to be left out. names: who is to be
  * had; at last those of the job, to be cleared. before: the job whose place it takes, or 0. Without
  * a job at last, err says why. */
@@ -167,6 +173,7 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
                 .cluster = certify->cluster.name,
                 .partition = certify->partition,
                 .reservation = *certify->reservation ? certify->reservation : NULL,
+                .among = reserved_blocks(certify),
                 .memory = job_memory(certify),
                 .minutes = certify_job_minutes(certify, certify->job),
                 .deadline_s =
@@ -195,6 +202,7 @@ static int battery_check(const struct certify *certify, const struct hostlist *n
                                      .cluster = certify->cluster.name,
                                      .partition = certify->partition,
                                      .reservation = certify->reservation,
+                                     .among = reserved_blocks(certify),
                                      .memory = job_memory(certify),
                                      .minutes = certify_job_minutes(certify, JOB_BATTERY)},
         err);

@@ -25,6 +25,15 @@ static int refusal;             /* slurmctld's; 0: it takes the job */
 static uint32_t state_reason;   /* why the job waits */
 static const char *shown = "";  /* the same as scontrol prints it */
 static uint64_t wanted_memory;
+static char wanted_nodes[64]; /* "n1 without none" */
+static bool can_spread;       /* this release knows segments */
+
+bool __wrap_release_job_spread(job_desc_msg_t *job);
+bool __wrap_release_job_spread(job_desc_msg_t *job)
+{
+    (void)job;
+    return can_spread;
+}
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
@@ -49,6 +58,9 @@ int __wrap_slurm_allocate_resources(job_desc_msg_t *wanted,
     static resource_allocation_response_msg_t message;
 
     wanted_memory = wanted->pn_min_memory;
+    snprintf(wanted_nodes, sizeof wanted_nodes, "%s without %s",
+             wanted->req_nodes ? wanted->req_nodes : "any",
+             wanted->exc_nodes ? wanted->exc_nodes : "none");
     *granted = &message;
     errno = refusal;
     return refusal == 0 ? SLURM_SUCCESS : SLURM_ERROR;
@@ -174,8 +186,43 @@ static void asks_for_memory(void)
     hostlist_clear(&all);
 }
 
+static void asks_for(const char *reserved, const char *expected, const char *what)
+{
+    struct hostlist nodes = {0}, among = {0};
+    struct error err = {""};
+    uint32_t id;
+
+    hostlist_append(&nodes, "n1");
+    hostlist_append(&nodes, "n3");
+    if (reserved)
+        hostlist_expand(reserved, &among, &err);
+    refusal = ESLURM_INVALID_QOS;
+    (void)allocation_get(&(struct allocation_request){.job_name = "x",
+                                                      .nodes = &nodes,
+                                                      .reservation = "r",
+                                                      .among = reserved ? &among : NULL,
+                                                      .minutes = 1,
+                                                      .deadline_s = 20},
+                         &id, &err);
+    refusal = 0;
+    is_str(wanted_nodes, expected, "%s", what);
+    hostlist_clear(&nodes);
+    hostlist_clear(&among);
+}
+
+/* A job may not name nodes of more blocks than would hold as many. */
+static void spreads_over_blocks(void)
+{
+    asks_for(NULL, "n[1,3] without none", "a job requires its nodes");
+    asks_for("n[1-3]", "n[1,3] without none", "... also where Slurm knows no segments");
+    can_spread = true;
+    asks_for("n[1-3]", "any without n2", "over blocks it is without the others of its reservation");
+    asks_for("n1,n3", "any without none", "... of which there may be none");
+}
+
 int main(void)
 {
+    spreads_over_blocks();
     says_why_not();
     asks_for_memory();
     return tap_done();

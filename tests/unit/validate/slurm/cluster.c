@@ -61,13 +61,14 @@ void __wrap_slurm_free_node_info_msg(node_info_msg_t *message)
 
 static const char *topology = "";
 
-int __wrap_process_output(const char *const *words, double deadline_s, char **text,
-                          struct error *err);
-int __wrap_process_output(const char *const *words, double deadline_s, char **text,
-                          struct error *err)
+int __wrap_process_output_status(const char *const *words, double deadline_s, char **text,
+                                 int *status, struct error *err);
+int __wrap_process_output_status(const char *const *words, double deadline_s, char **text,
+                                 int *status, struct error *err)
 {
     (void)words, (void)deadline_s, (void)err;
     *text = strdup(topology);
+    *status = 0;
     return 0;
 }
 
@@ -83,6 +84,15 @@ static void a_users_view(void)
     cluster_clear(&cluster);
     load_error = SLURM_COMMUNICATIONS_CONNECTION_ERROR;
     is_int(cluster_load_places(&cluster, &err), -1, "a controller that does not answer is an error");
+    load_error = 0;
+    topology = "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-2]\n";
+    is_int(cluster_load_places(&cluster, &err), 0, "a topology of switches");
+    ok(!cluster.has_blocks, "... has no blocks");
+    cluster_clear(&cluster);
+    topology = "BlockName=b1 BlockIndex=0 Nodes=n[1-18] BlockSize=18\n";
+    is_int(cluster_load_places(&cluster, &err), 0, "a topology of blocks");
+    ok(cluster.has_blocks && cluster.leaf_count == 0, "... is known, and has no switches");
+    cluster_clear(&cluster);
 }
 
 /* As long as nodes come and go. */
