@@ -21,13 +21,22 @@ static bool line_is_for(const struct slurm_line *line, const char *node)
 
 void gres_auto_detect(const struct slurm_lines *gres, const char *node, char *value, size_t size)
 {
-    char found[32];
+    char found[32], name[2];
+    bool is_own = false;
 
     snprintf(value, size, "%s", "");
-    for (size_t i = 0; i < gres->count; i++)
-        if (slurm_line_value(&gres->lines[i], "AutoDetect", found, sizeof found) &&
-            line_is_for(&gres->lines[i], node))
-            snprintf(value, size, "%s", strcasecmp(found, "off") == 0 ? "" : found);
+    for (size_t i = 0; i < gres->count; i++) {
+        const struct slurm_line *line = &gres->lines[i];
+        bool has_names = slurm_line_value(line, "NodeName", name, sizeof name);
+
+        if (!slurm_line_value(line, "AutoDetect", found, sizeof found) ||
+            !line_is_for(line, node) || (is_own && !has_names))
+            continue;
+        if (!has_names && strncasecmp(line->text, "Name", strlen("Name")) == 0)
+            continue; /* slurmd refuses it there */
+        is_own |= has_names;
+        snprintf(value, size, "%s", strcasecmp(found, "off") == 0 ? "" : found);
+    }
 }
 
 static int add_files(const struct slurm_line *line, const char *kind, const char *files,

@@ -482,6 +482,15 @@ static void gres(void)
     check("slurm.gres");
     is_str(said, "pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
            "AutoDetect is held against the bus");
+    put("etc/slurm/gres.conf", "NodeName=h[1-2] AutoDetect=nvml\nAutoDetect=off\n");
+    check("slurm.gres");
+    is_str(said, "pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
+           "... a node's own line goes before one of all nodes");
+    put("etc/slurm/gres.conf", "Name=nic Count=1 AutoDetect=off\nAutoDetect=nvml\n");
+    check("slurm.gres");
+    is_str(said, "pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
+           "... one within a device of all nodes counts for nothing");
+    put("etc/slurm/gres.conf", "AutoDetect=nvml\n");
     put("sys/bus/pci/devices/0000:43:00.0/class", "0xffffff\n");
     check("slurm.gres");
     has_line("fail gpu /etc/slurm/slurm.conf:6: slurm.conf gives gpu:8, AutoDetect=nvml can find 7",
