@@ -10,6 +10,12 @@ AC_DEFUN([MUSTER_SLURM], [
         [AS_HELP_STRING([--with-slurm-plugindir=DIR],
             [where spank_muster.so goes @<:@Slurm's plugin directory@:>@])],
         [], [with_slurm_plugindir=])
+    AC_ARG_WITH([slurm-sysconfdir],
+        [AS_HELP_STRING([--with-slurm-sysconfdir=DIR],
+            [where Slurm was built to look for slurm.conf @<:@etc of --with-slurm, else /etc/slurm@:>@])],
+        [], [with_slurm_sysconfdir=${with_slurm:+$with_slurm/etc}])
+    AS_IF([test -z "$with_slurm_sysconfdir"], [with_slurm_sysconfdir=/etc/slurm])
+    AC_DEFINE_UNQUOTED([MUSTER_SLURMSYSCONFDIR], ["$with_slurm_sysconfdir"], [where slurm.conf is])
     SLURM_CFLAGS=
     SLURM_LIBS=-lslurm
     AS_IF([test -n "$with_slurm"], [

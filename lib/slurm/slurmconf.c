@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "lib/slurm/slurmconf.h"
 
 #include <ctype.h>
@@ -15,10 +17,12 @@
 
 enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8 };
 
-/* Those behind are of a Slurm that was built with another prefix: the default of its own configure,
- * and that of AWS ParallelCluster. */
-static const char *const directories[] = {"/etc/slurm", "/run/slurm/conf", "/etc/slurm-llnl",
-                                          "/usr/local/etc", "/opt/slurm/etc"};
+/* In libslurm's own order (read_config.c): where it was built to look, then what a configless
+ * slurmd or sackd keeps. Those behind are of a Slurm that was built with another prefix: the
+ * default of its own configure, and that of AWS ParallelCluster. */
+static const char *const directories[] = {MUSTER_SLURMSYSCONFDIR, "/run/slurm/conf",
+                                          "/etc/slurm",           "/etc/slurm-llnl",
+                                          "/usr/local/etc",       "/opt/slurm/etc"};
 
 int slurm_directory(const char *root, char *directory, size_t size, struct error *err)
 {
@@ -36,7 +40,8 @@ int slurm_directory(const char *root, char *directory, size_t size, struct error
             return 0;
     }
     directory[0] = '\0';
-    return error_set(err, "no slurm.conf in /etc/slurm or /run/slurm/conf; set SLURM_CONF");
+    return error_set(err, "no slurm.conf in " MUSTER_SLURMSYSCONFDIR
+                          " or /run/slurm/conf; set SLURM_CONF");
 }
 
 /* Cuts a comment off; "\#" is a number sign. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "lib/slurm/slurmconf.h"
 #include "lib/slurm/own_name.h"
 #include "tests/unit/tap.h"
@@ -287,8 +289,9 @@ int main(void)
     directory_is("/usr/local/etc");
     tree_put(root, "run/slurm/conf/slurm.conf", "");
     directory_is("/run/slurm/conf");
+    tree_put(root, &MUSTER_SLURMSYSCONFDIR "/slurm.conf"[1], "");
+    directory_is(MUSTER_SLURMSYSCONFDIR);
     tree_put(root, "etc/slurm/slurm.conf", "");
-    directory_is("/etc/slurm");
     lines_are_read();
     long_lists_are_whole();
     names_of_hosts();
