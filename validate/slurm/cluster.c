@@ -46,7 +46,7 @@ static int slurm_failed(struct error *err, const char *what)
 
     error_set(err, "%s: %s%s", what, slurm_strerror(reason),
               reason == SLURM_PROTOCOL_AUTHENTICATION_ERROR
-                  ? "; next: see that munged runs on this host"
+                  ? "; next: see that munged, or sackd with AuthType=auth/slurm, runs on this host"
                   : "");
     errno = reason;
     return -1;

@@ -206,7 +206,7 @@ tests_unit_validate_command_doctor_nodes_t_SOURCES = tests/unit/validate/command
 	validate/command/jsontext.c validate/command/plugstack.c validate/command/print.c
 tests_unit_validate_command_doctor_nodes_t_CPPFLAGS = $(AM_CPPFLAGS) -DMUSTER_SLURMPLUGINDIR=\"/\"
 tests_unit_validate_command_doctor_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
-	-Wl,--wrap=reach_nodes,--wrap=step_run_on
+	-Wl,--wrap=reach_nodes,--wrap=step_run_on,--wrap=seal_make
 tests_unit_validate_command_doctor_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_reserve_nodes_t_SOURCES = tests/unit/validate/command/reserve_nodes.c $(made_cluster) \
 	validate/command/reserve.c validate/command/node_view.c validate/command/usage.c

@@ -14,6 +14,7 @@
 
 #include "lib/base/sha256.h"
 #include "lib/base/text.h"
+#include "lib/certificate/seal.h"
 #include "lib/constants/command_constants.h"
 #include "validate/checks/checks.h"
 #include "validate/command/plugstack.h"
@@ -194,9 +195,23 @@ static enum verdict look_check(const struct doctor_site *site, const char *test,
     return worst.verdict;
 }
 
+/* With another AuthType Slurm needs no munged, and certificates do. */
 static enum verdict look_munge(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
-    return look_check(site, "host.munge", found);
+    static const char text[] = "muster doctor";
+    enum verdict verdict = look_check(site, "host.munge", found);
+    size_t length = strlen(found);
+    char *seal = NULL;
+    struct error err;
+
+    if (verdict == VERDICT_SKIP && !*site->root) {
+        verdict = seal_make(text, strlen(text), &seal, &err) == 0 ? VERDICT_PASS : VERDICT_WARN;
+        text_put(found + length, DOCTOR_FOUND - length, "; certificates are sealed by MUNGE, which %s%s",
+                 verdict == VERDICT_PASS ? "answers" : "does not answer: ",
+                 verdict == VERDICT_PASS ? "" : err.text);
+    }
+    free(seal);
+    return verdict;
 }
 
 static enum verdict look_clock(const struct doctor_site *site, char found[DOCTOR_FOUND])

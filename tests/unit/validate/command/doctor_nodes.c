@@ -2,7 +2,9 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/record.h"
 #include "tests/unit/tap.h"
@@ -110,8 +112,42 @@ static void health_is(const char *first, const char *second, const char *expecte
     is_str(text, expected, "%s", what);
 }
 
+static bool has_munge;
+
+int __wrap_seal_make(const char *text, size_t length, char **seal, struct error *err);
+int __wrap_seal_make(const char *text, size_t length, char **seal, struct error *err)
+{
+    (void)text, (void)length;
+    *seal = NULL;
+    return has_munge ? 0 : error_set(err, "munged is not running");
+}
+
+/* Slurm authenticates by itself: certificates need MUNGE all the same. */
+static void certificates_need_munge(void)
+{
+    char path[] = "/tmp/muster-doctor-XXXXXX", found[DOCTOR_FOUND] = "";
+    struct doctor_site site = {.root = ""};
+    int fd = mkstemp(path);
+
+    dprintf(fd, "AuthType=auth/slurm\n");
+    close(fd);
+    setenv("SLURM_CONF", path, 1);
+    is_int(precondition_find("munge")->check(&site, found), VERDICT_WARN,
+           "with auth/slurm a munged that is not there is warned of");
+    is_str(found,
+           "Slurm authenticates with auth/slurm; certificates are sealed by MUNGE, which does not "
+           "answer: munged is not running",
+           "... and why it is needed");
+    has_munge = true;
+    found[0] = '\0';
+    is_int(precondition_find("munge")->check(&site, found), VERDICT_PASS, "... one that is there passes");
+    unsetenv("SLURM_CONF");
+    unlink(path);
+}
+
 int main(void)
 {
+    certificates_need_munge();
     asks_each_by_its_partition();
     health_is("HealthCheckInterval=300", "HealthCheckNodeState=ANY,CYCLE",
               "pass HealthCheckProgram=/x/muster-healthcheck", "a health check that runs");
