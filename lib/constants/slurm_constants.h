@@ -11,6 +11,8 @@ ROW(real, SHOW_S, 60, "s", "chosen 2026-11", "for a list of Slurm: ten thousand 
 ROW(integer, RAN_CLOCKS_S, 300, "s", "chosen 2026-11", "that clocks of a node and the accounting may differ") \
 ROW(integer, RAN_ACCOUNTING_S, 10, "s", "chosen 2026-11", "for sacct") \
 ROW(integer, STEP_GROUP_NODES, 256, "nodes", "chosen 2026-11", "that one step asks at most, where many are asked by halves") \
+ROW(integer, STEP_ON_MB, 1, "MB", "chosen 2026-11", "of memory that a query beside jobs asks for, so that it fits anywhere") \
+ROW(integer, STEP_ON_MIN, 1, "min", "chosen 2026-11", "its time limit, the least of Slurm's") \
 ROW(integer, STEP_FAILURES_MOST, 9, "steps", "chosen 2026-11", "without an answer of any node, as many as from a group to one node of it: then groups are not halved") \
 ROW(real, ALLOCATION_QUERY_S, 0.05, "s", "chosen 2026-11", "between queries of a job that pends, at first; a tenth of the wait then") \
 ROW(real, ALLOCATION_QUERY_MOST_S, 1, "s", "chosen 2026-11", "the same, at most: 50 queries in 20 s") \
@@ -18,6 +20,7 @@ ROW(real, ALLOCATION_TICK_S, 0.1, "s", "chosen 2026-11", "between looks for a si
 ROW(integer, ALLOCATION_NODES_PER_S, 50, "nodes/s", "chosen 2026-11", "whose prologs end, at least, once a job has begun: it gets as much more time") \
 ROW(real, ALLOCATION_PENDING_S, 2, "s", "chosen 2026-11", "the scheduler has looked at a job by then") \
 ROW(integer, RESERVATION_IDLE_MIN, 10, "min", "chosen 2026-11", "a reservation that is not used ends by itself") \
+ROW(integer, RESERVATION_SOON_S, 3600, "s", "chosen 2026-11", "before others' reservation begins no run begins there, whose own would keep its jobs off") \
 ROW(integer, UPLINK_NODES_PER_PAIR, 4, "nodes", "chosen 2026-11", "of a leaf where others run jobs, for each pair at once over its uplinks") \
 ROW(integer, MUNGE_WAIT_S, 20, "s", "chosen 2026-11", "for a munged that was there to come back, the first time") \
 ROW(integer, PROBE_LATER_S, 3600, "s", "chosen 2026-11", "until a probe job that is not to start may begin") \

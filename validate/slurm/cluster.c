@@ -165,9 +165,12 @@ static int waiting_load(struct cluster *cluster, struct error *err)
         const reserve_info_t *info = &found->reservation_array[i];
         struct hostlist *names = strcmp(info->name, CLUSTER_WAITING) == 0 ? &waiting : &others,
                         more = {0};
+        bool is_later = info->start_time > now;
         const char *run;
 
-        if (info->start_time > now || info->end_time < now)
+        /* one that floats never begins */
+        if (info->end_time < now || (is_later && (info->start_time - now > RESERVATION_SOON_S ||
+                                                  info->flags & RESERVE_FLAG_TIME_FLOAT)))
             continue;
         cluster->has_waiting |= names == &waiting;
         if ((run = cluster_run_name(info->name)) && hostlist_append(&cluster->runs, run) != 0)
@@ -176,9 +179,12 @@ static int waiting_load(struct cluster *cluster, struct error *err)
             break;
         rv = hostlist_expand(info->node_list ? info->node_list : "", &more, err);
         for (size_t k = 0; rv == 0 && k < more.count; k++) {
-            struct cluster_node *node = run ? cluster_node(cluster, more.names[k]) : NULL;
+            struct cluster_node *node =
+                run || is_later ? cluster_node(cluster, more.names[k]) : NULL;
 
-            if (node)
+            if (node && is_later)
+                node->is_reserved_soon = true;
+            else if (node)
                 node->is_in_run = true;
             if (hostlist_append(names, more.names[k]) != 0)
                 rv = error_set(err, "out of memory for the cluster's reservations");
@@ -214,9 +220,9 @@ static int partitions_load(struct cluster *cluster, struct error *err)
         partition->most_minutes = info->max_time < INT_MAX ? (int)info->max_time : 0; /* INFINITE */
         partition->most_nodes = info->max_nodes < INT_MAX ? info->max_nodes : 0;
         rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);
-        partition->job_memory = memory_of_job(
-            cluster, &partition->nodes,
-            info->max_mem_per_cpu ? info->max_mem_per_cpu : cluster->most_memory);
+        partition->job_memory =
+            memory_of_job(cluster, &partition->nodes,
+                          info->max_mem_per_cpu ? info->max_mem_per_cpu : cluster->most_memory);
         if (rv == 0 && !partition->name)
             rv = error_set(err, "out of memory for the cluster's partitions");
     }

@@ -32,18 +32,19 @@ struct cluster_node {
     time_t boot_time; /* by slurmctld's clock, of slurmd's last registration; 0: not known */
     int cpus;
     uint64_t memory_mb; /* that jobs may have */
-    int leaf; /* index of its leaf switch in struct cluster; -1: no topology is known */
+    int leaf;           /* index of its leaf switch in struct cluster; -1: no topology is known */
     bool is_idle, is_allocated; /* allocated: wholly or in part */
     bool is_full;               /* no CPU is free */
     bool is_completing;
     bool is_down, is_drained; /* drained: DRAIN is set, jobs may still run */
     bool is_responding;
-    bool is_reserved; /* in a reservation of others that is active: MAINT or RES */
-    bool is_in_run;   /* in the reservation of a run, which is active */
-    bool is_waiting;  /* in the reservation CLUSTER_WAITING */
-    bool is_absent;   /* powered down, rebooting, future, or about to be: nothing to talk to by
-                         intent */
-    bool is_cloud;    /* made when a job needs it */
+    bool is_reserved;      /* in a reservation of others that is active: MAINT or RES */
+    bool is_reserved_soon; /* others' reservation begins there within RESERVATION_SOON_S */
+    bool is_in_run;        /* in the reservation of a run, which is active */
+    bool is_waiting;       /* in the reservation CLUSTER_WAITING */
+    bool is_absent;        /* powered down, rebooting, future, or about to be: nothing to talk to by
+                              intent */
+    bool is_cloud;         /* made when a job needs it */
     bool is_unlisted; /* slurm.conf may not have it or not its address: dynamic or of a cloud */
     bool is_older;    /* its slurmd: of an older release than libslurm here, as amid an upgrade */
     bool is_invalid;  /* its registration was refused: INVALID_REG */

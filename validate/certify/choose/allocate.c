@@ -243,8 +243,8 @@ static void allocation_note(struct certify *certify, const struct hostlist *name
                  *certify->reservation ? ", reservation " : "", certify->reservation);
 }
 
-/* Jobs that have begun since the nodes were chosen, up to the reservation: ours, asked for with such
- * a node, would preempt them where its partition or QOS may. */
+/* Jobs that have begun since the nodes were chosen, up to the reservation: ours, asked for with
+ * such a node, would preempt them where its partition or QOS may. */
 static void begun_note(struct certify *certify, const struct hostlist *names)
 {
     struct hostlist free_ones = {0};

@@ -106,6 +106,10 @@ static void roles(void)
     node.is_reserved = true;
     is_role(&node, false, ROLE_LEAVE, "", "reservation", "a reserved node is left alone");
     node = idle();
+    node.is_reserved_soon = true;
+    is_role(&node, false, ROLE_LEAVE, "", "begins there within the hour",
+            "... and one whose reservation begins soon");
+    node = idle();
     node.is_waiting = true;
     is_role(&node, false, ROLE_TEST, "", "", "one that waits for its certificate is tested");
     is_role(&node, true, ROLE_LEAVE, "", "reservation muster", "... but not in a dry run");

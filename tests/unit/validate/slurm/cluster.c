@@ -40,6 +40,8 @@ int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted)
     return 0;
 }
 
+static node_info_t all[4];
+static uint32_t all_count;
 static int load_error; /* of all nodes; 0: there is none at all */
 
 int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags);
@@ -48,6 +50,7 @@ int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags
     static node_info_msg_t message;
 
     (void)since, (void)flags;
+    message = (node_info_msg_t){.node_array = all, .record_count = all_count};
     *found = &message;
     errno = load_error;
     return load_error == 0 ? SLURM_SUCCESS : SLURM_ERROR;
@@ -72,6 +75,53 @@ int __wrap_process_output_status(const char *const *words, double deadline_s, ch
     return 0;
 }
 
+static reserve_info_t reservations[4];
+
+int __wrap_slurm_load_reservations(time_t since, reserve_info_msg_t **found);
+int __wrap_slurm_load_reservations(time_t since, reserve_info_msg_t **found)
+{
+    static reserve_info_msg_t message = {.record_count = 4, .reservation_array = reservations};
+
+    (void)since;
+    *found = &message;
+    return SLURM_SUCCESS;
+}
+
+void __wrap_slurm_free_reservation_info_msg(reserve_info_msg_t *message);
+void __wrap_slurm_free_reservation_info_msg(reserve_info_msg_t *message)
+{
+    (void)message;
+}
+
+/* n1 to n4: a run's reservation of MAINT would keep the jobs of others' off their nodes. */
+static void reservations_that_begin_soon(void)
+{
+    static char lesson[] = "lesson", later[] = "later", floats[] = "floats", over[] = "over";
+    static char lists[4][4] = {"n1", "n2", "n3", "n4"};
+    time_t now = time(NULL);
+    struct cluster cluster;
+    struct error err = {""};
+
+    reservations[0] = (reserve_info_t){.name = lesson, .start_time = now + 600};
+    reservations[1] = (reserve_info_t){.name = later, .start_time = now + 7200};
+    reservations[2] =
+        (reserve_info_t){.name = floats, .start_time = now + 600, .flags = RESERVE_FLAG_TIME_FLOAT};
+    reservations[3] = (reserve_info_t){.name = over, .start_time = now - 7200};
+    for (int i = 0; i < 4; i++) {
+        reservations[i].end_time = reservations[i].start_time + 3600;
+        reservations[i].node_list = lists[i];
+        all[i] = (node_info_t){.name = lists[i], .node_state = NODE_STATE_IDLE};
+    }
+    all_count = 4;
+    load_error = 0;
+    is_int(cluster_load_nodes(&cluster, &err), 0, "nodes and reservations");
+    all_count = 0;
+    for (int i = 0; i < 4; i++)
+        is_int(cluster_node(&cluster, lists[i])->is_reserved_soon, i == 0,
+               "... whether %s is reserved soon, by %s", lists[i], reservations[i].name);
+    cluster_clear(&cluster);
+}
+
 static void a_users_view(void)
 {
     struct cluster cluster;
@@ -83,7 +133,8 @@ static void a_users_view(void)
     is_int(cluster.node_count, 0, "... none is known");
     cluster_clear(&cluster);
     load_error = SLURM_COMMUNICATIONS_CONNECTION_ERROR;
-    is_int(cluster_load_places(&cluster, &err), -1, "a controller that does not answer is an error");
+    is_int(cluster_load_places(&cluster, &err), -1,
+           "a controller that does not answer is an error");
     load_error = 0;
     topology = "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-2]\n";
     is_int(cluster_load_places(&cluster, &err), 0, "a topology of switches");
@@ -317,5 +368,6 @@ int main(void)
     mean_clusters();
     uplinks_beside_jobs();
     a_users_view();
+    reservations_that_begin_soon();
     return tap_done();
 }
