@@ -32,8 +32,8 @@ int gres_devices_list(const struct slurm_lines *gres, const char *node,
                       struct gres_devices *devices, struct error *err);
 void gres_devices_clear(struct gres_devices *devices);
 
-/* AutoDetect= of the node, "nvml", "rsmi", ...; "" for none and for "off". A line of the node's goes
- * before one of all nodes, wherever they stand. */
+/* AutoDetect= of the node, "nvml", "rsmi", ...; "" for none and for "off". A line of the node's
+ * goes before one of all nodes, wherever they stand. */
 void gres_auto_detect(const struct slurm_lines *gres, const char *node, char *value, size_t size);
 
 #endif

@@ -55,9 +55,10 @@ static const char *refusal_next(int reason)
 }
 
 /* What such a plugin refuses without a reason of Slurm's; but other things end so, too. */
-static const char plugin_next[] = "a job_submit plugin may have refused it, see slurmctld's log: it "
-                                  "has to let jobs of %s pass that ask for whole nodes and name no "
-                                  "GPUs and no account";
+static const char plugin_next[] =
+    "a job_submit plugin may have refused it, see slurmctld's log: it "
+    "has to let jobs of %s pass that ask for whole nodes and name no "
+    "GPUs and no account";
 
 int allocation_refused(struct error *err, const char *what, const char *nodes, const char *user,
                        int reason)
@@ -78,7 +79,10 @@ int allocation_refused(struct error *err, const char *what, const char *nodes, c
  * have of GPUs and memory it counts only as it would start it. Reasons that nothing but the site
  * lifts, and the refusal that each is. */
 #define LIMITS(name)                                                                               \
-    {WAIT_ASSOC_##name, ESLURM_ACCOUNTING_POLICY}, {WAIT_QOS_##name, ESLURM_ACCOUNTING_POLICY}
+    {WAIT_ASSOC_##name, ESLURM_ACCOUNTING_POLICY},                                                 \
+    {                                                                                              \
+        WAIT_QOS_##name, ESLURM_ACCOUNTING_POLICY                                                  \
+    }
 static const struct {
     uint32_t pending;
     int reason;
@@ -297,8 +301,8 @@ static void spread(const struct allocation_request *request, job_desc_msg_t *job
         free(others);
 }
 
-/* The folded nodes, malloc'd, and what a job of them is asked for with, whose exc_nodes are as well;
- * NULL with err. */
+/* The folded nodes, malloc'd, and what a job of them is asked for with, whose exc_nodes are as
+ * well; NULL with err. */
 static char *wanted_make(const struct allocation_request *request, job_desc_msg_t *job,
                          struct error *err)
 {

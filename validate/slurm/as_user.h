@@ -14,8 +14,8 @@ typedef int as_user_fn(job_desc_msg_t *wanted, uint32_t *answer);
 /* Asks when it would have the job start, now or later. */
 as_user_fn as_user_would_start;
 
-/* Calls request() in a child that has become the user; NULL: is as this process. Returns what it returns, or the errno of
- * what kept the child from asking. */
+/* Calls request() in a child that has become the user; NULL: is as this process. Returns what it
+ * returns, or the errno of what kept the child from asking. */
 int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted, uint32_t *answer);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/constants/slurm_constants.h"
 #include "validate/slurm/as_user.h"
 
 static int query(job_desc_msg_t *wanted, uint32_t *is_any)
@@ -32,8 +33,8 @@ bool preempts(const struct hostlist *nodes, const char *partition)
     job.partition = release_text(partition);
     job.min_nodes = job.max_nodes = job.num_tasks = job.min_cpus = (uint32_t)nodes->count;
     job.ntasks_per_node = 1;
-    job.pn_min_memory = SMALL_JOB_MB;
-    job.time_limit = SMALL_JOB_MIN;
+    job.pn_min_memory = STEP_ON_MB;
+    job.time_limit = STEP_ON_MIN;
     job.work_dir = release_text("/");
     (void)as_user(NULL, query, &job, &is_any);
     free(folded);

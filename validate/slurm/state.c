@@ -36,7 +36,8 @@ static const char *absence(uint32_t state)
     return NULL;
 }
 
-/* Another job has the whole block of the node, in a partition of Exclusive=TOPO: none starts here. */
+/* Another job has the whole block of the node, in a partition of Exclusive=TOPO: none starts here.
+ */
 static bool is_blocked(uint32_t state)
 {
 #ifdef NODE_STATE_BLOCKED

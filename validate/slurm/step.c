@@ -320,8 +320,8 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     if (partition)
         arguments_add(srun, "--partition=%s", partition);
     arguments_add(srun, "--immediate=%d", wait_s);
-    arguments_add(srun, "--mem=%d", SMALL_JOB_MB);
-    arguments_add(srun, "--time=%d", SMALL_JOB_MIN);
+    arguments_add(srun, "--mem=%d", STEP_ON_MB);
+    arguments_add(srun, "--time=%d", STEP_ON_MIN);
     arguments_add(srun, "--job-name=muster");
     arguments_add(srun, "--chdir=/");
     arguments_add(srun, "--mpi=none");

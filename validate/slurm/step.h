@@ -47,8 +47,8 @@ int step_run(const struct step *step, const struct process *watching, struct pro
 int step_command(const struct step *step, struct arguments *srun, struct error *err);
 
 /* Runs the program as one task on each of the nodes in a small allocation of its own beside
- * whatever runs there, for which no job is preempted; gives up when it does not start within wait_s. partition NULL: the default
- * one. Its lines have labels (has_labels). */
+ * whatever runs there, for which no job is preempted; gives up when it does not start within
+ * wait_s. partition NULL: the default one. Its lines have labels (has_labels). */
 int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err);

@@ -67,8 +67,8 @@ void doctor_host(const struct doctor_site *site, const char *host, bool is_head,
                  struct findings *findings);
 
 /* Asks the controller, each slurmd and, by a small job beside what runs, each node of the list
- * (NULL: of the default partition, or all without one) for its findings. Needs this host to be one with Slurm's
- * commands. */
+ * (NULL: of the default partition, or all without one) for its findings. Needs this host to be one
+ * with Slurm's commands. */
 void doctor_cluster(const struct doctor_site *site, const char *list, struct findings *findings);
 
 /* Takes a line that muster doctor --here --json printed on the node. Returns 0, or -1 when it is

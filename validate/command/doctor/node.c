@@ -206,7 +206,8 @@ static enum verdict look_munge(const struct doctor_site *site, char found[DOCTOR
 
     if (verdict == VERDICT_SKIP && !*site->root) {
         verdict = seal_make(text, strlen(text), &seal, &err) == 0 ? VERDICT_PASS : VERDICT_WARN;
-        text_put(found + length, DOCTOR_FOUND - length, "; certificates are sealed by MUNGE, which %s%s",
+        text_put(found + length, DOCTOR_FOUND - length,
+                 "; certificates are sealed by MUNGE, which %s%s",
                  verdict == VERDICT_PASS ? "answers" : "does not answer: ",
                  verdict == VERDICT_PASS ? "" : err.text);
     }
@@ -406,7 +407,8 @@ const struct precondition precondition_table[] = {
      "create the directory of CertificateFile, owned by root, or free space there", MAY_DIFFER,
      true, true},
     {"spool", look_spool, "free space in SlurmdSpoolDir", MAY_DIFFER, false, true},
-    {"health", look_health, "set HealthCheckProgram and HealthCheckInterval in slurm.conf (operations.md, 9)", MAY_DIFFER,
+    {"health", look_health,
+     "set HealthCheckProgram and HealthCheckInterval in slurm.conf (operations.md, 9)", MAY_DIFFER,
      true, false},
     {"timer", look_timer, "systemctl enable --now muster-certify.timer, on one host", MAY_DIFFER,
      true, false},

@@ -174,7 +174,8 @@ static int node_note(const struct node_view *node_view, const struct slurm_lines
     return rv;
 }
 
-/* slurmd runs no health check without an interval, whose default is none. Returns 0, or -1 with err.
+/* slurmd runs no health check without an interval, whose default is none. Returns 0, or -1 with
+ * err.
  */
 static int interval_note(const struct slurm_lines *slurm, bool is_proposed, struct hostlist *notes,
                          struct error *err)

@@ -98,9 +98,8 @@ static void asks_each_by_its_partition(void)
 static void health_is(const char *first, const char *second, const char *expected, const char *what)
 {
     char program[] = "HealthCheckProgram=/x/muster-healthcheck", texts[2][64];
-    struct slurm_line lines[3] = {{"slurm.conf", 1, program},
-                                  {"slurm.conf", 2, texts[0]},
-                                  {"slurm.conf", 3, texts[1]}};
+    struct slurm_line lines[3] = {
+        {"slurm.conf", 1, program}, {"slurm.conf", 2, texts[0]}, {"slurm.conf", 3, texts[1]}};
     struct doctor_site site = {.root = "", .slurm = {.lines = lines, .count = 3}};
     char found[DOCTOR_FOUND] = "", text[DOCTOR_FOUND + 16];
     enum verdict verdict;
@@ -140,7 +139,8 @@ static void certificates_need_munge(void)
            "... and why it is needed");
     has_munge = true;
     found[0] = '\0';
-    is_int(precondition_find("munge")->check(&site, found), VERDICT_PASS, "... one that is there passes");
+    is_int(precondition_find("munge")->check(&site, found), VERDICT_PASS,
+           "... one that is there passes");
     unsetenv("SLURM_CONF");
     unlink(path);
 }

@@ -21,9 +21,9 @@
  * sleeps. */
 
 static double now_s;
-static int refusal;             /* slurmctld's; 0: it takes the job */
-static uint32_t state_reason;   /* why the job waits */
-static const char *shown = "";  /* the same as scontrol prints it */
+static int refusal;            /* slurmctld's; 0: it takes the job */
+static uint32_t state_reason;  /* why the job waits */
+static const char *shown = ""; /* the same as scontrol prints it */
 static uint64_t wanted_memory;
 static char wanted_nodes[64]; /* "n1 without none" */
 static bool can_spread;       /* this release knows segments */
@@ -114,12 +114,10 @@ static int get(uint64_t memory, struct error *err)
 
     err->text[0] = '\0';
     hostlist_append(&nodes, "n1");
-    rv = allocation_get(&(struct allocation_request){.job_name = "x",
-                                                     .nodes = &nodes,
-                                                     .memory = memory,
-                                                     .minutes = 1,
-                                                     .deadline_s = 20},
-                        &id, err);
+    rv = allocation_get(
+        &(struct allocation_request){
+            .job_name = "x", .nodes = &nodes, .memory = memory, .minutes = 1, .deadline_s = 20},
+        &id, err);
     hostlist_clear(&nodes);
     return rv;
 }
@@ -135,7 +133,7 @@ static void ends_soon(uint32_t reason, const char *expected, const char *what)
     ok(strstr(err.text, expected), "... which says what to do: %s", err.text);
 }
 
-static void says_why_not(void)
+static void names_the_reason(void)
 {
     struct error err;
 
@@ -143,7 +141,8 @@ static void says_why_not(void)
               "GPUs of whole nodes are more than its QOS allows");
     ends_soon(WAIT_ASSOC_MAX_MEM_PER_NODE, "a limit of its account or QOS",
               "memory is more than its account allows");
-    ends_soon(WAIT_PN_MEM_LIMIT, "MaxMemPerNode or MaxMemPerCPU", "memory is more than any may have");
+    ends_soon(WAIT_PN_MEM_LIMIT, "MaxMemPerNode or MaxMemPerCPU",
+              "memory is more than any may have");
     state_reason = WAIT_QOS_MAX_GRES_PER_USER;
     shown = "QOSMaxGRESPerUser";
     is_int(get(0, &err), 1, "one that may start yet is waited for");
@@ -223,7 +222,7 @@ static void spreads_over_blocks(void)
 int main(void)
 {
     spreads_over_blocks();
-    says_why_not();
+    names_the_reason();
     asks_for_memory();
     return tap_done();
 }
