@@ -22,6 +22,13 @@ for unit in certify certify-idle; do
     ok "the keeper outlives a killed run of muster-$unit.service" grep -q '^KillMode=process$' \
         "$dir/muster-$unit.service"
 done
+# two commands, and four waits to stop what hangs, end before the next night's run may begin
+delay=$(sed -n 's/^RandomizedDelaySec=\([0-9]*\)min$/\1/p' "$dir/muster-certify.timer")
+hours=$(sed -n 's/^TimeoutStartSec=\([0-9]*\)h$/\1/p' "$dir/muster-certify.service")
+stop=$(sed -n 's/^TimeoutStopSec=\([0-9]*\)min$/\1/p' "$dir/muster-certify.service")
+ok 'a run that hangs has ended before the next night' \
+    [ "${hours:-0}" -gt 0 -a $((2 * 60 * ${hours:-24} + 4 * ${stop:-5})) -lt $((24 * 60 - ${delay:-0})) ]
+ok '... and so has that of the idle nodes' grep -q '^TimeoutStartSec=' "$dir/muster-certify-idle.service"
 for unit in certify certify-idle check; do
     ok "muster-$unit.service locks as much memory as it likes" grep -q '^LimitMEMLOCK=infinity$' \
         "$dir/muster-$unit.service"
