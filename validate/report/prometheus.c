@@ -181,28 +181,42 @@ static void links(FILE *stream, const struct survey *survey)
                "muster_rail_bandwidth_bytes_per_second", "rail", survey->rails[k].name, NULL);
 }
 
-static void collectives(FILE *stream, const struct survey *survey)
+static bool is_of_stage(const struct record *record)
 {
-    static const char name[] = "muster_collective_busbw_bytes_per_second";
+    return catalog_is_suite(record->suite, SUITE_CERTIFY) &&
+           catalog_is_test(record->test, TEST_STAGE) &&
+           catalog_is_metric(record->metric, METRIC_STAGE_SECONDS);
+}
+
+static bool is_of_collective(const struct record *record)
+{
+    return catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) && record->unit &&
+           strcmp(record->unit, "GB/s") == 0;
+}
+
+/* A sample of each part of which there is such a record, times factor. */
+static void parts(FILE *stream, const struct survey *survey,
+                  bool (*is_one)(const struct record *record), double factor, const char *name,
+                  const char *label, const char *help)
+{
     bool has_head = false;
 
     for (size_t i = 0; i < survey->count; i++) {
         const struct record *record = survey->items[i];
         bool is_double = false;
 
-        if (!catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) || isnan(record->value) ||
-            !record->part || !record->unit || strcmp(record->unit, "GB/s") != 0)
+        if (!record->part || isnan(record->value) || !is_one(record))
             continue;
         for (size_t k = 0; k < i && !is_double; k++) /* a series stands once: the first */
-            is_double = catalog_is_test(survey->items[k]->test, TEST_COLLECTIVES_SPEED) &&
-                        survey->items[k]->part && !isnan(survey->items[k]->value) &&
-                        strcmp(survey->items[k]->part, record->part) == 0;
+            is_double = survey->items[k]->part && !isnan(survey->items[k]->value) &&
+                        strcmp(survey->items[k]->part, record->part) == 0 &&
+                        is_one(survey->items[k]);
         if (is_double)
             continue;
         if (!has_head)
-            head(stream, name, "Bus bandwidth of a collective, as nccl-tests defines it.");
+            head(stream, name, help);
         has_head = true;
-        sample(stream, 1e9 * record->value, name, "collective", record->part, NULL);
+        sample(stream, factor * record->value, name, label, record->part, NULL);
     }
 }
 
@@ -260,9 +274,12 @@ int prometheus_write(FILE *stream, const struct survey *survey)
         sample(stream, isnan(survey->seconds) ? survey->end - survey->begin : survey->seconds,
                "muster_run_duration_seconds", NULL);
     }
+    parts(stream, survey, is_of_stage, 1, "muster_stage_duration_seconds", "stage",
+          "How long a stage of the run took.");
     nodes(stream, survey);
     links(stream, survey);
-    collectives(stream, survey);
+    parts(stream, survey, is_of_collective, 1e9, "muster_collective_busbw_bytes_per_second",
+          "collective", "Bus bandwidth of a collective, as nccl-tests defines it.");
     if (verdicts(stream, survey) != 0)
         return -1;
     return fflush(stream) == 0 && !ferror(stream) ? 0 : -1;

@@ -85,6 +85,12 @@ static const char *const run[] = {
     "\"verdict\":\"pass\"}",
     "{\"run\":\"r\",\"time\":14,\"suite\":\"certify\",\"test\":\"certify\",\"node\":\"n2\","
     "\"part\":\"eth1\",\"verdict\":\"fail\",\"message\":\"eth1 50 of 200 Mb/s\"}",
+    "{\"run\":\"r\",\"time\":15,\"suite\":\"certify\",\"test\":\"stage\","
+    "\"metric\":\"stage_seconds\",\"part\":\"links\",\"value\":2.25,\"unit\":\"s\"}",
+    "{\"run\":\"r\",\"time\":15,\"suite\":\"certify\",\"test\":\"stage\","
+    "\"metric\":\"nodes_tested\",\"part\":\"check\",\"value\":3,\"unit\":\"count\"}",
+    "{\"run\":\"r\",\"time\":15,\"suite\":\"certify\",\"test\":\"stage\","
+    "\"metric\":\"stage_seconds\",\"part\":\"links\",\"value\":9,\"unit\":\"s\"}",
     "{\"run\":\"r\",\"time\":15,\"suite\":\"certify\",\"test\":\"run\",\"metric\":\"seconds\","
     "\"value\":4.5,\"unit\":\"s\"}",
     NULL,
@@ -185,6 +191,10 @@ static void metrics(struct survey *survey)
             "what is wrong with a node and what to do, in a word each");
     has_str(text, "muster_verdicts{test=\"links\",verdict=\"fail\"} 1\n", "verdicts by test");
     has_str(text, "muster_run_duration_seconds 4.5\n", "how long the run took");
+    has_str(text,
+            "# TYPE muster_stage_duration_seconds gauge\n"
+            "muster_stage_duration_seconds{stage=\"links\"} 2.25\n# HELP",
+            "... and a stage of it, once");
     free(text);
     survey_filter_past(survey, is_of_run, survey);
     text = written("prometheus", survey);
