@@ -271,12 +271,13 @@ int campaign_records(const struct campaign *campaign, struct records *records)
 int campaign_list(const char *path, const char *name, struct hostlist *names,
                   struct hostlist *clusters, struct error *err)
 {
-    struct database_rows rows =
-        database_query(path,
-                       "SELECT part, cluster FROM records JOIN runs USING (run)"
-                       " WHERE " CAMPAIGN_RECORD " AND part NOT NULL AND (?1 IS NULL OR part = ?1)"
-                       " GROUP BY part, cluster ORDER BY min(records.time)",
-                       err);
+    struct database_rows rows = database_query(
+        path,
+        "SELECT part, cluster FROM (SELECT part, cluster, min(records.time) AS begin,"
+        " max(cluster) OVER (PARTITION BY part) AS known FROM records JOIN runs USING (run)"
+        " WHERE " CAMPAIGN_RECORD " AND part NOT NULL AND (?1 IS NULL OR part = ?1)"
+        " GROUP BY part, cluster) WHERE cluster IS NOT NULL OR known IS NULL ORDER BY begin",
+        err);
     int rv = 0;
 
     database_bind_text(rows.statement, 1, name);

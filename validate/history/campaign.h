@@ -53,7 +53,7 @@ void campaign_clear(struct campaign *campaign);
 int campaign_records(const struct campaign *campaign, struct records *records);
 
 /* Appends name and cluster of all campaigns, or of those of that name, the oldest first; cluster
- * "": not known. Returns 0, or -1 with err. */
+ * "": not known of any run of that name. Returns 0, or -1 with err. */
 int campaign_list(const char *path, const char *name, struct hostlist *names,
                   struct hostlist *clusters, struct error *err);
 

@@ -156,6 +156,12 @@ static void heeds_its_own_cluster(void)
     ok(clusters.count == 2 && strcmp(clusters.names[0], "red") == 0 &&
            strcmp(clusters.names[1], "blue") == 0,
        "... each with its cluster");
+    add("c5", 10, "twins", "n[5-8]", "standard", "n6", VERDICT_PASS, FAULT_NONE);
+    hostlist_clear(&names);
+    hostlist_clear(&clusters);
+    is_int(campaign_list(path, "twins", &names, &clusters, &err), 0,
+           "a run of which the cluster is not known");
+    is_int((long long)names.count, 2, "... is of both, and lists the name not again");
     hostlist_clear(&names);
     hostlist_clear(&clusters);
 }
