@@ -151,7 +151,8 @@ static int runs_of_a_node(size_t nodes)
 int report_past(struct survey *survey, const char *path, struct error *err)
 {
     struct past_filler filler = {survey, true};
-    int rv = history_nodes_past(path, runs_of_a_node(survey->node_count), past_take, &filler, err);
+    int rv = history_nodes_past(path, survey->cluster, runs_of_a_node(survey->node_count),
+                                past_take, &filler, err);
 
     if (rv >= 0 && !filler.has_memory)
         rv = error_set(err, "%s: no memory", path);

@@ -64,8 +64,9 @@ int history_nodes(const char *path, const char *node, int most,
                   struct error *err);
 
 /* Calls each() for the newest `runs` runs of each node, dry runs apart: by node, the newest first.
- * certified_until: of the newest that of the certificate that the node has now, else "". */
-int history_nodes_past(const char *path, int runs,
+ * certified_until: of the newest that of the certificate that the node has now, else "". cluster:
+ * heed only runs of that cluster and those of which it is not known; NULL or "": of any. */
+int history_nodes_past(const char *path, const char *cluster, int runs,
                        void (*each)(const struct history_node *node, void *context), void *context,
                        struct error *err);
 

@@ -31,7 +31,8 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
     " FROM " nodes ") AS mine"
 #define NEWEST_FIRST NODES_NEWEST_FIRST("nodes")
 #define TESTED_NEWEST_FIRST                                                                        \
-    NODES_NEWEST_FIRST("(SELECT nodes.* FROM nodes JOIN runs USING (run) WHERE dry_run = 0)")
+    NODES_NEWEST_FIRST("(SELECT nodes.* FROM nodes JOIN runs USING (run) WHERE dry_run = 0"        \
+                       " AND " DATABASE_OF_CLUSTER ")")
 
 static int read_nodes(struct database_rows *rows,
                       void (*each)(const struct history_node *node, void *context), void *context,
@@ -75,7 +76,7 @@ int history_nodes(const char *path, const char *node, int most,
     return read_nodes(&rows, each, context, err);
 }
 
-int history_nodes_past(const char *path, int runs,
+int history_nodes_past(const char *path, const char *cluster, int runs,
                        void (*each)(const struct history_node *node, void *context), void *context,
                        struct error *err)
 {
@@ -86,6 +87,7 @@ int history_nodes_past(const char *path, int runs,
                        err);
 
     sqlite3_bind_int(rows.statement, 1, runs);
+    database_bind_text(rows.statement, 5, cluster);
     return read_nodes(&rows, each, context, err);
 }
 

@@ -422,7 +422,7 @@ int plan_figures_read(const struct plan_sources *sources, struct plan_figures *f
     memcpy(figures->figures, no_figures, sizeof no_figures);
     for (int i = 0; i < FIGURE_COUNT; i++)
         set(figures, (enum plan_figure_id)i, sources->given[i], "given");
-    if (history_nodes_past(sources->history, RUNS_MOST, take_run, &reading, err) < 0)
+    if (history_nodes_past(sources->history, NULL, RUNS_MOST, take_run, &reading, err) < 0)
         return -1;
     end_failure(&reading);
     if (reading.is_out_of_memory)

@@ -239,6 +239,21 @@ static long offending(void)
     return count;
 }
 
+static void see_past(const struct history_node *node, void *context)
+{
+    size_t length = strlen(seen);
+
+    (void)context;
+    snprintf(seen + length, sizeof seen - length, "%s %s%s;", node->run, verdict_name(node->verdict),
+             *node->certified_until ? " certified" : "");
+}
+
+static const char *past(void)
+{
+    seen[0] = '\0';
+    return history_nodes_past(path, cluster, 2, see_past, NULL, NULL) < 0 ? "an error" : seen;
+}
+
 /* Red and blue have a node n1 each. */
 static void check_clusters(void)
 {
@@ -263,6 +278,7 @@ static void check_clusters(void)
     cluster = "blue";
     is_str(certified(), "n1 613180;", "... nor does its failure end blue's");
     is_str(failed(), "", "... or count as blue's");
+    is_str(past(), "u2 pass certified;", "... or stand in blue's past");
     add("u4", 6 * HOUR, "n1", VERDICT_PASS, 0, until, false);
     cluster = "red";
     is_str(failed(), "n1 7;", "... and what blue's passes does not mend red's");
@@ -271,7 +287,9 @@ static void check_clusters(void)
     cluster = "red";
     is_str(failed(), "", "a run of which the cluster is not known is of both");
     is_str(certified(), "n1 613180;", "... and certifies both");
+    is_str(past(), "u5 pass certified;u3 fail;", "... and is of the past of both");
     cluster = NULL;
+    is_str(past(), "u5 pass certified;u4 pass;", "of any cluster the newest runs of the name");
 }
 
 int main(void)
