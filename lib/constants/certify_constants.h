@@ -85,6 +85,7 @@ ROW(integer, HOST_FULL_TIMES, 20, "ratio", "chosen 2026-11", "as long at level f
 ROW(integer, LINKS_CONFIRM_TRIES, 4, "tries", "chosen 2026-11", "of links on suspects, before one is taken for sure") \
 /* reports */ \
 ROW(real, CERTIFY_SPEED_SHARE, 0.1, "quantile", "chosen 2026-11", "of the speeds of a rail, that all its pairs are held to in reports: a NIC or two that came up slow hide no slow pair") \
+ROW(integer, HISTORY_STEP_S, 86400, "s", "chosen 2026-11", "that a clock may be stepped back: runs keep the order in which they are stored. One ahead by more is taken for an error") \
 /* campaigns */ \
 ROW(integer, CAMPAIGN_WAIT_LEAST_S, 5, "s", "chosen 2026-11", "between looks at the cluster, doubled while nothing changes") \
 ROW(integer, CAMPAIGN_WAIT_MOST_S, 60, "s", "chosen 2026-11", "between looks at the cluster, at most") \

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "lib/base/clock.h"
 #include "validate/history/database.h"
 
 /* A mark is a record without a run, suite "history", test "accept" or "revoke", part NULL: of all
@@ -61,8 +59,8 @@ int history_accept(const char *path, const char *node, const char *part, const c
     database = database_open(path, err);
     if (!database)
         return -1;
-    known = mark_add(database, path, "accept", node, part, why, now > 0 ? now : (double)time(NULL),
-                     err);
+    known = mark_add(database, path, "accept", node, part, why,
+                     now > 0 ? now : database_now(database), err);
     if (known == 0)
         copy_renew(database, path);
     sqlite3_close(database);
@@ -81,14 +79,14 @@ int history_revoke(const char *path, const struct hostlist *nodes, double now, s
         return -1;
     if (sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
         rv = database_failed(database, path, err);
+    now = now > 0 ? now : database_now(database);
     for (size_t i = 0; i < nodes->count && rv == 0; i++) {
         /* only the last one counts */
         (void)database_run(database,
                            "DELETE FROM records WHERE node = ? AND suite = 'history' AND test ="
                            " 'revoke'",
                            nodes->names[i], NAN);
-        rv = mark_add(database, path, "revoke", nodes->names[i], NULL, NULL,
-                      now > 0 ? now : clock_epoch_s(), err);
+        rv = mark_add(database, path, "revoke", nodes->names[i], NULL, NULL, now, err);
     }
     if (rv == 0 && sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         rv = database_failed(database, path, err);

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/base/clock.h"
-
 /* ---------------------------------------------------------------- rows */
 
 static bool add_run(sqlite3 *database, const struct history_run *run, double now)
@@ -371,12 +369,6 @@ static double kept_since(sqlite3 *database, double now, double keep_s)
     return since;
 }
 
-/* After the lock is held, so that runs that end at once get the order in which they are stored. */
-static double end_of(const struct history_run *run)
-{
-    return run->time > 0 ? run->time : clock_epoch_s();
-}
-
 int history_add(const char *path, const struct history_run *run, const struct history_node *nodes,
                 size_t count, const struct records *records, double keep_s, struct error *err)
 {
@@ -387,7 +379,8 @@ int history_add(const char *path, const struct history_run *run, const struct hi
 
     if (database && spill_take_in(database, path, &why) == 0) {
         is_done = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
-        now = end_of(run);
+        /* after the lock is held: runs that end at once get the order in which they are stored */
+        now = run->time > 0 ? run->time : database_now(database);
         since = kept_since(database, now, keep_s);
         is_done = is_done && database_add(database, run, now, nodes, count, records) &&
                   (keep_s <= 0 || forget(database, since)) && forget_pairs(database) &&

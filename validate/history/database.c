@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/path.h"
+#include "lib/constants/certify_constants.h"
 
 int history_busy_ms = 10000;
 
@@ -276,6 +278,22 @@ bool database_insert(sqlite3_stmt *statement)
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
     return is_done;
+}
+
+double database_now(sqlite3 *database)
+{
+    static const char query[] = "SELECT max(time) FROM (SELECT time FROM runs UNION ALL SELECT time"
+                                " FROM records WHERE run IS NULL) WHERE time < ?1";
+    double now = clock_epoch_s();
+    sqlite3_stmt *statement = NULL;
+
+    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK) {
+        sqlite3_bind_double(statement, 1, now + HISTORY_STEP_S);
+        if (sqlite3_step(statement) == SQLITE_ROW) /* 0 where there is none */
+            now = fmax(now, sqlite3_column_double(statement, 0) + 0.001);
+    }
+    sqlite3_finalize(statement);
+    return now;
 }
 
 struct database_rows database_query(const char *path, const char *query, struct error *err)

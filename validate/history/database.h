@@ -107,6 +107,10 @@ bool database_next(struct database_rows *rows);
 /* Returns how many rows there were, 0 also without a database, or -1 with err. */
 int database_end(struct database_rows *rows, struct error *err);
 
+/* Now, for what is stored next: after all that is stored, also where the clock was stepped back by
+ * no more than HISTORY_STEP_S, as what is newest decides. */
+double database_now(sqlite3 *database);
+
 /* The tables of one run, filled inside a transaction that is open. */
 bool database_add(sqlite3 *database, const struct history_run *run, double now,
                   const struct history_node *nodes, size_t count, const struct records *records);

@@ -17,7 +17,8 @@
 struct history_run {
     const char *run, *cluster, *level;
     bool is_dry_run;
-    double time;    /* seconds since the epoch, UTC; its end. 0 when adding: now */
+    double time;    /* seconds since the epoch, UTC; its end. 0 when adding: now, and after all
+                       that is stored where the clock was stepped back */
     double seconds; /* it took */
     int status;     /* exit status */
 };

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/tap.h"
@@ -342,6 +343,43 @@ static void keeps_runs_though_a_clock_was_ahead(void)
            "a run that is stored while the clock is ahead removes none, nor does the next");
     is_int(kept_of("often.db", often, 7), 7, "... nor do several");
     is_int(kept_of("seldom.db", seldom, 5), 3, "of runs that are rarer than that three are kept");
+}
+
+static void is_newest(const char *path, const char *run, const char *what)
+{
+    struct history_run found = {.run = ""};
+    struct error err = {""};
+    char text[192];
+
+    history_run_find(path, "last", &found, text, &err);
+    is_str(found.run, run, "%s", what);
+}
+
+static void orders_runs_though_a_clock_was_stepped_back(void)
+{
+    const char *path = in_directory("back.db");
+    const double now = (double)time(NULL);
+    struct history_query query = {.node = "n1", .part = "eth1", .metric = "sends"};
+    struct error err = {""};
+
+    add(path, "early", now + 3600, VERDICT_FAIL, VERDICT_PASS, &err);
+    add(path, "late", 0, VERDICT_PASS, VERDICT_PASS, &err);
+    is_newest(path, "late", "a run after the clock was set back by an hour is the newest");
+    seen[0] = '\0';
+    history_nodes(path, "n1", 1, see, NULL, &err);
+    ok(strncmp(seen, "late n1 pass ", 13) == 0, "... of its nodes as well");
+    is_int(history_accept(path, "n1", "eth1", NULL, 0, &err), 0, "a repair after that");
+    is_int(history_figures(path, &query, 1, &err), 0, "... is asked for");
+    is_int(query.figure.count, 0, "... and comes after both");
+    add(path, "third", 0, VERDICT_PASS, VERDICT_PASS, &err);
+    history_figures(path, &query, 1, &err);
+    is_int(query.figure.count, 1, "... but before the next run");
+    add(path, "error", now + 40.0 * 86400, VERDICT_PASS, VERDICT_PASS, &err);
+    add(path, "fourth", 0, VERDICT_PASS, VERDICT_PASS, &err);
+    is_newest(path, "error", "a clock that was ahead by far moves no time of a run");
+    ok(count_rows(path, "SELECT count(*) FROM runs WHERE run = 'fourth' AND time <"
+                        " (SELECT time FROM runs WHERE run = 'error') - 86400") == 1,
+       "... which stands where it ran");
 }
 
 /* ---------------------------------------------------------------- pairs */
@@ -773,6 +811,7 @@ int main(void)
     test_figures();
     test_forgetting();
     keeps_runs_though_a_clock_was_ahead();
+    orders_runs_though_a_clock_was_stepped_back();
     test_pairs();
     test_codes();
     test_bad_databases();
