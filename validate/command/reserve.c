@@ -112,41 +112,36 @@ static int waiting_print(const struct cluster *cluster)
     return COMMAND_PASS;
 }
 
-/* What is different, in words. */
-static void change_print(const struct cluster *cluster, const struct hostlist *wanted,
-                         bool is_dry_run)
+/* By which nodes what is wanted is more or, with --release, less than what waits. */
+static int change_find(const struct cluster *cluster, const struct hostlist *wanted,
+                       struct hostlist *changed, struct error *err)
 {
-    struct hostlist more = {0}, less = {0};
     struct name_index waiting;
-    size_t changed;
+    int rv = hostlist_index(wanted, &waiting);
 
-    if (hostlist_index(wanted, &waiting) != 0)
-        return; /* it is done all the same */
-    for (size_t i = 0; i < cluster->node_count; i++) {
-        const struct cluster_node *node = &cluster->nodes[i];
-        bool is_wanted = name_index_has(&waiting, node->name);
+    for (size_t i = 0; i < cluster->node_count && rv == 0; i++)
+        if (name_index_has(&waiting, cluster->nodes[i].name) != cluster->nodes[i].is_waiting)
+            rv = hostlist_append(changed, cluster->nodes[i].name);
+    name_index_clear(&waiting);
+    return rv == 0 ? 0 : error_set(err, "no memory");
+}
 
-        if (is_wanted != node->is_waiting)
-            hostlist_append(is_wanted ? &more : &less, node->name);
-    }
-    changed = more.count + less.count;
-    if (changed == 0)
+static void change_print(const struct hostlist *changed, bool is_more, bool is_dry_run)
+{
+    if (changed->count == 0)
         puts("nothing to do");
-    else if (more.count > 0)
+    else if (is_more)
         printf("%s for muster certify in reservation " CLUSTER_WAITING ": %s\n",
-               is_dry_run ? "would wait" : "waiting", hostlist_text(&more).text);
+               is_dry_run ? "would wait" : "waiting", hostlist_text(changed).text);
     else
         printf("%s of reservation " CLUSTER_WAITING ": %s\n",
-               is_dry_run ? "would be taken out" : "taken out", hostlist_text(&less).text);
-    name_index_clear(&waiting);
-    hostlist_clear(&more);
-    hostlist_clear(&less);
+               is_dry_run ? "would be taken out" : "taken out", hostlist_text(changed).text);
 }
 
 static int reserve(const struct options *options, const struct conf *conf, struct error *err)
 {
     struct cluster cluster = {0};
-    struct hostlist wanted = {0};
+    struct hostlist wanted = {0}, changed = {0};
     char runs[512];
     int lock = -1, status;
 
@@ -162,15 +157,18 @@ static int reserve(const struct options *options, const struct conf *conf, struc
         status = waiting_print(&cluster);
     } else if (status == COMMAND_PASS) {
         status = wanted_find(options, conf->history_path, &cluster, &wanted, err);
-        if (status == COMMAND_PASS && !options->is_dry_run &&
-            cluster_wait(&wanted, cluster.has_waiting, err) != 0)
+        if (status == COMMAND_PASS &&
+            (change_find(&cluster, &wanted, &changed, err) != 0 ||
+             (!options->is_dry_run &&
+              cluster_wait(&wanted, &changed, cluster.has_waiting, err) != 0)))
             status = COMMAND_UNKNOWN;
         if (status == COMMAND_PASS)
-            change_print(&cluster, &wanted, options->is_dry_run);
+            change_print(&changed, !options->release, options->is_dry_run);
     }
     if (lock >= 0)
         close(lock);
     hostlist_clear(&wanted);
+    hostlist_clear(&changed);
     cluster_clear(&cluster);
     return status;
 }

@@ -167,10 +167,12 @@ int cluster_reservation(const char *name, struct hostlist *nodes, time_t *since,
 /* The reservation in which nodes wait for their first certificate: root's, without end, with MAINT
  * and IGNORE_JOBS, so that a reservation of a run may lie over it. Jobs that run there go on. */
 #define CLUSTER_WAITING "muster"
-/* Has the reservation hold exactly these nodes: makes it, changes it, deletes it when there are
- * none. What Slurm has without end lasts a year, from each change on. is_there: whether it is there
- * now. */
-int cluster_wait(const struct hostlist *names, bool is_there, struct error *err);
+/* Has the reservation hold these nodes: makes it, changes it, deletes it when there are none.
+ * changed: those by which that is more, or less, than it holds; a slurmctld since 23.02 is told of
+ * these alone, so that what another host changes meanwhile stays. What Slurm has without end lasts
+ * a year, from each change on. is_there: whether it is there now. */
+int cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
+                 struct error *err);
 
 struct cluster_job {
     uint32_t id;

@@ -43,7 +43,44 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
     return rv;
 }
 
-int cluster_wait(const struct hostlist *names, bool is_there, struct error *err)
+/* The list with the sign before each of its parts, in place of the commas between them:
+ * "+n[1-2],+m1", as scontrol has it for Nodes+=. NULL without memory. */
+static char *list_signed(const char *list, char sign)
+{
+    char *text = malloc(2 * strlen(list) + 2), *end = text;
+    bool is_inside = false;
+
+    if (!text)
+        return NULL;
+    *end++ = sign;
+    for (; *list; list++) {
+        *end++ = *list;
+        is_inside = *list == '[' || (is_inside && *list != ']');
+        if (*list == ',' && !is_inside)
+            *end++ = sign;
+    }
+    *end = '\0';
+    return text;
+}
+
+/* Returns whether slurmctld has taken the change. */
+static bool waiting_change(resv_desc_msg_t *wanted, const struct hostlist *names,
+                           const struct hostlist *changed)
+{
+    char *folded = hostlist_fold_for_slurm(changed), *text;
+    bool is_more = changed->count > 0 && hostlist_contains(names, changed->names[0]);
+    bool is_done;
+
+    text = folded ? list_signed(folded, is_more ? '+' : '-') : NULL;
+    wanted->node_list = changed->count > 0 ? text : NULL;
+    is_done = text && slurm_update_reservation(wanted) == SLURM_SUCCESS;
+    free(text);
+    free(folded);
+    return is_done;
+}
+
+int cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
+                 struct error *err)
 {
     resv_desc_msg_t wanted;
     char *folded;
@@ -56,14 +93,16 @@ int cluster_wait(const struct hostlist *names, bool is_there, struct error *err)
         return error_set(err, "no memory");
     slurm_init_resv_desc_msg(&wanted);
     wanted.name = release_text(CLUSTER_WAITING);
-    wanted.node_list = folded;
     /* INFINITE minutes are counted from its begin */
     wanted.end_time = time(NULL) + RESERVATION_ENDLESS_S;
-    if (!is_there)
+    if (!is_there) {
         rv = cluster_reserve(CLUSTER_WAITING, folded, NULL, 0, err);
-    else if (slurm_update_reservation(&wanted) != SLURM_SUCCESS)
-        rv = error_set(err, "cannot put %s in reservation %s: %s", folded, CLUSTER_WAITING,
-                       slurm_strerror(errno));
+    } else if (!waiting_change(&wanted, names, changed)) {
+        wanted.node_list = folded; /* before 23.02 only the whole list is taken */
+        if (slurm_update_reservation(&wanted) != SLURM_SUCCESS)
+            rv = error_set(err, "cannot put %s in reservation %s: %s", folded, CLUSTER_WAITING,
+                           slurm_strerror(errno));
+    }
     free(folded);
     return rv;
 }

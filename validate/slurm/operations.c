@@ -42,8 +42,10 @@ ORDER(reserve, cluster_reserve,
       (const char *name, const char *nodes, const char *user, int minutes, struct error *err),
       (name, nodes, user, minutes, err))
 ORDER(unreserve, cluster_unreserve, (const char *name, struct error *err), (name, err))
-ORDER(wait, cluster_wait, (const struct hostlist *names, bool is_there, struct error *err),
-      (names, is_there, err))
+ORDER(wait, cluster_wait,
+      (const struct hostlist *names, const struct hostlist *changed, bool is_there,
+       struct error *err),
+      (names, changed, is_there, err))
 ORDER(job_cancel, cluster_job_cancel, (uint32_t id, struct error *err), (id, err))
 ORDER(allocate, allocation_get,
       (const struct allocation_request *request, uint32_t *job_id, struct error *err),

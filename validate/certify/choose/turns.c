@@ -193,7 +193,7 @@ void certify_leave_waiting(struct certify *certify)
         if (now.nodes[i].is_waiting && !hostlist_contains(&leaving, now.nodes[i].name))
             hostlist_append(&staying, now.nodes[i].name);
     if (rv == 0 && now.has_waiting)
-        rv = certify->operations->wait(&staying, true, &err);
+        rv = certify->operations->wait(&staying, &leaving, true, &err);
     if (rv != 0)
         certify_note(certify, "not taken out of reservation " CLUSTER_WAITING ": %s", err.text);
     else

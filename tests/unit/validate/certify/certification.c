@@ -637,9 +637,10 @@ static int unreserve(const char *name, struct error *err)
     return 0;
 }
 
-static int wait_for(const struct hostlist *names, bool is_there, struct error *err)
+static int wait_for(const struct hostlist *names, const struct hostlist *changed, bool is_there,
+                    struct error *err)
 {
-    (void)names, (void)is_there;
+    (void)names, (void)changed, (void)is_there;
     return turn("wait", err);
 }
 

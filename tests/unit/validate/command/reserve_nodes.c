@@ -18,17 +18,19 @@
 
 /* muster reserve on four nodes, whose certificates are in a history. The cluster is made up. */
 
-int __wrap_cluster_wait(const struct hostlist *names, bool is_there, struct error *err);
+int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
+                        struct error *err);
 
 static char directory[] = "/tmp/muster-reserve-XXXXXX";
 static char conf_path[64], history_path[64];
 static char waiting[200]; /* the nodes that were put into the reservation; "": none were */
 
-int __wrap_cluster_wait(const struct hostlist *names, bool is_there, struct error *err)
+int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
+                        struct error *err)
 {
     char *folded = hostlist_fold(names);
 
-    (void)is_there, (void)err;
+    (void)changed, (void)is_there, (void)err;
     snprintf(waiting, sizeof waiting, "%s", folded);
     free(folded);
     return 0;

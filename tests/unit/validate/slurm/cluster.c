@@ -31,13 +31,50 @@ void __wrap_slurm_init(const char *path)
     fprintf(stderr, "%2000s\n", "NodeNames=n2 match no Sockets");
 }
 
-static time_t asked_end; /* of the reservation that is changed */
+static time_t asked_end;     /* of the reservation that is changed */
+static char asked_list[100]; /* the nodes that were asked for, each time */
+static bool is_older;        /* slurmctld, as of before 23.02, takes whole lists only */
 
 int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted);
 int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted)
 {
+    size_t length = strlen(asked_list);
+
     asked_end = wanted->end_time;
-    return 0;
+    snprintf(asked_list + length, sizeof asked_list - length, "%s;",
+             wanted->node_list ? wanted->node_list : "none");
+    if (!is_older || !wanted->node_list || !strchr("+-", *wanted->node_list))
+        return 0;
+    errno = ESLURM_INVALID_NODE_NAME;
+    return SLURM_ERROR;
+}
+
+/* Another host may have changed the others since they were read. */
+static void waiting_changes_by_nodes(void)
+{
+    struct hostlist all = {0}, changed = {0}, left = {0};
+    struct error err = {""};
+
+    hostlist_expand("m1,n[1-3,5]", &all, &err);
+    hostlist_expand("m1,n[2-3,5]", &changed, &err);
+    hostlist_append(&left, "n1");
+    *asked_list = '\0';
+    is_int(cluster_wait(&all, &changed, true, &err), 0, "nodes are put to those that wait");
+    is_str(asked_list, "+m1,+n[2-3,5];", "... by these alone");
+    *asked_list = '\0';
+    is_int(cluster_wait(&left, &changed, true, &err), 0, "... and taken out");
+    is_str(asked_list, "-m1,-n[2-3,5];", "... again by these alone");
+    *asked_list = '\0';
+    is_int(cluster_wait(&left, &(struct hostlist){0}, true, &err), 0, "no node more or less");
+    is_str(asked_list, "none;", "... changes only the end");
+    is_older = true;
+    *asked_list = '\0';
+    is_int(cluster_wait(&all, &changed, true, &err), 0, "an older slurmctld");
+    is_str(asked_list, "+m1,+n[2-3,5];m1,n[1-3,5];", "... gets the whole list");
+    is_older = false;
+    hostlist_clear(&all);
+    hostlist_clear(&changed);
+    hostlist_clear(&left);
 }
 
 static node_info_t all[4];
@@ -153,7 +190,7 @@ static void nodes_wait_without_end(void)
     struct error err = {""};
 
     hostlist_append(&one, "n1");
-    is_int(cluster_wait(&one, true, &err), 0, "a node is put to those that wait");
+    is_int(cluster_wait(&one, &one, true, &err), 0, "a node is put to those that wait");
     ok(!cluster_has_end(time(NULL), asked_end) && asked_end < time(NULL) + 366 * 86400,
        "... in a reservation that lasts a year from now");
     hostlist_clear(&one);
@@ -365,6 +402,7 @@ int main(void)
     older_releases();
     reservations_of_runs();
     nodes_wait_without_end();
+    waiting_changes_by_nodes();
     mean_clusters();
     uplinks_beside_jobs();
     a_users_view();
