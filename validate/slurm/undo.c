@@ -50,12 +50,12 @@ static int line_make(char line[LINE_BYTES], const char *verb, const char *name, 
     return 0;
 }
 
-/* All of the line or, on a disk that is full, nothing: a part of it would become one with the next
- * line. */
-static int line_write(const struct undo *undo, const char *line, struct error *err)
+/* All of the lines or, on a disk that is full, nothing: a part of one would become one with the
+ * next line. */
+static int lines_write(const struct undo *undo, const char *lines, struct error *err)
 {
     off_t end = lseek(undo->journal, 0, SEEK_END);
-    ssize_t length = (ssize_t)strlen(line), written = write(undo->journal, line, (size_t)length);
+    ssize_t length = (ssize_t)strlen(lines), written = write(undo->journal, lines, (size_t)length);
 
     if (written == length && fdatasync(undo->journal) == 0)
         return 0;
@@ -72,26 +72,53 @@ static int journal_add(struct undo *undo, const char *verb, const char *name, co
 {
     char line[LINE_BYTES];
 
-    return line_make(line, verb, name, rest, err) == 0 ? line_write(undo, line, err) : -1;
+    return line_make(line, verb, name, rest, err) == 0 ? lines_write(undo, line, err) : -1;
 }
 
 /* Of what has happened already, so that it is not left: this process remembers it. */
-static int journal_add_late(struct undo *undo, const char *verb, const char *name, const char *rest,
-                            struct error *err)
+static int lines_add_late(struct undo *undo, const char *lines, struct error *err)
 {
-    char line[LINE_BYTES], *longer;
+    char *longer;
     bool is_first;
 
-    if (line_make(line, verb, name, rest, err) != 0)
-        return -1;
-    if (line_write(undo, line, err) == 0)
+    if (lines_write(undo, lines, err) == 0)
         return 0;
-    if (asprintf(&longer, "%s%s", undo->unwritten ? undo->unwritten : "", line) < 0)
+    if (asprintf(&longer, "%s%s", undo->unwritten ? undo->unwritten : "", lines) < 0)
         return -1;
     is_first = !undo->unwritten;
     free(undo->unwritten);
     undo->unwritten = longer;
     return is_first;
+}
+
+static int journal_add_late(struct undo *undo, const char *verb, const char *name, const char *rest,
+                            struct error *err)
+{
+    char line[LINE_BYTES];
+
+    return line_make(line, verb, name, rest, err) == 0 ? lines_add_late(undo, line, err) : -1;
+}
+
+/* A line for each of the nodes with its text; written at once, they wait for the disk once.
+ * malloc'd; NULL with err. */
+static char *lines_make(const char *verb, const struct batch *nodes, struct error *err)
+{
+    char *lines = NULL, line[LINE_BYTES];
+    size_t size = 0;
+    FILE *stream = open_memstream(&lines, &size);
+    int rv = stream ? 0 : error_set(err, "no memory");
+
+    for (size_t i = 0; rv == 0 && i < nodes->count; i++) {
+        rv = line_make(line, verb, nodes->nodes[i].name, nodes->nodes[i].text, err);
+        if (rv == 0 && fputs(line, stream) < 0)
+            rv = error_set(err, "no memory");
+    }
+    if (stream && fclose(stream) != 0 && rv == 0)
+        rv = error_set(err, "no memory");
+    if (rv == 0)
+        return lines;
+    free(lines);
+    return NULL;
 }
 
 int undo_note_job(struct undo *undo, const char *job_name, uid_t uid, struct error *err)
@@ -116,9 +143,13 @@ int undo_note_reservation(struct undo *undo, const char *name, const char *nodes
     return journal_add(undo, "reservation", name, mark, err);
 }
 
-int undo_note_resume(struct undo *undo, const char *node, const char *reason, struct error *err)
+int undo_note_resumes(struct undo *undo, const struct batch *drains, struct error *err)
 {
-    return journal_add(undo, "resume", node, reason, err);
+    char *lines = lines_make("resume", drains, err);
+    int rv = lines ? lines_write(undo, lines, err) : -1;
+
+    free(lines);
+    return rv;
 }
 
 int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err)
@@ -126,9 +157,13 @@ int undo_note_down(struct undo *undo, const char *node, const char *reason, stru
     return journal_add_late(undo, "down", node, reason, err);
 }
 
-int undo_note_settled(struct undo *undo, const char *node, struct error *err)
+int undo_note_settled(struct undo *undo, const struct batch *nodes, struct error *err)
 {
-    return journal_add_late(undo, "settled", node, "", err);
+    char *lines = lines_make("settled", nodes, err);
+    int rv = lines ? lines_add_late(undo, lines, err) : -1;
+
+    free(lines);
+    return rv;
 }
 
 int undo_note_revocation(struct undo *undo, const char *node, time_t until, struct error *err)

@@ -9,6 +9,7 @@
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
 
+struct batch;
 struct cluster_operations;
 
 /* What a run has changed in the cluster and must not outlive it. Each change is written to a
@@ -46,8 +47,9 @@ int undo_note_job(struct undo *undo, const char *job_name, uid_t uid, struct err
 /* nodes: as hostlist_fold_for_slurm() writes them. */
 int undo_note_reservation(struct undo *undo, const char *name, const char *nodes,
                           struct error *err);
-/* The drain of a node is about to be lifted. */
-int undo_note_resume(struct undo *undo, const char *node, const char *reason, struct error *err);
+/* The drains of these nodes, each with its reason, are about to be lifted: all are noted, or none.
+ */
+int undo_note_resumes(struct undo *undo, const struct batch *drains, struct error *err);
 
 /* What has happened already. Returns 0; 1 with err when the journal cannot be written, as on a disk
  * that is full, and this process alone remembers it: the first time that this is so; -1 with err
@@ -59,8 +61,8 @@ int undo_note_resume(struct undo *undo, const char *node, const char *reason, st
  * taken out of it, and keeps later jobs that name the node waiting, "Requested nodes are busy",
  * until it reads its configuration again. */
 int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err);
-/* The node is now in the state where it is to stay. */
-int undo_note_settled(struct undo *undo, const char *node, struct error *err);
+/* The nodes, without a text, are now in the state where they are to stay. */
+int undo_note_settled(struct undo *undo, const struct batch *nodes, struct error *err);
 /* The certificate of the node, which was not reached, is to be revoked (revocation.h) up to that
  * time; and that is done now. Without the second the revocation is made up for, as other things are
  * undone. */

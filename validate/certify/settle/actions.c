@@ -45,7 +45,7 @@ static void left_verdict(struct certify *certify, struct node_run *node_run,
 
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err)
 {
-    struct batch comments = {0}, resumes = {0};
+    struct batch drains = {0}, comments = {0}, resumes = {0};
     struct cluster now = {0};
     int rv = certify->operations->load_nodes(&now, err);
 
@@ -64,39 +64,38 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
             left_verdict(certify, node_run, node);
             continue;
         }
-        rv = undo_note_resume(&certify->undo, node_run->name, node->reason, err);
-        if (rv == 0)
-            rv = retest_mark(node, certify->run, &comments, err);
-        if (rv == 0 && batch_add(&resumes, node_run->name, "") != 0)
+        rv = retest_mark(node, certify->run, &comments, err);
+        if (rv == 0 && (batch_add(&drains, node_run->name, node->reason) != 0 ||
+                        batch_add(&resumes, node_run->name, "") != 0))
             rv = error_set(err, "no memory");
     }
+    if (rv == 0 && drains.count > 0)
+        rv = undo_note_resumes(&certify->undo, &drains, err);
     if (rv == 0)
         rv = batch_apply(&comments, certify->operations->set_comment, NULL, NULL, err);
     if (rv == 0)
         rv = batch_apply(&resumes, certify->operations->resume, resumed, certify, err);
+    batch_clear(&drains);
     batch_clear(&comments);
     batch_clear(&resumes);
     cluster_clear(&now);
     return rv;
 }
 
+struct settling {
+    struct certify *certify;
+    struct batch nodes; /* that are as they are to be */
+};
+
 static void settled(const char *name, const char *comment, const struct error *err, void *context)
 {
-    struct certify *certify = context;
-    const struct node_run *node_run = certify_node_run(certify, name);
-    struct error why;
-    int rv;
+    struct settling *settling = context;
 
     (void)comment;
-    if (err) {
-        certify_note(certify, "%s", err->text);
-        return;
-    }
-    rv = undo_note_settled(&certify->undo, name, &why);
-    if (rv != 0)
-        certify_note(certify, "%s", why.text);
-    if (rv >= 0 && outcome_tested(&node_run->outcome) == VERDICT_PASS)
-        certify_note(certify, "%s released; it was drained: %s", name, node_run->slurm->reason);
+    if (err)
+        certify_note(settling->certify, "%s", err->text);
+    else if (batch_add(&settling->nodes, name, "") != 0)
+        certify_note(settling->certify, "%s: no memory to note that it is settled", name);
 }
 
 /* The node's drain, which we had lifted, is as it is to be. node: as it is by now. */
@@ -111,9 +110,22 @@ static void settle_add(struct certify *certify, const struct node_run *node_run,
 
 static void settle(struct certify *certify, struct batch *comments)
 {
+    struct settling settling = {.certify = certify};
     struct error err;
+    int rv;
 
-    batch_apply(comments, certify->operations->set_comment, settled, certify, &err);
+    batch_apply(comments, certify->operations->set_comment, settled, &settling, &err);
+    rv = settling.nodes.count > 0 ? undo_note_settled(&certify->undo, &settling.nodes, &err) : 0;
+    if (rv != 0)
+        certify_note(certify, "%s", err.text);
+    for (size_t i = 0; rv >= 0 && i < settling.nodes.count; i++) {
+        const struct node_run *node_run = certify_node_run(certify, settling.nodes.nodes[i].name);
+
+        if (outcome_tested(&node_run->outcome) == VERDICT_PASS)
+            certify_note(certify, "%s released; it was drained: %s", node_run->name,
+                         node_run->slurm->reason);
+    }
+    batch_clear(&settling.nodes);
 }
 
 static size_t drain_cap(const struct certify *certify)

@@ -124,22 +124,23 @@ void cluster_clear(struct cluster *cluster)
 }
 
 /* the journal */
-int undo_note_resume(struct undo *undo, const char *node, const char *reason, struct error *err)
+int undo_note_resumes(struct undo *undo, const struct batch *drains, struct error *err)
 {
     (void)undo;
-    (void)reason;
     if (turn(err) != 0)
         return -1;
-    world[place_of(node)].is_noted = true;
+    for (size_t i = 0; i < drains->count; i++)
+        world[place_of(drains->nodes[i].name)].is_noted = true;
     return 0;
 }
 
-int undo_note_settled(struct undo *undo, const char *node, struct error *err)
+int undo_note_settled(struct undo *undo, const struct batch *nodes, struct error *err)
 {
     (void)undo;
     if (turn(err) != 0)
         return -1;
-    world[place_of(node)].is_settled = true;
+    for (size_t i = 0; i < nodes->count; i++)
+        world[place_of(nodes->nodes[i].name)].is_settled = true;
     return 0;
 }
 

@@ -189,6 +189,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
     return -1;
 }
 
+static int syncs;
 static bool is_full_later; /* the disk of a server, which says so when it is to be written */
 
 int __wrap_fdatasync(int fd);
@@ -196,6 +197,7 @@ int __wrap_fdatasync(int fd)
 {
     struct stat status;
 
+    syncs++;
     if (!is_full_later || (fstat(fd, &status) == 0 && status.st_nlink == 0))
         return 0;
     errno = EDQUOT;
@@ -383,6 +385,61 @@ static void sets_down_what_is_still_as_muster_drained_it(int argc, char **argv)
     found_count = 0;
 }
 
+static int resume_note(struct undo *undo, const char *node, const char *reason, struct error *err)
+{
+    struct batch drains = {0};
+    int rv;
+
+    batch_add(&drains, node, reason);
+    rv = undo_note_resumes(undo, &drains, err);
+    batch_clear(&drains);
+    return rv;
+}
+
+static int settled_note(struct undo *undo, const char *node, struct error *err)
+{
+    struct batch nodes = {0};
+    int rv;
+
+    batch_add(&nodes, node, "");
+    rv = undo_note_settled(undo, &nodes, err);
+    batch_clear(&nodes);
+    return rv;
+}
+
+/* A thousand waits for a disk are seconds, in which nodes are drained that are to be tested. */
+static void notes_many_nodes_at_once(int argc, char **argv)
+{
+    struct batch drains = {0}, two = {0};
+    struct error err = {""};
+    struct undo undo;
+    char *text;
+
+    undo_begin(&operations, directory, "many", "one", argc, argv, &undo, &err);
+    batch_add(&drains, "n1", "muster: one");
+    batch_add(&drains, "n2", "muster: two");
+    batch_add(&drains, "n3", "muster: three");
+    batch_add(&two, "n1", "");
+    batch_add(&two, "n2", "");
+    syncs = 0;
+    is_int(undo_note_resumes(&undo, &drains, &err), 0, "drains of three nodes are noted");
+    is_int(syncs, 1, "... and the disk is waited for once");
+    is_int(undo_note_settled(&undo, &two, &err), 0, "two of them are settled");
+    is_int(syncs, 2, "... and it is waited for once more");
+    text = journal_read(undo.journal);
+    has_str(text ? text : "",
+            "\nresume n1 muster: one\nresume n2 muster: two\nresume n3 muster: three\n"
+            "settled n1\nsettled n2\n",
+            "... with a line for each");
+    free(text);
+    batch_add(&drains, "n 4", "muster: four");
+    is_int(undo_note_resumes(&undo, &drains, &err), -1, "of a name that no line can have");
+    is_int(syncs, 2, "... none of its batch is noted");
+    batch_clear(&drains);
+    batch_clear(&two);
+    is_int(undo_end(&undo, NULL, &err), 0, "... and the run ends");
+}
+
 static void test_full(int argc, char **argv)
 {
     struct rlimit whole, full;
@@ -394,20 +451,20 @@ static void test_full(int argc, char **argv)
     is_int(undo_begin(&operations, directory, "full", "one", argc, argv, &undo, &err), 0,
            "a run whose disk becomes full");
     undo_note_reservation(&undo, "r1", "gone,n[1-4]", &err);
-    undo_note_resume(&undo, "n1", "muster: one", &err);
-    undo_note_resume(&undo, "n2", "muster: two", &err);
+    resume_note(&undo, "n1", "muster: one", &err);
+    resume_note(&undo, "n2", "muster: two", &err);
     fstat(undo.journal, &before);
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &whole);
     full = (struct rlimit){(rlim_t)before.st_size + 8, whole.rlim_max};
     setrlimit(RLIMIT_FSIZE, &full);
-    is_int(undo_note_resume(&undo, "n3", "muster: three", &err), -1,
+    is_int(resume_note(&undo, "n3", "muster: three", &err), -1,
            "a change that cannot be noted is left");
     has_str(err.text, "cannot write the journal ", "... and it is told why");
     fstat(undo.journal, &after);
     is_int((long)after.st_size, (long)before.st_size, "... no part of a line is left");
-    is_int(undo_note_settled(&undo, "n1", &err), 1, "what has happened, and cannot be noted");
-    is_int(undo_note_settled(&undo, "n2", &err), 0, "... is told once");
+    is_int(settled_note(&undo, "n1", &err), 1, "what has happened, and cannot be noted");
+    is_int(settled_note(&undo, "n2", &err), 0, "... is told once");
     setrlimit(RLIMIT_FSIZE, &whole);
     is_int(undo_note_job(&undo, "j1", geteuid(), &err), 0, "with room again it goes on");
     is_int(undo_end(&undo, print_text, &err), 0, "... to its end");
@@ -420,7 +477,7 @@ static void test_full(int argc, char **argv)
     is_str(undo.path, "", "... has its journal in memory");
     has_str(err.text, "(No space left on device)", "... and is told why");
     is_int(count_journals(), 0, "... nothing is left on the disk");
-    is_int(undo_note_settled(&undo, "n1", &err), 0, "... it notes what it does");
+    is_int(settled_note(&undo, "n1", &err), 0, "... it notes what it does");
     is_int(undo_end(&undo, print_text, &err), 0, "... and ends");
 
     is_full_later = true;
@@ -429,7 +486,7 @@ static void test_full(int argc, char **argv)
     is_str(undo.path, "", "... has its journal in memory");
     has_str(err.text, "(Disk quota exceeded)", "... and is told why");
     is_int(count_journals(), 0, "... nothing is left on the disk");
-    is_int(undo_note_settled(&undo, "n1", &err), 0, "... it notes what it does");
+    is_int(settled_note(&undo, "n1", &err), 0, "... it notes what it does");
     is_int(undo_end(&undo, print_text, &err), 0, "... and ends");
     is_full_later = false;
 }
@@ -461,13 +518,13 @@ int main(int argc, char **argv)
     is_int(count_journals(), 1, "... and leaves the first one's journal");
     undo_note_reservation(&undo, "r1", "gone,n[1-4]", &err);
     undo_note_job(&undo, "j1", geteuid(), &err);
-    undo_note_resume(&undo, "n1", "muster: one", &err);
-    undo_note_resume(&undo, "n2", "muster: two", &err);
-    undo_note_resume(&undo, "n3", "muster: three", &err);
-    undo_note_resume(&undo, "n4", "muster: four", &err);
-    undo_note_resume(&undo, "gone", "muster: five", &err);
-    undo_note_resume(&undo, "n6", "muster: six", &err);
-    undo_note_settled(&undo, "n2", &err);
+    resume_note(&undo, "n1", "muster: one", &err);
+    resume_note(&undo, "n2", "muster: two", &err);
+    resume_note(&undo, "n3", "muster: three", &err);
+    resume_note(&undo, "n4", "muster: four", &err);
+    resume_note(&undo, "gone", "muster: five", &err);
+    resume_note(&undo, "n6", "muster: six", &err);
+    settled_note(&undo, "n2", &err);
     is_int(undo_end(&undo, print_text, &err), 0, "the first ends");
     is_str(done, "jobs j1;muster: one n1;muster: three n3;x n3;unreserve r1;",
            "... jobs first, then nodes that are not settled, then reservations");
@@ -479,6 +536,7 @@ int main(int argc, char **argv)
     reports_what_others_have_changed(argc, argv);
     sets_down_what_is_still_as_muster_drained_it(argc, argv);
     test_full(argc, argv);
+    notes_many_nodes_at_once(argc, argv);
     snprintf(command, sizeof command, "rmdir '%s'", directory);
     is_int(system(command), 0, "no file is left behind");
     return tap_done();
