@@ -284,16 +284,18 @@ static void seen_fill(const struct run *run, int status, struct run_seen *seen)
 {
     *seen = (struct run_seen){.status = status,
                               .is_stopped = launch_stop != 0,
-                              .left_s = run->job.left_s,
                               .restarts = run->restarts + run->job.requeues,
                               .most_restarts = (int)run->options->max_restarts,
                               .has_repeated = run->has_repeated};
 }
 
-static struct run_decision decide(struct run *run, const struct run_seen *seen)
+/* With the time that is left by now: a preflight may have taken minutes of it. */
+static struct run_decision decide(struct run *run, struct run_seen *seen)
 {
-    struct run_decision decision = run_decide(seen);
+    struct run_decision decision;
 
+    seen->left_s = run->job.end_s - clock_s();
+    decision = run_decide(seen);
     print_event(run, "decision",
                 json_pack("{ss ss}", "action", run_action_name(decision.action), "reason",
                           run_reason_name(decision.reason)));
@@ -302,8 +304,7 @@ static struct run_decision decide(struct run *run, const struct run_seen *seen)
 
 /* ---------------------------------------------------------------- going on */
 
-/* Queues the job again without the nodes at fault and waits for Slurm to end this process, so that
- * the rest of the job script is not run. Returns where it is not queued. */
+/* Queues the job again without the nodes at fault. Returns where it is not queued. */
 static void requeue(struct run *run)
 {
     struct error err = {""};

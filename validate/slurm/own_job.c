@@ -35,7 +35,8 @@ static int fill(const slurm_job_info_t *info, struct own_job *job, struct error 
         (info->job_state & JOB_STATE_BASE) == JOB_RUNNING && !(info->job_state & JOB_COMPLETING);
     job->uid = info->user_id;
     job->requeues = info->restart_cnt;
-    job->left_s = info->time_limit == INFINITE ? INFINITY : difftime(info->end_time, time(NULL));
+    job->end_s =
+        info->time_limit == INFINITE ? INFINITY : clock_s() + difftime(info->end_time, time(NULL));
     return 0;
 }
 

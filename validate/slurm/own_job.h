@@ -19,8 +19,8 @@ struct own_job {
     bool can_requeue;         /* a batch job without --no-requeue */
     bool is_heterogeneous, is_running;
     uid_t uid;
-    int requeues;  /* how often it was queued again */
-    double left_s; /* of its time limit; INFINITY: it has none */
+    int requeues; /* how often it was queued again */
+    double end_s; /* clock_s() at the end of its time limit; INFINITY: it has none */
 };
 
 /* Returns 0, or -1 with err and job empty. Release with own_job_clear(). */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/slurm/own_job.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "lib/base/clock.h"
 #include "tests/unit/tap.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
@@ -14,7 +17,11 @@
 static char nodes[] = "n[1-2]", app[] = "app", keeper[] = OWN_JOB_KEEPER, ours[] = "n1",
             theirs[] = "n5";
 static slurm_job_info_t jobs[2] = {
-    {.nodes = nodes, .array_job_id = 36, .array_task_id = 3, .job_state = JOB_RUNNING},
+    {.nodes = nodes,
+     .array_job_id = 36,
+     .array_task_id = 3,
+     .job_state = JOB_RUNNING,
+     .time_limit = 10},
     {.nodes = nodes, .array_job_id = 36, .array_task_id = 1, .job_state = JOB_RUNNING}};
 static job_step_info_t steps[] = {
     {.step_id = {.job_id = 36, .step_id = 1}, .array_job_id = 36, .name = app, .nodes = ours},
@@ -121,8 +128,26 @@ static void has_steps_of_its_own(void)
     is_int(kills, 0, "... and no step that has the number of another's is ended");
 }
 
+/* The time that is left is less at each look at the clock, without another at the job. */
+static void has_an_end(void)
+{
+    struct own_job job;
+    struct error err = {""};
+    double begin = clock_s();
+
+    jobs[0].end_time = time(NULL) + 600;
+    is_int(own_job_load(36, &job, &err), 0, "a job with a time limit");
+    ok(job.end_s > begin + 590 && job.end_s < clock_s() + 601, "... ends at its end");
+    own_job_clear(&job);
+    jobs[0].time_limit = INFINITE;
+    own_job_load(36, &job, &err);
+    ok(isinf(job.end_s), "... one without never does");
+    own_job_clear(&job);
+}
+
 int main(void)
 {
+    has_an_end();
     requeues(36, "36_3");
     requeues(37, "36_1");
     requeues(7, "7");
