@@ -16,6 +16,8 @@ ROW(real, RUN_STEP_S, 5, "s", "chosen 2026-11", "for the step of an earlier star
 ROW(real, KEEPER_BEAT_S, 10, "s", "chosen 2026-11", "between the bytes that muster run writes to the keeper's step") \
 ROW(integer, KEEPER_LOOK_S, 30, "s", "chosen 2026-11", "that the keeper waits for a byte; after each without one it asks for the job: one small request") \
 ROW(integer, KEEPER_SILENT, 2, "waits", "chosen 2026-11", "without a byte before the keeper asks whether the job still has the script's node") \
+ROW(integer, RUN_REQUEUE_S, 180, "s", "chosen 2026-11", "for a slurmctld that is started again, or for its backup, to take or to act on a request to queue the job again: SlurmctldTimeout is 120 s") \
+ROW(integer, RUN_REQUEUE_EACH_S, 10, "s", "chosen 2026-11", "between such requests that fail") \
 ROW(real, RUN_EXCLUDE_S, 20, "s", "chosen 2026-11", "that muster run tries to exclude nodes from a job just queued again: less than Slurm's KillWait, 30 s by default")
 /* clang-format on */
 RUN_CONSTANTS(CONSTANT_DEFINE)

@@ -11,5 +11,6 @@ muster_SOURCES += \
 	validate/run/keeper.c validate/run/keeper.h \
 	validate/run/launch.c validate/run/launch.h \
 	validate/run/layout.c validate/run/layout.h \
+	validate/run/requeue.c validate/run/requeue.h \
 	validate/run/script.c validate/run/script.h \
 	# end of run

@@ -22,6 +22,7 @@
 #include "validate/run/keeper.h"
 #include "validate/run/launch.h"
 #include "validate/run/layout.h"
+#include "validate/run/requeue.h"
 #include "validate/run/script.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/own_job.h"
@@ -307,20 +308,16 @@ static struct run_decision decide(struct run *run, struct run_seen *seen)
 /* Queues the job again without the nodes at fault. Returns where it is not queued. */
 static void requeue(struct run *run)
 {
-    struct error err = {""};
     int rv = 0;
 
     for (size_t i = 0; i < run->at_fault.count; i++)
         rv |= hostlist_append(&run->job.excluded, run->at_fault.names[i]);
     print_message(run, "too few good nodes left; requeueing job %u without %s", run->job_id,
                   hostlist_text(&run->at_fault).text);
-    signal(SIGTERM, SIG_IGN);
-    rv = rv == 0 ? own_job_requeue(&run->job, &err) : error_set(&err, "no memory");
     if (rv != 0)
-        print_message(run, "%s", err.text);
-    signal(SIGTERM, SIG_DFL);
-    while (rv >= 0)
-        pause();
+        print_message(run, "no memory");
+    else
+        requeue_until_ended(run->name, run->job_id, &run->job);
 }
 
 static void print_end(const struct run *run, const struct run_decision *decision, int status)

@@ -264,10 +264,10 @@ tests_unit_validate_run_examine_t_SOURCES = tests/unit/validate/run/examine.c va
 tests_unit_validate_run_examine_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=step_muster
 tests_unit_validate_run_examine_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_run_run_t_SOURCES = tests/unit/validate/run/run.c validate/run/decide.c validate/run/keeper.c \
-	validate/run/hang.c validate/run/launch.c validate/run/layout.c validate/run/script.c \
+	validate/run/hang.c validate/run/launch.c validate/run/layout.c validate/run/requeue.c validate/run/script.c \
 	validate/slurm/complaint.c validate/slurm/long_list.c validate/slurm/process.c validate/slurm/step.c \
 	validate/slurm/user.c
-tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=poll
+tests_unit_validate_run_run_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=execvp,--wrap=poll,--wrap=sleep
 tests_unit_validate_run_run_t_LDADD = $(libreport) $(unit_libs) $(muster_libs)
 tests_unit_validate_scheduling_policy_verify_t_LDADD = validate/scheduling/libscheduling.a $(unit_libs)
 tests_unit_validate_slurm_allocation_t_CFLAGS = $(AM_CFLAGS) $(SLURM_CFLAGS)

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <poll.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "validate/run/keeper.h"
 #include "validate/run/launch.h"
 #include "validate/run/layout.h"
+#include "validate/run/requeue.h"
 #include "validate/run/script.h"
 #include "validate/slurm/cluster.h"
 
@@ -159,6 +161,11 @@ static void keeping(void)
  * the script is, and then n3. Its requeue has this outcome. */
 static int requeued, looks;
 
+/* ... and of the job that is queued again by muster run itself: */
+static bool is_requeue;
+static int refusals, requests, sleeps;
+static jmp_buf ended;
+
 int __real_poll(struct pollfd *polled, nfds_t count, int wait_ms);
 int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms);
 int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms)
@@ -183,7 +190,9 @@ int own_job_load(uint32_t id, struct own_job *job, struct error *err)
     static const char *const nodes[] = {"n[1-3]", "n[2-3]", "n2"};
 
     (void)id;
-    *job = (struct own_job){.name = "7", .is_running = true};
+    *job = (struct own_job){.name = "7", .is_running = !is_requeue || looks++ == 1};
+    if (is_requeue)
+        return 0;
     return hostlist_expand(nodes[looks++], &job->nodes, err);
 }
 
@@ -197,9 +206,41 @@ int own_job_requeue(const struct own_job *job, struct error *err)
 {
     ok(strcmp(job->name, "7") == 0 && hostlist_contains(&job->excluded, "n1"),
        "queued again without the script's node");
+    requests++;
+    if (refusals > 0) {
+        refusals--;
+        return error_set(err, "slurmctld is away");
+    }
     if (requeued != 0)
         error_set(err, "refused");
     return requeued;
+}
+
+unsigned __real_sleep(unsigned seconds);
+unsigned __wrap_sleep(unsigned seconds);
+unsigned __wrap_sleep(unsigned seconds)
+{
+    if (!is_requeue)
+        return __real_sleep(seconds);
+    if (++sleeps == 5)
+        longjmp(ended, 1);
+    return 0;
+}
+
+static void requeueing(void)
+{
+    struct own_job job = {.name = "7"};
+
+    hostlist_append(&job.excluded, "n1");
+    is_requeue = true;
+    refusals = 2;
+    requeued = looks = requests = 0;
+    if (setjmp(ended) == 0)
+        requeue_until_ended("muster run", 7, &job);
+    is_int(sleeps, 5, "a job that is to be queued again waits for its end");
+    is_int(requests, 4, "... until slurmctld is there, and once more after it lost the request");
+    is_requeue = false;
+    own_job_clear(&job);
 }
 
 /* What is told when the requeue has that outcome. */
@@ -430,6 +471,7 @@ int main(void)
     nobody();
     keeping();
     telling();
+    requeueing();
 
     is_chosen("n[1-5]", "", "", 4, "n[1-4]", "the last node is the spare");
     is_chosen("n[1-5]", "n[1-4]", "n2", 4, "n[1,3-5]", "a spare for the node at fault");
