@@ -20,7 +20,8 @@ const char *certify_level_name(enum certify_level level)
 
 void certify_note(struct certify *certify, const char *format, ...)
 {
-    static const char cut[] = " ... (cut)";
+    static const char cut[] = " ... (cut) ... ";
+    enum { KEPT = 512 }; /* of its end, which says why and what is next, after the names */
     char *text;
     va_list values;
     int length;
@@ -31,8 +32,16 @@ void certify_note(struct certify *certify, const char *format, ...)
     if (length < 0)
         return;
     table_clean(text);
-    if (length > RECORDFILE_MESSAGE) /* a list of a thousand nodes: muster report would doubt it */
-        memcpy(text + RECORDFILE_MESSAGE - strlen(cut), cut, sizeof cut);
+    length = (int)strlen(text);
+    if (length >
+        RECORDFILE_MESSAGE) { /* a list of a thousand nodes: muster report would doubt it */
+        char *end = text + RECORDFILE_MESSAGE - KEPT, *kept = text + length - KEPT;
+
+        while (((unsigned char)*kept & 0xc0) == 0x80) /* not in the middle of a letter */
+            kept++;
+        memmove(end, kept, strlen(kept) + 1);
+        memcpy(end - strlen(cut), cut, strlen(cut));
+    }
     hostlist_append(&certify->notes, text);
     free(text);
 }

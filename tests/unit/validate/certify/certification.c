@@ -29,6 +29,7 @@
 #include "validate/command/report.h"
 #include "validate/history/history.h"
 #include "validate/history/stage_values.h"
+#include "validate/report/recordfile.h"
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/ended.h"
 #include "validate/slurm/ran.h"
@@ -100,6 +101,7 @@ static struct setup {
     const char *full_reason;
     const char *drained_late; /* the node that an administrator drains after the tests */
     const char *freed;        /* the one that is taken out of the run's reservation then */
+    const char *begun_late;   /* the one that a user's job begins on before it is reserved */
     int leaving;         /* so often muster-launch loses its job to a drain, of n2, then of n6 */
     bool is_ended_early; /* ... each time, without a drain */
     /* no job is given: its user is none, the site does not allow it, or nobody knows why */
@@ -165,6 +167,7 @@ static const struct setup usual = {.others = "fan broken",
                                    .full_reason = "SlurmdSpoolDir is full",
                                    .drained_late = "",
                                    .freed = "",
+                                   .begun_late = "",
                                    .dying = "",
                                    .dying_in = "muster-links",
                                    .slow_rail = "",
@@ -206,6 +209,7 @@ static int host_steps;      /* how often muster-host was started */
 static double waited_s;     /* in MPI_Init, the longest of all steps */
 static bool probe_is_named; /* the step that asks whether the battery starts */
 static int late_jobs;       /* that were asked for with a node that was drained late */
+static int preempting_jobs; /* that were asked for with a node that a user's job has begun on */
 enum { LAST_TRY = 60 };     /* of a job: after it the campaign is stopped */
 static int job_tries;
 static bool links_were_quick;  /* muster-links, when it ran last */
@@ -466,6 +470,12 @@ static int load_nodes(struct cluster *cluster, struct error *err)
          (setup.restarts == AFTER_THE_CERTIFICATES && world.nodes[3].is_issued)))
         setup.refused_turn = turns + 1;
     rv = load_all(cluster, err);
+    if (rv == 0 && *setup.begun_late) {
+        struct cluster_node *node = cluster_node(cluster, setup.begun_late);
+
+        node->is_idle = false;
+        node->is_allocated = true;
+    }
     if (rv == 0 && setup.is_taken) {
         struct cluster_node *node = cluster_node(cluster, setup.spoiling);
 
@@ -732,6 +742,7 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
         world.job = 0;
         return error_set(err, "ReqNodeNotAvail");
     }
+    preempting_jobs += hostlist_contains(request->nodes, setup.begun_late);
     if (setup.most_nodes > 0 && request->nodes->count > setup.most_nodes)
         return error_set(err, "Requested partition configuration not available now");
     snprintf(world.job_name, sizeof world.job_name, "%s", request->job_name);
@@ -1807,6 +1818,26 @@ static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
                 "... which is said");
 }
 
+/* Names come first in a note, why and what is next come last. */
+static void cuts_names_of_a_note(void)
+{
+    struct certify noting = {0};
+    char names_of_many[3 * RECORDFILE_MESSAGE];
+
+    memset(names_of_many, 'n', sizeof names_of_many - 1);
+    names_of_many[sizeof names_of_many - 1] = '\0';
+    certify_note(&noting, "%s: left for another run; next: muster certify --campaign NAME",
+                 names_of_many);
+    is_int((long long)noting.notes.count, 1, "a note of a thousand nodes");
+    is_int((long long)strlen(noting.notes.names[0]), RECORDFILE_MESSAGE,
+           "... is as long as a record may have it");
+    ok(strstr(noting.notes.names[0], "nnn ... (cut) ... nnn") &&
+           strstr(noting.notes.names[0], ": left for another run; next: muster certify "
+                                         "--campaign NAME"),
+       "... and is cut in the names");
+    hostlist_clear(&noting.notes);
+}
+
 /* The certificates' job has to wait for n2, whose epilog hangs. n3 has failed, and answers. */
 static void removes_the_certificate_where_another_node_hangs(void)
 {
@@ -2365,6 +2396,17 @@ static void asks_for_no_job_with_a_node_that_is_drained(void)
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
 }
 
+/* A user's job is quicker than the run's reservation: Slurm would end it for the run's. */
+static void preempts_no_job_that_began_before_the_reservation(void)
+{
+    setup.begun_late = "n2";
+    preempting_jobs = 0;
+    run();
+    is_int(preempting_jobs, 0, "no job is asked for with a node that a user's job has begun on");
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... which is unknown");
+    ok(!world.nodes[1].is_drained && world.nodes[0].is_issued, "... and the others are certified");
+}
+
 /* Somebody changes the reservation of the run. */
 static void leaves_a_node_that_is_taken_out_of_the_reservation(void)
 {
@@ -2905,6 +2947,7 @@ static void (*const tests[])(void) = {
     is_cut_off_in_the_stage_that_noticed,
     fails_no_node_that_slurm_reboots,
     removes_the_certificate_where_another_node_hangs,
+    cuts_names_of_a_note,
     waits_for_epilogs_that_are_slow,
     asks_no_node_that_is_down_to_remove_its_certificate,
     certificate_kept,
@@ -2917,6 +2960,7 @@ static void (*const tests[])(void) = {
     keeps_the_certificate_of_what_slurm_took_away,
     full_disk,
     asks_for_no_job_with_a_node_that_is_drained,
+    preempts_no_job_that_began_before_the_reservation,
     leaves_a_node_that_is_taken_out_of_the_reservation,
     missing_program,
     dies_in_each,
