@@ -118,6 +118,9 @@ FAULT(GPU_ROW_REMAP_FAILED, "gpu_row_remap_failed", FAIL, HEALTH, CALL_VENDOR, \
 FAULT(GPU_ROW_REMAP_PENDING, "gpu_row_remap_pending", WARN, NEVER, RESET_GPU, \
     "Reset the GPU when no job uses it.", \
     "a bad memory row of a GPU waits to be remapped at the next reset") \
+FAULT(GPU_ECC_PENDING, "gpu_ecc_pending", WARN, NEVER, RESET_GPU, \
+    "Reset the GPU when no job uses it, or set its ECC mode back (nvidia-smi --ecc-config).", \
+    "the ECC mode of a GPU was changed and waits for the next reset") \
 FAULT(GPU_ROWS_WORN, "gpu_rows_worn", WARN, NEVER, CALL_VENDOR, \
     "Ask the vendor whether to replace the GPU.", \
     "a GPU has remapped very many memory rows") \

@@ -91,6 +91,18 @@ static void evaluate_errors(struct evaluation *evaluation, const struct accelera
              "has more SRAM errors than its vendor allows");
 }
 
+/* The next reset, whoever makes it, changes what protects the memory and how much there is. */
+static void evaluate_ecc_mode(struct evaluation *evaluation, const struct accelerator *device)
+{
+    long long now = accelerator_number(device, ACCELERATOR_ECC_ENABLED);
+    long long pending = accelerator_number(device, ACCELERATOR_ECC_PENDING);
+
+    if (now >= 0 && pending >= 0 && now != pending)
+        find(evaluation, device, FAULT_GPU_ECC_PENDING, ACCELERATOR_ECC_PENDING, (double)now,
+             "has ECC %s, and from its next reset on %s", now > 0 ? "on" : "off",
+             pending > 0 ? "on" : "off");
+}
+
 static void evaluate_rows(struct evaluation *evaluation, const struct accelerator *device)
 {
     const struct accelerator_traits *traits = accelerator_traits(evaluation->report->vendor);
@@ -345,6 +357,7 @@ static void evaluate_device(struct evaluation *evaluation, const struct accelera
     }
     evaluate_recovery(evaluation, device);
     evaluate_errors(evaluation, device);
+    evaluate_ecc_mode(evaluation, device);
     evaluate_rows(evaluation, device);
     evaluate_clocks(evaluation, device);
     evaluate_temperature(evaluation, device);

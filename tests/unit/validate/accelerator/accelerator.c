@@ -183,6 +183,9 @@ static void faults(void)
     finds("gpu3.temperature 94", "gpu_hot " AT3 "is at 94 C\n", "heat");
     finds("gpu3.power_limit 350000",
           "gpu_power_limited " AT3 "is limited to 350 W, its default is 700 W\n", "a power limit");
+    finds("gpu3.ecc_pending 0",
+          "gpu_ecc_pending " AT3 "has ECC on, and from its next reset on off\n",
+          "an ECC mode that waits for a reset");
     finds("gpu3.pcie_width 8", "pcie_degraded " AT3 "uses 8 of 16 PCIe lanes\n", "half the lanes");
     finds("gpu3.pcie_generation 1", "", "a link that saves power is no fault");
     finds("gpu3.links_down 1",
