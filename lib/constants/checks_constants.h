@@ -12,6 +12,7 @@ ROW(integer, CHECK_SHM_LEAST_MIB, 64, "MiB", "chosen 2026-11", "of /dev/shm; con
 ROW(real, CHECK_SPACE_FULL_PERCENT, 1, "%", "chosen 2026-11", "free of a file system, below which the next write of a job may fail") \
 ROW(real, CHECK_SPACE_LOW_PERCENT, 5, "%", "chosen 2026-11", "free of a file system, below which there is a warning") \
 ROW(integer, ACCELERATOR_MEMORY_HELD_BYTES, 1 << 30, "bytes", "chosen 2026-11", "in use on a GPU without a process: contexts of the driver") \
+ROW(integer, ACCELERATOR_FABRIC_S, 600, "s", "chosen 2026-11", "after a node's boot for its GPUs to join the NVLink fabric, which waits for the fabric manager: no fault before") \
 ROW(real, ACCELERATOR_SAMPLES_S, 0.1, "s", "standard 2026-11: AMD SMI, amdsmi_get_violation_status(): the firmware renews its counters that often", "between two samples of what lowers an AMD GPU's clocks") \
 /* rates of error counters */ \
 ROW(integer, RATES_ERRORS_MOST, 10, "errors", "chosen 2026-11", "of a link within the window: more than a switch that restarts makes") \

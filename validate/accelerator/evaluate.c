@@ -282,9 +282,15 @@ static void evaluate_fabric(struct evaluation *evaluation, const struct accelera
     const struct accelerator *first = device;
 
     if (state == FABRIC_STARTED_NOT || state == FABRIC_IN_PROGRESS) {
-        find(evaluation, device, FAULT_GPU_FABRIC_DOWN, ACCELERATOR_FABRIC_STATE, FABRIC_DONE,
-             "has not joined the NVLink fabric: %s",
-             state == FABRIC_IN_PROGRESS ? "in progress" : "not started");
+        double up_s = evaluation->view->up_s;
+        bool is_new = up_s > 0 && up_s < ACCELERATOR_FABRIC_S;
+        char since[48] = "";
+
+        if (is_new)
+            snprintf(since, sizeof since, ", %.0f s after the node's boot", up_s);
+        find(evaluation, device, is_new ? FAULT_NOT_MEASURED : FAULT_GPU_FABRIC_DOWN,
+             ACCELERATOR_FABRIC_STATE, FABRIC_DONE, "has not joined the NVLink fabric: %s%s",
+             state == FABRIC_IN_PROGRESS ? "in progress" : "not started", since);
         return;
     }
     if (state != FABRIC_DONE)

@@ -25,6 +25,7 @@ struct accelerator_view {
     const bool *can_open;
     /* Whether a process belongs to no job; its name goes into name. NULL: none does. */
     bool (*is_foreign)(pid_t pid, char name[64]);
+    double up_s; /* since the node's boot; 0: not known, and long ago */
 };
 
 /* Reports each finding to found. Returns how many there were.

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
 #include "lib/node/device.h"
@@ -113,7 +114,8 @@ static void report_read(const struct checks *checks, const struct accelerator_re
 static void report_vendor(const struct checks *checks, enum gpu_vendor vendor)
 {
     const struct accelerator_report *report = checks->accelerators->reports[vendor];
-    struct accelerator_view view = {.inventory = checks->inventory, .is_foreign = is_foreign};
+    struct accelerator_view view = {
+        .inventory = checks->inventory, .is_foreign = is_foreign, .up_s = clock_up_s()};
     bool can_open[INVENTORY_GPUS];
 
     if (checks->accelerators->errors[vendor][0])

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/constants/checks_constants.h"
 #include "tests/unit/tap.h"
 #include "validate/accelerator/evaluate.h"
 
@@ -66,10 +67,13 @@ static void with(enum gpu_vendor of, const char *build, const char *file)
     add(build, file);
 }
 
+static double up_s; /* since the node's boot; 0: not known */
+
 /* NULL: no state, and so no driver. */
 static void look(const char *state)
 {
-    struct accelerator_view view = {.inventory = &node, .is_foreign = calls_all_foreign};
+    struct accelerator_view view = {
+        .inventory = &node, .is_foreign = calls_all_foreign, .up_s = up_s};
     struct error err = {""};
     FILE *file;
 
@@ -216,6 +220,17 @@ static void faults(void)
     finds("gpu3.fabric_state 2",
           "gpu_fabric_down " AT3 "has not joined the NVLink fabric: in progress\n",
           "no fabric yet");
+    up_s = ACCELERATOR_FABRIC_S + 1;
+    finds("gpu3.fabric_state 1",
+          "gpu_fabric_down " AT3 "has not joined the NVLink fabric: not started\n",
+          "... long after the boot");
+    up_s = 45;
+    finds("gpu3.fabric_state 2",
+          "not_measured " AT3
+          "has not joined the NVLink fabric: in progress, 45 s after the node's "
+          "boot\n",
+          "... soon after it, which is no fault");
+    up_s = 0;
     finds("gpu3.fabric_status 999",
           "gpu_fabric_down " AT3 "could not join the NVLink fabric: error 999\n", "... or never");
     finds("gpu3.fabric_health 3",
