@@ -346,6 +346,35 @@ static bool forget_pairs(sqlite3 *database)
     return database_run(database, query, NULL, RUNS_WITH_PAIRS);
 }
 
+/* Of a campaign the names of its nodes, which each run has, are kept of its newest run alone:
+ * campaign_read() asks for no others. */
+static bool forget_campaign_names(sqlite3 *database, const struct history_run *run, double now,
+                                  const struct records *records)
+{
+    static const char query[] =
+        "UPDATE records SET message = NULL WHERE node IS NULL AND suite = 'certify'"
+        " AND test = 'campaign' AND part = ?1 AND message NOT NULL AND run IN"
+        " (SELECT run FROM runs WHERE run <> ?2 AND cluster IS ?3 AND time <= ?4)";
+    const struct record *campaign = NULL;
+    sqlite3_stmt *statement;
+    bool is_done;
+
+    for (size_t i = 0; i < records->count && !campaign; i++)
+        if (is_of_campaign(&records->items[i]) && records->items[i].message)
+            campaign = &records->items[i];
+    if (!campaign || run->is_dry_run)
+        return true;
+    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) != SQLITE_OK)
+        return false;
+    database_bind_text(statement, 1, campaign->part);
+    database_bind_text(statement, 2, run->run);
+    database_bind_text(statement, 3, run->cluster);
+    sqlite3_bind_double(statement, 4, now);
+    is_done = database_insert(statement);
+    sqlite3_finalize(statement);
+    return is_done;
+}
+
 /* When what is kept begins. A run's age counts from the one before it where that is earlier. Where
  * no run was stored for longer than what is kept a clock may have been ahead since: there it counts
  * from the last one before. */
@@ -384,6 +413,7 @@ int history_add(const char *path, const struct history_run *run, const struct hi
         since = kept_since(database, now, keep_s);
         is_done = is_done && database_add(database, run, now, nodes, count, records) &&
                   (keep_s <= 0 || forget(database, since)) && forget_pairs(database) &&
+                  forget_campaign_names(database, run, now, records) &&
                   sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
         if (!is_done) {
             is_double = sqlite3_errcode(database) == SQLITE_CONSTRAINT;

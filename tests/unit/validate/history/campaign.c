@@ -166,6 +166,26 @@ static void heeds_its_own_cluster(void)
     hostlist_clear(&clusters);
 }
 
+/* How many records of the campaign have names of nodes. */
+static int count_names(const char *campaign)
+{
+    sqlite3 *database = NULL;
+    sqlite3_stmt *statement = NULL;
+    int count = -1;
+
+    sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL);
+    sqlite3_prepare_v2(database,
+                       "SELECT count(*) FROM records WHERE test = 'campaign' AND part = ? AND"
+                       " message NOT NULL",
+                       -1, &statement, NULL);
+    sqlite3_bind_text(statement, 1, campaign, -1, SQLITE_STATIC);
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        count = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return count;
+}
+
 /* Names of no order, of which a list does not fit into one record. */
 static void knows_thousands_of_nodes(void)
 {
@@ -197,6 +217,8 @@ static void knows_thousands_of_nodes(void)
                                                   .rail_mbps = NAN},
                            1, &records, 0, &err),
                0, "run %d of it is added", run);
+    is_int(count_names("summer"), (long long)records.count, "... their names are stored once");
+    is_int(count_names("spring"), 1, "... as are another campaign's");
     is_int(campaign_read(path, "summer", NULL, NULL, &found, &err), 1, "... and read");
     is_int(found.runs, 2, "... of two runs");
     ok(found.is_named, "... all nodes are known");
