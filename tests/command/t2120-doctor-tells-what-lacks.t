@@ -101,6 +101,20 @@ for first in x xx; do
     like "$page" '^\{"host":"[^"]+","precondition":"spool","state":"fail","found":"/x' 'a finding that is cut has its line'
 done
 
+# two rails in one /16, the default route in a /24
+"$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/ethernet.tree" "$root/large" >/dev/null
+mkdir -p "$root"/large/{etc/slurm,proc/sys/net/ipv4/neigh/default}
+printf 'NodeName=DEFAULT CPUs=8\nNodeName=n[1-400]\nNodeName=m[1-90]\n' >"$root/large/etc/slurm/slurm.conf"
+echo 1024 >"$root/large/proc/sys/net/ipv4/neigh/default/gc_thresh3"
+doctor --root "$root/large"
+like "$page" '^warn +neighbors .* holds 1024 addresses \(gc_thresh3\), .* may have 1234' 'a neighbor table that is too small'
+like "$page" '^ +cure: set net.ipv4.neigh.default.gc_thresh3 ' '... with the cure'
+echo 4096 >"$root/large/proc/sys/net/ipv4/neigh/default/gc_thresh3"
+doctor --root "$root/large"
+like "$page" '^pass +neighbors ' '... and one that is not'
+doctor
+like "$page" '^skip +neighbors ' '... or that cannot be read'
+
 mkdir "$root/named"
 echo AccountingStoragePass=hunter2 >"$root/named/cluster-b.conf"
 SLURM_CONF=$root/named/cluster-b.conf "$muster" doctor --here --bundle "$root/named/bundle.tar" >"$root/named/page" 2>&1

@@ -4,6 +4,7 @@
 #include "validate/command/doctor/doctor.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/base/sha256.h"
+#include "lib/base/sysfs.h"
 #include "lib/base/text.h"
 #include "lib/certificate/seal.h"
 #include "lib/constants/command_constants.h"
@@ -225,6 +227,74 @@ static enum verdict look_limits(const struct doctor_site *site, char found[DOCTO
     return look_check(site, "host.limits", found);
 }
 
+/* How many nodes slurm.conf names. */
+static size_t nodes_named(const struct slurm_lines *lines)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < lines->count; i++) {
+        char *text = strncasecmp(lines->lines[i].text, "NodeName", strlen("NodeName")) == 0
+                         ? slurm_line_text(&lines->lines[i], "NodeName")
+                         : NULL;
+        struct hostlist names = {0};
+
+        if (text && strcasecmp(text, "DEFAULT") != 0 && hostlist_expand(text, &names, NULL) == 0)
+            count += names.count;
+        hostlist_clear(&names);
+        free(text);
+    }
+    return count;
+}
+
+static bool is_rail(const struct fabric *fabric, const struct nic *nic)
+{
+    for (size_t i = 0; i < fabric->rail_count; i++)
+        if (fabric->rails[i].nic == nic)
+            return true;
+    return false;
+}
+
+/* How many of so many nodes the host may have as neighbors, over all of its networks: a network has
+ * no more than addresses, and what is behind a router is no neighbor. */
+static size_t neighbors_most(const struct doctor_site *site, size_t nodes)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < site->inventory->nic_count; i++) {
+        const struct nic *nic = &site->inventory->nics[i];
+
+        if (!nic->is_physical && !nic->has_default_route && !is_rail(site->fabric, nic))
+            continue; /* a bridge of containers */
+        for (size_t k = 0; k < nic->address_count; k++) {
+            const char *slash = strchr(nic->addresses[k], '/');
+            int length = slash ? atoi(slash + 1) : 32;
+            double room = ldexp(1, 32 - length) - 2;
+
+            if (!strchr(nic->addresses[k], ':') && room > 0)
+                most += room < (double)nodes ? (size_t)room : nodes;
+        }
+    }
+    return most;
+}
+
+/* Where the kernel's table of neighbors is full, addresses are not resolved, which looks like bad
+ * links. */
+static enum verdict look_neighbors(const struct doctor_site *site, char found[DOCTOR_FOUND])
+{
+    long long limit = sysfs_number(site->root, "proc/sys/net/ipv4/neigh/default/gc_thresh3");
+    size_t nodes = nodes_named(&site->slurm), most = neighbors_most(site, nodes);
+
+    if (limit < 0 || nodes == 0) {
+        SAY("%s", limit < 0 ? "gc_thresh3 of the neighbor table cannot be read"
+                            : "slurm.conf names no nodes");
+        return VERDICT_SKIP;
+    }
+    SAY("the neighbor table holds %lld addresses (gc_thresh3), the nodes on this host's networks "
+        "may have %zu",
+        limit, most);
+    return (long long)most > limit ? VERDICT_WARN : VERDICT_PASS;
+}
+
 static enum verdict look_space(const struct doctor_site *site, const char *path, double least_MB,
                                char found[DOCTOR_FOUND])
 {
@@ -403,6 +473,9 @@ const struct precondition precondition_table[] = {
     {"clock", look_clock, "run chrony or another NTP client", MAY_DIFFER, true, true},
     {"limits", look_limits, "raise slurmd's limits (systemctl edit slurmd)", MAY_DIFFER, false,
      true},
+    {"neighbors", look_neighbors,
+     "set net.ipv4.neigh.default.gc_thresh3 above that in /etc/sysctl.d, and gc_thresh2 to half",
+     MAY_DIFFER, true, true},
     {"state", look_state,
      "create the directory of CertificateFile, owned by root, or free space there", MAY_DIFFER,
      true, true},
