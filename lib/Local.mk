@@ -107,6 +107,7 @@ lib_libmuster_a_SOURCES += \
 	lib/node/gpu/gpu_choice.c lib/node/gpu/gpu_choice.h \
 	lib/node/gpu/gpus.c \
 	lib/node/gpu/intel.c \
+	lib/node/gpu/mig.h \
 	lib/node/gpu/nvidia.c \
 	lib/node/gpu/vendor.h \
 	lib/node/gpu/vendors.c lib/node/gpu/vendors.h \

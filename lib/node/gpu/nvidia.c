@@ -7,6 +7,7 @@
 
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
+#include "lib/node/gpu/mig.h"
 
 /* What the driver shows: NVIDIA's README, chapter "Using the /proc file system interface". */
 
@@ -51,6 +52,41 @@ static void read_key(const char *text, const char *key, char *value, size_t size
     found = found ? found + strspn(found, " \t") : "";
     if (*found && *found != '\n')
         snprintf(value, size, "%.*s", (int)strcspn(found, "\r\n"), found);
+}
+
+/* Of the directory the entries that begin so, with a number behind: "gi7". */
+static size_t count_entries(const char *root, const char *directory, const char *prefix,
+                            size_t (*count_below)(const char *root, const char *path))
+{
+    char **names, path[256];
+    size_t count = sysfs_names(root, &names, "%s", directory), found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(names[i], prefix, strlen(prefix)) != 0)
+            continue;
+        snprintf(path, sizeof path, "%.120s/%.60s", directory, names[i]);
+        found += count_below ? count_below(root, path) : 1;
+    }
+    sysfs_names_free(names, count);
+    return found;
+}
+
+static size_t count_compute_instances(const char *root, const char *instance)
+{
+    return count_entries(root, instance, "ci", NULL);
+}
+
+static size_t count_of_gpu(const char *root, const char *gpu)
+{
+    char mig[256];
+
+    snprintf(mig, sizeof mig, "%.240s/mig", gpu);
+    return count_entries(root, mig, "gi", count_compute_instances);
+}
+
+size_t mig_instances_count(const char *root)
+{
+    return count_entries(root, "proc/driver/nvidia/capabilities", "gpu", count_of_gpu);
 }
 
 static void read_gpu(const char *root, const char *device, struct gpu *gpu)

@@ -10,6 +10,7 @@
 
 #include "lib/constants/battery_constants.h"
 #include "lib/fabric/affinity.h"
+#include "lib/node/gpu/mig.h"
 #include "validate/battery/gpu/usage.h"
 
 void crew_lose(struct crew *crew, int index, const struct worker_request *request,
@@ -212,6 +213,10 @@ void crew_open(struct crew *crew)
         count = crew->instance_count;
     if (!crew->options->has_devices)
         node->device_count = count;
+    /* without a list of them CUDA shows the first one alone */
+    if (!crew->options->has_devices && count == 1 && !getenv("CUDA_VISIBLE_DEVICES") &&
+        mig_instances_count("") > 1)
+        node->device_count = (int)mig_instances_count("");
     node->count = count > GPU_DEVICES_MOST ? GPU_DEVICES_MOST : count;
     open_all(crew, &answer);
     if (crew->options->skips_busy)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/node/gpu/mig.h"
 #include "lib/node/gpu/visible_gpus.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
@@ -243,7 +244,12 @@ static void drivers(void)
     tree_remove(root);
     root = tree_unpack("h100-ib");
     tree_put(root, "proc/driver/nvidia/capabilities/gpu4/mig/gi7/access", "DeviceFileMinor: 3");
+    tree_put(root, "proc/driver/nvidia/capabilities/gpu4/mig/gi7/ci0/access", "DeviceFileMinor: 4");
+    tree_put(root, "proc/driver/nvidia/capabilities/gpu4/mig/gi7/ci1/access", "DeviceFileMinor: 5");
     tree_put(root, "proc/driver/nvidia/capabilities/gpu5/mig/config", "DeviceFileMinor: 1");
+    tree_put(root, "proc/driver/nvidia/capabilities/gpu6/mig/gi1/ci0/access", "DeviceFileMinor: 6");
+    tree_put(root, "proc/driver/nvidia/capabilities/mig/config", "DeviceFileMinor: 1");
+    is_int((long long)mig_instances_count(root), 3, "MIG's compute instances are counted");
     tree_put(root, "proc/driver/nvidia/gpus/0000:43:00.0/information",
              "GPU UUID: \t GPU-????????\n"
              "Video BIOS: \t ??.??.??.??.??\n"
