@@ -244,8 +244,8 @@ static void see_past(const struct history_node *node, void *context)
     size_t length = strlen(seen);
 
     (void)context;
-    snprintf(seen + length, sizeof seen - length, "%s %s%s;", node->run, verdict_name(node->verdict),
-             *node->certified_until ? " certified" : "");
+    snprintf(seen + length, sizeof seen - length, "%s %s%s;", node->run,
+             verdict_name(node->verdict), *node->certified_until ? " certified" : "");
 }
 
 static const char *past(void)
