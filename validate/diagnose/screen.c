@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Samples are held against their like: of a rail, alone or with the others, that as many share an
  * uplink with. */
@@ -239,6 +238,13 @@ static void explain(struct state *state, const struct part *part)
         state->is_told[i] = state->is_told[i] && !passes(state, part, i);
 }
 
+/* Whether what the node has part in passes the part, or may. */
+static bool is_member(const struct diagnose_network *network, const struct part *part, int node)
+{
+    return part->type == DIAGNOSE_FABRIC ||
+           (part_is_large(part) ? network->leaves[node] : node) == part->place;
+}
+
 /* Told are samples that shared an uplink while their ends were let run, and pass nothing that is at
  * fault for sure. flags: one for each node, none set; few have part in such a fault. */
 static void find_told(struct state *state, const struct diagnosis *diagnosis, bool *flags)
@@ -246,10 +252,9 @@ static void find_told(struct state *state, const struct diagnosis *diagnosis, bo
     const struct suspicion *items = diagnosis->items;
 
     for (size_t i = 0; i < diagnosis->count; i++)
-        if (items[i].probability >= MODEL_SURE && part_is_large(&items[i].part))
-            memset(flags, true, state->network->node_count * sizeof *flags);
-        else if (items[i].probability >= MODEL_SURE)
-            flags[items[i].part.place] = true;
+        for (int node = 0; node < (int)state->network->node_count; node++)
+            flags[node] |= items[i].probability >= MODEL_SURE &&
+                           is_member(state->network, &items[i].part, node);
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
         bool is_flagged = flags[sample->from] || flags[sample->to];
