@@ -140,25 +140,6 @@ static bool is_worse(const struct state *state, int node)
     return mean_of(&state->sums[(size_t)node * (1 + state->rails)]) > state->middle;
 }
 
-/* Held against nodes of the better half, if there are such samples. */
-static int fit_classes(struct state *state)
-{
-    unsigned(*counts)[MODEL_BINS] = calloc(state->classes, sizeof *counts);
-
-    if (!counts)
-        return -1;
-    for (size_t i = 0; i < state->count; i++) {
-        const struct diagnose_sample *sample = &state->samples[i];
-
-        if (state->is_told[i] && !is_worse(state, sample->from) && !is_worse(state, sample->to))
-            counts[class_of(sample)][state->bins[i]]++;
-    }
-    for (size_t i = 0; i < state->classes; i++)
-        fit_class(counts[i], &state->class[i]);
-    free(counts);
-    return 0;
-}
-
 /* Of a sample of the class. */
 static int bin_of(const struct state *state, const struct class *class, size_t i)
 {
@@ -186,6 +167,26 @@ static void add_scores(struct state *state)
             state->sums[numbers[k]].count++;
         }
     }
+}
+
+/* Held against nodes of the better half, if there are such samples, and summed. */
+static int fit_classes(struct state *state)
+{
+    unsigned(*counts)[MODEL_BINS] = calloc(state->classes, sizeof *counts);
+
+    if (!counts)
+        return -1;
+    for (size_t i = 0; i < state->count; i++) {
+        const struct diagnose_sample *sample = &state->samples[i];
+
+        if (state->is_told[i] && !is_worse(state, sample->from) && !is_worse(state, sample->to))
+            counts[class_of(sample)][state->bins[i]]++;
+    }
+    for (size_t i = 0; i < state->classes; i++)
+        fit_class(counts[i], &state->class[i]);
+    free(counts);
+    add_scores(state);
+    return 0;
 }
 
 static int by_score(const void *left, const void *right)
@@ -380,7 +381,6 @@ static bool pick(struct state *state, struct diagnosis *diagnosis)
     struct sum *lowest;
     struct part part;
 
-    add_scores(state);
     lowest = find_lowest(state);
     if (!lowest)
         return false;
@@ -391,6 +391,7 @@ static bool pick(struct state *state, struct diagnosis *diagnosis)
     if (state->ranked_count == 0 || alone >= (part_is_large(&part) ? ENOUGH_LARGE : ENOUGH))
         return true;
     explain(state, &part);
+    add_scores(state);
     add_pairs(state, &part, LOWEST, false, first, diagnosis);
     if (part_is_large(&part))
         add_pairs(state, &part, BEST, true, first, diagnosis);
@@ -401,7 +402,6 @@ static int find(struct state *state, struct diagnosis *diagnosis)
 {
     if (fit_classes(state) != 0)
         return -1;
-    add_scores(state);
     find_middle(state);
     if (fit_classes(state) != 0)
         return -1;
