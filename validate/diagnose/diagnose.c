@@ -587,7 +587,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
                         add_likely(&search) != 0 || finish(&search) != 0))
         status = -1;
     search_clear(&search);
-    return status == 0 ? diagnose_screen(network, samples, count, diagnosis) : -1;
+    return status;
 }
 
 void diagnosis_clear(struct diagnosis *diagnosis)

@@ -32,7 +32,7 @@ struct suspicion {
 struct diagnosis {
     struct suspicion *items; /* the likeliest first; none below MODEL_ASKED */
     size_t count;
-    struct node_pair *screened; /* what else to measure alone, the most telling first */
+    struct node_pair *screened; /* by diagnose_screen(): what else to measure alone */
     size_t screened_count;
 };
 
@@ -46,8 +46,8 @@ struct suspicion *diagnosis_find(const struct diagnosis *diagnosis, const struct
 
 /* Samples that shared uplinks are low for each other's sake as often as not. They only tell which
  * parts to measure alone: those whose samples, but for those that a part at fault explains, rank
- * lower among their like than chance has it. Sets the diagnosis's screened. Returns 0, or -1 when
- * memory is out. O(samples). */
+ * lower among their like than chance has it. Sets the diagnosis's screened, the most telling pair
+ * first. Returns 0, or -1 when memory is out. O(samples). */
 int diagnose_screen(const struct diagnose_network *network, const struct diagnose_sample *samples,
                     size_t count, struct diagnosis *diagnosis);
 

@@ -123,7 +123,9 @@ int localization_run(struct localization *localization)
     localization->retests = SIZE_MAX;
     status = look_take(localization, &look);
     for (int i = 0; status == 0 && i < localization->tries; i++) {
-        if (!retest(localization, &look, i > 0 ? &before : NULL))
+        status = diagnose_screen(&look.network, localization->links.samples,
+                                 localization->links.sample_count, &look.diagnosis);
+        if (status != 0 || !retest(localization, &look, i > 0 ? &before : NULL))
             break;
         look_clear(&before);
         before = look;

@@ -512,7 +512,9 @@ static void check_screen(void)
                 samples[i].shared = 1;
         }
         if (pair == 12 * 12 - 13 && !is_asked) { /* the last one */
-            ok(diagnose(&network, samples, count, &diagnosis) == 0, "shared: diagnosed");
+            ok(diagnose(&network, samples, count, &diagnosis) == 0 &&
+                   diagnose_screen(&network, samples, count, &diagnosis) == 0,
+               "shared: diagnosed");
             ok(diagnosis.count == 0, "... what shares uplinks is nobody's fault");
             for (size_t i = 0; i < diagnosis.screened_count; i++)
                 is_asked |= diagnosis.screened[i].low == 1 && diagnosis.screened[i].high == 5;
@@ -545,7 +547,9 @@ static void check_screen_is_not_petty(void)
             samples[i].shared = 4;
             samples[i].rate *= samples[i].from == node || samples[i].to == node ? 0.98 : 1;
         }
-        ok(diagnose(&network, samples, count, &diagnosis) == 0 && diagnosis.screened_count == 0,
+        ok(diagnose(&network, samples, count, &diagnosis) == 0 &&
+               diagnose_screen(&network, samples, count, &diagnosis) == 0 &&
+               diagnosis.screened_count == 0,
            "%s is asked for nothing",
            node < 0 ? "nobody slow" : "a node a little below all others");
         diagnosis_clear(&diagnosis);
