@@ -223,6 +223,16 @@ static void take(const struct links_source *source, size_t i, size_t retests, st
     };
 }
 
+static int compare_pairs(struct node_pair a, struct node_pair b)
+{
+    return a.low != b.low ? a.low - b.low : a.high - b.high;
+}
+
+static struct node_pair pair_of(const struct diagnose_sample *sample)
+{
+    return node_pair_of(sample->from, sample->to);
+}
+
 /* A sample's place: what it is sorted by. */
 struct keyed {
     struct node_pair pair;
@@ -232,46 +242,71 @@ struct keyed {
 static int by_pair(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
+    int order = compare_pairs(a->pair, b->pair);
 
-    if (a->pair.low != b->pair.low)
-        return a->pair.low - b->pair.low;
-    if (a->pair.high != b->pair.high)
-        return a->pair.high - b->pair.high;
-    return (a->index > b->index) - (a->index < b->index);
+    return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* order: which one comes to each place; it is used up. */
-static void permute(struct links *links, struct keyed *order)
+/* order: which one comes to each of so many places; it is used up. */
+static void permute(struct diagnose_sample *samples, struct link_sample *measured, size_t count,
+                    struct keyed *order)
 {
-    for (unsigned i = 0; i < links->sample_count; i++) {
-        struct diagnose_sample sample = links->samples[i];
-        struct link_sample measured = links->measured[i];
+    for (unsigned i = 0; i < count; i++) {
+        struct diagnose_sample sample = samples[i];
+        struct link_sample of_sample = measured[i];
         unsigned at = i;
 
         for (unsigned next; (next = order[at].index) != i; at = next) {
-            links->samples[at] = links->samples[next];
-            links->measured[at] = links->measured[next];
+            samples[at] = samples[next];
+            measured[at] = measured[next];
             order[at].index = at;
         }
-        links->samples[at] = sample;
-        links->measured[at] = measured;
+        samples[at] = sample;
+        measured[at] = of_sample;
         order[at].index = at;
     }
 }
 
-/* By pair, those of one in the order of time, in which they have come. */
-static int sort_by_pair(struct links *links)
+/* Puts those after the first so many between these, where both are sorted. */
+static int merge(struct links *links, size_t sorted)
 {
-    struct keyed *order = malloc((links->sample_count + 1) * sizeof *order);
+    size_t at = links->sample_count, left = at - sorted;
+    struct diagnose_sample *samples = malloc((left + 1) * sizeof *samples);
+    struct link_sample *measured = malloc((left + 1) * sizeof *measured);
+    bool is_done = samples && measured;
+
+    if (is_done) {
+        memcpy(samples, links->samples + sorted, left * sizeof *samples);
+        memcpy(measured, links->measured + sorted, left * sizeof *measured);
+    }
+    while (left > 0 && is_done) {
+        bool is_before = sorted > 0 && compare_pairs(pair_of(&samples[left - 1]),
+                                                     pair_of(&links->samples[sorted - 1])) < 0;
+        size_t from = is_before ? --sorted : --left;
+
+        at--;
+        links->samples[at] = is_before ? links->samples[from] : samples[from];
+        links->measured[at] = is_before ? links->measured[from] : measured[from];
+    }
+    free(samples);
+    free(measured);
+    return is_done ? 0 : -1;
+}
+
+/* By pair, those of one in the order of time, in which they have come. The first so many are. */
+static int sort_by_pair(struct links *links, size_t sorted)
+{
+    size_t count = links->sample_count - sorted;
+    struct keyed *order = malloc((count + 1) * sizeof *order);
 
     if (!order)
         return -1;
-    for (unsigned i = 0; i < links->sample_count; i++)
-        order[i] = (struct keyed){node_pair_of(links->samples[i].from, links->samples[i].to), i};
-    qsort(order, links->sample_count, sizeof *order, by_pair);
-    permute(links, order);
+    for (unsigned i = 0; i < count; i++)
+        order[i] = (struct keyed){pair_of(&links->samples[sorted + i]), i};
+    qsort(order, count, sizeof *order, by_pair);
+    permute(links->samples + sorted, links->measured + sorted, count, order);
     free(order);
-    return 0;
+    return sorted > 0 ? merge(links, sorted) : 0;
 }
 
 /* What a pair measured at one time: until a rail and direction comes again. The rounds measure
@@ -503,7 +538,7 @@ static void clear_leaves(struct links *links)
 int links_read(const struct links_source *source, size_t first, size_t retests, double peers_share,
                struct links *links)
 {
-    size_t rails = links->rail_count;
+    size_t rails = links->rail_count, sorted = links->sample_count;
     bool is_first = !links->nominal_mbps;
 
     if (is_first) {
@@ -530,7 +565,7 @@ int links_read(const struct links_source *source, size_t first, size_t retests, 
         else if (links_is_measurement(record) && is_metric(record, METRIC_LATENCY))
             read_latency(record, links);
     }
-    if (sort_by_pair(links) != 0 || number_runs(links) != 0 || find_figures(links) != 0 ||
+    if (sort_by_pair(links, sorted) != 0 || number_runs(links) != 0 || find_figures(links) != 0 ||
         scale(links) != 0)
         return -1;
     if (links->leaf_count > 0 && !links->has_found_leaves)
