@@ -8,14 +8,16 @@
 static const double large = 1e150;
 static const double log_large = 346;    /* or a little more */
 static const double exp_nothing = -746; /* or less: exp() of it is 0 */
-enum { PAIRS_AT_ONCE = 4 };
+/* Pairs between two looks at whether the others matter, and one of so many that were weighed. */
+enum { PAIRS_AT_ONCE = 4, PAIRS_MORE_OF = 8 };
 
 struct parts explanation_parts(const struct explanation *explanation, unsigned pair)
 {
     const struct pair *ends = &explanation->observations->pairs[pair];
-    struct parts parts = {.count = 0};
+    struct parts parts;
     int most = explanation->touched[pair] < PARTS_MOST ? explanation->touched[pair] : PARTS_MOST;
 
+    parts.count = 0;
     for (size_t i = 0; parts.count < most && i < explanation->count; i++)
         if (part_touches(explanation->observations->network, &explanation->parts[i], ends->low,
                          ends->high))
@@ -164,6 +166,7 @@ static double weigh(struct explanation *explanation, struct part *part, unsigned
     struct gains gains = {.depths = depths};
     double factors[MODEL_CELLS], sum;
     double prior = part_log_prior(observations->network, part), rest = 0;
+    unsigned check = telling;
     int best = 0;
 
     for (int cell = 0; cell < depths * MODEL_DUTIES; cell++)
@@ -174,7 +177,8 @@ static double weigh(struct explanation *explanation, struct part *part, unsigned
         unsigned pair = explanation->scratch[i];
         struct parts parts = explanation_parts(explanation, pair);
 
-        if (i >= telling && (i - telling) % PAIRS_AT_ONCE == 0) {
+        if (i == check) {
+            check += PAIRS_AT_ONCE + (i - telling) / PAIRS_MORE_OF;
             sum = prior + gains_sum(&gains, part_sharing(part), &best) + rest;
             if (sum <= least)
                 return sum;

@@ -41,12 +41,6 @@ bool part_carries(const struct diagnose_network *network, const struct part *par
            (receives && (part->ways & DIAGNOSE_RECEIVES));
 }
 
-bool part_touches(const struct diagnose_network *network, const struct part *part, int a, int b)
-{
-    return part_carries(network, part, a, b, part->rail) ||
-           part_carries(network, part, b, a, part->rail);
-}
-
 int part_steps(const struct diagnose_network *network, const struct part *part,
                const struct observation *sample)
 {
@@ -106,11 +100,6 @@ bool part_is_same(const struct part *a, const struct part *b)
 
     return a->type == b->type && a->rail == b->rail &&
            ((a->place == b->place && a->peer == b->peer) || is_turned);
-}
-
-bool part_is_large(const struct part *part)
-{
-    return part->type >= DIAGNOSE_LEAF;
 }
 
 enum model_sharing part_sharing(const struct part *part)

@@ -44,8 +44,23 @@ static inline bool part_passes(const struct diagnose_network *network, const str
                         sample->is_up ? pair->high : pair->low, sample->rail);
 }
 
+static inline bool part_is_of_node(const struct part *part)
+{
+    return part->type <= DIAGNOSE_HOST;
+}
+static inline bool part_is_large(const struct part *part) /* shared by many nodes */
+{
+    return part->type >= DIAGNOSE_LEAF;
+}
+
 /* Whether a sample of two nodes could pass it. */
-bool part_touches(const struct diagnose_network *network, const struct part *part, int a, int b);
+static inline bool part_touches(const struct diagnose_network *network, const struct part *part,
+                                int a, int b)
+{
+    return (part_is_large(part) || part->place == a || part->place == b) &&
+           (part_carries(network, part, a, b, part->rail) ||
+            part_carries(network, part, b, a, part->rail));
+}
 
 /* How many steps deeper than the part's depth a sample is: a host has its depth for all rails at
  * once, so that one stream feels less of it, or, below the first depth, nothing. */
@@ -77,11 +92,6 @@ enum model_sharing part_sharing(const struct part *part);
 float part_duty(const struct part *part);
 
 double part_log_prior(const struct diagnose_network *network, const struct part *part);
-bool part_is_large(const struct part *part); /* shared by many nodes */
-static inline bool part_is_of_node(const struct part *part)
-{
-    return part->type <= DIAGNOSE_HOST;
-}
 
 /* Parts that low samples pass, with what these would gain at most. */
 struct candidate {
