@@ -36,7 +36,12 @@ ROW(integer, RETEST_NODES, 256, "nodes", "chosen 2026-11", "see above") \
 ROW(integer, RETEST_ROUNDS_FOR_ONE, 8, "rounds", "chosen 2026-11", "measured for each pair of a later retest that no part is suspected for") \
 /* diagnosis: what is looked at */ \
 ROW(real, SCREEN_DIP_SHARE, 0.01, "of the samples", "chosen 2026-11", "that the generic distribution has anywhere below, each e-fold alike") \
-ROW(real, SCREEN_UPPER_SHARE, 0.9, "quantile", "chosen 2026-11", "of like samples, below which a sample is low")
+ROW(real, SCREEN_UPPER_SHARE, 0.9, "quantile", "chosen 2026-11", "of like samples, below which a sample is low") \
+ROW(real, SCREEN_GENERIC, 10, "samples", "chosen 2026-11", "that the generic distribution counts for") \
+ROW(real, SCREEN_FOLDS, 4, "of ln rate", "chosen 2026-11", "over which the generic distribution is spread") \
+ROW(real, SCREEN_PICK_LEAST, 12, "log likelihood ratio", "chosen 2026-11", "of a part that is looked at") \
+ROW(real, SCREEN_PATH_LEAST, 4, "log likelihood ratio", "chosen 2026-11", "of a path that is looked at") \
+ROW(real, SCREEN_PATH_SCALE, 0.02, "of ln rate", "chosen 2026-11", "scale about the depth of a path")
 /* clang-format on */
 LINKS_CONSTANTS(CONSTANT_DEFINE)
 

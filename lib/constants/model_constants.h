@@ -36,7 +36,18 @@ ROW(real, MODEL_PRIOR_PATH_RAILS, 3e-4, "over nodes - 1", "chosen 2026-11", "pat
 ROW(real, MODEL_SURE, 0.999, "probability", "chosen 2026-11", "of a part that fails: one of 1000 is wrong") \
 ROW(real, MODEL_SURE_SHARED, 0.995, "probability", "measured 2026-11: sim calibrate", "stated at most of a leaf or uplinks: 72 of 16310 are wrong") \
 ROW(real, MODEL_CLEARED, 0.01, "probability", "chosen 2026-11", "a part below is not in doubt") \
-ROW(real, MODEL_ASKED, 1e-4, "probability", "chosen 2026-11", "a part below is not measured once more")
+ROW(real, MODEL_ASKED, 1e-4, "probability", "chosen 2026-11", "a part below is not measured once more") \
+ROW(real, MODEL_SOUND, 0.8, "of the nominal rate", "chosen 2026-11", "that sound links have at least") \
+ROW(real, MODEL_HEALTHY_SCALE_MOST, 0.1, "of ln rate", "chosen 2026-11", "most scale of healthy samples") \
+ROW(real, MODEL_SHALLOWEST, 0.92, "of the rate", "chosen 2026-11", "that the least faulty way has") \
+ROW(real, MODEL_DEEPEST, 0.02, "of the rate", "chosen 2026-11", "that the most faulty way has, unless it is dead") \
+ROW(real, MODEL_DIPS_KNOWN, 50, "samples", "chosen 2026-11", "that the prior density of dips counts for") \
+ROW(real, NEXT_FLATTENED, 0.4, "exponent", "chosen 2026-11", "of weights of explanations: what could overturn the best counts") \
+ROW(real, NEXT_SURPRISE, 0.05, "probability", "chosen 2026-11", "that what an explanation predicts is not so") \
+ROW(real, NEXT_CONFIRMING, 0.1, "weight", "chosen 2026-11", "of 'nothing' beside a part that is sure") \
+ROW(real, NEXT_DIRTY_COSTS, 0.5, "divergence", "chosen 2026-11", "that a partner in another suspicion costs") \
+ROW(real, NEXT_ACROSS_COSTS, 0.01, "divergence", "chosen 2026-11", "that an uplink costs, of which little is certain") \
+ROW(real, NEXT_NOTHING_TOLD, 0.1, "log odds", "chosen 2026-11", "that changed no more since the last look")
 /* clang-format on */
 MODEL_CONSTANTS(CONSTANT_DEFINE)
 

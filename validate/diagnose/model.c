@@ -14,12 +14,10 @@ const double model_duty_priors[MODEL_SHARINGS][MODEL_DUTIES] = {
     [MODEL_ALONE] = {0.6, 0.1, 0.1, 0.1, 0.1},
     [MODEL_SHARED] = {0.96, 0.01, 0.01, 0.01, 0.01},
     [MODEL_CABLES] = {0.8, 0.05, 0.05, 0.05, 0.05}};
-static const double deepest = 0.02, shallowest = 0.92; /* of the rate */
-static const double nothing = 0.018;                   /* a dead way counts as that */
+static const double nothing = 0.018; /* a dead way counts as that */
 /* Bins of y: wide ones up to a limit, then fine ones. */
 static const double bin_first = -4.0, bin_limit = -1.0, bin_wide = 0.04, bin_fine = 0.01;
 enum { WIDE_BINS = 75 };
-static const double prior_dips = 50; /* samples that the prior density of dips counts for */
 
 static const double scale_step = 1.25;
 const double model_impossible = 1e-6;
@@ -34,14 +32,14 @@ float model_depth(int depth)
     if (*one == 0)
         *one = (float)log(depth == MODEL_DEPTHS - 1
                               ? nothing
-                              : shallowest *
-                                    pow(deepest / shallowest, depth / (double)(MODEL_DEPTHS - 2)));
+                              : MODEL_SHALLOWEST * pow(MODEL_DEEPEST / MODEL_SHALLOWEST,
+                                                       depth / (double)(MODEL_DEPTHS - 2)));
     return *one;
 }
 
 int model_steps(double times)
 {
-    return (int)lround(log(times) / log(shallowest / deepest) * (MODEL_DEPTHS - 2));
+    return (int)lround(log(times) / log(MODEL_SHALLOWEST / MODEL_DEEPEST) * (MODEL_DEPTHS - 2));
 }
 
 double model_add(double a, double b)
@@ -100,7 +98,7 @@ void model_fit_noise(const unsigned *dips, double samples, double most, double h
     double scale = MODEL_FAULTY_SCALE, low = 0;
 
     for (int bin = 0; bin < MODEL_BINS; bin++) {
-        noise->dip_density[bin] = prior_dips * density_dip(model_bin_y(bin));
+        noise->dip_density[bin] = MODEL_DIPS_KNOWN * density_dip(model_bin_y(bin));
         low += dips[bin];
     }
     for (int from = 0; from < MODEL_BINS; from++)
@@ -108,7 +106,7 @@ void model_fit_noise(const unsigned *dips, double samples, double most, double h
             noise->dip_density[bin] +=
                 dips[from] * model_density(model_bin_y(bin) - model_bin_y(from), scale);
     for (int bin = 0; bin < MODEL_BINS; bin++)
-        noise->dip_density[bin] /= prior_dips + low;
+        noise->dip_density[bin] /= MODEL_DIPS_KNOWN + low;
     noise->dips = fmin(fmax(low / fmax(samples, 1), MODEL_DIP_SHARE), most);
     noise->hiccups = fmin(fmax(hiccups, MODEL_HICCUPS_LEAST), MODEL_HICCUPS_MOST);
 }

@@ -8,24 +8,17 @@
  * with others rather not, of each so many nodes; nodes that measure with a suspect at most. */
 enum { ITEMS_MOST = 8, ITEMS_FIRST = 16, ITEMS_OF_NODES = 256 };
 enum { OTHERS_MOST = 12, MEMBERS = 3, CONTROLS_MOST = 64 };
-static const double flattened = 0.4;  /* exponent of weights: what could overturn the best counts */
-static const double surprise = 0.05;  /* a prediction may be wrong */
-static const double confirming = 0.1; /* weight of "nothing" beside a part that is sure */
-
-static const double dirty_costs = 0.5;   /* divergence that a partner in another suspicion costs */
-static const double across_costs = 0.01; /* and that an uplink costs, of which little is certain */
-static const double nothing_told = 0.1;  /* log odds that changed no more since the last look */
 
 /* The probability that a sample of the pair is low, alone on the network. */
 static double predict(const struct diagnose_network *network, const struct part *parts, int count,
                       const struct pair *pair, const struct observation *sample)
 {
-    double well = 1 - surprise;
+    double well = 1 - NEXT_SURPRISE;
 
     for (int i = 0; i < count; i++)
         if (part_passes(network, &parts[i], pair, sample) &&
             part_deeper(parts[i].depth, part_steps(network, &parts[i], sample)) >= 0)
-            well *= 1 - (1 - surprise) * part_duty(&parts[i]);
+            well *= 1 - (1 - NEXT_SURPRISE) * part_duty(&parts[i]);
     return 1 - well;
 }
 
@@ -46,10 +39,11 @@ static double divergence(const struct diagnose_network *network, const struct su
         part_is_of_node(&item->part) && nodes_are_across(network, pair->low, pair->high);
 
     for (int i = 0; i <= count; i++) {
-        weights[i] = pow(i < count ? item->rivals[i].probability : item->probability, flattened);
+        weights[i] =
+            pow(i < count ? item->rivals[i].probability : item->probability, NEXT_FLATTENED);
         all += weights[i];
     }
-    weights[count + 1] = confirming * all;
+    weights[count + 1] = NEXT_CONFIRMING * all;
     all += weights[count + 1];
     for (size_t slot = 0; slot < 4 * network->rail_count; slot++) {
         struct observation sample = {
@@ -125,8 +119,8 @@ static bool find_best(const struct diagnose_network *network, const struct suspi
                 is_lost(network, &pair) || is_chosen(pairs, count, &pair))
                 continue;
             score = divergence(network, item, &pair) -
-                    (dirty[k] && !suspects[k] ? dirty_costs : 0) -
-                    (nodes_are_across(network, pair.low, pair.high) ? across_costs : 0);
+                    (dirty[k] && !suspects[k] ? NEXT_DIRTY_COSTS : 0) -
+                    (nodes_are_across(network, pair.low, pair.high) ? NEXT_ACROSS_COSTS : 0);
             if (score > most) {
                 most = score;
                 *best = pair;
@@ -164,7 +158,7 @@ static bool is_asked_again(const struct diagnosis *before, const struct suspicio
     if (item->probability >= MODEL_SURE)
         return part_is_of_node(&item->part) && (!known || known->probability < MODEL_SURE);
     return item->probability > 1 - MODEL_SURE &&
-           (!known || fabs(log_odds(known) - log_odds(item)) >= nothing_told);
+           (!known || fabs(log_odds(known) - log_odds(item)) >= NEXT_NOTHING_TOLD);
 }
 
 /* Whether a part that may be at fault touches what the pair would show. */

@@ -7,10 +7,8 @@
 /* Samples that should be alike: of a rail, inside a leaf or across, alone or with the other rails.
  */
 enum { CLASSES_OF_RAIL = 2 * 2 };
-enum { STREAM_MOST = 64 };       /* samples of a stream that are looked at */
-static const double sound = 0.8; /* share of the nominal rate that sound links have at least */
+enum { STREAM_MOST = 64 }; /* samples of a stream that are looked at */
 static const double mad_scale = 1.4826;
-static const double scale_most = 0.1;
 static const float dead_y = -4;
 
 bool nodes_are_across(const struct diagnose_network *network, int a, int b)
@@ -86,7 +84,7 @@ struct class
  * the upper side is no fault's. Returns the scale. */
 static double fit(const struct value *sorted, size_t count, double *location)
 {
-    double least = *location + log(sound);
+    double least = *location + log(MODEL_SOUND);
     size_t begin = 0, upper = 0;
 
     while (begin < count && sorted[begin].y < least)
@@ -97,7 +95,7 @@ static double fit(const struct value *sorted, size_t count, double *location)
         upper++;
     if (count - upper < 3)
         return 0;
-    return fmin(mad_scale * (sorted[(upper + count) / 2].y - *location), scale_most);
+    return fmin(mad_scale * (sorted[(upper + count) / 2].y - *location), MODEL_HEALTHY_SCALE_MOST);
 }
 
 /* Of samples that had their uplinks to themselves, from the classes that others fall back to: alone
@@ -223,7 +221,7 @@ static struct uplinks *find_uplinks(const struct diagnose_network *network,
 static double built_rate(const struct diagnose_network *network, const struct uplinks *uplinks,
                          const struct diagnose_sample *sample, double location)
 {
-    double least = sound * exp(location), built = 0;
+    double least = MODEL_SOUND * exp(location), built = 0;
 
     for (int way = 0; way < 2 && sample->is_together && sample_is_across(network, sample); way++) {
         const struct uplinks *of =

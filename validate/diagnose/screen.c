@@ -11,11 +11,6 @@ enum { LOADS = 8 };
 /* Parts that are looked for; pairs that are measured alone of each, the lowest ones and for
  * comparison the best ones; how many are enough of a node and of a leaf; paths. */
 enum { PICKS = 8, LOWEST = 4, BEST = 2, ENOUGH = 3, ENOUGH_LARGE = 12, PATHS = 32 };
-static const double generic = 10; /* samples that the generic distribution counts for */
-static const double folds = 4;
-static const double pick_least = 12;   /* log likelihood ratio of a part that is looked at */
-static const double path_least = 4;    /* and of a path */
-static const double path_scale = 0.02; /* of ln rate, about a path's depth */
 
 /* What is above the last bin is all alike. */
 struct class
@@ -117,11 +112,11 @@ static void fit_class(const unsigned *counts, struct class *class)
     for (int bin = 0; bin <= class->last; bin++) {
         bool is_low = bin < class->last;
         double width = is_low ? model_bin_y(bin + 1) - model_bin_y(bin) : -MODEL_LOW;
-        double own = is_low ? counts[bin] + generic * SCREEN_DIP_SHARE * width / folds
-                            : all + generic - below;
-        double share = own / (all + generic);
+        double own = is_low ? counts[bin] + SCREEN_GENERIC * SCREEN_DIP_SHARE * width / SCREEN_FOLDS
+                            : all + SCREEN_GENERIC - below;
+        double share = own / (all + SCREEN_GENERIC);
 
-        class->score[bin] = (float)-log((below + own / 2) / (all + generic));
+        class->score[bin] = (float)-log((below + own / 2) / (all + SCREEN_GENERIC));
         class->density[bin] = (float)(share / width);
         mean += share * class->score[bin];
         below += own;
@@ -211,7 +206,7 @@ static void find_middle(struct state *state)
 static struct sum *find_lowest(const struct state *state)
 {
     struct sum *best = NULL;
-    double most = pick_least;
+    double most = SCREEN_PICK_LEAST;
 
     for (size_t i = 0; i < state->part_count; i++) {
         double mean = mean_of(&state->sums[i]);
@@ -304,7 +299,7 @@ static double path_gain(const struct state *state, struct range of, int rail, in
             int way = one->from < one->to ? DIAGNOSE_SENDS : DIAGNOSE_RECEIVES;
 
             if (one->rail == rail && (way & ways) && state->is_told[i])
-                product *= model_density(sample_y(one) - sample_y(deep), path_scale) /
+                product *= model_density(sample_y(one) - sample_y(deep), SCREEN_PATH_SCALE) /
                            class->density[bin_of(state, class, i)];
         }
         sum += product;
@@ -339,7 +334,7 @@ static size_t rank(struct state *state, const struct part *part)
              of.end < state->count && sample_is_same_pair(&state->samples[of.end], first); of.end++)
             is_alone |= !sample_is_shared(state->network, &state->samples[of.end]);
         score = part ? lowest_of(state, of, part) : is_alone ? 0 : path_gain_most(state, of);
-        if (score <= (part ? 0 : path_least))
+        if (score <= (part ? 0 : SCREEN_PATH_LEAST))
             continue;
         alone += is_alone;
         if (!is_alone)
