@@ -50,7 +50,7 @@ static const struct option_row rows[] = {
     OPTION('\0', "nodelist", "LIST", NULL, TEXT, FIELD(nodes)),
     OPTION('p', "partition", "NAME", "test the nodes of this partition", TEXT, FIELD(partition)),
     OPTION('l', "level", "LEVEL", "level of the tests", CHOICE, FIELD(level),
-           .choices = "quick|standard|full", .initial = "quick"),
+           .choices = "quick|standard|full", .unset = "quick"),
     OPTION(
         's', "suspects", NULL,
         "test only nodes with a suspect report, a strike or quick job failures, and two partners",

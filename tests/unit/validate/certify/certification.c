@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "validate/certify/certify.h"
+#include "validate/certify/options.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -355,12 +356,6 @@ int __wrap_user_find(const char *name, struct user *user, struct error *err)
     }
     snprintf(user->name, sizeof user->name, "%s", name);
     return 0;
-}
-
-int command_misuse(const char *command, const char *format, ...)
-{
-    (void)command, (void)format;
-    return COMMAND_USAGE;
 }
 
 int report_past(struct survey *survey, const char *path, struct error *err)
@@ -2463,6 +2458,20 @@ static void dies(const char *name, int times, bool is_drained)
         has_str(world.nodes[index_of(name)].reason, "alone with", "... and why");
 }
 
+/* A campaign goes on at its own level unless another is given. */
+static void knows_whether_a_level_is_given(void)
+{
+    static char name[] = "certify", campaign[] = "--campaign=spring", level[] = "--level=quick";
+    char *argv[] = {name, campaign, level, NULL};
+    struct certify_options options = {0};
+
+    is_int(certify_options_read(2, argv, &options), -1, "a campaign without a level");
+    ok(!options.has_level && options.level == LEVEL_QUICK, "... has the first");
+    options = (struct certify_options){0};
+    is_int(certify_options_read(3, argv, &options), -1, "a campaign with a level");
+    ok(options.has_level && options.level == LEVEL_QUICK, "... has that");
+}
+
 /* One that ends when all is measured is warned of. */
 static void dies_after_the_results(void)
 {
@@ -2963,6 +2972,7 @@ static void (*const tests[])(void) = {
     preempts_no_job_that_began_before_the_reservation,
     leaves_a_node_that_is_taken_out_of_the_reservation,
     missing_program,
+    knows_whether_a_level_is_given,
     dies_in_each,
     dies_after_the_results,
     retests_with_a_node_that_has_as_many_gpus,
