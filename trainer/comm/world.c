@@ -198,8 +198,12 @@ void world_finalize(struct world *world)
     if (world->ranks > 1)
         peers_report("muster-train", world->names[world->rank]);
     if (world->has_mpi) {
-        if (world->ranks > 1)
+        if (world->ranks > 1) {
             MPI_Barrier(MPI_COMM_WORLD);
+            if (world->rank == 0)
+                watch_has_results();
+            watch_phase("%s", "MPI_Finalize");
+        }
         MPI_Finalize();
     }
     if (world->ranks > 1)
