@@ -167,7 +167,9 @@ void diagnosis_dead(struct monitor *monitor)
             monitor->faulty_ranks[count++] = rank;
     if (count == 0)
         return;
-    is_everywhere = is_common(monitor, monitor->faulty_ranks, count);
+    /* once all results are out it is MPI that crashes, and nothing is lost */
+    is_everywhere = !atomic_load(&monitor->state->has_results) &&
+                    is_common(monitor, monitor->faulty_ranks, count);
     if (is_tolerated(monitor) && !has_stood_still(monitor) && !is_everywhere) {
         for (int i = 0; i < count; i++) {
             report_died(monitor, monitor->faulty_ranks[i]);
