@@ -165,7 +165,7 @@ static void run_child(const struct job *job, int fd)
     signal(SIGPIPE, SIG_DFL);
     context = make_context();
     if (!context)
-        answer(fd, UNKNOWN, "out of memory");
+        _exit(1); /* no memory to ask it with */
     if (job->seal)
         verify_in_child(job, context, fd);
     else
@@ -200,13 +200,15 @@ static void explain_silence(struct error *err)
 }
 
 /* Reads the child's answer until it closes the pipe: a malloc'd text, or NULL with err. *is_late
- * when the child has not closed it in time, and still runs. */
-static char *read_answer(int fd, bool *is_late, struct error *err)
+ * when the child has not closed it in time, and still runs; *is_asked: not when memory is out, or
+ * the child has ended without an answer. */
+static char *read_answer(int fd, bool *is_asked, bool *is_late, struct error *err)
 {
     const long deadline = clock_ms() + SEAL_TIMEOUT_MS;
     size_t length = 0, size = 1024;
     char *text = malloc(size), *grown;
 
+    *is_asked = text;
     *is_late = !text;
     if (!text)
         error_set(err, "out of memory");
@@ -228,6 +230,7 @@ static char *read_answer(int fd, bool *is_late, struct error *err)
             if (length > 0)
                 return text;
             error_set(err, "the child process that queries MUNGE has died");
+            *is_asked = false;
             break;
         }
         length += (size_t)got;
@@ -272,8 +275,7 @@ static char *query_munged(const struct job *job, bool *is_asked, struct error *e
         return NULL;
     }
     fcntl(fds[0], F_SETFL, O_NONBLOCK);
-    text = read_answer(fds[0], &is_late, err);
-    *is_asked = text || is_late;
+    text = read_answer(fds[0], is_asked, &is_late, err);
     /* where SIGCHLD is ignored a child that has ended is gone, and its number another's */
     if (is_late)
         kill(child, SIGKILL);
