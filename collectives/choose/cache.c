@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "collectives/codec/crc32c.h"
 #include "lib/base/atomic_file.h"
@@ -89,11 +90,14 @@ end:
 
 static void make_directories(const char *path)
 {
-    char directory[PATH_MAX];
+    char directory[PATH_MAX], above[PATH_MAX];
 
-    if (path_directory(path, directory, sizeof directory))
-        path_make_directory(directory);
-    path_make_directory(path);
+    /* by the user's umask, unlike path_make_directory(); what fails shows when the file is made */
+    if (!path_directory(path, directory, sizeof directory))
+        return;
+    if (path_directory(directory, above, sizeof above))
+        mkdir(above, 0777);
+    mkdir(directory, 0777);
 }
 
 /* head, fingerprint and figures; NULL: out of memory */
