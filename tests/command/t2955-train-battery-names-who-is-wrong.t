@@ -45,7 +45,7 @@ is "$(jq -r 'select(.test == "train.checkpoint").verdict' out)" pass '... keep t
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     mkdir full
     # shellcheck disable=SC2016 # the shell's own
-    battery_in "$work/full" unshare -m sh -c 'mount -t tmpfs -o size=1m none "$0" && exec "$@"' "$work/full"
+    battery_in "$dir/full" unshare -m sh -c 'mount -t tmpfs -o size=1m none "$0" && exec "$@"' "$dir/full"
     is "$?" 3 'ranks with a full disk: it cannot tell'
     is "$(jq -r 'select(.test == "train.checkpoint").verdict' out | sort -u)" unknown '... and fails nobody'
     like "$(jq -r 'select(.test == "train.checkpoint").message' out)" 'No space left on device' '... but says why'
