@@ -4,7 +4,7 @@
 
 #include "validate/checks/checks.h"
 
-/* Inside of host.config: checks, one record each, that the nodes of a cluster should have in
+/* Inside of host.config: facts, one record each, that the nodes of a cluster should have in
  * common. They have no verdict: whoever sees all nodes judges them. */
 
 /* An unknown fact ("") is not told. value NAN when the fact is no number. */
