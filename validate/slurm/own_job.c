@@ -111,7 +111,8 @@ int own_job_requeue(const struct own_job *job, struct error *err)
     memcpy(text, job->name, sizeof text);
     if (!folded)
         return error_set(err, "out of memory for %zu nodes", job->excluded.count);
-    if (requeue(text) != SLURM_SUCCESS) {
+    /* pending: a request before was taken, whose answer did not come */
+    if (requeue(text) != SLURM_SUCCESS && errno != ESLURM_JOB_PENDING) {
         rv = error_set(err, "cannot queue job %s again: %s", text, slurm_strerror(errno));
         goto done;
     }

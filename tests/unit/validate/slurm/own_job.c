@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -55,12 +56,15 @@ void __wrap_slurm_free_job_info_msg(job_info_msg_t *message)
     (void)message;
 }
 
+static int requeue_error;
+
 int __wrap_slurm_requeue2(char *id, uint32_t flags, job_array_resp_msg_t **answer);
 int __wrap_slurm_requeue2(char *id, uint32_t flags, job_array_resp_msg_t **answer)
 {
     (void)flags, (void)answer;
     snprintf(requeued, sizeof requeued, "%s", id);
-    return SLURM_SUCCESS;
+    errno = requeue_error;
+    return requeue_error == 0 ? SLURM_SUCCESS : SLURM_ERROR;
 }
 
 int __wrap_slurm_update_job2(job_desc_msg_t *wanted, job_array_resp_msg_t **answer);
@@ -108,6 +112,13 @@ static void requeues(uint32_t id, const char *name)
     is_str(requeued, name, "... it alone");
     is_str(changed, name, "... without nodes at fault");
     is_str(excluded, "n2", "... which are these");
+    *excluded = '\0';
+    requeue_error = ESLURM_DISABLED;
+    is_int(own_job_requeue(&job, &err), -1, "... or not");
+    requeue_error = ESLURM_JOB_PENDING;
+    is_int(own_job_requeue(&job, &err), 0, "... or was, by a request without an answer");
+    is_str(excluded, "n2", "... also without these nodes");
+    requeue_error = 0;
     own_job_clear(&job);
 }
 
