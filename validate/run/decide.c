@@ -39,6 +39,10 @@ struct run_decision run_decide(const struct run_seen *seen)
     bool is_many = run_is_many(seen);
     size_t at_fault = seen->lost + (is_many ? 0 : seen->faulty);
 
+    /* a job that is queued again has its time anew */
+    if (decided.reason == RUN_NO_TIME_LEFT && seen->is_examined && at_fault > 0 &&
+        seen->can_requeue)
+        return decision(RUN_REQUEUE, RUN_NODES_AT_FAULT);
     if (decided.action != RUN_EXAMINE || !seen->is_examined)
         return decided;
     if (at_fault > 0 && seen->good >= seen->wanted)

@@ -69,6 +69,13 @@ static void ends(void)
     seen.is_stopped = true;
     seen.lost = 1;
     is_str(decided(&seen), "end stopped", "a signal during the examination ends it, too");
+    seen = usual;
+    seen.left_s = RUN_LEAST_LEFT_S - 1;
+    seen.lost = 1;
+    is_str(decided(&seen), "requeue nodes-at-fault",
+           "without time left a job with a node at fault is queued again");
+    seen.can_requeue = false;
+    is_str(decided(&seen), "end no-time-left", "... where it may be");
 }
 
 static void hung(void)
