@@ -309,8 +309,10 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
     struct arguments *srun = &command.srun;
     int rv;
 
-    if (preempts(nodes, partition))
-        return error_set(err, "not queried: Slurm would preempt a job there for it");
+    if (preempts(nodes, partition)) {
+        error_set(err, "Slurm would preempt a job there");
+        return 1;
+    }
     arguments_add(srun, "srun");
     rv = nodelist_add(&command, nodes, err);
     arguments_add(srun, "--nodes=%zu", nodes->count);

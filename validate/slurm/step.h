@@ -48,7 +48,8 @@ int step_command(const struct step *step, struct arguments *srun, struct error *
 
 /* Runs the program as one task on each of the nodes in a small allocation of its own beside
  * whatever runs there, for which no job is preempted; gives up when it does not start within
- * wait_s. partition NULL: the default one. Its lines have labels (has_labels). */
+ * wait_s. partition NULL: the default one. Its lines have labels (has_labels). Returns 0; 1 with
+ * err when that would preempt a job, and none of ours was asked for; -1 with err. */
 int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err);
@@ -63,7 +64,7 @@ void step_by_halves(size_t count, step_query_fn *query, void *context);
 
 /* Takes the variables of Slurm's commands and daemons (SLURM_*, SLURMD_*, SALLOC_*, SRUN_*,
  * SBATCH_*) out of our environment: an administrator's habits, or a job that we were started in,
- * must not shape the test. But for SLURM_CONF, and SLURM_CLUSTERS, which cluster_name() looks at.
+ * must not shape the test. But for SLURM_CONF, and SLURM_CLUSTERS, which cluster_load() looks at.
  */
 void step_clean_environment(void);
 

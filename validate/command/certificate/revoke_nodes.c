@@ -121,7 +121,7 @@ static void step_query(struct revoking *revoking, struct target **targets, size_
             answer_print(revoking, *found, &records.items[i]);
     }
     if (rv != 0)
-        snprintf(complaint, size, "%s", err.text);
+        snprintf(complaint, size, "%s; run muster revoke on the node itself", err.text);
     else if (result.end == PROCESS_STOPPED)
         snprintf(complaint, size, "interrupted; its certificate may still be there");
     else

@@ -42,7 +42,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
     snprintf(partitions + strlen(partitions), sizeof partitions - strlen(partitions), "%s ",
              partition ? partition : "-");
     if (hostlist_contains(nodes, busy))
-        return error_set(err, "not queried: Slurm would preempt a job there for it");
+        return error_set(err, "Slurm would preempt a job there");
     for (size_t i = 0; i < nodes->count; i++) {
         char text[300];
 
@@ -88,8 +88,7 @@ static void asks_each_by_its_partition(void)
     busy = "n2";
     doctor_cluster(NULL, "n[2-4]", &findings);
     is_str(answer_of(&findings, "n2"),
-           "unknown a job on it reported nothing: not queried: Slurm would preempt a job there for "
-           "it",
+           "unknown a job on it reported nothing: Slurm would preempt a job there",
            "a node that starts no job is unknown, and why");
     is_str(answer_of(&findings, "n3"), answered, "... and the others tell all the same");
     doctor_clear(&findings);
