@@ -293,9 +293,6 @@ static int load_settled(struct certify *certify, struct error *err)
         cluster_clear(&certify->cluster);
         rv = certify->operations->load(&certify->cluster, err);
     }
-    if (rv == 0 && *certify->cluster.topology_err.text)
-        certify_note(certify, "the nodes of each leaf switch are unknown: %s",
-                     certify->cluster.topology_err.text);
     hostlist_clear(&settling);
     hostlist_clear(&named);
     return rv;
@@ -364,6 +361,9 @@ int certify_select(struct certify *certify, struct error *err)
                 return -1;
         }
     }
+    if (*certify->cluster.topology_err.text)
+        certify_note(certify, "the nodes of each leaf switch are unknown: %s",
+                     certify->cluster.topology_err.text);
     certify->node_runs = calloc(certify->cluster.node_count + 1, sizeof *certify->node_runs);
     if (!certify->node_runs)
         return error_set(err, "out of memory for %zu nodes", certify->cluster.node_count);
