@@ -364,8 +364,7 @@ static bool forget_campaign_names(sqlite3 *database, const struct history_run *r
             campaign = &records->items[i];
     if (!campaign || run->is_dry_run)
         return true;
-    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) != SQLITE_OK)
-        return false;
+    statement = database_prepare(database, query);
     database_bind_text(statement, 1, campaign->part);
     database_bind_text(statement, 2, run->run);
     database_bind_text(statement, 3, run->cluster);

@@ -285,13 +285,11 @@ double database_now(sqlite3 *database)
     static const char query[] = "SELECT max(time) FROM (SELECT time FROM runs UNION ALL SELECT time"
                                 " FROM records WHERE run IS NULL) WHERE time < ?1";
     double now = clock_epoch_s();
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement = database_prepare(database, query);
 
-    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) == SQLITE_OK) {
-        sqlite3_bind_double(statement, 1, now + HISTORY_STEP_S);
-        if (sqlite3_step(statement) == SQLITE_ROW) /* 0 where there is none */
-            now = fmax(now, sqlite3_column_double(statement, 0) + 0.001);
-    }
+    sqlite3_bind_double(statement, 1, now + HISTORY_STEP_S);
+    if (sqlite3_step(statement) == SQLITE_ROW) /* 0 where there is none */
+        now = fmax(now, sqlite3_column_double(statement, 0) + 0.001);
     sqlite3_finalize(statement);
     return now;
 }
