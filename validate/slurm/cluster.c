@@ -18,7 +18,6 @@
 #include "lib/base/read_all.h"
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
-#include "validate/slurm/memory.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/munge.h"
 #include "validate/slurm/release.h"
@@ -151,6 +150,13 @@ int cluster_load_node(const char *name, struct cluster *cluster, struct error *e
     return -1;
 }
 
+static void later_note(struct cluster_node *node, time_t start, bool is_soon)
+{
+    node->is_reserved_soon |= is_soon;
+    if (node->reserved_at == 0 || start < node->reserved_at)
+        node->reserved_at = start;
+}
+
 /* Who waits for a certificate, and whether a node's reservation is somebody else's. */
 static int waiting_load(struct cluster *cluster, struct error *err)
 {
@@ -165,12 +171,12 @@ static int waiting_load(struct cluster *cluster, struct error *err)
         const reserve_info_t *info = &found->reservation_array[i];
         struct hostlist *names = strcmp(info->name, CLUSTER_WAITING) == 0 ? &waiting : &others,
                         more = {0};
-        bool is_later = info->start_time > now;
+        bool is_later = info->start_time > now,
+             is_soon = is_later && info->start_time - now <= RESERVATION_SOON_S;
         const char *run;
 
         /* one that floats never begins */
-        if (info->end_time < now || (is_later && (info->start_time - now > RESERVATION_SOON_S ||
-                                                  info->flags & RESERVE_FLAG_TIME_FLOAT)))
+        if (info->end_time < now || (is_later && info->flags & RESERVE_FLAG_TIME_FLOAT))
             continue;
         cluster->has_waiting |= names == &waiting;
         if ((run = cluster_run_name(info->name)) && hostlist_append(&cluster->runs, run) != 0)
@@ -182,11 +188,12 @@ static int waiting_load(struct cluster *cluster, struct error *err)
             struct cluster_node *node =
                 run || is_later ? cluster_node(cluster, more.names[k]) : NULL;
 
-            if (node && is_later)
-                node->is_reserved_soon = true;
-            else if (node)
+            /* muster's own is later only by another head's clock */
+            if (node && run)
                 node->is_in_run = true;
-            if (hostlist_append(names, more.names[k]) != 0)
+            else if (node && names == &others)
+                later_note(node, info->start_time, is_soon);
+            if ((is_soon || !is_later) && hostlist_append(names, more.names[k]) != 0)
                 rv = error_set(err, "out of memory for the cluster's reservations");
         }
         hostlist_clear(&more);
@@ -220,9 +227,8 @@ static int partitions_load(struct cluster *cluster, struct error *err)
         partition->most_minutes = info->max_time < INT_MAX ? (int)info->max_time : 0; /* INFINITE */
         partition->most_nodes = info->max_nodes < INT_MAX ? info->max_nodes : 0;
         rv = hostlist_expand(info->nodes ? info->nodes : "", &partition->nodes, err);
-        partition->job_memory =
-            memory_of_job(cluster, &partition->nodes,
-                          info->max_mem_per_cpu ? info->max_mem_per_cpu : cluster->most_memory);
+        partition->most_memory =
+            info->max_mem_per_cpu ? info->max_mem_per_cpu : cluster->most_memory;
         if (rv == 0 && !partition->name)
             rv = error_set(err, "out of memory for the cluster's partitions");
     }
@@ -352,6 +358,7 @@ int cluster_load_places(struct cluster *cluster, struct error *err)
     bool is_private;
 
     *cluster = (struct cluster){0};
+    unsetenv("SLURM_CLUSTERS"); /* scontrol and srun would follow it */
     errno = 0;
     if (nodes_load(cluster, NULL, err) == 0)
         return topology_load(cluster, err) == 0 ? 0 : (cluster_clear(cluster), -1);

@@ -40,6 +40,7 @@ struct cluster_node {
     bool is_responding;
     bool is_reserved;      /* in a reservation of others that is active: MAINT or RES */
     bool is_reserved_soon; /* others' reservation begins there within RESERVATION_SOON_S */
+    time_t reserved_at;    /* when the first of others' that is still to come begins; 0: none */
     bool is_in_run;        /* in the reservation of a run, which is active */
     bool is_waiting;       /* in the reservation CLUSTER_WAITING */
     bool is_absent;        /* powered down, rebooting, future, or about to be: nothing to talk to by
@@ -58,7 +59,7 @@ struct cluster_partition {
     bool is_closed;         /* but no more can be submitted: DRAIN */
     int most_minutes;       /* MaxTime: of a job; 0: no limit */
     size_t most_nodes;      /* MaxNodes: of a job that is not root's; 0: no limit */
-    uint64_t job_memory;    /* that a job of whole nodes asks for: memory.h */
+    uint64_t most_memory;   /* MaxMemPerNode or MaxMemPerCPU: memory.h; 0: no limit */
 };
 
 struct cluster {
@@ -72,7 +73,8 @@ struct cluster {
     char **leaves; /* names of the leaf switches */
     size_t leaf_count;
     bool has_blocks;           /* topology/block: allocation.h */
-    struct error topology_err; /* why it is not known which leaves there are; "": it is */
+    struct error topology_err; /* why it is not known which leaves there are; "": it is, or scontrol
+                                  knows none */
     struct hostlist runs;      /* the runs that have a reservation, CLUSTER_RUN and their name */
     bool has_waiting;          /* the reservation CLUSTER_WAITING is there */
     bool has_extra;            /* jobs may ask for what is in a node's Extra: 23.11 and later, where

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/text.h"
 #include "lib/constants/certify_constants.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/certify/choose/changes.h"
@@ -20,13 +21,14 @@
 #include "validate/certify/step/give_back.h"
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/slurm/allocation.h"
+#include "validate/slurm/memory.h"
 
-/* What its jobs ask for of each node. */
-static uint64_t job_memory(const struct certify *certify)
+/* What a job of the run asks for of each of its nodes. */
+static uint64_t job_memory(const struct certify *certify, const struct hostlist *names)
 {
     const struct cluster_partition *partition = certify_partition(certify);
 
-    return partition ? partition->job_memory : 0;
+    return partition ? memory_of_job(&certify->cluster, partition, names) : 0;
 }
 
 /* For slurmctld once, and for the prologs of three jobs. */
@@ -35,14 +37,42 @@ static int waits_minutes(size_t nodes)
     return (int)ceil((CERTIFY_CONTROLLER_S + 3 * (double)nodes / ALLOCATION_NODES_PER_S) / 60);
 }
 
+/* What the run may take. */
+static int run_minutes(const struct certify *certify, size_t nodes)
+{
+    return certify_job_minutes(certify, JOB_CHECK) + certify_job_minutes(certify, JOB_BATTERY) +
+           certify_job_minutes(certify, JOB_CERTIFICATES) + CERTIFY_RESERVED_BESIDES_MIN +
+           waits_minutes(nodes);
+}
+
+/* Leaves out the nodes where others' reservation begins before the run may end: ours would keep
+ * its jobs off. Returns how many. */
+static size_t reserved_leave(struct certify *certify, const struct hostlist *names)
+{
+    time_t end = time(NULL) + 60 * (time_t)run_minutes(certify, names->count);
+    size_t count = 0;
+
+    for (size_t i = 0; i < names->count; i++) {
+        struct node_run *node_run = certify_node_run(certify, names->names[i]);
+        time_t at = node_run->slurm->reserved_at;
+        char text[100];
+
+        if (at == 0 || at >= end)
+            continue;
+        text_time(text, sizeof text,
+                  "left alone: a reservation begins there at %H:%M UTC, before the run may end",
+                  at);
+        certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "", text);
+        count++;
+    }
+    return count;
+}
+
 /* Keeps all other jobs off the nodes until the run is over. It ends by itself, in case nobody is
  * left to end it, but not with a node whose drain we lift: that would be in service then. */
 static int reserve(struct certify *certify, const struct hostlist *names, struct error *err)
 {
-    int minutes = certify_job_minutes(certify, JOB_CHECK) +
-                  certify_job_minutes(certify, JOB_BATTERY) +
-                  certify_job_minutes(certify, JOB_CERTIFICATES) + CERTIFY_RESERVED_BESIDES_MIN +
-                  waits_minutes(names->count);
+    int minutes = run_minutes(certify, names->count);
 
     for (size_t i = 0; i < names->count; i++)
         if (certify_node_run(certify, names->names[i])->plan.role == ROLE_RETEST)
@@ -174,7 +204,7 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
                 .partition = certify->partition,
                 .reservation = *certify->reservation ? certify->reservation : NULL,
                 .among = reserved_blocks(certify),
-                .memory = job_memory(certify),
+                .memory = job_memory(certify, names),
                 .minutes = certify_job_minutes(certify, certify->job),
                 .deadline_s =
                     certify->job == JOB_CHECK ? CERTIFY_ALLOCATE_S : CERTIFY_ALLOCATE_NEXT_S,
@@ -203,7 +233,7 @@ static int battery_check(const struct certify *certify, const struct hostlist *n
                                      .partition = certify->partition,
                                      .reservation = certify->reservation,
                                      .among = reserved_blocks(certify),
-                                     .memory = job_memory(certify),
+                                     .memory = job_memory(certify, names),
                                      .minutes = certify_job_minutes(certify, JOB_BATTERY)},
         err);
 }
@@ -284,7 +314,13 @@ void certify_allocate(struct certify *certify)
         if (*text)
             progress_print(&certify->progress, "the tests end early if they are slow: %s", text);
         progress_begin(&certify->progress, "allocate");
-        if (allocation_prepare(certify, &names, &err) == 0) {
+        if (certify->is_root && reserved_leave(certify, &names) > 0) {
+            hostlist_clear(&names);
+            certify_job_nodes(certify, &names);
+        }
+        if (names.count == 0) {
+            error_set(&err, "a reservation begins on each node before the run may end");
+        } else if (allocation_prepare(certify, &names, &err) == 0) {
             hostlist_clear(&names);
             certify_job_nodes(certify, &names);
             allocation_try(certify, 0, &names, &err);

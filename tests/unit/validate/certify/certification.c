@@ -100,9 +100,10 @@ static struct setup {
     int without_program;  /* so many nodes, from n2 on, on which the battery does not start */
     const char *full;     /* the node whose slurmd has no space left, from launch on */
     const char *full_reason;
-    const char *drained_late; /* the node that an administrator drains after the tests */
-    const char *freed;        /* the one that is taken out of the run's reservation then */
-    const char *begun_late;   /* the one that a user's job begins on before it is reserved */
+    const char *drained_late;   /* the node that an administrator drains after the tests */
+    const char *freed;          /* the one that is taken out of the run's reservation then */
+    const char *reserved_later; /* the one where others' reservation begins in an hour */
+    const char *begun_late;     /* the one that a user's job begins on before it is reserved */
     int leaving;         /* so often muster-launch loses its job to a drain, of n2, then of n6 */
     bool is_ended_early; /* ... each time, without a drain */
     /* no job is given: its user is none, the site does not allow it, or nobody knows why */
@@ -168,6 +169,7 @@ static const struct setup usual = {.others = "fan broken",
                                    .full_reason = "SlurmdSpoolDir is full",
                                    .drained_late = "",
                                    .freed = "",
+                                   .reserved_later = "",
                                    .begun_late = "",
                                    .dying = "",
                                    .dying_in = "muster-links",
@@ -453,7 +455,11 @@ static int load_all(struct cluster *cluster, struct error *err)
                  : node->is_drained ? "drained"
                                     : "idle");
     }
-    return cluster_index(cluster, err);
+    if (cluster_index(cluster, err) != 0)
+        return -1;
+    if (*setup.reserved_later)
+        cluster_node(cluster, setup.reserved_later)->reserved_at = time(NULL) + 3660;
+    return 0;
 }
 
 static int load_nodes(struct cluster *cluster, struct error *err)
@@ -2402,6 +2408,17 @@ static void preempts_no_job_that_began_before_the_reservation(void)
     ok(!world.nodes[1].is_drained && world.nodes[0].is_issued, "... and the others are certified");
 }
 
+/* The run's own would keep its jobs off. */
+static void leaves_a_node_where_a_reservation_begins_before_the_end(void)
+{
+    setup.reserved_later = "n2";
+    run();
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "a node where a reservation begins soon");
+    has_str(outcome_worst(outcome_of("n2"))->message, "left alone: a reservation begins there at ",
+            "... is left alone");
+    ok(world.nodes[0].is_issued, "... and the others are certified");
+}
+
 /* Somebody changes the reservation of the run. */
 static void leaves_a_node_that_is_taken_out_of_the_reservation(void)
 {
@@ -2970,6 +2987,7 @@ static void (*const tests[])(void) = {
     full_disk,
     asks_for_no_job_with_a_node_that_is_drained,
     preempts_no_job_that_began_before_the_reservation,
+    leaves_a_node_where_a_reservation_begins_before_the_end,
     leaves_a_node_that_is_taken_out_of_the_reservation,
     missing_program,
     knows_whether_a_level_is_given,

@@ -164,25 +164,39 @@ static void asks_for_memory(void)
                                     {.name = names[1], .cpus = 128, .memory_mb = 2000000}};
     struct cluster_node *by_name[2] = {&nodes[0], &nodes[1]};
     struct cluster cluster = {.nodes = nodes, .node_count = 2, .by_name = by_name};
-    struct hostlist all, none = {0};
+    static const struct {
+        const char *name;
+        uint64_t limit, wanted;
+        bool is_second; /* the job is of the second node alone */
+    } rows[] = {
+        {"without a limit a job asks for all memory", 0, 0, false},
+        {"... also where it is of each CPU", MEM_PER_CPU, 0, false},
+        {"... and where all is allowed", 2000000, 0, false},
+        {"of one that a node exceeds it asks for what each node has", 1000000, 512000, false},
+        {"... that is its own", 1000000, 1000000, true},
+        {"... and is allowed", 400000, 400000, false},
+        {"by CPU likewise: all", 16000 | MEM_PER_CPU, 0, false},
+        {"... what each CPU has", 10000 | MEM_PER_CPU, 8000 | MEM_PER_CPU, false},
+        {"... of the job's own", 10000 | MEM_PER_CPU, 10000 | MEM_PER_CPU, true},
+        {"... what is allowed", 4000 | MEM_PER_CPU, 4000 | MEM_PER_CPU, false},
+    };
+    struct cluster_partition partition = {.name = NULL};
+    struct hostlist second = {0};
     struct error err;
 
-    hostlist_expand(list, &all, &err);
-    is_int(memory_of_job(&cluster, &all, 0), 0, "without a limit a job asks for all memory");
-    is_int(memory_of_job(&cluster, &all, MEM_PER_CPU), 0, "... also where it is of each CPU");
-    is_int(memory_of_job(&cluster, &all, 2000000), 0, "... and where all is allowed");
-    is_int(memory_of_job(&cluster, &all, 1000000), 512000,
-           "of one that a node exceeds it asks for what each node has");
-    is_int(memory_of_job(&cluster, &all, 400000), 400000, "... and is allowed");
-    ok(memory_of_job(&cluster, &all, 16000 | MEM_PER_CPU) == 0, "by CPU likewise: all");
-    ok(memory_of_job(&cluster, &all, 10000 | MEM_PER_CPU) == (8000 | MEM_PER_CPU),
-       "... what each CPU has");
-    ok(memory_of_job(&cluster, &all, 4000 | MEM_PER_CPU) == (4000 | MEM_PER_CPU),
-       "... what is allowed");
-    is_int(memory_of_job(&cluster, &none, 1), 0, "a partition without nodes");
+    hostlist_expand(list, &partition.nodes, &err);
+    hostlist_append(&second, "n2");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        partition.most_memory = rows[i].limit;
+        ok(memory_of_job(&cluster, &partition, rows[i].is_second ? &second : &partition.nodes) ==
+               rows[i].wanted,
+           "%s", rows[i].name);
+    }
+    hostlist_clear(&partition.nodes);
+    is_int(memory_of_job(&cluster, &partition, &partition.nodes), 0, "a partition without nodes");
     (void)get(4000 | MEM_PER_CPU, &err);
     ok(wanted_memory == (4000 | MEM_PER_CPU), "the job asks for it");
-    hostlist_clear(&all);
+    hostlist_clear(&second);
 }
 
 static void asks_for(const char *reserved, const char *expected, const char *what)

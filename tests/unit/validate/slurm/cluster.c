@@ -77,7 +77,7 @@ static void waiting_changes_by_nodes(void)
     hostlist_clear(&left);
 }
 
-static node_info_t all[4];
+static node_info_t all[5];
 static uint32_t all_count;
 static int load_error; /* of all nodes; 0: there is none at all */
 
@@ -112,12 +112,12 @@ int __wrap_process_output_status(const char *const *words, double deadline_s, ch
     return 0;
 }
 
-static reserve_info_t reservations[4];
+static reserve_info_t reservations[5];
 
 int __wrap_slurm_load_reservations(time_t since, reserve_info_msg_t **found);
 int __wrap_slurm_load_reservations(time_t since, reserve_info_msg_t **found)
 {
-    static reserve_info_msg_t message = {.record_count = 4, .reservation_array = reservations};
+    static reserve_info_msg_t message = {.record_count = 5, .reservation_array = reservations};
 
     (void)since;
     *found = &message;
@@ -130,11 +130,12 @@ void __wrap_slurm_free_reservation_info_msg(reserve_info_msg_t *message)
     (void)message;
 }
 
-/* n1 to n4: a run's reservation of MAINT would keep the jobs of others' off their nodes. */
+/* n1 to n5: a run's reservation of MAINT would keep the jobs of others' off their nodes. */
 static void reservations_that_begin_soon(void)
 {
-    static char lesson[] = "lesson", later[] = "later", floats[] = "floats", over[] = "over";
-    static char lists[4][4] = {"n1", "n2", "n3", "n4"};
+    static char lesson[] = "lesson", later[] = "later", floats[] = "floats", over[] = "over",
+                run[] = CLUSTER_RUN "20260101-120000-abcd";
+    static char lists[5][4] = {"n1", "n2", "n3", "n4", "n5"};
     time_t now = time(NULL);
     struct cluster cluster;
     struct error err = {""};
@@ -144,18 +145,23 @@ static void reservations_that_begin_soon(void)
     reservations[2] =
         (reserve_info_t){.name = floats, .start_time = now + 600, .flags = RESERVE_FLAG_TIME_FLOAT};
     reservations[3] = (reserve_info_t){.name = over, .start_time = now - 7200};
-    for (int i = 0; i < 4; i++) {
+    reservations[4] =
+        (reserve_info_t){.name = run, .start_time = now + 5}; /* by its head's clock */
+    for (int i = 0; i < 5; i++) {
         reservations[i].end_time = reservations[i].start_time + 3600;
         reservations[i].node_list = lists[i];
         all[i] = (node_info_t){.name = lists[i], .node_state = NODE_STATE_IDLE};
     }
-    all_count = 4;
+    all_count = 5;
     load_error = 0;
     is_int(cluster_load_nodes(&cluster, &err), 0, "nodes and reservations");
     all_count = 0;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         is_int(cluster_node(&cluster, lists[i])->is_reserved_soon, i == 0,
                "... whether %s is reserved soon, by %s", lists[i], reservations[i].name);
+    ok(cluster_node(&cluster, lists[1])->reserved_at == now + 7200 &&
+           cluster_node(&cluster, lists[2])->reserved_at == 0,
+       "... and when");
     cluster_clear(&cluster);
 }
 
