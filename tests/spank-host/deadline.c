@@ -117,17 +117,22 @@ static void call(const char *local_rank)
     is_int(host_call("task_init"), 0, "... task_init");
 }
 
-/* Returns how long init_post_opt took. */
-static long start_step(char *root, const char *local_rank)
+static void make_step(char *root)
 {
-    long begin_ms, taken_ms;
-
     start(S_CTX_REMOTE, "");
     host_arguments[1] = root;
     host_setenv("SLURM_JOB_ID", "12");
     host_setenv("SLURM_STEP_ID", "3");
     host_setenv("SLURM_NTASKS", "4");
     host_setenv("SLURMD_NODENAME", "n2");
+}
+
+/* Returns how long init_post_opt took. */
+static long start_step(char *root, const char *local_rank)
+{
+    long begin_ms, taken_ms;
+
+    make_step(root);
     if (has_gpus)
         host_setenv("SLURM_STEP_GPUS", "0");
     host_call("init");
@@ -192,12 +197,7 @@ static void standard_files_are_closed(char *root)
 {
     int saved[3], status;
 
-    start(S_CTX_REMOTE, "");
-    host_arguments[1] = root;
-    host_setenv("SLURM_JOB_ID", "12");
-    host_setenv("SLURM_STEP_ID", "3");
-    host_setenv("SLURM_NTASKS", "4");
-    host_setenv("SLURMD_NODENAME", "n2");
+    make_step(root);
     host_call("init");
     fflush(stdout);
     for (int fd = 0; fd <= 2; fd++)
