@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "lib/constants/certify_constants.h"
+#include "tests/unit/fake_clock.h"
 #include "tests/unit/tap.h"
 #include "validate/certify/settle/actions.h"
 #include "validate/certify/step/reach_nodes.h"
@@ -19,20 +20,12 @@
 
 enum { NODES = 2 * CERTIFY_WATCH_MOST };
 
-static double now_s, outage_s; /* from then on they do not answer */
+static double outage_s; /* from then on they do not answer */
 static size_t outage_from, outage_to;
 static bool is_known[NODES]; /* not to answer */
 static size_t asked;         /* nodes, since the step ended */
 static size_t known_in_step, judged;
 static double lasting_s;
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
-{
-    (void)clock;
-    *time = (struct timespec){(time_t)now_s, (long)((now_s - floor(now_s)) * 1e9)};
-    return 0;
-}
 
 size_t __wrap_certify_reach_again(struct certify *certify, const struct hostlist *names,
                                   enum stage stage);

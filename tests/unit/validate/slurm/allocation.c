@@ -4,13 +4,13 @@
 #include "validate/slurm/allocation.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/unit/fake_clock.h"
 #include "tests/unit/tap.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/memory.h"
@@ -20,7 +20,6 @@
 /* What is asked for, and what is said of a job that Slurm refuses or does not start. Time passes in
  * sleeps. */
 
-static double now_s;
 static int refusal;            /* slurmctld's; 0: it takes the job */
 static uint32_t state_reason;  /* why the job waits */
 static const char *shown = ""; /* the same as scontrol prints it */
@@ -33,14 +32,6 @@ bool __wrap_release_job_spread(job_desc_msg_t *job)
 {
     (void)job;
     return can_spread;
-}
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
-{
-    (void)clock;
-    *time = (struct timespec){(time_t)now_s, (long)((now_s - floor(now_s)) * 1e9)};
-    return 0;
 }
 
 int __wrap_usleep(useconds_t microseconds);

@@ -11,10 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/unit/fake_clock.h"
 #include "tests/unit/tap.h"
 
 /* Time is made up: it passes in sleeps, and munged comes back at back_s. */
-static double now_s, back_s;
+static double back_s;
 static int listener = -1;
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 
@@ -31,14 +32,6 @@ static void munged_kill(void)
 {
     close(listener);
     listener = -1;
-}
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
-{
-    (void)clock;
-    *time = (struct timespec){(time_t)now_s, (long)((now_s - (double)(time_t)now_s) * 1e9)};
-    return 0;
 }
 
 int __wrap_usleep(useconds_t microseconds);

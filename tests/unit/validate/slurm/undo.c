@@ -16,6 +16,7 @@
 
 #include "lib/base/node_name.h"
 #include "lib/constants/slurm_constants.h"
+#include "tests/unit/fake_clock.h"
 #include "tests/unit/tap.h"
 #include "validate/slurm/journal.h"
 #include "validate/slurm/operations.h"
@@ -28,7 +29,6 @@ static int seen_unlocked, seen_unkept, loads;
 static char done[256], said[1000];
 static struct hostlist changed; /* reservations that stay, of the last leftover() */
 static bool is_unreserved;
-static double now_s;
 static struct cluster_job found_jobs[2];
 static int found_count;
 
@@ -202,15 +202,6 @@ int __wrap_fdatasync(int fd)
         return 0;
     errno = EDQUOT;
     return -1;
-}
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
-{
-    (void)clock;
-    *time = (struct timespec){.tv_sec = (time_t)now_s,
-                              .tv_nsec = (long)((now_s - (double)(time_t)now_s) * 1e9)};
-    return 0;
 }
 
 int __wrap_usleep(useconds_t microseconds);
