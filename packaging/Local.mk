@@ -3,7 +3,7 @@
 # Packages are made from the tarball by who has the tree too; a tarball brings what that takes.
 EXTRA_DIST += \
 	packaging/build \
-	packaging/test \
+	packaging/install.t \
 	packaging/debian/changelog \
 	packaging/debian/conf/muster.conf \
 	packaging/debian/conf/plugstack/muster.conf \

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# test - what packaging/build has built for a Debian release, on a running cluster: installed, switched
-# on, a certification, an upgrade, a downgrade that is refused, removed, purged. Speaks TAP.
+# install.t - what packaging/build has built for a Debian release, on a running cluster: installed,
+# switched on, a certification, an upgrade, a downgrade that is refused, removed, purged. Speaks TAP.
 #
-#   packaging/test [RELEASE]    bookworm (the default), trixie or unstable
+#   packaging/install.t [RELEASE]    bookworm (the default), trixie or unstable
 top=$(cd -P "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$top/tests/tap.sh"
 
