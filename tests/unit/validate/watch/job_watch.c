@@ -42,6 +42,10 @@ static struct hostlist names;
 static double now_s, interval_s = 2;
 static struct watch_sample totals[NODES];
 
+#define each(assignment)                                                                           \
+    for (int i = 0; i < NODES; i++)                                                                \
+    nodes[i].assignment
+
 static void healthy(void)
 {
     for (int i = 0; i < NODES; i++)
@@ -51,8 +55,7 @@ static void healthy(void)
 
 static void quiet(void)
 {
-    for (int i = 0; i < NODES; i++)
-        nodes[i].mbps[0] = nodes[i].mbps[1] = 0;
+    each(mbps[0] = nodes[i].mbps[1] = 0);
 }
 
 static void begin_on(const char *list)
@@ -135,6 +138,8 @@ static void pass(double seconds)
     watch_judge(&watch, now_s, &verdict);
 }
 
+#define finds_after(seconds, ...) (pass(seconds), is_str(found(), __VA_ARGS__))
+
 /* A job of four nodes that has gone well for so long. */
 static void begin(double seconds)
 {
@@ -166,131 +171,99 @@ static void going(void)
     begin(2);
     is_str(found(), "unknown not_measured", "after one sample nothing is known");
     ok(!verdict.is_settled, "... and it may change");
-    pass(14);
-    is_str(found(), "pass", "all ranks work and all rails carry data: good");
+    finds_after(14, "pass", "all ranks work and all rails carry data: good");
     ok(verdict.is_settled, "... for sure");
     quiet();
-    pass(20);
-    is_str(found(), "unknown not_measured", "a pause is no hang");
+    finds_after(20, "unknown not_measured", "a pause is no hang");
     healthy();
     pass(20);
     quiet();
-    pass(44);
-    is_str(found(), "unknown not_measured", "... nor is one that is twice as long as the last");
+    finds_after(44, "unknown not_measured", "... nor is one that is twice as long as the last");
     healthy();
-    for (int i = 0; i < NODES; i++)
-        nodes[i].cpu = 0.6, nodes[i].queued = 0.4;
-    pass(20);
-    is_str(found(), "pass", "on a busy machine a job that goes on is good");
+    each(cpu = 0.6);
+    each(queued = 0.4);
+    finds_after(20, "pass", "on a busy machine a job that goes on is good");
     nodes[2].cpu = 0;
-    pass(20);
-    is_str(found(), "pass", "... and nobody is named for what its processors are short of");
+    finds_after(20, "pass", "... and nobody is named for what its processors are short of");
 }
 
 static void hanging(void)
 {
     begin(20);
     quiet();
-    pass(28);
-    is_str(found(), "unknown not_measured", "nothing moves: it may be a pause");
-    pass(8);
-    is_str(found(), "fail job_hung", "... or, after a while, a hang; who polls is not told apart");
+    finds_after(28, "unknown not_measured", "nothing moves: it may be a pause");
+    finds_after(8, "fail job_hung", "... or, after a while, a hang; who polls is not told apart");
     ok(verdict.is_settled, "... for sure");
     nodes[2].cpu = 0;
-    pass(14);
-    is_str(found(), "fail job_hung n3 rank 2", "who sleeps while all others poll is named");
+    finds_after(14, "fail job_hung n3 rank 2", "who sleeps while all others poll is named");
     nodes[2].io_MB = 10;
-    pass(14);
-    is_str(found(), "warn rank_straggles n3 rank 2", "... and does not hang while it writes files");
+    finds_after(14, "warn rank_straggles n3 rank 2", "... and does not hang while it writes files");
 
     begin(20);
     quiet();
-    for (int i = 0; i < NODES; i++)
-        nodes[i].cpu = i == 1;
-    pass(40);
-    is_str(found(), "fail job_hung n2 rank 1", "who works while all others sleep is named");
-    for (int i = 0; i < NODES; i++)
-        nodes[i].queued = 0.5;
-    pass(14);
-    is_str(found(), "unknown process_slow", "on a busy machine nobody is");
+    each(cpu = i == 1);
+    finds_after(40, "fail job_hung n2 rank 1", "who works while all others sleep is named");
+    each(queued = 0.5);
+    finds_after(14, "unknown process_slow", "on a busy machine nobody is");
 
     begin(0);
     quiet();
-    pass(60);
-    is_str(found(), "unknown not_measured", "no data since the beginning: it may compute");
-    for (int i = 0; i < NODES; i++)
-        nodes[i].cpu = 0;
-    pass(14);
-    is_str(found(), "fail job_hung", "... but not without processors");
+    finds_after(60, "unknown not_measured", "no data since the beginning: it may compute");
+    each(cpu = 0);
+    finds_after(14, "fail job_hung", "... but not without processors");
 
     begin(20);
     nodes[3].mbps[0] = nodes[3].mbps[1] = 0;
     pass(8);
     quiet();
-    pass(40);
-    is_str(found(), "fail job_hung n4", "the node whose data stopped first is named");
+    finds_after(40, "fail job_hung n4", "the node whose data stopped first is named");
 }
 
 /* Rails that do not count what RDMA carries. */
 static void untold(void)
 {
     begin(0);
-    for (int i = 0; i < NODES; i++)
-        nodes[i].is_partial = true;
-    pass(20);
-    is_str(found(), "pass", "what else such rails carry is data all the same");
+    each(is_partial = true);
+    finds_after(20, "pass", "what else such rails carry is data all the same");
     quiet();
-    pass(100);
-    is_str(found(), "unknown not_measured", "... but without it no job hangs");
+    finds_after(100, "unknown not_measured", "... but without it no job hangs");
     has_str(verdict.line, "do not count bytes", "... for that reason");
     for (int i = 0; i < NODES; i++)
         nodes[i].mbps[0] = i == 1 ? 0 : 100;
-    pass(60);
-    is_str(found(), "pass", "... and no node is the one without");
+    finds_after(60, "pass", "... and no node is the one without");
 }
 
 static void stopped(void)
 {
     begin(20);
     nodes[2].state = 'T';
-    pass(4);
-    is_str(found(), "pass", "a rank that is stopped for a moment is no fault");
+    finds_after(4, "pass", "a rank that is stopped for a moment is no fault");
     quiet();
-    pass(4);
-    is_str(found(), "fail rank_hung n3 rank 2", "one that is stopped while nothing moves is");
-    for (int i = 0; i < NODES; i++)
-        nodes[i].state = 'T';
-    pass(8);
-    is_str(found(), "unknown many_alike", "a job that is suspended has no faulty rank");
+    finds_after(4, "fail rank_hung n3 rank 2", "one that is stopped while nothing moves is");
+    each(state = 'T');
+    finds_after(8, "unknown many_alike", "a job that is suspended has no faulty rank");
 
     begin(20);
     quiet();
     nodes[1].state = 'D';
     nodes[1].cpu = 0;
-    pass(20);
-    is_str(found(), "unknown not_measured", "a rank may wait for a file system");
-    pass(20);
-    is_str(found(), "fail task_hung n2 rank 1", "... not for ever");
+    finds_after(20, "unknown not_measured", "a rank may wait for a file system");
+    finds_after(20, "fail task_hung n2 rank 1", "... not for ever");
 
     begin(20);
     nodes[0].has_none = true;
-    pass(8);
-    is_str(found(), "pass", "a rank may end before the others");
+    finds_after(8, "pass", "a rank may end before the others");
     quiet();
-    pass(40);
-    is_str(found(), "fail rank_hung n1 rank 0", "... which must not wait for it");
+    finds_after(40, "fail rank_hung n1 rank 0", "... which must not wait for it");
     nodes[1].has_none = nodes[2].has_none = nodes[3].has_none = true;
-    pass(8);
-    is_str(found(), "unknown many_alike", "the end of a job is none of its ranks'");
+    finds_after(8, "unknown many_alike", "the end of a job is none of its ranks'");
 
     begin(20);
     nodes[2].is_silent = true;
-    pass(20);
-    is_str(found(), "unknown node_unreachable n3",
-           "a node without samples is named, and not failed");
+    finds_after(20, "unknown node_unreachable n3",
+                "a node without samples is named, and not failed");
     nodes[0].is_silent = nodes[1].is_silent = true;
-    pass(20);
-    is_str(found(), "unknown many_alike", "... most of them are not");
+    finds_after(20, "unknown many_alike", "... most of them are not");
 
     begin(20);
     nodes[2].is_silent = true;
@@ -309,9 +282,9 @@ static void stopped(void)
         nodes[1].has_none = ends;
         nodes[1].state = 'D';
         nodes[1].cpu = 0;
-        pass(50);
-        is_str(found(), "fail job_hung",
-               "who waits for a file or has ended hides no hang beside a node without samples");
+        finds_after(
+            50, "fail job_hung",
+            "who waits for a file or has ended hides no hang beside a node without samples");
         for (size_t i = 0; i < verdict.count; i++)
             ok(!verdict.findings[i].node || strcmp(verdict.findings[i].node, "n1") == 0,
                "... and is not blamed: %s", verdict.findings[i].message);
@@ -321,16 +294,13 @@ static void stopped(void)
     nodes[0].is_silent = true;
     pass(20);
     quiet();
-    pass(40);
-    is_str(found(), "fail job_hung", "a node that never sent a sample hides no hang");
+    finds_after(40, "fail job_hung", "a node that never sent a sample hides no hang");
 
     begin(0);
     nodes[0].is_silent = true;
     quiet();
-    for (int i = 0; i < NODES; i++)
-        nodes[i].cpu = 0;
-    pass(60);
-    is_str(found(), "unknown node_unreachable n1", "... but may be who computes");
+    each(cpu = 0);
+    finds_after(60, "unknown node_unreachable n1", "... but may be who computes");
 }
 
 /* What nothing tells of a job that sends no data. */
@@ -340,33 +310,28 @@ static void without_data(void)
     quiet();
     pass(20);
     nodes[0].has_none = true;
-    pass(60);
-    is_str(found(), "unknown not_measured",
-           "a rank may end before others that have never sent it anything");
+    finds_after(60, "unknown not_measured",
+                "a rank may end before others that have never sent it anything");
     nodes[0].has_none = false;
     nodes[0].state = 'D';
     nodes[0].cpu = 0;
-    pass(60);
-    is_str(found(), "unknown not_measured", "... or wait for a file");
+    finds_after(60, "unknown not_measured", "... or wait for a file");
 
     begin_on("n1");
     quiet();
     nodes[0].cpu = 0;
-    pass(60);
-    is_str(found(), "unknown not_measured", "one node has no rails to tell a hang by");
+    finds_after(60, "unknown not_measured", "one node has no rails to tell a hang by");
     has_str(verdict.line, "one node", "... for that reason");
     nodes[0].state = 'T';
-    pass(20);
-    is_str(found(), "warn rank_hung n1 rank 0",
-           "... and a rank that is stopped is told all the same");
+    finds_after(20, "warn rank_hung n1 rank 0",
+                "... and a rank that is stopped is told all the same");
 
     begin_on("n1");
     pass(20);
     quiet();
     nodes[0].state = 'D';
     nodes[0].cpu = 0;
-    pass(60);
-    is_str(found(), "unknown not_measured", "what else its rails carry is not the job's");
+    finds_after(60, "unknown not_measured", "what else its rails carry is not the job's");
 }
 
 /* Slurm suspends a job and goes on with it, and the samplers in it are suspended as well. */
@@ -374,29 +339,23 @@ static void suspended(void)
 {
     begin(20);
     now_s += 3600;
-    pass(2);
-    is_str(found(), "unknown not_measured", "a job that was suspended has not hung meanwhile");
-    pass(20);
-    is_str(found(), "pass", "... and goes on");
+    finds_after(2, "unknown not_measured", "a job that was suspended has not hung meanwhile");
+    finds_after(20, "pass", "... and goes on");
     quiet();
-    pass(36);
-    is_str(found(), "fail job_hung", "... and that was no pause to be patient for");
+    finds_after(36, "fail job_hung", "... and that was no pause to be patient for");
 
     begin(20);
     quiet();
     pass(20);
     now_s += 3600;
-    pass(2);
-    is_str(found(), "unknown not_measured", "one that was suspended in a pause neither");
-    pass(16);
-    is_str(found(), "fail job_hung", "... but the rest of the pause counts");
+    finds_after(2, "unknown not_measured", "one that was suspended in a pause neither");
+    finds_after(16, "fail job_hung", "... but the rest of the pause counts");
 
     begin(20);
     nodes[2].state = 'T';
     pass(2);
     now_s += 3600;
-    pass(2);
-    is_str(found(), "unknown not_measured", "who is continued last was not stopped for so long");
+    finds_after(2, "unknown not_measured", "who is continued last was not stopped for so long");
 }
 
 /* As `muster run --hang` looks, which ends the job. */
@@ -407,10 +366,8 @@ static void patiently(void)
     pass(20);
     quiet();
     nodes[2].state = 'T';
-    pass(20);
-    is_str(found(), "warn rank_hung n3 rank 2", "who waits for a hang is patient with a debugger");
-    pass(16);
-    is_str(found(), "fail rank_hung n3 rank 2", "... not for longer than with all else");
+    finds_after(20, "warn rank_hung n3 rank 2", "who waits for a hang is patient with a debugger");
+    finds_after(16, "fail rank_hung n3 rank 2", "... not for longer than with all else");
 }
 
 static void ended(void)
@@ -418,8 +375,7 @@ static void ended(void)
     begin(20);
     nodes[0].has_none = true;
     quiet();
-    pass(200);
-    is_str(found(), "fail rank_hung n1 rank 0", "a rank that ended when the data did is named");
+    finds_after(200, "fail rank_hung n1 rank 0", "a rank that ended when the data did is named");
     has_str(verdict.line, "pid 100", "... with its process");
 
     begin(20);
@@ -429,126 +385,99 @@ static void ended(void)
     nodes[2].mbps[0] = nodes[2].mbps[1] = 0;
     pass(8);
     quiet();
-    pass(150);
-    is_str(found(), "fail job_hung n3", "... not one that ended long before: who was quiet first");
+    finds_after(150, "fail job_hung n3", "... not one that ended long before: who was quiet first");
 
     interval_s = 30;
     begin(120);
     nodes[0].has_none = true;
     pass(30); /* it ends within the last interval with data */
     quiet();
-    pass(150);
-    is_str(found(), "fail rank_hung n1 rank 0", "... also where samples are far between");
+    finds_after(150, "fail rank_hung n1 rank 0", "... also where samples are far between");
     interval_s = 2;
 
     begin(0);
-    for (int i = 0; i < NODES; i++)
-        nodes[i].has_none = true;
+    each(has_none = true);
     pass(6);
     healthy();
     pass(20);
     nodes[0].has_none = true;
     quiet();
-    pass(40);
-    is_str(found(), "fail rank_hung n1 rank 0", "... and one that began after the watch");
+    finds_after(40, "fail rank_hung n1 rank 0", "... and one that began after the watch");
 
     begin(20);
     nodes[0].has_none = true;
     step = 1;
     pass(20);
     quiet();
-    pass(40);
-    is_str(found(), "fail job_hung", "... not one of an earlier step");
+    finds_after(40, "fail job_hung", "... not one of an earlier step");
 
     begin(20);
     nodes[0].has_none = nodes[1].has_none = nodes[2].has_none = true;
     pass(200);
     quiet();
-    pass(40);
-    is_str(found(), "fail job_hung", "... nor all that ended before the last");
+    finds_after(40, "fail job_hung", "... nor all that ended before the last");
 }
 
 static void unread(void)
 {
     begin(0);
-    for (int i = 0; i < NODES; i++)
-        nodes[i].cpu = nodes[i].queued = 0.4;
+    each(cpu = nodes[i].queued = 0.4);
     nodes[0].unread = 40;
     pass(20);
     quiet();
     nodes[2].unread = 80;
-    pass(40);
-    is_str(found(), "fail job_hung n3 rank 2",
-           "who does not read what was sent is named, on a busy machine as well");
+    finds_after(40, "fail job_hung n3 rank 2",
+                "who does not read what was sent is named, on a busy machine as well");
     has_str(verdict.line, "80 bytes", "... with how much, and not who never reads all");
     nodes[1].unread = nodes[3].unread = 1;
-    pass(14);
-    is_str(found(), "unknown process_slow", "... most nodes are not");
+    finds_after(14, "unknown process_slow", "... most nodes are not");
 }
 
 static void connections(void)
 {
     begin(0);
     nodes[2].flow_mbps[1] = nodes[1].flow_mbps[1] = 45;
-    pass(20);
-    is_str(found(), "warn rail_straggles n3 eth2", "a rail with slow connections in and out");
+    finds_after(20, "warn rail_straggles n3 eth2", "a rail with slow connections in and out");
     healthy();
-    pass(24);
-    is_str(found(), "pass", "... and when that is over");
+    finds_after(24, "pass", "... and when that is over");
     nodes[2].flow_mbps[1] = 45;
-    pass(24);
-    is_str(found(), "warn rail_straggles n3 eth2", "a connection that is slow");
+    finds_after(24, "warn rail_straggles n3 eth2", "a connection that is slow");
     has_str(verdict.line, "it may be the path to n4", "... of which either end may be the reason");
-    for (int i = 0; i < NODES; i++)
-        nodes[i].flow_mbps[0] = nodes[i].flow_mbps[1] = nodes[i].far_mbps = 45;
-    pass(24);
-    is_str(found(), "pass", "what all connections do is no rail's");
+    each(flow_mbps[0] = nodes[i].flow_mbps[1] = nodes[i].far_mbps = 45);
+    finds_after(24, "pass", "what all connections do is no rail's");
     healthy();
     nodes[0].far_mbps = nodes[1].far_mbps = 45;
-    pass(24);
-    is_str(found(), "pass", "nor are slow ones that have no end in common");
+    finds_after(24, "pass", "nor are slow ones that have no end in common");
     healthy();
-    for (int i = 0; i < NODES; i++)
-        nodes[i].flow_mbps[1] = 18;
-    pass(24);
-    is_str(found(), "pass", "nor is a rail of another speed than the others slow");
+    each(flow_mbps[1] = 18);
+    finds_after(24, "pass", "nor is a rail of another speed than the others slow");
     healthy();
     nodes[2].flow_mbps[1] = 0;
-    pass(24);
-    is_str(found(), "pass", "what no network limits has no rate");
+    finds_after(24, "pass", "what no network limits has no rate");
     nodes[2].flow_mbps[1] = 45;
-    pass(4);
-    is_str(found(), "pass", "... nor has a connection of two samples");
+    finds_after(4, "pass", "... nor has a connection of two samples");
 }
 
 static void differing(void)
 {
     begin(0);
     nodes[2].cpu = 0.02;
-    pass(20);
-    is_str(found(), "warn rank_straggles n3 rank 2", "a rank that sleeps while all others work");
+    finds_after(20, "warn rank_straggles n3 rank 2", "a rank that sleeps while all others work");
     nodes[1].cpu = 0.3;
-    pass(20);
-    is_str(found(), "pass", "... is not the one that differs when others are between");
+    finds_after(20, "pass", "... is not the one that differs when others are between");
 
     begin(0);
     nodes[2].mbps[1] = 30;
-    pass(20);
-    is_str(found(), "warn rail_straggles n3 eth2", "a rail that carries much less than its peers");
-    for (int i = 0; i < NODES; i++)
-        nodes[i].mbps[1] = 30;
-    pass(20);
-    is_str(found(), "pass", "... a rail that all nodes use less is the job's choice");
+    finds_after(20, "warn rail_straggles n3 eth2", "a rail that carries much less than its peers");
+    each(mbps[1] = 30);
+    finds_after(20, "pass", "... a rail that all nodes use less is the job's choice");
     nodes[3].errors = 1;
-    pass(6);
-    is_str(found(), "pass", "a few damaged frames are normal");
-    pass(6);
-    is_str(found(), "warn link_errors n4 eth1", "a rail that counts errors");
+    finds_after(6, "pass", "a few damaged frames are normal");
+    finds_after(6, "warn link_errors n4 eth1", "a rail that counts errors");
 
     begin(20);
     nodes[0].losses = 1;
-    pass(2);
-    is_str(found(), "warn link_errors n1 eth1", "a rail whose link was lost");
+    finds_after(2, "warn link_errors n1 eth1", "a rail whose link was lost");
 }
 
 /* ---------------------------------------------------------------- NCCL */
@@ -747,37 +676,38 @@ static void ras_add(const char *name, long missing_pid)
     watch_add(&watch, 0, &sample, now_s);
 }
 
+static void miss_for_long(void)
+{
+    for (int i = 0; i < 12; i++) {
+        ras_add("missing.json", 102);
+        pass(8);
+    }
+}
+
 static void communicators(void)
 {
     begin(20);
     ras_add("behind.json", 0);
-    pass(2);
-    is_str(found(), "pass", "a rank may be behind for a moment");
+    finds_after(2, "pass", "a rank may be behind for a moment");
     pass(32);
     ras_add("behind.json", 0);
-    pass(2);
-    is_str(found(), "warn rank_straggles n3 rank 2", "... and for longer while data moves");
+    finds_after(2, "warn rank_straggles n3 rank 2", "... and for longer while data moves");
     quiet();
     pass(20);
     ras_add("behind.json", 0);
-    pass(2);
-    is_str(found(), "warn rank_straggles n3 rank 2", "... or pauses");
-    pass(14);
-    is_str(found(), "fail rank_hung n3 rank 2", "... not while nobody goes on");
+    finds_after(2, "warn rank_straggles n3 rank 2", "... or pauses");
+    finds_after(14, "fail rank_hung n3 rank 2", "... not while nobody goes on");
 
     begin(20);
     ras_add("missing.json", 103);
     pass(12);
     ras_add("missing.json", 103);
-    pass(2);
-    is_str(found(), "warn rank_straggles n4 rank 3",
-           "a rank that NCCL misses is named by its process");
+    finds_after(2, "warn rank_straggles n4 rank 3",
+                "a rank that NCCL misses is named by its process");
     quiet();
-    pass(14);
-    is_str(found(), "fail rank_hung n4 rank 3", "... and hangs when no data moves");
+    finds_after(14, "fail rank_hung n4 rank 3", "... and hangs when no data moves");
     watch.is_patient = true;
-    pass(2);
-    is_str(found(), "warn rank_straggles n4 rank 3", "... which the patient wait for");
+    finds_after(2, "warn rank_straggles n4 rank 3", "... which the patient wait for");
 
     begin(20);
     nodes[3].has_none = true;
@@ -785,46 +715,34 @@ static void communicators(void)
     quiet();
     pass(14);
     ras_add("missing.json", 103);
-    pass(2);
-    is_str(found(), "unknown not_measured",
-           "a rank that has ended gives no answer: that is no hang");
-    pass(20);
-    is_str(found(), "fail rank_hung n4 rank 3", "... before no data moves for as long as for one");
+    finds_after(2, "unknown not_measured",
+                "a rank that has ended gives no answer: that is no hang");
+    finds_after(20, "fail rank_hung n4 rank 3", "... before no data moves for as long as for one");
     has_str(verdict.line, "has ended", "... and it is named for that");
 
     begin(20);
     nodes[2].is_silent = true;
     quiet();
-    for (int i = 0; i < 12; i++) {
-        ras_add("missing.json", 102);
-        pass(8);
-    }
+    miss_for_long();
     is_str(found(), "fail rank_hung n3 rank 2", "a frozen node that NCCL misses is named");
 
     begin(20);
     nodes[2].is_silent = nodes[1].is_silent = true;
     quiet();
-    for (int i = 0; i < 12; i++) {
-        ras_add("missing.json", 102);
-        pass(8);
-    }
+    miss_for_long();
     is_str(found(), "fail job_hung", "... not when several send no samples");
 
     begin(20);
     nodes[1].is_silent = true;
     quiet();
-    for (int i = 0; i < 12; i++) {
-        ras_add("missing.json", 102);
-        pass(8);
-    }
+    miss_for_long();
     is_str(found(), "fail job_hung", "... nor when another one does not");
 
     begin(20);
     ras_add("missing.json", 0);
     pass(12);
     ras_add("missing.json", 0);
-    pass(2);
-    is_str(found(), "pass", "what is said of processes of another job is not this one's");
+    finds_after(2, "pass", "what is said of processes of another job is not this one's");
 }
 
 /* ---------------------------------------------------------------- a node */
