@@ -18,7 +18,7 @@
  * lines "VERDICT PART MESSAGE". */
 static char *root, said[32768];
 static struct conf conf;
-static const char *node;
+static const char *node, *subject; /* and a check */
 static int record_count;
 
 static void receive(const struct record *record, void *context)
@@ -32,10 +32,22 @@ static void receive(const struct record *record, void *context)
                  record->part ? record->part : "", record->message ? record->message : "");
 }
 
-static void with(const char *tree, const char *name)
+static void done(void)
 {
+    if (root) {
+        conf_clear(&conf);
+        tree_remove(root);
+        root = NULL;
+    }
+}
+
+/* Ends what was before. */
+static void with(const char *tree, const char *name, const char *check)
+{
+    done();
     root = tree_unpack(tree);
     node = name;
+    subject = check;
     conf_defaults(&conf);
     conf.gpus_per_node = -1;
 }
@@ -59,22 +71,25 @@ static void check(const char *name)
     inventory_free(inventory);
 }
 
-static void done(void)
-{
-    conf_clear(&conf);
-    tree_remove(root);
-}
-
-#define has_line(line, ...)                                                                        \
-    do {                                                                                           \
-        if (!has_str(said, line "\n", __VA_ARGS__))                                                \
-            tap_diag("said: %s", said);                                                            \
-    } while (0)
-#define is_silent_on(word, ...) ok(!strstr(said, word), __VA_ARGS__)
+/* What the subject says of the tree as it is now. */
+#define finds(...) is_str((check(subject), said), __VA_ARGS__)
+#define has_part(part, ...) has_str((check(subject), said), part, __VA_ARGS__)
+#define has_line(line, ...) has_part(line "\n", __VA_ARGS__)
+#define is_silent_on(word, ...) ok((check(subject), !strstr(said, word)), __VA_ARGS__)
 
 static void put(const char *path, const char *content)
 {
     tree_put(root, path, content);
+}
+
+/* The path has a number in it. */
+static void __attribute__((format(printf, 1, 0)))
+put_in(const char *path, int number, const char *content)
+{
+    char whole[128];
+
+    snprintf(whole, sizeof whole, path, number);
+    put(whole, content);
 }
 
 static void link_to(const char *path, const char *target)
@@ -88,43 +103,36 @@ static void link_to(const char *path, const char *target)
 
 static void links(void)
 {
-    with("lab-node", "n1");
-    check("net.interfaces");
-    is_str(said,
-           "pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24\n"
-           "pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24\n",
-           "a healthy node passes, a line for each rail");
+    with("lab-node", "n1", "net.interfaces");
+    finds("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24\n"
+          "pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24\n",
+          "a healthy node passes, a line for each rail");
     put("sys/class/net/eth1/carrier", "0\n");
-    check("net.interfaces");
     has_line("fail eth1 eth1 has no carrier; check cable or switch port",
              "a link that is not there");
     has_line("pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24", "... alone is at fault");
     put("sys/class/net/eth1/flags", "0x1002\n");
-    check("net.interfaces");
     has_line("fail eth1 eth1 is down; bring it up: ip link set eth1 up",
              "an interface that is down");
     put("sys/class/net/eth1/flags", "0x1003\n");
     put("sys/class/net/eth1/carrier", "1\n");
     put("sys/class/net/eth1/statistics/rx_crc_errors", "12\n");
-    check("net.rates");
-    is_str(said,
-           "warn eth1 eth1 has 12 CRC errors in 1h, expected at most 10\npass eth2 no error "
-           "counter grows too fast\n",
-           "CRC errors");
+    subject = "net.rates";
+    finds("warn eth1 eth1 has 12 CRC errors in 1h, expected at most 10\npass eth2 no error "
+          "counter grows too fast\n",
+          "CRC errors");
     put("proc/net/fib_trie", "");
-    check("net.interfaces");
+    subject = "net.interfaces";
     has_line("fail eth2 eth2 has no IP address, but Ethernet needs one; assign one, or leave it "
              "out of FabricInterfaces",
              "a rail without an address");
-    done();
 }
 
 static void stated(void)
 {
-    with("lab-node", "n1");
+    with("lab-node", "n1", "net.interfaces");
     hostlist_expand("eth[1-3]", &conf.fabric_interfaces, NULL);
     strcpy(conf.management_interface, "eth9");
-    check("net.interfaces");
     has_line("fail eth3 eth3 is not on this node; FabricInterfaces of the configuration names it",
              "a rail that the configuration names and the node has not");
     has_line(
@@ -133,48 +141,39 @@ static void stated(void)
     conf.nominal_speed_count = 1;
     conf.nominal_speeds[0].mbps = 200;
     hostlist_expand("eth[1-2]", &conf.nominal_speeds[0].interfaces, NULL);
-    check("net.interfaces");
     has_line("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24",
              "more than the stated speed is well");
     conf.nominal_speeds[0].mbps = 25000;
-    check("net.interfaces");
     has_line(
         "fail eth1 eth1 runs at 10 Gb/s, NominalSpeed of the configuration is 25 Gb/s; check cable "
         "or switch port",
         "less is not");
     conf.nominal_speeds[0].mbps = 10000;
     put("sys/class/net/eth2/mtu", "1500\n");
-    check("net.interfaces");
     has_line("warn eth2 eth2 has MTU 1500, eth1 of the same node has 9000; change one of them",
              "an MTU unlike the others'");
     conf.mtu_bytes = 9000;
-    check("net.interfaces");
     has_line("fail eth2 eth2 has MTU 1500, the configuration expects 9000; set it: ip link set "
              "eth2 mtu 9000",
              "an MTU unlike the stated one");
     has_line("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24", "... alone is at fault");
-    done();
 }
 
 /* What the prolog makes of interfaces is not held against them between jobs. */
 static void made_for_jobs(void)
 {
-    with("lab-node", "n1");
+    with("lab-node", "n1", "net.interfaces");
     conf.netif_line_count = 1;
     netif_line_parse("eth[1-2] mtu=9000 up=yes", &conf.netif_lines[0], NULL);
     conf.netif_lines[0].line = 4;
     conf.mtu_bytes = 9000;
     put("sys/class/net/eth1/flags", "0x1002\n");
     put("sys/class/net/eth2/mtu", "1500\n");
-    check("net.interfaces");
-    is_str(
-        said,
-        "skip eth1 eth1 is down between jobs; Interface line 4 of the configuration brings it up "
-        "for them\n"
-        "pass eth2 Ethernet, 10 Gb/s, MTU 1500, 10.156.2.1/24\n",
-        "what is made for jobs is not missed between them");
+    finds("skip eth1 eth1 is down between jobs; Interface line 4 of the configuration brings it up "
+          "for them\n"
+          "pass eth2 Ethernet, 10 Gb/s, MTU 1500, 10.156.2.1/24\n",
+          "what is made for jobs is not missed between them");
     conf.mtu_bytes = 4000;
-    check("net.interfaces");
     has_line("fail eth2 eth2 has MTU 1500, the configuration expects 4000; set it: ip link set "
              "eth2 mtu 4000",
              "an MTU that the configuration wants otherwise is");
@@ -182,36 +181,29 @@ static void made_for_jobs(void)
     put("j", "muster-interfaces 1\nboot 11112222-3333-4444-5555-666677778888\n"
              "eth1 3 mtu was 1500 set 9000 jobs -\neth2 4 mtu was 1500 set 9000 jobs 7\nend 2\n");
     strcpy(conf.interface_journal, "/j");
-    check("net.interfaces");
     has_line("warn eth1 mtu of eth1 is still 9000, set for a job that ended; it was 1500 before; "
              "next: muster interfaces --restore",
              "what was not put back is told");
     is_silent_on("mtu of eth2", "... what a job holds is not");
     put("j", "muster-interfaces 1\nboot 0123\neth1 3 mtu was 1500 set 9000 jobs -\nend 1\n");
-    check("net.interfaces");
     is_silent_on("put it back", "... nor what is of an earlier boot");
-    done();
 }
 
 static void ports(void)
 {
-    with("h100-ib", "h1");
-    check("net.interfaces");
+    with("h100-ib", "h1", "net.interfaces");
+    check(subject);
     is_int(record_count, 8, "eight InfiniBand rails");
     put("sys/class/infiniband/mlx5_0/ports/1/pkeys/0", "0x7fff\n");
     put("sys/class/infiniband/mlx5_0/ports/1/pkeys/1", "0x8001\n");
     put("sys/class/infiniband/mlx5_1/ports/1/pkeys/0", "0x7fff\n");
     put("sys/class/infiniband/mlx5_1/ports/1/pkeys/1", "0x0000\n");
     put("sys/class/infiniband/mlx5_4/ports/1/rate", "100 Gb/sec (1X NDR)\n");
-    for (int i = 0; i < 8; i++) {
-        char path[64];
-
-        snprintf(path, sizeof path, "sys/class/infiniband/mlx5_%d/board_id", i);
-        put(path, i == 7 ? "MT_0000000839\n" : "MT_0000000838\n");
-    }
+    for (int i = 0; i < 8; i++)
+        put_in("sys/class/infiniband/mlx5_%d/board_id", i,
+               i == 7 ? "MT_0000000839\n" : "MT_0000000838\n");
     put("sys/class/infiniband/mlx5_6/fw_ver", "28.36.1010\n");
     put("sys/class/infiniband/mlx5_7/fw_ver", "20.36.1010\n");
-    check("net.interfaces");
     has_line(
         "fail mlx5_1:1 mlx5_1:1 is a limited member of its partition (P_Key 0x7fff): it reaches no "
         "other limited member, and MPI and NCCL between such nodes hang; make it a full member in "
@@ -225,9 +217,7 @@ static void ports(void)
              "board model have 28.39.1002; update it to match",
              "a port of another firmware");
     is_silent_on("mlx5_7:1 has firmware", "... another board may have another one");
-    done();
-    with("h100-ib", "h1");
-    check("net.interfaces");
+    with("h100-ib", "h1", "net.interfaces");
     has_line("pass mlx5_7:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.7.11/24", "... pass");
     put("sys/class/infiniband/mlx5_2/ports/1/state", "2: INIT\n");
     put("sys/class/infiniband/mlx5_3/ports/1/state", "1: DOWN\n");
@@ -237,7 +227,6 @@ static void ports(void)
     put("sys/bus/pci/devices/0000:ce:00.0/current_link_width", "8\n");
     put("sys/bus/pci/devices/0000:dc:00.0/current_link_speed", "16.0 GT/s PCIe\n");
     put("sys/class/net/ib0/flags", "0x1002\n");
-    check("net.interfaces");
     has_line("pass mlx5_0:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.0.11/24",
              "InfiniBand does not need its IPoIB interface");
     has_line(
@@ -255,17 +244,14 @@ static void ports(void)
     has_line("warn mlx5_7:1 mlx5_7:1 (0000:dc:00.0) has a PCIe link of 16 GT/s, it supports 32; "
              "reseat it, or check the slot's speed in the firmware settings",
              "PCIe speed lost");
-    check("net.rates");
+    subject = "net.rates";
     has_line("warn mlx5_5:1 mlx5_5:1 has 4 link losses in 3h, expected at most 3", "flaps");
-    done();
-    with("mi300x-roce", "m7");
+    with("mi300x-roce", "m7", "net.interfaces");
     put("sys/class/infiniband/bnxt_re0/ports/1/state", "1: DOWN\n");
     put("sys/class/infiniband/bnxt_re0/ports/1/phys_state", "3: Disabled\n");
-    put("sys/class/infiniband/bnxt_re6/ports/1/gids/0", "0000:0000:0000:0000:0000:0000:0000:0000");
-    put("sys/class/infiniband/bnxt_re6/ports/1/gids/1", "0000:0000:0000:0000:0000:0000:0000:0000");
-    put("sys/class/infiniband/bnxt_re6/ports/1/gids/2", "0000:0000:0000:0000:0000:0000:0000:0000");
-    put("sys/class/infiniband/bnxt_re6/ports/1/gids/3", "0000:0000:0000:0000:0000:0000:0000:0000");
-    check("net.interfaces");
+    for (int i = 0; i < 4; i++)
+        put_in("sys/class/infiniband/bnxt_re6/ports/1/gids/%d", i,
+               "0000:0000:0000:0000:0000:0000:0000:0000");
     has_line("warn bnxt_re5:1 bnxt_re5:1 has only link-local GIDs, which do not reach other "
              "subnets; check that ens16np0 has an IP address",
              "a RoCE port without a routable GID");
@@ -277,42 +263,33 @@ static void ports(void)
     has_line(
         "fail bnxt_re6:1 bnxt_re6:1 has no RoCE GID; check that its interface has an IP address",
         "a RoCE port without a GID");
-    done();
 }
 
 static void gpus(void)
 {
-    with("h100-ib", "h1");
-    check("gpu.enumerate");
-    is_str(said, "pass gpu 8 GPUs on the PCI bus, slurm.conf expects 8\n", "eight GPUs pass");
+    with("h100-ib", "h1", "gpu.enumerate");
+    finds("pass gpu 8 GPUs on the PCI bus, slurm.conf expects 8\n", "eight GPUs pass");
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:h100:9\n");
-    check("gpu.enumerate");
     has_line("fail gpu 8 GPUs on the PCI bus, slurm.conf expects 9; the kernel log shows which one "
              "is gone",
              "one too few");
     conf.gpus_per_node = 4;
-    check("gpu.enumerate");
     has_line("warn gpu 8 GPUs on the PCI bus, GPUsPerNode in muster.conf expects 4",
              "too many are a warning; the configuration goes before slurm.conf");
     conf.gpus_per_node = 8;
     put("sys/bus/pci/devices/0000:43:00.0/driver", "");
-    check("gpu.enumerate");
     has_line(
         "fail gpu1 NVIDIA NVIDIA H100 80GB HBM3 at 0000:43:00.0 has no driver; the kernel log says "
         "why",
         "a GPU without a driver");
-    check("gpu.health");
+    subject = "gpu.health";
     has_line("pass gpu 8 GPUs without faults in the driver's files", "health passes");
     has_line("skip  libnvidia-ml.so.1 not queried: recorded node", "... which has no NVML to ask");
-    done();
-    with("mi300x-roce", "m7");
-    check("gpu.health");
+    with("mi300x-roce", "m7", "gpu.health");
     has_line("fail gpu2 AMD Instinct MI300X OAM at 0000:4e:00.0 has 2 uncorrected memory errors",
              "uncorrected errors");
     is_silent_on("gpu3", "corrected ones are no fault");
-    done();
-    with("gaudi3", "g3");
-    check("gpu.health");
+    with("gaudi3", "g3", "gpu.health");
     has_line("fail gpu4 GAUDI3 at 0000:9a:00.0 is in state 'needs reset', not operational",
              "a state");
     has_line("warn gpu4 GAUDI3 at 0000:9a:00.0 was reset 1 time", "a reset");
@@ -321,7 +298,6 @@ static void gpus(void)
         "in reset after device release\n");
     put("sys/devices/pci0000:b0/0000:b0:01.0/0000:b3:00.0/status", "in device creation\n");
     put("sys/devices/pci0000:b0/0000:b0:03.0/0000:b4:00.0/status", "disabled\n");
-    check("gpu.health");
     has_line("unknown gpu4 GAUDI3 at 0000:9a:00.0 is in state 'in reset', not operational yet",
              "a reset that is under way is no fault");
     has_line("unknown gpu5 GAUDI3 at 0000:9b:00.0 is in state 'in reset after device release', not "
@@ -332,16 +308,12 @@ static void gpus(void)
              "... nor a driver that is being loaded");
     has_line("fail gpu7 GAUDI3 at 0000:b4:00.0 is in state 'disabled', not operational",
              "a device that is disabled is one");
-    done();
-    with("lab-node", "n1");
-    check("gpu.enumerate");
-    is_str(said, "skip  no supported GPU found\n", "no GPU, none stated: skipped");
+    with("lab-node", "n1", "gpu.enumerate");
+    finds("skip  no supported GPU found\n", "no GPU, none stated: skipped");
     conf.gpus_per_node = 8;
-    check("gpu.enumerate");
     has_line("fail gpu 0 GPUs on the PCI bus, GPUsPerNode in muster.conf expects 8; the kernel log "
              "shows which one is gone",
              "no GPU, eight stated: failed");
-    done();
 }
 
 /* The device at /dev/gpuINDEX; number 0 removes it. */
@@ -372,33 +344,24 @@ static void gres_devices(void)
 {
     for (int i = 0; i < 8; i++)
         device(i, 4, 20 + (unsigned)i);
-    check("slurm.gres");
-    is_str(said, "pass gpu gpu:8, as in slurm.conf; gres.conf has a device file for each\n",
-           "eight devices pass");
+    finds("pass gpu gpu:8, as in slurm.conf; gres.conf has a device file for each\n",
+          "eight devices pass");
     device(3, 0, 0);
-    check("slurm.gres");
-    is_str(said,
-           "fail gpu3 /etc/slurm/gres.conf:2: /dev/gpu3 does not exist; check that its driver is "
-           "loaded and the device is on the bus\n",
-           "a missing device is named, and nothing else");
+    finds("fail gpu3 /etc/slurm/gres.conf:2: /dev/gpu3 does not exist; check that its driver is "
+          "loaded and the device is on the bus\n",
+          "a missing device is named, and nothing else");
     device(3, 4, 23);
     device(7, 1, 7);
-    check("slurm.gres");
-    is_str(said,
-           "fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is not a GPU: it is a device of mem (1:7), "
-           "the others are of tty (4)\n",
-           "a foreign device is named, with what it is");
+    finds("fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is not a GPU: it is a device of mem (1:7), "
+          "the others are of tty (4)\n",
+          "a foreign device is named, with what it is");
     device(7, 4, 20);
-    check("slurm.gres");
-    is_str(
-        said,
-        "fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is the same device as /dev/gpu0 (4:20): two "
-        "jobs would share it\n",
-        "a double is named");
+    finds("fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is the same device as /dev/gpu0 (4:20): two "
+          "jobs would share it\n",
+          "a double is named");
     device(7, 4, 27);
     device(0, 1, 3);
     device(1, 1, 5);
-    check("slurm.gres");
     has_line("fail gpu0 /etc/slurm/gres.conf:2: /dev/gpu0 is not a GPU: it is a device of mem "
              "(1:3), the others are of tty (4)",
              "foreign devices that come first do not make the others foreign");
@@ -406,11 +369,9 @@ static void gres_devices(void)
     device(0, 4, 20);
     device(1, 4, 21);
     put("etc/slurm/gres.conf", "NodeName=n1 Name=gpu File=/dev/gpu[0-6]\n");
-    check("slurm.gres");
-    is_str(said, "fail gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has 7\n",
-           "fewer than slurm.conf gives");
+    finds("fail gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has 7\n",
+          "fewer than slurm.conf gives");
     put("etc/slurm/gres.conf", "Name=gpu File=/dev/gpu[0-7]\nName=gpu File=/dev/gpu0\n");
-    check("slurm.gres");
     has_line("warn gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has 9",
              "more than it gives");
 }
@@ -418,109 +379,82 @@ static void gres_devices(void)
 /* One GPU with seven MIG instances is seven of Slurm's. */
 static void partitions(void)
 {
-    with("h100-ib", "h1");
+    with("h100-ib", "h1", "slurm.gres");
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:1g.10gb:56\n");
-    check("slurm.gres");
-    is_str(
-        said,
-        "skip gpu not checked: slurm.conf gives gpu:56 with partitions (MIG) counted, which only "
-        "slurmd can find\n",
-        "a type that is a MIG profile is not held against the bus");
-    check("gpu.enumerate");
-    is_str(said,
-           "skip gpu 8 GPUs on the PCI bus; not compared, as slurm.conf gives 56 with partitions "
-           "(MIG) counted\n",
-           "... nor is the bus against it");
+    finds("skip gpu not checked: slurm.conf gives gpu:56 with partitions (MIG) counted, which only "
+          "slurmd can find\n",
+          "a type that is a MIG profile is not held against the bus");
+    subject = "gpu.enumerate";
+    finds("skip gpu 8 GPUs on the PCI bus; not compared, as slurm.conf gives 56 with partitions "
+          "(MIG) counted\n",
+          "... nor is the bus against it");
     put("etc/slurm/gres.conf", "AutoDetect=nvml Name=gpu Type=1g.10gb\n");
-    check("slurm.gres");
-    has_str(said, "skip gpu not checked: slurm.conf gives gpu:56 with", "... nor gres.conf's type");
+    subject = "slurm.gres";
+    has_part("skip gpu not checked: slurm.conf gives gpu:56 with", "... nor gres.conf's type");
     put("etc/slurm/gres.conf", "AutoDetect=nvml\n");
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:14\n");
-    check("slurm.gres");
     has_line(
         "fail gpu /etc/slurm/slurm.conf:1: slurm.conf gives gpu:14, AutoDetect=nvml can find 8",
         "a number without a type is");
     put("proc/driver/nvidia/capabilities/gpu4/mig/gi7/access", "DeviceFileMinor: 3");
-    check("slurm.gres");
-    has_str(said, "skip gpu not checked: slurm.conf gives gpu:14 with partitions",
-            "... not where a GPU has MIG instances");
-    check("gpu.enumerate");
-    has_str(said, "skip gpu 8 GPUs on the PCI bus; not compared", "... nor is the bus against it");
+    has_part("skip gpu not checked: slurm.conf gives gpu:14 with partitions",
+             "... not where a GPU has MIG instances");
+    subject = "gpu.enumerate";
+    has_part("skip gpu 8 GPUs on the PCI bus; not compared", "... nor is the bus against it");
     conf.gpus_per_node = 9;
-    check("gpu.enumerate");
-    has_str(said, "fail gpu 8 GPUs on the PCI bus, GPUsPerNode in muster.conf expects 9",
-            "GPUsPerNode is the number of GPUs");
-    done();
+    has_part("fail gpu 8 GPUs on the PCI bus, GPUsPerNode in muster.conf expects 9",
+             "GPUsPerNode is the number of GPUs");
 }
 
 static void gres(void)
 {
-    with("lab-node", "n1");
+    with("lab-node", "n1", "slurm.gres");
     if (can_mknod())
         gres_devices();
     else
         tap_skip("making devices needs root");
     put("dev/gpu0", "a regular file");
-    check("slurm.gres");
     has_line("fail gpu0 /etc/slurm/gres.conf:1: /dev/gpu0 is not a character device",
              "a regular file");
     put("etc/slurm/gres.conf", "NodeName=n[2-4] Name=gpu File=/dev/gpu[0-7]\n");
-    check("slurm.gres");
-    is_str(
-        said,
-        "fail gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has no GPU for n1\n",
-        "lines for other nodes do not count");
+    finds("fail gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has no GPU for n1\n",
+          "lines for other nodes do not count");
     put("etc/slurm/gres.conf", "NodeName=n1 Name=gpu File=/dev/gpu[7-0]\n");
-    check("slurm.gres");
-    has_str(said,
-            "fail  /etc/slurm/gres.conf:1: File=/dev/gpu[7-0]: ", "a bad list names its line");
+    has_part("fail  /etc/slurm/gres.conf:1: File=/dev/gpu[7-0]: ", "a bad list names its line");
     node = "login";
-    check("slurm.gres");
-    is_str(said, "skip  /etc/slurm/slurm.conf has no NodeName login\n", "another node is skipped");
-    done();
-    with("h100-ib", "h1");
-    check("slurm.gres");
-    is_str(said, "pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
-           "AutoDetect is held against the bus");
+    finds("skip  /etc/slurm/slurm.conf has no NodeName login\n", "another node is skipped");
+    with("h100-ib", "h1", "slurm.gres");
+    finds("pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
+          "AutoDetect is held against the bus");
     put("etc/slurm/gres.conf", "NodeName=h[1-2] AutoDetect=nvml\nAutoDetect=off\n");
-    check("slurm.gres");
-    is_str(said, "pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
-           "... a node's own line goes before one of all nodes");
+    finds("pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
+          "... a node's own line goes before one of all nodes");
     put("etc/slurm/gres.conf", "Name=nic Count=1 AutoDetect=off\nAutoDetect=nvml\n");
-    check("slurm.gres");
-    is_str(said, "pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
-           "... one within a device of all nodes counts for nothing");
+    finds("pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
+          "... one within a device of all nodes counts for nothing");
     put("etc/slurm/gres.conf", "AutoDetect=nvml\n");
     put("sys/bus/pci/devices/0000:43:00.0/class", "0xffffff\n");
-    check("slurm.gres");
     has_line("fail gpu /etc/slurm/slurm.conf:6: slurm.conf gives gpu:8, AutoDetect=nvml can find 7",
              "... and a GPU that fell off is missed");
-    done();
     partitions();
-    with("ethernet", "e1");
-    check("slurm.gres");
-    is_str(said, "skip  no slurm.conf in /etc/slurm or /run/slurm/conf; set SLURM_CONF\n",
-           "no Slurm: skipped");
+    with("ethernet", "e1", "slurm.gres");
+    finds("skip  no slurm.conf in /etc/slurm or /run/slurm/conf; set SLURM_CONF\n",
+          "no Slurm: skipped");
     put("etc/slurm/slurm.conf", "NodeName=e1\n");
-    check("slurm.gres");
-    is_str(said, "skip  slurm.conf and gres.conf have no GRES for e1\n", "no GRES: skipped");
+    finds("skip  slurm.conf and gres.conf have no GRES for e1\n", "no GRES: skipped");
     put("run/slurm/conf/slurm.conf", "NodeName=e1 Gres=gpu:2\n");
-    check("slurm.gres");
-    is_str(said, "skip  slurm.conf and gres.conf have no GRES for e1\n",
-           "/etc/slurm goes before configless");
-    done();
+    finds("skip  slurm.conf and gres.conf have no GRES for e1\n",
+          "/etc/slurm goes before configless");
 }
 
 static void facts(void)
 {
-    with("h100-ib", "h1");
-    check("host.config");
+    with("h100-ib", "h1", "host.config");
     has_line("none  5.15.0-1053-generic", "the kernel is a fact");
     has_line("none  550.54.15", "the NVIDIA driver is one");
     has_line("none mlx5_0:1 400000 Mb/s", "a rail's speed is one");
     has_line("none gpu7 NVIDIA H100 80GB HBM3", "a GPU's model is one");
     is_silent_on("pass", "facts have no verdict");
-    done();
 }
 
 static void put_bytes(const char *path, const void *bytes, size_t size)
@@ -539,7 +473,7 @@ static void put_bytes(const char *path, const void *bytes, size_t size)
 
 static void host_facts(void)
 {
-    with("h100-ib", "h1");
+    with("h100-ib", "h1", "host.config");
     put("proc/cpuinfo", "processor\t: 0\nmodel name\t: Big One\nmicrocode\t: 0x2b0004d0\n");
     put("proc/cmdline", "BOOT_IMAGE=/vmlinuz root=UUID=1 ro iommu=pt  quiet\n");
     put("sys/class/dmi/id/sys_vendor", "Dell Inc.\n");
@@ -560,7 +494,6 @@ static void host_facts(void)
     put("sys/devices/system/cpu/cpu0/cpuidle/state2/disable", "1\n");
     put("sys/kernel/iommu_groups/0/type", "identity\n");
     put("sys/class/infiniband/mlx5_0/ports/1/pkeys/0", "0xffff\n");
-    check("host.config");
     has_line("none  Big One", "the processor is a fact");
     has_line("none  0x2b0004d0", "... its microcode");
     has_line("none  ro iommu=pt quiet", "... what the kernel was started with, without names");
@@ -575,37 +508,28 @@ static void host_facts(void)
     has_line("none  none", "... and that no module lets NICs read GPU memory");
     put("sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "powersave\n");
     put("sys/module/nvidia_peermem/refcnt", "0\n");
-    check("host.config");
     has_line("none  mixed", "one processor with another governor shows");
     has_line("none  nvidia_peermem", "so does the module");
-    done();
-    with("mi300x-roce", "m1");
-    check("host.config");
+    with("mi300x-roce", "m1", "host.config");
     has_line("none bnxt_re0:1 3 RoCE v2 IPv4", "the GID that jobs use is a fact");
     is_silent_on("np ", "congestion control is not told where no driver does");
     put("sys/class/net/ens11np0/ecn/roce_np/enable/3", "1\n");
     put("sys/class/net/ens11np0/ecn/roce_np/enable/4", "0\n");
     put("sys/class/net/ens11np0/ecn/roce_rp/enable/3", "0\n");
-    check("host.config");
     has_line("none bnxt_re0:1 np 3 rp none", "... and is a fact where one does");
-    done();
-    with("two-fabrics", "mix1");
+    with("two-fabrics", "mix1", "host.config");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/np_cnp_dscp", "48\n");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/np_cnp_prio", "6\n");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/rp_time_reset", "300\n");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/rp_ai_rate", "5\n");
-    check("host.config");
     is_silent_on("cnp_dscp 48", "an InfiniBand fabric has no RoCE congestion settings");
-    done();
-    with("kvm-passthrough", "v1");
+    with("kvm-passthrough", "v1", "host.config");
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/np_cnp_dscp", "48\n");
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/np_cnp_prio", "6\n");
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/rp_time_reset", "300\n");
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/rp_ai_rate", "5\n");
-    check("host.config");
     has_line("none mlx5_0:1 cnp_dscp 48 cnp_prio 6", "how mlx5 marks congestion is a fact");
     has_line("none mlx5_0:1 time_reset 300 ai_rate 5", "... and how it gives way");
-    done();
 }
 
 /* Configuration spaces as lspci -xxxx shows them: MaxPayload 256, MaxReadReq 512; the bridge above
@@ -620,7 +544,7 @@ static void pci_facts(void)
         0x14,          [0x140] = 0x0d, [0x146] = 0x04};
     struct pci_settings settings;
 
-    with("", "p1");
+    with("", "p1", NULL);
     put_bytes("sys/bus/pci/devices/0000:3b:00.0/config", device, sizeof device);
     put_bytes("sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
     put_bytes("sys/bus/pci/devices/0000:3c:00.0/config", device, 64);
@@ -643,7 +567,6 @@ static void pci_facts(void)
     is_int(settings.payload_bytes, 0, "64 bytes, as without root, tell nothing");
     pci_settings_read(root, "0000:ff:00.0", &settings);
     is_int(settings.payload_bytes, 0, "nor does a device that is not there");
-    done();
 }
 
 static void libraries(void)
@@ -665,55 +588,44 @@ static void libraries(void)
 
     library.segment.p_offset = (size_t)((char *)&library.note - (char *)&library);
     library.segment.p_filesz = sizeof library.note + 8;
-    with("", "l1");
+    with("", "l1", "host.config");
     put("sys/class/net/.keep", "");
     put_bytes("usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
     put("usr/lib64/libnccl.so.2", "");
     put("usr/local/lib/libnccl.so.2.19.3", "no library");
-    check("host.config");
     has_line("none nccl libnccl.so.2.18.5 build deadbeef in /usr/lib64; libnccl.so.2.19.3 in "
              "/usr/local/lib",
              "libraries are facts, by their longest name and their build");
     library.note.n_namesz = 0xfffffff0;
     put_bytes("usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
-    check("host.config");
     has_line("none nccl libnccl.so.2.18.5 in /usr/lib64; libnccl.so.2.19.3 in /usr/local/lib",
              "a broken one tells its name");
-    done();
 }
 
 static void services(void)
 {
-    with("lab-node", "n1");
-    check("host.services");
+    with("lab-node", "n1", "host.services");
     has_line("skip  Services is not set in the configuration", "no service is named");
     hostlist_expand("sssd,munge.service,user@0", &conf.services, NULL);
-    check("host.services");
     has_line("skip  cannot read /run/systemd/units: systemd is not running, or is older than 237",
              "of a recorded node that is not known");
     put("run/systemd/units/.keep", "");
     link_to("run/systemd/units/invocation:sssd.service", "0123456789abcdef0123456789abcdef");
     link_to("run/systemd/units/invocation:user@0.service", "0123456789abcdef0123456789abcdef");
-    check("host.services");
-    is_str(said,
-           "pass sssd runs\nfail munge.service munge.service is not running; see systemctl status "
-           "munge.service\npass user@0 runs\n",
-           "the one that does not run is named");
-    done();
+    finds("pass sssd runs\nfail munge.service munge.service is not running; see systemctl status "
+          "munge.service\npass user@0 runs\n",
+          "the one that does not run is named");
 }
 
 static void taint(void)
 {
-    with("lab-node", "n1");
+    with("lab-node", "n1", "host.kernel");
     put("proc/sys/kernel/tainted", "4097\n");
-    check("host.kernel");
     has_line("pass  no kernel error since boot", "modules of others are no error");
     put("proc/sys/kernel/tainted", "20624\n");
-    check("host.kernel");
     has_line(
         "warn  the kernel had a machine check, an oops, a soft lockup since boot (taint 20624)",
         "errors are");
-    done();
 }
 
 static void wanted(const char *only, const char *expected)
@@ -777,12 +689,11 @@ static void limits_are_the_nodes(void)
 /* A link is as wide and as fast as both of its ends can be. */
 static void slots(void)
 {
-    with("dgx-h100-half-width", "d1");
-    check("gpu.health");
+    with("dgx-h100-half-width", "d1", "gpu.health");
     has_line("warn gpu3 NVIDIA H100 80GB HBM3 at 0000:61:00.0 uses 8 of 16 PCIe lanes; "
              "reseat it",
              "a GPU that lost lanes");
-    check("net.interfaces");
+    subject = "net.interfaces";
     has_line("warn mlx5_10:1 mlx5_10:1 (0000:ce:00.0) has a PCIe link of 16 GT/s, it supports 32; "
              "reseat it, or check the slot's speed in the firmware settings",
              "a card that lost speed");
@@ -791,18 +702,16 @@ static void slots(void)
         "8\n");
     put("sys/devices/pci0000:cb/0000:cb:01.0/0000:cc:00.0/0000:cd:00.0/max_link_speed",
         "16.0 GT/s PCIe\n");
-    check("gpu.health");
+    subject = "gpu.health";
     is_silent_on("lanes", "... is well in a slot that has no more");
-    check("net.interfaces");
+    subject = "net.interfaces";
     is_silent_on("GT/s", "... is well in a slot that is no faster");
     put("sys/devices/pci0000:cb/0000:cb:01.0/0000:cc:00.0/0000:cd:00.0/0000:ce:00.0/"
         "current_link_speed",
         "8.0 GT/s PCIe\n");
-    check("net.interfaces");
     has_line("warn mlx5_10:1 mlx5_10:1 (0000:ce:00.0) has a PCIe link of 8 GT/s, it supports "
              "16; reseat it, or check the slot's speed in the firmware settings",
              "... but not below the slot's speed");
-    done();
 }
 
 /* Names of NICs and processes may be anything. */
@@ -839,7 +748,7 @@ int main(void)
     libraries();
     services();
     taint();
-    with("broken", "x");
+    with("broken", "x", NULL);
     for (size_t i = 0; i < check_count; i++) {
         check(check_table[i].name);
         ok(record_count > 0, "%s says something of a broken node", check_table[i].name);
