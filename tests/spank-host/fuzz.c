@@ -52,120 +52,43 @@ static bool one_in(unsigned n)
 
 /* ---------------------------------------------------------------- texts */
 
-static const char *const values[] = {
-    "",
-    "on",
-    "off",
-    "yes",
-    "no",
-    "1",
-    "0",
-    "-1",
-    "2147483648",
-    "18446744073709551616",
-    "1e309",
-    "nan",
-    "(null)",
-    "%s%n%s",
-    "\033[2J",
-    "n[1-2]",
-    "n[1-4294967295]",
-    "n[1-3,7",
-    "[[",
-    "n2,n1",
-    "n[001-128]",
-    "eth0",
-    "eth1,eth2",
-    "mlx5_0:1,mlx5_1",
-    "/",
-    "/dev/zero",
-    "/proc/self/mem",
-    "/nowhere",
-    "refuse",
-    "log",
-    "ignore",
-    "25%",
-    "100%",
-    "200Mb/s",
-    "eth1:200Mb/s",
-    "7d",
-    "60s",
-    "20000-29999",
-    "99999-1",
-    "=",
-    "==",
-    "#",
-    "\"",
-    "\\",
-    "a=b=c",
-    "arbitrary",
-    "block:cyclic",
-    "GPU-0",
-    "0,1,2,3",
-    "RANK:0123456789abcdef",
-    "RANK:,:,::,X:",
-    "\xff\xfe",
-    "unlimited",
-    "4096",
-    "quick",
-    "standard",
-    "COMPOSITE",
-    "0.1,3",
-    "eth[1-2] mtu=9000 up=yes",
-    "a nodes=n[1-3] fabric=RoCEv2",
-    "NCCL_IB_TC set 106 fabric=RoCEv2",
-    "UCX_TLS forbid",
-};
+static const char values[] =
+    "~~on~off~yes~no~1~0~-1~2147483648~18446744073709551616~1e309~nan~(null)~%s%n%s~\033[2J"
+    "~n[1-2]~n[1-4294967295]~n[1-3,7~[[~n2,n1~n[001-128]~eth0~eth1,eth2~mlx5_0:1,mlx5_1~/"
+    "~/dev/zero~/proc/self/mem~/nowhere~refuse~log~ignore~25%~100%~200Mb/s~eth1:200Mb/s~7d~60s"
+    "~20000-29999~99999-1~=~==~#~\"~\\~a=b=c~arbitrary~block:cyclic~GPU-0~0,1,2,3"
+    "~RANK:0123456789abcdef~RANK:,:,::,X:~\xff\xfe~unlimited~4096~quick~standard~COMPOSITE~0.1,3"
+    "~eth[1-2] mtu=9000 up=yes~a nodes=n[1-3] fabric=RoCEv2~NCCL_IB_TC set 106 fabric=RoCEv2"
+    "~UCX_TLS forbid";
 
-static const char *const names[] = {
-    "RANK",
-    "LOCAL_RANK",
-    "WORLD_SIZE",
-    "MASTER_ADDR",
-    "MASTER_PORT",
-    "MUSTER_SET",
-    "MUSTER_ENVIRONMENT",
-    "MUSTER_EXPLAIN",
-    "UCX_NET_DEVICES",
-    "NCCL_IB_HCA",
-    "NCCL_SOCKET_IFNAME",
-    "OMPI_MCA_btl_tcp_if_include",
-    "GLOO_SOCKET_IFNAME",
-    "SLURM_DISTRIBUTION",
-    "SLURM_HET_SIZE",
-    "SLURM_ARBITRARY_NODELIST",
-    "SLURM_JOB_NODELIST_HET_GROUP_0",
-    "SLURM_PACK_SIZE",
-    "CUDA_VISIBLE_DEVICES",
-    "ROCR_VISIBLE_DEVICES",
-    "HIP_VISIBLE_DEVICES",
-    "SLURM_JOB_GPUS",
-    "SLURM_STEP_GPUS",
-    "HABANA_VISIBLE_DEVICES",
-    "HABANA_VISIBLE_MODULES",
-    "ZE_AFFINITY_MASK",
-    "ZE_FLAT_DEVICE_HIERARCHY",
-    "MUSTER_PREFLIGHT",
-    "SLURM_SPANK__SLURM_SPANK_OPTION_muster_preflight",
-    "_SLURM_SPANK_OPTION_muster_preflight",
-    "SLURM_HET_JOB_ID",
-    "SLURM_JOB_NODELIST_HET_GROUP_1",
-    "SLURM_JOB_NODELIST_PACK_GROUP_0",
-    "SLURM_STEP_NODELIST",
-    "SLURM_SPANK__SLURM_SPANK_OPTION_muster_muster",
-    "SLURM_SPANK__SLURM_SPANK_OPTION_muster_muster_explain",
-    "_SLURM_SPANK_OPTION_muster_muster",
-    "PATH",
-    "HOME",
-    "LD_LIBRARY_PATH",
-    "MUSTER_CONF",
-    "SLURM_JOB_ACCOUNT",
-    "SLURM_JOB_PARTITION",
-    "SLURM_CLUSTER_NAME",
-    "SLURM_TASKS_PER_NODE",
-};
+static const char names[] =
+    "~RANK~LOCAL_RANK~WORLD_SIZE~MASTER_ADDR~MASTER_PORT~MUSTER_SET~MUSTER_ENVIRONMENT"
+    "~MUSTER_EXPLAIN~UCX_NET_DEVICES~NCCL_IB_HCA~NCCL_SOCKET_IFNAME~OMPI_MCA_btl_tcp_if_include"
+    "~GLOO_SOCKET_IFNAME~SLURM_DISTRIBUTION~SLURM_HET_SIZE~SLURM_ARBITRARY_NODELIST"
+    "~SLURM_JOB_NODELIST_HET_GROUP_0~SLURM_PACK_SIZE~CUDA_VISIBLE_DEVICES~ROCR_VISIBLE_DEVICES"
+    "~HIP_VISIBLE_DEVICES~SLURM_JOB_GPUS~SLURM_STEP_GPUS~HABANA_VISIBLE_DEVICES"
+    "~HABANA_VISIBLE_MODULES~ZE_AFFINITY_MASK~ZE_FLAT_DEVICE_HIERARCHY~MUSTER_PREFLIGHT"
+    "~SLURM_SPANK__SLURM_SPANK_OPTION_muster_preflight~_SLURM_SPANK_OPTION_muster_preflight"
+    "~SLURM_HET_JOB_ID~SLURM_JOB_NODELIST_HET_GROUP_1~SLURM_JOB_NODELIST_PACK_GROUP_0"
+    "~SLURM_STEP_NODELIST~SLURM_SPANK__SLURM_SPANK_OPTION_muster_muster"
+    "~SLURM_SPANK__SLURM_SPANK_OPTION_muster_muster_explain~_SLURM_SPANK_OPTION_muster_muster"
+    "~PATH~HOME~LD_LIBRARY_PATH~MUSTER_CONF~SLURM_JOB_ACCOUNT~SLURM_JOB_PARTITION"
+    "~SLURM_CLUSTER_NAME~SLURM_TASKS_PER_NODE";
 
-#define PICK(list) list[below(sizeof list / sizeof *list)]
+/* One word of a list, each of which begins with its first byte. */
+static const char *pick(const char *list)
+{
+    const char mark[] = {*list, '\0'};
+    static char word[64];
+    unsigned count = 0;
+
+    for (const char *c = list; *c != '\0'; c++)
+        count += *c == *mark;
+    for (count = below(count); count > 0; count--)
+        list = strchr(list + 1, *mark);
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(list + 1, mark), list + 1);
+    return word;
+}
 
 struct text {
     char *bytes;
@@ -194,7 +117,7 @@ static void add_value(struct text *text)
 
     switch (below(8)) {
     default:
-        add_string(text, PICK(values));
+        add_string(text, pick(values));
         break;
     case 5:
         snprintf(number, sizeof number, "%" PRId64, (int64_t)chance() >> below(64));
@@ -236,7 +159,7 @@ static void add_assignments(struct text *text, const char *prefix, unsigned most
         if (one_in(8))
             add_value(text);
         else
-            add_string(text, PICK(names));
+            add_string(text, pick(names));
         add_string(text, "=");
         add_value(text);
         add_string(text, "\n");
@@ -429,9 +352,8 @@ static struct text options, step_options, environment, spank, conf, words, progr
 
 static void make_life(struct life *life)
 {
-    static const char *const programs[] = {
-        "./a.out", "orted -x", "torchrun a.py", "python3 -m torch.distributed.run", "prted",
-        "",        " "};
+    static const char programs[] =
+        "~./a.out~orted -x~torchrun a.py~python3 -m torch.distributed.run~prted~~ ";
     struct text *const all[] = {&options, &step_options, &environment, &spank,
                                 &conf,    &words,        &program};
 
@@ -462,7 +384,7 @@ static void make_life(struct life *life)
     if (one_in(4))
         add_value(&program);
     else
-        add_string(&program, PICK(programs));
+        add_string(&program, pick(programs));
     life->options = options.bytes;
     life->step_options = step_options.bytes;
     life->environment = environment.bytes;
