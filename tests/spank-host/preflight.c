@@ -84,7 +84,8 @@ static const char *calls(void)
 /* srun, with a muster that ends with `how`: "exit 1", "kill -INT $$". */
 static void start(const char *conf, const char *how)
 {
-    char script[8600], words[2][4300];
+    static char words[2][4300];
+    char script[8600];
 
     snprintf(script, sizeof script,
              "#!/bin/sh\n{ echo \"$@\"; env | grep -E '^(SLURM_)?MUSTER_|_muster_' | sort; cat; } "
@@ -93,24 +94,23 @@ static void start(const char *conf, const char *how)
     write_file("muster", script, 0755);
     write_file("muster.conf", conf, 0644);
     unlink(file("calls"));
+    unsetenv("SLURM_MUSTER_PREFLIGHT_FAILED");
     host_load(plugin_path, S_CTX_LOCAL);
     snprintf(words[0], sizeof words[0], "config=%s", config);
     snprintf(words[1], sizeof words[1], "program=%s", program);
-    host_arguments[0] = strdup(words[0]);
-    host_arguments[1] = strdup(words[1]);
+    host_arguments[0] = words[0];
+    host_arguments[1] = words[1];
     host_job.job_id = 12;
     host_job.step_id = 0;
     host_call("init");
 }
 
-static void end(void)
+/* The same with --preflight=quick. Returns what srun's hook does. */
+static int quick(const char *conf, const char *how)
 {
-    char *words[] = {host_arguments[0], host_arguments[1]};
-
-    host_unload();
-    free(words[0]);
-    free(words[1]);
-    unsetenv("SLURM_MUSTER_PREFLIGHT_FAILED");
+    start(conf, how);
+    host_option("preflight", "quick");
+    return host_call("local_user_init");
 }
 
 /* A preflight that hangs must not hold what srun listens at. */
@@ -121,7 +121,6 @@ static void holds_nothing_open(bool is_old)
     start("Preflight=quick\n", "test ! -e /proc/$$/fd/300");
     is_int(host_call("local_user_init"), 0, "nothing of srun's is open in a preflight%s",
            is_old ? " of a kernel without close_range" : "");
-    end();
     close(300);
     is_old_kernel = false;
 }
@@ -133,7 +132,6 @@ static void when_wanted(void)
     start("", "exit 0");
     is_int(host_call("local_user_init"), 0, "without a wish there is no preflight");
     is_str(calls(), "", "... nothing is started");
-    end();
 
     start("", "exit 0");
     is_int(host_option("preflight", "quick"), 0, "--preflight=quick");
@@ -146,36 +144,30 @@ static void when_wanted(void)
     is_str(calls(), expected, "... the step, level and budget are told, and nothing is read");
     is_str(host_log, "", "... without a word of the plugin's");
     is_str(getenv("MUSTER_IN_PREFLIGHT") ? "set" : "unset", "unset", "the guard is not the step's");
-    end();
 
     start("Preflight=standard\nPreflightBudget=7\n", "exit 0");
     host_call("local_user_init");
     has_str(calls(), "--level=standard --budget=7.000", "Preflight and PreflightBudget");
-    end();
 
     start("Preflight=standard\n", "exit 0");
     host_option("preflight", "off");
     host_call("local_user_init");
     is_str(calls(), "", "--preflight=off goes before muster.conf");
-    end();
 
     setenv("MUSTER_PREFLIGHT", "quick", 1);
     start("Preflight=standard\n", "exit 0");
     host_call("local_user_init");
     has_str(calls(), "--level=quick", "MUSTER_PREFLIGHT goes before muster.conf");
-    end();
     start("", "exit 0");
     host_option("preflight", "standard");
     host_call("local_user_init");
     has_str(calls(), "--level=standard", "the command line goes before its twin");
-    end();
     unsetenv("MUSTER_PREFLIGHT");
 
     start("Preflight=quick\n", "exit 0");
     host_option("muster", "off");
     host_call("local_user_init");
     has_str(calls(), "MUSTER_ENVIRONMENT=off\n", "the nested step gets --muster by its twin");
-    end();
 
     setenv("MUSTER_STEP_COLLECTIVES", "muster", 1);
     setenv("SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives", "muster", 1);
@@ -184,7 +176,6 @@ static void when_wanted(void)
     has_str(calls(), "MUSTER_STEP_COLLECTIVES=mpi\n", "its own steps leave collectives to MPI");
     has_str(calls(), "SPANK_OPTION_muster_collectives=mpi\n", "... whatever salloc was given");
     is_str(getenv("MUSTER_STEP_COLLECTIVES"), "muster", "... and the step keeps its own");
-    end();
     unsetenv("MUSTER_STEP_COLLECTIVES");
     unsetenv("SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives");
 
@@ -192,36 +183,28 @@ static void when_wanted(void)
     start("Preflight=quick\n", "exit 1");
     is_int(host_call("local_user_init"), 0, "inside a preflight there is none");
     is_str(calls(), "", "... nothing is started");
-    end();
     unsetenv("MUSTER_IN_PREFLIGHT");
 
     start("", "exit 0");
     is_int(host_option("preflight", "slow"), -1, "--preflight=slow is refused");
     is_str(host_log, "error: muster: --preflight=slow: expected quick|standard|off\n",
            "... in one line");
-    end();
 }
 
 static void refuses(const char *how, const char *conf, const char *name)
 {
-    start(conf, how);
-    host_option("preflight", "quick");
-    is_int(host_call("local_user_init"), -1, "%s: the step does not start", name);
+    is_int(quick(conf, how), -1, "%s: the step does not start", name);
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED") ? "set" : "unset", "unset",
            "... and has no mark");
-    end();
 }
 
 static void starts_with(const char *how, const char *words, const char *name)
 {
-    start("", how);
-    host_option("preflight", "quick");
-    is_int(host_call("local_user_init"), 0, "%s: the step starts", name);
+    is_int(quick("", how), 0, "%s: the step starts", name);
     if (*words)
         has_str(host_log, words, "... after one line");
     else
         is_str(host_log, "", "... muster itself has said why");
-    end();
 }
 
 static void answers(void)
@@ -242,26 +225,19 @@ static void answers(void)
     host_option("preflight", "quick");
     is_int(host_call("local_user_init"), 0, "no muster command: the step starts");
     has_str(host_log, "/muster; the step starts", "... after one line");
-    end();
 
-    start("Preflight=often\n", "exit 0");
-    host_option("preflight", "quick");
-    is_int(host_call("local_user_init"), 0, "a bad muster.conf");
+    is_int(quick("Preflight=often\n", "exit 0"), 0, "a bad muster.conf");
     has_str(host_log, "Preflight=often", "... is named");
     has_str(calls(), "--level=quick", "... and does not keep the user's wish from being done");
-    end();
 }
 
 /* Inside another allocation the step ends by its tasks, so that it gives back what it holds. */
 static void inside(void)
 {
     setenv("SLURM_JOB_ID", "12", 1);
-    start("", "exit 1");
-    host_option("preflight", "quick");
-    is_int(host_call("local_user_init"), 0, "in an allocation: a fault does not stop srun");
+    is_int(quick("", "exit 1"), 0, "in an allocation: a fault does not stop srun");
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... but marks the step");
     has_str(host_log, "the step does not start", "... with the same words");
-    end();
 
     refuses("exit 4", "", "in an allocation: a fault of a heterogeneous step");
     unsetenv("SLURM_JOB_ID");
@@ -271,31 +247,23 @@ static void inside(void)
     host_option("preflight", "quick");
     is_int(host_call("local_user_init"), 0, "the fourth step of a job cannot be in srun's own");
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... it is marked");
-    end();
 
     memcpy(given, "--jobid=12", strlen("--jobid=12"));
-    start("", "exit 1");
-    host_option("preflight", "quick");
-    is_int(host_call("local_user_init"), 0, "srun --jobid: a fault does not stop srun");
+    is_int(quick("", "exit 1"), 0, "srun --jobid: a fault does not stop srun");
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... but marks the step");
-    end();
     memcpy(given, "--job-name", strlen("--job-name"));
     refuses("exit 1", "", "srun --job-name, in an allocation of its own");
 
-    host_load(plugin_path, S_CTX_REMOTE);
-    host_job.task = 0;
-    host_setenv("SLURM_MUSTER_PREFLIGHT_FAILED", "1");
-    host_call("init");
-    host_call("init_post_opt");
-    is_int(host_call("task_init"), -1, "tasks of a marked step do not begin");
-    host_unload();
-    host_load(plugin_path, S_CTX_REMOTE);
-    host_job.task = 0;
-    host_setenv("SLURM_MUSTER_PREFLIGHT_FAILED", "");
-    host_call("init");
-    host_call("init_post_opt");
-    is_int(host_call("task_init"), 0, "... those of a step with an empty mark do");
-    host_unload();
+    for (int is_marked = 1; is_marked >= 0; is_marked--) {
+        host_load(plugin_path, S_CTX_REMOTE);
+        host_job.task = 0;
+        host_setenv("SLURM_MUSTER_PREFLIGHT_FAILED", is_marked ? "1" : "");
+        host_call("init");
+        host_call("init_post_opt");
+        is_int(host_call("task_init"), -is_marked,
+               is_marked ? "tasks of a marked step do not begin"
+                         : "... those of a step with an empty mark do");
+    }
 }
 
 /* The shell of salloc, which srun --interactive starts with salloc's options. */
@@ -305,7 +273,6 @@ static void interactive(void)
     host_job.step_id = 0xfffffffa;
     is_int(host_call("local_user_init"), 0, "the interactive step of salloc starts");
     is_str(calls(), "", "... without a preflight");
-    end();
 }
 
 /* plugstack.conf has the plugin twice. */
@@ -319,7 +286,6 @@ static void listed_twice(void)
     is_int(host_call("local_user_init"), 0, "listed twice: the step starts");
     again = strstr(calls(), "preflight --step");
     ok(again != NULL && strstr(again + 1, "preflight --step") == NULL, "... after one preflight");
-    end();
 }
 
 /* The plugin's. SIGKILL does not end what hangs in the kernel. */
@@ -354,7 +320,6 @@ static void deadline(void)
     has_str(calls(), "heard TERM\n", "... it was asked to end");
     hangs = false;
     ok(killed > 0 && kill(killed, SIGKILL) == 0, "... and killed, in vain");
-    end();
 }
 
 int main(int argc, char *argv[])
@@ -386,6 +351,7 @@ int main(int argc, char *argv[])
     interactive();
     listed_twice();
     deadline();
+    host_unload();
     unlink(file("calls"));
     unlink(file("muster"));
     unlink(file("muster.conf"));
