@@ -146,10 +146,24 @@ static void healthy(void)
         look("devices 8\n" state "\n");                                                            \
         is_str(said, __VA_ARGS__);                                                                 \
     } while (0)
-#define AT3 "gpu3 NVIDIA H100 80GB HBM3 at 0000:5d:00.0 "
+
+static const char *gpu3; /* as it is named */
+
+/* What is found when gpu3 has this state. */
+#define gpu3_has(state, code, words, name)                                                         \
+    gpu3_finds("devices 8\ngpu3." state "\n", code, words, name)
+static void gpu3_finds(const char *state, const char *code, const char *words, const char *name)
+{
+    char expected[300];
+
+    look(state);
+    snprintf(expected, sizeof expected, "%s gpu3 %s %s\n", code, gpu3, words);
+    is_str(said, expected, "%s", name);
+}
 
 static void faults(void)
 {
+    gpu3 = "NVIDIA H100 80GB HBM3 at 0000:5d:00.0";
     finds("gpu3.lost 1", "gpu_lost gpu3 NVIDIA is lost: it fell off the bus\n", "a lost GPU");
     finds("gpu3.lost_late 1", "gpu_lost gpu3 NVIDIA is lost: it fell off the bus\n",
           "... that is lost while it is read");
@@ -158,54 +172,45 @@ static void faults(void)
           "a GPU that must be reset");
     finds("gpu3.return.nvmlDeviceGetHandleByIndex_v2 4", "",
           "a GPU that this process may not use is not its to judge");
-    finds("gpu3.recovery_action 2",
-          "gpu_reboot_required " AT3 "needs a node reboot according to its driver\n",
-          "the driver's own verdict");
-    finds("gpu3.recovery_action 9",
-          "gpu_reset_required " AT3 "needs recovery action 9 according to its driver\n",
-          "... one that is not known yet");
-    finds("gpu3.ecc_volatile_uncorrected 2",
-          "gpu_memory_errors " AT3 "has 2 uncorrected memory errors since its driver was loaded\n",
-          "uncorrected errors");
+    gpu3_has("recovery_action 2", "gpu_reboot_required",
+             "needs a node reboot according to its driver", "the driver's own verdict");
+    gpu3_has("recovery_action 9", "gpu_reset_required",
+             "needs recovery action 9 according to its driver", "... one that is not known yet");
+    gpu3_has("ecc_volatile_uncorrected 2", "gpu_memory_errors",
+             "has 2 uncorrected memory errors since its driver was loaded", "uncorrected errors");
     finds(
         "gpu3.ecc_volatile_corrected 900\ngpu3.ecc_aggregate_uncorrected 7\ngpu3.rows_corrected 4",
         "", "corrected ones, and those of its whole life, are none");
-    finds("gpu3.sram_threshold 1",
-          "gpu_sram_errors " AT3 "has more SRAM errors than its vendor allows\n", "SRAM");
-    finds("gpu3.rows_failed 1",
-          "gpu_row_remap_failed " AT3 "has a bad memory row that could not be remapped\n",
-          "a row that was not remapped");
-    finds("gpu3.rows_pending 1",
-          "gpu_row_remap_pending " AT3 "has a bad memory row that is remapped at the next reset\n",
-          "... that will be");
-    finds("gpu3.rows_uncorrected 512",
-          "gpu_rows_worn " AT3 "has remapped 512 memory rows for uncorrected errors\n",
-          "very many rows");
-    finds("gpu3.clock_reasons 0x48",
-          "gpu_throttled " AT3 "lowers its clocks: thermal slowdown (hardware)\n", "throttling");
+    gpu3_has("sram_threshold 1", "gpu_sram_errors", "has more SRAM errors than its vendor allows",
+             "SRAM");
+    gpu3_has("rows_failed 1", "gpu_row_remap_failed",
+             "has a bad memory row that could not be remapped", "a row that was not remapped");
+    gpu3_has("rows_pending 1", "gpu_row_remap_pending",
+             "has a bad memory row that is remapped at the next reset", "... that will be");
+    gpu3_has("rows_uncorrected 512", "gpu_rows_worn",
+             "has remapped 512 memory rows for uncorrected errors", "very many rows");
+    gpu3_has("clock_reasons 0x48", "gpu_throttled",
+             "lowers its clocks: thermal slowdown (hardware)", "throttling");
     finds("gpu3.clock_reasons 0x116", "", "... for other reasons is none");
-    finds("gpu3.temperature 94", "gpu_hot " AT3 "is at 94 C\n", "heat");
-    finds("gpu3.power_limit 350000",
-          "gpu_power_limited " AT3 "is limited to 350 W, its default is 700 W\n", "a power limit");
-    finds("gpu3.ecc_pending 0",
-          "gpu_ecc_pending " AT3 "has ECC on, and from its next reset on off\n",
-          "an ECC mode that waits for a reset");
-    finds("gpu3.pcie_width 8", "pcie_degraded " AT3 "uses 8 of 16 PCIe lanes\n", "half the lanes");
+    gpu3_has("temperature 94", "gpu_hot", "is at 94 C", "heat");
+    gpu3_has("power_limit 350000", "gpu_power_limited", "is limited to 350 W, its default is 700 W",
+             "a power limit");
+    gpu3_has("ecc_pending 0", "gpu_ecc_pending", "has ECC on, and from its next reset on off",
+             "an ECC mode that waits for a reset");
+    gpu3_has("pcie_width 8", "pcie_degraded", "uses 8 of 16 PCIe lanes", "half the lanes");
     finds("gpu3.pcie_generation 1", "", "a link that saves power is no fault");
-    finds("gpu3.links_down 1",
-          "gpu_link_down " AT3 "has 17 NVLinks up, another device of the node has 18\n",
-          "a link down");
+    gpu3_has("links_down 1", "gpu_link_down",
+             "has 17 NVLinks up, another device of the node has 18", "a link down");
     finds("gpu.links_down 6", "", "... of all GPUs alike is how they are wired");
-    finds("gpu3.links_down 18",
-          "gpu_link_down " AT3 "has 0 NVLinks up, another device of the node has 18\n",
-          "all links down in a fabric");
+    gpu3_has("links_down 18", "gpu_link_down",
+             "has 0 NVLinks up, another device of the node has 18", "all links down in a fabric");
     finds("gpu3.links_down 18\ngpu.fabric_state 0\ngpu.name NVIDIA A100-SXM4-40GB",
           "gpu_link_down gpu3 NVIDIA A100-SXM4-40GB at 0000:5d:00.0 has 0 NVLinks up, another "
           "device of the node has 18\n",
           "... or on a baseboard");
-    finds("gpu3.links_down 18\ngpu.fabric_state 0",
-          "gpu_link_down " AT3 "has 0 NVLinks up, another device of the node has 18\n",
-          "... of a name that does not say so: bridges leave no single card without");
+    gpu3_has("links_down 18\ngpu.fabric_state 0", "gpu_link_down",
+             "has 0 NVLinks up, another device of the node has 18",
+             "... of a name that does not say so: bridges leave no single card without");
     finds("gpu3.links_down 18\ngpu.fabric_state 0\ngpu3.mig 1", "", "... but for MIG");
     finds("gpu2.links_down 18\ngpu3.links_down 18\ngpu.fabric_state 0\n"
           "gpu.name NVIDIA A100-PCIE-40GB",
@@ -215,41 +220,32 @@ static void faults(void)
           "device of the node has 18\n",
           "... one with a bridge that is partly down is not");
     finds("gpu.links 0", "", "GPUs without NVLink are well");
-    finds("gpu3.link_recoveries_failed 2",
-          "gpu_link_errors " AT3 "failed 2 times to recover an NVLink\n", "link errors");
-    finds("gpu3.fabric_state 2",
-          "gpu_fabric_down " AT3 "has not joined the NVLink fabric: in progress\n",
-          "no fabric yet");
+    gpu3_has("link_recoveries_failed 2", "gpu_link_errors", "failed 2 times to recover an NVLink",
+             "link errors");
+    gpu3_has("fabric_state 2", "gpu_fabric_down", "has not joined the NVLink fabric: in progress",
+             "no fabric yet");
     up_s = ACCELERATOR_FABRIC_S + 1;
-    finds("gpu3.fabric_state 1",
-          "gpu_fabric_down " AT3 "has not joined the NVLink fabric: not started\n",
-          "... long after the boot");
+    gpu3_has("fabric_state 1", "gpu_fabric_down", "has not joined the NVLink fabric: not started",
+             "... long after the boot");
     up_s = 45;
-    finds("gpu3.fabric_state 2",
-          "not_measured " AT3
-          "has not joined the NVLink fabric: in progress, 45 s after the node's "
-          "boot\n",
-          "... soon after it, which is no fault");
+    gpu3_has("fabric_state 2", "not_measured",
+             "has not joined the NVLink fabric: in progress, 45 s after the node's boot",
+             "... soon after it, which is no fault");
     up_s = 0;
-    finds("gpu3.fabric_status 999",
-          "gpu_fabric_down " AT3 "could not join the NVLink fabric: error 999\n", "... or never");
-    finds("gpu3.fabric_health 3",
-          "gpu_fabric_degraded " AT3 "has limited capacity in the NVLink fabric\n",
-          "... or in part");
-    finds("gpu3.fabric_clique 5",
-          "gpu_fabric_differs " AT3 "is in another NVLink clique than the node's first GPU\n",
-          "another clique");
+    gpu3_has("fabric_status 999", "gpu_fabric_down", "could not join the NVLink fabric: error 999",
+             "... or never");
+    gpu3_has("fabric_health 3", "gpu_fabric_degraded", "has limited capacity in the NVLink fabric",
+             "... or in part");
+    gpu3_has("fabric_clique 5", "gpu_fabric_differs",
+             "is in another NVLink clique than the node's first GPU", "another clique");
     finds("gpu.fabric_state 0", "", "GPUs without such a fabric are well");
-    finds("gpu3.compute_mode 2",
-          "gpu_compute_prohibited " AT3 "is set to compute mode 'prohibited': no job can use it\n",
-          "no programs allowed");
-    finds("gpu3.process 4711",
-          "gpu_foreign_process " AT3 "is used by process 4711 (vllm), which belongs to no job\n",
-          "a process of no job");
+    gpu3_has("compute_mode 2", "gpu_compute_prohibited",
+             "is set to compute mode 'prohibited': no job can use it", "no programs allowed");
+    gpu3_has("process 4711", "gpu_foreign_process",
+             "is used by process 4711 (vllm), which belongs to no job", "a process of no job");
     finds("gpu3.process 4712\ngpu3.memory_used 50000000000", "", "a job's process may use it");
-    finds("gpu3.memory_used 50000000000",
-          "gpu_memory_held " AT3 "has 47683 MiB in use, and no process uses it\n",
-          "memory that nobody uses");
+    gpu3_has("memory_used 50000000000", "gpu_memory_held",
+             "has 47683 MiB in use, and no process uses it", "memory that nobody uses");
 }
 
 static void inventory_has(const char *pci, const char *driver)
@@ -480,10 +476,9 @@ static void misbehaves(const char *function, const char *late)
     is_str(said, "", "... is no fault");
 }
 
-#define AMD3 "gpu3 AMD Instinct MI300X at 0000:5c:00.0 "
-
 static void amd(void)
 {
+    gpu3 = "AMD Instinct MI300X at 0000:5c:00.0";
     with(GPU_AMD, "amdsmi", "libamd_smi.so");
     reads("AMD SMI", "26.5.0", "6.14.14");
     is_str(report->accelerators[3].pci, "0000:5c:00.0", "... an address");
@@ -507,59 +502,51 @@ static void amd(void)
     is_int(accelerator_untold(report), 0, "nothing is left untold");
 
     usual = "gpu.no_counters 1\n"; /* which take 0.1 s */
-    finds("gpu3.ecc_volatile_uncorrected 2",
-          "gpu_memory_errors " AMD3 "has 2 uncorrected memory errors since its driver was loaded\n",
-          "uncorrected errors");
-    finds("gpu3.rows_failed 1",
-          "gpu_row_remap_failed " AMD3 "has a bad memory page that could not be retired\n",
-          "a page that was not retired");
-    finds("gpu3.rows_pending 1",
-          "gpu_row_remap_pending " AMD3 "has a bad memory page that is retired at the next reset\n",
-          "... that will be");
-    finds("gpu3.rows_uncorrected 257",
-          "gpu_rows_worn " AMD3 "has retired 257 memory pages for uncorrected errors\n",
-          "more pages than the device's own limit");
+    gpu3_has("ecc_volatile_uncorrected 2", "gpu_memory_errors",
+             "has 2 uncorrected memory errors since its driver was loaded", "uncorrected errors");
+    gpu3_has("rows_failed 1", "gpu_row_remap_failed",
+             "has a bad memory page that could not be retired", "a page that was not retired");
+    gpu3_has("rows_pending 1", "gpu_row_remap_pending",
+             "has a bad memory page that is retired at the next reset", "... that will be");
+    gpu3_has("rows_uncorrected 257", "gpu_rows_worn",
+             "has retired 257 memory pages for uncorrected errors",
+             "more pages than the device's own limit");
     finds("gpu3.rows_uncorrected 256", "", "... as many are none");
-    finds("gpu.no_counters 0\ngpu3.clock_reasons 0x40",
-          "gpu_throttled " AMD3 "lowers its clocks: thermal slowdown (hardware)\n", "throttling");
-    finds("gpu.no_counters 0\ngpu3.clock_reasons 0x8",
-          "gpu_throttled " AMD3 "lowers its clocks: hardware slowdown\n", "... by the board");
+    gpu3_has("clock_reasons 0x40\ngpu.no_counters 0", "gpu_throttled",
+             "lowers its clocks: thermal slowdown (hardware)", "throttling");
+    gpu3_has("clock_reasons 0x8\ngpu.no_counters 0", "gpu_throttled",
+             "lowers its clocks: hardware slowdown", "... by the board");
     finds("gpu.no_counters 0\ngpu3.clock_reasons 0x4", "", "... for its power is none");
     is_int(number(3, ACCELERATOR_CLOCK_REASONS), 4, "... which is told");
     finds("gpu3.no_counters 1", "", "... nor what does not count it");
     is_int(report->accelerators[3].values[ACCELERATOR_CLOCK_REASONS].answer, ANSWER_NOT_SUPPORTED,
            "... which is told");
-    finds("gpu3.temperature 100", "gpu_hot " AMD3 "is at 100 C\n", "heat, by the device's limit");
+    gpu3_has("temperature 100", "gpu_hot", "is at 100 C", "heat, by the device's limit");
     finds("gpu3.temperature 99", "", "... below it");
-    finds("gpu3.power_limit 500000",
-          "gpu_power_limited " AMD3 "is limited to 500 W, its default is 750 W\n", "a power limit");
-    finds("gpu3.pcie_width 8", "pcie_degraded " AMD3 "uses 8 of 16 PCIe lanes\n", "half the lanes");
-    finds("gpu3.links_down 1",
-          "gpu_link_down " AMD3 "has 6 xGMI links up, another device of the node has 7\n",
-          "a link down");
-    finds("gpu3.link_status 1",
-          "gpu_link_errors " AMD3 "had an error of an xGMI link since the error was last cleared\n",
-          "an error of a link");
+    gpu3_has("power_limit 500000", "gpu_power_limited", "is limited to 500 W, its default is 750 W",
+             "a power limit");
+    gpu3_has("pcie_width 8", "pcie_degraded", "uses 8 of 16 PCIe lanes", "half the lanes");
+    gpu3_has("links_down 1", "gpu_link_down",
+             "has 6 xGMI links up, another device of the node has 7", "a link down");
+    gpu3_has("link_status 1", "gpu_link_errors",
+             "had an error of an xGMI link since the error was last cleared", "an error of a link");
     look("devices 8\ngpu3.link_crc_errors 5\ngpu3.pcie_replays 7\ngpu3.ecc_volatile_corrected 9\n");
     is_str(said, "", "corrected errors are no fault");
     is_int(number(3, ACCELERATOR_LINK_CRC_ERRORS), 5, "... they are counted of the links");
     is_int(number(3, ACCELERATOR_PCIE_REPLAYS), 7, "... of PCIe");
     is_int(number(3, ACCELERATOR_ECC_VOLATILE_CORRECTED), 14, "... and of all blocks");
-    finds("gpu3.process 4711",
-          "gpu_foreign_process " AMD3 "is used by process 4711 (vllm), which belongs to no job\n",
-          "a process of no job");
+    gpu3_has("process 4711", "gpu_foreign_process",
+             "is used by process 4711 (vllm), which belongs to no job", "a process of no job");
     finds("gpu3.process 4712\ngpu3.memory_used 50000000000", "", "a job's process may use it");
-    finds("gpu3.memory_used 50000000000",
-          "gpu_memory_held " AMD3 "has 47967 MiB in use, and no process uses it\n",
-          "memory that nobody uses");
+    gpu3_has("memory_used 50000000000", "gpu_memory_held",
+             "has 47967 MiB in use, and no process uses it", "memory that nobody uses");
     finds("gpu3.memory_used 50000000000\ngpu3.compute_partition CPX\ngpu3.memory_partition NPS4",
           "", "... is not known of a partitioned one");
     is_str(report->accelerators[3].partition, "CPX/NPS4", "... whose partition is told");
     finds("gpu3.compute_partition CPX\ngpu3.no_links 1", "",
           "a partition of which no links are told has none down");
-    finds("gpu3.no_links 1",
-          "gpu_link_down " AMD3 "has 0 xGMI links up, another device of the node has 7\n",
-          "... a whole GPU has");
+    gpu3_has("no_links 1", "gpu_link_down", "has 0 xGMI links up, another device of the node has 7",
+             "... a whole GPU has");
     misbehaves("amdsmi_get_temp_metric", "amdsmi_get_clock_info");
     look("return.amdsmi_init 7\n");
     is_int(report->outcome, OUTCOME_ERROR, "an error of its start");
@@ -587,7 +574,8 @@ static void amd(void)
     with(GPU_AMD, "amdsmi-old", "libamd_smi.so");
     look("devices 8\ngpu3.temperature 101\ngpu3.clock_reasons 0x40\n");
     is_str(report->library_version, "24.5.1", "an older library is read");
-    is_str(said, "gpu_hot " AMD3 "is at 101 C\n", "... what it knows");
+    is_str(said, "gpu_hot gpu3 AMD Instinct MI300X at 0000:5c:00.0 is at 101 C\n",
+           "... what it knows");
     is_int(number(3, ACCELERATOR_PCIE_WIDTH), 16, "... its older structures");
     is_int(report->accelerators[3].values[ACCELERATOR_CLOCK_REASONS].answer, ANSWER_NO_FUNCTION,
            "... and nothing by layouts that it does not have");
@@ -605,43 +593,34 @@ static void amd(void)
     is_str(report->accelerators[0].model, "AMD Instinct MI250X", "... and the other is read");
 }
 
-#define ROCM3 "gpu3 AMD Instinct MI250X at 0000:ce:00.0 "
-
 static void rocm(void)
 {
+    gpu3 = "AMD Instinct MI250X at 0000:ce:00.0";
     with(GPU_AMD, "rsmi", "librocm_smi64.so");
     reads("ROCm SMI", "7.3.0", "6.8.5");
     is_str(report->accelerators[3].uuid, "5f1a9b3c00000003", "... an identity");
     is_int(number(0, ACCELERATOR_POWER_LIMIT), 560000, "... the power limit in mW");
     is_int(number(0, ACCELERATOR_TEMPERATURE), 38, "... the temperature in C");
-    finds("gpu3.ecc_volatile_uncorrected 2",
-          "gpu_memory_errors " ROCM3
-          "has 2 uncorrected memory errors since its driver was loaded\n",
-          "uncorrected errors");
-    finds("gpu3.rows_pending 1",
-          "gpu_row_remap_pending " ROCM3
-          "has a bad memory page that is retired at the next reset\n",
-          "a page that will be retired");
-    finds("gpu3.temperature 105", "gpu_hot " ROCM3 "is at 105 C\n", "heat");
-    finds("gpu3.power_limit 300000",
-          "gpu_power_limited " ROCM3 "is limited to 300 W, its default is 560 W\n",
-          "a power limit");
-    finds("gpu3.link_status 2",
-          "gpu_link_errors " ROCM3
-          "had an error of an xGMI link since the error was last cleared\n",
-          "an error of a link");
-    finds("gpu3.process 4711",
-          "gpu_foreign_process " ROCM3 "is used by process 4711 (vllm), which belongs to no job\n",
-          "a process of no job");
+    gpu3_has("ecc_volatile_uncorrected 2", "gpu_memory_errors",
+             "has 2 uncorrected memory errors since its driver was loaded", "uncorrected errors");
+    gpu3_has("rows_pending 1", "gpu_row_remap_pending",
+             "has a bad memory page that is retired at the next reset",
+             "a page that will be retired");
+    gpu3_has("temperature 105", "gpu_hot", "is at 105 C", "heat");
+    gpu3_has("power_limit 300000", "gpu_power_limited", "is limited to 300 W, its default is 560 W",
+             "a power limit");
+    gpu3_has("link_status 2", "gpu_link_errors",
+             "had an error of an xGMI link since the error was last cleared", "an error of a link");
+    gpu3_has("process 4711", "gpu_foreign_process",
+             "is used by process 4711 (vllm), which belongs to no job", "a process of no job");
     misbehaves("rsmi_dev_temp_metric_get", "rsmi_dev_compute_partition_get");
 }
 
 /* ---------------------------------------------------------------- Gaudi */
 
-#define GAUDI3 "gpu3 HL-225 at 0000:4d:00.0 "
-
 static void gaudi(void)
 {
+    gpu3 = "HL-225 at 0000:4d:00.0";
     with(GPU_GAUDI, "hlml", "libhlml.so");
     reads("HLML", "1.15.0", "1.15.0-a596ef0");
     is_str(report->accelerators[3].pci, "0000:4d:00.0", "... an address");
@@ -658,26 +637,22 @@ static void gaudi(void)
     finds("gpu3.lost 1", "gpu_lost gpu3 Gaudi is lost: it fell off the bus\n", "a lost device");
     finds("gpu3.lost_late 1", "gpu_lost gpu3 Gaudi is lost: it fell off the bus\n",
           "... that is lost while it is read");
-    finds("gpu3.ecc_volatile_uncorrected 2",
-          "gpu_memory_errors " GAUDI3
-          "has 2 uncorrected memory errors since its driver was loaded\n",
-          "uncorrected errors");
-    finds("gpu3.rows_pending 1",
-          "gpu_row_remap_pending " GAUDI3
-          "has a bad memory row that is replaced at the next reset\n",
-          "a row that will be replaced");
+    gpu3_has("ecc_volatile_uncorrected 2", "gpu_memory_errors",
+             "has 2 uncorrected memory errors since its driver was loaded", "uncorrected errors");
+    gpu3_has("rows_pending 1", "gpu_row_remap_pending",
+             "has a bad memory row that is replaced at the next reset",
+             "a row that will be replaced");
     look("devices 8\ngpu3.rows_uncorrected 3\ngpu3.rows_corrected 2\ngpu3.pcie_replays 4\n");
     is_str(said, "", "rows that were are no fault");
     is_int(number(3, ACCELERATOR_ROWS_UNCORRECTED), 3, "... they are counted by their cause");
     is_int(number(3, ACCELERATOR_ROWS_CORRECTED), 2, "... each");
-    finds("gpu3.clock_reasons 0x40",
-          "gpu_throttled " GAUDI3 "lowers its clocks: thermal slowdown (hardware)\n", "throttling");
+    gpu3_has("clock_reasons 0x40", "gpu_throttled",
+             "lowers its clocks: thermal slowdown (hardware)", "throttling");
     finds("gpu3.clock_reasons 0x4", "", "... for its power is none");
-    finds("gpu3.temperature 95", "gpu_hot " GAUDI3 "is at 95 C\n", "heat, by the device's limit");
+    gpu3_has("temperature 95", "gpu_hot", "is at 95 C", "heat, by the device's limit");
     finds("gpu3.temperature 94", "", "... below it");
-    finds("gpu3.links_down 2",
-          "gpu_link_down " GAUDI3 "has 19 internal ports up, another device of the node has 21\n",
-          "ports down");
+    gpu3_has("links_down 2", "gpu_link_down",
+             "has 19 internal ports up, another device of the node has 21", "ports down");
     finds("gpu3.memory_used 50000000000", "", "whose memory it is, this library does not tell");
     misbehaves("hlml_device_get_clock_info", "hlml_device_get_replaced_rows");
 }
