@@ -87,9 +87,16 @@ static void make(void)
         exit(99);
 }
 
+/* What the plan has of the variable, as all is now. */
+static const struct envplan_variable *planned(const char *name)
+{
+    make();
+    return find(name);
+}
+
 static void sets(const char *name, const char *value, const char *fact)
 {
-    const struct envplan_variable *variable = find(name);
+    const struct envplan_variable *variable = planned(name);
 
     is_int(variable->action, ENVPLAN_SET, "%s is set", name);
     is_str(variable->value, value, "... to %s", value);
@@ -98,7 +105,7 @@ static void sets(const char *name, const char *value, const char *fact)
 
 static void keeps(const char *name, const char *fact)
 {
-    const struct envplan_variable *variable = find(name);
+    const struct envplan_variable *variable = planned(name);
 
     is_int(variable->action, ENVPLAN_KEEP, "%s is left alone", name);
     is_str(variable->value, "", "... without a value");
@@ -110,7 +117,6 @@ static void ethernet(void)
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
     add_rail("eth2", NULL, 1, -1);
-    make();
     sets("UCX_NET_DEVICES", "eth1,eth2", "eth1 eth2 up, Ethernet; management is eth0");
     sets("NCCL_SOCKET_IFNAME", "=eth1,eth2", "eth1 eth2 up");
     keeps("NCCL_IB_HCA", "not for a fabric of class Ethernet");
@@ -145,26 +151,22 @@ static void ethernet_with_a_rail_down(void)
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 0, -1);
     add_rail("eth2", NULL, 1, -1);
-    make();
     sets("UCX_NET_DEVICES", "eth2", "eth2 up, eth1 down");
     sets("GLOO_SOCKET_IFNAME", "eth2", "eth1 down");
 
     start(FABRIC_NONE);
     add_rail("eth1", NULL, 0, -1);
-    make();
     keeps("UCX_NET_DEVICES", "no rail that is up");
     keeps("NCCL_SOCKET_IFNAME", "no rail that is up");
     sets("MASTER_ADDR", "n1", "first of");
 
     start(FABRIC_NONE);
-    make();
     keeps("UCX_NET_DEVICES", "no rail that is up");
 
     start(FABRIC_ETHERNET);
     rail = add_rail("eth1", NULL, 1, -1);
     inventory->nics[1].address_count = 0;
     ok(rail->nic == &inventory->nics[1], "a rail without an IP address");
-    make();
     keeps("UCX_NET_DEVICES", "interface with an IP address");
 }
 
@@ -174,7 +176,6 @@ static void infiniband(void)
     add_rail(NULL, "mlx5_0", 1, -1);
     add_rail("ib1", "mlx5_1", 1, -1);
     add_rail("ib2", "mlx5_10", 0, -1);
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "mlx5_10:1 down, InfiniBand");
     sets("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1", "InfiniBand");
     sets("NCCL_SOCKET_IFNAME", "=ib1", "InfiniBand");
@@ -182,13 +183,11 @@ static void infiniband(void)
 
     start(FABRIC_INFINIBAND);
     add_rail(NULL, "mlx5_0", 1, -1);
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1", "InfiniBand");
     sets("GLOO_SOCKET_IFNAME", "eth0", "IP address; so ranks meet over management");
     sets("NCCL_SOCKET_IFNAME", "=eth0", "so ranks meet over management");
     keeps("OMPI_MCA_btl_tcp_if_include", "IP address");
     inventory->nics[0].has_carrier = false;
-    make();
     keeps("GLOO_SOCKET_IFNAME", "IP address");
 }
 
@@ -197,7 +196,6 @@ static void roce(void)
     start(FABRIC_ROCE_V2);
     add_rail("eth1", "mlx5_0", 1, 3);
     add_rail("eth2", "mlx5_1", 1, 3);
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "RoCE v2");
     sets("UCX_IB_GID_INDEX", "3", "GID table");
     sets("NCCL_SOCKET_IFNAME", "=eth1,eth2", "RoCE v2");
@@ -208,31 +206,25 @@ static void roce(void)
     keeps("OMPI_MCA_opal_common_ucx_devices", "no driver that is known");
 
     set_environment("UCX_NET_DEVICES", "mlx5_1:1", "NCCL_IB_ROCE_VERSION_NUM", "1", NULL);
-    make();
     keeps("UCX_IB_GID_INDEX", "the user set UCX_NET_DEVICES");
     keeps("NCCL_IB_GID_INDEX", "the user set NCCL_IB_ROCE_VERSION_NUM");
     set_environment(NULL);
 
     snprintf(inventory->rdma[0].driver, INVENTORY_NAME, "bnxt_en");
     snprintf(inventory->rdma[1].driver, INVENTORY_NAME, "bnxt_en");
-    make();
     sets("OMPI_MCA_opal_common_ucx_devices", "bnxt_en", "Open MPI knows mlx* only");
     snprintf(inventory->rdma[1].driver, INVENTORY_NAME, "mlx5_core");
-    make();
     keeps("OMPI_MCA_opal_common_ucx_devices", "mlx5_core, which Open MPI knows");
 
     fabric->rails[1].gid_index = 5;
-    make();
     keeps("UCX_IB_GID_INDEX", "3 on mlx5_0:1 and 5 on mlx5_1:1");
     fabric->rails[1].gid_index = -1;
-    make();
     keeps("UCX_IB_GID_INDEX", "mlx5_1:1 has no RoCE GID");
     keeps("NCCL_IB_GID_INDEX", "mlx5_1:1 has no RoCE GID");
 
     start(FABRIC_ROCE_V2);
     add_rail("eth1", "mlx5_0", 1, 3);
     add_rail("eth2", "mlx5_1", 0, 5);
-    make();
     sets("UCX_IB_GID_INDEX", "3", "every rail that is up");
 
     start(FABRIC_ROCE_V2);
@@ -243,7 +235,6 @@ static void roce(void)
     inventory->rdma[0].gids[0] = (struct gid){
         .index = 0, .type = GID_ROCE_V2, .gid = "fe80:0000:0000:0000:0000:0000:0000:0001"};
     snprintf(inventory->rdma[0].gids[0].netdev, INVENTORY_NAME, "eth1");
-    make();
     sets("UCX_IB_GID_INDEX", "0", "UCX's datagrams do not arrive on soft-RoCE");
     sets("NCCL_IB_GID_INDEX", "1", "the best RoCE v2 GID");
 }
@@ -259,32 +250,24 @@ static void sockets(void)
     inventory->rdma[0].location.numa_node = 0;
     inventory->rdma[1].location.numa_node = 1;
     snprintf(inventory->nics[2].addresses[0], INVENTORY_NAME, "10.0.2.2/24");
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
     task.numa_nodes = 1 << 1;
-    make();
     sets("UCX_NET_DEVICES", "mlx5_1:1", "of the socket that the task is bound to (NUMA node 1)");
     sets("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1", "RoCE v2");
     task.numa_nodes = 1 << 0 | 1 << 2;
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1", "(NUMA nodes 0 2)");
     task.numa_nodes = 1 << 2;
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
     task.numa_nodes = 1 << 1;
     task.launcher = ENVPLAN_MPI_DAEMON;
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
     task.launcher = ENVPLAN_RANK;
     conf.nearest_rails = false;
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
     conf.nearest_rails = true;
     snprintf(inventory->nics[2].addresses[0], INVENTORY_NAME, "10.9.2.2/24");
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "all rails, because mlx5_0:1 is in 10.0.2.0/24");
     inventory->nics[1].address_count = inventory->nics[2].address_count = 0;
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1",
          "all rails, because mlx5_0:1 is in no IP network and mlx5_1:1 in no IP network");
     for (int i = 0; i < 2; i++) { /* the addresses are those of VLANs, which GIDs name */
@@ -294,11 +277,9 @@ static void sockets(void)
         strcpy(inventory->rdma[i].gids[0].netdev, nic->name);
         inventory->rdma[i].gid_count = 1;
     }
-    make();
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1",
          "all rails, because mlx5_0:1 is in 10.7.0.0/24 and mlx5_1:1 in 10.7.1.0/24");
     snprintf(nic->addresses[0], INVENTORY_NAME, "10.7.0.3/24");
-    make();
     sets("UCX_NET_DEVICES", "mlx5_1:1", "of the socket that the task is bound to (NUMA node 1)");
 
     start(FABRIC_ETHERNET);
@@ -308,7 +289,6 @@ static void sockets(void)
     nic->location.numa_node = 1;
     snprintf(nic->addresses[0], INVENTORY_NAME, "10.0.2.2/24");
     task.numa_nodes = 1 << 1;
-    make();
     sets("UCX_NET_DEVICES", "eth2", "of the socket that the task is bound to (NUMA node 1)");
 }
 
@@ -321,7 +301,6 @@ static void more_ports_than_fit(void)
         snprintf(device, sizeof device, "mlx5_%d", i);
         add_rail(NULL, device, 1, -1);
     }
-    make();
     keeps("NCCL_IB_HCA", "more than 32");
     is_int(find("UCX_NET_DEVICES")->action, ENVPLAN_SET, "33 ports are no matter to UCX");
     has_str(find("UCX_NET_DEVICES")->fact, "... up", "a long list of rails is cut in the fact");
@@ -333,13 +312,11 @@ static void other_classes(void)
 
     start(FABRIC_EFA);
     add_rail("eth1", "rdmap0s6", 1, -1);
-    make();
     keeps("UCX_NET_DEVICES", "not for a fabric of class EFA");
     keeps("NCCL_IB_HCA", "EFA");
 
     start(FABRIC_IWARP);
     add_rail("eth1", "iwp0", 1, -1);
-    make();
     sets("UCX_NET_DEVICES", "eth1", "iWARP");
     keeps("NCCL_IB_HCA", "iWARP");
     sets("NCCL_IB_DISABLE", "1", "rdma_cm");
@@ -351,7 +328,6 @@ static void other_classes(void)
     snprintf(inventory->rdma[0].state, INVENTORY_NAME, "ACTIVE");
     inventory->rdma[0].port = 1;
     inventory->rdma[0].link_layer = LINK_ETHERNET;
-    make();
     sets("NCCL_IB_DISABLE", "1", "mlx5_0:1 is up, but the step's fabric is Ethernet");
     sets("FI_PROVIDER", "^verbs,psm2,psm3,opx,efa,cxi", "mlx5_0:1 is up");
     keeps("NCCL_NET", "the step does not cross islands");
@@ -362,7 +338,6 @@ static void other_classes(void)
     add_nic("ens5", 1);
     inventory->gpu_count = 1;
     inventory->gpus[0].vendor = GPU_GAUDI;
-    make();
     sets("HCCL_SOCKET_IFNAME", "ens5", "Gaudi; management is eth0");
     sets("GLOO_SOCKET_IFNAME", "ens5", "Gaudi");
     keeps("NCCL_SOCKET_IFNAME", "Gaudi");
@@ -376,7 +351,6 @@ static void users_values(void)
     add_rail("eth1", NULL, 1, -1);
     set_environment("UCX_NET_DEVICES", "lo\n\033[31m", "GLOO_SOCKET_IFNAME", "", "RANK", "77",
                     "OMPI_MCA_btl_tcp_if_exclude", "eth0,lo", NULL);
-    make();
     keeps("UCX_NET_DEVICES", "set by the user to \"lo");
     keeps("GLOO_SOCKET_IFNAME", "set by the user to \"\"");
     keeps("RANK", "set by the user to \"77\"");
@@ -407,7 +381,6 @@ static void nested_step(void)
     fabric->rails[0].nic = add_nic("eth2", 0);
     set_environment(ENVPLAN_MARK, mark, "RANK", rank, "GLOO_SOCKET_IFNAME", "eth1", "WORLD_SIZE",
                     "3", "MASTER_ADDR", "n1", NULL);
-    make();
     sets("RANK", "0", "SLURM_PROCID is 0");
     is_int(find("GLOO_SOCKET_IFNAME")->action, ENVPLAN_REMOVE,
            "an outer step's value without a successor is removed");
@@ -416,7 +389,6 @@ static void nested_step(void)
        "the new mark names what this plan set, not what the user changed");
 
     set_environment(ENVPLAN_MARK, "RANK:00000000,RANK,:,,RANK:", "RANK", rank, NULL);
-    make();
     keeps("RANK", "set by the user");
 
     set_environment(ENVPLAN_MARK, mark, "RANK", rank, "WORLD_SIZE", "3", NULL);
@@ -433,17 +405,14 @@ static void launchers(void)
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
     task.launcher = ENVPLAN_MPI_DAEMON;
-    make();
     sets("UCX_NET_DEVICES", "eth1", "Ethernet");
     keeps("MASTER_ADDR", "an MPI launcher");
     keeps("GROUP_RANK", "an MPI launcher");
     keeps("RANK", "an MPI launcher");
     task.launcher = ENVPLAN_SHELL;
-    make();
     keeps("MASTER_ADDR", "a shell");
     keeps("LOCAL_RANK", "a shell");
     task.launcher = ENVPLAN_AGENT;
-    make();
     sets("UCX_NET_DEVICES", "eth1", "Ethernet");
     sets("MASTER_ADDR", "n1", "first of");
     sets("GROUP_RANK", "2", "SLURM_NODEID");
@@ -511,17 +480,13 @@ static void launcher_names(void)
            ENVPLAN_AGENT, "a launcher at the end of a script of 9 kB");
 }
 
-static void read_task(void)
-{
-    envplan_task_read(lookup, NULL, &task);
-}
+/* Of an environment. */
+#define read_task(...) (set_environment(__VA_ARGS__), envplan_task_read(lookup, NULL, &task))
 
 static void tasks(void)
 {
-    set_environment("SLURM_JOB_ID", "41", "SLURM_STEP_ID", "0", "SLURM_PROCID", "5",
-                    "SLURM_LOCALID", "1", "SLURM_NODEID", "3", "SLURM_NTASKS", "8",
-                    "SLURM_STEP_NODELIST", "n[02-05],n9", NULL);
-    read_task();
+    read_task("SLURM_JOB_ID", "41", "SLURM_STEP_ID", "0", "SLURM_PROCID", "5", "SLURM_LOCALID", "1",
+              "SLURM_NODEID", "3", "SLURM_NTASKS", "8", "SLURM_STEP_NODELIST", "n[02-05],n9", NULL);
     is_int(task.job_id, 41, "job");
     is_int(task.step_id, 0, "step");
     is_int(task.rank, 5, "rank");
@@ -531,26 +496,22 @@ static void tasks(void)
     is_int(task.local_size, -1, "the number of tasks here is the caller's to tell");
     is_str(task.first_host, "n02", "rank 0 is on the first node of the step");
 
-    set_environment("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n[1-2]",
-                    "SLURM_ARBITRARY_NODELIST", "n2,n1,n2", "SLURM_JOB_ID", "42",
-                    "SLURM_HET_JOB_ID", "41", NULL);
-    read_task();
+    read_task("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n[1-2]",
+              "SLURM_ARBITRARY_NODELIST", "n2,n1,n2", "SLURM_JOB_ID", "42", "SLURM_HET_JOB_ID",
+              "41", NULL);
     is_str(task.first_host, "n2", "an arbitrary distribution follows the user's list");
     is_int(task.job_id, 41, "a heterogeneous job has its leader's number");
     is_int(task.rank, -1, "no rank in the environment");
 
-    set_environment("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n[1-2]", NULL);
-    read_task();
+    read_task("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n[1-2]", NULL);
     is_str(task.first_host, "", "without that list nobody knows the host of rank 0");
     has_str(task.first_host_fact, "does not report where rank 0 is", "... and the fact says so");
 
-    set_environment("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n7", NULL);
-    read_task();
+    read_task("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n7", NULL);
     is_str(task.first_host, "n7", "... unless the step has but one node");
 
-    set_environment("SLURM_STEP_NODELIST", "n[1-", "SLURM_PROCID", "-1", "SLURM_LOCALID", "1x",
-                    "SLURM_NTASKS", "99999999999999999999", NULL);
-    read_task();
+    read_task("SLURM_STEP_NODELIST", "n[1-", "SLURM_PROCID", "-1", "SLURM_LOCALID", "1x",
+              "SLURM_NTASKS", "99999999999999999999", NULL);
     is_str(task.first_host, "", "a list that does not parse names no host");
     has_str(task.first_host_fact, "SLURM_STEP_NODELIST: ", "... and the fact says why");
     is_int(task.rank, -1, "a negative number is none");
@@ -560,7 +521,6 @@ static void tasks(void)
     start(FABRIC_NONE);
     task.rank = task.world_size = task.step_id = -1;
     task.first_host[0] = '\0';
-    make();
     keeps("RANK", "SLURM_PROCID is not set");
     keeps("WORLD_SIZE", "SLURM_NTASKS is not set");
     keeps("MASTER_PORT", "Slurm does not report");
@@ -572,44 +532,38 @@ static void components(void)
     clock_t begin;
     double cpu_s;
 
-    set_environment("SLURM_STEP_NODELIST", "n[1-3]", "SLURM_HET_SIZE", "2",
-                    "SLURM_JOB_NODELIST_HET_GROUP_0", "n2", "SLURM_JOB_NODELIST_HET_GROUP_1",
-                    "n[1,3]", NULL);
-    read_task();
+    read_task("SLURM_STEP_NODELIST", "n[1-3]", "SLURM_HET_SIZE", "2",
+              "SLURM_JOB_NODELIST_HET_GROUP_0", "n2", "SLURM_JOB_NODELIST_HET_GROUP_1", "n[1,3]",
+              NULL);
     is_str(task.first_host, "n2", "rank 0 is in the first component, not on the first node");
     has_str(task.first_host_fact, "components", "... and the fact says so");
 
-    set_environment("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "3",
-                    "SLURM_JOB_NODELIST_PACK_GROUP_0", "n3", "SLURM_JOB_NODELIST_PACK_GROUP_1",
-                    "n2", "SLURM_JOB_NODELIST_PACK_GROUP_2", "n1", NULL);
-    read_task();
+    read_task("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "3",
+              "SLURM_JOB_NODELIST_PACK_GROUP_0", "n3", "SLURM_JOB_NODELIST_PACK_GROUP_1", "n2",
+              "SLURM_JOB_NODELIST_PACK_GROUP_2", "n1", NULL);
     is_str(task.first_host, "n2", "a component that takes no part does not count");
 
-    set_environment("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "2",
-                    "SLURM_JOB_NODELIST_HET_GROUP_0", "n2", "SLURM_JOB_NODELIST_HET_GROUP_1",
-                    "n[1-2]", NULL);
-    read_task();
+    read_task("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "2",
+              "SLURM_JOB_NODELIST_HET_GROUP_0", "n2", "SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-2]",
+              NULL);
     is_str(task.first_host, "", "components that share a node leave it open");
     has_str(task.first_host_fact, "do not show", "... and the fact says so");
 
-    set_environment("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "2", NULL);
-    read_task();
+    read_task("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "2", NULL);
     is_str(task.first_host, "", "components without nodes leave it open");
 
-    set_environment("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "9223372036854775806", NULL);
-    read_task(); /* returns, for one thing */
+    read_task("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "9223372036854775806",
+              NULL); /* returns, for one thing */
     is_str(task.first_host, "", "more components than Slurm has leave it open");
     has_str(task.first_host_fact, "above Slurm's own 128", "... and the fact says so");
 
-    set_environment("SLURM_STEP_NODELIST", "n2", "SLURM_HET_SIZE", "2", NULL);
-    read_task();
+    read_task("SLURM_STEP_NODELIST", "n2", "SLURM_HET_SIZE", "2", NULL);
     is_str(task.first_host, "n2", "one node is one node");
 
-    set_environment("SLURM_STEP_NODELIST", "n[1-65536]", "SLURM_HET_SIZE", "2",
-                    "SLURM_JOB_NODELIST_HET_GROUP_0", "n[30001-65536]",
-                    "SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-30000]", NULL);
     begin = clock();
-    read_task();
+    read_task("SLURM_STEP_NODELIST", "n[1-65536]", "SLURM_HET_SIZE", "2",
+              "SLURM_JOB_NODELIST_HET_GROUP_0", "n[30001-65536]", "SLURM_JOB_NODELIST_HET_GROUP_1",
+              "n[1-30000]", NULL);
     is_str(task.first_host, "n30001", "the largest step that can be");
     cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
     ok(cpu_s < 1, "... takes no second of processor time (%.3f s)", cpu_s);
@@ -632,10 +586,8 @@ static void ports(void)
     is_int(clashes, 0, "neighboring jobs and steps have ports of their own, inside the range");
     task.job_id = 0xfffffffel;
     conf.master_port_first = conf.master_port_last = 65535;
-    make();
     sets("MASTER_PORT", "65535", "65535-65535");
     conf.master_port_last = 65536;
-    make();
     keeps("MASTER_PORT", "not a range of ports");
 }
 

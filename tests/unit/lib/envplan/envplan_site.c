@@ -18,6 +18,7 @@ static struct envplan_node *node;
 static struct conf conf;
 static struct envplan_task task;
 static struct visible_gpus visible;
+static const char *step_nodes; /* NULL: not known */
 static struct failed_rails failed = {.why = "failed certification 2026-11-20"};
 
 /* A task on a recorded machine, which sees no GPU that is known, with a configuration. */
@@ -43,6 +44,7 @@ static void start(const char *tree, const char *text)
     memset(&visible, 0, sizeof visible);
     strcpy(visible.fact, "told by the test");
     set_environment(NULL);
+    step_nodes = NULL;
 }
 
 static void see(size_t count, ...)
@@ -57,18 +59,21 @@ static void see(size_t count, ...)
     va_end(args);
 }
 
-static void make(const char *step_nodes)
+static void make(const char *nodes)
 {
+    step_nodes = nodes;
     envplan_node_make(inventory, &conf, task.node, step_nodes, &failed, node);
     envplan_clear(&plan);
     if (envplan_make(node, &task, &visible, lookup, NULL, &plan) != 0)
         exit(99);
 }
 
+/* Of the plan as all is now. */
 static void is_line(const char *name, const char *expected)
 {
     char line[8192];
 
+    make(step_nodes);
     envplan_explain(find(name), line, sizeof line);
     has_str(line, expected, "%s", expected);
 }
@@ -98,63 +103,51 @@ static void address_rails(const char *format)
 static void by_gpu(void)
 {
     start("dgx-h100", "");
-    make(NULL);
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=" DGX_PORTS " (fabric rails: ");
     is_line("UCX_NET_DEVICES", "all rails, because the task's GPUs are unknown: told by the test)");
 
     see(1, 5);
-    make(NULL);
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_9:1 (fabric rails: ");
     is_line("UCX_NET_DEVICES", "(PXB); told by the test)");
     is_line("NCCL_IB_HCA", "NCCL_IB_HCA==" DGX_PORTS " (RDMA ports: ");
     is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==bond0 (");
 
     see(2, 0, 3);
-    make(NULL);
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_0:1,mlx5_5:1 (");
     task.launcher = ENVPLAN_MPI_DAEMON;
-    make(NULL);
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=" DGX_PORTS " (");
     is_line("UCX_NET_DEVICES", "all rails for a launcher)");
     task.launcher = ENVPLAN_RANK;
 
     see(0);
-    make(NULL);
     is_line("UCX_NET_DEVICES", "all rails, because the task has no GPU: told by the test)");
 
     start("dgx-h100", "GPUByLocalRank=yes\n");
     see(2, 0, 3);
     task.local_rank = 1;
-    make(NULL);
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_5:1 (");
     is_line("UCX_NET_DEVICES", "GPUByLocalRank, told by the test)");
     task.local_size = 3;
-    make(NULL);
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_0:1,mlx5_5:1 (");
 
     start("dgx-h100", "NearestRails=no\n");
     see(1, 5);
-    make(NULL);
     is_line("UCX_NET_DEVICES", "all rails by NearestRails=no)");
 
     start("mi300x-roce", "");
     see(1, 0);
-    make(NULL);
     is_line("UCX_NET_DEVICES",
             "all rails, because bnxt_re0:1 is in 192.168.0.0/24 and bnxt_re1:1 in "
             "192.168.1.0/24 (RailsAreRouted=no)");
     is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX left alone (");
     address_rails("fd00:%zu::1/64");
-    make(NULL);
     is_line("UCX_NET_DEVICES",
             "all rails, because bnxt_re0:1 is in fd00:1::/64 and bnxt_re1:1 in fd00:2::/64 "
             "(RailsAreRouted=no)");
     address_rails("fd00:1::%zu/64");
-    make(NULL);
     is_line("UCX_NET_DEVICES", "nearest to GPU 0000:1b:00.0");
     start("mi300x-roce", "RailsAreRouted=yes\n");
     see(1, 0);
-    make(NULL);
     is_line("UCX_NET_DEVICES", "nearest to GPU 0000:1b:00.0");
     is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX=3 (");
     is_line("NCCL_IB_GID_INDEX", "NCCL_IB_GID_INDEX left alone (one RoCE GID index: GID index is 3 "
@@ -167,14 +160,14 @@ static const char two_islands[] = "Island=ib nodes=n[1-2] fabric=InfiniBand\n"
 static void on_islands(void)
 {
     start("h100-ib", two_islands);
-    make("n[1-2]");
+    step_nodes = "n[1-2]";
     is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
     is_line("MUSTER_ISLAND", "MUSTER_ISLAND=ib (island: muster.conf:1)");
     is_line("MUSTER_ISLANDS", "MUSTER_ISLANDS=ib=InfiniBand:n[1-2] (islands of the step: all of "
                               "the step's nodes are in island ib, InfiniBand)");
     is_line("NCCL_IB_HCA", "NCCL_IB_HCA==" H100_PORTS " (");
 
-    make("n[2-3]");
+    step_nodes = "n[2-3]";
     is_line("MUSTER_FABRIC", "MUSTER_FABRIC=Ethernet (the step's fabric: eno3: between islands, by "
                              "the management interface; ");
     is_line("MUSTER_ISLAND_FABRIC", "MUSTER_ISLAND_FABRIC=InfiniBand (");
@@ -188,47 +181,47 @@ static void on_islands(void)
 
     is_line("NCCL_NET", "NCCL_NET=Socket (TCP between islands: the step's 2 nodes are in 2 ");
 
-    make("n[1,7]");
+    step_nodes = "n[1,7]";
     is_line("MUSTER_FABRIC",
             "the step's 2 nodes are in 1 island and in none, connected by TCP only");
-    make("n[7-9]");
+    step_nodes = "n[7-9]";
     is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
     is_line("MUSTER_FABRIC", "none of the step's 3 nodes is in an island");
-    make("n[1-");
+    step_nodes = "n[1-";
     is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
     is_line("MUSTER_FABRIC", "Slurm does not report the step's nodes; this one is in island ib)");
     strcpy(task.node, "n9");
-    make("n9");
+    step_nodes = "n9";
     is_line("MUSTER_ISLAND",
             "MUSTER_ISLAND left alone (island: none of the step's 1 nodes is in an "
             "island; this node is in none)");
 
     /* networks that a library reaches without a verbs port that has a link layer */
     start("slingshot", "Island=a nodes=n1 fabric=Slingshot\nIsland=b nodes=n2 fabric=ethernet\n");
-    make("n[1-2]");
+    step_nodes = "n[1-2]";
     is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
     is_line("NCCL_NET", "NCCL_NET=Socket (");
     is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE left alone (");
-    make("n1");
+    step_nodes = "n1";
     is_line("FI_PROVIDER", "FI_PROVIDER left alone (");
     is_line("NCCL_NET", "NCCL_NET left alone (");
     start("p4d", "Island=a nodes=n1 fabric=EFA\nIsland=b nodes=n2 fabric=ethernet\n"
                  "Variable=NCCL_IB_HCA set mlx5_0\n");
-    make("n[1-2]");
+    step_nodes = "n[1-2]";
     is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
     is_line("NCCL_NET", "NCCL_NET left alone (TCP between islands: the site set NCCL_IB_HCA)");
 
     start("mi300x-roce", "Island=a nodes=n1 fabric=Ethernet\n");
-    make("n1");
+    step_nodes = "n1";
     is_line("MUSTER_FABRIC", "MUSTER_FABRIC=Ethernet (");
     is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE=1 (");
 
     start("mi300x-roce", "Island=a nodes=n1 fabric=InfiniBand\n");
-    make("n1");
+    step_nodes = "n1";
     is_line("MUSTER_FABRIC", "MUSTER_FABRIC=RoCEv2 (");
 
     start("h100-ib", "Island=ib nodes=n1 fabric=InfiniBand\nIslandInterfaces=ib[0-1],eno[1-9]\n");
-    make("n[1-2]");
+    step_nodes = "n[1-2]";
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eno3 (");
 }
 
@@ -243,7 +236,6 @@ static void site_sets(void)
                      "Variable=A set 3 account=biology\n"
                      "Variable=SPACE set 'a b'\n");
     set_environment("UCX_TLS", "tcp", NULL);
-    make(NULL);
     is_line("NCCL_IB_TC", "NCCL_IB_TC=106 (policy muster.conf:1: the site sets it)");
     is_line("NCCL_IB_SL", "NCCL_IB_SL left alone (policy muster.conf:2: not for this task: "
                           "partition is train)");
@@ -255,13 +247,11 @@ static void site_sets(void)
     ok(strstr(plan.mark, "NCCL_IB_TC:") != NULL, "the site's values are in the mark");
 
     set_environment("NCCL_IB_TC", "5", "A", "", NULL);
-    make(NULL);
     is_line("NCCL_IB_TC", "NCCL_IB_TC left alone (policy muster.conf:1: set by the user to \"5\", "
                           "which takes precedence over \"106\")");
     is_line("A", "A left alone (policy muster.conf:6: set by the user to \"\"");
 
     start("mi300x-roce", "Variable=UCX_NET_DEVICES set bnxt_re0:1\n");
-    make(NULL);
     is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX left alone (one RoCE GID index: the site set "
                                 "UCX_NET_DEVICES)");
 }
@@ -273,7 +263,6 @@ static void site_extends(void)
     start("h100-ib", "Variable=NCCL_SOCKET_IFNAME extend eno3\n"
                      "Variable=P extend /opt/lib separator=:\n");
     set_environment("P", "/usr/lib", NULL);
-    make(NULL);
     is_line("NCCL_SOCKET_IFNAME", "=ib0,ib1,ib2,ib3,ib4,ib5,ib6,ib7,eno3 (policy muster.conf:1: ");
     is_line("NCCL_SOCKET_IFNAME", "; and the site's \"eno3\")");
     is_line("P", "P=/usr/lib:/opt/lib (policy muster.conf:2: the user's \"/usr/lib\" and the "
@@ -282,12 +271,10 @@ static void site_extends(void)
     strcpy(value, find("NCCL_SOCKET_IFNAME")->value);
     set_environment(ENVPLAN_MARK, mark, "P", "/usr/lib:/opt/lib", "NCCL_SOCKET_IFNAME", value,
                     NULL);
-    make(NULL);
     is_line("P", "P left alone (policy muster.conf:2: set by the user to \"/usr/lib:/opt/lib\"; "
                  "it already contains the site's \"/opt/lib\")");
     is_str(find("NCCL_SOCKET_IFNAME")->value, value, "a nested step extends once");
     set_environment(NULL);
-    make(NULL);
     is_line("P", "P=/opt/lib (policy muster.conf:2: the site sets it)");
 }
 
@@ -321,7 +308,6 @@ static void site_forbids(void)
                      "Variable=GLOO_SOCKET_IFNAME leave\n"
                      "Variable=TP_SOCKET_IFNAME leave\n");
     set_environment("UCX_TLS", "tcp", "TP_SOCKET_IFNAME", "lo", NULL);
-    make(NULL);
     is_line("UCX_TLS", "UCX_TLS removed (policy muster.conf:1: the site forbids it; the user set "
                        "\"tcp\")");
     is_line("NCCL_IB_HCA", "NCCL_IB_HCA left alone (policy muster.conf:2: the site forbids it)");
@@ -335,7 +321,6 @@ static void site_forbids(void)
     strcpy(mark, plan.mark);
     start("h100-ib", "");
     set_environment(ENVPLAN_MARK, mark, "OLD", "1", NULL);
-    make(NULL);
     is_line("OLD",
             "OLD removed (outer step: muster set it in an outer step, and no rule sets it here)");
     set_environment(ENVPLAN_MARK, mark, "OLD", "2", NULL);
@@ -347,19 +332,19 @@ static void without_failed_rails(void)
 {
     start("lab-node", "");
     hostlist_append(&failed.rails, "eth2");
-    make("n1");
+    step_nodes = "n1";
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eth1 (fabric rails: eth1 up, Ethernet; management "
                                "is eth0; left out: eth2 failed certification 2026-11-20)");
     is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==eth1 (");
     hostlist_append(&failed.rails, "eth1");
-    make("n1");
+    step_nodes = "n1";
     is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eth1,eth2 (fabric rails: eth1 eth2 up, Ethernet; "
                                "management is eth0)");
     hostlist_clear(&failed.rails);
     start("dgx-h100", "");
     see(1, 3);
     hostlist_append(&failed.rails, "mlx5_5:1");
-    make("n1");
+    step_nodes = "n1";
     is_line("NCCL_IB_HCA", "=mlx5_0:1,mlx5_3:1,mlx5_4:1,mlx5_6:1,mlx5_9:1,mlx5_10:1,mlx5_11:1 (");
     is_line("NCCL_IB_HCA", "mlx5_7:1 beside no GPU, mlx5_5:1 failed certification 2026-11-20)");
     ok(strstr(find("UCX_NET_DEVICES")->value, "mlx5_5") == NULL &&
