@@ -26,7 +26,8 @@
 static char directory[] = "/tmp/muster-undo-XXXXXX";
 static int writes_refused; /* so many, by a disk that is full */
 static int seen_unlocked, seen_unkept, loads;
-static char done[256], said[1000];
+static char done[256], said[1000], **arguments;
+static int argument_count;
 static struct hostlist changed; /* reservations that stay, of the last leftover() */
 static bool is_unreserved;
 static struct cluster_job found_jobs[2];
@@ -211,6 +212,12 @@ int __wrap_usleep(useconds_t microseconds)
     return 0;
 }
 
+/* A run of this program, whose arguments its keeper has. */
+static int begin(const char *name, struct undo *undo, struct error *err)
+{
+    return undo_begin(&operations, directory, name, "one", argument_count, arguments, undo, err);
+}
+
 static void print_text(const char *text)
 {
     size_t length = strlen(said);
@@ -218,37 +225,39 @@ static void print_text(const char *text)
     snprintf(said + length, sizeof said - length, "%s;", text);
 }
 
+static const char *killed(void)
+{
+    static char path[64];
+
+    snprintf(path, sizeof path, "%s/killed", directory);
+    return path;
+}
+
 /* What a killed run has left behind. */
 static int leftover(const char *text, size_t length)
 {
     struct error err = {""};
-    char path[64];
-    FILE *file;
+    FILE *file = fopen(killed(), "w");
 
     done[0] = said[0] = '\0';
-    snprintf(path, sizeof path, "%s/killed", directory);
-    file = fopen(path, "w");
     if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0)
         return -2;
     hostlist_clear(&changed);
     return undo_leftovers(&operations, directory, "one", print_text, &changed, &err);
 }
 
-static void remove_leftover(void)
+/* One that is told of and not executed. */
+static void stays(const char *text, const char *name, const char *why)
 {
-    char path[64];
-
-    snprintf(path, sizeof path, "%s/killed", directory);
-    is_int(unlink(path), 0, "... and is left where it was");
+    is_int(leftover(text, strlen(text)), 0, "%s", name);
+    is_str(done, "", "... is not executed");
+    has_str(said, why, "... which is told");
+    is_int(unlink(killed()), 0, "... and is left where it was");
 }
 
 static void test_leftovers(void)
 {
-    static const char other[] = "\ncluster two\njob j1\nresume n5 muster: five\n",
-                      nameless[] = "\njob j1\nresume n5 muster: five\n",
-                      garbage[] = "\ncluster one\nresume n5 muster: five\nrm -rf\n",
-                      blank[] = "\n\n", foreign[] = "notes of mine",
-                      torn[] = "\ncluster one\nresume n5 muster: five\nresume n3 must",
+    static const char torn[] = "\ncluster one\nresume n5 muster: five\nresume n3 must",
                       zeros[] = "\ncluster one\nresume n5 muster: five\n\0\0\0\0",
                       revoking[] = "\ncluster one\nrevoke n3 1764000000\nrevoke n2 1764000000\n"
                                    "revoked n2\nrevoke gone 1764000000\n",
@@ -257,25 +266,15 @@ static void test_leftovers(void)
                       altered[] = "\ncluster one\nreservation r2 0123456789abcdef\n"
                                   "resume n6 muster: six\n";
 
-    is_int(leftover(other, strlen(other)), 0, "a journal of another cluster");
-    is_str(done, "", "... is not executed");
-    has_str(said, "it is of cluster two, this is one", "... which is told");
-    remove_leftover();
-    is_int(leftover(nameless, strlen(nameless)), 0, "one that names no cluster");
-    is_str(done, "", "... is not executed");
-    has_str(said, "it does not name its cluster", "... which is told");
-    remove_leftover();
-    is_int(leftover(blank, 0), 0, "an empty file");
-    has_str(said, "it does not name its cluster", "... is told");
-    remove_leftover();
-    is_int(leftover(blank, strlen(blank)), 0, "one of blank lines");
-    remove_leftover();
-    is_int(leftover(foreign, strlen(foreign)), 0, "one line without an end, of somebody else");
-    remove_leftover();
-    is_int(leftover(garbage, strlen(garbage)), 0, "one with a line that is none");
-    is_str(done, "", "... is not executed");
-    has_str(said, "'rm -rf' is not a journal line", "... which is told");
-    remove_leftover();
+    stays("\ncluster two\njob j1\nresume n5 muster: five\n", "a journal of another cluster",
+          "it is of cluster two, this is one");
+    stays("\njob j1\nresume n5 muster: five\n", "one that names no cluster",
+          "it does not name its cluster");
+    stays("", "an empty file", "it does not name its cluster");
+    stays("\n\n", "one of blank lines", "");
+    stays("notes of mine", "one line without an end, of somebody else", "");
+    stays("\ncluster one\nresume n5 muster: five\nrm -rf\n", "one with a line that is none",
+          "'rm -rf' is not a journal line");
     is_int(leftover(torn, strlen(torn)), 1, "one whose last line has no end");
     is_str(done, "muster: five n5;", "... is executed as far as it goes");
     is_int(leftover(zeros, sizeof zeros - 1), 1, "one that ends in zeros");
@@ -304,7 +303,7 @@ static void test_hosts(void)
     static const char other[] = "\ncluster one elsewhere\nresume n5 muster: five\n";
     struct timespec times[2] = {{.tv_sec = time(NULL) - UNDO_OTHER_HOST_S - 1}};
     struct error err = {""};
-    char text[400], host[256], path[64];
+    char text[400], host[256];
 
     host_name(host, sizeof host);
     snprintf(text, sizeof text, "\ncluster one %s\nresume n5 muster: five\n", host);
@@ -314,16 +313,15 @@ static void test_hosts(void)
            "one of another host, whose lock may hold there only");
     is_str(done, "", "... is not executed");
     has_str(said, "/killed left unchanged: its run on elsewhere may be alive", "... which is told");
-    snprintf(path, sizeof path, "%s/killed", directory);
     times[1] = times[0];
-    is_int(utimensat(AT_FDCWD, path, times, 0), 0, "one that is older than any run");
+    is_int(utimensat(AT_FDCWD, killed(), times, 0), 0, "one that is older than any run");
     is_int(undo_leftovers(&operations, directory, "one", print_text, NULL, &err), 1,
            "... is executed, as the host may have another name now");
     is_str(done, "muster: five n5;", "... as one of this host is");
     is_int(count_journals(), 0, "... and is gone");
 }
 
-static void test_jobs(int argc, char **argv)
+static void test_jobs(void)
 {
     struct error err = {""};
     struct undo undo;
@@ -332,8 +330,7 @@ static void test_jobs(int argc, char **argv)
     found_jobs[1] = (struct cluster_job){.id = 8, .name = "j1", .uid = geteuid() + 1};
     found_count = 2;
     done[0] = '\0';
-    is_int(undo_begin(&operations, directory, "jobs", "one", argc, argv, &undo, &err), 0,
-           "a run with a job");
+    is_int(begin("jobs", &undo, &err), 0, "a run with a job");
     undo_note_job(&undo, "j1", geteuid(), &err);
     is_int(undo_end(&undo, print_text, &err), 0, "... ends");
     is_str(done, "jobs j1;cancel 7;jobs j1;",
@@ -341,28 +338,26 @@ static void test_jobs(int argc, char **argv)
     found_count = 0;
 }
 
-static void reports_what_others_have_changed(int argc, char **argv)
+static void reports_what_others_have_changed(void)
 {
     struct error err = {""};
     struct undo undo;
 
     done[0] = said[0] = '\0';
-    is_int(undo_begin(&operations, directory, "changed", "one", argc, argv, &undo, &err), 0,
-           "a run whose reservation is given other nodes");
+    is_int(begin("changed", &undo, &err), 0, "a run whose reservation is given other nodes");
     undo_note_reservation(&undo, "r2", "n1", &err);
     is_int(undo_end(&undo, print_text, &err), 0, "... ends");
     is_str(done, "", "... and leaves it");
     has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... which it tells");
 }
 
-static void sets_down_what_is_still_as_muster_drained_it(int argc, char **argv)
+static void sets_down_what_is_still_as_muster_drained_it(void)
 {
     struct error err = {""};
     struct undo undo;
 
     done[0] = '\0';
-    is_int(undo_begin(&operations, directory, "down", "one", argc, argv, &undo, &err), 0,
-           "a run whose job does not end on three nodes");
+    is_int(begin("down", &undo, &err), 0, "a run whose job does not end on three nodes");
     undo_note_job(&undo, "j1", geteuid(), &err);
     undo_note_down(&undo, "n7", "muster: seven", &err);
     undo_note_down(&undo, "n8", "muster: eight", &err);
@@ -399,14 +394,14 @@ static int settled_note(struct undo *undo, const char *node, struct error *err)
 }
 
 /* A thousand waits for a disk are seconds, in which nodes are drained that are to be tested. */
-static void notes_many_nodes_at_once(int argc, char **argv)
+static void notes_many_nodes_at_once(void)
 {
     struct batch drains = {0}, two = {0};
     struct error err = {""};
     struct undo undo;
     char *text;
 
-    undo_begin(&operations, directory, "many", "one", argc, argv, &undo, &err);
+    begin("many", &undo, &err);
     batch_add(&drains, "n1", "muster: one");
     batch_add(&drains, "n2", "muster: two");
     batch_add(&drains, "n3", "muster: three");
@@ -431,7 +426,7 @@ static void notes_many_nodes_at_once(int argc, char **argv)
     is_int(undo_end(&undo, NULL, &err), 0, "... and the run ends");
 }
 
-static void test_full(int argc, char **argv)
+static void test_full(void)
 {
     struct rlimit whole, full;
     struct error err = {""};
@@ -439,8 +434,7 @@ static void test_full(int argc, char **argv)
     struct undo undo;
 
     done[0] = '\0';
-    is_int(undo_begin(&operations, directory, "full", "one", argc, argv, &undo, &err), 0,
-           "a run whose disk becomes full");
+    is_int(begin("full", &undo, &err), 0, "a run whose disk becomes full");
     undo_note_reservation(&undo, "r1", "gone,n[1-4]", &err);
     resume_note(&undo, "n1", "muster: one", &err);
     resume_note(&undo, "n2", "muster: two", &err);
@@ -463,8 +457,7 @@ static void test_full(int argc, char **argv)
     signal(SIGXFSZ, SIG_DFL);
 
     writes_refused = 1;
-    is_int(undo_begin(&operations, directory, "full", "one", argc, argv, &undo, &err), 0,
-           "a run whose disk is full from the start");
+    is_int(begin("full", &undo, &err), 0, "a run whose disk is full from the start");
     is_str(undo.path, "", "... has its journal in memory");
     has_str(err.text, "(No space left on device)", "... and is told why");
     is_int(count_journals(), 0, "... nothing is left on the disk");
@@ -472,8 +465,7 @@ static void test_full(int argc, char **argv)
     is_int(undo_end(&undo, print_text, &err), 0, "... and ends");
 
     is_full_later = true;
-    is_int(undo_begin(&operations, directory, "quota", "one", argc, argv, &undo, &err), 0,
-           "a run whose disk is a server's, and full");
+    is_int(begin("quota", &undo, &err), 0, "a run whose disk is a server's, and full");
     is_str(undo.path, "", "... has its journal in memory");
     has_str(err.text, "(Disk quota exceeded)", "... and is told why");
     is_int(count_journals(), 0, "... nothing is left on the disk");
@@ -488,9 +480,10 @@ int main(int argc, char **argv)
     struct error err = {""};
     char command[64], host[256], line[300], *text;
 
+    argument_count = argc;
+    arguments = argv;
     ok(mkdtemp(directory) != NULL, "a place for journals");
-    is_int(undo_begin(&operations, directory, "run", "one", argc, argv, &undo, &err), 0,
-           "a run begins (%s)", err.text);
+    is_int(begin("run", &undo, &err), 0, "a run begins (%s)", err.text);
     is_int(seen_unlocked, 0, "its journal is locked before others see it");
     is_int(seen_unkept, 0, "... and has a keeper");
     is_int(count_journals(), 1, "... and then they do");
@@ -501,8 +494,7 @@ int main(int argc, char **argv)
     text = journal_read(undo.journal);
     is_str(text ? text : "", line, "... on this host");
     free(text);
-    is_int(undo_begin(&operations, directory, "run", "one", argc, argv, &second, &err), 0,
-           "another of its name");
+    is_int(begin("run", &second, &err), 0, "another of its name");
     is_str(second.path, "", "... has its journal in memory");
     has_str(err.text, "no journal in ", "... and is told so");
     is_int(undo_end(&second, NULL, &err), 0, "the second ends");
@@ -523,11 +515,11 @@ int main(int argc, char **argv)
     is_int(count_journals(), 0, "... and nothing is left of it");
     test_leftovers();
     test_hosts();
-    test_jobs(argc, argv);
-    reports_what_others_have_changed(argc, argv);
-    sets_down_what_is_still_as_muster_drained_it(argc, argv);
-    test_full(argc, argv);
-    notes_many_nodes_at_once(argc, argv);
+    test_jobs();
+    reports_what_others_have_changed();
+    sets_down_what_is_still_as_muster_drained_it();
+    test_full();
+    notes_many_nodes_at_once();
     snprintf(command, sizeof command, "rmdir '%s'", directory);
     is_int(system(command), 0, "no file is left behind");
     return tap_done();
