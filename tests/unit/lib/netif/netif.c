@@ -322,104 +322,99 @@ static void decides_on_the_way(void)
 
 /* ---------------------------------------------------------------- what is done */
 
-static void hold(const char *lines, uint32_t job, struct netif_report *report)
+static struct netif_report report; /* of the last that was done */
+
+static const struct netif_report *hold(const char *lines, uint32_t job)
 {
-    *report = (struct netif_report){0};
-    fake_hold(path, lines, job, report);
+    report = (struct netif_report){0};
+    fake_hold(path, lines, job, &report);
+    return &report;
 }
 
-static void let_go(uint32_t job, struct netif_report *report)
+static const struct netif_report *let_go(uint32_t job)
 {
-    *report = (struct netif_report){0};
-    netif_put_back(path, 1000, &fake_machine, BACK_JOB, job, report);
+    report = (struct netif_report){0};
+    netif_put_back(path, 1000, &fake_machine, BACK_JOB, job, &report);
+    return &report;
 }
 
 static void two_jobs(void)
 {
-    struct netif_report report;
-
     fake_reset();
-    hold("eth[1-2] mtu=9000 up=yes", 12, &report);
-    is_int(report.made, 4, "a job's settings are made");
-    hold("eth[1-2] mtu=9000 up=yes", 13, &report);
-    is_int(report.made, 0, "the second job finds them made");
-    let_go(12, &report);
-    is_int(report.put_back, 0, "when the first ends");
+    is_int(hold("eth[1-2] mtu=9000 up=yes", 12)->made, 4, "a job's settings are made");
+    is_int(hold("eth[1-2] mtu=9000 up=yes", 13)->made, 0, "the second job finds them made");
+    is_int(let_go(12)->put_back, 0, "when the first ends");
     is_int(fake_value("eth1", NETIF_MTU), 9000, "... the second keeps them");
-    let_go(12, &report);
-    is_int(report.put_back, 0, "... an epilog that is run again does no harm");
-    let_go(13, &report);
-    is_int(report.put_back, 4, "when that ends too, they are put back");
+    is_int(let_go(12)->put_back, 0, "... an epilog that is run again does no harm");
+    is_int(let_go(13)->put_back, 4, "when that ends too, they are put back");
     ok(fake_is_as_before(), "... all of them");
     is_int(access(path, F_OK), -1, "... and the journal goes");
 
-    hold("eth1 mtu=9000", 12, &report);
-    hold("eth1 mtu=4000 rp_filter=2", 13, &report);
-    let_go(13, &report);
+    hold("eth1 mtu=9000", 12);
+    hold("eth1 mtu=4000 rp_filter=2", 13);
+    let_go(13);
     is_int(fake_value("eth1", NETIF_RP_FILTER), 1, "what only the second held is put back with it");
     is_int(fake_value("eth1", NETIF_MTU), 4000, "... what both held is not");
-    let_go(12, &report);
+    let_go(12);
     ok(fake_is_as_before(), "... until the first ends: to what it was before both");
 }
 
 /* Another job's prolog or epilog is at work when this one's comes. */
 static void lock_is_taken(void)
 {
-    struct netif_report report;
     struct error err;
     char notes[128], note[128];
     int lock;
 
     fake_reset();
     snprintf(notes, sizeof notes, "%s.d", path);
-    hold("eth[1-2] mtu=9000", 12, &report);
+    hold("eth[1-2] mtu=9000", 12);
     lock = journal_lock(path, 0, &err);
-    hold("eth[1-2] mtu=9000", 13, &report);
-    is_int(report.failed, 1, "a job that does not get the lock sets nothing");
+    is_int(hold("eth[1-2] mtu=9000", 13)->failed, 1,
+           "a job that does not get the lock sets nothing");
     ok(!netif_is_at_fault(&report, true, false), "... and is not refused for it");
     close(lock);
-    let_go(12, &report);
+    let_go(12);
     is_int(fake_value("eth1", NETIF_MTU), 9000,
            "... and keeps what the other made, when that ends");
     is_int(access(notes, F_OK), -1, "... its note is in the journal then");
     lock = journal_lock(path, 0, &err);
-    let_go(13, &report);
-    is_int(report.left, 1, "an epilog that does not get the lock puts nothing back");
+    is_int(let_go(13)->left, 1, "an epilog that does not get the lock puts nothing back");
     close(lock);
     report = (struct netif_report){0};
     netif_put_back(path, 1000, &fake_machine, BACK_ORPHANS, 0, &report);
     is_int(report.put_back, 2, "... and the next one does it");
     ok(fake_is_as_before() && access(notes, F_OK) != 0, "... all of it");
 
-    hold("eth1 mtu=9000", 12, &report);
+    hold("eth1 mtu=9000", 12);
     netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
     netif_note_leave(path, fake_machine.boot_id, 13, false, &err);
     netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
     netif_note_leave(path, fake_machine.boot_id, 14, true, &err);
     netif_note_leave(path, fake_machine.boot_id, 14, false, &err);
     netif_note_leave(path, "0-1", 15, true, &err);
-    let_go(12, &report);
+    let_go(12);
     is_int(fake_value("eth1", NETIF_MTU), 9000, "a job that was queued again is here");
-    let_go(13, &report);
+    let_go(13);
     ok(fake_is_as_before(), "... one that is gone, or of an earlier boot, is not");
     ok(access(notes, F_OK) != 0, "... and no note stays");
 
-    hold("eth1 mtu=9000", 12, &report);
+    hold("eth1 mtu=9000", 12);
     netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
     snprintf(note, sizeof note, "%s.new", path);
     mkdir(note, 0700);
-    let_go(12, &report);
+    let_go(12);
     snprintf(note, sizeof note, "%s/13-here-%s", notes, fake_machine.boot_id);
     is_int(access(note, F_OK), 0, "a note stays while the journal cannot be written");
     snprintf(note, sizeof note, "%s.new", path);
     rmdir(note);
-    let_go(12, &report);
-    let_go(13, &report);
+    let_go(12);
+    let_go(13);
     ok(fake_is_as_before(), "... and holds then");
 }
 
 /* What is done when another job has given the lock back after so long. */
-static void hold_after(unsigned milliseconds, struct netif_report *report)
+static const struct netif_report *hold_after(unsigned milliseconds)
 {
     struct netif_line line;
     struct error err;
@@ -431,32 +426,28 @@ static void hold_after(unsigned milliseconds, struct netif_report *report)
         _exit(0);
     }
     close(lock);
-    *report = (struct netif_report){0};
+    report = (struct netif_report){0};
     netif_line_parse("eth1 mtu=9000", &line, &err);
-    netif_hold(path, 60000, &fake_machine, &line, 1, 12, report);
+    netif_hold(path, 60000, &fake_machine, &line, 1, 12, &report);
     netif_line_clear(&line);
     waitpid(other, NULL, 0);
+    return &report;
 }
 
 static void waits_long_and_short(void)
 {
-    struct netif_report report;
-
     fake_reset();
-    hold_after(100, &report);
-    is_int(report.made, 1, "a lock that comes in a moment");
+    is_int(hold_after(100)->made, 1, "a lock that comes in a moment");
     ok(netif_is_at_fault(&report, false, true), "... hides no driver that hangs afterward");
-    let_go(12, &report);
-    hold_after(NETIF_WAITED_MS + 10, &report);
-    is_int(report.made, 1, "a lock that comes late");
+    let_go(12);
+    is_int(hold_after(NETIF_WAITED_MS + 10)->made, 1, "a lock that comes late");
     ok(!netif_is_at_fault(&report, false, true), "... may be why the settings do");
-    let_go(12, &report);
+    let_go(12);
 }
 
 static void faults(void)
 {
-    struct netif_report report = {.failed = 1};
-
+    report = (struct netif_report){.failed = 1};
     ok(netif_is_at_fault(&report, true, false), "a setting that cannot be made is at fault");
     report.inconclusive = 1;
     ok(!netif_is_at_fault(&report, true, false),
@@ -473,15 +464,14 @@ static void faults(void)
 
 static void priorities(void)
 {
-    struct netif_report report;
     struct netif_journal journal;
     struct error err;
 
     fake_reset();
     /* two entries for one DSCP, as a site's daemon may leave them */
     fake_set("eth1", NETIF_DSCP + 26, 0x0a);
-    hold("eth1 pfc=3+4 dscp26=3", 12, &report);
-    is_int(report.made, 2, "flow control and a DSCP's priority are made");
+    is_int(hold("eth1 pfc=3+4 dscp26=3", 12)->made, 2,
+           "flow control and a DSCP's priority are made");
     is_int(fake_value("eth1", NETIF_PFC), 0x18, "... flow control");
     is_int(fake_value("eth1", NETIF_DSCP + 26), 0x08, "... the DSCP's");
     journal_load(path, &journal, &err);
@@ -489,18 +479,15 @@ static void priorities(void)
     is_int(journal.entries[1].was, 0x0a, "... with several priorities before");
     is_int(journal.entries[0].set_count, 1, "... which are one value");
     journal_clear(&journal);
-    let_go(12, &report);
-    is_int(report.put_back, 2, "... and are put back");
+    is_int(let_go(12)->put_back, 2, "... and are put back");
     is_int(fake_value("eth1", NETIF_DSCP + 26), 0x0a, "... all of them");
 }
 
 static void failures(void)
 {
-    struct netif_report report;
-
     fake_reset();
-    hold("eth[1,9] mtu=60000 txqueuelen=5000 rx-ring=100 address=10.1.0.0/16", 12, &report);
-    is_int(report.failed, 4, "what cannot be made counts");
+    is_int(hold("eth[1,9] mtu=60000 txqueuelen=5000 rx-ring=100 address=10.1.0.0/16", 12)->failed,
+           4, "what cannot be made counts");
     is_str(report.lines[0].text,
            "eth1: rx-ring 100 cannot be set: no rings; Interface line 7 of "
            "muster.conf",
@@ -515,82 +502,77 @@ static void failures(void)
            "eth1: has no IP address in 10.1.0.0/16; Interface line 7 of muster.conf",
            "an address that is missing");
     is_int(fake_value("eth1", NETIF_TXQUEUELEN), 5000, "the rest is made all the same");
-    let_go(12, &report);
-    is_int(report.put_back, 1, "... and put back");
+    is_int(let_go(12)->put_back, 1, "... and put back");
     ok(fake_is_as_before(), "... all of it");
 
-    hold("eth1 txqueuelen=777", 12, &report);
-    is_int(report.failed, 1, "a driver that rounds");
+    is_int(hold("eth1 txqueuelen=777", 12)->failed, 1, "a driver that rounds");
     has_str(report.lines[0].text,
             "the driver sets it to txqueuelen 768; use a value that the driver accepts",
             "... is told by what it does");
     ok(fake_is_as_before(), "... and nothing is left of it");
-    let_go(12, &report);
+    let_go(12);
 
     fake_all_rp_filter = 1;
-    hold("eth1 rp_filter=0", 12, &report);
+    hold("eth1 rp_filter=0", 12);
     has_str(report.lines[0].text, "net.ipv4.conf.all.rp_filter is 1, and the greater of the two",
             "a sysctl that conf/all overrules is told");
-    let_go(12, &report);
+    let_go(12);
     fake_all_rp_filter = 0;
 
-    hold("eth1 mtu=9000", 12, &report);
+    hold("eth1 mtu=9000", 12);
     fake_set("eth1", NETIF_MTU, 3000);
-    let_go(12, &report);
+    let_go(12);
     is_int(fake_value("eth1", NETIF_MTU), 3000, "what somebody else made stays");
     is_str(report.lines[0].text,
            "eth1: mtu 3000 was changed by another program and is not restored to mtu 1500",
            "... and is told");
     fake_reset();
 
-    hold("eth1 mtu=9000", 12, &report);
+    hold("eth1 mtu=9000", 12);
     fake_refuse = true;
-    let_go(12, &report);
+    let_go(12);
     has_str(report.lines[0].text, "eth1: cannot be restored to mtu 1500: refused; next try",
             "what cannot be put back is told");
     fake_refuse = false;
-    hold("eth2 mtu=9000", 13, &report);
+    hold("eth2 mtu=9000", 13);
     is_int(fake_value("eth1", NETIF_MTU), 1500, "... and is with the next job");
-    let_go(13, &report);
+    let_go(13);
 
-    hold("eth1 mtu=9000", 12, &report);
+    hold("eth1 mtu=9000", 12);
     fake_replace("eth1");
-    let_go(12, &report);
+    let_go(12);
     is_str(report.lines[0].text, "eth1: is a different interface by now; mtu 1500 is not restored",
            "another interface of the same name is left alone");
     is_int(access(path, F_OK), -1, "... and the journal goes");
 
     fake_reset();
-    hold("eth1 mtu=9000", 12, &report);
+    hold("eth1 mtu=9000", 12);
     strcpy(fake_machine.boot_id, "1234-5678");
-    hold("eth2 mtu=9000", 12, &report);
+    hold("eth2 mtu=9000", 12);
     is_str(report.lines[0].text, "the reboot has undone 1 interface settings: nothing to restore",
            "what is of an earlier boot is over");
-    let_go(12, &report);
+    let_go(12);
     is_int(fake_value("eth1", NETIF_MTU), 9000, "... and left as the boot made it");
     fake_reset();
 }
 
 static void bad_journal(void)
 {
-    struct netif_report report;
     FILE *file;
 
     fake_reset();
-    hold("eth1 mtu=9000", 12, &report);
+    hold("eth1 mtu=9000", 12);
     file = fopen(path, "a");
     fputs("x\n", file);
     fclose(file);
-    hold("eth2 mtu=9000", 13, &report);
-    is_int(report.failed, 1, "with a journal that cannot be read");
+    is_int(hold("eth2 mtu=9000", 13)->failed, 1, "with a journal that cannot be read");
     ok(!netif_is_at_fault(&report, true, false), "... no interface is at fault");
     is_int(fake_value("eth2", NETIF_MTU), 1500, "... nothing is made");
     has_str(report.lines[0].text, "nothing is changed: ", "... and it is told");
     has_str(report.lines[0].text, "line 5: found more after the end", "... with the line");
-    hold("eth[2,9] mtu=9000", 13, &report);
+    hold("eth[2,9] mtu=9000", 13);
     ok(netif_is_at_fault(&report, true, false), "... but for one that is missing");
-    let_go(12, &report);
-    is_int(report.left, 1, "... nor put back");
+    is_int(let_go(12)->left, 1, "... nor put back");
     unlink(path);
     fake_reset();
 }
@@ -598,21 +580,18 @@ static void bad_journal(void)
 /* A job that cannot be taken out of the journal holds its settings for good: that is a failure. */
 static void journal_not_written(void)
 {
-    struct netif_report report;
     char new[96];
 
     fake_reset();
-    hold("eth1 mtu=9000", 12, &report);
-    hold("eth1 mtu=9000", 13, &report);
+    hold("eth1 mtu=9000", 12);
+    hold("eth1 mtu=9000", 13);
     snprintf(new, sizeof new, "%s.new", path);
     is_int(mkdir(new, 0700), 0, "something is in the way of the new journal");
-    let_go(12, &report);
-    is_int(report.left, 1, "... which counts");
+    is_int(let_go(12)->left, 1, "... which counts");
     has_str(report.lines[0].text, "the interface journal cannot be written: ", "... and is told");
     rmdir(new);
-    let_go(12, &report);
-    let_go(13, &report);
-    is_int(report.left, 0, "once it is gone");
+    let_go(12);
+    is_int(let_go(13)->left, 0, "once it is gone");
     is_int(fake_value("eth1", NETIF_MTU), 1500, "... all is put back");
     fake_reset();
 }
@@ -623,21 +602,19 @@ static void journal_not_needed(void)
     char good[sizeof path], other[96],
         old[] = "muster-interfaces 1\nboot 01234567\n"
                 "eth2 4 mtu was 1500 set 9000 jobs 7\nend 1\n";
-    struct netif_report report;
     FILE *file;
 
     fake_reset();
     strcpy(good, path);
     snprintf(path, sizeof path, "%s/no/more/interfaces", directory);
-    hold("eth1 mtu=1500", 12, &report);
-    is_int(report.failed, 0, "no journal can be written, but all is as asked for: no failure");
+    is_int(hold("eth1 mtu=1500", 12)->failed, 0,
+           "no journal can be written, but all is as asked for: no failure");
     has_str(report.lines[0].text, "nothing had to be set", "... which is said");
-    hold("eth[1-2] mtu=9000", 12, &report);
-    is_int(report.failed, 2, "two settings that would have to change fail");
+    is_int(hold("eth[1-2] mtu=9000", 12)->failed, 2, "two settings that would have to change fail");
     is_int(fake_value("eth1", NETIF_MTU), 1500, "... and are not made");
     has_str(report.lines[0].text, "eth1: mtu 9000 cannot be set: ", "... each with a line");
     ok(!netif_is_at_fault(&report, true, false), "... which is no fault of the interfaces");
-    hold("eth1 roce-mode=v2 roce-tos=106", 12, &report);
+    hold("eth1 roce-mode=v2 roce-tos=106", 12);
     ok(report.failed > 0 && !netif_is_at_fault(&report, true, false),
        "... nor is RoCE for whose directory it is needed");
     strcpy(path, good);
@@ -648,17 +625,16 @@ static void journal_not_needed(void)
     chmod(path, 0600);
     snprintf(other, sizeof other, "%s.new", path);
     mkdir(other, 0700);
-    hold("eth1 mtu=1500", 12, &report);
-    is_int(report.failed, 0, "the journal of an earlier boot that cannot be removed is no failure");
+    is_int(hold("eth1 mtu=1500", 12)->failed, 0,
+           "the journal of an earlier boot that cannot be removed is no failure");
     is_int(fake_value("eth2", NETIF_MTU), 1500, "... and nothing of it is put back");
     rmdir(other);
 
     fclose(fopen(path, "w"));
     chmod(path, 0600);
-    hold("eth1 mtu=9000", 12, &report);
-    is_int(report.failed, 0, "an empty one, which a lost power supply leaves, is none");
-    let_go(12, &report);
-    is_int(report.left, 0, "... and what is set then is put back");
+    is_int(hold("eth1 mtu=9000", 12)->failed, 0,
+           "an empty one, which a lost power supply leaves, is none");
+    is_int(let_go(12)->left, 0, "... and what is set then is put back");
     fake_reset();
 }
 
