@@ -37,14 +37,16 @@ static void tick(void *context)
 static bool holds_input;
 static const struct user *user;
 
+static struct process_result result; /* of the last that was run */
+
 static struct process_result run(const char *script, const char *input, double deadline_s,
                                  const char *environment, void *context)
 {
     struct arguments shell = {0};
     const char *const variables[] = {environment, NULL};
-    struct process_result result = {0};
     struct error err = {""};
 
+    result = (struct process_result){0};
     heard[0] = '\0';
     told_status = -1;
     stop = 0;
@@ -69,6 +71,9 @@ static struct process_result run(const char *script, const char *input, double d
     arguments_clear(&shell);
     return result;
 }
+
+#define hears(script, input, environment, ...)                                                     \
+    (run(script, input, 10, environment, NULL), is_str(heard, __VA_ARGS__))
 
 enum { SOON_S = 15 /* beside the 20 s and more of what is not ended */, GONE_S = 60 };
 
@@ -136,11 +141,9 @@ static void take_signal(int number)
 
 static void ends_by_a_signal_before_exec(void)
 {
-    struct process_result result;
-
     signal(SIGTERM, take_signal);
     is_early = true;
-    result = run("exit 0", NULL, 10, NULL, NULL);
+    run("exit 0", NULL, 10, NULL, NULL);
     is_early = false;
     signal(SIGTERM, SIG_DFL);
     ok(result.end == PROCESS_SIGNALED && result.status == SIGTERM,
@@ -149,11 +152,9 @@ static void ends_by_a_signal_before_exec(void)
 
 static void is_left_where_it_hangs(void)
 {
-    struct process_result result;
-
     hangs = true;
-    result = run("true", NULL, 0.3, NULL, NULL);
-    is_int(result.end, PROCESS_TIMED_OUT, "a program that hangs in the kernel is given up");
+    is_int(run("true", NULL, 0.3, NULL, NULL).end, PROCESS_TIMED_OUT,
+           "a program that hangs in the kernel is given up");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
     hangs = false;
     kill(left, SIGKILL);
@@ -180,16 +181,16 @@ static void is_the_users(void)
     run("id -ru; id -u; id -rg; id -G", NULL, 10, NULL, NULL);
     snprintf(whole, sizeof whole, "%u|%u|%u|%u|", nobody.uid, nobody.uid, nobody.gid, nobody.gid);
     is_str(heard, whole, "the program is nobody's, with nobody's groups");
-    run("sed -n 's/^Cap\\(Prm\\|Eff\\):\\t0*//p' /proc/self/status", NULL, 10, NULL, NULL);
-    is_str(heard, "||", "... with no capability");
+    hears("sed -n 's/^Cap\\(Prm\\|Eff\\):\\t0*//p' /proc/self/status", NULL, NULL, "||",
+          "... with no capability");
     run("echo $USER $LOGNAME $HOME", NULL, 10, NULL, NULL);
     snprintf(whole, sizeof whole, "nobody nobody %s|", nobody.home);
     is_str(heard, whole, "... and nobody's environment");
     setenv("ROOTS_TOKEN", "secret", 1);
     setenv("PATHS", "secret", 1);
     setenv("UCX_TLS", "tcp", 1);
-    run("echo $ROOTS_TOKEN $PATHS $UCX_TLS", NULL, 10, NULL, NULL);
-    is_str(heard, "tcp|", "... and of root's what MPI programs have a use for");
+    hears("echo $ROOTS_TOKEN $PATHS $UCX_TLS", NULL, NULL, "tcp|",
+          "... and of root's what MPI programs have a use for");
     unsetenv("ROOTS_TOKEN");
     unsetenv("PATHS");
     unsetenv("UCX_TLS");
@@ -200,7 +201,7 @@ static void is_the_users(void)
  * that away. */
 static void dies_with_us(void)
 {
-    struct process_result result;
+    struct process_result ended;
     struct error err = {""};
     struct user nobody;
     char *const sleeper[] = {(char[]){"sleep"}, (char[]){"314.159"}, NULL};
@@ -213,7 +214,7 @@ static void dies_with_us(void)
     }
     parent = fork();
     if (parent == 0) {
-        process_run(&(struct process){.argv = sleeper, .user = &nobody, .deadline_s = 60}, &result,
+        process_run(&(struct process){.argv = sleeper, .user = &nobody, .deadline_s = 60}, &ended,
                     &err);
         _exit(0);
     }
@@ -243,11 +244,11 @@ static void run_another(void *context)
 {
     char *const waiting[] = {(char *)"sh", (char *)"-c",
                              (char *)"until [ -e $MUSTER_READ ]; do sleep 0.1; done", NULL};
-    struct process_result result;
+    struct process_result ended;
     struct error err;
 
     if (ticks++ == 0 &&
-        process_run(&(struct process){.argv = waiting, .deadline_s = 60}, &result, &err) == 0)
+        process_run(&(struct process){.argv = waiting, .deadline_s = 60}, &ended, &err) == 0)
         was_read = *(bool *)context;
 }
 
@@ -260,7 +261,6 @@ static void is_read_meanwhile(void)
                                      "echo >$MUSTER_READ; sleep 0.3",
                              NULL};
     char directory[] = "/tmp/muster-process-XXXXXX", path[64];
-    struct process_result result;
     struct error err = {""};
     bool has_ended = false;
 
@@ -300,73 +300,66 @@ static void has_an_exit_status(void)
 
 int main(void)
 {
-    struct process_result result;
     struct error err = {""};
     char *const nothing[] = {(char[]){"/no/such/program"}, NULL};
     char long_line[70001], pid_file[] = "/tmp/muster-process-XXXXXX", script[200];
     FILE *file;
     int fd, pid = 0;
 
-    result = run("echo one; echo two >&2; printf three; exit 3", NULL, 10, NULL, NULL);
-    is_int(result.end, PROCESS_EXITED, "it exited");
+    is_int(run("echo one; echo two >&2; printf three; exit 3", NULL, 10, NULL, NULL).end,
+           PROCESS_EXITED, "it exited");
     is_int(result.status, 3, "with its status");
     has_str(heard, "one|", "a line of output");
     has_str(heard, "!two|", "a line of standard error");
     has_str(heard, "three|", "a last line without a newline");
     is_str(result.complaint.text, "two", "the last error is kept");
-    result = run("printf '\\033[2Jn2 is bad\\007\\n' >&2", NULL, 10, "A=1", NULL);
+    run("printf '\\033[2Jn2 is bad\\007\\n' >&2", NULL, 10, "A=1", NULL);
     is_str(result.complaint.text, "?[2Jn2 is bad?", "... and steers no terminal");
     is_str(heard, "!?[2Jn2 is bad?|", "... where it is heard either");
 
-    result = run("cat; echo end", "first\nsecond\n", 10, NULL, NULL);
-    is_str(heard, "first|second|end|", "input is fed and closed");
-    result = run("cat; echo none", NULL, 10, NULL, NULL);
-    is_str(heard, "none|", "without input there is none");
+    hears("cat; echo end", "first\nsecond\n", NULL, "first|second|end|", "input is fed and closed");
+    hears("cat; echo none", NULL, NULL, "none|", "without input there is none");
     holds_input = true;
-    result = run("timeout 0.2 cat; echo $?", NULL, 10, NULL, NULL);
-    is_str(heard, "124|", "... or one that says nothing and does not end");
-    result = run("true", NULL, 10, NULL, NULL);
-    is_int(result.end, PROCESS_EXITED, "... which holds nobody up");
+    hears("timeout 0.2 cat; echo $?", NULL, NULL, "124|",
+          "... or one that says nothing and does not end");
+    is_int(run("true", NULL, 10, NULL, NULL).end, PROCESS_EXITED, "... which holds nobody up");
     holds_input = false;
     memset(long_line, 'x', 70000);
     long_line[70000] = '\0';
-    result = run("true", long_line, 10, NULL, NULL);
-    is_int(result.end, PROCESS_EXITED, "a program that does not read its input is no harm");
-    result = run("cat", long_line, 10, NULL, NULL);
+    is_int(run("true", long_line, 10, NULL, NULL).end, PROCESS_EXITED,
+           "a program that does not read its input is no harm");
+    run("cat", long_line, 10, NULL, NULL);
     is_int(strlen(heard), 70002, "a very long line comes in two pieces, whole");
-    result = run("echo $MUSTER_X", NULL, 10, "MUSTER_X=there", NULL);
-    is_str(heard, "there|", "the environment is passed");
-    result = run("kill -9 $$", NULL, 10, NULL, NULL);
-    is_int(result.end, PROCESS_SIGNALED, "it died of a signal");
+    hears("echo $MUSTER_X", NULL, "MUSTER_X=there", "there|", "the environment is passed");
+    is_int(run("kill -9 $$", NULL, 10, NULL, NULL).end, PROCESS_SIGNALED, "it died of a signal");
     is_int(result.status, SIGKILL, "which is told");
 
-    result = run("echo begun; sleep 30", NULL, 3, NULL, NULL);
-    is_int(result.end, PROCESS_TIMED_OUT, "a deadline ends it");
+    is_int(run("echo begun; sleep 30", NULL, 3, NULL, NULL).end, PROCESS_TIMED_OUT,
+           "a deadline ends it");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
     is_str(heard, "begun|", "... what it said before is there");
     ok(ticks >= 2, "ticks go on meanwhile (%d)", ticks);
-    result = run("trap '' TERM; sleep 30 & wait; sleep 30", NULL, 0.3, NULL, NULL);
-    is_int(result.end, PROCESS_TIMED_OUT, "one that ignores TERM is killed");
+    is_int(run("trap '' TERM; sleep 30 & wait; sleep 30", NULL, 0.3, NULL, NULL).end,
+           PROCESS_TIMED_OUT, "one that ignores TERM is killed");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
-    result = run("sleep 30", NULL, 20, NULL, &result);
-    is_int(result.end, PROCESS_STOPPED, "a signal to us ends it");
+    is_int(run("sleep 30", NULL, 20, NULL, &result).end, PROCESS_STOPPED, "a signal to us ends it");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
 
-    result = run("echo ends with 1; exec sleep 30", NULL, 20, NULL, NULL);
-    is_int(result.end, PROCESS_EXITED, "one that says how it ends, and does not, has ended");
+    is_int(run("echo ends with 1; exec sleep 30", NULL, 20, NULL, NULL).end, PROCESS_EXITED,
+           "one that says how it ends, and does not, has ended");
     is_int(result.status, 1, "... as it said");
     ok(result.has_hung, "... but not by itself");
     ok(result.seconds < SOON_S, "... soon (%.2f s)", result.seconds);
-    result = run("echo ends with 0; exit 137", NULL, 20, NULL, NULL);
-    is_int(result.status, 0, "what it said of its end holds, whatever its launcher ends with");
+    is_int(run("echo ends with 0; exit 137", NULL, 20, NULL, NULL).status, 0,
+           "what it said of its end holds, whatever its launcher ends with");
     ok(!result.has_hung, "... which ended by itself");
-    result = run("echo ends with 0; exec sleep 30", NULL, 20, NULL, &result);
-    is_int(result.end, PROCESS_STOPPED, "but not when we were told to stop");
+    is_int(run("echo ends with 0; exec sleep 30", NULL, 20, NULL, &result).end, PROCESS_STOPPED,
+           "but not when we were told to stop");
 
     fd = mkstemp(pid_file);
     snprintf(script, sizeof script, "sleep 300 & echo $! >%s; exit 0", pid_file);
-    result = run(script, NULL, 10, NULL, NULL);
-    is_int(result.end, PROCESS_EXITED, "one that leaves a child with the pipes has ended");
+    is_int(run(script, NULL, 10, NULL, NULL).end, PROCESS_EXITED,
+           "one that leaves a child with the pipes has ended");
     ok(result.seconds < SOON_S, "... and is not waited for (%.2f s)", result.seconds);
     file = fdopen(fd, "r");
     is_int(file ? fscanf(file, "%d", &pid) : 0, 1, "the child was there");
