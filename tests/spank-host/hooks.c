@@ -125,13 +125,15 @@ static const char *value(const char *name)
     return host_getenv(name) != NULL ? host_getenv(name) : "(unset)";
 }
 
+/* The step goes on, and the task has this value. */
+#define step_gets(name, ...) (run_step(), is_str(value(name), __VA_ARGS__))
+
 static void in_step(void)
 {
     ok(1, "a plain step");
     start_step("MasterPorts=20000-20999\n");
     is_int(host_call("init"), 0, "... init");
-    run_step();
-    is_str(value("RANK"), "2", "... RANK");
+    step_gets("RANK", "2", "... RANK");
     is_str(value("LOCAL_RANK"), "0", "... LOCAL_RANK");
     is_str(value("WORLD_SIZE"), "4", "... WORLD_SIZE");
     is_str(value("LOCAL_WORLD_SIZE"), "2", "... LOCAL_WORLD_SIZE");
@@ -143,8 +145,7 @@ static void in_step(void)
 
     ok(1, "a step without a muster.conf has the defaults");
     begin_step(NULL);
-    run_step();
-    is_str(value("RANK"), "2", "... RANK");
+    step_gets("RANK", "2", "... RANK");
     is_str(host_log, "", "... without a word");
 
     ok(1, "values of the user");
@@ -152,8 +153,7 @@ static void in_step(void)
     host_setenv("RANK", "");
     host_setenv("MASTER_ADDR", "elsewhere");
     host_call("init");
-    run_step();
-    is_str(value("RANK"), "", "... an empty one is kept");
+    step_gets("RANK", "", "... an empty one is kept");
     is_str(value("MASTER_ADDR"), "elsewhere", "... as any other");
     is_str(value("WORLD_SIZE"), "4", "... and the rest is set");
 
@@ -171,10 +171,9 @@ static void step_on_a_recorded_machine(void)
     start_step("");
     host_arguments[1] = argument;
     host_call("init");
-    run_step();
-    is_str(value("NCCL_IB_HCA"),
-           "=mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_7:1",
-           "root=DIR gives tasks what they would get on the machine recorded there");
+    step_gets("NCCL_IB_HCA",
+              "=mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_7:1",
+              "root=DIR gives tasks what they would get on the machine recorded there");
     is_str(host_log, "", "... without a word");
     host_unload();
     tree_remove(root);
@@ -208,8 +207,7 @@ static void step_with_bad_conf(void)
     start_step(NULL);
     mkdir(file("muster.conf"), 0755);
     host_call("init");
-    run_step();
-    is_str(value("RANK"), "(unset)", "a directory in the place of muster.conf sets nothing");
+    step_gets("RANK", "(unset)", "a directory in the place of muster.conf sets nothing");
     host_unload();
     rmdir(file("muster.conf"));
 }
@@ -218,42 +216,35 @@ static void step_switched_off(void)
 {
     begin_step("");
     host_option("muster", "off");
-    run_step();
-    is_str(value("RANK"), "(unset)", "--muster=off sets nothing");
+    step_gets("RANK", "(unset)", "--muster=off sets nothing");
     is_str(value("MUSTER_SET"), "(unset)", "... and leaves no mark");
 
     begin_step("");
     host_setenv("MUSTER_ENVIRONMENT", "off");
-    run_step();
-    is_str(value("RANK"), "(unset)", "MUSTER_ENVIRONMENT=off sets nothing");
+    step_gets("RANK", "(unset)", "MUSTER_ENVIRONMENT=off sets nothing");
 
     begin_step("");
     host_setenv("MUSTER_ENVIRONMENT", "off");
     host_option("muster", "on");
-    run_step();
-    is_str(value("RANK"), "2", "--muster=on goes before its twin");
+    step_gets("RANK", "2", "--muster=on goes before its twin");
 
     begin_step("SetEnvironment=no\n");
     host_option("muster-explain", NULL);
-    run_step();
-    is_str(value("RANK"), "(unset)", "SetEnvironment=no sets nothing");
+    step_gets("RANK", "(unset)", "SetEnvironment=no sets nothing");
     has_str(host_log, "SetEnvironment=no in ", "... and --muster-explain names it");
 
     begin_step("SetEnvironment=no\n");
     host_option("muster", "on");
-    run_step();
-    is_str(value("RANK"), "2", "--muster=on goes before SetEnvironment=no");
+    step_gets("RANK", "2", "--muster=on goes before SetEnvironment=no");
 
     begin_step("");
     host_setenv("MUSTER_ENVIRONMENT", "\033[2Jwhat");
-    run_step();
-    is_str(value("RANK"), "2", "a twin that means nothing is ignored on the node");
+    step_gets("RANK", "2", "a twin that means nothing is ignored on the node");
     has_str(host_log, "; ignored\n", "... and logged");
 
     begin_step("");
     is_int(host_option("muster", "what"), -1, "a bad option on the node is Slurm's to log");
-    run_step();
-    is_str(value("RANK"), "2", "... and does not count");
+    step_gets("RANK", "2", "... and does not count");
 }
 
 /* What a plain step, whose RANK is 2, leaves as MUSTER_SET. */
@@ -287,8 +278,7 @@ static void step_nested(void)
     host_setenv("RANK", "2");
     host_call("init");
     host_option("muster", "off");
-    run_step();
-    is_str(value("RANK"), "(unset)", "a nested step with --muster=off loses the outer's");
+    step_gets("RANK", "(unset)", "a nested step with --muster=off loses the outer's");
     is_str(value("MUSTER_SET"), "(unset)", "... and its mark");
 }
 
@@ -338,8 +328,7 @@ static void step_with_collectives(void)
     host_arguments[1] = (char *)"library=/nowhere/a.so";
     host_setenv("MUSTER_STEP_COLLECTIVES", "muster");
     host_call("init");
-    run_step();
-    is_str(value("LD_PRELOAD"), "(unset)", "a library that is not there is not preloaded");
+    step_gets("LD_PRELOAD", "(unset)", "a library that is not there is not preloaded");
     has_str(host_log,
             "error: muster: collectives left to MPI: /nowhere/a.so: No such file or directory\n",
             "... which is said");
@@ -414,9 +403,8 @@ static void shells_lose_values_of_an_outer_step(void)
         host_setenv("WORLD_SIZE", "77");
         host_call("init");
         host_option("muster-explain", NULL);
-        run_step();
-        is_str(value("RANK"), "(unset)", "step 0x%x of a job that a step submitted has no RANK",
-               (unsigned)shells[i]);
+        step_gets("RANK", "(unset)", "step 0x%x of a job that a step submitted has no RANK",
+                  (unsigned)shells[i]);
         is_str(value("MUSTER_SET"), "(unset)", "... nor mark");
         is_str(value("WORLD_SIZE"), "77", "... and keeps what the user set");
         is_str(host_log, "", "... without a word");
@@ -501,8 +489,7 @@ static void check_judges_what_the_task_gets(void)
 
     run_checked(root, "", "NCCL_NET", net);
     host_setenv("MUSTER_SET", mark);
-    run_step();
-    is_str(value("NCCL_NET"), "(unset)", "muster's own value of an outer step is removed");
+    step_gets("NCCL_NET", "(unset)", "muster's own value of an outer step is removed");
     ok(!is_reported("NCCL_NET"), "... and not reported");
     host_unload();
     tree_remove(root);
@@ -520,8 +507,7 @@ static void launcher_is(const char *argv0, uint32_t local_tasks, const char *ran
     host_job.argv = argv;
     host_job.local_tasks = local_tasks;
     host_call("init");
-    run_step();
-    is_str(value("RANK"), rank, "%s, %u to a node: RANK %s", argv0, (unsigned)local_tasks, rank);
+    step_gets("RANK", rank, "%s, %u to a node: RANK %s", argv0, (unsigned)local_tasks, rank);
     is_str(value("MASTER_ADDR"), master, "... MASTER_ADDR %s", master);
     host_unload();
 }
@@ -542,8 +528,7 @@ static void hostile_environment(void)
     host_setenv("MUSTER_ENVIRONMENT", huge);
     host_call("init");
     host_option("muster-explain", NULL);
-    run_step();
-    is_str(value("MASTER_ADDR"), "(unset)", "a megabyte as the list of nodes names no host");
+    step_gets("MASTER_ADDR", "(unset)", "a megabyte as the list of nodes names no host");
     is_str(value("WORLD_SIZE"), "(unset)", "a number out of range is none");
     is_str(value("UCX_NET_DEVICES"), huge, "a megabyte of the user's is kept");
     is_str(value("RANK"), "2", "... and the rest is set");
@@ -554,8 +539,7 @@ static void hostile_environment(void)
     host_job.argc = 0;
     host_job.argv = NULL;
     host_call("init");
-    run_step();
-    is_str(value("RANK"), "2", "a step without a command line");
+    step_gets("RANK", "2", "a step without a command line");
 
     start(S_CTX_REMOTE, "");
     host_call("init");
