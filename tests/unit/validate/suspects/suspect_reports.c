@@ -51,6 +51,8 @@ static int count(void)
     return suspect_reports_read(directory, &reports, &overflow, &err);
 }
 
+#define counts(job, node, text, ...) (put(job, node, text), is_int(count(), __VA_ARGS__))
+
 static void empty(void)
 {
     char *nodes[] = {(char *)"n1", (char *)"n2", (char *)"n3"};
@@ -96,10 +98,9 @@ static void not_believed(void)
     const char *good = "job: 5\nnode: n1\ntest: t\npart: p\nmessage: m\n";
     char name[64], other[64], path[512];
 
-    put(5, "n1", good);
-    is_int(count(), 1, "a suspect report by hand");
-    put(5, "n1", "job: 5\nnode: n1\nuid: 0\nnode_address: 10.0.0.1\nmessage: m\n");
-    is_int(count(), 1, "one with lines of a later version");
+    counts(5, "n1", good, 1, "a suspect report by hand");
+    counts(5, "n1", "job: 5\nnode: n1\nuid: 0\nnode_address: 10.0.0.1\nmessage: m\n", 1,
+           "one with lines of a later version");
     is_int(reports[0].uid, geteuid(), "... which say nothing");
     is_str(reports[0].message, "m", "... and hide nothing");
     put(5, "n1", good);
@@ -109,32 +110,23 @@ static void not_believed(void)
     snprintf(path, sizeof path, "%s", file(other));
     ok(link(file(name), path) == 0 && count() == 0, "a file of two names");
     unlink(path);
-    put(5, "n1", good);
-    is_int(count(), 1, "... one of one name again");
+    counts(5, "n1", good, 1, "... one of one name again");
     snprintf(path, sizeof path, "%s", file("7-5-n1"));
     ok(rename(file(name), path) == 0 && count() == 0, "a file named after another user");
     empty();
 
-    put(6, "n1", good);
-    is_int(count(), 0, "a file named after another job");
-    put(5, "n2", good);
-    is_int(count(), 0, "... another node");
+    counts(6, "n1", good, 0, "a file named after another job");
+    counts(5, "n2", good, 0, "... another node");
     empty();
-    put(5, "n1", "");
-    is_int(count(), 0, "an empty file");
-    put(5, "n1", "job: 5\nnode: n1\nno line\n");
-    is_int(count(), 0, "a line that is not of a suspect report");
-    put(5, "n1", "job: 5\nnode: n1\nUid?: 0\n");
-    is_int(count(), 0, "... nor of a later version's");
-    put(5, "n1", "job: 5x\nnode: n1\n");
-    is_int(count(), 0, "a job that is no number");
-    put(5, "n1", "job: 5\n");
-    is_int(count(), 0, "no node");
+    counts(5, "n1", "", 0, "an empty file");
+    counts(5, "n1", "job: 5\nnode: n1\nno line\n", 0, "a line that is not of a suspect report");
+    counts(5, "n1", "job: 5\nnode: n1\nUid?: 0\n", 0, "... nor of a later version's");
+    counts(5, "n1", "job: 5x\nnode: n1\n", 0, "a job that is no number");
+    counts(5, "n1", "job: 5\n", 0, "no node");
     memset(long_text, 'm', sizeof long_text - 1);
     long_text[sizeof long_text - 1] = '\0';
     memcpy(long_text, "job: 5\nnode: n1\nmessage: ", 25);
-    put(5, "n1", long_text);
-    is_int(count(), 0, "a file that is too long");
+    counts(5, "n1", long_text, 0, "a file that is too long");
     empty();
     is_int(access(file(name), F_OK), -1, "what is no suspect report goes with the others");
 
@@ -264,8 +256,7 @@ static void clears_what_is_none(void)
     is_int(access("/etc/passwd", F_OK), 0, "... not what a link leads to");
     empty();
     is_int(entries(), 1, "... nor does it go when others are removed");
-    put(50, "n1", "job: 50\nnode: n1\ntest: t\n");
-    is_int(count(), 1, "... and is read once it is whole");
+    counts(50, "n1", "job: 50\nnode: n1\ntest: t\n", 1, "... and is read once it is whole");
     empty();
 }
 
