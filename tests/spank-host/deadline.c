@@ -158,6 +158,22 @@ static void end_step(void)
     host_unload();
 }
 
+/* Whatever is the matter; lines: how many the task's user reads. */
+static void step_goes_on(char *root, const char *local_rank, const char *name, bool has_rank,
+                         const char *log, int lines)
+{
+    long taken_ms = start_step(root, local_rank);
+
+    ok((driver == DIES) == (taken_ms < 2900) && taken_ms < SOON_MS, "%s: the step goes on (%ld ms)",
+       name, taken_ms);
+    is_int(host_getenv("RANK") != NULL, has_rank, "... %s",
+           has_rank ? "and the task has its variables" : "with the environment as it was");
+    has_str(host_log, log, "... slurmd's log tells");
+    is_int(count("tell: muster: n2: environment left unchanged: "), lines,
+           "... and the user reads %d lines", lines);
+    end_step();
+}
+
 /* The library of --collectives=muster is on a file system that hangs: a step on this node alone
  * does without it, one that has others with it, as they do. */
 static void library_hangs(char *root, const char *nodes)
@@ -257,7 +273,6 @@ static void prolog_hangs(void)
 
 int main(int argc, char *argv[])
 {
-    static const char told[] = "tell: muster: n2: environment left unchanged: ";
     char *machine, root[4300];
     long taken_ms;
 
@@ -280,44 +295,23 @@ int main(int argc, char *argv[])
     standard_files_are_closed(root);
 
     driver = HANGS;
-    taken_ms = start_step(root, "0");
-    ok(taken_ms >= 2900 && taken_ms < SOON_MS, "sysfs hangs: the step goes on (%ld ms)", taken_ms);
-    ok(host_getenv("RANK") == NULL, "... with the environment as it was");
-    has_str(host_log, "error: muster: environment left unchanged: /sys was not read within 3 s",
-            "... slurmd's log tells");
-    is_int(count(told), 1, "... and the user reads one line");
+    step_goes_on(root, "0", "sysfs hangs", false,
+                 "error: muster: environment left unchanged: /sys was not read within 3 s", 1);
     ok(child->looks > 0 && child->held == 0,
        "... and what hangs holds nothing of slurmstepd's open");
-    end_step();
 
     driver = DIES;
-    taken_ms = start_step(root, "1");
-    ok(taken_ms < 2900, "the reading dies: the step goes on (%ld ms)", taken_ms);
-    ok(host_getenv("RANK") == NULL, "... with the environment as it was");
-    has_str(host_log, "ended without an answer", "... slurmd's log tells");
-    is_int(count(told), 0, "... the node's other tasks tell nothing");
-    end_step();
+    step_goes_on(root, "1", "the reading dies", false, "ended without an answer", 0);
 
     driver = ANSWERS;
     hanging = "/muster.conf";
-    taken_ms = start_step(root, "0");
-    ok(taken_ms >= 2900 && taken_ms < SOON_MS, "muster.conf hangs: the step goes on (%ld ms)",
-       taken_ms);
-    ok(host_getenv("RANK") == NULL, "... with the environment as it was");
-    has_str(host_log, "environment left unchanged: muster.conf was not read within 3 s",
-            "... slurmd's log tells");
-    is_int(count(told), 1, "... and the user reads one line");
-    end_step();
+    step_goes_on(root, "0", "muster.conf hangs", false,
+                 "environment left unchanged: muster.conf was not read within 3 s", 1);
 
     hanging = "/gres.conf";
     has_gpus = true;
-    taken_ms = start_step(root, "0");
-    ok(taken_ms >= 2900 && taken_ms < SOON_MS, "gres.conf hangs: the step goes on (%ld ms)",
-       taken_ms);
-    ok(host_getenv("RANK") != NULL, "... and the task has its variables");
-    has_str(host_log, "not compared with gres.conf: gres.conf was not read within 3 s",
-            "... slurmd's log tells");
-    end_step();
+    step_goes_on(root, "0", "gres.conf hangs", true,
+                 "not compared with gres.conf: gres.conf was not read within 3 s", 0);
 
     hanging = NULL;
     library_hangs(root, "1");
