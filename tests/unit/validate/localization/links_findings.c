@@ -120,6 +120,9 @@ static const char *found(void)
     return text;
 }
 
+#define finds(count, per_node, leaf_size, speed_mbps, mbps, ...)                                   \
+    (hold(count, per_node, leaf_size, speed_mbps, mbps), is_str(found(), __VA_ARGS__))
+
 static const char *message(void)
 {
     return localization.findings.count ? localization.findings.items[0].message : "";
@@ -326,21 +329,16 @@ int main(void)
     conf_defaults(&conf);
     weighs_retests();
     counts_what_was_low_in_part();
-    hold(6, 2, 0, 200, all_well);
-    is_str(found(), "", "where all is well nothing is found");
+    finds(6, 2, 0, 200, all_well, "", "where all is well nothing is found");
     is_int(retests, 0, "... and nothing is measured again");
 
-    hold(6, 2, 0, 200, slow_n2);
-    is_str(found(), "fail n2 eth1", "a slow rail");
+    finds(6, 2, 0, 200, slow_n2, "fail n2 eth1", "a slow rail");
     has_str(message(), "48 of 200 Mb/s (nominal), its peers 195", "... in figures");
-    hold(6, 2, 0, 0, slow_n2);
-    is_str(found(), "fail n2 eth1", "... of speeds that nobody stated");
+    finds(6, 2, 0, 0, slow_n2, "fail n2 eth1", "... of speeds that nobody stated");
     has_str(message(), "48 Mb/s, its peers 195", "... by its peers");
-    hold(6, 1, 0, 200, slow_n2);
-    is_str(found(), "fail n2 eth1", "... the only one of its node");
+    finds(6, 1, 0, 200, slow_n2, "fail n2 eth1", "... the only one of its node");
 
-    hold(6, 2, 0, 200, dead_n2);
-    is_str(found(), "fail n2 eth1", "a rail without connection");
+    finds(6, 2, 0, 200, dead_n2, "fail n2 eth1", "a rail without connection");
     has_str(message(), "no connection with any partner", "... in words");
     loses_long = true;
     hold(6, 2, 0, 200, dead_n2);
@@ -351,29 +349,27 @@ int main(void)
            "first of its own port",
            "... in words");
 
-    hold(6, 2, 0, 200, slow_pair);
-    is_str(found(), "fail n2 path n2-n3 eth1", "a slow path is neither end's");
+    finds(6, 2, 0, 200, slow_pair, "fail n2 path n2-n3 eth1", "a slow path is neither end's");
     hold(2, 2, 0, 200, slow_n2);
     is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
            "of two nodes nothing can be told: %s", found());
     has_str(found(), "unknown n1 eth1", "... not the one");
     has_str(found(), "unknown n2 eth1", "... nor the other");
 
-    hold(8, 2, 4, 200, slow_across);
-    is_str(found(), "fail uplink leaf1-leaf2", "slow uplinks of two leaves are both's");
-    hold(8, 2, 4, 200, slow_n2_and_across);
-    is_str(found(), "fail n2 eth1; fail uplink leaf1-leaf2", "... which are no control of a rail");
-    hold(8, 2, 0, 200, slow_across);
-    is_str(found(), "fail uplink n[1-4]-n[5-8]", "... of leaves that nobody stated");
+    finds(8, 2, 4, 200, slow_across, "fail uplink leaf1-leaf2",
+          "slow uplinks of two leaves are both's");
+    finds(8, 2, 4, 200, slow_n2_and_across, "fail n2 eth1; fail uplink leaf1-leaf2",
+          "... which are no control of a rail");
+    finds(8, 2, 0, 200, slow_across, "fail uplink n[1-4]-n[5-8]",
+          "... of leaves that nobody stated");
     has_str(message(), "leaves found from the measurements", "... as is said");
-    hold(9, 2, 3, 200, slow_uplinks);
-    is_str(found(), "warn all uplinks", "all uplinks slow alike are as they were built");
+    finds(9, 2, 3, 200, slow_uplinks, "warn all uplinks",
+          "all uplinks slow alike are as they were built");
     hold(9, 2, 3, 200, slower_uplink);
     ok(strstr(found(), "fail uplink leaf1") && !strstr(found(), "all uplinks"),
        "... not where one leaf's are far slower: %s", found());
-    hold(8, 2, 2, 200, slower_of_four);
-    is_str(found(), "fail uplink leaf1; warn all other uplinks",
-           "... beside which three others are as they were built");
+    finds(8, 2, 2, 200, slower_of_four, "fail uplink leaf1; warn all other uplinks",
+          "... beside which three others are as they were built");
     has_str(localization.findings.items[localization.findings.count - 1].message,
             "every other uplink carries 6", "... with what they carry of each other's");
     hold(8, 2, 2, 200, sends_slower);
@@ -390,8 +386,8 @@ int main(void)
     is_str(message(), "topology.conf has it on leaf2, but measurements place it on leaf3",
            "... and which one");
     ok(localization.findings.items[0].confidence >= MODEL_SURE, "... for sure");
-    hold(6, 2, 0, 200, n2_only_sends);
-    is_str(found(), "unknown n2 eth2", "a rail of which one direction was not measured");
+    finds(6, 2, 0, 200, n2_only_sends, "unknown n2 eth2",
+          "a rail of which one direction was not measured");
     has_str(message(), "nothing that it receives", "... which is said");
     hold(6, 2, 0, 200, n6_with_a_slow_one);
     has_str(found(), "fail n1 all rails; unknown n6 eth1", "a rail that only a slow node met");
