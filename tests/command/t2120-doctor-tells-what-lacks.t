@@ -2,14 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # muster doctor --here tells of a made-up node what muster lacks there, with a cure, and its bundle has
 # no secret in it.
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'no muster'
-unset MUSTER_CONF SLURM_CONF
-root=$(mktemp -d)
-tap_cleanup() { rm -rf "$root"; }
+. "$(dirname "$0")/command.sh"
+needs muster
+root=$dir
 
 value() { sed -n "s/^$1 = //p" "$top_builddir/Makefile" | head -n 1; }
 bin=$(value prefix)/bin

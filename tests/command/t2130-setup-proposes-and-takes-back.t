@@ -2,14 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # muster setup proposes the lines that muster wants in a site's files, writes them when it is told yes,
 # leaves what is the site's, and takes its own out again to the byte.
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
-muster=$top_builddir/muster
-[ -x "$muster" ] || skip_all 'no muster'
-unset MUSTER_CONF SLURM_CONF
-root=$(mktemp -d)
-tap_cleanup() { rm -rf "$root"; }
+. "$(dirname "$0")/command.sh"
+needs muster
+root=$dir
 
 slurm=$root/etc/slurm
 setup() {

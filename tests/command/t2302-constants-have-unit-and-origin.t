@@ -4,39 +4,32 @@
 # muster conf --all prints each tuned constant with unit and origin, and rooms have no other ones than
 # those of lib/constants: a name with a unit or a share at its end that is set to a number stands there, and
 # a macro that is a fraction.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-. "$top_srcdir/tests/tap.sh"
-
-muster=${top_builddir:-.}/muster
-[ -x "$muster" ] || skip_all 'muster is not built'
+. "$(dirname "$0")/command.sh"
+needs muster
 command -v jq >/dev/null || skip_all 'there is no jq'
-unset MUSTER_CONF
-work=$(mktemp -d)
-tap_cleanup() { rm -r "$work"; }
-printf '%s\n' 'Report=csv:/a' 'Report=csv:/b' 'MTU=9000' >"$work/site"
+printf '%s\n' 'Report=csv:/a' 'Report=csv:/b' 'MTU=9000' >"$dir/site"
 
-"$muster" conf -c "$work/site" --all >"$work/printed"
+"$muster" conf -c "$dir/site" --all >"$dir/printed"
 is $? 0 '--all'
-is "$("$muster" conf -c "$work/printed")" "$("$muster" conf -c "$work/site")" '... is a configuration, the same'
-like "$(cat "$work/printed")" '^#   CHECK_MOUNT_S = 2 s: .* \(chosen [0-9]{4}-[0-9]{2}\)$' '... with a constant as a comment'
+is "$("$muster" conf -c "$dir/printed")" "$("$muster" conf -c "$dir/site")" '... is a configuration, the same'
+like "$(cat "$dir/printed")" '^#   CHECK_MOUNT_S = 2 s: .* \(chosen [0-9]{4}-[0-9]{2}\)$' '... with a constant as a comment'
 
-"$muster" conf -c "$work/site" --all --json >"$work/json"
-is "$(jq -r 'select(.key == "Report" or .key == "MTU") | "\(.key)=\(.value)"' "$work/json" | xargs)" \
+"$muster" conf -c "$dir/site" --all --json >"$dir/json"
+is "$(jq -r 'select(.key == "Report" or .key == "MTU") | "\(.key)=\(.value)"' "$dir/json" | xargs)" \
     'MTU=9000 Report=csv:/a Report=csv:/b' '--json has a line for each of the configuration'
-is "$("$muster" conf -c "$work/site" --json)" "$(jq -c 'select(.key)' "$work/json")" '... without --all only those'
-is "$(jq -r 'select(.constant == "BUDGET_RAIL_S") | "\(.value | length) \(.value[0] | type)"' "$work/json")" '3 number' \
+is "$("$muster" conf -c "$dir/site" --json)" "$(jq -c 'select(.key)' "$dir/json")" '... without --all only those'
+is "$(jq -r 'select(.constant == "BUDGET_RAIL_S") | "\(.value | length) \(.value[0] | type)"' "$dir/json")" '3 number' \
     'an array has all its values'
 is "$(jq -r 'select(.constant) | select((.unit | length) == 0 or (.meaning | length) == 0 or
     (.origin | test("^(chosen [0-9]{4}-[0-9]{2}|(measured|standard) [0-9]{4}-[0-9]{2}: .+)$") | not)) | .constant' \
-    "$work/json")" '' 'each constant has unit, meaning and origin with its date'
-is "$(jq -r 'select(.constant).constant' "$work/json" | LC_ALL=C sort)" \
+    "$dir/json")" '' 'each constant has unit, meaning and origin with its date'
+is "$(jq -r 'select(.constant).constant' "$dir/json" | LC_ALL=C sort)" \
     "$(cat "$top_srcdir"/lib/constants/*_constants.h | sed -n 's/^ROW([a-z]*, \([A-Z0-9_]*\),.*/\1/p' | LC_ALL=C sort)" \
     'each row of lib/constants is printed, once'
 
 used=$(cd "$top_srcdir" && grep -rhoE --include='*.[ch]' --exclude-dir=constants '\<[A-Z][A-Z0-9_]+\>' \
     lib spank validate collectives trainer | LC_ALL=C sort -u)
-is "$(jq -r 'select(.constant).constant' "$work/json" | LC_ALL=C sort | LC_ALL=C comm -23 - <(echo "$used"))" '' \
+is "$(jq -r 'select(.constant).constant' "$dir/json" | LC_ALL=C sort | LC_ALL=C comm -23 - <(echo "$used"))" '' \
     '... and used'
 
 # NAME reason
@@ -85,13 +78,13 @@ refused() { # DIR
         }'
 }
 
-mkdir -p "$work"/{lib/base,lib/constants,spank,collectives,trainer,validate/checks}
+mkdir -p "$dir"/{lib/base,lib/constants,spank,collectives,trainer,validate/checks}
 printf '%s\n' 'enum { NAMES = 4, WAIT_S = 3 };' 'static const double low_share = 0.1;' '#define PATIENCE_S 60.0' \
     'enum {' '    LOCK_MS = 10 /* TIME_S = 3 */' '};' 'enum { KINDS = 3 };' '    double limit_s = 0;' \
     '#define LEAST 0.7' '#define VERSION 2' \
-    >"$work/validate/checks/example.c"
-echo 'enum { SECOND_US = 1000000 };' >"$work/lib/base/example.c"
-is "$(refused "$work")" 'validate/checks/example.c WAIT_S
+    >"$dir/validate/checks/example.c"
+echo 'enum { SECOND_US = 1000000 };' >"$dir/lib/base/example.c"
+is "$(refused "$dir")" 'validate/checks/example.c WAIT_S
 validate/checks/example.c low_share
 validate/checks/example.c PATIENCE_S
 validate/checks/example.c LOCK_MS
@@ -101,6 +94,6 @@ is "$(refused "$top_srcdir")" '' 'no tuned constants but those of lib/constants'
 all=$(found "$top_srcdir")
 for name in $(awk 'NF { print $1 }' <<<"$stays"); do
     grep -q " $name$" <<<"$all" || echo "$name"
-done >"$work/done"
-is "$(cat "$work/done")" '' '... and the list of others has no more than is needed'
+done >"$dir/done"
+is "$(cat "$dir/done")" '' '... and the list of others has no more than is needed'
 done_testing

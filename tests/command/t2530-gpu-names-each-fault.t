@@ -3,37 +3,31 @@
 #
 # muster-gpu on the stand-ins of libcuda and NVRTC (tests/gpu): healthy devices pass, without races,
 # and each fault is named with its device.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
-
+. "$(dirname "$0")/command.sh"
+needs muster-gpu
 program=$top_builddir/muster-gpu
-[ -x "$program" ] || skip_all 'the battery is not built'
 [ -e "$top_builddir/tests/gpu/cuda.so" ] || skip_all 'the stand-ins are not built'
-unset PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES
+unset CUDA_VISIBLE_DEVICES
 mpi_environment
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-mkdir "$work/new" "$work/old" "$work/driver" "$work/blas-old"
-library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$work/$2"; } # the tree may be another user's
+mkdir "$dir/new" "$dir/old" "$dir/driver" "$dir/blas-old"
+library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may be another user's
 library cuda.so new/libcuda.so.1
 library nvrtc.so new/libnvrtc.so.12
 library nccl.so new/libnccl.so.2
 library cublaslt.so new/libcublasLt.so.12
 library cuda-old.so old/libcuda.so.1
 library cuda.so driver/libcuda.so.1
-cp -p "$work/new"/* "$work/blas-old"
+cp -p "$dir/new"/* "$dir/blas-old"
 library cublaslt-old.so blas-old/libcublasLt.so.12
-export MUSTER_GPU_STATE=$work/state MUSTER_CONF=$work/conf
+export MUSTER_GPU_STATE=$dir/state MUSTER_CONF=$dir/conf
 
 gpu() { # LIBRARIES STATE OPTION...: records in json, "VERDICT CODE TEST METRIC PART" of what is no pass in text
-    printf '%s\n' "GpuLibraryPath=$work/$1" "GpuDeadline=${deadline:-60}s" >"$work/conf"
-    printf '%s\n' 'devices 3' "cache $work" "$2" >"$work/state"
-    timeout 600 "$program" --json --quick --time-limit=170 "${@:3}" >"$work/json" 2>"$work/err" </dev/null
+    printf '%s\n' "GpuLibraryPath=$dir/$1" "GpuDeadline=${deadline:-60}s" >"$dir/conf"
+    printf '%s\n' 'devices 3' "cache $dir" "$2" >"$dir/state"
+    timeout 600 "$program" --json --quick --time-limit=170 "${@:3}" >"$dir/json" 2>"$dir/err" </dev/null
     status=$?
     text=$(jq -r 'select(.verdict and .verdict != "pass") | "\(.code // "-") \(.test) \(.metric) \(.part // "-")"' \
-        "$work/json" | sort -u)
+        "$dir/json" | sort -u)
 }
 
 finds() { # STATE TEXT NAME OPTION...
@@ -44,11 +38,11 @@ finds() { # STATE TEXT NAME OPTION...
 command -v jq >/dev/null || skip_all 'no jq(1)'
 gpu new 'races 1'
 is "$status/$text" 0/ 'healthy devices pass, and no two threads of a kernel touch the same element'
-is "$(jq -r 'select(.part == "gpu2") | .metric' "$work/json" | sort | tr '\n' ' ')" \
+is "$(jq -r 'select(.part == "gpu2") | .metric' "$dir/json" | sort | tr '\n' ' ')" \
     'atomics memory_copy memory_copy_together memory_read memory_triad memory_write products rate_bf16 rate_bf16_together rate_fp16 rate_fp32 rate_fp32_together rate_fp64 rate_fp64_blas rate_fp64_together rate_fp8 rate_int8 rate_tf32 tested to_device to_host ' \
     '... in all figures that are judged'
-is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | wc -l)" 6 '... and each pair in both directions'
-ok '... records as doc/records.md says' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$work/json"
+is "$(jq -r 'select(.metric == "to_peer") | .part' "$dir/json" | wc -l)" 6 '... and each pair in both directions'
+ok '... records as doc/records.md says' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$dir/json"
 
 all_rates() { # PART METRIC...: each is slow
     printf "gpu_slow gpu.compute rate_%s $1\n" "${@:2}"
@@ -58,29 +52,29 @@ finds 'gpu1.slow_clock 0.7' "$(all_rates gpu1 bf16 bf16_together fp16 fp32 fp32_
 is "$status" 1 '... is a failure'
 finds 'gpu2.slow_tensor 0.8' "$(all_rates gpu2 bf16 bf16_together fp16 fp64_blas fp8 int8 tf32)" 'slow matrix units' --tests=compute
 finds 'gpu0.blas_wrong 1' 'gpu_result_wrong gpu.compute wrong gpu0' 'a wrong product of the vendor'"'"'s library' --tests=compute
-like "$(cat "$work/json")" 'first in fp64, element [0-9]+: .* repeat with muster-gpu --devices=0 --tests=compute' '... with the command that repeats it'
+like "$(cat "$dir/json")" 'first in fp64, element [0-9]+: .* repeat with muster-gpu --devices=0 --tests=compute' '... with the command that repeats it'
 finds 'gpu.blas_wrong 1' "$(printf 'not_measured gpu.compute wrong gpu%s\n' 0 1 2)" 'what is wrong on all devices is none'"'"'s' --tests=compute
 finds 'blas_without 28' '' 'a precision that the devices have not is no fault' --tests=compute
-is "$(jq -r 'select(.metric == "rate_fp8" or .metric == "rate_int8") | .metric' "$work/json" | sort -u)" rate_int8 \
+is "$(jq -r 'select(.metric == "rate_fp8" or .metric == "rate_int8") | .metric' "$dir/json" | sort -u)" rate_int8 \
     '... and has no record'
 finds 'return.cublasLtCreate 1' '- gpu.compute library -' 'a library of products that does not work is no device'"'"'s fault' --tests=compute
 is "$status" 0 '... and nothing else is missing'
-like "$(cat "$work/json")" "products of the vendor's library not tested: cublasLtCreate: error 1" '... and why'
+like "$(cat "$dir/json")" "products of the vendor's library not tested: cublasLtCreate: error 1" '... and why'
 finds 'return.cublasLtMatmul 13' '- gpu.compute library -' 'nor a product that it does not do' --tests=compute
 deadline=1 finds 'hang cublasLtMatmulAlgoGetHeuristic' "$(printf 'not_measured gpu.compute device gpu%s\n' 0 1 2)" \
     'nor one that it does not end' --tests=compute
 is "$status" 3 '... and unknown'
 gpu blas-old '' --tests=compute
 is "$status/$text" '0/- gpu.compute library -' 'nor is one that is too old'
-like "$(cat "$work/json")" 'libcublasLt.so.12 is too old: missing function cublasLtMatmulAlgoGetHeuristic' '... and why'
+like "$(cat "$dir/json")" 'libcublasLt.so.12 is too old: missing function cublasLtMatmulAlgoGetHeuristic' '... and why'
 finds 'gpu2.slow_memory 0.8' $'gpu_memory_slow gpu.memory memory_copy gpu2\ngpu_memory_slow gpu.memory memory_copy_together gpu2\ngpu_memory_slow gpu.memory memory_read gpu2\ngpu_memory_slow gpu.memory memory_triad gpu2\ngpu_memory_slow gpu.memory memory_write gpu2' \
     'slow memory' --tests=memory
 finds 'gpu0.wrong_every 30' 'gpu_result_wrong gpu.repeatable wrong gpu0' 'a wrong bit now and then' --tests=repeatable
-like "$(cat "$work/json")" 'muster-gpu --devices=0 --tests=repeatable' '... with the command that repeats it'
+like "$(cat "$dir/json")" 'muster-gpu --devices=0 --tests=repeatable' '... with the command that repeats it'
 finds 'gpu1.stuck_bit 4104' 'gpu_memory_wrong gpu.memory wrong gpu1' 'a bit that is stuck' --tests=memory
-like "$(cat "$work/json")" 'the first one at byte 0x1008: bits 0x10 differ' '... with address and bit'
+like "$(cat "$dir/json")" 'the first one at byte 0x1008: bits 0x10 differ' '... with address and bit'
 finds 'gpu1.lost_add 1000' 'gpu_memory_wrong gpu.memory atomics gpu1' 'atomic additions that are lost' --tests=memory
-like "$(cat "$work/json")" '16384 atomic additions in the memory of .* gave [0-9]+ wrong counters, .* --devices=1 --tests=memory' \
+like "$(cat "$dir/json")" '16384 atomic additions in the memory of .* gave [0-9]+ wrong counters, .* --devices=1 --tests=memory' \
     '... with the command that repeats it'
 finds 'gpu.lost_add 1000' "$(printf 'not_measured gpu.memory atomics gpu%s\n' 0 1 2)" \
     "what is lost on all devices is none's fault" --tests=memory
@@ -105,72 +99,72 @@ finds 'gpu2.return.cuDevicePrimaryCtxRetain 2' 'not_measured gpu.compute device 
 is "$status" 3 '... and unknown'
 deadline=3 finds 'gpu0.hang cuDevicePrimaryCtxRetain' 'not_measured gpu.compute device gpu0' \
     'a device that hangs when it is opened' --tests=repeatable
-is "$(jq -r 'select(.metric == "products") | .part' "$work/json" | xargs)" 'gpu1 gpu2' '... does not keep the others from being tested'
+is "$(jq -r 'select(.metric == "products") | .part' "$dir/json" | xargs)" 'gpu1 gpu2' '... does not keep the others from being tested'
 finds 'return.cuInit 803' 'gpu_driver_mismatch gpu.compute device -' 'versions that do not fit'
 finds 'crash cuLaunchKernel' $'gpu_library_crashed gpu.repeatable device gpu0\ngpu_library_crashed gpu.repeatable device gpu1\ngpu_library_crashed gpu.repeatable device gpu2' \
     'a driver that crashes' --tests=repeatable
 finds 'devices 0' '- gpu.compute device -' 'no device is nothing to be tested'
 is "$status" 0 '... and no fault'
-mkdir "$work/hide" # a machine may have the real one
-printf x | tee "$work/hide"/lib{nvrtc.so.13,cublasLt.so.13,nvidia-ml.so.1} >"$work/hide/libnvrtc.so.12"
+mkdir "$dir/hide" # a machine may have the real one
+printf x | tee "$dir/hide"/lib{nvrtc.so.13,cublasLt.so.13,nvidia-ml.so.1} >"$dir/hide/libnvrtc.so.12"
 for libraries in old:'libcuda.so.1 is too old: missing function cuDevicePrimaryCtxSetFlags_v2' \
     driver:'libnvrtc.so.13 or an older one not found; set GpuLibraryPath'; do
-    LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} gpu "${libraries%%:*}" ''
+    LD_LIBRARY_PATH=$dir/hide:${LD_LIBRARY_PATH-} gpu "${libraries%%:*}" ''
     is "$status/$text" '0/- gpu.compute device -' "libraries ${libraries%%:*}: not looked at"
-    like "$(cat "$work/json")" "${libraries#*:}" '... and why'
+    like "$(cat "$dir/json")" "${libraries#*:}" '... and why'
 done
-chmod 666 "$work/driver/libcuda.so.1"
+chmod 666 "$dir/driver/libcuda.so.1"
 gpu driver ''
-like "$(cat "$work/json")" 'not tested: .*/driver/libcuda.so.1 is not loaded: .* mode 0666' \
+like "$(cat "$dir/json")" 'not tested: .*/driver/libcuda.so.1 is not loaded: .* mode 0666' \
     'a library that others could change is not loaded'
 CUDA_VISIBLE_DEVICES='' gpu new ''
 is "$status/$text" '0/- gpu.compute device -' 'a job without devices has none to test'
 gpu new $'devices 18\ngpu17.slow_link.16 0.4' --tests=paths
 is "$status/$text" '1/gpu_peer_slow gpu.paths to_peer gpu17 gpu16' 'of 18 devices all are tested'
-is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | wc -l)" 36 '... each with its neighbors'
+is "$(jq -r 'select(.metric == "to_peer") | .part' "$dir/json" | wc -l)" 36 '... each with its neighbors'
 CUDA_VISIBLE_DEVICES=MIG-2,MIG-0 gpu new 'gpu0.wrong_every 30' --tests=repeatable,paths
 is "$text" 'gpu_result_wrong gpu.repeatable wrong gpu1' 'each MIG instance is tested, by its place in the list'
-is "$(jq -r 'select(.metric == "products" or .metric == "to_peer") | "\(.metric) \(.part)"' "$work/json" | xargs)" \
+is "$(jq -r 'select(.metric == "products" or .metric == "to_peer") | "\(.metric) \(.part)"' "$dir/json" | xargs)" \
     'products gpu0' '... and no path between them'
 gpu new '' --devices=1 --tests=repeatable
-is "$(jq -r '.part // empty' "$work/json" | sort -u)" gpu1 'one device, one test'
+is "$(jq -r '.part // empty' "$dir/json" | sort -u)" gpu1 'one device, one test'
 gpu new 'devices 4' --devices=0,2 --tests=paths
-is "$(jq -r 'select(.metric == "to_peer") | .part' "$work/json" | xargs)" 'gpu0 gpu2 gpu2 gpu0' \
+is "$(jq -r 'select(.metric == "to_peer") | .part' "$dir/json" | xargs)" 'gpu0 gpu2 gpu2 gpu0' \
     '... of two devices the paths between them'
 gpu new $'gpu0.lost 1\ngpu2.lost 1' --devices=1 --tests=repeatable
 is "$status/$text" 0/ '... whatever the others are like'
-mkdir "$work/manager" "$work/later"
-cp -p "$work/new"/* "$work/manager"
+mkdir "$dir/manager" "$dir/later"
+cp -p "$dir/new"/* "$dir/manager"
 library nvml.so manager/libnvidia-ml.so.1
-reasons() { jq -r 'select(.verdict == "skip") | "\(.part // "-") \(.message)"' "$work/json" | sort -u; }
-measured() { jq -r 'select(.metric == "products") | .part' "$work/json" | xargs; }
+reasons() { jq -r 'select(.verdict == "skip") | "\(.part // "-") \(.message)"' "$dir/json" | sort -u; }
+measured() { jq -r 'select(.metric == "products") | .part' "$dir/json" | xargs; }
 gpu manager $'gpu0.process 4711\ngpu0.slow_clock 0.5\ngpu2.memory_used 8000000000' --skip-busy
 is "$status/$(measured)" 0/gpu1 '--skip-busy: what others use is not tested, and no fault'
 is "$(reasons)" $'gpu0 NVIDIA H100 80GB HBM3 not tested: in use by 1 process\ngpu2 NVIDIA H100 80GB HBM3 not tested: 7629 MiB of its memory are in use' \
     '... and why'
-until compgen -G "$work/later/*" >/dev/null; do sleep 0.05; done && echo 'gpu1.process 4711' >>"$work/state" &
+until compgen -G "$dir/later/*" >/dev/null; do sleep 0.05; done && echo 'gpu1.process 4711' >>"$dir/state" &
 gpu manager $'gpu1.slow_clock 0.5\ngpu1.clock 900\ngpu1.temperature 91\ngpu1.clock_reasons 64\ngpu1.power_limit 350000' --tests=compute
-like "$(jq -r 'select(.metric == "rate_fp32" and .verdict == "fail") | "\(.part) \(.message)"' "$work/json")" \
+like "$(jq -r 'select(.metric == "rate_fp32" and .verdict == "fail") | "\(.part) \(.message)"' "$dir/json")" \
     '^gpu1 NVIDIA H100 80GB HBM3 reaches [0-9.e+]+, its peers [0-9.e+]+ GFLOP/s; at 900 of 1980 MHz, 91 C, thermal slowdown \(hardware\), limited to 350 of 700 W$' \
-    'why a device may be slow is told with it' || diag "$(cat "$work/json")"
-is "$(jq -r 'select(.test == "gpu.repeatable")' "$work/json")" '' '... and no test is added'
-gpu manager $'gpu1.slow_clock 0.5\ngpu1.nccl_slow 0.2\ncache '"$work/later" --skip-busy
+    'why a device may be slow is told with it' || diag "$(cat "$dir/json")"
+is "$(jq -r 'select(.test == "gpu.repeatable")' "$dir/json")" '' '... and no test is added'
+gpu manager $'gpu1.slow_clock 0.5\ngpu1.nccl_slow 0.2\ncache '"$dir/later" --skip-busy
 wait
 is "$status/$(measured)" '0/gpu0 gpu2' 'a device that others come to use meanwhile is not judged'
 is "$(reasons)" 'gpu1 NVIDIA H100 80GB HBM3 not tested: in use by 1 process' '... and why'
 gpu manager 'gpu1.slow_clock 0.5' --skip-busy --tests=compute
 is "$status/$(cut -d' ' -f1,4 <<<"$text" | sort -u)" '1/gpu_slow gpu1' '... and one that nobody uses is'
-LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} gpu new '' --skip-busy --tests=compute
+LD_LIBRARY_PATH=$dir/hide:${LD_LIBRARY_PATH-} gpu new '' --skip-busy --tests=compute
 is "$status/$text" '0/- gpu.compute device -' 'where it is not known who uses them none is tested'
 like "$(reasons)" 'not tested: cannot tell whether others use it: .' '... and why' # of any library that there is
 gpu new ''
 unset CUDA_VISIBLE_DEVICES
-"$top_srcdir/tests/gpu/device" --quick --build "$top_builddir" --libraries "$work/new" "$work/device" >"$work/said" 2>&1
-is "$?" 0 'tests/gpu/device runs to its end on stand-ins' || diag "$(cat "$work/said")"
+"$top_srcdir/tests/gpu/device" --quick --build "$top_builddir" --libraries "$dir/new" "$dir/device" >"$dir/said" 2>&1
+is "$?" 0 'tests/gpu/device runs to its end on stand-ins' || diag "$(cat "$dir/said")"
 is "$(jq -r '[.driver, (.faults | length), (.steps | map(select(.name == "gpu-quick.json")) | length),
-    (.figures | map(select(.metric == "rate_fp32")) | length)] | join("/")' "$work/device/results.json")" \
+    (.figures | map(select(.metric == "rate_fp32")) | length)] | join("/")' "$dir/device/results.json")" \
     'stand-ins of tests/gpu/0/1/3' '... and its results have each device, and say that it was no driver'
-ok '... with a recording of the node' test -s "$work/device/node.tree"
+ok '... with a recording of the node' test -s "$dir/device/node.tree"
 for option in devices=x:'expected numbers from 0 to 127, such as 0-3,6, found "x"' \
     tests=fast:'expected some of compute,repeatable,memory,paths,collectives, found "fast"'; do
     like "$("$program" "--${option%%:*}" 2>&1)" "^muster-gpu: option --${option%%=*}: ${option#*:} " "--${option%%:*} is refused"

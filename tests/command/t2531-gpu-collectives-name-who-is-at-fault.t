@@ -4,61 +4,55 @@
 # Collectives of muster-gpu on the stand-ins of libcuda, NVRTC and NCCL (tests/gpu): of the devices of a
 # node, of several nodes, of pairs; who is slow, wrong or does not end is named, and a library that is
 # missing, too old or another one.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=$(cd "${top_builddir:-.}" && pwd)
-. "$top_srcdir/tests/tap.sh"
-
+. "$(dirname "$0")/command.sh"
+needs muster-gpu
 program=$top_builddir/muster-gpu
-[ -x "$program" ] || skip_all 'the battery is not built'
 [ -e "$top_builddir/tests/gpu/nccl.so" ] || skip_all 'the stand-ins are not built'
 command -v mpirun >/dev/null || skip_all 'no mpirun'
 command -v jq >/dev/null || skip_all 'no jq(1)'
-unset PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES
+unset CUDA_VISIBLE_DEVICES
 mpi_environment
 export OMPI_MCA_odls_base_sigkill_timeout=0 # else mpirun waits a second after a rank that failed
-work=$(mktemp -d)
-tap_cleanup() { rm -rf "$work"; }
-mkdir "$work/new" "$work/old" "$work/none"
-library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$work/$2"; } # the tree may be another user's
+mkdir "$dir/new" "$dir/old" "$dir/none"
+library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may be another user's
 for directory in new old none; do
     library cuda.so $directory/libcuda.so.1
     library nvrtc.so $directory/libnvrtc.so.12
 done
 library nccl.so new/libnccl.so.2
 library nccl-old.so old/libnccl.so.2
-export MUSTER_CONF=$work/conf
+export MUSTER_CONF=$dir/conf
 
 # gpu LIBRARIES DEVICES NODES STATE...: as many nodes, each with its state and the last one's for the rest
 # of them; options from the array; records in json, "VERDICT CODE NODE METRIC PART" of what is no pass in text
 options=()
 gpu() {
     local devices=$2 nodes=$3 state='' ranks=() i
-    printf '%s\n' "GpuLibraryPath=$work/$1" "GpuDeadline=${deadline:-60}s" >"$work/conf"
+    printf '%s\n' "GpuLibraryPath=$dir/$1" "GpuDeadline=${deadline:-60}s" >"$dir/conf"
     shift 3
     for ((i = 1; i <= nodes; i++)); do
         [ $# -eq 0 ] || { state=$1 && shift; }
-        printf '%s\n' "devices $devices" "cache $work" "$state" >"$work/state$i"
-        ranks+=(-n 1 env "SLURMD_NODENAME=n$i" "MUSTER_GPU_STATE=$work/state$i" "$program" --json
+        printf '%s\n' "devices $devices" "cache $dir" "$state" >"$dir/state$i"
+        ranks+=(-n 1 env "SLURMD_NODENAME=n$i" "MUSTER_GPU_STATE=$dir/state$i" "$program" --json
             --tests=collectives --time-limit=300 "${options[@]}" :)
     done
-    timeout 600 mpirun --oversubscribe "${ranks[@]:0:${#ranks[@]}-1}" >"$work/json" 2>"$work/err" </dev/null
+    timeout 600 mpirun --oversubscribe "${ranks[@]:0:${#ranks[@]}-1}" >"$dir/json" 2>"$dir/err" </dev/null
     status=$?
     text=$(jq -r 'select(.verdict and .verdict != "pass") |
-        "\(.verdict) \(.code // "-") \(.node // "-") \(.metric) \(.part // "-")"' "$work/json" | sort -u)
+        "\(.verdict) \(.code // "-") \(.node // "-") \(.metric) \(.part // "-")"' "$dir/json" | sort -u)
 }
 
 options=(--quick)
 gpu new 3 2 ''
-is "$status/$text" 0/ 'healthy devices pass' || diag "$(cat "$work/err")"
+is "$status/$text" 0/ 'healthy devices pass' || diag "$(cat "$dir/err")"
 names='all_gather all_reduce all_to_all broadcast reduce_scatter'
-is "$(jq -r 'select(.node == "n2") | .metric' "$work/json" | sort | xargs)" "$names" '... in all collectives of a node'
-is "$(jq -r 'select(.verdict and (has("node") | not)) | .metric' "$work/json" | sort | xargs)" \
+is "$(jq -r 'select(.node == "n2") | .metric' "$dir/json" | sort | xargs)" "$names" '... in all collectives of a node'
+is "$(jq -r 'select(.verdict and (has("node") | not)) | .metric' "$dir/json" | sort | xargs)" \
     "$(printf '%s_nodes ' $names | xargs)" '... and of all nodes'
 # the model has 500 ns for a byte on the bus, and 0.1 ms for an operation of 8,064 bytes
-is "$(jq -r 'select(.node == "n1" and .metric == "all_reduce") | .value * 1e7 | round' "$work/json")" \
+is "$(jq -r 'select(.node == "n1" and .metric == "all_reduce") | .value * 1e7 | round' "$dir/json")" \
     19635 '... with the bus bandwidth that their model has'
-ok '... records as doc/records.md says' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$work/json"
+ok '... records as doc/records.md says' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$dir/json"
 
 gpu new 4 3 '' 'gpu1.nccl_slow 0.5' ''
 is "$text" "$(printf 'fail gpu_collective_slow n2 %s gpu1\n' $names)" \
@@ -66,7 +60,7 @@ is "$text" "$(printf 'fail gpu_collective_slow n2 %s gpu1\n' $names)" \
 gpu new 4 2 $'gpu2.nccl_wrong 1\ngpu0.nccl_late 50' ''
 is "$text" 'fail gpu_collective_wrong n1 device gpu2' \
     'wrong results on all devices are laid to the one that sends them; the node is left out across nodes'
-like "$(cat "$work/json")" 'wrong elements among 4 devices, in all_reduce first: the first one on gpu0 is [0-9]+: found' \
+like "$(cat "$dir/json")" 'wrong elements among 4 devices, in all_reduce first: the first one on gpu0 is [0-9]+: found' \
     '... and the message has the first one, by operation and device, whoever answers first'
 deadline=5 gpu new 2 1 'gpu1.nccl_hang 1'
 is "$text" 'fail gpu_collective_hung n1 device -' 'collectives that do not end are ended'
@@ -78,7 +72,7 @@ gpu new 2 1 'crash ncclAllGather'
 is "$status/$text" '3/unknown gpu_collective_failed n1 device -' 'a library that crashes is no fault of the node'
 gpu new 1 3 'nccl_version 22105' 'nccl_version 22105' 'nccl_version 21903'
 is "$status/$text" '0/warn gpu_collective_version n3 library -' 'another version than most have is a warning'
-is "$(jq -r 'select(.metric == "all_reduce_nodes") | .message' "$work/json")" \
+is "$(jq -r 'select(.metric == "all_reduce_nodes") | .message' "$dir/json")" \
     '2 devices, 0.008192 MB, algorithm bandwidth 0.001952 GB/s' '... and the others are tested without it'
 options=()
 gpu new 1 4 '' 'gpu0.nccl_slow 0.5' ''
@@ -89,13 +83,13 @@ is "$text" $'fail gpu_collective_wrong n3 device -\nwarn gpu_collective_wrong - 
     'one that is wrong with each other one fails'
 gpu new 1 1
 is "$status/$text" 0/ 'one device of one node has nobody to be with'
-like "$(cat "$work/json")" 'NCCL 2.21.5 works with the only device' '... and shows that the library works'
+like "$(cat "$dir/json")" 'NCCL 2.21.5 works with the only device' '... and shows that the library works'
 options=(--quick)
-mkdir "$work/hide" # a machine may have the real one
-printf x >"$work/hide/libnccl.so.2"
+mkdir "$dir/hide" # a machine may have the real one
+printf x >"$dir/hide/libnccl.so.2"
 for libraries in old:'libnccl.so.2 is too old: missing function ncclSend' none:'libnccl.so.2 not found; set GpuLibraryPath'; do
-    LD_LIBRARY_PATH=$work/hide:${LD_LIBRARY_PATH-} gpu "${libraries%%:*}" 2 1
+    LD_LIBRARY_PATH=$dir/hide:${LD_LIBRARY_PATH-} gpu "${libraries%%:*}" 2 1
     is "$status/$text" '0/skip - n1 library -' "library ${libraries%%:*}: not looked at"
-    like "$(cat "$work/json")" "${libraries#*:}" '... and why'
+    like "$(cat "$dir/json")" "${libraries#*:}" '... and why'
 done
 done_testing

@@ -3,13 +3,9 @@
 #
 # Our collectives over MPI: every algorithm, in place and not, at 1 to 13 ranks; several at once;
 # where threads may call MPI at once.
-set -u
-top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
-top_builddir=${top_builddir:-.}
-. "$top_srcdir/tests/tap.sh"
-
+. "$(dirname "$0")/command.sh"
+needs tests/command/collectives
 program=$top_builddir/tests/command/collectives
-[ -x "$program" ] || skip_all 'built without MPI'
 command -v mpirun >/dev/null || skip_all 'no mpirun'
 mpi_environment
 export OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
