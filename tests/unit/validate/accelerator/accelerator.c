@@ -91,6 +91,11 @@ static void look(const char *state)
     accelerator_evaluate(report, &view, receive, NULL);
 }
 
+/* What is found of a state, and how the reading of it ends. */
+#define reports(state, ...) (look(state), is_str(said, __VA_ARGS__))
+#define reports_part(state, ...) (look(state), has_str(said, __VA_ARGS__))
+#define ends(state, ...) (look(state), is_int(report->outcome, __VA_ARGS__))
+
 static long long number(size_t device, enum accelerator_value_id id)
 {
     const struct accelerator_value *value = &report->accelerators[device].values[id];
@@ -120,8 +125,7 @@ static void are_told(size_t device, const enum accelerator_value_id *untold, siz
 /* A library of eight healthy devices, and its version and the driver's. */
 static void reads(const char *name, const char *library_version, const char *driver_version)
 {
-    look("devices 8\n");
-    is_int(report->outcome, OUTCOME_READ, "%s is read: %s", name, report->reason);
+    ends("devices 8\n", OUTCOME_READ, "%s is read: %s", name, report->reason);
     is_int(report->count, 8, "... with eight devices");
     is_str(said, "", "... without a fault");
     is_str(report->driver_version, driver_version, "... the driver's version");
@@ -141,11 +145,7 @@ static void healthy(void)
     is_int(accelerator_untold(report), 0, "nothing is left untold");
 }
 
-#define finds(state, ...)                                                                          \
-    do {                                                                                           \
-        look("devices 8\n" state "\n");                                                            \
-        is_str(said, __VA_ARGS__);                                                                 \
-    } while (0)
+#define finds(state, ...) reports("devices 8\n" state "\n", __VA_ARGS__)
 
 static const char *gpu3; /* as it is named */
 
@@ -267,11 +267,10 @@ static void places(void)
     inventory_has("0000:18:00.0", "nvidia");
     inventory_has("0000:19:00.0", "vfio-pci");
     inventory_has("0000:2a:00.0", "nvidia");
-    look("devices 2\ngpu1.temperature 99\n");
-    has_str(said, "gpu_hot gpu2 ", "a GPU is named by its place in the inventory");
-    look("devices 2\ngpu0.lost 1\n");
-    is_str(said, "gpu_lost gpu0 NVIDIA is lost: it fell off the bus\n",
-           "one that does not say where it is, is the one that no other is");
+    reports_part("devices 2\ngpu1.temperature 99\n", "gpu_hot gpu2 ",
+                 "a GPU is named by its place in the inventory");
+    reports("devices 2\ngpu0.lost 1\n", "gpu_lost gpu0 NVIDIA is lost: it fell off the bus\n",
+            "one that does not say where it is, is the one that no other is");
     inventory_has("0000:3a:00.0", "nvidia");
     look("devices 2\ngpu1.lost 1\n");
     said[0] = '\0';
@@ -279,31 +278,28 @@ static void places(void)
     is_str(said, "gpu_lost gpu3 NVIDIA is lost: it fell off the bus\n",
            "... in a job it is one of the job's");
     node.gpu_count--;
-    look("devices 1\n");
-    has_str(said, "gpu_lost gpu2 H100 at 0000:2a:00.0 is on the PCI bus, but ",
-            "a GPU that is not listed is lost");
+    reports_part("devices 1\n", "gpu_lost gpu2 H100 at 0000:2a:00.0 is on the PCI bus, but ",
+                 "a GPU that is not listed is lost");
     ok(!strstr(said, "gpu1"), "unless it is kept for virtual machines");
     node.gpus[2].is_excluded = true;
-    look("devices 1\n");
-    is_str(said, "", "... or excluded by the site");
+    reports("devices 1\n", "", "... or excluded by the site");
     node.gpus[2].is_excluded = false;
-    look("devices 2\ngpu1.links_down 18\ngpu.fabric_state 0\n");
-    is_str(said, "", "the bridge of a card that is listed may lead to one that is not");
-    look("devices 2\ngpu1.pcie_width 8\n");
-    has_str(said, "pcie_degraded gpu2 ", "a GPU with half its lanes");
+    reports("devices 2\ngpu1.links_down 18\ngpu.fabric_state 0\n", "",
+            "the bridge of a card that is listed may lead to one that is not");
+    reports_part("devices 2\ngpu1.pcie_width 8\n", "pcie_degraded gpu2 ",
+                 "a GPU with half its lanes");
     node.gpus[2].location.port_width_max = 8;
-    look("devices 2\ngpu1.pcie_width 8\n");
-    is_str(said, "", "... is well in a slot that has no more");
+    reports("devices 2\ngpu1.pcie_width 8\n", "", "... is well in a slot that has no more");
     memset(&node, 0, sizeof node);
 }
 
 static void answers(void)
 {
-    look("devices 8\ngpu2.return.nvmlDeviceGetTotalEccErrors 3\n"
-         "gpu2.return.nvmlDeviceGetSramEccErrorStatus 4\n"
-         "gpu2.return.nvmlDeviceGetEnforcedPowerLimit 999\n"
-         "gpu2.return.nvmlDeviceGetFieldValues 25\n");
-    is_str(said, "", "values that are not told are no faults");
+    reports("devices 8\ngpu2.return.nvmlDeviceGetTotalEccErrors 3\n"
+            "gpu2.return.nvmlDeviceGetSramEccErrorStatus 4\n"
+            "gpu2.return.nvmlDeviceGetEnforcedPowerLimit 999\n"
+            "gpu2.return.nvmlDeviceGetFieldValues 25\n",
+            "", "values that are not told are no faults");
     is_int(report->accelerators[2].values[ACCELERATOR_ECC_VOLATILE_CORRECTED].answer,
            ANSWER_NOT_SUPPORTED, "not supported is told as that");
     is_int(report->accelerators[2].values[ACCELERATOR_SRAM_THRESHOLD].answer, ANSWER_NO_PERMISSION,
@@ -322,11 +318,9 @@ static void answers(void)
                  "gpu.return.nvmlDeviceGetGpuFabricInfoV %d\n"
                  "gpu.return.nvmlDeviceGetComputeRunningProcesses_v3 %d\n",
                  code, code, code, code);
-        look(state);
-        is_str(said, "", "code %d is no fault", code);
+        reports(state, "", "code %d is no fault", code);
     }
-    look("devices 8\nfabric_version 2\n");
-    is_str(said, "", "an older structure of the fabric will do");
+    reports("devices 8\nfabric_version 2\n", "", "an older structure of the fabric will do");
     is_int(number(0, ACCELERATOR_FABRIC_STATE), 3, "... with its state");
     is_int(report->accelerators[0].values[ACCELERATOR_FABRIC_HEALTH].answer, ANSWER_NO_FUNCTION,
            "... and without its health");
@@ -360,8 +354,7 @@ static void beside_another_check(void)
         fclose(file);
     }
     has_str(text, "(muster-gpu) D", "another check waits for the driver");
-    look("devices 8\n");
-    is_int(report->outcome, OUTCOME_READ, "... which is not hung");
+    ends("devices 8\n", OUTCOME_READ, "... which is not hung");
     deadline_s = -3600; /* long over for the other */
     look("devices 8\n");
     deadline_s = READS_S;
@@ -376,21 +369,17 @@ static void libraries(void)
     double begin_s;
     struct timespec now;
 
-    look(NULL);
-    is_int(report->outcome, OUTCOME_NO_DRIVER, "no driver");
+    ends(NULL, OUTCOME_NO_DRIVER, "no driver");
     is_str(said, "", "... is no fault");
-    look("return.nvmlInit_v2 18\n");
-    is_int(report->outcome, OUTCOME_VERSION_MISMATCH, "a library of another version");
+    ends("return.nvmlInit_v2 18\n", OUTCOME_VERSION_MISMATCH, "a library of another version");
     has_str(said, "gpu_driver_mismatch  ", "... is a fault of its own");
-    look("return.nvmlInit_v2 17\n");
-    has_str(said, "not_measured  ", "an error of the library is not measured");
+    reports_part("return.nvmlInit_v2 17\n", "not_measured  ",
+                 "an error of the library is not measured");
 
-    look("crash nvmlDeviceGetMemoryInfo_v2\n");
-    is_int(report->outcome, OUTCOME_CRASHED, "a library that crashes");
+    ends("crash nvmlDeviceGetMemoryInfo_v2\n", OUTCOME_CRASHED, "a library that crashes");
     has_str(said, "gpu_library_crashed  ", "... is named");
     has_str(said, "Aborted) in nvmlDeviceGetMemoryInfo_v2 of device 0", "... and where");
-    look("crash nvmlInit_v2\n");
-    has_str(said, "gpu_library_crashed  ", "... at its start, too");
+    reports_part("crash nvmlInit_v2\n", "gpu_library_crashed  ", "... at its start, too");
 
     deadline_s = HANGS_S;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -407,8 +396,8 @@ static void libraries(void)
     beside_another_check();
 
     with(GPU_NVIDIA, "nvml-old", "libnvidia-ml.so.1");
-    look("devices 8\ngpu3.temperature 95\ngpu3.clock_reasons 8\n");
-    is_int(report->outcome, OUTCOME_READ, "an old library is read");
+    ends("devices 8\ngpu3.temperature 95\ngpu3.clock_reasons 8\n", OUTCOME_READ,
+         "an old library is read");
     has_str(said, "gpu_throttled gpu3", "... by the older names of its functions");
     has_str(said, "gpu_hot gpu3", "... and its older functions");
     is_int(report->accelerators[0].values[ACCELERATOR_RECOVERY_ACTION].answer, ANSWER_NO_FUNCTION,
@@ -419,8 +408,7 @@ static void libraries(void)
     ok(accelerator_untold(report) > 0, "... and it is known that something is missing");
 
     snprintf(library, sizeof library, "%s/none", directory);
-    look("devices 8\n");
-    is_int(report->outcome, OUTCOME_NO_LIBRARY, "no library");
+    ends("devices 8\n", OUTCOME_NO_LIBRARY, "no library");
     has_str(report->reason, "No such file", "... says why");
     is_str(said, "", "... is no fault");
     snprintf(library, sizeof library, "%s", directory);
@@ -434,8 +422,7 @@ static void libraries(void)
             fputs("no ELF", file);
             fclose(file);
         }
-        look("devices 8\n");
-        is_int(report->outcome, OUTCOME_NO_LIBRARY, "what is no library is none");
+        ends("devices 8\n", OUTCOME_NO_LIBRARY, "what is no library is none");
         unlink(path);
     }
 }
@@ -456,8 +443,7 @@ static void misbehaves(const char *function, const char *late)
     has_str(said, expected, "... with where");
     has_str(said, "gpu_memory_errors gpu0 ", "... and what it told before holds");
     snprintf(state, sizeof state, "crash %s\n", function);
-    look(state);
-    is_int(report->outcome, OUTCOME_CRASHED, "a library that crashes");
+    ends(state, OUTCOME_CRASHED, "a library that crashes");
     has_str(said, "gpu_library_crashed  ", "... is named");
     snprintf(expected, sizeof expected, "in %s", function);
     has_str(said, expected, "... and where");
@@ -471,8 +457,7 @@ static void misbehaves(const char *function, const char *late)
             is_str(said, "", "code %d is no fault", code);
     }
     ok(true, "no code of them is a fault");
-    look(NULL);
-    is_int(report->outcome, OUTCOME_NO_DRIVER, "no driver");
+    ends(NULL, OUTCOME_NO_DRIVER, "no driver");
     is_str(said, "", "... is no fault");
 }
 
@@ -530,8 +515,9 @@ static void amd(void)
              "has 6 xGMI links up, another device of the node has 7", "a link down");
     gpu3_has("link_status 1", "gpu_link_errors",
              "had an error of an xGMI link since the error was last cleared", "an error of a link");
-    look("devices 8\ngpu3.link_crc_errors 5\ngpu3.pcie_replays 7\ngpu3.ecc_volatile_corrected 9\n");
-    is_str(said, "", "corrected errors are no fault");
+    reports(
+        "devices 8\ngpu3.link_crc_errors 5\ngpu3.pcie_replays 7\ngpu3.ecc_volatile_corrected 9\n",
+        "", "corrected errors are no fault");
     is_int(number(3, ACCELERATOR_LINK_CRC_ERRORS), 5, "... they are counted of the links");
     is_int(number(3, ACCELERATOR_PCIE_REPLAYS), 7, "... of PCIe");
     is_int(number(3, ACCELERATOR_ECC_VOLATILE_CORRECTED), 14, "... and of all blocks");
@@ -548,27 +534,26 @@ static void amd(void)
     gpu3_has("no_links 1", "gpu_link_down", "has 0 xGMI links up, another device of the node has 7",
              "... a whole GPU has");
     misbehaves("amdsmi_get_temp_metric", "amdsmi_get_clock_info");
-    look("return.amdsmi_init 7\n");
-    is_int(report->outcome, OUTCOME_ERROR, "an error of its start");
+    ends("return.amdsmi_init 7\n", OUTCOME_ERROR, "an error of its start");
     has_str(said, "not_measured  ", "... is not measured");
-    look("library_major 27\ngpu3.temperature 101\n");
-    has_str(said, "gpu_hot gpu3", "of a library that is newer than this program, numbers are read");
+    reports_part("library_major 27\ngpu3.temperature 101\n", "gpu_hot gpu3",
+                 "of a library that is newer than this program, numbers are read");
     is_int(report->accelerators[0].values[ACCELERATOR_PCIE_WIDTH].answer, ANSWER_NO_FUNCTION,
            "... structures are not");
 
     memset(&node, 0, sizeof node);
     inventory_has("0000:0c:00.0", "amdgpu");
     node.gpus[0].vendor = GPU_AMD;
-    look("devices 1\ngpu0.ecc_volatile_uncorrected 1\n");
-    is_str(said, "", "errors that the kernel counts are judged elsewhere");
+    reports("devices 1\ngpu0.ecc_volatile_uncorrected 1\n", "",
+            "errors that the kernel counts are judged elsewhere");
     node.gpus[0].ecc_uncorrected = -1;
-    look("devices 1\ngpu0.ecc_volatile_uncorrected 1\n");
-    has_str(said, "gpu_memory_errors gpu0 ", "... and here where it does not");
+    reports_part("devices 1\ngpu0.ecc_volatile_uncorrected 1\n", "gpu_memory_errors gpu0 ",
+                 "... and here where it does not");
     inventory_has("0000:22:00.0", "amdgpu");
     node.gpus[1].vendor = GPU_AMD;
-    look("devices 16\npartitions 8\ngpu9.temperature 101\n");
-    is_str(said, "gpu_hot gpu1 AMD Instinct MI300X at 0000:22:00.1 is at 101 C\n",
-           "a partition is named by its GPU, which has the function 0");
+    reports("devices 16\npartitions 8\ngpu9.temperature 101\n",
+            "gpu_hot gpu1 AMD Instinct MI300X at 0000:22:00.1 is at 101 C\n",
+            "a partition is named by its GPU, which has the function 0");
     memset(&node, 0, sizeof node);
 
     with(GPU_AMD, "amdsmi-old", "libamd_smi.so");
@@ -642,8 +627,8 @@ static void gaudi(void)
     gpu3_has("rows_pending 1", "gpu_row_remap_pending",
              "has a bad memory row that is replaced at the next reset",
              "a row that will be replaced");
-    look("devices 8\ngpu3.rows_uncorrected 3\ngpu3.rows_corrected 2\ngpu3.pcie_replays 4\n");
-    is_str(said, "", "rows that were are no fault");
+    reports("devices 8\ngpu3.rows_uncorrected 3\ngpu3.rows_corrected 2\ngpu3.pcie_replays 4\n", "",
+            "rows that were are no fault");
     is_int(number(3, ACCELERATOR_ROWS_UNCORRECTED), 3, "... they are counted by their cause");
     is_int(number(3, ACCELERATOR_ROWS_CORRECTED), 2, "... each");
     gpu3_has("clock_reasons 0x40", "gpu_throttled",
