@@ -58,6 +58,8 @@ static void set(const char *one, const char *two, const char *three)
     environment[2] = three;
 }
 
+#define reports(one, two, three, ...) (set(one, two, three), is_str(check(), __VA_ARGS__))
+
 static void refuse(const char *end, int error)
 {
     size_t i = 0;
@@ -137,16 +139,16 @@ static void devices(void)
     is_str(check(), "", "two of eight");
     refuse(NULL, 0);
     is_str(check(), "", "... where devices are not confined");
-    set("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=2,3", NULL);
-    is_str(check(), "", "... with the node's own numbers");
+    reports("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=2,3", NULL, "",
+            "... with the node's own numbers");
     confine("23");
     is_str(check(),
            "2 GPUs allocated (2,3), CUDA_VISIBLE_DEVICES=2,3 names devices other than the 2 that "
            "can be "
            "opened",
            "the node's own numbers where they are confined");
-    set("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=0,1", "HIP_VISIBLE_DEVICES=1");
-    is_str(check(), "", "a list of the user's that leaves one out");
+    reports("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=0,1", "HIP_VISIBLE_DEVICES=1", "",
+            "a list of the user's that leaves one out");
     environment[2] = "HIP_VISIBLE_DEVICES=99999999999999999999";
     has_str(check(), "HIP_VISIBLE_DEVICES=99999999999999999999 names devices other",
             "... that is beyond");
@@ -166,17 +168,15 @@ static void devices(void)
     refuse("gpu0", ENOENT);
     is_str(check(), "", "one that is gone, of others'");
     refuse("gpu1", -1);
-    set("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL);
-    is_str(check(), "", "where one cannot be asked nothing is said");
+    reports("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL, "",
+            "where one cannot be asked nothing is said");
     set("SLURM_STEP_GPUS=\x1b[31m0", NULL, NULL);
     confine("");
     is_str(check(), "1 GPU allocated (?[31m0), the step can open 0 of the node's 8",
            "control characters do not come through");
-    set("SLURM_STEP_GPUS=", NULL, NULL);
-    is_str(check(), "", "an empty list");
+    reports("SLURM_STEP_GPUS=", NULL, NULL, "", "an empty list");
     read_gres("Name=gpu MultipleFiles=/dev/gpu[0-1]\n");
-    set("SLURM_STEP_GPUS=0", NULL, NULL);
-    is_str(check(), "", "GPUs of several files are not counted");
+    reports("SLURM_STEP_GPUS=0", NULL, NULL, "", "GPUs of several files are not counted");
     read_gres("Name=gpu Count=4\n");
     is_str(check(), "", "nor those without a file");
     read_gres("Name=nic File=/dev/gpu0\n");
@@ -216,24 +216,22 @@ static void nvidia(void)
     strcpy(node->gpus[0].device_file, "");
     is_str(check(), "", "a GPU with a driver, whose file is not known");
     strcpy(node->gpus[0].driver, "");
-    set("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL);
-    is_str(check(), "8 GPUs allocated (0,1,2,3,4,5,6,7), the step can open 7 of the node's 7",
-           "a GPU that lost its driver");
+    reports("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL,
+            "8 GPUs allocated (0,1,2,3,4,5,6,7), the step can open 7 of the node's 7",
+            "a GPU that lost its driver");
     node->gpus[1].is_partitioned = true;
-    set("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7,8,9", "CUDA_VISIBLE_DEVICES=MIG-1,MIG-2", NULL);
-    is_str(check(), "", "MIG instances are not counted as GPUs");
+    reports("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7,8,9", "CUDA_VISIBLE_DEVICES=MIG-1,MIG-2", NULL, "",
+            "MIG instances are not counted as GPUs");
 }
 
 static void amd(void)
 {
     read_node("mi300x-roce");
-    set("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5");
-    is_str(check(),
-           "2 GPUs allocated (4,5), the program sees none: ROCR_VISIBLE_DEVICES=4,5, "
-           "CUDA_VISIBLE_DEVICES=4,5 of 8 AMD GPUs that can be opened",
-           "Slurm's two lists, where devices are not confined");
-    set("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", NULL);
-    is_str(check(), "", "... one of them");
+    reports("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5",
+            "2 GPUs allocated (4,5), the program sees none: ROCR_VISIBLE_DEVICES=4,5, "
+            "CUDA_VISIBLE_DEVICES=4,5 of 8 AMD GPUs that can be opened",
+            "Slurm's two lists, where devices are not confined");
+    reports("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", NULL, "", "... one of them");
     refuse("kfd", EACCES);
     is_str(
         check(),
@@ -241,11 +239,11 @@ static void amd(void)
         "a user outside group render");
     for (int i = 0; i < 4; i++)
         refuse((const char *[]){"8", "9", "3", "5"}[i], i ? EACCES : EPERM);
-    set("SLURM_STEP_GPUS=0,1,2,3,4", NULL, NULL);
-    is_str(check(),
-           "5 GPUs allocated (0,1,2,3,4), the step can open 4 of the node's 8, /dev/dri/renderD129 "
-           "cannot be opened (Permission denied)",
-           "... of which GPUs are part");
+    reports(
+        "SLURM_STEP_GPUS=0,1,2,3,4", NULL, NULL,
+        "5 GPUs allocated (0,1,2,3,4), the step can open 4 of the node's 8, /dev/dri/renderD129 "
+        "cannot be opened (Permission denied)",
+        "... of which GPUs are part");
 }
 
 /* A node of eight ports with v1 and v2, link-local and IPv4 (GID indexes 0 to 3); one has no IPv4
@@ -254,8 +252,8 @@ static void gid_indexes(void)
 {
     char name[32];
 
-    set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL);
-    is_str(check(), "", "InfiniBand has no GID index to get wrong");
+    reports("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL, "",
+            "InfiniBand has no GID index to get wrong");
     read_node("mi300x-roce");
     set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL);
     has_str(check(),
@@ -276,8 +274,7 @@ static void gid_indexes(void)
         static const char *const values[] = {"1", "auto", "-1"};
 
         snprintf(name, sizeof name, "UCX_IB_GID_INDEX=%s", values[i]);
-        set("SLURM_STEP_NUM_NODES=2", name, NULL);
-        is_str(check(), "", "%s says nothing", name);
+        reports("SLURM_STEP_NUM_NODES=2", name, NULL, "", "%s says nothing", name);
     }
     set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", "NCCL_IB_GID_INDEX=9");
     environment[3] = "NCCL_NET=Socket";
@@ -302,8 +299,7 @@ static void gid_indexes(void)
     shared_memory = -1;
     refuse(NULL, 0);
     node->rdma[0].verbs_file[0] = '\0';
-    set("UCX_IB_GID_INDEX=9", NULL, NULL);
-    is_str(check(), "", "nor does a step of one node");
+    reports("UCX_IB_GID_INDEX=9", NULL, NULL, "", "nor does a step of one node");
 }
 
 static void limits(void)
@@ -311,11 +307,11 @@ static void limits(void)
     read_node("h100-ib");
     memlock = 65536;
     is_str(check(), "", "little locked memory in a step of one node");
-    set("SLURM_STEP_NUM_NODES=2", NULL, NULL);
-    is_str(check(),
-           "0.06554 MB of locked memory, InfiniBand needs unlimited (MemlockMB): the administrator "
-           "sets LimitMEMLOCK of slurmd's unit and PropagateResourceLimitsExcept=MEMLOCK",
-           "... of two");
+    reports(
+        "SLURM_STEP_NUM_NODES=2", NULL, NULL,
+        "0.06554 MB of locked memory, InfiniBand needs unlimited (MemlockMB): the administrator "
+        "sets LimitMEMLOCK of slurmd's unit and PropagateResourceLimitsExcept=MEMLOCK",
+        "... of two");
     conf.memlock_mb = 64;
     has_str(check(), "InfiniBand needs 64 MB (MemlockMB)", "a limit of the site's");
     memlock = 64000000;
@@ -339,27 +335,22 @@ static void limits(void)
     is_int(found.count, 2, "two problems, two lines");
     memlock = ULLONG_MAX;
     refuse(NULL, 0);
-    set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp,self,sm", NULL);
-    is_str(check(),
-           "UCX_TLS=tcp,self,sm keeps UCX off InfiniBand: messages between nodes use TCP; remove "
-           "it from the job's environment",
-           "TCP although there is RDMA");
-    set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=self,\\rc_verbs", NULL);
-    is_str(check(), "", "a list with RDMA in it");
-    set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=^tcp", NULL);
-    is_str(check(), "", "a list of what is not wanted");
+    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp,self,sm", NULL,
+            "UCX_TLS=tcp,self,sm keeps UCX off InfiniBand: messages between nodes use TCP; remove "
+            "it from the job's environment",
+            "TCP although there is RDMA");
+    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=self,\\rc_verbs", NULL, "",
+            "a list with RDMA in it");
+    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=^tcp", NULL, "", "a list of what is not wanted");
     set("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=1", NULL);
     has_str(check(), "NCCL_IB_DISABLE=1 keeps NCCL off InfiniBand: ", "NCCL without RDMA");
-    set("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=0", "NCCL_NET=IB");
-    is_str(check(), "", "NCCL with it");
+    reports("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=0", "NCCL_NET=IB", "", "NCCL with it");
     set("SLURM_STEP_NUM_NODES=2", "NCCL_NET=Socket", NULL);
     has_str(check(), "NCCL_NET=Socket keeps NCCL off InfiniBand: ", "NCCL over sockets");
-    set("UCX_TLS=tcp", NULL, NULL);
-    is_str(check(), "", "a step of one node may do as it likes");
+    reports("UCX_TLS=tcp", NULL, NULL, "", "a step of one node may do as it likes");
     gid_indexes();
     read_node("ethernet");
-    set("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp", NULL);
-    is_str(check(), "", "TCP where there is nothing else");
+    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp", NULL, "", "TCP where there is nothing else");
     set("SLURM_STEP_NUM_NODES=2", NULL, NULL);
     memlock = 0;
     is_str(check(), "", "plain Ethernet locks nothing");
