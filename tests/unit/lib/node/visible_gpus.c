@@ -69,8 +69,9 @@ static void set(const char *one, const char *other)
     environment[1] = other;
 }
 
-#define sees(allowed, variable, expected, ...)                                                     \
-    (set(variable, NULL), is_str(places(allowed), expected, __VA_ARGS__))
+#define sees_two(allowed, variable, other, ...)                                                    \
+    (set(variable, other), is_str(places(allowed), __VA_ARGS__))
+#define sees(allowed, variable, ...) sees_two(allowed, variable, NULL, __VA_ARGS__)
 
 #define ALL "01234567"
 #define UUID(digit) "GPU-0c1d2e3f-0000-4000-8000-00000000000" digit
@@ -141,8 +142,8 @@ static void nvidia_names(void)
     strcpy(node->gpus[7].model, "NVIDIA L4");
     sees(ALL, "CUDA_VISIBLE_DEVICES=5", "?", "different models are numbered by speed");
     sees(ALL, "CUDA_VISIBLE_DEVICES=", "", "... none is none all the same");
-    set("CUDA_VISIBLE_DEVICES=5", "CUDA_DEVICE_ORDER=PCI_BUS_ID");
-    is_str(places(ALL), "5", "... unless by PCI address");
+    sees_two(ALL, "CUDA_VISIBLE_DEVICES=5", "CUDA_DEVICE_ORDER=PCI_BUS_ID", "5",
+             "... unless by PCI address");
     node->gpus[0].driver[0] = node->gpus[0].device_file[0] = '\0';
     sees(ALL, NULL, "1 2 3 4 5 6 7", "a GPU without a driver is not there");
     strcpy(node->gpus[0].driver, "nvidia");
@@ -165,12 +166,12 @@ static void amd(void)
     sees("89012345", "HIP_VISIBLE_DEVICES=", "0 1 2 3 4 5 6 7", "... empty is no list");
     sees("89012345", "CUDA_VISIBLE_DEVICES=6", "6", "... CUDA's name for want of it");
     sees("89012345", "GPU_DEVICE_ORDINAL=6", "0 1 2 3 4 5 6 7", "OpenCL's is not HIP's");
-    set("ROCR_VISIBLE_DEVICES=4,5", "HIP_VISIBLE_DEVICES=1");
-    is_str(places("89012345"), "5", "HIP numbers what ROCR leaves");
+    sees_two("89012345", "ROCR_VISIBLE_DEVICES=4,5", "HIP_VISIBLE_DEVICES=1", "5",
+             "HIP numbers what ROCR leaves");
     has_str(see("89012345")->fact, "ROCR_VISIBLE_DEVICES=4,5, HIP_VISIBLE_DEVICES=1 of 8 AMD",
             "... and the fact has both");
-    set("ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5");
-    is_str(places("89012345"), "!", "Slurm's two lists of node-wide numbers leave none");
+    sees_two("89012345", "ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5", "!",
+             "Slurm's two lists of node-wide numbers leave none");
     node->gpus[2].ordinal = 99;
     sees("89012345", "ROCR_VISIBLE_DEVICES=2,7", "3 2", "KFD's numbers count, not PCI addresses");
     node->gpus[2].is_partitioned = true;
@@ -200,8 +201,8 @@ static void gaudi(void)
     for (size_t i = 0; i < node->gpu_count; i++)
         node->gpus[i].ordinal = (int)(i ^ 3);
     sees(ALL, "HABANA_VISIBLE_MODULES=0,1", "3 2", "by module number");
-    set("HABANA_VISIBLE_MODULES=0,1", "HLS_MODULE_ID=1");
-    is_str(places(ALL), "2", "one of them by HLS_MODULE_ID");
+    sees_two(ALL, "HABANA_VISIBLE_MODULES=0,1", "HLS_MODULE_ID=1", "2",
+             "one of them by HLS_MODULE_ID");
     sees(ALL, "HABANA_VISIBLE_MODULES=0,8", "?!", "no such module");
 }
 
@@ -212,8 +213,8 @@ static void mixed(void)
     node->gpus[1].vendor = node->gpus[0].vendor = GPU_NVIDIA;
     strcpy(node->gpus[0].device_file, "/dev/nvidia0");
     strcpy(node->gpus[1].device_file, "/dev/nvidia1");
-    set("CUDA_VISIBLE_DEVICES=1", "HABANA_VISIBLE_DEVICES=4");
-    is_str(places(ALL), "1 4", "two vendors in one node");
+    sees_two(ALL, "CUDA_VISIBLE_DEVICES=1", "HABANA_VISIBLE_DEVICES=4", "1 4",
+             "two vendors in one node");
     is_str(
         see(ALL)->fact,
         "CUDA_VISIBLE_DEVICES=1 of 2 NVIDIA GPUs that can be opened; HABANA_VISIBLE_DEVICES=4 of "
@@ -286,14 +287,14 @@ static void intel(void)
     sees(ALL "89", "ZE_AFFINITY_MASK=0.1,4", "2!", "no tiles of tiles");
     sees(ALL "89", "ZE_AFFINITY_MASK=0x3", "?", "not a list of devices");
     sees(ALL "89", "ZE_AFFINITY_MASK=,1", "?", "... nor is that");
-    set("ZE_AFFINITY_MASK=3,0.1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE");
-    is_str(places(ALL "89"), "0 3", "by card, and a tile of one");
+    sees_two(ALL "89", "ZE_AFFINITY_MASK=3,0.1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "0 3",
+             "by card, and a tile of one");
     is_str(see(ALL "89")->fact, "ZE_AFFINITY_MASK=3,0.1 of 6 Intel GPUs that can be opened",
            "... and that is said");
-    set("ZE_AFFINITY_MASK=1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE");
-    is_str(places("912"), "3", "number 1 is the second that can be opened");
-    set("ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=COMBINED");
-    is_str(places(ALL "89"), "1", "COMBINED numbers as FLAT does");
+    sees_two("912", "ZE_AFFINITY_MASK=1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "3",
+             "number 1 is the second that can be opened");
+    sees_two(ALL "89", "ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=COMBINED", "1",
+             "COMBINED numbers as FLAT does");
     node->gpus[0].tile_count = 0;
     sees(ALL "89", "ZE_AFFINITY_MASK=2", "?", "how many tiles is not told");
     has_str(see(ALL "89")->fact, "how many tiles", "... and that is said");
@@ -301,10 +302,9 @@ static void intel(void)
         strcpy(node->gpus[i].model, "8086:56c0");
     sees(ALL "89", "ZE_AFFINITY_MASK=2", "2", "the Flex's devices are cards");
     node->gpus[0].tile_count = 2;
-    set("ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=COMBINED");
-    is_str(places(ALL "89"), "1", "... unless the user wants them combined");
-    set("ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=FLAT");
-    is_str(places(ALL "89"), "1", "... or flat");
+    sees_two(ALL "89", "ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=COMBINED", "1",
+             "... unless the user wants them combined");
+    sees_two(ALL "89", "ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=FLAT", "1", "... or flat");
 }
 
 static void intel_files(void)
