@@ -72,7 +72,7 @@ static struct process_result run(const char *script, const char *input, double d
     return result;
 }
 
-#define hears(script, input, environment, ...)                                                     \
+#define prints(script, input, environment, ...)                                                    \
     (run(script, input, 10, environment, NULL), is_str(heard, __VA_ARGS__))
 
 enum { SOON_S = 15 /* beside the 20 s and more of what is not ended */, GONE_S = 60 };
@@ -181,16 +181,16 @@ static void is_the_users(void)
     run("id -ru; id -u; id -rg; id -G", NULL, 10, NULL, NULL);
     snprintf(whole, sizeof whole, "%u|%u|%u|%u|", nobody.uid, nobody.uid, nobody.gid, nobody.gid);
     is_str(heard, whole, "the program is nobody's, with nobody's groups");
-    hears("sed -n 's/^Cap\\(Prm\\|Eff\\):\\t0*//p' /proc/self/status", NULL, NULL, "||",
-          "... with no capability");
+    prints("sed -n 's/^Cap\\(Prm\\|Eff\\):\\t0*//p' /proc/self/status", NULL, NULL, "||",
+           "... with no capability");
     run("echo $USER $LOGNAME $HOME", NULL, 10, NULL, NULL);
     snprintf(whole, sizeof whole, "nobody nobody %s|", nobody.home);
     is_str(heard, whole, "... and nobody's environment");
     setenv("ROOTS_TOKEN", "secret", 1);
     setenv("PATHS", "secret", 1);
     setenv("UCX_TLS", "tcp", 1);
-    hears("echo $ROOTS_TOKEN $PATHS $UCX_TLS", NULL, NULL, "tcp|",
-          "... and of root's what MPI programs have a use for");
+    prints("echo $ROOTS_TOKEN $PATHS $UCX_TLS", NULL, NULL, "tcp|",
+           "... and of root's what MPI programs have a use for");
     unsetenv("ROOTS_TOKEN");
     unsetenv("PATHS");
     unsetenv("UCX_TLS");
@@ -317,11 +317,12 @@ int main(void)
     is_str(result.complaint.text, "?[2Jn2 is bad?", "... and steers no terminal");
     is_str(heard, "!?[2Jn2 is bad?|", "... where it is heard either");
 
-    hears("cat; echo end", "first\nsecond\n", NULL, "first|second|end|", "input is fed and closed");
-    hears("cat; echo none", NULL, NULL, "none|", "without input there is none");
+    prints("cat; echo end", "first\nsecond\n", NULL, "first|second|end|",
+           "input is fed and closed");
+    prints("cat; echo none", NULL, NULL, "none|", "without input there is none");
     holds_input = true;
-    hears("timeout 0.2 cat; echo $?", NULL, NULL, "124|",
-          "... or one that says nothing and does not end");
+    prints("timeout 0.2 cat; echo $?", NULL, NULL, "124|",
+           "... or one that says nothing and does not end");
     is_int(run("true", NULL, 10, NULL, NULL).end, PROCESS_EXITED, "... which holds nobody up");
     holds_input = false;
     memset(long_line, 'x', 70000);
@@ -330,7 +331,7 @@ int main(void)
            "a program that does not read its input is no harm");
     run("cat", long_line, 10, NULL, NULL);
     is_int(strlen(heard), 70002, "a very long line comes in two pieces, whole");
-    hears("echo $MUSTER_X", NULL, "MUSTER_X=there", "there|", "the environment is passed");
+    prints("echo $MUSTER_X", NULL, "MUSTER_X=there", "there|", "the environment is passed");
     is_int(run("kill -9 $$", NULL, 10, NULL, NULL).end, PROCESS_SIGNALED, "it died of a signal");
     is_int(result.status, SIGKILL, "which is told");
 
