@@ -2,7 +2,6 @@
 #include "tests/gpu/handles.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* libhlml.so over a file of text. Prototypes, structures and numbers: hlml.h of HLML 1.15 (as in

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/gpu/handles.h"
 
-#include <stdint.h>
-
 /* libnvidia-ml.so.1 over a file of text. Prototypes and numbers: nvml.h of NVML 13.3.29 (as in
  * NVIDIA/go-nvml). A healthy device is an H100 SXM of an HGX board. */
 

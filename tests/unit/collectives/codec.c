@@ -8,7 +8,6 @@
 
 #include <fenv.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static struct codec_scratch *scratch;

@@ -4,7 +4,6 @@
 #include "tests/unit/tap.h"
 
 #include <fenv.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

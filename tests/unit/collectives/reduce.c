@@ -5,7 +5,6 @@
 #include "tests/unit/tap.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 1031 }; /* odd, and more than any block of vectors */

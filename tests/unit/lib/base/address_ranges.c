@@ -5,7 +5,6 @@
 #include "tests/unit/tap.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "tests/unit/tap.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct inventory node;

@@ -5,7 +5,6 @@
 #include "tests/unit/tap.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NODES = 400, MOST_GPUS = 16, MOST_RAILS = 32 };

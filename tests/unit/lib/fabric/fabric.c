@@ -3,7 +3,6 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "tests/unit/tree.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct inventory *node;

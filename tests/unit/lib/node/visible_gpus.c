@@ -5,7 +5,6 @@
 #include "tests/unit/tree.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

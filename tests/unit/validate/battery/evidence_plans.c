@@ -6,7 +6,6 @@
 #include "tests/unit/tap.h"
 #include "validate/battery/collectives/evidence.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { RANKS_MAX = 8, COUNT = 24, ROOM = RANKS_MAX * COUNT, ITEMS = 20000 };

@@ -5,7 +5,6 @@
 #include "validate/battery/gpu/peer_rounds.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Nodes of made-up devices, and what is said of them: lines "CODE NODE PART METRIC". */

@@ -3,7 +3,6 @@
 #include "validate/battery/gpu/group_evaluate.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Nodes of made-up groups, and what is said of them: lines "CODE NODE PART METRIC". */

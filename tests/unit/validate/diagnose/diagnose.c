@@ -3,7 +3,6 @@
 #include "tests/unit/tap.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/base/splitmix.h"

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/thread_id.h"

@@ -3,7 +3,6 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

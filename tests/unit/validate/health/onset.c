@@ -2,7 +2,6 @@
 #include "validate/health/onset.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"

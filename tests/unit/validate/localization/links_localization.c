@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Four nodes with two rails at 200 Mb/s on two leaves, on localization. What is measured again is

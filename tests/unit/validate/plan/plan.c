@@ -2,8 +2,6 @@
 #include "validate/plan/model.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "lib/base/splitmix.h"
 #include "tests/unit/tap.h"

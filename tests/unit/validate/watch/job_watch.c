@@ -4,7 +4,6 @@
 #include "validate/watch/judge.h"
 
 #include <arpa/inet.h>
-#include <math.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
