@@ -85,8 +85,7 @@ double machine_benchmark_us(const struct machine *machine, enum collective_kind 
  * text is malloc'd; NULL: out of memory. */
 char *machine_write(const struct machine *machine);
 
-/* name stands before messages: "NAME:LINE: found ..., expected ...". The machine is all zeros where
- * -1 is returned. */
+/* name stands before messages: "NAME:LINE: ...". The machine is all zeros where -1 is returned. */
 int machine_read(const char *text, const char *name, struct machine *machine, struct error *err);
 
 /* Frees what it holds; it is all zeros then. */

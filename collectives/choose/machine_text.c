@@ -3,7 +3,6 @@
 
 #include "collectives/choose/machine.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
  *   copy GBPS
  *   codec TYPE ENCODE_GBPS DECODE_GBPS RATIO BLOCK_US
  *   others SHARE TIMES       of the processors, and how often it was measured
- *   trial KIND ALGORITHM SEGMENT_BYTES BYTES US
+ *   benchmark KIND ALGORITHM SEGMENT_BYTES BYTES US
  *   coded KIND ALGORITHM SEGMENT_BYTES BYTES US
  * Numbers have 17 digits: what is read is what was written. */
 
@@ -71,7 +70,7 @@ char *machine_write(const struct machine *machine)
         const struct machine_benchmark *benchmark = &machine->benchmarks[i];
 
         fprintf(stream, "%s %s %s %zu %zu %.17g\n",
-                benchmark->wire == WIRE_LOSSLESS ? "coded" : "trial",
+                benchmark->wire == WIRE_LOSSLESS ? "coded" : "benchmark",
                 collective_kind_name(benchmark->kind), benchmark->algorithm,
                 benchmark->segment_bytes, benchmark->bytes, benchmark->time_us);
     }
@@ -85,167 +84,96 @@ char *machine_write(const struct machine *machine)
 
 /* ------------------------------------------------------------------------------------- reading */
 
-/* The words of a line, one after the other. */
-struct words {
-    char *rest;
-    const char *last; /* taken, for messages */
-    const char *expected;
-};
-
-static const char *take_word(struct words *words, const char *expected)
+/* All that is left of a line: so many numbers, from 0 on. */
+static bool read_numbers(const char *text, int count, double *numbers)
 {
-    words->expected = expected;
-    words->last = strtok_r(NULL, " ", &words->rest);
-    return words->last;
-}
+    for (int i = 0; i < count; i++) {
+        char *end;
 
-/* A share: from 0 on. */
-static bool take_share(struct words *words, const char *expected, double *number)
-{
-    const char *word = take_word(words, expected);
-    char *end;
-
-    if (word == NULL)
-        return false;
-    *number = strtod(word, &end);
-    return *end == '\0' && isfinite(*number) && *number >= 0 && *number < 1e15;
-}
-
-/* A time, a rate or a ratio: above 0. */
-static bool take_number(struct words *words, const char *expected, double *number)
-{
-    return take_share(words, expected, number) && *number > 0;
-}
-
-static bool take_size(struct words *words, const char *expected, size_t *size)
-{
-    const char *word = take_word(words, expected);
-    char *end;
-
-    if (word == NULL || *word < '0' || *word > '9')
-        return false;
-    errno = 0;
-    *size = strtoull(word, &end, 10);
-    return *end == '\0' && errno == 0 && *size < (size_t)1 << 60;
-}
-
-static bool read_link(struct words *words, struct machine *machine)
-{
-    const char *name = take_word(words, "node, leaf or across");
-    enum link_class class;
-
-    if (name == NULL || !link_class_parse(name, &class))
-        return false;
-    for (int i = 0; i < MACHINE_SIZES; i++)
-        if (!take_number(words, "a time in us", &machine->link_us[class][i]))
+        numbers[i] = strtod(text, &end);
+        if (end == text || !(numbers[i] >= 0 && numbers[i] < 1e15))
             return false;
-    machine->has_link[class] = true;
-    return true;
+        text = end;
+    }
+    return *text == '\0';
 }
 
-static bool read_codec(struct words *words, struct machine *machine)
+static bool read_codec(const char *name, const char *rest, struct machine *machine)
 {
-    const char *name = take_word(words, "bf16, fp16 or fp32");
     enum codec_type type;
+    double numbers[4];
 
-    return name != NULL && codec_type_parse(name, &type) &&
-           take_number(words, "a rate in GB/s", &machine->encode_GBps[type]) &&
-           take_number(words, "a rate in GB/s", &machine->decode_GBps[type]) &&
-           take_number(words, "a ratio", &machine->ratio[type]) &&
-           take_number(words, "a time in us", &machine->block_us[type]);
-}
-
-static bool read_reduce(struct words *words, struct machine *machine)
-{
-    const char *name = take_word(words, "a type of elements");
-    enum element_type type;
-
-    return name != NULL && element_parse(name, &type) &&
-           take_number(words, "a rate in GB/s", &machine->reduce_GBps[type]);
-}
-
-static bool read_background_load(struct words *words, struct machine *machine)
-{
-    size_t measured;
-
-    if (!take_share(words, "a share of the processors", &machine->background_load) ||
-        !take_size(words, "1 or 2", &measured) || measured < 1 || measured > 2)
+    if (!codec_type_parse(name, &type) || !read_numbers(rest, 4, numbers))
         return false;
-    machine->measured = (unsigned)measured;
+    machine->encode_GBps[type] = numbers[0];
+    machine->decode_GBps[type] = numbers[1];
+    machine->ratio[type] = numbers[2];
+    machine->block_us[type] = numbers[3];
     return true;
 }
 
-static bool read_benchmark(struct words *words, enum wire_format wire, struct machine *machine,
-                           bool *is_out_of_memory)
+static bool read_benchmark(const char *name, const char *rest, enum wire_format wire,
+                           struct machine *machine)
 {
     struct machine_benchmark benchmark = {.wire = wire};
-    const char *word = take_word(words, "a collective");
+    double numbers[3];
+    int end = 0;
 
-    if (word == NULL || !collective_kind_parse(word, &benchmark.kind))
+    if (!collective_kind_parse(name, &benchmark.kind) ||
+        sscanf(rest, "%31s%n", benchmark.algorithm, &end) != 1 ||
+        !read_numbers(rest + end, 3, numbers))
         return false;
-    word = take_word(words, "an algorithm");
-    if (word == NULL || strlen(word) >= sizeof benchmark.algorithm)
-        return false;
-    strcpy(benchmark.algorithm, word);
-    if (!take_size(words, "a number of bytes", &benchmark.segment_bytes) ||
-        !take_size(words, "a number of bytes", &benchmark.bytes) ||
-        !take_number(words, "a time in us", &benchmark.time_us))
-        return false;
-    *is_out_of_memory = machine_add_benchmark(machine, &benchmark, NULL) < 0;
-    return !*is_out_of_memory;
+    benchmark.segment_bytes = (size_t)numbers[0];
+    benchmark.bytes = (size_t)numbers[1];
+    benchmark.time_us = numbers[2];
+    return machine_add_benchmark(machine, &benchmark, NULL) == 0;
 }
 
-static bool read_line(char *line, struct words *words, struct machine *machine,
-                      bool *is_out_of_memory)
+static bool read_line(const char *line, struct machine *machine)
 {
-    const char *key = strtok_r(line, " ", &words->rest);
-    bool held;
+    char key[MACHINE_NAME], name[MACHINE_NAME];
+    const char *rest;
+    enum link_class class;
+    enum element_type type;
+    double others[2];
+    int end = 0;
 
-    words->last = key;
-    words->expected = "link, reduce, copy, codec, others, trial or coded";
-    if (key == NULL)
+    if (sscanf(line, "%31s %31s%n", key, name, &end) != 2)
         return false;
-    if (strcmp(key, "link") == 0)
-        held = read_link(words, machine);
-    else if (strcmp(key, "reduce") == 0)
-        held = read_reduce(words, machine);
-    else if (strcmp(key, "copy") == 0)
-        held = take_number(words, "a rate in GB/s", &machine->copy_GBps);
-    else if (strcmp(key, "codec") == 0)
-        held = read_codec(words, machine);
-    else if (strcmp(key, "others") == 0)
-        held = read_background_load(words, machine);
-    else if (strcmp(key, "trial") == 0)
-        held = read_benchmark(words, WIRE_AS_IS, machine, is_out_of_memory);
-    else if (strcmp(key, "coded") == 0)
-        held = read_benchmark(words, WIRE_LOSSLESS, machine, is_out_of_memory);
-    else
-        held = false;
-    return held && take_word(words, "the end of the line") == NULL;
+    rest = line + end;
+    if (strcmp(key, "link") == 0 && link_class_parse(name, &class)) {
+        machine->has_link[class] = true;
+        return read_numbers(rest, MACHINE_SIZES, machine->link_us[class]);
+    }
+    if (strcmp(key, "reduce") == 0)
+        return element_parse(name, &type) && read_numbers(rest, 1, &machine->reduce_GBps[type]);
+    if (strcmp(key, "codec") == 0)
+        return read_codec(name, rest, machine);
+    if (strcmp(key, "benchmark") == 0)
+        return read_benchmark(name, rest, WIRE_AS_IS, machine);
+    if (strcmp(key, "coded") == 0)
+        return read_benchmark(name, rest, WIRE_LOSSLESS, machine);
+    rest = line + strlen(key);
+    if (strcmp(key, "copy") == 0)
+        return read_numbers(rest, 1, &machine->copy_GBps);
+    if (strcmp(key, "others") != 0 || !read_numbers(rest, 2, others))
+        return false;
+    machine->background_load = others[0];
+    machine->measured = (unsigned)others[1];
+    return true;
 }
 
 int machine_read(const char *text, const char *name, struct machine *machine, struct error *err)
 {
-    char *copy = strdup(text), *next = copy;
-    locale_t old, plain;
-    int status = 0;
+    char *copy = strdup(text), *next = copy, *line;
+    locale_t old, plain = plain_locale(&old);
+    int status = copy != NULL ? 0 : error_set(err, "out of memory");
 
     memset(machine, 0, sizeof *machine);
-    if (copy == NULL)
-        return error_set(err, "out of memory");
-    plain = plain_locale(&old);
-    for (int number = 1; status == 0 && *next != '\0'; number++) {
-        char *line = next, *end = strchrnul(line, '\n');
-        bool is_out_of_memory = false;
-        struct words words = {0};
-
-        next = *end != '\0' ? end + 1 : end;
-        *end = '\0';
-        if (!read_line(line, &words, machine, &is_out_of_memory))
-            status = is_out_of_memory
-                         ? error_set(err, "out of memory")
-                         : error_set(err, "%s:%d: found \"%.64s\", expected %s", name, number,
-                                     words.last != NULL ? words.last : "", words.expected);
+    for (int number = 1; status == 0 && next != NULL && *next != '\0'; number++) {
+        line = strsep(&next, "\n");
+        if (!read_line(line, machine))
+            status = error_set(err, "%s:%d: \"%.64s\" is no figure", name, number, line);
     }
     put_back_locale(plain, old);
     free(copy);

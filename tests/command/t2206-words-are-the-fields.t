@@ -51,8 +51,6 @@ verbs='tell|tells|say|says|hear|hears|ask'
 
 # PATH WORD reason
 stays='
-collectives/choose/machine_text.c trial a keyword of files that older versions wrote
-tests/unit/collectives/choose.c trial the same
 collectives/codec/ crowded a cell of a table with more symbols than it has room for
 tests/unit/collectives/codec.c crowded the same
 tests/rdma/ neighbour a command of iproute2

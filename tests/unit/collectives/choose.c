@@ -286,23 +286,21 @@ static void test_text(void)
     free(text);
     is_int(machine_read("", "f", &machine, NULL), 0, "nothing measured is a machine too");
 
-    refused("ring 1\n",
-            "f:1: found \"ring\", expected link, reduce, copy, codec, others, trial or coded");
-    refused("copy 1\ncopy fast\n", "f:2: found \"fast\", expected a rate in GB/s");
-    refused("copy -1\n", "f:1: found \"-1\", expected a rate in GB/s");
-    refused("copy nan\n", "f:1: found \"nan\", expected a rate in GB/s");
-    refused("copy 1 2\n", "f:1: found \"2\", expected the end of the line");
-    refused("link near 1 2 3 4 5 6\n", "f:1: found \"near\", expected node, leaf or across");
-    refused("link node 1 2 3 4 5\n", "f:1: found \"\", expected a time in us");
-    refused("others 0.5 0\n", "f:1: found \"0\", expected 1 or 2");
-    refused("reduce fp8 1\n", "f:1: found \"fp8\", expected a type of elements");
-    refused("trial allreduce ring 0 8 1\ntrial allreduce ring -1 8 1\n",
-            "f:2: found \"-1\", expected a number of bytes");
-    refused("trial allreduce ring 0 99999999999999999999 1\n",
-            "f:1: found \"99999999999999999999\", expected a number of bytes");
-    refused("trial allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\n",
-            "f:1: found \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", expected an algorithm");
-    refused("\n", "f:1: found \"\", expected link, reduce, copy, codec, others, trial or coded");
+    refused("ring 1\n", "f:1: \"ring 1\" is no figure");
+    refused("copy 1\ncopy fast\n", "f:2: \"copy fast\" is no figure");
+    refused("copy -1\n", "f:1: \"copy -1\" is no figure");
+    refused("copy nan\n", "f:1: \"copy nan\" is no figure");
+    refused("copy 1 2\n", "f:1: \"copy 1 2\" is no figure");
+    refused("link near 1 2 3 4 5 6\n", "f:1: \"link near 1 2 3 4 5 6\" is no figure");
+    refused("link node 1 2 3 4 5\n", "f:1: \"link node 1 2 3 4 5\" is no figure");
+    refused("reduce fp8 1\n", "f:1: \"reduce fp8 1\" is no figure");
+    refused("benchmark allreduce ring 0 8 1\nbenchmark allreduce ring -1 8 1\n",
+            "f:2: \"benchmark allreduce ring -1 8 1\" is no figure");
+    refused("coded allreduce ring 0 99999999999999999999 1\n",
+            "f:1: \"coded allreduce ring 0 99999999999999999999 1\" is no figure");
+    refused("coded allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\n",
+            "f:1: \"coded allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\" is no figure");
+    refused("\n", "f:1: \"\" is no figure");
 }
 
 static struct plan_shape allreduce(const struct layout *layout, size_t count)
