@@ -37,6 +37,17 @@ char *text_put(char *text, size_t size, const char *format, ...)
     return text;
 }
 
+struct text_line text_line(const char *format, ...)
+{
+    struct text_line line;
+    va_list values;
+
+    va_start(values, format);
+    vsnprintf(line.text, sizeof line.text, format, values);
+    va_end(values);
+    return line;
+}
+
 int text_join(char *text, size_t size, const char *separator, const char *format, ...)
 {
     size_t length = strlen(text);

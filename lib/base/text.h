@@ -10,6 +10,12 @@
 char *text_put(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* As snprintf(), cut at its size, for an expression: text_line("port %d", number).text. */
+struct text_line {
+    char text[512];
+};
+struct text_line text_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Appends to text as snprintf() does, behind separator where there is a text already. Returns 0, or
  * -1: it did not fit and is cut. size is 1 or more. */
 int text_join(char *text, size_t size, const char *separator, const char *format, ...)

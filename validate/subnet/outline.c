@@ -91,10 +91,8 @@ static void name_item(const struct outline *outline, struct outline_switch *item
 
 static void stand_for(const struct draft *draft, struct outline_switch *item, int device)
 {
-    char name[400];
-
     text_join(item->switches, sizeof item->switches, ", ", "%s",
-              subnet_device_text(draft->subnet, device, name, sizeof name));
+              subnet_device_text(draft->subnet, device).text);
 }
 
 /* The leaf of topology.conf that most of these nodes are under, NULL. */

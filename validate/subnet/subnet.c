@@ -107,11 +107,9 @@ int subnet_link(struct subnet *subnet, struct subnet_port *one, struct subnet_po
                 struct error *err)
 {
     int a = (int)(one - subnet->ports), b = (int)(other - subnet->ports);
-    char text[160], first[160], second[160];
 
     if (a == b)
-        return error_set(err, "%s is listed as cabled to itself",
-                         subnet_port_text(subnet, a, text, sizeof text));
+        return error_set(err, "%s is listed as cabled to itself", subnet_port_text(subnet, a).text);
     if ((one->peer < 0 || one->peer == b) && (other->peer < 0 || other->peer == a)) {
         one->peer = b;
         other->peer = a;
@@ -125,9 +123,8 @@ int subnet_link(struct subnet *subnet, struct subnet_port *one, struct subnet_po
         one = other;
     }
     return error_set(err, "%s is listed as cabled to %s and to %s",
-                     subnet_port_text(subnet, a, text, sizeof text),
-                     subnet_port_text(subnet, one->peer, first, sizeof first),
-                     subnet_port_text(subnet, b, second, sizeof second));
+                     subnet_port_text(subnet, a).text, subnet_port_text(subnet, one->peer).text,
+                     subnet_port_text(subnet, b).text);
 }
 
 double subnet_rate_mbps(struct subnet_rate rate)
@@ -180,55 +177,43 @@ int subnet_speed_of_masks(unsigned mask, unsigned extended, unsigned fdr10)
     return 0;
 }
 
-const char *subnet_rate_text(const struct subnet *subnet, struct subnet_rate rate, char *text,
-                             size_t size)
+struct text_line subnet_rate_text(const struct subnet *subnet, struct subnet_rate rate)
 {
     double gbps = subnet_rate_mbps(rate) / 1000;
 
     if (!(gbps > 0))
-        snprintf(text, size, "unknown");
-    else if (subnet->is_ethernet)
-        snprintf(text, size, "%g Gb/s", gbps);
-    else
-        snprintf(text, size, "%dx %s (%.4g Gb/s)", rate.lanes, speed_name(rate.lane_mbps), gbps);
-    return text;
+        return text_line("unknown");
+    if (subnet->is_ethernet)
+        return text_line("%g Gb/s", gbps);
+    return text_line("%dx %s (%.4g Gb/s)", rate.lanes, speed_name(rate.lane_mbps), gbps);
 }
 
-const char *subnet_device_text(const struct subnet *subnet, int device, char *text, size_t size)
+struct text_line subnet_device_text(const struct subnet *subnet, int device)
 {
     const struct subnet_device *of = &subnet->devices[device];
     const char *name = of->name[0] ? of->name : of->description;
 
     if (of->kind == SUBNET_ADAPTER && of->name[0])
-        snprintf(text, size, "%s %s", of->name, of->adapter);
-    else if (name[0] && strcmp(name, of->id) != 0)
-        snprintf(text, size, "%s (%s)", name, of->id);
-    else
-        snprintf(text, size, "%s", of->id);
-    return text;
+        return text_line("%s %s", of->name, of->adapter);
+    if (name[0] && strcmp(name, of->id) != 0)
+        return text_line("%s (%s)", name, of->id);
+    return text_line("%s", of->id);
 }
 
-const char *subnet_port_label(const struct subnet_port *port, char *text, size_t size)
+struct text_line subnet_port_label(const struct subnet_port *port)
 {
-    if (port->label[0])
-        snprintf(text, size, "%s", port->label);
-    else
-        snprintf(text, size, "port %d", port->number);
-    return text;
+    return port->label[0] ? text_line("%s", port->label) : text_line("port %d", port->number);
 }
 
-const char *subnet_port_text(const struct subnet *subnet, int port, char *text, size_t size)
+struct text_line subnet_port_text(const struct subnet *subnet, int port)
 {
     const struct subnet_port *of = &subnet->ports[port];
     const struct subnet_device *device = &subnet->devices[of->device];
-    char name[400], label[48];
+    struct text_line name = subnet_device_text(subnet, of->device);
 
-    subnet_device_text(subnet, of->device, name, sizeof name);
-    if (device->kind == SUBNET_ADAPTER && device->name[0] && subnet->is_ethernet)
-        snprintf(text, size, "%s %s", device->name, of->label);
-    else if (device->kind == SUBNET_ADAPTER && device->name[0])
-        snprintf(text, size, "%s:%d", name, of->number);
-    else
-        snprintf(text, size, "%s %s", name, subnet_port_label(of, label, sizeof label));
-    return text;
+    if (device->kind != SUBNET_ADAPTER || !device->name[0])
+        return text_line("%s %s", name.text, subnet_port_label(of).text);
+    if (subnet->is_ethernet)
+        return text_line("%s %s", device->name, of->label);
+    return text_line("%s:%d", name.text, of->number);
 }

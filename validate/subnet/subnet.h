@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 
 /* A network as its switches know it: an InfiniBand subnet, or the Ethernet that LLDP shows. Pure
  * data: the loaders in sources/ fill it, then subnet_finish() works out what
@@ -118,8 +119,7 @@ const struct subnet_rail *subnet_attachment(const struct subnet *subnet, int nod
 /* Mb/s of all lanes; 0: not known. */
 double subnet_rate_mbps(struct subnet_rate rate);
 /* "4x HDR (200 Gb/s)", "100 Gb/s"; "unknown". */
-const char *subnet_rate_text(const struct subnet *subnet, struct subnet_rate rate, char *text,
-                             size_t size);
+struct text_line subnet_rate_text(const struct subnet *subnet, struct subnet_rate rate);
 /* 50000 of "HDR"; 0. */
 int subnet_speed_parse(const char *name, size_t length);
 
@@ -132,11 +132,11 @@ int subnet_speed_of_info(const unsigned char *info, enum subnet_speed which);
 int subnet_speed_of_masks(unsigned mask, unsigned extended, unsigned fdr10);
 
 /* "leaf1 (0x0002c903000e0b72)". */
-const char *subnet_device_text(const struct subnet *subnet, int device, char *text, size_t size);
+struct text_line subnet_device_text(const struct subnet *subnet, int device);
 /* "leaf1 (0x0002c903000e0b72) port 5", "n3 mlx5_0:1". */
-const char *subnet_port_text(const struct subnet *subnet, int port, char *text, size_t size);
+struct text_line subnet_port_text(const struct subnet *subnet, int port);
 /* "port 5", "Eth1/5". */
-const char *subnet_port_label(const struct subnet_port *port, char *text, size_t size);
+struct text_line subnet_port_label(const struct subnet_port *port);
 
 /* Reads what `ibnetdiscover` prints (all its options but -l and -g), which is also what ibsim
  * takes; adds to what other files had. Returns 0, or -1 with err "PATH:LINE: ...". subnet is to be

@@ -209,7 +209,7 @@ static int switch_compare(const void *a, const void *b)
 static void print_switches(const struct subnet *subnet)
 {
     size_t *order = calloc(subnet->device_count + 1, sizeof *order), count = 0;
-    char level[24], rate[48];
+    char level[24];
     struct table table = {0};
     bool has_across = false;
 
@@ -232,7 +232,7 @@ static void print_switches(const struct subnet *subnet)
                     level_name(device->level, level), cables.up, cables.down + cables.nodes);
         if (has_across)
             table_cells(&table, "%d", cables.across);
-        table_cells(&table, "%s\t%s", subnet_rate_text(subnet, cables.rate, rate, sizeof rate),
+        table_cells(&table, "%s\t%s", subnet_rate_text(subnet, cables.rate).text,
                     nodes && *nodes ? nodes : "-");
         free(nodes);
     }
@@ -294,14 +294,13 @@ static void print_people(const struct subnet *subnet, const struct topology_conf
 /* Records: doc/records.md. */
 static void write_records(const struct subnet *subnet, const struct subnet_findings *findings)
 {
-    char place[400];
 
     for (size_t i = 0; i < subnet->attachment_count; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
-        struct record record =
-            RECORD(.suite = "topology", .test = "net.topology", .metric = "switch",
-                   .node = subnet->nodes.names[at->node], .part = subnet->rails.names[at->rail],
-                   .message = subnet_port_text(subnet, at->switch_port, place, sizeof place));
+        struct text_line place = subnet_port_text(subnet, at->switch_port);
+        struct record record = RECORD(.suite = "topology", .test = "net.topology",
+                                      .metric = "switch", .node = subnet->nodes.names[at->node],
+                                      .part = subnet->rails.names[at->rail], .message = place.text);
 
         record_write(stdout, &record);
     }

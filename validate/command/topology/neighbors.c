@@ -29,15 +29,13 @@ static void print_people(const struct subnet_neighbors *neighbors)
 {
     const struct subnet unnamed = {.is_ethernet = true};
     struct table table = {0};
-    char rate[48];
 
     table_heading(&table, "INTERFACE\tSWITCH\tID\tPORT\tSPEED");
     for (size_t i = 0; i < neighbors->count; i++) {
         const struct subnet_neighbor *item = &neighbors->items[i];
 
         table_cells(&table, "%s\t%s\t%s\t%s\t%s", item->interface, *item->name ? item->name : "-",
-                    item->chassis, item->port,
-                    subnet_rate_text(&unnamed, item->rate, rate, sizeof rate));
+                    item->chassis, item->port, subnet_rate_text(&unnamed, item->rate).text);
     }
     table_end(&table, stdout, "");
     if (neighbors->count == 0)

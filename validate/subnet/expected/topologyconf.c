@@ -155,12 +155,10 @@ int topology_conf_leaf(const struct topology_conf *conf, const char *node)
     return -1;
 }
 
-const char *topology_conf_place(const struct topology_conf *conf, const struct topology_place *at,
-                                char *text, size_t size)
+struct text_line topology_conf_place(const struct topology_conf *conf,
+                                     const struct topology_place *at)
 {
     if (at->line > 0)
-        snprintf(text, size, "%s line %d", at->file ? at->file : conf->path, at->line);
-    else
-        snprintf(text, size, "%s", conf->path);
-    return text;
+        return text_line("%s line %d", at->file ? at->file : conf->path, at->line);
+    return text_line("%s", conf->path);
 }

@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
+#include "lib/base/text.h"
 
 /* Slurm's topology.conf(5): which nodes are under which leaf switch (topology/tree: SwitchName=
  * Nodes=) or in which block (topology/block: BlockName= Nodes=), and which switches are above which
@@ -52,7 +53,7 @@ int topology_conf_read_yaml(const char *path, struct topology_conf *conf, struct
 int topology_conf_leaf(const struct topology_conf *conf, const char *node);
 
 /* "topology.conf line 3". */
-const char *topology_conf_place(const struct topology_conf *conf, const struct topology_place *at,
-                                char *text, size_t size);
+struct text_line topology_conf_place(const struct topology_conf *conf,
+                                     const struct topology_place *at);
 
 #endif

@@ -16,10 +16,9 @@ struct sense {
     struct subnet_findings *findings;
 };
 
-static const char *place(const struct sense *sense, const struct topology_place *at, char *text,
-                         size_t size)
+static struct text_line place(const struct sense *sense, const struct topology_place *at)
 {
-    return topology_conf_place(sense->conf, at, text, size);
+    return topology_conf_place(sense->conf, at);
 }
 
 static bool is_one_file(const struct topology_place *at, const struct topology_place *other)
@@ -28,13 +27,10 @@ static bool is_one_file(const struct topology_place *at, const struct topology_p
 }
 
 /* "line 3", of another file than that of "other" with its name. */
-static const char *line_text(const struct sense *sense, const struct topology_place *at,
-                             const struct topology_place *other, char *text, size_t size)
+static struct text_line line_text(const struct sense *sense, const struct topology_place *at,
+                                  const struct topology_place *other)
 {
-    if (!is_one_file(at, other))
-        return place(sense, at, text, size);
-    snprintf(text, size, "line %d", at->line);
-    return text;
+    return is_one_file(at, other) ? text_line("line %d", at->line) : place(sense, at);
 }
 
 /* Number i of all: leaves first. */
@@ -46,7 +42,6 @@ static const struct topology_switch *switch_at(const struct topology_conf *conf,
 static void judge_doubles(const struct sense *sense)
 {
     const struct topology_conf *conf = sense->conf;
-    char where[300], first_line[300];
 
     for (size_t i = 1; i < conf->count + conf->switch_count; i++) {
         const char *name = switch_at(conf, i)->name;
@@ -65,8 +60,7 @@ static void judge_doubles(const struct sense *sense)
         subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_FAIL, "", name,
                            "%s has %s a second time, first in %s: slurmctld does not start with "
                            "it; remove or rename one",
-                           place(sense, at, where, sizeof where), name,
-                           line_text(sense, first, at, first_line, sizeof first_line));
+                           place(sense, at).text, name, line_text(sense, first, at).text);
     }
 }
 
@@ -82,7 +76,6 @@ static int parent_of(const struct topology_conf *conf, const char *name)
 static void judge_loops(const struct sense *sense)
 {
     const struct topology_conf *conf = sense->conf;
-    char where[300];
 
     for (size_t i = 0; i < conf->switch_count; i++) {
         int at = (int)i;
@@ -99,8 +92,7 @@ static void judge_loops(const struct sense *sense)
         subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_FAIL, "", conf->switches[i].name,
                            "%s has %s above itself: slurmctld does not start with it; correct its "
                            "Switches= or those of the switches below it",
-                           place(sense, &conf->switches[i].at, where, sizeof where),
-                           conf->switches[i].name);
+                           place(sense, &conf->switches[i].at).text, conf->switches[i].name);
     }
 }
 
@@ -111,7 +103,7 @@ static void judge_shared(const struct sense *sense, size_t leaf)
     const struct hostlist *nodes = &conf->leaves[leaf].below;
     struct hostlist shared = {0};
     int other = -1;
-    char where[300], line[300], *folded;
+    char *folded;
 
     for (size_t i = 0; i < nodes->count; i++) {
         int node = subnet_node(sense->subnet, nodes->names[i]);
@@ -126,15 +118,14 @@ static void judge_shared(const struct sense *sense, size_t leaf)
     }
     folded = shared.count > 0 ? hostlist_fold(&shared) : NULL;
     if (folded)
-        subnet_finding_add(
-            sense->findings, SUBNET_CONF, VERDICT_WARN, "", conf->leaves[leaf].name,
-            "%s has %.200s under %s, %s has %s under %s too: leave %s in the line "
-            "where the cable is",
-            place(sense, &conf->leaves[leaf].at, where, sizeof where), folded,
-            conf->leaves[leaf].name,
-            line_text(sense, &conf->leaves[other].at, &conf->leaves[leaf].at, line, sizeof line),
-            shared.count == 1 ? "it" : "them", conf->leaves[other].name,
-            shared.count == 1 ? "it" : "them");
+        subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN, "", conf->leaves[leaf].name,
+                           "%s has %.200s under %s, %s has %s under %s too: leave %s in the line "
+                           "where the cable is",
+                           place(sense, &conf->leaves[leaf].at).text, folded,
+                           conf->leaves[leaf].name,
+                           line_text(sense, &conf->leaves[other].at, &conf->leaves[leaf].at).text,
+                           shared.count == 1 ? "it" : "them", conf->leaves[other].name,
+                           shared.count == 1 ? "it" : "them");
     free(folded);
     hostlist_clear(&shared);
 }
@@ -161,7 +152,7 @@ static void judge_left_out(const struct sense *sense, size_t leaf)
     const struct subnet *subnet = sense->subnet;
     const struct topology_switch *of = &sense->conf->leaves[leaf];
     struct hostlist out = {0};
-    char where[300], *folded;
+    char *folded;
     int last = -1;
 
     for (size_t i = 0; i < subnet->attachment_count && of->below.count > 0; i++) {
@@ -182,7 +173,7 @@ static void judge_left_out(const struct sense *sense, size_t leaf)
                            "topology.conf: add %s to %s",
                            folded, out.count == 1 ? "is" : "are", of->name,
                            out.count == 1 ? "is" : "are", out.count == 1 ? "it" : "them",
-                           place(sense, &of->at, where, sizeof where));
+                           place(sense, &of->at).text);
     free(folded);
     hostlist_clear(&out);
 }
@@ -191,7 +182,6 @@ static void judge_left_out(const struct sense *sense, size_t leaf)
 static void judge_lone(const struct sense *sense, size_t leaf)
 {
     const struct topology_conf *conf = sense->conf;
-    char where[300];
 
     if (conf->switch_count == 0 || parent_of(conf, conf->leaves[leaf].name) >= 0)
         return;
@@ -209,7 +199,7 @@ static void judge_lone(const struct sense *sense, size_t leaf)
                 "%s has %s, which is under no other switch though cables join it to "
                 "%s: Slurm gives no job nodes of both; add it to the Switches= of "
                 "%s",
-                place(sense, &conf->leaves[leaf].at, where, sizeof where), conf->leaves[leaf].name,
+                place(sense, &conf->leaves[leaf].at).text, conf->leaves[leaf].name,
                 conf->leaves[i].name, conf->switches[parent_of(conf, conf->leaves[i].name)].name);
             return;
         }
@@ -236,7 +226,6 @@ static void judge_label(const struct sense *sense, size_t leaf)
     const struct subnet *subnet = sense->subnet;
     const struct topology_conf *conf = sense->conf;
     const char *own = conf->leaves[leaf].name;
-    char where[300], line[300], name[400];
 
     for (size_t rail = 0; rail < subnet->rails.count && !is_own_label(sense, leaf); rail++) {
         int device = sense->groups->groups[leaf].leaves[rail];
@@ -250,13 +239,12 @@ static void judge_label(const struct sense *sense, size_t leaf)
                 strcmp(subnet->devices[other].name, own) != 0 ||
                 (i < leaf && strcmp(conf->leaves[i].name, subnet->devices[device].name) == 0))
                 continue;
-            subnet_finding_add(
-                sense->findings, SUBNET_CONF, VERDICT_WARN, "", own,
-                "%s calls the switch of its nodes %s, but that calls itself %.120s, "
-                "and %s is the switch of the nodes of %s: correct the names",
-                place(sense, &conf->leaves[leaf].at, where, sizeof where), own,
-                subnet_device_text(subnet, device, name, sizeof name), own,
-                line_text(sense, &conf->leaves[i].at, &conf->leaves[leaf].at, line, sizeof line));
+            subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN, "", own,
+                               "%s calls the switch of its nodes %s, but that calls itself %.120s, "
+                               "and %s is the switch of the nodes of %s: correct the names",
+                               place(sense, &conf->leaves[leaf].at).text, own,
+                               subnet_device_text(subnet, device).text, own,
+                               line_text(sense, &conf->leaves[i].at, &conf->leaves[leaf].at).text);
             return;
         }
     }
@@ -266,7 +254,6 @@ static void judge_label(const struct sense *sense, size_t leaf)
 static void judge_split(const struct sense *sense, size_t leaf)
 {
     const struct topology_conf *conf = sense->conf;
-    char where[300], line[300];
 
     for (size_t i = 0; i < leaf; i++) {
         size_t same = 0, other = 0;
@@ -282,13 +269,12 @@ static void judge_split(const struct sense *sense, size_t leaf)
         }
         if (same == 0 || other > 0)
             continue;
-        subnet_finding_add(
-            sense->findings, SUBNET_CONF, VERDICT_WARN, "", conf->leaves[leaf].name,
-            "%s has %s, whose nodes are cabled to the switches of %s in %s: Slurm "
-            "places jobs as if these were apart; make them one line",
-            place(sense, &conf->leaves[leaf].at, where, sizeof where), conf->leaves[leaf].name,
-            conf->leaves[i].name,
-            line_text(sense, &conf->leaves[i].at, &conf->leaves[leaf].at, line, sizeof line));
+        subnet_finding_add(sense->findings, SUBNET_CONF, VERDICT_WARN, "", conf->leaves[leaf].name,
+                           "%s has %s, whose nodes are cabled to the switches of %s in %s: Slurm "
+                           "places jobs as if these were apart; make them one line",
+                           place(sense, &conf->leaves[leaf].at).text, conf->leaves[leaf].name,
+                           conf->leaves[i].name,
+                           line_text(sense, &conf->leaves[i].at, &conf->leaves[leaf].at).text);
         return;
     }
 }

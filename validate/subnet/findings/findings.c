@@ -86,11 +86,10 @@ int subnet_judge(const struct subnet *subnet, const struct topology_conf *conf,
     return -1;
 }
 
-const char *subnet_free_port(const struct subnet *subnet, int leaf, char *text, size_t size)
+struct text_line subnet_free_port(const struct subnet *subnet, int leaf)
 {
     const struct subnet_device *device = &subnet->devices[leaf];
     int first = 0, last = 0, end, free_port = 0, free_count = 0;
-    char label[48];
 
     for (int number = 1; number <= device->port_count; number++) {
         int other = subnet_beyond(subnet, subnet_port(subnet, leaf, number));
@@ -110,9 +109,8 @@ const char *subnet_free_port(const struct subnet *subnet, int leaf, char *text, 
             if (number > first && number < last)
                 break;
         }
-    text[0] = '\0';
-    if (free_port && free_count <= 1)
-        snprintf(text, size, ", its %s is empty",
-                 subnet_port_label(subnet_port(subnet, leaf, free_port), label, sizeof label));
-    return text;
+    if (!free_port || free_count > 1)
+        return (struct text_line){""};
+    return text_line(", its %s is empty",
+                     subnet_port_label(subnet_port(subnet, leaf, free_port)).text);
 }

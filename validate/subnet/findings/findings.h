@@ -98,6 +98,6 @@ void subnet_judge_rates(const struct subnet *subnet, struct subnet_findings *fin
 bool subnet_is_double(const struct subnet *subnet, size_t i);
 
 /* ", its port 7 is empty", when one port among those of nodes is; else "". */
-const char *subnet_free_port(const struct subnet *subnet, int leaf, char *text, size_t size);
+struct text_line subnet_free_port(const struct subnet *subnet, int leaf);
 
 #endif

@@ -10,20 +10,17 @@
 /* "r3-1 port 6, r3-2": switches that lack a cable, with the port that is empty where it is one. */
 static void name_poor(const struct tier *tier, const int *poor, int count, char *text, size_t size)
 {
-    char port[64];
-
     text[0] = '\0';
     for (int i = 0; i < count; i++)
         text_join(text, size, ", ", "%.63s%s", tier_device(tier, poor[i])->name,
-                  tier_empty_port(tier->subnet, tier->lower[poor[i]], port, sizeof port));
+                  tier_empty_port(tier->subnet, tier->lower[poor[i]]).text);
 }
 
 static void report(struct tier *tier, int poor, int usual, const char *text)
 {
-    char name[400];
-    struct subnet_finding *finding = subnet_finding_add(
-        tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "",
-        subnet_device_text(tier->subnet, tier->lower[poor], name, sizeof name), "%s", text);
+    struct subnet_finding *finding =
+        subnet_finding_add(tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "",
+                           subnet_device_text(tier->subnet, tier->lower[poor]).text, "%s", text);
 
     finding->value = tier->across[poor];
     finding->limit = usual;
@@ -36,29 +33,29 @@ static const char *cables(int count)
 
 static void report_one(struct tier *tier, int poor, int usual, int times)
 {
-    char text[600], name[400], port[64];
+    struct text_line port = tier_empty_port(tier->subnet, tier->lower[poor]);
+    char text[600];
 
-    tier_empty_port(tier->subnet, tier->lower[poor], port, sizeof port);
     snprintf(text, sizeof text,
              "%.120s has %d %s to other switches, %d of %d like it have %d: check its cables to "
              "them%s%s%s",
-             subnet_device_text(tier->subnet, tier->lower[poor], name, sizeof name),
-             tier->across[poor], cables(tier->across[poor]), times, tier->lower_count, usual,
-             *port ? " (its" : "", port, *port ? " is empty)" : "");
+             subnet_device_text(tier->subnet, tier->lower[poor]).text, tier->across[poor],
+             cables(tier->across[poor]), times, tier->lower_count, usual, *port.text ? " (its" : "",
+             port.text, *port.text ? " is empty)" : "");
     report(tier, poor, usual, text);
 }
 
 /* Two that lack one each lack the same. */
 static void report_two(struct tier *tier, const int *poor, int usual, int times)
 {
-    char text[600], one[400], other[400], ports[300];
+    char text[600], ports[300];
 
     name_poor(tier, poor, 2, ports, sizeof ports);
     snprintf(text, sizeof text,
              "%.120s and %.120s have %d %s to other switches each, %d of %d like them have %d: "
              "check the cable between them (%s)",
-             subnet_device_text(tier->subnet, tier->lower[poor[0]], one, sizeof one),
-             subnet_device_text(tier->subnet, tier->lower[poor[1]], other, sizeof other), usual - 1,
+             subnet_device_text(tier->subnet, tier->lower[poor[0]]).text,
+             subnet_device_text(tier->subnet, tier->lower[poor[1]]).text, usual - 1,
              cables(usual - 1), times, tier->lower_count, usual, ports);
     report(tier, poor[0], usual, text);
 }

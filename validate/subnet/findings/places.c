@@ -46,20 +46,14 @@ static const char *rail_name(const struct hunt *hunt, const struct stray *stray)
 }
 
 /* "topology.conf line 3 has n6 under leaf1". */
-static const char *describe_reason(const struct hunt *hunt, const struct stray *stray, char *text,
-                                   size_t size)
+static struct text_line describe_reason(const struct hunt *hunt, const struct stray *stray)
 {
     const struct subnet_group *group = group_of(hunt, stray->node);
-    char place[300];
 
-    if (group->leaf)
-        snprintf(text, size, "%s has %s under %s",
-                 topology_conf_place(hunt->conf, &group->leaf->at, place, sizeof place),
-                 node_name(hunt, stray), group->leaf->name);
-    else
-        snprintf(text, size, "the other %d nodes of its group have it there",
-                 group->node_count - 1);
-    return text;
+    if (!group->leaf)
+        return text_line("the other %d nodes of its group have it there", group->node_count - 1);
+    return text_line("%s has %s under %s", topology_conf_place(hunt->conf, &group->leaf->at).text,
+                     node_name(hunt, stray), group->leaf->name);
 }
 
 static struct subnet_finding *add(struct hunt *hunt, struct stray *stray, const char *text)
@@ -86,12 +80,11 @@ static bool is_permutation(const struct stray *strays, size_t count)
 
 static void report_crossed(struct hunt *hunt, struct stray *strays, size_t count)
 {
-    char places[480] = "", place[400];
+    char places[480] = "";
 
     for (size_t i = 0; i < count; i++) {
         text_join(places, sizeof places, i + 1 == count ? " and " : ", ", "%s is on %s",
-                  rail_name(hunt, &strays[i]),
-                  subnet_port_text(hunt->subnet, strays[i].port, place, sizeof place));
+                  rail_name(hunt, &strays[i]), subnet_port_text(hunt->subnet, strays[i].port).text);
         strays[i].is_told = true;
     }
     subnet_finding_add(hunt->findings, SUBNET_CROSSED, VERDICT_FAIL, node_name(hunt, strays), "",
@@ -167,22 +160,21 @@ static struct stray *find_partner(const struct hunt *hunt, const struct stray *s
 
 static void report_swapped(struct hunt *hunt, struct stray *one, struct stray *other)
 {
-    char text[600], first[400], second[400], reason[320];
+    struct text_line reason = describe_reason(hunt, one);
+    char text[600];
 
-    describe_reason(hunt, one, reason, sizeof reason);
     if (one->rail < 0)
         snprintf(text, sizeof text,
                  "%s and %s are in each other's place with all their rails (%s): swap their "
                  "cables, or their names",
-                 node_name(hunt, one), node_name(hunt, other), reason);
+                 node_name(hunt, one), node_name(hunt, other), reason.text);
     else
         snprintf(text, sizeof text,
                  "%s %s and %s %s are in each other's place, on %.120s and %.120s (%s): swap the "
                  "two cables%s",
                  node_name(hunt, one), rail_name(hunt, one), node_name(hunt, other),
-                 rail_name(hunt, other),
-                 subnet_port_text(hunt->subnet, one->port, first, sizeof first),
-                 subnet_port_text(hunt->subnet, other->port, second, sizeof second), reason,
+                 rail_name(hunt, other), subnet_port_text(hunt->subnet, one->port).text,
+                 subnet_port_text(hunt->subnet, other->port).text, reason.text,
                  hunt->conf ? ", or correct topology.conf" : "");
     snprintf(add(hunt, one, text)->peer, sizeof hunt->findings->items->peer, "%s",
              node_name(hunt, other));
@@ -193,14 +185,14 @@ static void report_whole_node(struct hunt *hunt, struct stray *stray)
 {
     const struct subnet_group *home = &hunt->groups->groups[stray->home],
                               *found = &hunt->groups->groups[stray->found];
-    char text[600], reason[320];
+    char text[600];
 
     if (home->leaf && found->leaf)
         snprintf(text, sizeof text,
                  "%s is under %s with all its rails, it belongs under %s (%s): move its cables, or "
                  "correct topology.conf",
                  node_name(hunt, stray), found->leaf->name, home->leaf->name,
-                 describe_reason(hunt, stray, reason, sizeof reason));
+                 describe_reason(hunt, stray).text);
     else
         snprintf(text, sizeof text, "%s is on the switches of another group with all its rails",
                  node_name(hunt, stray));
@@ -210,21 +202,21 @@ static void report_whole_node(struct hunt *hunt, struct stray *stray)
 static void report_misplaced(struct hunt *hunt, struct stray *stray)
 {
     const struct subnet_device *device = &hunt->subnet->devices[stray->found];
-    char text[600], place[400], home[400], port[96], reason[320];
+    struct text_line place = subnet_port_text(hunt->subnet, stray->port);
+    char text[600];
 
-    subnet_port_text(hunt->subnet, stray->port, place, sizeof place);
     if (stray->home < 0)
         snprintf(text, sizeof text,
                  "%s %s is on %s, a switch that joins leaves: move its cable to a leaf",
-                 node_name(hunt, stray), rail_name(hunt, stray), place);
+                 node_name(hunt, stray), rail_name(hunt, stray), place.text);
     else
         snprintf(text, sizeof text,
                  "%s %s is on %.130s%s, it belongs on %.130s (%s): move its cable there%s%s",
-                 node_name(hunt, stray), rail_name(hunt, stray), place,
+                 node_name(hunt, stray), rail_name(hunt, stray), place.text,
                  device->level > 0 ? ", a switch that joins leaves" : "",
-                 subnet_device_text(hunt->subnet, stray->home, home, sizeof home),
-                 describe_reason(hunt, stray, reason, sizeof reason),
-                 subnet_free_port(hunt->subnet, stray->home, port, sizeof port),
+                 subnet_device_text(hunt->subnet, stray->home).text,
+                 describe_reason(hunt, stray).text,
+                 subnet_free_port(hunt->subnet, stray->home).text,
                  hunt->conf ? ", or correct topology.conf" : "");
     add(hunt, stray, text);
 }
@@ -291,36 +283,34 @@ static struct split find_split(const struct hunt *hunt, const struct subnet_grou
 }
 
 /* "n3", of several "8". */
-static const char *split_nodes(const struct hunt *hunt, const struct split *split, int leaf,
-                               int count, char *text, size_t size)
+static struct text_line split_nodes(const struct hunt *hunt, const struct split *split, int leaf,
+                                    int count)
 {
     const struct subnet *subnet = hunt->subnet;
 
-    snprintf(text, size, "%d", count);
     for (size_t i = 0; count == 1 && i < subnet->attachment_count; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
 
         if (at->rail == split->rail && at->leaf == leaf && group_of(hunt, at->node) == split->group)
-            snprintf(text, size, "%s", subnet->nodes.names[at->node]);
+            return text_line("%s", subnet->nodes.names[at->node]);
     }
-    return text;
+    return text_line("%d", count);
 }
 
 static void report_split(struct hunt *hunt, const struct split *split)
 {
     const struct topology_switch *leaf = split->group->leaf;
-    char one[400], other[400], place[300], some[64], others[64];
 
     subnet_finding_add(
         hunt->findings, SUBNET_CONF, VERDICT_WARN, "", leaf->name,
         "%s puts %d nodes under %s, but %s of %s is on %.120s and of %s on %.120s: correct "
         "topology.conf, or the cables",
-        topology_conf_place(hunt->conf, &leaf->at, place, sizeof place), split->group->node_count,
-        leaf->name, hunt->subnet->rails.names[split->rail],
-        split_nodes(hunt, split, split->first, split->first_count, some, sizeof some),
-        subnet_device_text(hunt->subnet, split->first, one, sizeof one),
-        split_nodes(hunt, split, split->second, split->second_count, others, sizeof others),
-        subnet_device_text(hunt->subnet, split->second, other, sizeof other));
+        topology_conf_place(hunt->conf, &leaf->at).text, split->group->node_count, leaf->name,
+        hunt->subnet->rails.names[split->rail],
+        split_nodes(hunt, split, split->first, split->first_count).text,
+        subnet_device_text(hunt->subnet, split->first).text,
+        split_nodes(hunt, split, split->second, split->second_count).text,
+        subnet_device_text(hunt->subnet, split->second).text);
 }
 
 /* Every leaf that is split once, whatever its number of rails; of two that are split over the same

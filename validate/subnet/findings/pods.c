@@ -102,10 +102,8 @@ static bool leads_up_elsewhere(const struct tier *tier, const struct pods *pods,
 /* Appends "port 7" to a list. */
 static void list_port(const struct tier *tier, int i, int number, char *text, size_t size)
 {
-    const struct subnet_port *port = subnet_port(tier->subnet, tier->lower[i], number);
-    char label[48];
-
-    text_join(text, size, ", ", "%s", subnet_port_label(port, label, sizeof label));
+    text_join(text, size, ", ", "%s",
+              subnet_port_label(subnet_port(tier->subnet, tier->lower[i], number)).text);
 }
 
 /* A pod whose switches have fewer uplinks than those of most others, from ports that go up there.
@@ -114,8 +112,9 @@ static void judge_pod(struct tier *tier, const struct pods *pods, int which)
 {
     const struct pod *pod = &pods->items[which];
     int count = 0, times, usual, empty = 0;
-    char ports[200] = "", name[400];
+    char ports[200] = "";
     struct subnet_finding *finding;
+    struct text_line name;
 
     for (int i = 0; i < pods->count; i++)
         if (i != which)
@@ -130,13 +129,13 @@ static void judge_pod(struct tier *tier, const struct pods *pods, int which)
         }
     if (empty == 0)
         return;
+    name = subnet_device_text(tier->subnet, tier->lower[pod->first]);
     finding = subnet_finding_add(
-        tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name,
+        tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name.text,
         "all %d switches like %.120s have %d uplink%s, those of %d of %d other groups have "
         "%d: %.190s %s empty on all of them: see whether the switch above, to which %s, is off",
-        pod->count, subnet_device_text(tier->subnet, tier->lower[pod->first], name, sizeof name),
-        pod->up, text_plural(pod->up), times, count, usual, ports, empty == 1 ? "is" : "are",
-        empty == 1 ? "that leads" : "these lead");
+        pod->count, name.text, pod->up, text_plural(pod->up), times, count, usual, ports,
+        empty == 1 ? "is" : "are", empty == 1 ? "that leads" : "these lead");
     finding->value = pod->up;
     finding->limit = usual;
 }

@@ -36,7 +36,7 @@ static bool is_anybodys(const struct subnet *subnet, const struct subnet_port *p
  */
 static bool describe_home(const struct subnet *subnet, int leaf, char *text, size_t size)
 {
-    char device[400], port[96], unnamed[120] = "", label[48];
+    char unnamed[120] = "";
 
     text[0] = '\0';
     if (leaf < 0)
@@ -45,14 +45,11 @@ static bool describe_home(const struct subnet *subnet, int leaf, char *text, siz
         const struct subnet_port *at = subnet_port(subnet, leaf, number);
 
         if (is_anybodys(subnet, at))
-            text_join(unnamed, sizeof unnamed, ", ", "%s",
-                      subnet_port_label(at, label, sizeof label));
+            text_join(unnamed, sizeof unnamed, ", ", "%s", subnet_port_label(at).text);
     }
-    snprintf(text, size, "; it belongs on %s%s%s%s%s",
-             subnet_device_text(subnet, leaf, device, sizeof device),
+    snprintf(text, size, "; it belongs on %s%s%s%s%s", subnet_device_text(subnet, leaf).text,
              *unnamed ? ", where adapters without a node's name of their own are (" : "", unnamed,
-             *unnamed ? ")" : "",
-             *unnamed ? "" : subnet_free_port(subnet, leaf, port, sizeof port));
+             *unnamed ? ")" : "", *unnamed ? "" : subnet_free_port(subnet, leaf).text);
     return *unnamed;
 }
 
@@ -71,7 +68,7 @@ static void judge_doubles(const struct subnet *subnet, struct subnet_findings *f
 {
     for (size_t i = 0, end; i < subnet->attachment_count; i = end) {
         const struct subnet_rail *at = &subnet->attachments[i];
-        char places[300] = "", place[400];
+        char places[300] = "";
 
         for (end = i + 1; end < subnet->attachment_count &&
                           subnet->attachments[end].node == at->node &&
@@ -80,9 +77,8 @@ static void judge_doubles(const struct subnet *subnet, struct subnet_findings *f
         if (end - i == 1)
             continue;
         for (size_t k = i; k < end; k++)
-            text_join(
-                places, sizeof places, k + 1 == end ? " and " : ", ", "%.100s",
-                subnet_port_text(subnet, subnet->attachments[k].switch_port, place, sizeof place));
+            text_join(places, sizeof places, k + 1 == end ? " and " : ", ", "%.100s",
+                      subnet_port_text(subnet, subnet->attachments[k].switch_port).text);
         subnet_finding_add(
             findings, SUBNET_NAMES, VERDICT_WARN, subnet->nodes.names[at->node],
             subnet->rails.names[at->rail],
@@ -132,9 +128,9 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
 {
     const struct topology_switch *leaf = group->leaf;
     struct hostlist absent = {0};
-    char *folded, home[560], place[300];
+    struct text_line place = topology_conf_place(conf, &leaf->at);
+    char *folded, home[560];
 
-    topology_conf_place(conf, &leaf->at, place, sizeof place);
     for (size_t i = 0; i < leaf->below.count; i++)
         if (subnet_node(subnet, leaf->below.names[i]) < 0 &&
             hostlist_append(&absent, leaf->below.names[i]) != 0)
@@ -145,7 +141,7 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
             findings, SUBNET_MISSING, VERDICT_FAIL, "", leaf->name,
             "%s: none of its %zu nodes (%.200s) is in the subnet: see whether the switch is "
             "powered and its uplinks are in (%s)",
-            leaf->name, absent.count, folded ? folded : "?", place)
+            leaf->name, absent.count, folded ? folded : "?", place.text)
             ->value = (double)absent.count;
         free(folded);
     } else {
@@ -158,7 +154,7 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
                 "%s is not in the %s%s (%s expects it under %s): see whether it is powered, its "
                 "%s and its cable plugged in%s",
                 absent.names[i], subnet->is_ethernet ? "network that LLDP shows" : "subnet",
-                is_nameless ? ", or without its name" : "", place, leaf->name,
+                is_nameless ? ", or without its name" : "", place.text, leaf->name,
                 subnet->is_ethernet ? "lldpd running" : "driver loaded", home);
     }
     hostlist_clear(&absent);

@@ -124,9 +124,8 @@ static struct link *collect(const struct subnet *subnet, size_t *count)
     return links;
 }
 
-static const char *link_text(const struct subnet *subnet, int port, char *text, size_t size)
+static struct text_line link_text(const struct subnet *subnet, int port)
 {
-    char one[400], other[400];
     int peer = subnet->ports[port].peer;
 
     /* the node first: that is whom it concerns */
@@ -136,9 +135,8 @@ static const char *link_text(const struct subnet *subnet, int port, char *text, 
         port = peer;
         peer = keep;
     }
-    snprintf(text, size, "%.120s - %.120s", subnet_port_text(subnet, port, one, sizeof one),
-             subnet_port_text(subnet, peer, other, sizeof other));
-    return text;
+    return text_line("%.120s - %.120s", subnet_port_text(subnet, port).text,
+                     subnet_port_text(subnet, peer).text);
 }
 
 /* What an end may do at most: of what is enabled and of what both ends know. */
@@ -192,7 +190,6 @@ static bool describe_errors(const struct subnet *subnet, int port, char *text, s
                             bool *is_cable, double *worst)
 {
     int ends[] = {port, subnet->ports[port].peer};
-    char place[400];
 
     text[0] = '\0';
     *is_cable = false;
@@ -212,36 +209,36 @@ static bool describe_errors(const struct subnet *subnet, int port, char *text, s
                 *worst = (double)count;
         }
         if (!is_first)
-            text_join(text, size, " ", "at %.90s",
-                      subnet_port_text(subnet, ends[i], place, sizeof place));
+            text_join(text, size, " ", "at %.90s", subnet_port_text(subnet, ends[i]).text);
     }
     return *text;
 }
 
 /* Whose it is: returns the node, and part is its rail; or "", and part is the switch's port. */
-static const char *attribute(const struct subnet *subnet, int port, char **part, char *text,
-                             size_t size)
+static const char *attribute(const struct subnet *subnet, int port, struct text_line *text,
+                             const char **part)
 {
     int peer = subnet->ports[port].peer;
     const struct subnet_device *device = &subnet->devices[subnet->ports[peer].device];
     bool is_node = device->kind == SUBNET_ADAPTER && device->name[0];
 
-    subnet_port_text(subnet, is_node ? peer : port, text, size);
-    *part = is_node ? text + strlen(device->name) + 1 : text;
+    *text = subnet_port_text(subnet, is_node ? peer : port);
+    *part = is_node ? text->text + strlen(device->name) + 1 : text->text;
     return is_node ? device->name : "";
 }
 
 static void judge_errors(const struct subnet *subnet, int port, struct subnet_findings *findings)
 {
-    char errors[300], link[300], text[400], *part;
-    const char *node = attribute(subnet, port, &part, text, sizeof text);
+    struct text_line text;
+    const char *part, *node = attribute(subnet, port, &text, &part);
+    char errors[300];
     bool is_cable;
     double worst;
 
     if (describe_errors(subnet, port, errors, sizeof errors, &is_cable, &worst))
         subnet_finding_add(
             findings, SUBNET_ERRORS, VERDICT_WARN, node, part, "%s has counted %s: %s",
-            link_text(subnet, port, link, sizeof link), errors,
+            link_text(subnet, port).text, errors,
             is_cable ? "reseat or replace the cable, clear the counters and look again"
                      : "the other end does not take packets in time: look for congestion or a node "
                        "that hangs")
@@ -254,22 +251,22 @@ static void report_rate(const struct subnet *subnet, const struct link *link, do
     const struct subnet_port *port = &subnet->ports[link->port];
     struct subnet_rate active = rate_least(port->active, subnet->ports[port->peer].active);
     int end = limited_end(subnet, link->port, limit);
-    char name[300], rate[48], allowed[48], place[400], cause[200], errors[300], text[400], *part;
-    const char *node = attribute(subnet, link->port, &part, text, sizeof text);
+    struct text_line text;
+    const char *part, *node = attribute(subnet, link->port, &text, &part);
+    char cause[200], errors[300];
     struct subnet_finding *finding;
     bool is_cable;
     double worst;
 
     if (end >= 0)
         snprintf(cause, sizeof cause, "%.100s allows no more than %s: look at its settings",
-                 subnet_port_text(subnet, end, place, sizeof place),
-                 subnet_rate_text(subnet, subnet->ports[end].enabled, allowed, sizeof allowed));
+                 subnet_port_text(subnet, end).text,
+                 subnet_rate_text(subnet, subnet->ports[end].enabled).text);
     else
         snprintf(cause, sizeof cause, "reseat or replace the cable");
-    finding =
-        subnet_finding_add(findings, SUBNET_RATE, verdict, node, part, "%s runs at %s, %s: %s",
-                           link_text(subnet, link->port, name, sizeof name),
-                           subnet_rate_text(subnet, active, rate, sizeof rate), against, cause);
+    finding = subnet_finding_add(findings, SUBNET_RATE, verdict, node, part,
+                                 "%s runs at %s, %s: %s", link_text(subnet, link->port).text,
+                                 subnet_rate_text(subnet, active).text, against, cause);
     finding->value = link->mbps;
     finding->limit = limit;
     if (describe_errors(subnet, link->port, errors, sizeof errors, &is_cable, &worst))
@@ -308,18 +305,18 @@ static void judge_link(const struct subnet *subnet, const struct link *link, str
 {
     struct subnet_rate possible = rate_possible(subnet, link->port);
     double able = subnet_rate_mbps(possible);
-    char against[160], rate[48];
+    char against[160];
 
     if (link->is_told) {
         judge_errors(subnet, link->port, findings);
     } else if (usual.mbps > link->mbps && link->mbps > 0 &&
                !is_other_kind(subnet, link->port, &usual)) {
         snprintf(against, sizeof against, "%d of %d links of its kind at %s", usual.count, usual.of,
-                 subnet_rate_text(subnet, subnet->ports[usual.port].active, rate, sizeof rate));
+                 subnet_rate_text(subnet, subnet->ports[usual.port].active).text);
         report_rate(subnet, link, usual.mbps, rate_verdict(subnet, link, usual), against, findings);
     } else if (able > link->mbps && link->mbps > 0 && !(usual.mbps > 0 && able > usual.mbps)) {
         snprintf(against, sizeof against, "both ends allow %s",
-                 subnet_rate_text(subnet, possible, rate, sizeof rate));
+                 subnet_rate_text(subnet, possible).text);
         report_rate(subnet, link, able, VERDICT_FAIL, against, findings);
     } else {
         judge_errors(subnet, link->port, findings);
@@ -341,11 +338,10 @@ static void report_batch(const struct subnet *subnet, const struct batch *batch,
 {
     int port = batch->first->port, end = limited_end(subnet, port, usual.mbps);
     const struct subnet_port *one = &subnet->ports[port], *other = &subnet->ports[one->peer];
-    char name[400], rate[48], usually[48], cause[200], allowed[48], place[400];
-    char share[40];
+    struct text_line name = subnet_device_text(subnet, batch->device);
+    char cause[200], share[40];
     struct subnet_finding *finding;
 
-    subnet_device_text(subnet, batch->device, name, sizeof name);
     if (batch->count == batch->of)
         snprintf(share, sizeof share, "all %d", batch->count);
     else
@@ -354,18 +350,17 @@ static void report_batch(const struct subnet *subnet, const struct batch *batch,
         snprintf(cause, sizeof cause,
                  "%.100s, one of them, allows no more than %s: look at the "
                  "settings",
-                 subnet_port_text(subnet, end, place, sizeof place),
-                 subnet_rate_text(subnet, subnet->ports[end].enabled, allowed, sizeof allowed));
+                 subnet_port_text(subnet, end).text,
+                 subnet_rate_text(subnet, subnet->ports[end].enabled).text);
     else
         snprintf(cause, sizeof cause,
                  "look at the switch's model, firmware and port settings before its cables");
     finding = subnet_finding_add(
         findings, SUBNET_RATE, is_able(subnet, port, usual.mbps) ? VERDICT_FAIL : VERDICT_WARN, "",
-        name, "%s %s of %.120s run at %s, %d of %d links of their kind at %s: %s", share,
-        batch->what, name,
-        subnet_rate_text(subnet, rate_least(one->active, other->active), rate, sizeof rate),
-        usual.count, usual.of,
-        subnet_rate_text(subnet, subnet->ports[usual.port].active, usually, sizeof usually), cause);
+        name.text, "%s %s of %.120s run at %s, %d of %d links of their kind at %s: %s", share,
+        batch->what, name.text,
+        subnet_rate_text(subnet, rate_least(one->active, other->active)).text, usual.count,
+        usual.of, subnet_rate_text(subnet, subnet->ports[usual.port].active).text, cause);
     finding->value = batch->first->mbps;
     finding->limit = usual.mbps;
 }

@@ -174,11 +174,10 @@ bool tier_leads_up(const struct tier *tier, int i, int number)
            tier->subnet->devices[other].level == tier_device(tier, i)->level + 1;
 }
 
-const char *tier_empty_port(const struct subnet *subnet, int device, char *text, size_t size)
+struct text_line tier_empty_port(const struct subnet *subnet, int device)
 {
     const struct subnet_device *of = &subnet->devices[device];
     int last = 0, empty = 0, count = 0;
-    char label[48];
 
     for (int number = 1; number <= of->port_count; number++)
         if (subnet_port(subnet, device, number)->peer >= 0)
@@ -192,9 +191,7 @@ const char *tier_empty_port(const struct subnet *subnet, int device, char *text,
         empty = last + 1;
         count = last + 1 == of->port_count;
     }
-    text[0] = '\0';
-    if (count == 1)
-        snprintf(text, size, " %s",
-                 subnet_port_label(subnet_port(subnet, device, empty), label, sizeof label));
-    return text;
+    if (count != 1)
+        return (struct text_line){""};
+    return text_line(" %s", subnet_port_label(subnet_port(subnet, device, empty)).text);
 }

@@ -53,7 +53,7 @@ int tier_usual_from_port(const struct tier *tier, const int *peers, int count, i
 bool tier_leads_up(const struct tier *tier, int i, int number);
 
 /* " port 5", when exactly one of the device's ports among those with cables has none; else "". */
-const char *tier_empty_port(const struct subnet *subnet, int device, char *text, size_t size);
+struct text_line tier_empty_port(const struct subnet *subnet, int device);
 
 /* What all switches of a pod lack together, which none of their neighbors can tell. */
 void tier_judge_pods(struct tier *tier);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *switch_text(const struct tier *tier, int a, char *text, size_t size)
+static struct text_line switch_text(const struct tier *tier, int a)
 {
-    return subnet_device_text(tier->subnet, tier->lower[a], text, size);
+    return subnet_device_text(tier->subnet, tier->lower[a]);
 }
 
 /* Which cables switch a lacks: by the port that its peers use, else by the switch above. Returns
@@ -18,7 +18,6 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
                         size_t size)
 {
     const struct subnet *subnet = tier->subnet;
-    char name[400], other[64], label[48];
     int named = 0, times;
 
     text[0] = '\0';
@@ -34,17 +33,17 @@ static int name_missing(const struct tier *tier, int a, const int *peers, int co
                 tier_usual_bundle(tier, a, peers, count, tier->place[device]))
             continue;
         named++;
-        text_join(text, size, ", ", "%s to %.90s%s", subnet_port_label(port, label, sizeof label),
-                  subnet_device_text(tier->subnet, device, name, sizeof name),
-                  tier_empty_port(subnet, device, other, sizeof other));
+        text_join(text, size, ", ", "%s to %.90s%s", subnet_port_label(port).text,
+                  subnet_device_text(tier->subnet, device).text,
+                  tier_empty_port(subnet, device).text);
     }
     for (int k = 0; named == 0 && k < tier->upper_count; k++) {
         int usual = tier_usual_bundle(tier, a, peers, count, k);
 
         if (tier_bundle(tier, a)[k] < usual)
             text_join(text, size, ", ", "%d to %.90s%s", usual - tier_bundle(tier, a)[k],
-                      subnet_device_text(tier->subnet, tier->upper[k], name, sizeof name),
-                      tier_empty_port(subnet, tier->upper[k], other, sizeof other));
+                      subnet_device_text(tier->subnet, tier->upper[k]).text,
+                      tier_empty_port(subnet, tier->upper[k]).text);
     }
     return named;
 }
@@ -82,8 +81,9 @@ static int usual_uplinks(const struct tier *tier, int a, const int *peers, int c
 static void judge_missing(struct tier *tier, int a, int *peers)
 {
     int count = tier_peers(tier, a, peers), times = 0, usual, down, named;
-    char missing[300], name[400];
+    char missing[300];
     struct subnet_finding *finding;
+    struct text_line name = switch_text(tier, a);
 
     usual = usual_uplinks(tier, a, peers, count, &times);
     if (count == 0 || uplinks_of(tier, a) >= usual)
@@ -95,14 +95,14 @@ static void judge_missing(struct tier *tier, int a, int *peers)
         (double)tier->down[a] * usual <= (double)down * tier->up[a])
         return;
     named = name_missing(tier, a, peers, count, missing, sizeof missing);
-    finding = subnet_finding_add(tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name,
-                                 "%.120s has %d uplink%s, %d of %d switches like it have %d: %s%s",
-                                 switch_text(tier, a, name, sizeof name), tier->up[a],
-                                 text_plural(tier->up[a]), times, count, usual,
-                                 !missing[0]  ? "compare its cables with theirs"
-                                 : named == 0 ? "look for the cable that is missing, "
-                                              : "check the cable of its ",
-                                 missing);
+    finding =
+        subnet_finding_add(tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name.text,
+                           "%.120s has %d uplink%s, %d of %d switches like it have %d: %s%s",
+                           name.text, tier->up[a], text_plural(tier->up[a]), times, count, usual,
+                           !missing[0]  ? "compare its cables with theirs"
+                           : named == 0 ? "look for the cable that is missing, "
+                                        : "check the cable of its ",
+                           missing);
     tier->is_told[a] = true;
     finding->value = tier->up[a];
     finding->limit = usual;
@@ -122,7 +122,7 @@ static bool has_rings(const struct tier *tier)
 static void judge_across(struct tier *tier, int a, int *peers)
 {
     const struct subnet_device *device = tier_device(tier, a);
-    char name[400], one[400], other[400], missing[300];
+    char missing[300];
     int count, poor;
 
     if (tier->across[a] == 0 || tier->has_rings)
@@ -138,13 +138,12 @@ static void judge_across(struct tier *tier, int a, int *peers)
         poor = tier->up[a] <= tier->up[b] ? a : b;
         name_missing(tier, poor, peers, count, missing, sizeof missing);
         subnet_finding_add(
-            tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "",
-            switch_text(tier, a, name, sizeof name),
+            tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", switch_text(tier, a).text,
             "%.120s is cabled to %.120s, a switch of the same level: uplinks belong into the "
             "switches above%s%.60s%s%s",
-            subnet_port_text(tier->subnet, port, one, sizeof one),
-            subnet_port_text(tier->subnet, peer, other, sizeof other), missing[0] ? ", where " : "",
-            missing[0] ? tier_device(tier, poor)->name : "", missing[0] ? " lacks " : "", missing);
+            subnet_port_text(tier->subnet, port).text, subnet_port_text(tier->subnet, peer).text,
+            missing[0] ? ", where " : "", missing[0] ? tier_device(tier, poor)->name : "",
+            missing[0] ? " lacks " : "", missing);
         tier->is_told[a] = tier->is_told[b] = true;
     }
 }
@@ -203,7 +202,7 @@ static struct mismatch mismatch_find(const struct tier *tier, int a, int *peers)
 static void judge_unequal(struct tier *tier, int a, int *peers)
 {
     struct mismatch mismatch = mismatch_find(tier, a, peers), other;
-    char name[400], cable[400], end[400], under[400], label[64];
+    struct text_line cable;
     int b;
 
     if (mismatch.over < 0 || mismatch.under < 0 || mismatch.port < 0)
@@ -213,27 +212,25 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
         if (!tier->is_told[b] && other.over == mismatch.under && other.under == mismatch.over)
             break;
     }
-    switch_text(tier, a, name, sizeof name);
-    subnet_port_text(tier->subnet, mismatch.port, cable, sizeof cable);
+    cable = subnet_port_text(tier->subnet, mismatch.port);
     tier->is_told[a] = true;
     if (b < tier->lower_count) {
         subnet_finding_add(
-            tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name,
+            tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", switch_text(tier, a).text,
             "uplinks of %.120s (to %.100s) and %.120s are in each other's place: swap the two "
             "cables",
-            cable, subnet_device_text(tier->subnet, tier->upper[mismatch.over], end, sizeof end),
-            subnet_port_text(tier->subnet, other.port, under, sizeof under));
+            cable.text, subnet_device_text(tier->subnet, tier->upper[mismatch.over]).text,
+            subnet_port_text(tier->subnet, other.port).text);
         tier->is_told[b] = true;
     } else {
         subnet_finding_add(
-            tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name,
+            tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", switch_text(tier, a).text,
             "%.120s goes to %.110s, which has one uplink too many; one is missing to %.100s%s: "
             "move it there",
-            cable,
-            subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer, end,
-                             sizeof end),
-            subnet_device_text(tier->subnet, tier->upper[mismatch.under], under, sizeof under),
-            tier_empty_port(tier->subnet, tier->upper[mismatch.under], label, sizeof label));
+            cable.text,
+            subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer).text,
+            subnet_device_text(tier->subnet, tier->upper[mismatch.under]).text,
+            tier_empty_port(tier->subnet, tier->upper[mismatch.under]).text);
     }
 }
 
@@ -242,7 +239,6 @@ static void judge_surplus(struct tier *tier, int a, int *peers)
 {
     struct mismatch mismatch = mismatch_find(tier, a, peers);
     int count = tier_peers(tier, a, peers), times, usual;
-    char cable[400], end[400], name[400];
     struct subnet_finding *finding;
 
     for (int i = 0; i < count; i++)
@@ -252,12 +248,12 @@ static void judge_surplus(struct tier *tier, int a, int *peers)
         mismatch.under >= 0 || mismatch.port < 0)
         return;
     finding = subnet_finding_add(
-        tier->findings, SUBNET_UPLINKS, VERDICT_WARN, "", switch_text(tier, a, name, sizeof name),
+        tier->findings, SUBNET_UPLINKS, VERDICT_WARN, "", switch_text(tier, a).text,
         "%.120s goes to %.120s, one uplink more than the %d that %d of %d switches like it "
         "have: see whether it is the cable of a node or of another switch",
-        subnet_port_text(tier->subnet, mismatch.port, cable, sizeof cable),
-        subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer, end, sizeof end),
-        usual, times, count);
+        subnet_port_text(tier->subnet, mismatch.port).text,
+        subnet_port_text(tier->subnet, tier->subnet->ports[mismatch.port].peer).text, usual, times,
+        count);
     finding->value = usual + 1;
     finding->limit = usual;
     tier->is_told[a] = true;
@@ -363,15 +359,14 @@ static void judge_unconnected(const struct subnet *subnet, const struct leaf_cou
                               int leaf, struct subnet_findings *findings)
 {
     int rail = counts->rail[leaf], nodes = counts->nodes[leaf];
-    char name[400];
+    struct text_line name = subnet_device_text(subnet, leaf);
 
     if (nodes == 0 || counts->joined[rail] < counts->unconnected[rail])
         return;
-    subnet_finding_add(findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name,
+    subnet_finding_add(findings, SUBNET_UPLINKS, VERDICT_FAIL, "", name.text,
                        "%.120s with %d node%s has no uplink at all: check its cables to the "
                        "switches above",
-                       subnet_device_text(subnet, leaf, name, sizeof name), nodes,
-                       text_plural(nodes))
+                       name.text, nodes, text_plural(nodes))
         ->value = 0;
 }
 

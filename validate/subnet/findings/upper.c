@@ -76,23 +76,22 @@ static size_t count_joined(const struct upper *upper, size_t leaf, int parent, s
     return joined;
 }
 
-static const char *place(const struct upper *upper, int which, char *text, size_t size)
+static struct text_line place(const struct upper *upper, int which)
 {
-    return topology_conf_place(upper->conf, &upper->conf->switches[which].at, text, size);
+    return topology_conf_place(upper->conf, &upper->conf->switches[which].at);
 }
 
 /* "spine2-1 (0x...) and spine2-2 (0x...)" */
 static void name_above(const struct upper *upper, size_t leaf, char *text, size_t size)
 {
     size_t count = 0;
-    char name[320];
 
     text[0] = '\0';
     for (size_t i = 0; i < upper->subnet->device_count && count < 3; i++) {
         if (!above(upper, leaf)[i])
             continue;
-        subnet_device_text(upper->subnet, (int)i, name, sizeof name);
-        text_join(text, size, ", ", "%.90s", count++ < 2 ? name : "...");
+        text_join(text, size, ", ", "%.90s",
+                  count++ < 2 ? subnet_device_text(upper->subnet, (int)i).text : "...");
     }
 }
 
@@ -102,7 +101,7 @@ static void judge_leaf(const struct upper *upper, size_t leaf)
     const struct topology_conf *conf = upper->conf;
     int parent = upper->parent[leaf];
     size_t own_count, own;
-    char where[300], spines[320];
+    char spines[320];
 
     if (parent < 0 || !has_any(upper, leaf))
         return;
@@ -118,7 +117,7 @@ static void judge_leaf(const struct upper *upper, size_t leaf)
         subnet_finding_add(upper->findings, SUBNET_PLACE, VERDICT_FAIL, "", conf->leaves[leaf].name,
                            "%s has %s under %s, but its uplinks go to %s, with those of the leaves "
                            "of %s: move its uplinks to the spines of %s, or correct topology.conf",
-                           place(upper, parent, where, sizeof where), conf->leaves[leaf].name,
+                           place(upper, parent).text, conf->leaves[leaf].name,
                            conf->switches[parent].name, spines, conf->switches[i].name,
                            conf->switches[parent].name);
         return;
@@ -147,7 +146,6 @@ static bool is_joined(const struct upper *upper, int one, int other, int *device
 static void judge_levels(const struct upper *upper)
 {
     const struct topology_conf *conf = upper->conf;
-    char where[300], name[320];
     int device = -1;
 
     for (size_t i = 0; i < conf->switch_count; i++)
@@ -159,9 +157,8 @@ static void judge_levels(const struct upper *upper)
                 "%s keeps the leaves of %s apart from those of %s, but %.120s joins them as it "
                 "joins leaves of one: write one switch for both, or have it written (muster "
                 "topology --fabric --write-topology)",
-                place(upper, (int)i, where, sizeof where), conf->switches[i].name,
-                conf->switches[k].name,
-                subnet_device_text(upper->subnet, device, name, sizeof name));
+                place(upper, (int)i).text, conf->switches[i].name, conf->switches[k].name,
+                subnet_device_text(upper->subnet, device).text);
             return;
         }
 }
@@ -175,7 +172,6 @@ static void judge_names(const struct upper *upper)
         for (size_t k = 0; k < conf->switches[i].below.count; k++) {
             const char *name = conf->switches[i].below.names[k];
             bool is_there = false;
-            char where[300];
 
             for (size_t n = 0; n < conf->count && !is_there; n++)
                 is_there = strcmp(conf->leaves[n].name, name) == 0;
@@ -186,8 +182,7 @@ static void judge_names(const struct upper *upper)
             subnet_finding_add(upper->findings, SUBNET_CONF, VERDICT_FAIL, "", name,
                                "%s has %s under %s, and no line says what %s is: correct its name, "
                                "or add its line",
-                               place(upper, (int)i, where, sizeof where), name,
-                               conf->switches[i].name, name);
+                               place(upper, (int)i).text, name, conf->switches[i].name, name);
         }
 }
 
