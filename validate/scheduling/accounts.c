@@ -46,7 +46,6 @@ static void check_enforcement(struct policy_findings *findings)
     const char *enforce = site_config(site, "AccountingStorageEnforce");
     const struct site_record *restricted = restricted_user(site);
     size_t users = 0;
-    char object[160];
 
     for (size_t i = 0; i < associations->count; i++)
         users += is_user(&associations->records[i]);
@@ -58,7 +57,7 @@ static void check_enforcement(struct policy_findings *findings)
         policy_add(findings, POLICY_QOS_NOT_ENFORCED, "AccountingStorageEnforce", "slurm.conf",
                    "AccountingStorageEnforce is %s, but %s, for example, has qos=%s",
                    *enforce ? enforce : "none",
-                   policy_object(CLUSTER_ASSOCIATIONS, restricted, object, sizeof object),
+                   policy_object(CLUSTER_ASSOCIATIONS, restricted).text,
                    site_value(restricted, "QOS"));
     else if (!policy_enforces(site, "associations") && users > 0 &&
              !policy_has(findings, POLICY_LIMITS_NOT_ENFORCED))
@@ -70,7 +69,6 @@ static void check_enforcement(struct policy_findings *findings)
 static void check_qos(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
-    char object[160];
 
     for (size_t i = 0; policy_enforces(site, "qos") && i < site->tables[CLUSTER_QOS].count; i++) {
         const struct site_record *qos = &site->tables[CLUSTER_QOS].records[i];
@@ -78,8 +76,7 @@ static void check_qos(struct policy_findings *findings)
 
         /* Slurm makes this one itself */
         if (strcmp(name, "normal") != 0 && !is_used(site, name))
-            policy_add(findings, POLICY_QOS_UNUSED, NULL,
-                       policy_object(CLUSTER_QOS, qos, object, sizeof object),
+            policy_add(findings, POLICY_QOS_UNUSED, NULL, policy_object(CLUSTER_QOS, qos).text,
                        "no account, user or partition of this cluster has it");
     }
     for (size_t i = 0; i < site->tables[CLUSTER_ASSOCIATIONS].count; i++) {
@@ -90,8 +87,8 @@ static void check_qos(struct policy_findings *findings)
             !(policy_is_inherited(site, one, "DefaultQOS") &&
               policy_is_inherited(site, one, "QOS")))
             policy_add(findings, POLICY_DEFAULT_QOS_REFUSED, NULL,
-                       policy_object(CLUSTER_ASSOCIATIONS, one, object, sizeof object),
-                       "DefaultQOS=%s, but qos=%s", own, list);
+                       policy_object(CLUSTER_ASSOCIATIONS, one).text, "DefaultQOS=%s, but qos=%s",
+                       own, list);
     }
 }
 
@@ -101,7 +98,7 @@ static void check_names(struct policy_findings *findings, const struct site_reco
 {
     const struct site *site = findings->site;
     const char *list = site_value(partition, key);
-    char word[256], object[160];
+    char word[256];
 
     while (strcasecmp(list, "ALL") != 0 && site_word(&list, word, sizeof word)) {
         bool is_known = kind == POLICY_ALLOW_GROUP_UNKNOWN
@@ -112,7 +109,7 @@ static void check_names(struct policy_findings *findings, const struct site_reco
 
         if (!is_known)
             policy_add(findings, kind, "PartitionName",
-                       policy_object(CLUSTER_PARTITIONS, partition, object, sizeof object),
+                       policy_object(CLUSTER_PARTITIONS, partition).text,
                        "%s=%s, but %s does not exist", key, site_value(partition, key), word);
     }
 }
@@ -120,14 +117,14 @@ static void check_names(struct policy_findings *findings, const struct site_reco
 static void check_both(struct policy_findings *findings, const struct site_record *partition,
                        const char *allow, const char *deny)
 {
-    char allowed[512], denied[512], object[160];
+    char allowed[512], denied[512];
 
     policy_partition_value(findings->site, partition, allow, allowed, sizeof allowed);
     policy_partition_value(findings->site, partition, deny, denied, sizeof denied);
     if (*allowed && strcasecmp(allowed, "ALL") != 0 && *denied)
         policy_add(findings, POLICY_ALLOW_AND_DENY, "PartitionName",
-                   policy_object(CLUSTER_PARTITIONS, partition, object, sizeof object),
-                   "%s=%s and %s=%s", allow, allowed, deny, denied);
+                   policy_object(CLUSTER_PARTITIONS, partition).text, "%s=%s and %s=%s", allow,
+                   allowed, deny, denied);
 }
 
 static bool is_for_somebody(const struct site *site, const struct site_record *partition)
@@ -159,9 +156,9 @@ static void check_partition(struct policy_findings *findings, const struct site_
 {
     const struct site *site = findings->site;
     size_t before = findings->count;
-    char object[160], qos[256];
+    struct text_line object = policy_object(CLUSTER_PARTITIONS, partition);
+    char qos[256];
 
-    policy_object(CLUSTER_PARTITIONS, partition, object, sizeof object);
     check_names(findings, partition, "AllowGroups", POLICY_ALLOW_GROUP_UNKNOWN);
     check_both(findings, partition, "AllowAccounts", "DenyAccounts");
     check_both(findings, partition, "AllowQos", "DenyQos");
@@ -173,12 +170,12 @@ static void check_partition(struct policy_findings *findings, const struct site_
     check_names(findings, partition, "DenyAccounts", POLICY_ALLOW_ACCOUNT_UNKNOWN);
     policy_partition_value(site, partition, "QOS", qos, sizeof qos);
     if (*qos && !site_find(site, CLUSTER_QOS, "Name", qos))
-        policy_add(findings, POLICY_PARTITION_QOS_UNKNOWN, "PartitionName", object,
+        policy_add(findings, POLICY_PARTITION_QOS_UNKNOWN, "PartitionName", object.text,
                    "QOS=%s, but this QOS does not exist", qos);
     if (findings->count == before && policy_is_up(partition) &&
         strcasecmp(site_value(partition, "RootOnly"), "YES") != 0 &&
         policy_enforces(site, "associations") && !is_for_somebody(site, partition))
-        policy_add(findings, POLICY_PARTITION_FOR_NOBODY, "PartitionName", object,
+        policy_add(findings, POLICY_PARTITION_FOR_NOBODY, "PartitionName", object.text,
                    "AllowAccounts=%s AllowQos=%s, but no user has both",
                    site_value(partition, "AllowAccounts"), site_value(partition, "AllowQos"));
 }

@@ -2,6 +2,7 @@
 #ifndef MUSTER_SCHEDULING_CHECK_H
 #define MUSTER_SCHEDULING_CHECK_H
 
+#include "lib/base/text.h"
 #include "lib/catalog/verdict.h"
 #include "validate/scheduling/kinds.h"
 #include "validate/scheduling/site.h"
@@ -50,9 +51,8 @@ void policy_add(struct policy_findings *findings, enum policy_kind kind, const c
                 const char *object, const char *format, ...) __attribute__((format(printf, 5, 6)));
 bool policy_has(const struct policy_findings *findings, enum policy_kind kind);
 
-/* "account physics", "user alice of physics", "QOS urgent". Returns text. */
-const char *policy_object(enum cluster_text what, const struct site_record *record, char *text,
-                          size_t size);
+/* "account physics", "user alice of physics", "QOS urgent". */
+struct text_line policy_object(enum cluster_text what, const struct site_record *record);
 
 /* Whether AccountingStorageEnforce has that, by itself or by another that includes it. */
 bool policy_enforces(const struct site *site, const char *what);

@@ -83,21 +83,17 @@ int policy_check(const struct site *site, struct policy_findings *findings)
     return findings->is_out_of_memory ? -1 : 0;
 }
 
-const char *policy_object(enum cluster_text what, const struct site_record *record, char *text,
-                          size_t size)
+struct text_line policy_object(enum cluster_text what, const struct site_record *record)
 {
     if (what == CLUSTER_PARTITIONS)
-        snprintf(text, size, "partition %s", site_value(record, "PartitionName"));
-    else if (what == CLUSTER_QOS)
-        snprintf(text, size, "QOS %s", site_value(record, "Name"));
-    else if (what == CLUSTER_RESERVATIONS)
-        snprintf(text, size, "reservation %s", site_value(record, "ReservationName"));
-    else if (*site_value(record, "User"))
-        snprintf(text, size, "user %s of %s", site_value(record, "User"),
-                 site_value(record, "Account"));
-    else
-        snprintf(text, size, "account %s", site_value(record, "Account"));
-    return text;
+        return text_line("partition %s", site_value(record, "PartitionName"));
+    if (what == CLUSTER_QOS)
+        return text_line("QOS %s", site_value(record, "Name"));
+    if (what == CLUSTER_RESERVATIONS)
+        return text_line("reservation %s", site_value(record, "ReservationName"));
+    if (!*site_value(record, "User"))
+        return text_line("account %s", site_value(record, "Account"));
+    return text_line("user %s of %s", site_value(record, "User"), site_value(record, "Account"));
 }
 
 bool policy_enforces(const struct site *site, const char *what)

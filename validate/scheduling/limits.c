@@ -56,21 +56,20 @@ static void check_enforced(struct policy_findings *findings, enum cluster_text w
                            const char *value)
 {
     const char *enforce = site_config(findings->site, "AccountingStorageEnforce");
-    char object[160];
 
     if (!policy_enforces(findings->site, "limits") &&
         !policy_has(findings, POLICY_LIMITS_NOT_ENFORCED))
         policy_add(findings, POLICY_LIMITS_NOT_ENFORCED, "AccountingStorageEnforce", "slurm.conf",
                    "AccountingStorageEnforce is %s, but %s, for example, has %s=%s",
-                   *enforce ? enforce : "none", policy_object(what, record, object, sizeof object),
-                   limit->key, value);
+                   *enforce ? enforce : "none", policy_object(what, record).text, limit->key,
+                   value);
     if (strcmp(limit->key, "GrpTRESMins") == 0 && policy_enforces(findings->site, "limits") &&
         strcasestr(site_config(findings->site, "PriorityType"), "multifactor") && /* else idle */
         !site_list_has(enforce, "safe") && !site_list_has(enforce, "all") &&
         !policy_has(findings, POLICY_MINUTES_NOT_SAFE))
         policy_add(findings, POLICY_MINUTES_NOT_SAFE, "AccountingStorageEnforce", "slurm.conf",
                    "AccountingStorageEnforce is %s, but %s has GrpTRESMins=%s", enforce,
-                   policy_object(what, record, object, sizeof object), value);
+                   policy_object(what, record).text, value);
 }
 
 /* Names of TRES in a limit: tracked, and typed ones with the untyped. */
@@ -80,9 +79,9 @@ static void check_names(struct policy_findings *findings, enum cluster_text what
 {
     const struct site *site = findings->site;
     const char *tracked = site_config(site, "AccountingStorageTRES"), *list = value;
-    char word[256], untyped[256], object[160];
+    struct text_line object = policy_object(what, record);
+    char word[256], untyped[256];
 
-    policy_object(what, record, object, sizeof object);
     while (limit->type == TRES && site_word(&list, word, sizeof word)) {
         char *equal = strchr(word, '='), *colon;
         double typed_limit, untyped_limit;
@@ -91,7 +90,7 @@ static void check_names(struct policy_findings *findings, enum cluster_text what
             continue;
         *equal = '\0';
         if (!site_list_has(tracked, word)) {
-            policy_add(findings, POLICY_GRES_NOT_TRACKED, "AccountingStorageTRES", object,
+            policy_add(findings, POLICY_GRES_NOT_TRACKED, "AccountingStorageTRES", object.text,
                        "%s=%s, but AccountingStorageTRES does not contain %s", limit->key, value,
                        word);
             continue;
@@ -105,13 +104,13 @@ static void check_names(struct policy_findings *findings, enum cluster_text what
         if (isnan(untyped_limit) || typed_limit < untyped_limit) {
             bool has_guard = *site_config(site, "JobSubmitPlugins");
 
-            policy_add(findings, POLICY_TYPED_GRES_HOLE, NULL, object, "%s=%s, and %s %s%s",
+            policy_add(findings, POLICY_TYPED_GRES_HOLE, NULL, object.text, "%s=%s, and %s %s%s",
                        limit->key, value, isnan(untyped_limit) ? "no" : "more of", untyped,
                        has_guard ? "; unless a plugin of JobSubmitPlugins requires a type" : "");
             if (has_guard && findings->count > 0)
                 findings->items[findings->count - 1].verdict = VERDICT_WARN;
         } else if (typed_limit > untyped_limit) {
-            policy_add(findings, POLICY_TYPED_ABOVE_UNTYPED, NULL, object, "%s=%s", limit->key,
+            policy_add(findings, POLICY_TYPED_ABOVE_UNTYPED, NULL, object.text, "%s=%s", limit->key,
                        value);
         }
     }
@@ -142,7 +141,7 @@ static void check_size(struct policy_findings *findings, enum cluster_text what,
 {
     const struct site *site = findings->site;
     const char *list = value;
-    char word[256], object[160];
+    char word[256];
 
     /* nodes may come that are not there yet */
     if (site_number(site_config(site, "MaxNodeCount")) > (double)site->tables[CLUSTER_NODES].count)
@@ -159,8 +158,7 @@ static void check_size(struct policy_findings *findings, enum cluster_text what,
         have = cluster_has(site, word, limit->is_per_node);
         want = site_tres(value, word);
         if (have > 0 && want > have)
-            policy_add(findings, POLICY_LIMIT_ABOVE_CLUSTER, NULL,
-                       policy_object(what, record, object, sizeof object),
+            policy_add(findings, POLICY_LIMIT_ABOVE_CLUSTER, NULL, policy_object(what, record).text,
                        "%s=%s, but %s %.0f%s of %s", limit->key, value,
                        limit->is_per_node ? "no node has more than" : "the cluster has", have,
                        strcasecmp(word, "mem") == 0 ? " MB" : "", word);
@@ -175,7 +173,7 @@ static void check_parent(struct policy_findings *findings, enum cluster_text wha
     const struct site *site = findings->site;
     bool is_job = strcmp(limit->key, "MaxTRES") == 0;
     const char *key = is_job ? "GrpTRES" : limit->key;
-    char object[160], above[160], word[256];
+    char word[256];
     const struct site_record *parent = record;
 
     if (what != CLUSTER_ASSOCIATIONS || !(limit->is_group || is_job))
@@ -189,10 +187,9 @@ static void check_parent(struct policy_findings *findings, enum cluster_text wha
             is_above = is_above || site_tres(value, word) > site_tres(held, word);
         }
         if (is_above) {
-            policy_add(findings, POLICY_CHILD_ABOVE_PARENT, NULL,
-                       policy_object(what, record, object, sizeof object),
+            policy_add(findings, POLICY_CHILD_ABOVE_PARENT, NULL, policy_object(what, record).text,
                        "%s=%s, and %s has %s=%s", limit->key, value,
-                       policy_object(what, parent, above, sizeof above), key, held);
+                       policy_object(what, parent).text, key, held);
             return;
         }
     }
@@ -202,11 +199,9 @@ static void check_zero(struct policy_findings *findings, enum cluster_text what,
                        const struct site_record *record, const struct limit *limit,
                        const char *value)
 {
-    char object[160];
-
     if (limit->type == NUMBER && site_number(value) == 0)
-        policy_add(findings, POLICY_NO_JOBS_ALLOWED, NULL,
-                   policy_object(what, record, object, sizeof object), "%s=0: %s", limit->key,
+        policy_add(findings, POLICY_NO_JOBS_ALLOWED, NULL, policy_object(what, record).text,
+                   "%s=0: %s", limit->key,
                    strstr(limit->key, "Submit") ? "its jobs are refused"
                                                 : "its jobs are accepted and wait");
 }
@@ -232,16 +227,13 @@ static bool is_tighter(const struct limit *limit, const char *job, const char *p
 static void check_shadow(struct policy_findings *findings, const struct site_record *partition,
                          const struct site_record *qos, const struct site_record *own)
 {
-    char object[160];
-
     for (size_t k = 0; k < LIMITS; k++) {
         const char *job = site_value(qos, limits[k].key), *first = site_value(own, limits[k].key);
 
         if (limits[k].is_group || limits[k].is_minimum || !*job || !*first ||
             !is_tighter(&limits[k], job, first))
             continue;
-        policy_add(findings, POLICY_LIMIT_SHADOWED, NULL,
-                   policy_object(CLUSTER_QOS, qos, object, sizeof object),
+        policy_add(findings, POLICY_LIMIT_SHADOWED, NULL, policy_object(CLUSTER_QOS, qos).text,
                    "%s=%s; in partition %s the %s=%s of its QOS %s holds", limits[k].key, job,
                    site_value(partition, "PartitionName"), limits[k].key, first,
                    site_value(own, "Name"));
@@ -278,9 +270,8 @@ static void check_walls(struct policy_findings *findings)
         const char *flags = site_value(qos, "Flags"), *name = site_value(qos, "Name");
         double wall_s = site_seconds(site_value(qos, "MaxWall")), longest_s = 0;
         bool is_over = site_list_has(flags, "PartitionTimeLimit");
-        char object[160];
+        struct text_line object = policy_object(CLUSTER_QOS, qos);
 
-        policy_object(CLUSTER_QOS, qos, object, sizeof object);
         for (size_t k = 0; k < site->tables[CLUSTER_PARTITIONS].count; k++) {
             const struct site_record *partition = &site->tables[CLUSTER_PARTITIONS].records[k];
 
@@ -288,11 +279,11 @@ static void check_walls(struct policy_findings *findings)
                 longest_s = fmax(longest_s, site_seconds(site_value(partition, "MaxTime")));
         }
         if (wall_s > longest_s && longest_s > 0 && !is_over)
-            policy_add(findings, POLICY_WALL_ABOVE_PARTITIONS, NULL, object,
+            policy_add(findings, POLICY_WALL_ABOVE_PARTITIONS, NULL, object.text,
                        "MaxWall=%s, but no partition for it has a MaxTime above %.0f minutes",
                        site_value(qos, "MaxWall"), longest_s / 60);
         if (policy_overrides_partitions(qos) && *enforce && strcasecmp(enforce, "NO") != 0)
-            policy_add(findings, POLICY_OVERRIDE_REFUSED, "EnforcePartLimits", object,
+            policy_add(findings, POLICY_OVERRIDE_REFUSED, "EnforcePartLimits", object.text,
                        "Flags=%s, but EnforcePartLimits is %s", flags, enforce);
     }
 }

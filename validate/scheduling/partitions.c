@@ -131,18 +131,17 @@ void policy_check_partitions(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
     bool has_limit = false, is_over = false;
-    char object[160];
 
     for (size_t i = 0; i < site->tables[CLUSTER_PARTITIONS].count; i++) {
         const struct site_record *partition = &site->tables[CLUSTER_PARTITIONS].records[i];
+        struct text_line object = policy_object(CLUSTER_PARTITIONS, partition);
 
-        policy_object(CLUSTER_PARTITIONS, partition, object, sizeof object);
-        check_nodes(findings, i, partition, object);
-        check_sizes(findings, partition, object);
-        check_memory(findings, i, partition, object);
-        check_times(findings, partition, object);
+        check_nodes(findings, i, partition, object.text);
+        check_sizes(findings, partition, object.text);
+        check_memory(findings, i, partition, object.text);
+        check_times(findings, partition, object.text);
         if (strcasecmp(site_value(partition, "Default"), "YES") == 0 && !policy_is_up(partition))
-            policy_add(findings, POLICY_DEFAULT_PARTITION_CLOSED, "PartitionName", object,
+            policy_add(findings, POLICY_DEFAULT_PARTITION_CLOSED, "PartitionName", object.text,
                        "Default=YES, State=%s", site_value(partition, "State"));
         has_limit = has_limit || isfinite(site_seconds(site_value(partition, "MaxTime"))) ||
                     isfinite(site_number(site_value(partition, "MaxNodes")));

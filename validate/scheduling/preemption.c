@@ -106,7 +106,6 @@ static void check_order(struct policy_findings *findings, const struct preemptio
 {
     const struct site_table *qos = preemption->qos;
     bool is_weighted = site_number(site_config(preemption->site, "PriorityWeightQOS")) > 0;
-    char object[160];
 
     for (size_t i = 0; is_weighted && i < qos->count; i++)
         for (size_t k = 0; k < qos->count; k++) {
@@ -116,10 +115,9 @@ static void check_order(struct policy_findings *findings, const struct preemptio
                    low = site_number(site_value(other, "Priority"));
 
             if (site_list_has(site_value(one, "Preempt"), name) && high < low)
-                policy_add(findings, POLICY_PREEMPTS_HIGHER, NULL,
-                           policy_object(CLUSTER_QOS, one, object, sizeof object),
-                           "it preempts %s; its priority is %.0f, that of %s %.0f", name, high,
-                           name, low);
+                policy_add(
+                    findings, POLICY_PREEMPTS_HIGHER, NULL, policy_object(CLUSTER_QOS, one).text,
+                    "it preempts %s; its priority is %.0f, that of %s %.0f", name, high, name, low);
         }
 }
 
@@ -127,7 +125,6 @@ static void check_tiers(struct policy_findings *findings, const struct preemptio
 {
     const struct site_table *all = preemption->partitions;
     bool has_lower = false, is_possible = false;
-    char object[160];
 
     for (size_t i = 0; i < all->count; i++) {
         const struct site_record *one = &all->records[i];
@@ -145,7 +142,7 @@ static void check_tiers(struct policy_findings *findings, const struct preemptio
                 is_off(mode) != is_off(site_value(other, "PreemptMode")) &&
                 site_share_nodes(preemption->site, i, k))
                 policy_add(findings, POLICY_TIERS_EQUAL, "PartitionName",
-                           policy_object(CLUSTER_PARTITIONS, one, object, sizeof object),
+                           policy_object(CLUSTER_PARTITIONS, one).text,
                            "PreemptMode=%s, partition %s PreemptMode=%s, both PriorityTier=%.0f",
                            *mode ? mode : "OFF", site_value(other, "PartitionName"),
                            site_value(other, "PreemptMode"), tier(one));
@@ -223,26 +220,23 @@ static void check_times(struct policy_findings *findings, const char *object, co
 static void check_qos(struct policy_findings *findings, const struct preemption *preemption)
 {
     const char *exempt = site_config(preemption->site, "PreemptExemptTime");
-    char object[160];
 
     for (size_t i = 0; i < preemption->qos->count; i++) {
         const struct site_record *qos = &preemption->qos->records[i];
         const char *grace = site_value(qos, "GraceTime"), *mode = qos_mode(preemption, qos),
                    *own = site_value(qos, "PreemptExemptTime");
+        struct text_line object = policy_object(CLUSTER_QOS, qos);
 
         if (!is_preempted(preemption, qos))
             continue;
-        policy_object(CLUSTER_QOS, qos, object, sizeof object);
-        check_mode(findings, preemption, object, mode);
-        check_times(findings, object, NULL, mode, grace, site_seconds(grace), *own ? own : exempt,
-                    longest_s(preemption, qos));
+        check_mode(findings, preemption, object.text, mode);
+        check_times(findings, object.text, NULL, mode, grace, site_seconds(grace),
+                    *own ? own : exempt, longest_s(preemption, qos));
     }
 }
 
 static void check_partitions(struct policy_findings *findings, const struct preemption *preemption)
 {
-    char object[160];
-
     for (size_t i = 0; i < preemption->partitions->count; i++) {
         const struct site_record *partition = &preemption->partitions->records[i];
         const char *own = site_value(partition, "PreemptMode"),
@@ -252,22 +246,22 @@ static void check_partitions(struct policy_findings *findings, const struct pree
         double ways = strncasecmp(share, "FORCE", 5) == 0
                           ? share[5] == ':' ? site_number(share + 6) : 4 /* Slurm's default */
                           : 0;
+        struct text_line object = policy_object(CLUSTER_PARTITIONS, partition);
 
-        policy_object(CLUSTER_PARTITIONS, partition, object, sizeof object);
         if (ways > 1 && is_removal(mode))
-            policy_add(findings, POLICY_FORCE_SHARES_FIRST, "PartitionName", object,
+            policy_add(findings, POLICY_FORCE_SHARES_FIRST, "PartitionName", object.text,
                        "OverSubscribe=%s, and jobs are preempted by %s", share, mode);
         if (has_mode(mode, "SUSPEND") && strcasecmp(share, "NO") == 0 &&
             (preemption->is_qos || is_lower(preemption, i)))
-            policy_add(findings, POLICY_SUSPEND_WITHOUT_SHARING, "PartitionName", object,
+            policy_add(findings, POLICY_SUSPEND_WITHOUT_SHARING, "PartitionName", object.text,
                        "OverSubscribe=NO, and jobs are preempted by %s", mode);
         if (preemption->is_qos && *own && strcasecmp(own, preemption->mode) != 0)
-            policy_add(findings, POLICY_PARTITION_MODE_IDLE, "PartitionName", object,
+            policy_add(findings, POLICY_PARTITION_MODE_IDLE, "PartitionName", object.text,
                        "PreemptMode=%s; with PreemptType=preempt/qos %s holds", own,
                        preemption->mode);
         if (preemption->is_partition && is_lower(preemption, i)) {
-            check_mode(findings, preemption, object, own);
-            check_times(findings, object, "PartitionName", own, grace, site_number(grace),
+            check_mode(findings, preemption, object.text, own);
+            check_times(findings, object.text, "PartitionName", own, grace, site_number(grace),
                         site_config(preemption->site, "PreemptExemptTime"),
                         site_seconds(site_value(partition, "MaxTime")));
         }

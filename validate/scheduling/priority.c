@@ -69,12 +69,11 @@ static void check_shares(struct policy_findings *findings, double shares, double
     const struct site *site = findings->site;
     const struct site_record *unequal = unequal_shares(site);
     double span = qos->most > 0 ? (qos->most - qos->least) / qos->most : 0;
-    char object[160];
 
     if (shares == 0 && unequal)
         policy_add(findings, POLICY_SHARES_WEIGHT_ZERO, "PriorityWeightFairshare", "slurm.conf",
                    "PriorityWeightFairshare is 0, but %s, for example, has fairshare=%s",
-                   policy_object(CLUSTER_ASSOCIATIONS, unequal, object, sizeof object),
+                   policy_object(CLUSTER_ASSOCIATIONS, unequal).text,
                    site_value(unequal, "Fairshare"));
     if (shares > 0 && qos_weight > 0 && span > 0 && shares > qos_weight * span)
         policy_add(findings, POLICY_SHARES_ABOVE_QOS, "PriorityWeightFairshare", "slurm.conf",

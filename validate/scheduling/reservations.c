@@ -46,7 +46,7 @@ static void check_overlap(struct policy_findings *findings, size_t first)
 {
     const struct site_table *all = &findings->site->tables[CLUSTER_RESERVATIONS];
     const struct site_record *one = &all->records[first];
-    char object[160], node[256];
+    char node[256];
 
     for (size_t k = first + 1; k < all->count; k++) {
         const struct site_record *other = &all->records[k];
@@ -54,7 +54,7 @@ static void check_overlap(struct policy_findings *findings, size_t first)
         if (!lies_over(one) && !lies_over(other) && are_at_once(one, other) &&
             share_node(site_value(one, "Nodes"), site_value(other, "Nodes"), node, sizeof node))
             policy_add(findings, POLICY_RESERVATION_OVERLAPS, NULL,
-                       policy_object(CLUSTER_RESERVATIONS, one, object, sizeof object),
+                       policy_object(CLUSTER_RESERVATIONS, one).text,
                        "reservation %s has %s, for example, at the same time",
                        site_value(other, "ReservationName"), node);
     }
@@ -104,16 +104,15 @@ static void check_names(struct policy_findings *findings, const struct site_reco
 void policy_check_reservations(struct policy_findings *findings)
 {
     const struct site *site = findings->site;
-    char object[160];
 
     for (size_t i = 0; i < site->tables[CLUSTER_RESERVATIONS].count; i++) {
         const struct site_record *one = &site->tables[CLUSTER_RESERVATIONS].records[i];
+        struct text_line object = policy_object(CLUSTER_RESERVATIONS, one);
 
-        policy_object(CLUSTER_RESERVATIONS, one, object, sizeof object);
         check_overlap(findings, i);
-        check_nodes(findings, one, object);
-        check_names(findings, one, object, "Users");
-        check_names(findings, one, object, "Accounts");
-        check_names(findings, one, object, "Groups");
+        check_nodes(findings, one, object.text);
+        check_names(findings, one, object.text, "Users");
+        check_names(findings, one, object.text, "Accounts");
+        check_names(findings, one, object.text, "Groups");
     }
 }

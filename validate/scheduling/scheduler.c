@@ -234,7 +234,6 @@ static void check_least_loaded(struct policy_findings *findings)
     const struct site *site = findings->site;
     bool is_everywhere = site_list_has(site_config(site, "SelectTypeParameters"), "CR_LLN");
     const char *plugin = site_config(site, "TopologyPlugin");
-    char object[160];
 
     if (!has_topology(site))
         return;
@@ -246,7 +245,7 @@ static void check_least_loaded(struct policy_findings *findings)
 
         if (strcasecmp(site_value(partition, "LLN"), "YES") == 0)
             policy_add(findings, POLICY_LLN_SCATTERS, "PartitionName",
-                       policy_object(CLUSTER_PARTITIONS, partition, object, sizeof object),
+                       policy_object(CLUSTER_PARTITIONS, partition).text,
                        "LLN=YES, but TopologyPlugin is %s", plugin);
     }
 }

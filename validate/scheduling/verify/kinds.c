@@ -74,8 +74,6 @@ void verify_not_shown(struct verify_result *result, const char *format, ...)
 void verify_judge(const struct intent_statement *statement, const struct verify_seen *seen,
                   struct verify_result *result)
 {
-    char text[240];
-
     if (*seen->not_shown) {
         verify_not_shown(result, "%s", seen->not_shown);
         return;
@@ -85,7 +83,7 @@ void verify_judge(const struct intent_statement *statement, const struct verify_
 
         if (job->answer == PROBE_REFUSED || job->answer == PROBE_SILENT ||
             (job->answer == PROBE_ACCEPTED && !*job->state)) {
-            verify_not_shown(result, "%s", seen_describe(job, text, sizeof text));
+            verify_not_shown(result, "%s", seen_describe(job).text);
             return;
         }
     }

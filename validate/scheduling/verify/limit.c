@@ -163,15 +163,14 @@ static bool may_be_others(const struct seen_job *job, const struct verify_seen *
 static void judge_below(const struct seen_job *job, const struct verify_seen *seen, size_t had,
                         struct verify_result *result)
 {
-    char text[240];
+    struct text_line text = seen_describe(job);
 
-    seen_describe(job, text, sizeof text);
     if (may_be_others(job, seen))
-        verify_not_shown(result, "%s; %zu jobs of other users may count against that limit", text,
-                         seen->other_jobs);
+        verify_not_shown(result, "%s; %zu jobs of other users may count against that limit",
+                         text.text, seen->other_jobs);
     else
         verify_fail(result, VERIFY_LIMIT_BELOW, "%zu of %zu jobs were had: %s", had,
-                    seen->count - 1, text);
+                    seen->count - 1, text.text);
 }
 
 /* Jobs one by one: all but the last are to be had. */
@@ -180,53 +179,52 @@ static void judge_together(const struct intent_statement *statement, const struc
 {
     const struct seen_job *last = &seen->jobs[seen->count - 1];
     bool is_submit = statement->limit == INTENT_SUBMIT;
-    char text[240];
+    struct text_line text;
 
     for (size_t i = 0; i + 1 < seen->count; i++) {
         const struct seen_job *job = &seen->jobs[i];
         bool is_had_job = is_submit ? job->answer == PROBE_ACCEPTED : seen_is_running(job);
 
-        seen_describe(job, text, sizeof text);
+        text = seen_describe(job);
         if (is_submit ? !is_had_job : seen_is_limited(job)) {
             judge_below(job, seen, i, result);
             return;
         }
         if (!is_had_job) {
-            verify_not_shown(result, "%s", text);
+            verify_not_shown(result, "%s", text.text);
             return;
         }
     }
-    seen_describe(last, text, sizeof text);
+    text = seen_describe(last);
     if (is_submit ? last->answer == PROBE_LIMITED : seen_is_limited(last))
-        verify_pass(result, "%zu had, then %s", seen->count - 1, text);
+        verify_pass(result, "%zu had, then %s", seen->count - 1, text.text);
     else if (is_submit ? last->answer == PROBE_ACCEPTED : seen_is_running(last))
-        verify_fail(result, VERIFY_LIMIT_PASSED, "one more was had: %s", text);
+        verify_fail(result, VERIFY_LIMIT_PASSED, "one more was had: %s", text.text);
     else
-        verify_not_shown(result, "%s", text);
+        verify_not_shown(result, "%s", text.text);
 }
 
 /* The first one has one too much, the other as much as was stated. */
 static void judge_one_job(const struct verify_seen *seen, struct verify_result *result)
 {
     const struct seen_job *over = &seen->jobs[0], *within = &seen->jobs[1];
-    char text[2][240];
+    struct text_line text[] = {seen_describe(over), seen_describe(within)};
 
-    seen_describe(over, text[0], sizeof text[0]);
-    seen_describe(within, text[1], sizeof text[1]);
     if (seen_is_limited(within) && may_be_others(within, seen))
         verify_not_shown(result, "%s; %zu jobs of other users may count against that limit",
-                         text[1], seen->other_jobs);
+                         text[1].text, seen->other_jobs);
     else if (seen_is_limited(within))
-        verify_fail(result, VERIFY_LIMIT_BELOW, "as much as was stated is not had: %s", text[1]);
+        verify_fail(result, VERIFY_LIMIT_BELOW, "as much as was stated is not had: %s",
+                    text[1].text);
     else if (!seen_is_settled(over))
-        verify_not_shown(result, "%s", text[0]);
+        verify_not_shown(result, "%s", text[0].text);
     else if (!seen_is_limited(over))
-        verify_fail(result, VERIFY_LIMIT_PASSED, "no limit holds one more: %s", text[0]);
+        verify_fail(result, VERIFY_LIMIT_PASSED, "no limit holds one more: %s", text[0].text);
     else if (!seen_is_settled(within))
-        verify_not_shown(result, "%s", text[1]);
+        verify_not_shown(result, "%s", text[1].text);
     else
         verify_pass(result, "one more is not had: %s; as much as was stated is not limited: %s",
-                    text[0], text[1]);
+                    text[0].text, text[1].text);
 }
 
 static void limit_judge(const struct intent_statement *statement, const struct verify_seen *seen,

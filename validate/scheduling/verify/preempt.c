@@ -68,14 +68,13 @@ static void preempt_probe(struct verify_run *run, const struct intent_statement 
         .minutes = (int)ceil((VERIFY_SETTLE_S + statement->within_s + VERIFY_MARGIN_S) / 60) + 1,
         .is_exclusive = true,
     };
-    char text[200];
 
     if (!verify_submit(run, statement->other, &whole, seen))
         return;
     if (!verify_wait(run, VERIFY_SETTLE_S, seen, has_place) ||
         !seen_is_running(&seen->jobs[VICTIM])) {
         snprintf(seen->not_shown, sizeof seen->not_shown, "no job has the node first: %s",
-                 seen_describe(&seen->jobs[VICTIM], text, sizeof text));
+                 seen_describe(&seen->jobs[VICTIM]).text);
         return;
     }
     if (verify_submit(run, statement->who, &whole, seen))
@@ -88,15 +87,14 @@ static bool is_in_time(const struct intent_statement *statement, const struct ve
 {
     const struct seen_job *comer = &seen->jobs[COMER];
     double waited_s = comer->started_s - comer->submitted_s;
-    char text[240];
 
     if (seen->count < 2)
         verify_not_shown(result, "no job was submitted");
     else if (seen_is_limited(comer))
-        verify_not_shown(result, "%s", seen_describe(comer, text, sizeof text));
+        verify_not_shown(result, "%s", seen_describe(comer).text);
     else if (!seen_is_running(comer))
         verify_fail(result, code, "not within %.0f s: %s", statement->within_s,
-                    seen_describe(comer, text, sizeof text));
+                    seen_describe(comer).text);
     else if (waited_s > statement->within_s)
         verify_fail(result, code, "job %u (%s) started after %.0f s, stated are %.0f s", comer->id,
                     comer->who->user, waited_s, statement->within_s);
@@ -116,20 +114,19 @@ static void preempt_judge(const struct intent_statement *statement, const struct
                           struct verify_result *result)
 {
     const struct seen_job *victim = &seen->jobs[VICTIM], *comer = &seen->jobs[COMER];
-    char text[240];
+    struct text_line text = seen_describe(victim);
 
     if (!is_in_time(statement, seen, VERIFY_NOT_PREEMPTED, result))
         return;
-    seen_describe(victim, text, sizeof text);
     if (seen_is_running(victim))
         verify_fail(result, VERIFY_NOT_PREEMPTED, "job %u (%s) runs beside it: %s", comer->id,
-                    comer->who->user, text);
+                    comer->who->user, text.text);
     else if (statement->mode != INTENT_ANY_MODE && mode_of(victim) != statement->mode)
-        verify_fail(result, VERIFY_PREEMPT_MODE, "%s, and has restarted %d times", text,
+        verify_fail(result, VERIFY_PREEMPT_MODE, "%s, and has restarted %d times", text.text,
                     victim->restarts);
     else
         verify_pass(result, "job %u (%s) started after %.0f s, and %s", comer->id, comer->who->user,
-                    comer->started_s - comer->submitted_s, text);
+                    comer->started_s - comer->submitted_s, text.text);
 }
 
 static void wait_judge(const struct intent_statement *statement, const struct verify_seen *seen,

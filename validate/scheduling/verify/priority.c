@@ -51,13 +51,12 @@ static void priority_probe(struct verify_run *run, const struct intent_statement
                            struct verify_seen *seen)
 {
     const struct verify_ask whole = {.minutes = VERIFY_PRIORITY_MIN, .is_exclusive = true};
-    char text[200];
 
     if (!verify_submit(run, statement->who, &whole, seen))
         return;
     if (!verify_wait(run, VERIFY_SETTLE_S, seen, holds) || !seen_is_running(&seen->jobs[HOLDS])) {
         snprintf(seen->not_shown, sizeof seen->not_shown, "no job has the node first: %s",
-                 seen_describe(&seen->jobs[HOLDS], text, sizeof text));
+                 seen_describe(&seen->jobs[HOLDS]).text);
         return;
     }
     if (!verify_submit(run, statement->other, &whole, seen) ||
@@ -92,7 +91,7 @@ static void priority_judge(const struct intent_statement *statement, const struc
                            struct verify_result *result)
 {
     const struct seen_job *behind = &seen->jobs[BEHIND], *before = &seen->jobs[BEFORE];
-    char what[120], told[240];
+    char what[120];
 
     (void)statement;
     if (seen->count < 3) {
@@ -101,7 +100,7 @@ static void priority_judge(const struct intent_statement *statement, const struc
     }
     for (int i = BEHIND; i <= BEFORE; i++)
         if (seen_is_limited(&seen->jobs[i]) || !*seen->jobs[i].state) {
-            verify_not_shown(result, "%s", seen_describe(&seen->jobs[i], told, sizeof told));
+            verify_not_shown(result, "%s", seen_describe(&seen->jobs[i]).text);
             return;
         }
     largest(behind, before, what, sizeof what);
@@ -116,7 +115,7 @@ static void priority_judge(const struct intent_statement *statement, const struc
                     before->who->name, before->priority, behind->id, behind->who->name,
                     behind->priority, what);
     else if (!has_begun(before))
-        verify_not_shown(result, "no job started: %s", seen_describe(before, told, sizeof told));
+        verify_not_shown(result, "no job started: %s", seen_describe(before).text);
     else
         verify_pass(result, "job %u of %s, priority %ld, started before job %u of %s with %ld",
                     before->id, before->who->name, before->priority, behind->id, behind->who->name,

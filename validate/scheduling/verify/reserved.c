@@ -42,24 +42,23 @@ static void reserved_judge(const struct intent_statement *statement, const struc
                            struct verify_result *result)
 {
     const struct seen_job *own = &seen->jobs[0], *other = &seen->jobs[1];
-    char text[240];
 
     if (seen->count < 1u + (statement->other != NULL))
         verify_not_shown(result, "no job was submitted");
     else if (own->answer == PROBE_DENIED)
-        verify_fail(result, VERIFY_RESERVATION_CLOSED, "%s", seen_describe(own, text, sizeof text));
+        verify_fail(result, VERIFY_RESERVATION_CLOSED, "%s", seen_describe(own).text);
     else if (own->answer != PROBE_ACCEPTED)
-        verify_not_shown(result, "%s", seen_describe(own, text, sizeof text));
+        verify_not_shown(result, "%s", seen_describe(own).text);
     else if (!statement->other)
         verify_pass(result, "job %u (%s) is accepted", own->id, own->who->user);
     else if (other->answer == PROBE_ACCEPTED)
         verify_fail(result, VERIFY_RESERVATION_OPEN, "job %u (%s) is accepted", other->id,
                     other->who->user);
     else if (other->answer != PROBE_DENIED)
-        verify_not_shown(result, "%s", seen_describe(other, text, sizeof text));
+        verify_not_shown(result, "%s", seen_describe(other).text);
     else
         verify_pass(result, "job %u (%s) is accepted, and %s", own->id, own->who->user,
-                    seen_describe(other, text, sizeof text));
+                    seen_describe(other).text);
 }
 
 const struct verify_kind verify_reserved = {"Reserved", keys, reserved_plan, reserved_probe,

@@ -169,15 +169,13 @@ void seen_node_take(const struct seen_node *node, struct verify_seen *seen)
         seen->node = *node;
 }
 
-const char *seen_describe(const struct seen_job *job, char *text, size_t size)
+struct text_line seen_describe(const struct seen_job *job)
 {
     if (job->answer != PROBE_ACCEPTED)
-        text_put(text, size, "a job of %s is refused: %s", job->who->user, job->said);
-    else if (!*job->state)
-        text_put(text, size, "job %u (%s) is not known to Slurm any more", job->id, job->who->user);
-    else if (seen_is_pending(job))
-        text_put(text, size, "job %u (%s) waits: %s", job->id, job->who->user, job->reason);
-    else
-        text_put(text, size, "job %u (%s) is %s", job->id, job->who->user, job->state);
-    return text;
+        return text_line("a job of %s is refused: %s", job->who->user, job->said);
+    if (!*job->state)
+        return text_line("job %u (%s) is not known to Slurm any more", job->id, job->who->user);
+    if (seen_is_pending(job))
+        return text_line("job %u (%s) waits: %s", job->id, job->who->user, job->reason);
+    return text_line("job %u (%s) is %s", job->id, job->who->user, job->state);
 }

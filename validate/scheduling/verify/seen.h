@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/text.h"
 #include "validate/scheduling/verify/intent.h"
 #include "validate/slurm/probe.h"
 
@@ -81,7 +82,7 @@ bool seen_is_considered(const struct seen_job *job);
  * reason than its turn. */
 bool seen_is_settled(const struct seen_job *job);
 
-/* "job 7 (alice) waits: QOSMaxJobsPerUserLimit"; into text. Returns text. */
-const char *seen_describe(const struct seen_job *job, char *text, size_t size);
+/* "job 7 (alice) waits: QOSMaxJobsPerUserLimit". */
+struct text_line seen_describe(const struct seen_job *job);
 
 #endif
