@@ -12,83 +12,39 @@
 
 #define XID_HEAD "NVRM: Xid (%P): "
 #define SXID_HEAD "nvidia-nvswitch%d: SXid (%P): "
-#define KERNEL_XID(number, cause, action, code, reference, meaning)                                \
-    KERNEL_XID_TEXT(number, "", cause, action, code, reference, meaning)
-#define KERNEL_XID_TEXT(number, text, cause, action, code, reference, meaning)                     \
-    {"xid",                                                                                        \
-     #number,                                                                                      \
-     XID_HEAD #number "," text,                                                                    \
-     KERNEL_BY_##cause,                                                                            \
-     KERNEL_##action,                                                                              \
-     FAULT_##code,                                                                                 \
-     false,                                                                                        \
-     0,                                                                                            \
-     0,                                                                                            \
-     "",                                                                                           \
-     "NVIDIA " reference,                                                                          \
-     meaning},
-#define KERNEL_XID_FOLLOWS(number, cause, action, code, reference, meaning)                        \
-    {"xid",                                                                                        \
-     #number,                                                                                      \
-     XID_HEAD #number ",",                                                                         \
-     KERNEL_BY_##cause,                                                                            \
-     KERNEL_##action,                                                                              \
-     FAULT_##code,                                                                                 \
-     true,                                                                                         \
-     0,                                                                                            \
-     0,                                                                                            \
-     "",                                                                                           \
-     "NVIDIA " reference,                                                                          \
-     meaning},
-#define KERNEL_XID_END(number, text, reference, meaning, ends)                                     \
-    {"xid",                                                                                        \
-     #number,                                                                                      \
-     XID_HEAD #number "," text,                                                                    \
-     KERNEL_BY_MACHINE,                                                                            \
-     KERNEL_IGNORE,                                                                                \
-     FAULT_NONE,                                                                                   \
-     false,                                                                                        \
-     0,                                                                                            \
-     0,                                                                                            \
-     ends,                                                                                         \
-     "NVIDIA " reference,                                                                          \
-     meaning},
-/* What the guide calls not fatal is written so, and some of the others too: that never drains. */
-#define KERNEL_SXID(number, cause, action, code, reference, meaning)                               \
-    {"sxid",                                                                                       \
-     #number,                                                                                      \
-     SXID_HEAD #number ", " SXID_##action,                                                         \
-     KERNEL_BY_##cause,                                                                            \
-     KERNEL_##action,                                                                              \
-     FAULT_##code,                                                                                 \
-     false,                                                                                        \
-     0,                                                                                            \
-     0,                                                                                            \
-     "",                                                                                           \
-     "NVIDIA " reference,                                                                          \
-     meaning},
-#define SXID_IGNORE
-#define SXID_WARN
-#define SXID_DRAIN "Fatal"
-
+#define ROW(source, name, cause, action, code, follows, times, within_s, ends, pattern, reference, \
+            meaning)                                                                               \
+    {                                                                                              \
+        source, name, pattern, KERNEL_BY_##cause, KERNEL_##action, FAULT_##code, follows, times,   \
+            within_s, ends, reference, meaning                                                     \
+    }
 #define EVENT(source, name, cause, action, code, pattern, reference, meaning)                      \
-    {                                                                                              \
-        source, name, pattern, KERNEL_BY_##cause, KERNEL_##action, FAULT_##code, false, 0, 0, "",  \
-            reference, meaning                                                                     \
-    }
+    ROW(source, name, cause, action, code, false, 0, 0, "", pattern, reference, meaning)
 #define BURST(source, name, cause, action, code, times, within_s, pattern, reference, meaning)     \
-    {                                                                                              \
-        source, name, pattern, KERNEL_BY_##cause, KERNEL_##action, FAULT_##code, false, times,     \
-            within_s, "", reference, meaning                                                       \
-    }
+    ROW(source, name, cause, action, code, false, times, within_s, "", pattern, reference, meaning)
+#define END(source, name, ends, pattern, reference, meaning)                                       \
+    ROW(source, name, MACHINE, IGNORE, NONE, false, 0, 0, ends, pattern, reference, meaning)
 #define VIRTUAL(source, pattern, reference)                                                        \
     EVENT(source, "virtual", EITHER, WARN, FILESYSTEM_ERRORS, pattern, reference,                  \
           "error of a device that is a file, as a container's image is, or on the network")
-#define END(source, name, ends, pattern, reference, meaning)                                       \
-    {                                                                                              \
-        source, name, pattern, KERNEL_BY_MACHINE, KERNEL_IGNORE, FAULT_NONE, false, 0, 0, ends,    \
-            reference, meaning                                                                     \
-    }
+
+#define KERNEL_XID(number, cause, action, code, reference, meaning)                                \
+    KERNEL_XID_TEXT(number, "", cause, action, code, reference, meaning)
+#define KERNEL_XID_TEXT(number, text, cause, action, code, reference, meaning)                     \
+    EVENT("xid", #number, cause, action, code, XID_HEAD #number "," text, "NVIDIA " reference,     \
+          meaning),
+#define KERNEL_XID_FOLLOWS(number, cause, action, code, reference, meaning)                        \
+    ROW("xid", #number, cause, action, code, true, 0, 0, "", XID_HEAD #number ",",                 \
+        "NVIDIA " reference, meaning),
+#define KERNEL_XID_END(number, text, reference, meaning, ends)                                     \
+    END("xid", #number, ends, XID_HEAD #number "," text, "NVIDIA " reference, meaning),
+/* What the guide calls not fatal is written so, and some of the others too: that never drains. */
+#define KERNEL_SXID(number, cause, action, code, reference, meaning)                               \
+    EVENT("sxid", #number, cause, action, code, SXID_HEAD #number ", " SXID_##action,              \
+          "NVIDIA " reference, meaning),
+#define SXID_IGNORE
+#define SXID_WARN
+#define SXID_DRAIN "Fatal"
 
 /* A pattern begins with a byte of its own, and has to be so long before its first * and so exact
  * that no user can have the kernel write it: the name of a process (15 bytes) begins some lines, a
