@@ -171,7 +171,7 @@ static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
         .rank = t->call.rank,
         .ranks = t->ranks,
         .wire = t->call.wire,
-        .topology = chooser_topology(chooser),
+        .topology = collective_topology(t->call.collective),
     };
     struct choice choices[CHOICES];
     struct candidate candidates[CHOICES];
@@ -258,12 +258,12 @@ static int try_sizes(struct benchmarks *t, struct chooser *chooser, struct machi
 static int try_all(struct benchmarks *t, const struct layout *layout, struct machine *machine,
                    struct error *err)
 {
-    struct chooser *chooser = chooser_create(machine, layout);
+    struct chooser *chooser =
+        chooser_create(machine, layout, collective_topology(t->call.collective));
     int tried = 0, more = 0;
 
     if (chooser == NULL)
         return error_set(err, "out of memory");
-    chooser_allow_window(chooser, collective_topology(t->call.collective));
     chooser_allow_mpi(chooser, true); /* the figures are for who comes next, too */
     t->may_code = may_code(machine, layout);
     t->call.is_one_node = layout_farthest(layout) == LINK_NODE;

@@ -13,22 +13,13 @@
 
 const size_t chooser_segments[CHOOSER_SEGMENTS] = {256 << 10, 64 << 10, 1 << 20};
 
-struct chooser *chooser_create(const struct machine *machine, const struct layout *layout)
+struct chooser *chooser_create(const struct machine *machine, const struct layout *layout,
+                               const struct plan_topology *topology)
 {
     struct chooser *chooser = calloc(1, sizeof *chooser);
-    int *ring = calloc((size_t)layout->ranks, sizeof *ring);
 
-    if (chooser == NULL || ring == NULL) {
-        free(chooser);
-        free(ring);
-        return NULL;
-    }
-    layout_ring(layout, ring);
-    chooser->machine = machine;
-    chooser->layout = layout;
-    chooser->ring = ring;
-    chooser->topology = (struct plan_topology){
-        .node_of_rank = layout->node_of_rank, .nodes = layout->nodes, .ring = ring};
+    if (chooser != NULL)
+        *chooser = (struct chooser){.machine = machine, .layout = layout, .topology = topology};
     return chooser;
 }
 
@@ -40,30 +31,12 @@ void chooser_destroy(struct chooser *chooser)
         for (int type = 0; type < ELEMENT_TYPES; type++)
             for (int place = 0; place < KEPT_PLACES; place++)
                 free(chooser->kept[kind][type][place]);
-    free(chooser->ring);
     free(chooser);
 }
 
 void chooser_allow_mpi(struct chooser *chooser, bool is_allowed)
 {
     chooser->is_mpi_allowed = is_allowed;
-}
-
-void chooser_keep_order(struct chooser *chooser)
-{
-    chooser->topology.ring = NULL;
-}
-
-void chooser_allow_window(struct chooser *chooser, const struct plan_topology *engine)
-{
-    chooser->topology.has_window = engine->has_window;
-    chooser->topology.can_pull = engine->can_pull;
-    chooser->topology.processors = engine->processors;
-}
-
-const struct plan_topology *chooser_topology(const struct chooser *chooser)
-{
-    return &chooser->topology;
 }
 
 /* ------------------------------------------------------------------------------------- forcing */
@@ -164,7 +137,7 @@ struct plan_shape chooser_typical_shape(const struct chooser *chooser,
         .count = (bytes + shape->element_bytes - 1) / shape->element_bytes,
         .segment = shape->segment,
         .wire = shape->wire,
-        .topology = &chooser->topology,
+        .topology = chooser->topology,
     };
 
     if (collective_kind_has_blocks(shape->kind))

@@ -31,25 +31,16 @@ bool choice_is_shared(const struct choice *choice);
 
 struct chooser;
 
-/* machine and layout live at least as long. NULL: out of memory. */
-struct chooser *chooser_create(const struct machine *machine, const struct layout *layout);
+/* All three live at least as long; topology: the engine's, collective_topology(). NULL: out of
+ * memory. */
+struct chooser *chooser_create(const struct machine *machine, const struct layout *layout,
+                               const struct plan_topology *topology);
 void chooser_destroy(struct chooser *chooser); /* NULL is fine */
 
 /* The algorithm of this name is taken wherever it applies, with the first segment; MACHINE_MPI:
  * MPI's own. "ring" for all collectives, "allreduce=ring,broadcast=binomial" for some, "auto" or
  * "": chosen. -1: err names the word that is none. chooser NULL: only whether there is one. */
 int chooser_force(struct chooser *chooser, const char *words, struct error *err);
-
-/* Where the ranks are and in which order a ring visits them. Lives as long as the chooser. */
-const struct plan_topology *chooser_topology(const struct chooser *chooser);
-
-/* From now on rings visit the ranks as they are numbered: sums then have the same bits wherever the
- * ranks are. */
-void chooser_keep_order(struct chooser *chooser);
-
-/* Whether the ranks of a node share memory for what algorithms do in a window, and may read each
- * other's: the engine knows, collective_topology(). */
-void chooser_allow_window(struct chooser *chooser, const struct plan_topology *engine);
 
 /* Whether MPI's own collectives are among what is chosen from: only who calls them can say yes. */
 void chooser_allow_mpi(struct chooser *chooser, bool is_allowed);

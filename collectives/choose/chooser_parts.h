@@ -27,8 +27,7 @@ enum { KEPT_BOTH = WIRE_FORMATS, KEPT_WIRE, KEPT_PLACES };
 struct chooser {
     const struct machine *machine;
     const struct layout *layout;
-    struct plan_topology topology;
-    int *ring;
+    const struct plan_topology *topology;
     bool is_mpi_allowed;
     char forced[COLLECTIVE_KINDS][MACHINE_NAME];                     /* "": chosen */
     struct kept *kept[COLLECTIVE_KINDS][ELEMENT_TYPES][KEPT_PLACES]; /* [CHOOSER_SIZES] or NULL */

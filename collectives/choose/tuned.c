@@ -340,28 +340,31 @@ void tuned_destroy(struct tuned *tuned)
 int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_comm *tuned_comm,
                       struct error *err)
 {
-    int status = 0;
+    int *ring = NULL, status;
 
     memset(tuned_comm, 0, sizeof *tuned_comm);
     tuned_comm->layout = layout_find(comm, err);
     if (tuned_comm->layout != NULL)
-        tuned_comm->chooser = chooser_create(&tuned->machine, tuned_comm->layout);
-    if (tuned_comm->chooser == NULL)
-        status = error_set(err, "out of memory");
+        ring = calloc((size_t)tuned_comm->layout->ranks, sizeof *ring);
+    status = ring != NULL ? 0 : error_set(err, "out of memory");
     PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
     if (status == 0) {
-        chooser_allow_mpi(tuned_comm->chooser, tuned->with_mpi);
-        if (tuned->keeps_order)
-            chooser_keep_order(tuned_comm->chooser);
-        status = chooser_force(tuned_comm->chooser, tuned->force, err);
+        layout_ring(tuned_comm->layout, ring);
+        status =
+            collective_create(comm, tuned->keeps_order ? NULL : ring, &tuned_comm->collective, err);
     }
-    if (status == 0)
-        status = collective_create(comm, chooser_topology(tuned_comm->chooser)->ring,
-                                   &tuned_comm->collective, err);
-    if (status == 0)
-        chooser_allow_window(tuned_comm->chooser, collective_topology(tuned_comm->collective));
+    free(ring);
+    if (status == 0) {
+        tuned_comm->chooser = chooser_create(&tuned->machine, tuned_comm->layout,
+                                             collective_topology(tuned_comm->collective));
+        status = tuned_comm->chooser != NULL ? chooser_force(tuned_comm->chooser, tuned->force, err)
+                                             : error_set(err, "out of memory");
+        PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
+    }
     if (status < 0)
         tuned_comm_destroy(tuned_comm);
+    else
+        chooser_allow_mpi(tuned_comm->chooser, tuned->with_mpi);
     return status;
 }
 

@@ -195,7 +195,7 @@ static void explain_each(const struct state_comm *world,
     static const size_t sizes[] = {64, 4096, 65536, 1 << 20, 16 << 20};
     struct plan_shape shape = {.element_bytes = sizeof(float),
                                .ranks = world->ranks,
-                               .topology = chooser_topology(world->tuned.chooser)};
+                               .topology = collective_topology(world->tuned.collective)};
 
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -382,7 +382,6 @@ static void choose(const struct state_comm *comm, const struct collective_call *
     *chosen = (struct state_chosen){.algorithm = NULL};
     if (collective_shape(comm->tuned.collective, call, &shape, NULL) < 0)
         return;
-    shape.topology = chooser_topology(chooser);
     choice = state.chooses_wire ? chooser_pick_wire(chooser, &shape, call->type, &wire)
                                 : chooser_pick(chooser, &shape, call->type);
     *chosen = (struct state_chosen){*call, choice.algorithm, choice.segment_bytes, wire.wire,

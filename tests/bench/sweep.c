@@ -156,7 +156,7 @@ static struct plan_shape shape_of(const struct sweep *s)
                                .rank = s->rank,
                                .ranks = s->ranks,
                                .count = s->block,
-                               .topology = chooser_topology(s->comm.chooser)};
+                               .topology = collective_topology(s->comm.collective)};
 }
 
 /* All that is chosen from, and which of them is. */

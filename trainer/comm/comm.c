@@ -254,7 +254,6 @@ static void choose(struct comm *comm, struct collective_call *call)
 
     if (collective_shape(comm->collective, call, &shape, &err) < 0)
         watch_fault("%s", err.text);
-    shape.topology = chooser_topology(chooser);
     if (call->algorithm) {
         algorithm = call->algorithm;
     } else if (comm->chooses_algorithm) {

@@ -455,18 +455,30 @@ static double predicted(struct chooser *chooser, size_t bytes, const char *name)
     return choices[i].predicted_us;
 }
 
+/* Four ranks of a node: of one where they cannot share memory, and where they can. */
+static const int first_node[4];
+static const struct plan_topology one_node = {.node_of_rank = first_node, .nodes = 1};
+static const struct plan_topology window = {
+    .node_of_rank = first_node, .nodes = 1, .has_window = true, .can_pull = true};
+
+/* For ranks of one node without a window, or each of its own. */
+static struct chooser *choose(const struct machine *machine, const struct layout *layout)
+{
+    return chooser_create(machine, layout, layout->nodes == 1 ? &one_node : NULL);
+}
+
 static void test_segments(void)
 {
-    const struct plan_topology node = {.has_window = true, .can_pull = true};
     struct machine machine = synthetic(10, 1);
     struct layout *layout = make("a a a a", "x x x x");
-    struct chooser *chooser = chooser_create(&machine, layout);
+    struct chooser *chooser = choose(&machine, layout);
 
     is_int(listed(chooser, 1 << 16, "chain", 0), 1, "64 KiB: no segment would cut it");
     is_int(listed(chooser, 1 << 18, "chain", 0), 2, "256 KiB: whole or cut");
     is_int(listed(chooser, 1 << 20, "chain", 0), 3, "1 MiB: all segments");
     is_int(listed(chooser, 1 << 20, "chain", 1 << 20), 1, "... one of which leaves it whole");
-    chooser_allow_window(chooser, &node);
+    chooser_destroy(chooser);
+    chooser = chooser_create(&machine, layout, &window);
     is_int(listed(chooser, 1 << 20, "pull", 0), 1, "what is never cut stands there once");
     machine.copy_GBps = 100;
     ok(predicted(chooser, 1 << 20, "shared") > (1 << 20) / 1e3,
@@ -484,7 +496,7 @@ static const char *picked_all_to_all(struct chooser *chooser, size_t count, cons
                                      .ranks = 4,
                                      .count = count,
                                      .counts = counts,
-                                     .topology = chooser_topology(chooser)};
+                                     .topology = &window};
     struct choice choice = chooser_pick(chooser, &shape, ELEMENT_FP32);
 
     return choice.algorithm ? choice.algorithm->name : "mpi";
@@ -492,7 +504,6 @@ static const char *picked_all_to_all(struct chooser *chooser, size_t count, cons
 
 static void test_unknown_sizes(void)
 {
-    const struct plan_topology node = {.has_window = true, .can_pull = true};
     const size_t counts[] = {1 << 16, 1 << 16, 1 << 16, 1 << 16};
     struct machine machine = synthetic(10, 1);
     struct layout *layout = make("a a a a", "x x x x");
@@ -505,15 +516,13 @@ static void test_unknown_sizes(void)
     struct error err;
 
     machine_add_benchmark(&machine, &tried, NULL);
-    chooser = chooser_create(&machine, layout);
-    chooser_allow_window(chooser, &node);
+    chooser = chooser_create(&machine, layout, &window);
     is_str(picked_all_to_all(chooser, 1 << 16, NULL), "pull",
            "an all-to-all of 1 MiB by what was tried");
     is_str(picked_all_to_all(chooser, 0, counts), "shared",
            "... of whose size no rank knows, the window");
     chooser_destroy(chooser);
-    chooser = chooser_create(&machine, layout);
-    chooser_allow_window(chooser, &node);
+    chooser = chooser_create(&machine, layout, &window);
     chooser_force(chooser, "all-to-all=pairwise", &err);
     is_str(picked_all_to_all(chooser, 0, counts), "pairwise", "... and what it is told to");
     chooser_destroy(chooser);
@@ -524,7 +533,6 @@ static void test_unknown_sizes(void)
 /* What is chosen for so many bytes where the window was tried to take so long, and pull 100 us. */
 static const char *picked_beside_pull(size_t bytes, double shared_us)
 {
-    const struct plan_topology node = {.has_window = true, .can_pull = true};
     struct machine machine = synthetic(10, 1);
     struct layout *layout = make("a a a a", "x x x x");
     struct machine_benchmark tried = {.kind = COLLECTIVE_ALL_TO_ALL,
@@ -539,8 +547,7 @@ static const char *picked_beside_pull(size_t bytes, double shared_us)
     snprintf(tried.algorithm, sizeof tried.algorithm, "shared");
     tried.time_us = shared_us;
     machine_add_benchmark(&machine, &tried, NULL);
-    chooser = chooser_create(&machine, layout);
-    chooser_allow_window(chooser, &node);
+    chooser = chooser_create(&machine, layout, &window);
     picked = picked_all_to_all(chooser, bytes / 16, NULL);
     chooser_destroy(chooser);
     machine_clear(&machine);
@@ -567,7 +574,7 @@ static void test_chooser(void)
 {
     struct machine machine = synthetic(10, 1);
     struct layout *layout = make("a b c d e f g h", "x x x x x x x x");
-    struct chooser *chooser = chooser_create(&machine, layout);
+    struct chooser *chooser = choose(&machine, layout);
     struct plan_shape shape = allreduce(layout, 1 << 20);
     struct choice choices[CHOICES];
     const char *name;
@@ -599,10 +606,10 @@ static void test_chooser(void)
     add(&machine, MACHINE_MPI, 0, 4 << 20, 0.5);
     is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "a choice stays a choice");
     chooser_destroy(chooser);
-    chooser = chooser_create(&machine, layout);
+    chooser = choose(&machine, layout);
     is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "MPI's own is not asked for");
     chooser_destroy(chooser);
-    chooser = chooser_create(&machine, layout);
+    chooser = choose(&machine, layout);
     chooser_allow_mpi(chooser, true);
     is_str(pick(chooser, layout, 1 << 20), "mpi", "... or it is, and wins");
     stream = open_memstream(&text, &size);
@@ -620,7 +627,7 @@ static void test_chooser(void)
 static struct wire_choice wire_of(const struct machine *machine, const struct layout *layout,
                                   const char *name, size_t count)
 {
-    struct chooser *chooser = chooser_create(machine, layout);
+    struct chooser *chooser = choose(machine, layout);
     struct plan_shape shape = allreduce(layout, count);
     struct wire_choice choice, again;
 
@@ -636,7 +643,7 @@ static struct wire_choice wire_of(const struct machine *machine, const struct la
 static struct wire_choice both_of(const struct machine *machine, const struct layout *layout,
                                   const char **name)
 {
-    struct chooser *chooser = chooser_create(machine, layout);
+    struct chooser *chooser = choose(machine, layout);
     struct plan_shape shape = allreduce(layout, 4 << 20);
     struct wire_choice wire, again;
     struct choice choice = chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &wire);
@@ -750,7 +757,7 @@ static void test_wire(void)
     /* where the walk believes in more than a hop can gain */
     machine = synthetic(10, 0.05);
     machine.encode_GBps[CODEC_FP32] = machine.decode_GBps[CODEC_FP32] = 0.1;
-    chooser = chooser_create(&machine, layout);
+    chooser = choose(&machine, layout);
     shape.kind = COLLECTIVE_BROADCAST;
     choice = chooser_wire(chooser, &shape, ELEMENT_FP32,
                           algorithm_find(COLLECTIVE_BROADCAST, "chain"), 1 << 18);
@@ -760,7 +767,7 @@ static void test_wire(void)
     chooser_destroy(chooser);
 
     machine = synthetic(10, 0.1);
-    chooser = chooser_create(&machine, layout);
+    chooser = choose(&machine, layout);
     is_int(chooser_wire(chooser, &shape, ELEMENT_INT32, ring, 1 << 18).wire, WIRE_AS_IS,
            "whole numbers are not coded");
     stream = open_memstream(&text, &size);
@@ -809,7 +816,7 @@ static void test_force(void)
 {
     struct machine machine = synthetic(10, 1);
     struct layout *layout = make("a b c d", "x x x x");
-    struct chooser *chooser = chooser_create(&machine, layout);
+    struct chooser *chooser = choose(&machine, layout);
     struct plan_shape shape = {
         .kind = COLLECTIVE_BROADCAST, .element_bytes = 4, .ranks = 4, .count = 1};
     struct error err;
@@ -820,7 +827,7 @@ static void test_force(void)
     ok(chooser_pick(chooser, &shape, ELEMENT_UINT8).algorithm != NULL,
        "a collective that has no such algorithm takes another");
     chooser_destroy(chooser);
-    chooser = chooser_create(&machine, layout);
+    chooser = choose(&machine, layout);
     is_int(chooser_force(chooser, "mpi,allreduce=recursive-doubling", &err), 0,
            "one for one collective, MPI's for the others");
     is_str(pick(chooser, layout, 4 << 20), "recursive-doubling", "... it is taken");

@@ -153,7 +153,7 @@ static bool find_wire(struct sweep *sweep, enum wire_format wanted)
                                 .element_bytes = sizeof(float),
                                 .ranks = sweep->comm->size,
                                 .count = call.count,
-                                .topology = chooser_topology(sweep->chooser)};
+                                .topology = collective_topology(sweep->comm->ours)};
     sweep->choice =
         chooser_wire(sweep->chooser, &shape, ELEMENT_FP32, sweep->algorithm, segment_bytes);
     sweep->wire = sweep->choice.wire;
