@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/name_index.h"
 #include "lib/base/parse_name.h"
 
 static const char *const class_names[LINK_CLASSES] = {"node", "leaf", "across"};
@@ -19,58 +20,51 @@ const char *link_class_name(enum link_class class)
 
 PARSE_NAME(link_class_parse, enum link_class, link_class_name, LINK_CLASSES)
 
-struct named {
-    const char *name;
-    int rank;
-};
-
-static int compare_names(const void *left, const void *right)
+/* Numbers equal names alike, in the order of their lowest ranks. Returns how many there are; -1:
+ * memory is out. */
+static int number_names(int ranks, const char *names, int stride, int *number)
 {
-    const struct named *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
+    const char **each = calloc((size_t)ranks, sizeof *each);
+    struct name_index index = {0};
+    int count = -1;
 
-    return order != 0 ? order : (a->rank > b->rank) - (a->rank < b->rank);
-}
+    for (int rank = 0; each != NULL && rank < ranks; rank++)
+        each[rank] = names + (size_t)rank * (size_t)stride;
+    if (each != NULL && name_index_build(each, (size_t)ranks, &index) == 0) {
+        count = 0;
+        for (int rank = 0; rank < ranks; rank++) {
+            int first = (int)name_index_find(&index, each[rank]);
 
-/* Numbers equal names alike, in the order of their lowest ranks. Returns how many there are. */
-static int number_names(int ranks, const char *names, int stride, struct named *sorted, int *number)
-{
-    int count = 0;
-
-    for (int rank = 0; rank < ranks; rank++)
-        sorted[rank] = (struct named){names + (size_t)rank * (size_t)stride, rank};
-    qsort(sorted, (size_t)ranks, sizeof *sorted, compare_names);
-    /* the lowest rank of each name, for now */
-    for (int i = 0; i < ranks; i++) {
-        bool is_first = i == 0 || strcmp(sorted[i].name, sorted[i - 1].name) != 0;
-
-        number[sorted[i].rank] = is_first ? sorted[i].rank : number[sorted[i - 1].rank];
+            number[rank] = first == rank ? count++ : number[first];
+        }
     }
-    for (int rank = 0; rank < ranks; rank++)
-        number[rank] = number[rank] == rank ? count++ : number[number[rank]];
+    name_index_clear(&index);
+    free(each);
     return count;
 }
 
 struct layout *layout_make(int ranks, const char *nodes, const char *leaves, int stride)
 {
     struct layout *layout = calloc(1, sizeof *layout);
-    struct named *sorted = calloc((size_t)ranks, sizeof *sorted);
-    int *lowest = calloc((size_t)ranks, sizeof *lowest),
-        *size = calloc((size_t)ranks, sizeof *size);
+    int *lowest = calloc((size_t)ranks * 2, sizeof *lowest), *size;
+    bool has_memory;
 
     if (layout != NULL) {
         layout->ranks = ranks;
         layout->node_of_rank = calloc((size_t)ranks, sizeof *layout->node_of_rank);
         layout->leaf_of_rank = calloc((size_t)ranks, sizeof *layout->leaf_of_rank);
     }
-    if (layout == NULL || sorted == NULL || lowest == NULL || size == NULL ||
-        layout->node_of_rank == NULL || layout->leaf_of_rank == NULL) {
+    has_memory = layout != NULL && lowest != NULL && layout->node_of_rank != NULL &&
+                 layout->leaf_of_rank != NULL;
+    if (has_memory)
+        layout->nodes = number_names(ranks, nodes, stride, layout->node_of_rank);
+    if (!has_memory || layout->nodes < 0 ||
+        number_names(ranks, leaves, stride, layout->leaf_of_rank) < 0) {
+        free(lowest);
         layout_free(layout);
-        layout = NULL;
-        goto end;
+        return NULL;
     }
-    layout->nodes = number_names(ranks, nodes, stride, sorted, layout->node_of_rank);
-    number_names(ranks, leaves, stride, sorted, layout->leaf_of_rank);
+    size = lowest + ranks;
     for (int rank = ranks - 1; rank >= 0; rank--) {
         lowest[layout->node_of_rank[rank]] = rank;
         if (++size[layout->node_of_rank[rank]] > layout->most_on_node)
@@ -78,10 +72,7 @@ struct layout *layout_make(int ranks, const char *nodes, const char *leaves, int
     }
     for (int rank = 0; rank < ranks; rank++)
         layout->leaf_of_rank[rank] = layout->leaf_of_rank[lowest[layout->node_of_rank[rank]]];
-end:
-    free(sorted);
     free(lowest);
-    free(size);
     return layout;
 }
 
