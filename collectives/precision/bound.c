@@ -8,31 +8,11 @@ size_t precision_bytes(enum precision precision)
     return precision_formats[precision].bytes;
 }
 
-const char *precision_name(enum precision precision)
-{
-    return precision_formats[precision].name;
-}
-
-/* The number of a finite code. */
-static double number_of_code(const struct precision_format *format, uint32_t code)
-{
-    int exponent = (int)(code >> format->mantissa_bits);
-    double significand = (double)(code & ((1u << format->mantissa_bits) - 1));
-
-    if (exponent > 0)
-        significand += (double)(1u << format->mantissa_bits);
-    return ldexp(significand,
-                 (exponent > 0 ? exponent : 1) - format->bias - (int)format->mantissa_bits);
-}
-
-double precision_greatest(enum precision precision)
-{
-    return number_of_code(&precision_formats[precision], precision_formats[precision].greatest);
-}
-
 double precision_least(enum precision precision)
 {
-    return number_of_code(&precision_formats[precision], 1);
+    const struct precision_format *format = &precision_formats[precision];
+
+    return ldexp(1, 1 - format->bias - (int)format->mantissa_bits);
 }
 
 double precision_unit(enum precision precision)

@@ -6,7 +6,6 @@
 
 /* What a format is made of: one table for conversions and bounds. */
 struct precision_format {
-    const char *name;
     unsigned bytes;
     unsigned mantissa_bits;
     int bias;
@@ -17,11 +16,11 @@ struct precision_format {
 };
 
 static const struct precision_format precision_formats[PRECISION_COUNT] = {
-    [PRECISION_BF16] = {"bf16", 2, 7, 127, 0x7f7f, 0x7fc0, 0x7f80, 6},
-    [PRECISION_FP16] = {"fp16", 2, 10, 15, 0x7bff, 0x7e00, 0x7c00, 9},
+    [PRECISION_BF16] = {2, 7, 127, 0x7f7f, 0x7fc0, 0x7f80, 6},
+    [PRECISION_FP16] = {2, 10, 15, 0x7bff, 0x7e00, 0x7c00, 9},
     /* infinity's code is that of 448: it has none, and what is above is NaN */
-    [PRECISION_E4M3] = {"e4m3", 1, 3, 7, 0x7e, 0x7f, 0x7e, 0},
-    [PRECISION_E5M2] = {"e5m2", 1, 2, 15, 0x7b, 0x7e, 0x7c, 1},
+    [PRECISION_E4M3] = {1, 3, 7, 0x7e, 0x7f, 0x7e, 0},
+    [PRECISION_E5M2] = {1, 2, 15, 0x7b, 0x7e, 0x7c, 1},
 };
 
 #endif

@@ -21,10 +21,8 @@ enum precision {
 };
 
 size_t precision_bytes(enum precision precision);
-const char *precision_name(enum precision precision);
 
-/* The greatest finite number; the least above 0. */
-double precision_greatest(enum precision precision);
+/* The least number above 0. */
 double precision_least(enum precision precision);
 
 /* count numbers; out has precision_bytes() each, and need not be aligned. */
