@@ -97,6 +97,17 @@ static int bootstrap_interfaces(const struct envplan_view *view, struct envplan_
     return interfaces_join(variable, before, &management, 1);
 }
 
+#define CHOOSE_INTERFACES(name, interfaces, before, max)                                           \
+    static int choose_##name(const struct envplan_view *view, struct envplan_variable *variable)   \
+    {                                                                                              \
+        return interfaces(view, variable, before, max);                                            \
+    }
+CHOOSE_INTERFACES(sockets, data_sockets, "", INVENTORY_NICS)
+CHOOSE_INTERFACES(one_socket, data_sockets, "", 1)
+CHOOSE_INTERFACES(bootstrap_interface, bootstrap_interfaces, "", 1)
+/* "=": names in full, or eth1 would take eth10 as well */
+CHOOSE_INTERFACES(nccl_sockets, bootstrap_interfaces, "=", INVENTORY_NICS)
+
 static int ports_join(const struct envplan_view *view, struct envplan_variable *variable,
                       const char *before, size_t max, const size_t *rails, size_t rail_count)
 {
@@ -138,7 +149,7 @@ static int choose_ucx_devices(const struct envplan_view *view, struct envplan_va
     if (1 << view->node->fabric.class & RDMA)
         return ports_join(view, variable, "", INVENTORY_RDMA, rails, count);
     if (!is_nearest) {
-        int status = data_sockets(view, variable, "", INVENTORY_NICS);
+        int status = choose_sockets(view, variable);
 
         if (*why != '\0')
             envplan_fact_add(variable, "%s", why);
@@ -146,7 +157,7 @@ static int choose_ucx_devices(const struct envplan_view *view, struct envplan_va
     }
     count = envplan_sockets(view, rails, count, nics, INVENTORY_NICS);
     if (count == 0)
-        return data_sockets(view, variable, "", INVENTORY_NICS);
+        return choose_sockets(view, variable);
     return interfaces_join(variable, "", nics, count);
 }
 
@@ -275,39 +286,17 @@ static int choose_nccl_net(const struct envplan_view *view, struct envplan_varia
     return 0;
 }
 
-/* "=": names in full, or eth1 would take eth10 as well */
-static int choose_nccl_sockets(const struct envplan_view *view, struct envplan_variable *variable)
-{
-    return bootstrap_interfaces(view, variable, "=", INVENTORY_NICS);
-}
-
 static int choose_hccl_socket(const struct envplan_view *view, struct envplan_variable *variable)
 {
     const struct inventory *inventory = view->node->inventory;
 
     for (size_t i = 0; i < inventory->gpu_count; i++)
         if (inventory->gpus[i].vendor == GPU_GAUDI)
-            return bootstrap_interfaces(view, variable, "", 1);
+            return choose_bootstrap_interface(view, variable);
     return envplan_fact(variable, "no Gaudi in this node");
 }
 
 /* ---------------------------------------------------------------- MPI, libfabric, gloo */
-
-static int choose_sockets(const struct envplan_view *view, struct envplan_variable *variable)
-{
-    return data_sockets(view, variable, "", INVENTORY_NICS);
-}
-
-static int choose_one_socket(const struct envplan_view *view, struct envplan_variable *variable)
-{
-    return data_sockets(view, variable, "", 1);
-}
-
-static int choose_bootstrap_interface(const struct envplan_view *view,
-                                      struct envplan_variable *variable)
-{
-    return bootstrap_interfaces(view, variable, "", 1);
-}
 
 /* Drivers of networks that have a library of their own, which Open MPI prefers to UCX. */
 static bool has_own_library(const char *driver)
