@@ -7,7 +7,7 @@
 /* Certified=: who may use certified nodes only. Slurm is asked when a job would start on each node
  * that has no certificate; none is submitted. */
 
-static const struct intent_key keys[] = {{NULL, NULL, 0, NULL}};
+static const struct intent_key keys[] = {{NULL}};
 
 static void certified_plan(const struct intent_statement *statement,
                            const struct verify_capacity *capacity, struct verify_plan *plan)

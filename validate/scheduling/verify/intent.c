@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/text.h"
 #include "validate/scheduling/site.h"
 #include "validate/scheduling/verify/kinds.h"
 
@@ -46,32 +47,21 @@ static int take_seconds(const char *value, double most_s, double *seconds)
                : -1;
 }
 
-int intent_take_count(const struct intent *intent, const char *value,
-                      struct intent_statement *statement)
-{
-    (void)intent;
-    return intent_count(value, INTENT_AMOUNT_MOST, &statement->amount);
-}
-
-int intent_take_wall(const struct intent *intent, const char *value,
-                     struct intent_statement *statement)
+static int take_minutes(const char *value, long *minutes)
 {
     double seconds;
 
-    (void)intent;
     if (take_seconds(value, VERIFY_WALL_MOST_MIN * 60.0, &seconds) != 0 || fmod(seconds, 60) != 0)
         return -1;
-    statement->amount = (long)(seconds / 60);
+    *minutes = (long)(seconds / 60);
     return 0;
 }
 
-int intent_take_tres(const struct intent *intent, const char *value,
-                     struct intent_statement *statement)
+static int take_tres(const char *value, struct intent_statement *statement)
 {
     const char *equal = strchr(value, '=');
     size_t length = equal ? (size_t)(equal - value) : 0;
 
-    (void)intent;
     if (length == 0 || length >= sizeof statement->tres)
         return -1;
     snprintf(statement->tres, sizeof statement->tres, "%.*s", (int)length, value);
@@ -79,6 +69,17 @@ int intent_take_tres(const struct intent *intent, const char *value,
         (strncmp(statement->tres, "gres/", 5) != 0 || !statement->tres[5]))
         return -1;
     return intent_count(equal + 1, INTENT_AMOUNT_MOST, &statement->amount);
+}
+
+static int take_mode(const char *value, enum intent_mode *mode)
+{
+    static const char *const names[] = {
+        [INTENT_REQUEUE] = "requeue", [INTENT_CANCEL] = "cancel", [INTENT_SUSPEND] = "suspend"};
+
+    for (*mode = INTENT_REQUEUE; *mode <= INTENT_SUSPEND; ++*mode)
+        if (strcasecmp(value, names[*mode]) == 0)
+            return 0;
+    return -1;
 }
 
 static const struct intent_who *who_find(const struct intent *intent, const char *name)
@@ -89,40 +90,28 @@ static const struct intent_who *who_find(const struct intent *intent, const char
     return NULL;
 }
 
-int intent_take_other(const struct intent *intent, const char *value,
+/* Puts the value into the statement. Returns 0; -1: it is not what is allowed. */
+static int take_value(const struct intent *intent, enum intent_value what, const char *value,
                       struct intent_statement *statement)
 {
-    statement->other = who_find(intent, value);
-    return statement->other && statement->other != statement->who ? 0 : -1;
-}
-
-int intent_take_within(const struct intent *intent, const char *value,
-                       struct intent_statement *statement)
-{
-    (void)intent;
-    return take_seconds(value, VERIFY_WITHIN_MOST_S, &statement->within_s);
-}
-
-int intent_take_mode(const struct intent *intent, const char *value,
-                     struct intent_statement *statement)
-{
-    static const char *const names[] = {
-        [INTENT_REQUEUE] = "requeue", [INTENT_CANCEL] = "cancel", [INTENT_SUSPEND] = "suspend"};
-
-    (void)intent;
-    for (enum intent_mode i = INTENT_REQUEUE; i <= INTENT_SUSPEND; i++)
-        if (strcasecmp(value, names[i]) == 0) {
-            statement->mode = i;
-            return 0;
-        }
+    switch (what) {
+    case INTENT_COUNT:
+        return intent_count(value, INTENT_AMOUNT_MOST, &statement->amount);
+    case INTENT_MINUTES:
+        return take_minutes(value, &statement->amount);
+    case INTENT_TRES:
+        return take_tres(value, statement);
+    case INTENT_OTHER:
+        statement->other = who_find(intent, value);
+        return statement->other && statement->other != statement->who ? 0 : -1;
+    case INTENT_WITHIN:
+        return take_seconds(value, VERIFY_WITHIN_MOST_S, &statement->within_s);
+    case INTENT_MODE:
+        return take_mode(value, &statement->mode);
+    case INTENT_RESERVATION:
+        return take_name(value, statement->reservation, sizeof statement->reservation);
+    }
     return -1;
-}
-
-int intent_take_reservation(const struct intent *intent, const char *value,
-                            struct intent_statement *statement)
-{
-    (void)intent;
-    return take_name(value, statement->reservation, sizeof statement->reservation);
 }
 
 /* -------------------------------------------------------------------------- lines */
@@ -146,15 +135,13 @@ static int split_word(char **rest, char **key, char **value)
 }
 
 /* What the words of a line may be, for a message. */
-static const char *allowed_keys(const struct intent_key *keys, char *text, size_t size)
+static struct text_line allowed_keys(const struct intent_key *keys)
 {
-    size_t length = 0;
+    struct text_line line = text_line("%s", keys->name ? "" : "nothing");
 
-    snprintf(text, size, "nothing");
-    for (; keys->name && length < size; keys++)
-        length +=
-            (size_t)snprintf(text + length, size - length, "%s%s=", length ? ", " : "", keys->name);
-    return text;
+    for (; keys->name; keys++)
+        text_join(line.text, sizeof line.text, ", ", "%s=", keys->name);
+    return line;
 }
 
 static int fault(const struct slurm_line *line, struct error *err)
@@ -168,7 +155,7 @@ static int take_words(const struct intent *intent, const struct intent_key *keys
                       struct error *err)
 {
     unsigned seen = 0;
-    char *key, *value, text[200];
+    char *key, *value;
     int rv, ones = 0, has_one = 0;
 
     while ((rv = split_word(&rest, &key, &value)) > 0) {
@@ -178,7 +165,7 @@ static int take_words(const struct intent *intent, const struct intent_key *keys
             i++;
         if (!keys[i].name)
             return error_set(err, "%s: found \"%.60s\", allowed %s", keyword, key,
-                             allowed_keys(keys, text, sizeof text));
+                             allowed_keys(keys).text);
         if (seen & 1u << i)
             return error_set(err, "%s: found %s= twice, allowed once", keyword, keys[i].name);
         seen |= 1u << i;
@@ -186,7 +173,7 @@ static int take_words(const struct intent *intent, const struct intent_key *keys
             statement->limit = keys[i].limit;
             has_one++;
         }
-        if (keys[i].take(intent, value, statement) != 0)
+        if (take_value(intent, keys[i].value, value, statement) != 0)
             return error_set(err, "%s: found %s=%.60s, allowed %s", keyword, keys[i].name, value,
                              keys[i].allowed);
     }
@@ -200,7 +187,7 @@ static int take_words(const struct intent *intent, const struct intent_key *keys
     }
     if (ones > 0 && has_one != 1)
         return error_set(err, "%s: found %d limits, expected one of %s", keyword, has_one,
-                         allowed_keys(keys, text, sizeof text));
+                         allowed_keys(keys).text);
     return 0;
 }
 
@@ -265,7 +252,7 @@ static int take_statement(struct intent *intent, const struct slurm_line *line,
 static int take_line(struct intent *intent, const struct slurm_line *line, bool is_who,
                      struct error *err)
 {
-    char *text = strdup(line->text), *rest = text, *key = text, *value = text, allowed[200];
+    char *text = strdup(line->text), *rest = text, *key = text, *value = text;
     const struct verify_kind *const *kind = verify_kinds;
     int rv = 0;
 
@@ -279,8 +266,7 @@ static int take_line(struct intent *intent, const struct slurm_line *line, bool 
         while (*kind && strcasecmp((*kind)->keyword, key) != 0)
             kind++;
         if (!*kind)
-            rv = error_set(err, "found \"%.60s\", allowed %s", key,
-                           verify_keywords(allowed, sizeof allowed));
+            rv = error_set(err, "found \"%.60s\", allowed %s", key, verify_keywords().text);
         else if (!is_who)
             rv = take_statement(intent, line, *kind, value, rest, err);
     }
@@ -303,8 +289,6 @@ int intent_lines(const char *path, struct slurm_lines *lines, struct error *err)
 
 int intent_read(const char *path, struct intent *intent, struct error *err)
 {
-    char allowed[200];
-
     *intent = (struct intent){.count = 0};
     if (intent_lines(path, &intent->lines, err) != 0)
         return -1;
@@ -313,8 +297,7 @@ int intent_read(const char *path, struct intent *intent, struct error *err)
             if (take_line(intent, &intent->lines.lines[i], pass == 0, err) != 0)
                 return fault(&intent->lines.lines[i], err);
     if (intent->count == 0)
-        return error_set(err, "%s: found no statement, allowed %s", path,
-                         verify_keywords(allowed, sizeof allowed));
+        return error_set(err, "%s: found no statement, allowed %s", path, verify_keywords().text);
     return 0;
 }
 

@@ -53,22 +53,25 @@ struct intent {
 
 enum intent_need { INTENT_OPTIONAL, INTENT_NEEDED, INTENT_ONE /* exactly one of these */ };
 
-/* Puts the value into what the line is. Returns 0; -1: it is not what is allowed. */
-typedef int intent_take_fn(const struct intent *intent, const char *value,
-                           struct intent_statement *statement);
+/* What the value of a key is. */
+enum intent_value {
+    INTENT_COUNT,
+    INTENT_MINUTES, /* whole ones */
+    INTENT_TRES,
+    INTENT_OTHER, /* another Who= line */
+    INTENT_WITHIN,
+    INTENT_MODE,
+    INTENT_RESERVATION,
+};
 
 /* A key of a line behind the first. */
 struct intent_key {
     const char *name;
     const char *allowed; /* for messages and the manual: "a number from 1 to 64" */
     enum intent_need need;
-    intent_take_fn *take;
+    enum intent_value value;
     enum intent_limit limit; /* what it states, of INTENT_ONE */
 };
-
-/* For tables of keys. */
-intent_take_fn intent_take_count, intent_take_wall, intent_take_tres, intent_take_other,
-    intent_take_within, intent_take_mode, intent_take_reservation;
 
 enum { INTENT_AMOUNT_MOST = 64 };
 

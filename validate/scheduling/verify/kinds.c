@@ -24,13 +24,13 @@ const struct verify_kind *const verify_kinds[] = {
     NULL,
 };
 
-const char *verify_keywords(char *text, size_t size)
+struct text_line verify_keywords(void)
 {
-    size_t length = (size_t)snprintf(text, size, "Who=");
+    struct text_line line = text_line("Who=");
 
-    for (size_t i = 0; verify_kinds[i] && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length, ", %s=", verify_kinds[i]->keyword);
-    return text;
+    for (size_t i = 0; verify_kinds[i]; i++)
+        text_join(line.text, sizeof line.text, ", ", "%s=", verify_kinds[i]->keyword);
+    return line;
 }
 
 static void conclude(struct verify_result *result, enum verdict verdict, const char *begin,

@@ -94,8 +94,8 @@ extern const struct verify_kind *const verify_kinds[]; /* up to NULL */
 extern const struct verify_kind verify_limit, verify_priority, verify_preempt, verify_dedicated,
     verify_reserved, verify_certified;
 
-/* "Who=, Limit=, ..."; into text. Returns text. */
-const char *verify_keywords(char *text, size_t size);
+/* "Who=, Limit=, ...". */
+struct text_line verify_keywords(void);
 
 /* Judges by the statement's kind; unknown is what could not be shown. Pure. */
 void verify_judge(const struct intent_statement *statement, const struct verify_seen *seen,

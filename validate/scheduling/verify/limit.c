@@ -10,17 +10,16 @@
  * jobs, the length of a job, TRES of one job or of all that run at once. */
 
 static const struct intent_key keys[] = {
-    {"Jobs", "a number of jobs that run at once, 1 to 64", INTENT_ONE, intent_take_count,
-     INTENT_JOBS},
-    {"Submit", "a number of jobs that are accepted, 1 to 64", INTENT_ONE, intent_take_count,
+    {"Jobs", "a number of jobs that run at once, 1 to 64", INTENT_ONE, INTENT_COUNT, INTENT_JOBS},
+    {"Submit", "a number of jobs that are accepted, 1 to 64", INTENT_ONE, INTENT_COUNT,
      INTENT_SUBMIT},
-    {"Wall", "whole minutes as in Slurm: 90, 8:00:00, 7-0", INTENT_ONE, intent_take_wall,
+    {"Wall", "whole minutes as in Slurm: 90, 8:00:00, 7-0", INTENT_ONE, INTENT_MINUTES,
      INTENT_WALL},
     {"TRES", "cpu=N, node=N or gres/NAME=N of all jobs that run at once, N 1 to 64", INTENT_ONE,
-     intent_take_tres, INTENT_TOTAL},
-    {"TRESPerJob", "cpu=N, node=N or gres/NAME=N of one job, N 1 to 64", INTENT_ONE,
-     intent_take_tres, INTENT_PER_JOB},
-    {NULL, NULL, 0, NULL},
+     INTENT_TRES, INTENT_TOTAL},
+    {"TRESPerJob", "cpu=N, node=N or gres/NAME=N of one job, N 1 to 64", INTENT_ONE, INTENT_TRES,
+     INTENT_PER_JOB},
+    {NULL},
 };
 
 static bool is_tres(const struct intent_statement *statement, const char *tres)

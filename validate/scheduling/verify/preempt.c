@@ -11,17 +11,17 @@
  * than what was stated; then one of those that are not to wait for it is submitted. */
 
 static const struct intent_key preempt_keys[] = {
-    {"Victim", "the name of another Who= line", INTENT_NEEDED, intent_take_other},
+    {"Victim", "the name of another Who= line", INTENT_NEEDED, INTENT_OTHER},
     {"Within", "a time of at most 10:00: 0:30 is 30 s, 5 is 5 minutes", INTENT_NEEDED,
-     intent_take_within},
-    {"Mode", "requeue, cancel or suspend", INTENT_OPTIONAL, intent_take_mode},
-    {NULL, NULL, 0, NULL},
+     INTENT_WITHIN},
+    {"Mode", "requeue, cancel or suspend", INTENT_OPTIONAL, INTENT_MODE},
+    {NULL},
 };
 static const struct intent_key wait_keys[] = {
-    {"Load", "the name of another Who= line", INTENT_NEEDED, intent_take_other},
+    {"Load", "the name of another Who= line", INTENT_NEEDED, INTENT_OTHER},
     {"Within", "a time of at most 10:00: 0:30 is 30 s, 5 is 5 minutes", INTENT_NEEDED,
-     intent_take_within},
-    {NULL, NULL, 0, NULL},
+     INTENT_WITHIN},
+    {NULL},
 };
 
 enum { VICTIM, COMER }; /* the jobs */

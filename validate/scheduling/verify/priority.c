@@ -9,8 +9,8 @@
  * the first to start. */
 
 static const struct intent_key keys[] = {
-    {"Above", "the name of another Who= line", INTENT_NEEDED, intent_take_other},
-    {NULL, NULL, 0, NULL},
+    {"Above", "the name of another Who= line", INTENT_NEEDED, INTENT_OTHER},
+    {NULL},
 };
 
 enum { HOLDS, BEHIND, BEFORE }; /* the jobs: the one that has the node, the other's, the one's */

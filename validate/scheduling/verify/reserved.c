@@ -8,10 +8,9 @@
  * at once: nothing runs there. */
 
 static const struct intent_key keys[] = {
-    {"Reservation", "the name of a reservation", INTENT_NEEDED, intent_take_reservation},
-    {"Not", "the name of another Who= line, who may not use it", INTENT_OPTIONAL,
-     intent_take_other},
-    {NULL, NULL, 0, NULL},
+    {"Reservation", "the name of a reservation", INTENT_NEEDED, INTENT_RESERVATION},
+    {"Not", "the name of another Who= line, who may not use it", INTENT_OPTIONAL, INTENT_OTHER},
+    {NULL},
 };
 
 static void reserved_plan(const struct intent_statement *statement,
