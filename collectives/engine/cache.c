@@ -36,7 +36,7 @@ static void cached_destroy(struct cached_plan *cached)
 {
     plan_clear(&cached->plan);
     while (cached->spare) {
-        struct run *run = cached->spare;
+        struct collective_request *run = cached->spare;
 
         cached->spare = run->next;
         free(run);

@@ -9,18 +9,16 @@
 
 enum { SCRATCH_LINE = 64 /* what scratch and slots are aligned to */ };
 
-struct run; /* the engine's, kept with the plan it runs */
-
 struct cached_plan {
     struct collective_call call; /* as it was given; its arrays are copies behind this struct */
     struct plan_shape shape;     /* what that came to; with the same copies */
     const struct algorithm *algorithm;
     struct plan plan;
-    size_t slot_bytes;    /* from one slot of PLAN_WIRE to the next */
-    size_t scratch_bytes; /* PLAN_SCRATCH, and the slots behind it */
-    size_t bytes;         /* of the plan, nearly, as they count */
-    unsigned users;       /* runs under way */
-    struct run *spare;    /* runs of this plan that have ended */
+    size_t slot_bytes;                /* from one slot of PLAN_WIRE to the next */
+    size_t scratch_bytes;             /* PLAN_SCRATCH, and the slots behind it */
+    size_t bytes;                     /* of the plan, nearly, as they count */
+    unsigned users;                   /* runs under way */
+    struct collective_request *spare; /* runs of this plan that have ended */
     struct cached_plan *next;
 };
 

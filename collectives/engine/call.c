@@ -127,60 +127,49 @@ static struct room *take_room(struct collective *collective, size_t bytes)
     return room;
 }
 
-static struct collective_request *take_request(struct collective *collective)
+static struct collective_request *take_request(struct collective *collective,
+                                               struct cached_plan *cached)
 {
-    struct collective_request *request = collective->spare;
+    struct collective_request *request = cached->spare;
 
     if (request) {
-        collective->spare = request->next;
+        cached->spare = request->next;
+    } else {
+        collective->statistics.allocations++;
+        request = run_create(cached);
+    }
+    if (request) {
+        request->collective = collective;
         request->next = NULL;
-        return request;
+        cached->users++;
     }
-    collective->statistics.allocations++;
-    return calloc(1, sizeof *request);
-}
-
-static struct run *take_run(struct collective *collective, struct cached_plan *cached)
-{
-    struct run *run = cached->spare;
-
-    if (run) {
-        cached->spare = run->next;
-        return run;
-    }
-    collective->statistics.allocations++;
-    return run_create(cached);
+    return request;
 }
 
 void request_release(struct collective_request *request)
 {
-    /* where a run has failed a message may still come into its room */
-    bool has_failed = request->run && request->run->has_failed;
+    struct room *room = request->room;
 
-    if (request->room) {
-        request->room->is_taken = false;
-        if (request->room->bytes > ROOM_KEPT_BYTES && !has_failed) {
-            free(request->room->memory);
-            request->room->memory = NULL;
-            request->room->bytes = 0;
-        }
-    }
-    if (request->run) {
-        struct cached_plan *cached = request->run->cached;
-
-        request->run->next = cached->spare;
-        cached->spare = request->run;
-        cached->users--;
-    }
     request->room = NULL;
-    request->run = NULL;
+    if (!room)
+        return;
+    room->is_taken = false;
+    /* where a run has failed a message may still come into its room */
+    if (room->bytes > ROOM_KEPT_BYTES && !request->has_failed) {
+        free(room->memory);
+        room->memory = NULL;
+        room->bytes = 0;
+    }
 }
 
-void request_give_back(struct collective *collective, struct collective_request *request)
+void request_give_back(struct collective_request *request)
 {
+    struct cached_plan *cached = request->cached;
+
     request_release(request);
-    *request = (struct collective_request){.next = collective->spare};
-    collective->spare = request;
+    request->next = cached->spare;
+    cached->spare = request;
+    cached->users--;
 }
 
 /* The plan for the call, made if need be. */
@@ -211,27 +200,24 @@ int request_prepare(struct collective *collective, const struct collective_call 
 
     if (!cached)
         return -1;
-    request = take_request(collective);
+    request = take_request(collective, cached);
     if (!request)
         return error_set(err, "out of memory for a collective");
-    request->collective = collective;
-    request->run = take_run(collective, cached);
-    if (request->run)
-        cached->users++;
     if (call->wire == WIRE_LOSSLESS && !collective->codec) {
         collective->statistics.allocations++;
         collective->codec = codec_scratch_create();
         if (!collective->codec) {
-            request_give_back(collective, request);
+            request_give_back(request);
             return error_set(err, "out of memory for the codec");
         }
     }
-    if (request->run && cached->scratch_bytes > 0)
+    if (cached->scratch_bytes > 0) {
         request->room = take_room(collective, cached->scratch_bytes);
-    if (!request->run || (cached->scratch_bytes > 0 && !request->room)) {
-        request_give_back(collective, request);
-        return error_set(err, "out of memory for a collective: %zu bytes of scratch",
-                         cached->scratch_bytes);
+        if (!request->room) {
+            request_give_back(request);
+            return error_set(err, "out of memory for a collective: %zu bytes of scratch",
+                             cached->scratch_bytes);
+        }
     }
     *out = request;
     return 0;

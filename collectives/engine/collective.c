@@ -143,12 +143,6 @@ void collective_destroy(struct collective *collective)
         free(room->memory);
         free(room);
     }
-    while (collective->spare) {
-        struct collective_request *request = collective->spare;
-
-        collective->spare = request->next;
-        free(request);
-    }
     plan_cache_clear(&collective->cache);
     window_destroy(collective->window);
     codec_scratch_destroy(collective->codec);

@@ -18,13 +18,6 @@ struct room {
     struct room *next;
 };
 
-struct collective_request {
-    struct collective *collective;
-    struct run *run;   /* NULL: it has ended well, and what it needed is free again */
-    struct room *room; /* NULL: the plan needs none */
-    struct collective_request *next;
-};
-
 struct collective {
     MPI_Comm comm;
     int rank, ranks;
@@ -36,7 +29,6 @@ struct collective {
 
     struct plan_cache cache;
     struct room *rooms;
-    struct collective_request *spare;
     struct codec_scratch *codec; /* once it is needed */
     unsigned sequence;
     struct collective_statistics statistics;
@@ -47,8 +39,8 @@ struct collective {
 int request_prepare(struct collective *collective, const struct collective_call *call,
                     struct collective_request **request, struct error *err);
 
-/* All that the request holds goes back to where it came from; and itself. */
+/* Its scratch goes back to where it came from; and itself. */
 void request_release(struct collective_request *request);
-void request_give_back(struct collective *collective, struct collective_request *request);
+void request_give_back(struct collective_request *request);
 
 #endif

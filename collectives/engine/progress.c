@@ -37,15 +37,10 @@ static void count(const struct collective_request *ended)
 {
     struct collective_statistics *statistics = &ended->collective->statistics;
 
-    statistics->messages_sent += ended->run->messages_sent;
-    statistics->bytes_sent += ended->run->bytes_sent;
-    statistics->bytes_reduced += ended->run->bytes_reduced;
-    statistics->bytes_coded += ended->run->bytes_coded;
-}
-
-static bool has_ended(const struct collective_request *request)
-{
-    return !request->run || run_has_ended(request->run);
+    statistics->messages_sent += ended->messages_sent;
+    statistics->bytes_sent += ended->bytes_sent;
+    statistics->bytes_reduced += ended->bytes_reduced;
+    statistics->bytes_coded += ended->bytes_coded;
 }
 
 static void retire(struct collective_request *ended)
@@ -57,7 +52,7 @@ static void retire(struct collective_request *ended)
     *link = ended->next;
     ended->next = NULL;
     count(ended);
-    if (!ended->run->has_failed) /* else finish() tells how */
+    if (!ended->has_failed) /* else finish() tells how */
         request_release(ended);
 }
 
@@ -68,9 +63,9 @@ static bool move_all(bool is_waiting)
 
     for (struct collective_request *r = engine.active, *next; r; r = next) {
         next = r->next;
-        if (!run_has_ended(r->run))
-            has_moved |= run_move(r->run, is_waiting && is_alone);
-        if (run_has_ended(r->run))
+        if (!run_has_ended(r))
+            has_moved |= run_move(r, is_waiting && is_alone);
+        if (run_has_ended(r))
             retire(r);
     }
     return has_moved;
@@ -78,9 +73,9 @@ static bool move_all(bool is_waiting)
 
 /* An all-gather in place is one from where the own block stands: ranks may have orders of their own
  * for the blocks, so that none knows where another's are. */
-static char *input_of(const struct run *run, const struct collective_call *call)
+static char *input_of(const struct collective_request *request, const struct collective_call *call)
 {
-    const struct plan_shape *shape = &run->cached->shape;
+    const struct plan_shape *shape = &request->cached->shape;
     size_t at = 0;
 
     if (call->kind == COLLECTIVE_ALL_GATHER && call->in == call->out)
@@ -94,31 +89,29 @@ static struct collective_request *begin(struct collective *collective,
 {
     struct collective_request *request;
     const struct cached_plan *cached;
-    struct run *run;
 
     if (request_prepare(collective, call, &request, err) < 0)
         return NULL;
-    run = request->run;
-    cached = run->cached;
-    run->comm = collective->comm;
-    run->tag = (int)(collective->sequence++ % TAGS);
-    run->may_wait = !collective->may_share;
-    run->polls = plan_is_oversubscribed(&collective->topology) ? 1 : POLLS;
-    run->type = call->type;
-    run->op = call->op;
-    run->buffers[PLAN_IN] = input_of(run, call);
-    run->buffers[PLAN_OUT] = call->out;
+    cached = request->cached;
+    request->comm = collective->comm;
+    request->tag = (int)(collective->sequence++ % TAGS);
+    request->may_wait = !collective->may_share;
+    request->polls = plan_is_oversubscribed(&collective->topology) ? 1 : POLLS;
+    request->type = call->type;
+    request->op = call->op;
+    request->buffers[PLAN_IN] = input_of(request, call);
+    request->buffers[PLAN_OUT] = call->out;
     if (request->room) {
-        run->buffers[PLAN_SCRATCH] = request->room->memory;
-        run->buffers[PLAN_WIRE] =
+        request->buffers[PLAN_SCRATCH] = request->room->memory;
+        request->buffers[PLAN_WIRE] =
             request->room->memory + cached->plan.scratch * cached->shape.element_bytes;
     }
-    run->codec = collective->codec;
-    run->window = collective->window;
+    request->codec = collective->codec;
+    request->window = collective->window;
     if (cached->plan.window > 0)
         window_take_ticket(collective->window, cached->plan.window * cached->shape.element_bytes,
-                           &run->ticket);
-    run_begin(run);
+                           &request->ticket);
+    run_begin(request);
     collective->statistics.calls++;
     return request;
 }
@@ -151,14 +144,13 @@ int collective_start(struct collective *collective, const struct collective_call
 /* With the lock held. */
 static int finish(struct collective_request **request, struct error *err)
 {
-    struct collective *collective = (*request)->collective;
-    int status = 1;
+    const struct cached_plan *cached = (*request)->cached;
+    int status = 0;
 
-    if ((*request)->run && (*request)->run->has_failed)
-        status = error_set(err, "%s by %s: %s",
-                           collective_kind_name((*request)->run->cached->shape.kind),
-                           (*request)->run->cached->algorithm->name, (*request)->run->err.text);
-    request_give_back(collective, *request);
+    if ((*request)->has_failed)
+        status = error_set(err, "%s by %s: %s", collective_kind_name(cached->shape.kind),
+                           cached->algorithm->name, (*request)->err.text);
+    request_give_back(*request);
     *request = NULL;
     return status;
 }
@@ -209,7 +201,7 @@ static int wait_for(struct collective_request **request, struct error *err)
     const struct collective *collective = (*request)->collective;
     unsigned turn = 0;
 
-    while (!has_ended(*request)) {
+    while (!run_has_ended(*request)) {
         if (move_all(true)) {
             turn = 0;
         } else if (collective->may_share || collective->window) {
@@ -218,7 +210,7 @@ static int wait_for(struct collective_request **request, struct error *err)
             lock(collective);
         }
     }
-    return finish(request, err) < 0 ? -1 : 0;
+    return finish(request, err);
 }
 
 int collective_wait(struct collective_request **request, struct error *err)
@@ -246,10 +238,10 @@ int collective_run(struct collective *collective, const struct collective_call *
     request = begin(collective, call, err);
     if (request) {
         if (!engine.active)
-            run_move(request->run, true);
-        if (run_has_ended(request->run)) {
+            run_move(request, true);
+        if (run_has_ended(request)) {
             count(request);
-            status = finish(&request, err) < 0 ? -1 : 0;
+            status = finish(&request, err);
         } else {
             activate(request);
             status = wait_for(&request, err);

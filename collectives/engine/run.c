@@ -8,10 +8,10 @@
 #include "collectives/reduce/nontemporal.h"
 #include "lib/constants/collectives_constants.h"
 
-struct run *run_create(struct cached_plan *cached)
+struct collective_request *run_create(struct cached_plan *cached)
 {
     size_t slots = cached->plan.wire_slots;
-    struct run *run =
+    struct collective_request *run =
         calloc(1, sizeof *run + slots * sizeof *run->filled + cached->plan.step_count);
 
     if (!run)
@@ -22,7 +22,7 @@ struct run *run_create(struct cached_plan *cached)
     return run;
 }
 
-void run_begin(struct run *run)
+void run_begin(struct collective_request *run)
 {
     const struct plan *plan = &run->cached->plan;
 
@@ -37,7 +37,7 @@ void run_begin(struct run *run)
     run->messages_sent = run->bytes_sent = run->bytes_reduced = run->bytes_coded = 0;
 }
 
-static bool fail(struct run *run, const char *what, int peer, int code)
+static bool fail(struct collective_request *run, const char *what, int peer, int code)
 {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
@@ -50,7 +50,7 @@ static bool fail(struct run *run, const char *what, int peer, int code)
 }
 
 /* What is under way will not end, or its end is of no use. */
-static void abandon(struct run *run)
+static void abandon(struct collective_request *run)
 {
     int count = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES];
 
@@ -62,7 +62,7 @@ static void abandon(struct run *run)
     memset(run->under_way, 0, sizeof run->under_way);
 }
 
-static bool is_ready(const struct run *run, const struct plan_step *step)
+static bool is_ready(const struct collective_request *run, const struct plan_step *step)
 {
     const unsigned *after = run->cached->plan.after;
 
@@ -72,7 +72,7 @@ static bool is_ready(const struct run *run, const struct plan_step *step)
     return true;
 }
 
-static void *at(const struct run *run, struct plan_address place)
+static void *at(const struct collective_request *run, struct plan_address place)
 {
     if (place.buffer == PLAN_WIRE)
         return run->buffers[PLAN_WIRE] + place.offset * run->cached->slot_bytes;
@@ -86,7 +86,7 @@ static void *at(const struct run *run, struct plan_address place)
 }
 
 /* What a message holds: exactly, or, when it is yet to come in a coded form, at most. */
-static size_t message_bytes(const struct run *run, const struct plan_step *step)
+static size_t message_bytes(const struct collective_request *run, const struct plan_step *step)
 {
     const struct plan_shape *shape = &run->cached->shape;
 
@@ -98,8 +98,8 @@ static size_t message_bytes(const struct run *run, const struct plan_step *step)
 }
 
 /* The stream's next step, if it may begin. */
-static const struct plan_step *next_of(const struct run *run, enum plan_stream stream,
-                                       unsigned *number)
+static const struct plan_step *next_of(const struct collective_request *run,
+                                       enum plan_stream stream, unsigned *number)
 {
     const struct plan *plan = &run->cached->plan;
 
@@ -112,7 +112,7 @@ static const struct plan_step *next_of(const struct run *run, enum plan_stream s
 /* Whether enough is under way to the rank. Over links MPIs send long messages side by side, a piece
  * of each in turn, so that the first of them, which the other may have to pass on, comes hardly
  * before the last: a chain of segments would be no faster than without segments. */
-static bool is_enough_under_way(const struct run *run, int peer)
+static bool is_enough_under_way(const struct collective_request *run, int peer)
 {
     const struct plan_shape *shape = &run->cached->shape;
     const int *node_of_rank = shape->topology->node_of_rank;
@@ -130,7 +130,7 @@ static bool is_enough_under_way(const struct run *run, int peer)
     return bytes >= RUN_UNDER_WAY_BYTES;
 }
 
-static bool begin_messages(struct run *run, enum plan_stream stream)
+static bool begin_messages(struct collective_request *run, enum plan_stream stream)
 {
     const struct plan_step *step;
     unsigned number;
@@ -161,7 +161,8 @@ static bool begin_messages(struct run *run, enum plan_stream stream)
     return has_begun;
 }
 
-static bool has_come(const struct run *run, const struct plan_step *step, unsigned polls)
+static bool has_come(const struct collective_request *run, const struct plan_step *step,
+                     unsigned polls)
 {
     while (!window_has_reached(run->window, &run->ticket, step->peer, step->number)) {
         if (--polls == 0)
@@ -172,7 +173,7 @@ static bool has_come(const struct run *run, const struct plan_step *step, unsign
 }
 
 /* The step may not begin before others have told what it waits for. */
-static bool is_held_up(struct run *run, const struct plan_step *step, unsigned polls)
+static bool is_held_up(struct collective_request *run, const struct plan_step *step, unsigned polls)
 {
     if (!run->has_entered && run->cached->plan.window > 0) {
         run->has_entered = window_is_free(run->window, &run->ticket);
@@ -186,7 +187,7 @@ static bool is_held_up(struct run *run, const struct plan_step *step, unsigned p
 }
 
 /* Pulls or pushes. */
-static void reach(struct run *run, const struct plan_step *step)
+static void reach(struct collective_request *run, const struct plan_step *step)
 {
     bool writes = step->action == PLAN_PUSH;
     struct plan_address there = writes ? step->out : step->left;
@@ -203,21 +204,21 @@ static void reach(struct run *run, const struct plan_step *step)
 
 /* Whether the result goes past the caches: what is put where those who read it are far away, too.
  */
-static bool is_nontemporal(const struct run *run, const struct plan_step *step)
+static bool is_nontemporal(const struct collective_request *run, const struct plan_step *step)
 {
     return step->is_nontemporal ||
            (step->out.buffer == PLAN_WINDOW && window_is_far(run->window) &&
             step->count * run->cached->shape.element_bytes >= RUN_FAR_BYTES);
 }
 
-static void reduce(struct run *run, const struct plan_step *step)
+static void reduce(struct collective_request *run, const struct plan_step *step)
 {
     (is_nontemporal(run, step) ? nontemporal_reduce_pair : reduce_pair)(
         run->type, run->op, at(run, step->left), at(run, step->right), at(run, step->out),
         step->count);
 }
 
-static void copy(struct run *run, const struct plan_step *step)
+static void copy(struct collective_request *run, const struct plan_step *step)
 {
     size_t bytes = step->count * run->cached->shape.element_bytes;
     const void *from = at(run, step->left);
@@ -231,7 +232,7 @@ static void copy(struct run *run, const struct plan_step *step)
         memmove(to, from, bytes);
 }
 
-static void compute(struct run *run, const struct plan_step *step)
+static void compute(struct collective_request *run, const struct plan_step *step)
 {
     size_t bytes = step->count * run->cached->shape.element_bytes;
 
@@ -259,7 +260,7 @@ static void compute(struct run *run, const struct plan_step *step)
 }
 
 /* Of a plan with messages. */
-static bool compute_one(struct run *run, unsigned polls)
+static bool compute_one(struct collective_request *run, unsigned polls)
 {
     unsigned number;
     const struct plan_step *step = next_of(run, PLAN_COMPUTES, &number);
@@ -274,7 +275,7 @@ static bool compute_one(struct run *run, unsigned polls)
 }
 
 /* Of a plan without: each step comes after the one before, and nothing else is to be looked at. */
-static bool compute_all(struct run *run, unsigned polls)
+static bool compute_all(struct collective_request *run, unsigned polls)
 {
     const struct plan *plan = &run->cached->plan;
     unsigned before = run->left;
@@ -291,7 +292,7 @@ static bool compute_all(struct run *run, unsigned polls)
 }
 
 /* Closes the gaps that ended messages leave. */
-static void close_gaps(struct run *run, int count)
+static void close_gaps(struct collective_request *run, int count)
 {
     int kept = 0;
 
@@ -302,7 +303,8 @@ static void close_gaps(struct run *run, int count)
         }
 }
 
-static void take_in(struct run *run, const struct plan_step *step, const MPI_Status *status)
+static void take_in(struct collective_request *run, const struct plan_step *step,
+                    const MPI_Status *status)
 {
     size_t due = message_bytes(run, step);
     int came;
@@ -317,7 +319,7 @@ static void take_in(struct run *run, const struct plan_step *step, const MPI_Sta
     }
 }
 
-static bool end_messages(struct run *run, bool may_wait)
+static bool end_messages(struct collective_request *run, bool may_wait)
 {
     int count = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES], ended = 0, code;
     int slots[2 * PLAN_MESSAGES_UNDER_WAY];
@@ -348,12 +350,12 @@ static bool end_messages(struct run *run, bool may_wait)
 }
 
 /* Whether there is more to do than messages. */
-static bool has_more_to_compute(const struct run *run)
+static bool has_more_to_compute(const struct collective_request *run)
 {
     return run->begun[PLAN_COMPUTES] < run->cached->plan.stream_counts[PLAN_COMPUTES];
 }
 
-static bool move_messages(struct run *run, bool is_waited_for, unsigned polls)
+static bool move_messages(struct collective_request *run, bool is_waited_for, unsigned polls)
 {
     bool has_window = run->cached->plan.window > 0;
     bool has_moved = begin_messages(run, PLAN_RECEIVES);
@@ -372,7 +374,7 @@ static bool move_messages(struct run *run, bool is_waited_for, unsigned polls)
     return has_moved;
 }
 
-bool run_move(struct run *run, bool is_waited_for)
+bool run_move(struct collective_request *run, bool is_waited_for)
 {
     unsigned polls = is_waited_for ? run->polls : 1;
     bool has_moved = plan_has_messages(&run->cached->plan)

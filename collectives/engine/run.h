@@ -9,8 +9,10 @@
 
 /* A plan on its way: which steps have ended, which messages are under way. One thread at a time. */
 
-struct run {
+struct collective_request {
+    struct collective *collective;
     struct cached_plan *cached;
+    struct room *room; /* its scratch; NULL: it needs none, or has ended well and gave it back */
     MPI_Comm comm;
     int tag;
     bool may_wait;  /* inside MPI: no other thread calls it */
@@ -36,16 +38,16 @@ struct run {
 
     unsigned long long messages_sent, bytes_sent, bytes_reduced, bytes_coded;
 
-    struct run *next; /* of a list */
+    struct collective_request *next; /* of a list */
 };
 
 /* To be freed. NULL: out of memory. */
-struct run *run_create(struct cached_plan *cached);
+struct collective_request *run_create(struct cached_plan *cached);
 
 /* To the beginning. The caller has set what stands before has_entered. */
-void run_begin(struct run *run);
+void run_begin(struct collective_request *run);
 
-static inline bool run_has_ended(const struct run *run)
+static inline bool run_has_ended(const struct collective_request *run)
 {
     return run->left == 0 || run->has_failed;
 }
@@ -54,6 +56,6 @@ static inline bool run_has_ended(const struct run *run)
  * is_waited_for: somebody waits for this run and nothing else is under way, so it polls the
  * window a few times, and of a plan without one waits for a message where it may. Returns whether
  * anything has happened. */
-bool run_move(struct run *run, bool is_waited_for);
+bool run_move(struct collective_request *run, bool is_waited_for);
 
 #endif
