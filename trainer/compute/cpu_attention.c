@@ -78,20 +78,39 @@ static size_t row_at(const struct head *head, int row)
     return (size_t)row * (size_t)head->width;
 }
 
-/* scores (rows x TILE) of the queries from `query` with the keys from `key`. */
-static void score(const struct head *head, int query, int key, real *scores)
+/* scores (rows x TILE): products of a's rows from `query` on with b's from `key` on, scaled. */
+static void score(const struct head *head, int query, int key, const real *a, const real *b,
+                  real scale, real *scores)
 {
     cpu_gemm(&(struct gemm){.m = tile_rows(head->time, query),
                             .n = tile_rows(head->time, key),
                             .k = head->width,
-                            .a = head->q + row_at(head, query),
-                            .b = head->k + row_at(head, key),
+                            .a = a + row_at(head, query),
+                            .b = b + row_at(head, key),
                             .c = scores,
                             .lda = head->width,
                             .ldb = head->width,
                             .ldc = TILE,
                             .is_b_transposed = true,
-                            .alpha = head->scale});
+                            .alpha = scale});
+}
+
+/* a (rows of queries or keys, TILE apart) times b's rows into c's rows, added or not. */
+static void combine(const struct head *head, int m, int k, const real *a, bool is_a_transposed,
+                    const real *b, bool is_added, real *c)
+{
+    cpu_gemm(&(struct gemm){.m = m,
+                            .n = head->width,
+                            .k = k,
+                            .a = a,
+                            .b = b,
+                            .c = c,
+                            .lda = TILE,
+                            .ldb = head->width,
+                            .ldc = head->width,
+                            .is_a_transposed = is_a_transposed,
+                            .alpha = 1,
+                            .beta = is_added});
 }
 
 /* Of row `query` the keys from `key` on that it may see. */
@@ -146,7 +165,7 @@ static void attend(const struct head *head, int query, real *sums)
         sum[i] = 0;
     }
     for (int key = 0; key < query + rows; key += TILE) {
-        score(head, query, key, scores);
+        score(head, query, key, head->q, head->k, head->scale, scores);
         for (int i = 0; i < rows; i++) {
             int seen = seen_keys(head, query + i, key);
             real before = most[i], factor;
@@ -157,17 +176,8 @@ static void attend(const struct head *head, int query, real *sums)
             if (key > 0)
                 row_scale(out + row_at(head, i), head->width, factor);
         }
-        cpu_gemm(&(struct gemm){.m = rows,
-                                .n = head->width,
-                                .k = tile_rows(head->time, key),
-                                .a = scores,
-                                .b = head->v + row_at(head, key),
-                                .c = out,
-                                .lda = TILE,
-                                .ldb = head->width,
-                                .ldc = head->width,
-                                .alpha = 1,
-                                .beta = key > 0});
+        combine(head, rows, tile_rows(head->time, key), scores, false, head->v + row_at(head, key),
+                key > 0, out);
     }
     for (int i = 0; i < rows; i++) {
         row_scale(out + row_at(head, i), head->width, 1 / sum[i]);
@@ -208,24 +218,6 @@ VECTORISED static void row_softmax_backward(const real *p, real d, real scale, r
         dp[i] = p[i] * (dp[i] - d) * scale;
 }
 
-/* a (rows of queries or keys, TILE apart) times b's rows into c's rows, added. */
-static void accumulate(const struct head *head, int m, int k, const real *a, bool is_a_transposed,
-                       const real *b, real *c)
-{
-    cpu_gemm(&(struct gemm){.m = m,
-                            .n = head->width,
-                            .k = k,
-                            .a = a,
-                            .b = b,
-                            .c = c,
-                            .lda = TILE,
-                            .ldb = head->width,
-                            .ldc = head->width,
-                            .is_a_transposed = is_a_transposed,
-                            .alpha = 1,
-                            .beta = 1});
-}
-
 VECTORISED static real dot(const real *a, const real *b, int count)
 {
     real lanes[CPU_LANES] = {0}, sum = 0;
@@ -250,24 +242,14 @@ static void attend_backward(const struct head *head, int query, int key, const r
     size_t at_query = row_at(head, query), at_key = row_at(head, key);
     real p[TILE * TILE], ds[TILE * TILE] = {0};
 
-    score(head, query, key, p);
+    score(head, query, key, head->q, head->k, head->scale, p);
     probabilities(head, query, key, sums, p);
-    accumulate(head, keys, queries, p, true, head->dout + at_query, head->dv + at_key);
-    cpu_gemm(&(struct gemm){.m = queries,
-                            .n = keys,
-                            .k = head->width,
-                            .a = head->dout + at_query,
-                            .b = head->v + at_key,
-                            .c = ds,
-                            .lda = head->width,
-                            .ldb = head->width,
-                            .ldc = TILE,
-                            .is_b_transposed = true,
-                            .alpha = 1});
+    combine(head, keys, queries, p, true, head->dout + at_query, true, head->dv + at_key);
+    score(head, query, key, head->dout, head->v, 1, ds);
     for (int i = 0; i < queries; i++)
         row_softmax_backward(p + i * TILE, dots[i], head->scale, ds + i * TILE);
-    accumulate(head, queries, keys, ds, false, head->k + at_key, head->dq + at_query);
-    accumulate(head, keys, queries, ds, true, head->q + at_query, head->dk + at_key);
+    combine(head, queries, keys, ds, false, head->k + at_key, true, head->dq + at_query);
+    combine(head, keys, queries, ds, true, head->q + at_query, true, head->dk + at_key);
 }
 
 static void head_backward(const struct head *head, const real *sums)

@@ -95,29 +95,34 @@ static void multiply_tile(const struct gemm *whole, const struct tiling *tiling,
     multiply_alone(&tile);
 }
 
-/* By all threads. */
-static void multiply(const struct gemm *gemm)
+/* c (m x n) = a b, or += where it is added, by all threads. */
+static void multiply(int m, int n, int k, const real *a, bool is_a_transposed, const real *b,
+                     bool is_b_transposed, bool is_added, real *c)
 {
-    struct tiling tiling = choose_tiling(gemm);
+    const struct gemm gemm = {.m = m,
+                              .n = n,
+                              .k = k,
+                              .a = a,
+                              .b = b,
+                              .c = c,
+                              .lda = is_a_transposed ? m : k,
+                              .ldb = is_b_transposed ? k : n,
+                              .ldc = n,
+                              .is_a_transposed = is_a_transposed,
+                              .is_b_transposed = is_b_transposed,
+                              .alpha = 1,
+                              .beta = is_added};
+    struct tiling tiling = choose_tiling(&gemm);
 
 #pragma omp parallel for schedule(dynamic)
     for (int tile = 0; tile < tiling.down * tiling.across; tile++)
-        multiply_tile(gemm, &tiling, tile);
+        multiply_tile(&gemm, &tiling, tile);
 }
 
 void cpu_linear(const struct linear *linear, const activations *in, activations *out)
 {
-    multiply(&(struct gemm){.m = linear->rows,
-                            .n = linear->outputs,
-                            .k = linear->inputs,
-                            .a = in,
-                            .b = linear->weight,
-                            .c = out,
-                            .lda = linear->inputs,
-                            .ldb = linear->inputs,
-                            .ldc = linear->outputs,
-                            .is_b_transposed = true,
-                            .alpha = 1});
+    multiply(linear->rows, linear->outputs, linear->inputs, in, false, linear->weight, true, false,
+             out);
 }
 
 void cpu_linear_real(const struct linear *linear, const activations *in, real *out)
@@ -127,31 +132,13 @@ void cpu_linear_real(const struct linear *linear, const activations *in, real *o
 
 void cpu_linear_backward_in(const struct linear *linear, const activations *dout, activations *din)
 {
-    multiply(&(struct gemm){.m = linear->rows,
-                            .n = linear->inputs,
-                            .k = linear->outputs,
-                            .a = dout,
-                            .b = linear->weight,
-                            .c = din,
-                            .lda = linear->outputs,
-                            .ldb = linear->inputs,
-                            .ldc = linear->inputs,
-                            .alpha = 1});
+    multiply(linear->rows, linear->inputs, linear->outputs, dout, false, linear->weight, false,
+             false, din);
 }
 
 void cpu_linear_backward_weight(const struct linear *linear, const activations *dout,
                                 const activations *in, bool is_added, real *dweight)
 {
-    multiply(&(struct gemm){.m = linear->outputs,
-                            .n = linear->inputs,
-                            .k = linear->rows,
-                            .a = dout,
-                            .b = in,
-                            .c = dweight,
-                            .lda = linear->outputs,
-                            .ldb = linear->inputs,
-                            .ldc = linear->inputs,
-                            .is_a_transposed = true,
-                            .alpha = 1,
-                            .beta = is_added});
+    multiply(linear->outputs, linear->inputs, linear->rows, dout, true, in, false, is_added,
+             dweight);
 }
