@@ -42,48 +42,24 @@ int cache_path(const char *directory, const char *place, char *path, size_t size
     return (size_t)length < size ? 0 : error_set(err, "%.64s...: too long a path", path);
 }
 
-/* Takes the lines of the fingerprint out of the text: was gets them. Returns what follows. */
-static const char *take_fingerprint(const char *text, char *was)
-{
-    while (strncmp(text, "is ", 3) == 0) {
-        const char *end = strchrnul(text, '\n');
-        size_t length = (size_t)(end - text) - 3;
-
-        memcpy(was, text + 3, length);
-        was[length] = '\n';
-        was += length + 1;
-        text = *end != '\0' ? end + 1 : end;
-    }
-    *was = '\0';
-    return text;
-}
-
 int cache_read(const char *path, const char *fingerprint, struct machine *machine,
                struct error *err)
 {
-    char *text, *was = NULL, head[HEAD + 1], change[256];
-    const char *figures;
+    char *text, *end, head[HEAD + 1], change[256];
     int status = regular_file_read(path, SIZE_MAX_BYTES, &text, err);
 
     if (status != 0)
         return status;
     snprintf(head, sizeof head, head_format, strlen(text) > HEAD ? checksum(text + HEAD) : 0);
-    if (strncmp(text, head, HEAD) != 0) {
+    end = strncmp(text, head, HEAD) == 0 ? strstr(text + HEAD, "\n\n") : NULL;
+    if (end != NULL)
+        end[1] = '\0';
+    if (end == NULL)
         status = error_set(err, "%s: cut or altered, or another version's", path);
-        goto end;
-    }
-    was = malloc(strlen(text) + 1);
-    if (was == NULL) {
-        status = error_set(err, "%s: out of memory", path);
-        goto end;
-    }
-    figures = take_fingerprint(text + HEAD, was);
-    if (fingerprint_compare(was, fingerprint, change, sizeof change) != 0)
+    else if (fingerprint_compare(text + HEAD, fingerprint, change, sizeof change) != 0)
         status = error_set(err, "%s: measured elsewhere: %s", path, change);
     else
-        status = machine_read(figures, path, machine, err);
-end:
-    free(was);
+        status = machine_read(end + 2, path, machine, err);
     free(text);
     return status;
 }
@@ -100,44 +76,20 @@ static void make_directories(const char *path)
     mkdir(directory, 0777);
 }
 
-/* head, fingerprint and figures; NULL: out of memory */
-static char *file_text(const char *fingerprint, const struct machine *machine)
-{
-    char *figures = machine_write(machine), *text = NULL, head[HEAD + 1];
-    size_t size;
-    FILE *stream = figures != NULL ? open_memstream(&text, &size) : NULL;
-
-    if (stream == NULL) {
-        free(figures);
-        return NULL;
-    }
-    fprintf(stream, "%*s", HEAD, "");
-    for (const char *line = fingerprint; *line != '\0';) {
-        const char *end = strchrnul(line, '\n');
-
-        fprintf(stream, "is %.*s\n", (int)(end - line), line);
-        line = *end != '\0' ? end + 1 : end;
-    }
-    fputs(figures, stream);
-    free(figures);
-    if (fclose(stream) != 0) {
-        free(text);
-        return NULL;
-    }
-    snprintf(head, sizeof head, head_format, checksum(text + HEAD));
-    memcpy(text, head, HEAD);
-    return text;
-}
-
 int cache_write(const char *path, const char *fingerprint, const struct machine *machine,
                 struct error *err)
 {
-    char *text = file_text(fingerprint, machine);
+    char *figures = machine_write(machine), *text = NULL, head[HEAD + 1];
     struct atomic_file file;
     int status = -1;
 
-    if (text == NULL)
+    if (figures == NULL || asprintf(&text, "%*s%s\n%s", HEAD, "", fingerprint, figures) < 0) {
+        free(figures);
         return error_set(err, "%s: out of memory", path);
+    }
+    free(figures);
+    snprintf(head, sizeof head, head_format, checksum(text + HEAD));
+    memcpy(text, head, HEAD);
     make_directories(path);
     if (atomic_file_begin(&file, path, 0600, err) == 0)
         status = fputs(text, file.stream) >= 0 ? atomic_file_commit(&file, err)

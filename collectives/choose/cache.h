@@ -8,7 +8,7 @@
 
 /* What was measured, kept in a file for the next run on a machine of the same kind:
  *   muster-collectives 1 crc32c=XXXXXXXX      over all that follows
- *   is cpu: ...                               the fingerprint, line by line
+ *   ranks: ...                                the fingerprint, and a line without a word
  *   link node ...                             struct machine, as machine_write() has it
  * Several jobs may write and read at once: a reader sees one file whole. */
 

@@ -16,7 +16,7 @@ SIZES = 8, 512, 8192, 65536, 1 << 20, 4 << 20  # machine_sizes
 
 
 def made_up(line, link_GBps, codec_GBps):
-    words = line.split()
+    words = line.split() or [""]
     if words[0] == "link":
         return " ".join(words[:2] + [str(10 + size / 1e3 / link_GBps) for size in SIZES])
     if words[0] == "codec":

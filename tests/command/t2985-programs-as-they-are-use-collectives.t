@@ -159,7 +159,7 @@ is "$(grep -c '^muster' <<<"$text")" 1 '... once, and nothing is measured for it
 # coded without loss where the figures say so, and nowhere else: a made-up machine with slow links
 # and a fast codec, and one where it is the other way round; muster's own programs read the same file
 made_up() { # RANKS LINK_GBPS CODEC_GBPS [OTHERS TIMES]
-    python3 "$top_srcdir/tests/command/figures.py" "$(grep -l "^is ranks: $1 " "$work"/col*)" "${@:2}"
+    python3 "$top_srcdir/tests/command/figures.py" "$(grep -l "^ranks: $1 " "$work"/col*)" "${@:2}"
 }
 losses() { jq -r 'select(.metric == "loss").value' <<<"$text"; }
 sent() { jq -r 'select(.metric == "sent" and .part == "step 1").value' <<<"$text"; }
@@ -170,7 +170,7 @@ train() { # OPTION...: on 2 ranks
 }
 if command -v python3 >/dev/null && command -v jq >/dev/null; then
     # measured again once, if that is ever: figures of a time when others took nearly all
-    file=$(grep -l '^is ranks: 2 ' "$work"/col*)
+    file=$(grep -l '^ranks: 2 ' "$work"/col*)
     made_up 2 5 2 0.9 1
     run 2 "$program"
     if [[ $text == *'measured while other processes used 0.90 of the processors'* ]]; then
@@ -207,7 +207,7 @@ if command -v python3 >/dev/null && command -v jq >/dev/null; then
     unlike "$text" 'lossless' '... everything'
     unset MUSTER_COLLECTIVES MUSTER_COLLECTIVES_EXPLAIN
 
-    cp "$(grep -l '^is ranks: 2 ' "$work"/col*)" "$work/kept"
+    cp "$(grep -l '^ranks: 2 ' "$work"/col*)" "$work/kept"
     train
     plain=$(losses) plain_MB=$(sent)
     made_up 2 0.05 2
@@ -230,7 +230,7 @@ if command -v python3 >/dev/null && command -v jq >/dev/null; then
     made_up 2 5 0.05
     train --wire=auto
     is "$(losses)/$(sent)" "$plain/$plain_MB" 'a slow codec: the same losses, in as many bytes'
-    cp "$work/kept" "$(grep -l '^is ranks: 2 ' "$work"/col*)"
+    cp "$work/kept" "$(grep -l '^ranks: 2 ' "$work"/col*)"
     train --algorithm=measured
     measured=$(losses)
     like "$(jq -r 'select(.metric == "predicted_as_is").part' <<<"$text")" \
@@ -240,8 +240,8 @@ if command -v python3 >/dev/null && command -v jq >/dev/null; then
     rm "$work/kept"
 
     # figures of other code
-    file=$(grep -l '^is ranks: 2 ' "$work"/col*)
-    sed -i 's/^is code: .*/is code: 1/' "$file"
+    file=$(grep -l '^ranks: 2 ' "$work"/col*)
+    sed -i 's/^code: .*/code: 1/' "$file"
     made_up 2 5 2
     run 2 "$program"
     like "$text" "^muster: collectives: figures not used: $file: measured elsewhere: code: was 1, is [0-9]+$" \
@@ -257,7 +257,7 @@ is "$(env -u MAKEFLAGS make -n -C "$top_builddir" -W "$changed" collectives/choo
     grep -c cksum)" 1 'code whose benchmarks change is other code'
 
 # a file that is damaged is replaced
-file=$(grep -l '^is ranks: 2 ' "$work"/*)
+file=$(grep -l '^ranks: 2 ' "$work"/*)
 sed -i 's/^copy .*/copy 1/' "$file"
 run 2 "$program"
 like "$text" "^muster: collectives: figures not used: $file: cut or altered" 'an altered file is said'
