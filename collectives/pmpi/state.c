@@ -188,14 +188,17 @@ void state_begin(void)
     state.chooses_wire = read_wire(rank);
 }
 
-/* For fp32 and a few sizes of each collective on MPI_COMM_WORLD. */
-static void explain_each(const struct state_comm *world,
-                         void explain(struct chooser *chooser, struct plan_shape *shape))
+/* For fp32 and a few sizes of each collective on MPI_COMM_WORLD: which algorithms, or which wire.
+ */
+static void explain_each(const struct state_comm *world, bool is_wire)
 {
     static const size_t sizes[] = {64, 4096, 65536, 1 << 20, 16 << 20};
+    struct chooser *chooser = world->tuned.chooser;
     struct plan_shape shape = {.element_bytes = sizeof(float),
                                .ranks = world->ranks,
                                .topology = collective_topology(world->tuned.collective)};
+    struct wire_choice wire;
+    struct choice choice;
 
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -204,21 +207,13 @@ static void explain_each(const struct state_comm *world,
 
             shape.kind = (enum collective_kind)kind;
             shape.count = (sizes[i] / sizeof(float) + share - 1) / share;
-            explain(world->tuned.chooser, &shape);
+            if (!is_wire) {
+                chooser_explain(chooser, &shape, ELEMENT_FP32, stderr);
+                continue;
+            }
+            choice = chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &wire);
+            chooser_explain_wire(&shape, &choice, &wire, stderr);
         }
-}
-
-static void explain_algorithm(struct chooser *chooser, struct plan_shape *shape)
-{
-    chooser_explain(chooser, shape, ELEMENT_FP32, stderr);
-}
-
-static void explain_wire(struct chooser *chooser, struct plan_shape *shape)
-{
-    struct wire_choice wire;
-    struct choice choice = chooser_pick_wire(chooser, shape, ELEMENT_FP32, &wire);
-
-    chooser_explain_wire(shape, &choice, &wire, stderr);
 }
 
 /* Why what was chosen on MPI_COMM_WORLD was chosen. */
@@ -226,12 +221,12 @@ static void explain(const struct state_comm *world)
 {
     fprintf(stderr, "%-14s %10s  %-20s %8s %12s %12s\n", "COLLECTIVE", "BYTES", "ALGORITHM",
             "SEGMENT", "PREDICTED us", "MEASURED us");
-    explain_each(world, explain_algorithm);
+    explain_each(world, false);
     if (!state.chooses_wire)
         return;
     fprintf(stderr, "%-14s %10s  %-20s %8s %12s %12s  %s\n", "COLLECTIVE", "BYTES", "ALGORITHM",
             "SEGMENT", "AS IS us", "CODED us", "WIRE");
-    explain_each(world, explain_wire);
+    explain_each(world, true);
 }
 
 static bool has_collective(const struct state_comm *comm)
