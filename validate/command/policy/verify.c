@@ -136,23 +136,19 @@ static int print_day(const struct intent *intent, const struct day *day, const s
                                        "PriorityCalcPeriod"};
     double length_s = day->jobs[day->count - 1].submit_s;
     size_t coarse = 0;
-    char time[2][24];
 
     for (size_t i = 0; i < day->count; i++)
         coarse += day_minutes(day, &day->jobs[i]) * 60 * day->speed > 1.5 * day->jobs[i].limit_s;
     printf("%zu jobs in %s; at speed %.0f they are submitted in %s\n", day->count,
-           day_duration(length_s, time[0], sizeof time[0]), day->speed,
-           day_duration(length_s / day->speed, time[1], sizeof time[1]));
+           day_duration(length_s).text, day->speed, day_duration(length_s / day->speed).text);
     for (size_t i = 0; site && i < sizeof keys / sizeof *keys; i++)
         if (site_seconds(site_config(site, keys[i])) > 0)
             printf("%s=%s here is %s of the day\n", keys[i], site_config(site, keys[i]),
-                   day_duration(site_seconds(site_config(site, keys[i])) * day->speed, time[0],
-                                sizeof time[0]));
+                   day_duration(site_seconds(site_config(site, keys[i])) * day->speed).text);
     printf("a start, for which Slurm itself may take %d s, is known to %s of the day\n",
-           SIMULATE_LATENCY_S,
-           day_duration(SIMULATE_LATENCY_S * day->speed, time[0], sizeof time[0]));
+           SIMULATE_LATENCY_S, day_duration(SIMULATE_LATENCY_S * day->speed).text);
     printf("jobs with a much longer time limit than in the day: %zu (a minute here is %s)\n",
-           coarse, day_duration(60 * day->speed, time[0], sizeof time[0]));
+           coarse, day_duration(60 * day->speed).text);
     for (size_t i = 0; i < intent->count; i++)
         if (!outcome_is_shown(&intent->statements[i]))
             printf("%s:%d: %s: not looked at; muster policy verify proves it\n",
@@ -163,7 +159,7 @@ static int print_day(const struct intent *intent, const struct day *day, const s
 
 static void add_row(const struct day_job *job, const struct outcome *outcome, struct table *table)
 {
-    char waited[3][24], entitled[16] = "-";
+    char entitled[16] = "-";
 
     if (as_json)
         policy_print_json(json_pack(
@@ -174,14 +170,13 @@ static void add_row(const struct day_job *job, const struct outcome *outcome, st
             outcome->waited_s[1], "waited_most_s", outcome->waited_s[2], "share", outcome->share,
             "entitled_share",
             isnan(outcome->entitled_share) ? json_null() : json_real(outcome->entitled_share)));
-    for (int i = 0; i < 3; i++)
-        day_duration(outcome->waited_s[i], waited[i], sizeof waited[i]);
     if (!isnan(outcome->entitled_share))
         snprintf(entitled, sizeof entitled, "%.0f %%", 100 * outcome->entitled_share);
     table_cells(table, "%s\t%s\t%zu\t%zu\t%zu\t%zu\t%zu\t%s\t%s\t%s\t%.0f %%\t%s", job->account,
                 job->qos, outcome->jobs, outcome->refused, outcome->never, outcome->finished,
-                outcome->preempted, waited[0], waited[1], waited[2], 100 * outcome->share,
-                entitled);
+                outcome->preempted, day_duration(outcome->waited_s[0]).text,
+                day_duration(outcome->waited_s[1]).text, day_duration(outcome->waited_s[2]).text,
+                100 * outcome->share, entitled);
 }
 
 static int print_outcomes(const struct day *day, const struct site *site)

@@ -108,13 +108,12 @@ int day_minutes(const struct day *day, const struct day_job *job)
     return (int)ceil(job->limit_s / day->speed / 60);
 }
 
-const char *day_duration(double seconds, char *text, size_t size)
+struct text_line day_duration(double seconds)
 {
     long all = lround(seconds), days = all / 86400;
 
-    snprintf(text, size, "%.0ld%s%ld:%02ld:%02ld", days, days ? "-" : "", all / 3600 % 24,
-             all / 60 % 60, all % 60);
-    return text;
+    return text_line("%.0ld%s%ld:%02ld:%02ld", days, days ? "-" : "", all / 3600 % 24,
+                     all / 60 % 60, all % 60);
 }
 
 static bool is_one_of(const char *state, const char *const *states)

@@ -37,8 +37,8 @@ int day_read(const char *path, struct day *day, struct error *err);
 void day_clear(struct day *day);
 /* The time limit at the day's speed in Slurm's minutes, 1 at least; 0: the partition's. */
 int day_minutes(const struct day *day, const struct day_job *job);
-/* "1-02:00:00", "0:12:30"; into text. Returns text. */
-const char *day_duration(double seconds, char *text, size_t size);
+/* "1-02:00:00", "0:12:30". */
+struct text_line day_duration(double seconds);
 
 /* Replays the day and cancels what then waits or runs; also after *stop. It needs root, and a
  * cluster without any job. Returns 0, or -1 with err. */

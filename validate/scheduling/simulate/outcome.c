@@ -216,7 +216,6 @@ void outcome_judge(const struct day *day, const struct site *site,
 {
     bool is_order = statement->kind == &verify_priority;
     struct tally tally = {0};
-    char text[32];
 
     *result = (struct verify_result){.verdict = VERDICT_UNKNOWN};
     if (is_order)
@@ -230,7 +229,7 @@ void outcome_judge(const struct day *day, const struct site *site,
                                                          : VERIFY_WAIT_TOO_LONG,
                     "%zu of %zu jobs; the worst, of line %d of the day (%s), waited %s%s",
                     tally.broken, tally.jobs, tally.worst->line->number, tally.worst->user,
-                    day_duration(tally.most, text, sizeof text),
+                    day_duration(tally.most).text,
                     is_order ? " more once another had started" : "");
     else if (tally.jobs == 0)
         verify_not_shown(result, "the day has no such job; %zu waited for limits", tally.limited);
@@ -239,7 +238,7 @@ void outcome_judge(const struct day *day, const struct site *site,
                          "%zu of %zu jobs waited longer by no more than Slurm itself may take, %s "
                          "of the day; a lower --speed tells",
                          tally.unclear, tally.jobs,
-                         day_duration(SIMULATE_LATENCY_S * day->speed, text, sizeof text));
+                         day_duration(SIMULATE_LATENCY_S * day->speed).text);
     else
         verify_pass(result, "%zu job%s; %zu waited for limits", tally.jobs, text_plural(tally.jobs),
                     tally.limited);

@@ -135,7 +135,7 @@ static bool look(struct at_work *work)
 {
     size_t waiting = 0, running = 0;
     double now = clock_s();
-    char *text = NULL, doing[160], time[24];
+    char *text = NULL, doing[160];
 
     if (cluster_show_job(0, &text, NULL) == 0) /* a controller that is silent is asked again */
         look_at(work, text, now - work->looked_s);
@@ -153,9 +153,9 @@ static bool look(struct at_work *work)
     }
     if (running > 0)
         work->moved_s = now;
-    day_duration((now - work->begin_s) * work->day->speed, time, sizeof time);
     snprintf(doing, sizeof doing, "%s of the day: %zu of %zu jobs submitted, %zu run, %zu wait",
-             time, work->submitted, work->day->count, running, waiting);
+             day_duration((now - work->begin_s) * work->day->speed).text, work->submitted,
+             work->day->count, running, waiting);
     work->setting->on_doing(doing);
     return work->submitted == work->day->count &&
            (running + waiting == 0 || now - work->moved_s > SIMULATE_STILL_S);
