@@ -45,7 +45,8 @@ static yaml_node_t *value_of(yaml_document_t *document, const yaml_node_t *mappi
 }
 
 /* The scalar of a key, NULL. */
-static const char *text_of(yaml_document_t *document, const yaml_node_t *mapping, const char *key)
+static const char *scalar_text(yaml_document_t *document, const yaml_node_t *mapping,
+                               const char *key)
 {
     const yaml_node_t *value = value_of(document, mapping, key);
 
@@ -64,8 +65,9 @@ static yaml_node_t *item_of(yaml_document_t *document, const yaml_node_t *sequen
 static int read_item(yaml_document_t *document, const yaml_node_t *item, const char *kind,
                      struct topology_conf *conf, struct error *err)
 {
-    const char *name = text_of(document, item, kind), *nodes = text_of(document, item, "nodes"),
-               *children = text_of(document, item, "children");
+    const char *name = scalar_text(document, item, kind),
+               *nodes = scalar_text(document, item, "nodes"),
+               *children = scalar_text(document, item, "children");
     struct topology_place at = {NULL, line_of(item)};
 
     if (!name)
@@ -95,7 +97,7 @@ static yaml_node_t *choose(yaml_document_t *document, const yaml_node_t *root)
     const char *kind;
 
     for (size_t i = 0; (topology = item_of(document, root, i)); i++) {
-        const char *is_default = text_of(document, topology, "cluster_default");
+        const char *is_default = scalar_text(document, topology, "cluster_default");
 
         if (!list_of(document, topology, &kind))
             continue;
