@@ -11,8 +11,10 @@
 
 enum {
     GUESS_BYTES = 1 << 20,
-    /* of values that are read at a time: still in the second-level cache when they are coded */
+    /* Of values that are coded or decoded at a time, several blocks of each type: what is read is
+     * still in the second-level cache when it is coded. */
     PIECE_BYTES = 1 << 18,
+    BLOCKS = PIECE_BYTES / (2 * CODEC_BLOCK_ELEMENTS),
     /* of coded bytes that are read at a time */
     INPUT_BYTES = 1 << 19,
 };
@@ -20,7 +22,7 @@ enum {
 struct work {
     struct codec_scratch *scratch;
     uint8_t *values; /* GUESS_BYTES */
-    uint8_t *block;  /* coded */
+    uint8_t *blocks; /* coded, of a piece */
     /* decoding: what was read and is not decoded yet */
     uint8_t *input;
     size_t begin, end;
@@ -28,14 +30,15 @@ struct work {
 
 static int work_create(struct work *work, struct error *err)
 {
-    _Static_assert(PIECE_BYTES % (4 * CODEC_BLOCK_ELEMENTS) == 0, "whole blocks of all types");
-    _Static_assert(GUESS_BYTES >= 4 * CODEC_BLOCK_ELEMENTS_MAX, "the largest block");
+    /* pieces are whole numbers of blocks; of the smallest elements they have most */
+    _Static_assert(PIECE_BYTES % (4 * CODEC_BLOCK_ELEMENTS) == 0, "blocks of all types");
+    _Static_assert(PIECE_BYTES >= 4 * CODEC_BLOCK_ELEMENTS_MAX, "the largest block");
     _Static_assert(INPUT_BYTES >= CODEC_BLOCK_HEADER_BYTES + 4 * CODEC_BLOCK_ELEMENTS_MAX, "it");
     work->scratch = codec_scratch_create();
     work->values = malloc(GUESS_BYTES);
-    work->block = malloc(codec_block_bound(CODEC_FP32, CODEC_BLOCK_ELEMENTS));
+    work->blocks = malloc(codec_blocks_bound(CODEC_BF16, PIECE_BYTES / 2));
     work->input = malloc(INPUT_BYTES);
-    if (work->scratch && work->values && work->block && work->input)
+    if (work->scratch && work->values && work->blocks && work->input)
         return 0;
     return error_set(err, "out of memory");
 }
@@ -44,7 +47,7 @@ static void work_destroy(struct work *work)
 {
     codec_scratch_destroy(work->scratch);
     free(work->values);
-    free(work->block);
+    free(work->blocks);
     free(work->input);
 }
 
@@ -85,20 +88,35 @@ enum codec_type stream_guess_type(const struct codec_path *path, const uint8_t *
     return best;
 }
 
+/* Counts in the blocks of `count` elements that stand one behind the other. */
+static int add_blocks(struct codec_frame *frame, const uint8_t *blocks, size_t count,
+                      struct error *err)
+{
+    while (count > 0) {
+        struct codec_block_info info;
+
+        if (codec_block_peek(blocks, CODEC_BLOCK_HEADER_BYTES, &info, err) != 0)
+            return -1;
+        codec_frame_add(frame, blocks, info.count);
+        blocks += info.bytes;
+        count -= info.count;
+    }
+    return 0;
+}
+
 /* Codes the first `size` bytes of work->values; what is no whole element is left. */
 static int encode_some(const struct stream *stream, struct work *work, struct codec_frame *frame,
                        size_t size, struct stream_totals *totals, struct error *err)
 {
-    size_t width = codec_type_bytes(frame->type), count;
+    size_t width = codec_type_bytes(frame->type);
 
-    for (size_t at = 0; at + width <= size; at += count * width) {
-        size_t left = (size - at) / width, bytes;
+    for (size_t at = 0; at + width <= size; at += PIECE_BYTES) {
+        size_t count = (size - at < PIECE_BYTES ? size - at : PIECE_BYTES) / width;
+        size_t bytes = codec_blocks_encode(stream->path, frame->type, work->values + at, count,
+                                           work->scratch, work->blocks);
 
-        count = left < CODEC_BLOCK_ELEMENTS ? left : CODEC_BLOCK_ELEMENTS;
-        bytes = codec_block_encode(stream->path, frame->type, work->values + at, count,
-                                   work->scratch, work->block);
-        codec_frame_add(frame, work->block, count);
-        if (put(stream, work->block, bytes, totals, err) != 0)
+        if (add_blocks(frame, work->blocks, count, err) != 0 ||
+            put(stream, work->blocks, bytes, totals, err) != 0)
             return -1;
     }
     return 0;
@@ -176,13 +194,81 @@ static int take(const struct stream *stream, struct work *work, size_t wanted,
     return at_hand(work) < wanted ? error_set(err, "truncated: ends in the middle of a frame") : 0;
 }
 
+/* Blocks that are at hand, one behind the other. */
+struct batch {
+    unsigned blocks;
+    size_t elements[BLOCKS], bytes[BLOCKS]; /* of each */
+    size_t all_elements, all_bytes;
+};
+
+/* As many as codec_blocks_decode() takes at once: whole ones, and one that is not as the last. The
+ * first of them is at hand. */
+static void gather(const struct codec_frame *frame, const struct work *work,
+                   const struct codec_frame_next *first, struct batch *batch)
+{
+    size_t most = PIECE_BYTES / codec_type_bytes(frame->type);
+    struct codec_frame_next next = *first;
+
+    *batch = (struct batch){0};
+    do {
+        size_t left = at_hand(work) - batch->all_bytes;
+
+        if (next.is_end || next.bytes > left || next.count > most - batch->all_elements)
+            return;
+        batch->elements[batch->blocks] = next.count;
+        batch->bytes[batch->blocks++] = next.bytes;
+        batch->all_elements += next.count;
+        batch->all_bytes += next.bytes;
+        if (next.count != CODEC_BLOCK_ELEMENTS || left - next.bytes < CODEC_BLOCK_HEADER_BYTES)
+            return;
+    } while (batch->blocks < BLOCKS &&
+             codec_frame_peek(frame, work->input + work->begin + batch->all_bytes, &next, NULL) ==
+                 0);
+}
+
+/* Decodes the first block of those at hand. */
+static int decode_one(const struct stream *stream, struct codec_frame *frame, struct work *work,
+                      size_t elements, size_t bytes, struct stream_totals *totals,
+                      struct error *err)
+{
+    const uint8_t *block = work->input + work->begin;
+
+    if (codec_block_decode(stream->path, frame->type, block, bytes, work->scratch, work->values,
+                           elements, err) != 0)
+        return -1;
+    codec_frame_add(frame, block, elements);
+    work->begin += bytes;
+    return put(stream, work->values, elements * codec_type_bytes(frame->type), totals, err);
+}
+
+static int decode_batch(const struct stream *stream, struct codec_frame *frame, struct work *work,
+                        const struct batch *batch, struct stream_totals *totals, struct error *err)
+{
+    const uint8_t *blocks = work->input + work->begin;
+
+    if (batch->blocks > 1 &&
+        codec_blocks_decode(stream->path, frame->type, blocks, batch->all_bytes, work->scratch,
+                            work->values, batch->all_elements, NULL) == 0) {
+        for (unsigned b = 0; b < batch->blocks; blocks += batch->bytes[b++])
+            codec_frame_add(frame, blocks, batch->elements[b]);
+        work->begin += batch->all_bytes;
+        return put(stream, work->values, batch->all_elements * codec_type_bytes(frame->type),
+                   totals, err);
+    }
+    /* one of them is damaged: those before it are not, and it is told what is wrong with it */
+    for (unsigned b = 0; b < batch->blocks; b++)
+        if (decode_one(stream, frame, work, batch->elements[b], batch->bytes[b], totals, err) != 0)
+            return -1;
+    return 0;
+}
+
 /* The blocks and the end of one frame. */
 static int decode_frame(const struct stream *stream, struct codec_frame *frame, struct work *work,
                         struct stream_totals *totals, struct error *err)
 {
     uint8_t rest[CODEC_FRAME_REST_MAX];
     struct codec_frame_next next;
-    const uint8_t *block;
+    struct batch batch;
     size_t rest_bytes;
 
     for (;;) {
@@ -192,13 +278,8 @@ static int decode_frame(const struct stream *stream, struct codec_frame *frame, 
             return -1;
         if (next.is_end)
             break;
-        block = work->input + work->begin;
-        if (codec_block_decode(stream->path, frame->type, block, next.bytes, work->scratch,
-                               work->values, next.count, err) != 0)
-            return -1;
-        codec_frame_add(frame, block, next.count);
-        work->begin += next.bytes;
-        if (put(stream, work->values, next.count * codec_type_bytes(frame->type), totals, err) != 0)
+        gather(frame, work, &next, &batch);
+        if (decode_batch(stream, frame, work, &batch, totals, err) != 0)
             return -1;
     }
     if (codec_frame_close(frame, work->input + work->begin, next.bytes, rest, &rest_bytes, err) !=
