@@ -156,7 +156,8 @@ static bool read_line(const char *line, struct machine *machine)
     rest = line + strlen(key);
     if (strcmp(key, "copy") == 0)
         return read_numbers(rest, 1, &machine->copy_GBps);
-    if (strcmp(key, "others") != 0 || !read_numbers(rest, 2, others))
+    if (strcmp(key, "others") != 0 || !read_numbers(rest, 2, others) || others[1] < 1 ||
+        others[1] > 2)
         return false;
     machine->background_load = others[0];
     machine->measured = (unsigned)others[1];

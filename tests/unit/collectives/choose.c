@@ -293,6 +293,7 @@ static void test_text(void)
     refused("copy 1 2\n", "f:1: \"copy 1 2\" is no figure");
     refused("link near 1 2 3 4 5 6\n", "f:1: \"link near 1 2 3 4 5 6\" is no figure");
     refused("link node 1 2 3 4 5\n", "f:1: \"link node 1 2 3 4 5\" is no figure");
+    refused("others 0.5 0\n", "f:1: \"others 0.5 0\" is no figure");
     refused("reduce fp8 1\n", "f:1: \"reduce fp8 1\" is no figure");
     refused("benchmark allreduce ring 0 8 1\nbenchmark allreduce ring -1 8 1\n",
             "f:2: \"benchmark allreduce ring -1 8 1\" is no figure");
