@@ -68,22 +68,28 @@ int passes_parse(const char *text, struct passes *passes, struct error *err)
 
 void blocks_clear(struct blocks *blocks)
 {
-    for (size_t i = 0; i < blocks->count; i++) {
+    for (size_t i = 0; i < blocks->count; i++)
         free(blocks->names[i]);
-        hostlist_clear(&blocks->nodes[i]);
-    }
     free(blocks->names);
-    free(blocks->nodes);
+    hostlist_clear(&blocks->nodes);
+    free(blocks->numbers);
+    name_index_clear(&blocks->by_name);
     *blocks = (struct blocks){0};
 }
 
-/* Makes room for one more and takes the name; its nodes are none yet. */
-static int add_block(struct blocks *blocks, const char *name, size_t length, struct error *err)
+static int add_block(struct blocks *blocks, const char *name, size_t length,
+                     const struct hostlist *nodes, struct error *err)
 {
-    if (!GROW(blocks->names, blocks->count) || !GROW(blocks->nodes, blocks->count) ||
+    if (!GROW(blocks->names, blocks->count) ||
         !(blocks->names[blocks->count] = strndup(name, length)))
         return error_set(err, "out of memory");
-    blocks->nodes[blocks->count++] = (struct hostlist){0};
+    blocks->count++;
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (!GROW(blocks->numbers, blocks->nodes.count) ||
+            hostlist_append(&blocks->nodes, nodes->names[i]) != 0)
+            return error_set(err, "out of memory");
+        blocks->numbers[blocks->nodes.count - 1] = (int)blocks->count - 1;
+    }
     return 0;
 }
 
@@ -104,38 +110,44 @@ static int take_block(const char *text, size_t length, struct blocks *blocks, st
     list = strndup(equals + 1, length - name_length - 1);
     rv = list ? hostlist_expand(list, &found, err) : error_set(err, "out of memory");
     free(list);
-    for (size_t i = 0; rv == 0 && i < found.count; i++)
-        if (blocks_of(blocks, found.names[i]) >= 0)
-            rv = error_set(err, "node %s is in two blocks", found.names[i]);
     if (rv == 0)
-        rv = add_block(blocks, text, name_length, err);
-    if (rv == 0)
-        blocks->nodes[blocks->count - 1] = found;
-    else
-        hostlist_clear(&found);
+        rv = add_block(blocks, text, name_length, &found, err);
+    hostlist_clear(&found);
     return rv;
+}
+
+static int index_nodes(struct blocks *blocks, struct error *err)
+{
+    if (hostlist_index(&blocks->nodes, &blocks->by_name) != 0)
+        return error_set(err, "out of memory");
+    for (size_t i = 0; i < blocks->nodes.count; i++)
+        if (name_index_find(&blocks->by_name, blocks->nodes.names[i]) != (long)i)
+            return error_set(err, "node %s is in two blocks", blocks->nodes.names[i]);
+    return 0;
 }
 
 int blocks_parse(const char *text, struct blocks *blocks, struct error *err)
 {
+    int rv = 0;
+
     *blocks = (struct blocks){0};
-    for (;; text++) {
+    for (bool is_last = false; rv == 0 && !is_last; text++) {
         size_t length = strcspn(text, ";");
 
-        if (take_block(text, length, blocks, err) != 0) {
-            blocks_clear(blocks);
-            return -1;
-        }
+        rv = take_block(text, length, blocks, err);
         text += length;
-        if (!*text)
-            return 0;
+        is_last = !*text;
     }
+    if (rv == 0)
+        rv = index_nodes(blocks, err);
+    if (rv != 0)
+        blocks_clear(blocks);
+    return rv;
 }
 
 int blocks_of(const struct blocks *blocks, const char *node)
 {
-    for (size_t i = 0; i < blocks->count; i++)
-        if (hostlist_contains(&blocks->nodes[i], node))
-            return (int)i;
-    return -1;
+    long place = name_index_find(&blocks->by_name, node);
+
+    return place < 0 ? -1 : blocks->numbers[place];
 }

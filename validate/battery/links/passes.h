@@ -36,8 +36,10 @@ bool pass_is_for_all(enum pass_kind kind);    /* all of its pairs at once: uplin
 /* Leaf switches and their nodes. */
 struct blocks {
     char **names;
-    struct hostlist *nodes; /* count, as names */
     size_t count;
+    struct hostlist nodes; /* of all of them */
+    int *numbers;          /* of each of the nodes: its block */
+    struct name_index by_name;
 };
 
 /* "leaf1=n[1-2];leaf2=n[3-4]". A block or a node that comes twice is an error. Returns 0, or -1
@@ -45,7 +47,7 @@ struct blocks {
 int blocks_parse(const char *text, struct blocks *blocks, struct error *err);
 void blocks_clear(struct blocks *blocks);
 
-/* The index of the block of that node, -1: in none. */
+/* The index of the block of that node, -1: in none. O(1). */
 int blocks_of(const struct blocks *blocks, const char *node);
 
 #endif
