@@ -58,23 +58,14 @@ enum verdict certify_rails_verdict(const struct certify *certify, const struct n
     return is_left_out && verdict >= VERDICT_WARN ? VERDICT_WARN : verdict;
 }
 
-static bool lacks_anywhere(const struct certify *certify, const char *rail)
-{
-    for (size_t i = 0; i < certify->count; i++)
-        if (certify_rails_left_out(certify, &certify->node_runs[i]) > 0 &&
-            hostlist_contains(&certify->node_runs[i].unusable, rail))
-            return true;
-    return false;
-}
-
-/* The names behind each other, those that are wanted. Returns how many. */
-static size_t names_join(const struct certify *certify, const struct hostlist *names, bool lacking,
-                         char *text, size_t size)
+/* The names behind each other, but not those. Returns how many; 0 where they have no room. */
+static size_t names_join(const struct hostlist *names, const struct hostlist *but, char *text,
+                         size_t size)
 {
     size_t length = strlen(text), count = 0;
 
     for (size_t i = 0; i < names->count && length < size; i++) {
-        if (lacks_anywhere(certify, names->names[i]) != lacking || strchr(names->names[i], ':'))
+        if (hostlist_contains(but, names->names[i]) || strchr(names->names[i], ':'))
             continue;
         length += (size_t)snprintf(text + length, size - length, "%s%s",
                                    text[length - 1] == '=' ? "" : ",", names->names[i]);
@@ -112,14 +103,18 @@ bool certify_has_verbs(const struct certify *certify, const struct hostlist *nam
  * the second rail only and the others had both. */
 int certify_rails_setting(const struct certify *certify, char *text, size_t size)
 {
-    size_t left_out = 0;
+    struct hostlist left_out = {0}, none = {0};
+    size_t count;
 
-    snprintf(text, size, "OMPI_MCA_btl_tcp_if_include=");
-    if (names_join(certify, &certify->conf.fabric_interfaces, false, text, size) > 0)
-        return 0;
-    snprintf(text, size, "OMPI_MCA_btl_tcp_if_exclude=lo");
     for (size_t i = 0; i < certify->count; i++)
         if (certify_rails_left_out(certify, &certify->node_runs[i]) > 0)
-            left_out += names_join(certify, &certify->node_runs[i].unusable, true, text, size);
-    return left_out > 0 ? 0 : -1;
+            hostlist_unite(&left_out, &certify->node_runs[i].unusable);
+    snprintf(text, size, "OMPI_MCA_btl_tcp_if_include=");
+    count = names_join(&certify->conf.fabric_interfaces, &left_out, text, size);
+    if (count == 0) {
+        snprintf(text, size, "OMPI_MCA_btl_tcp_if_exclude=lo");
+        count = names_join(&left_out, &none, text, size);
+    }
+    hostlist_clear(&left_out);
+    return count > 0 ? 0 : -1;
 }

@@ -25,6 +25,7 @@
 #include "validate/certify/choose/job_minutes.h"
 #include "validate/certify/report/run_report.h"
 #include "validate/certify/state/estimate.h"
+#include "validate/certify/state/rails.h"
 #include "validate/certify/step/step_setup.h"
 #include "validate/command/command.h"
 #include "validate/command/report.h"
@@ -1576,12 +1577,17 @@ static void losses(void)
 static void failed_rail(void)
 {
     const struct node_run *node_run;
+    char setting[1024];
 
     setup.failed_rails = 1;
     run();
     node_run = certify_node_run(&certify, "n3");
     ok(node_run && hostlist_contains(&node_run->rails, "links eth1: unusable rail_fault"),
        "a dead rail that the site allows is told as unusable");
+    hostlist_append(&certify_node_run(&certify, "n1")->unusable, "eth1");
+    is_int(certify_rails_setting(&certify, setting, sizeof setting), 0,
+           "... and kept from Open MPI");
+    is_str(setting, "OMPI_MCA_btl_tcp_if_exclude=lo,eth1", "... once, however many nodes lack it");
 }
 
 /* What the site compares with and cannot be read is the run's fault. */
