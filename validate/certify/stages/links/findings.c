@@ -37,34 +37,44 @@ static enum fault_code code_of(const struct finding *finding)
                                      : codes[finding->kind];
 }
 
-/* What that rail failed by; FAULT_NONE: it did not. */
-static enum fault_code rail_fault(const struct localization *localization, int node, int rail)
+/* What each rail of each node failed by, [node * rails + rail]; FAULT_NONE: it did not. malloc'd;
+ * NULL when memory is out. */
+static enum fault_code *rail_faults(const struct localization *localization)
 {
-    for (size_t i = 0; i < localization->findings.count; i++) {
+    const struct links *links = &localization->links;
+    enum fault_code *faults = calloc(links->node_count * links->rail_count + 1, sizeof *faults);
+
+    for (size_t i = 0; faults && i < localization->findings.count; i++) {
         const struct finding *finding = &localization->findings.items[i];
 
-        if ((finding->kind == FINDING_RAIL || finding->kind == FINDING_NODE) &&
-            finding->verdict == VERDICT_FAIL && finding->node == node &&
-            (finding->rail < 0 || finding->rail == rail))
-            return code_of(finding);
+        if ((finding->kind != FINDING_RAIL && finding->kind != FINDING_NODE) ||
+            finding->verdict != VERDICT_FAIL || finding->node < 0)
+            continue;
+        for (size_t k = 0; k < links->rail_count; k++) {
+            enum fault_code *fault = &faults[(size_t)finding->node * links->rail_count + k];
+
+            if (*fault == FAULT_NONE && (finding->rail < 0 || finding->rail == (int)k))
+                *fault = code_of(finding);
+        }
     }
-    return FAULT_NONE;
+    return faults;
 }
 
 /* Whether the node's failed rails are few enough for AllowFailedRails: another one was measured and
  * did not fail. */
 static bool is_allowed(const struct certify *certify, const struct localization *localization,
-                       int node)
+                       const enum fault_code *faults, int node)
 {
     const struct node_run *node_run = certify_node_run(certify, localization->links.nodes[node]);
     int failed = certify_rails_left_out(certify, node_run), good = 0;
 
     for (size_t k = 0; k < localization->links.rail_count; k++) {
-        if (rail_fault(localization, node, (int)k) != FAULT_NONE)
+        size_t rail = (size_t)node * localization->links.rail_count + k;
+
+        if (faults[rail] != FAULT_NONE)
             failed++;
         else
-            good += !isnan(localization->links
-                               .figures_mbps[(size_t)node * localization->links.rail_count + k]);
+            good += !isnan(localization->links.figures_mbps[rail]);
     }
     return failed > 0 && failed <= certify->conf.allow_failed_rails && good > 0;
 }
@@ -112,7 +122,7 @@ static bool is_by_loss(const struct certify *certify, const struct localization 
 }
 
 static void finding_take(struct certify *certify, const struct localization *localization,
-                         const struct finding *finding)
+                         const enum fault_code *faults, const struct finding *finding)
 {
     const struct links *links = &localization->links;
     struct node_run *node_run =
@@ -122,7 +132,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
     enum verdict verdict = finding->verdict;
 
     if (finding->kind == FINDING_RAIL && verdict == VERDICT_FAIL &&
-        is_allowed(certify, localization, finding->node))
+        is_allowed(certify, localization, faults, finding->node))
         verdict = record.verdict = VERDICT_WARN;
     record.suite = "certify";
     record.code = code_of(finding);
@@ -206,7 +216,7 @@ static bool rail_line_add(struct node_run *node_run, const char *rail, const cha
 /* The lines of what was measured, and of what is left out. False when memory is out: jobs would
  * take a failed rail for a good one. */
 static bool rail_lines_add(const struct certify *certify, const struct localization *localization,
-                           size_t node, struct node_run *node_run)
+                           const enum fault_code *faults, size_t node, struct node_run *node_run)
 {
     const struct links *links = &localization->links;
     bool is_done = true;
@@ -219,7 +229,7 @@ static bool rail_lines_add(const struct certify *certify, const struct localizat
         if (isnan(mbps))
             continue;
         node_run->rail_mbps = fmin(node_run->rail_mbps, mbps); /* of NAN and a number the number */
-        code = rail_fault(localization, (int)node, (int)k);
+        code = faults[node * links->rail_count + k];
         snprintf(what, sizeof what, "%.0f Mb/s%s%s", mbps, code != FAULT_NONE ? " " : "",
                  catalog_fault(code)->name);
         is_done &= rail_line_add(node_run, links->rails[k], what);
@@ -231,14 +241,15 @@ static bool rail_lines_add(const struct certify *certify, const struct localizat
 }
 
 /* The table's cell and the certificate's lines. */
-static void figures_take(struct certify *certify, const struct localization *localization)
+static void figures_take(struct certify *certify, const struct localization *localization,
+                         const enum fault_code *faults)
 {
     const struct links *links = &localization->links;
 
     for (size_t i = 0; i < links->node_count; i++) {
         struct node_run *node_run = certify_node_run(certify, links->nodes[i]);
 
-        if (!rail_lines_add(certify, localization, i, node_run))
+        if (!rail_lines_add(certify, localization, faults, i, node_run))
             certify_verdict(certify, node_run, STAGE_LINKS, VERDICT_UNKNOWN, "links", "",
                             "out of memory for its rails");
         if (isnan(node_run->rail_mbps))
@@ -253,11 +264,19 @@ static void figures_take(struct certify *certify, const struct localization *loc
 void certify_link_findings(struct certify *certify, const struct localization *localization,
                            size_t first)
 {
+    const struct links *links = &localization->links;
+    enum fault_code *faults = rail_faults(localization);
+
+    if (!faults) {
+        certify_all(certify, &(struct hostlist){(char **)(size_t)links->nodes, links->node_count},
+                    STAGE_LINKS, VERDICT_UNKNOWN, "links", "out of memory for its rails");
+        return;
+    }
     for (size_t i = 0; i < localization->findings.count; i++)
         if (!is_by_loss(certify, localization, &localization->findings.items[i]))
-            finding_take(certify, localization, &localization->findings.items[i]);
+            finding_take(certify, localization, faults, &localization->findings.items[i]);
     topology_take(certify, localization);
-    certify_sums(certify, first, localization->links.figures_mbps,
-                 localization->links.node_count * localization->links.rail_count);
-    figures_take(certify, localization);
+    certify_sums(certify, first, links->figures_mbps, links->node_count * links->rail_count);
+    figures_take(certify, localization, faults);
+    free(faults);
 }
