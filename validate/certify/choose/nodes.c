@@ -85,13 +85,17 @@ static int select_named(struct certify *certify, struct error *err)
 static void others_add(struct certify *certify, const struct hostlist *named,
                        const struct hostlist *only, struct hostlist *others)
 {
-    for (int is_waiting = 0; is_waiting < 2; is_waiting++)
+    struct name_index is_named = {0}, is_member = {0};
+    bool has_memory =
+        hostlist_index(named, &is_named) == 0 && (!only || hostlist_index(only, &is_member) == 0);
+
+    for (int is_waiting = 0; is_waiting < 2 && has_memory; is_waiting++)
         for (size_t i = 0; i < certify->cluster.node_count; i++) {
             struct cluster_node *node = &certify->cluster.nodes[i];
             struct plan plan;
 
-            if (node->is_waiting != is_waiting || hostlist_contains(named, node->name) ||
-                (only && !hostlist_contains(only, node->name)))
+            if (node->is_waiting != is_waiting || name_index_has(&is_named, node->name) ||
+                (only && !name_index_has(&is_member, node->name)))
                 continue;
             plan_node(node, certify->options.is_dry_run, false, &plan);
             if (plan.role != ROLE_TEST || !node->is_responding)
@@ -99,6 +103,8 @@ static void others_add(struct certify *certify, const struct hostlist *named,
             hostlist_append(others, node->name);
             node_run_add(certify, node);
         }
+    name_index_clear(&is_named);
+    name_index_clear(&is_member);
 }
 
 /* Links needs two nodes: one that is named alone gets free ones as partners. Returns 0, or -1 with

@@ -242,15 +242,15 @@ static void collect_beside(const struct cluster_partition *partition, const stru
     hostlist_clear(&collected->unread);
 }
 
-static bool is_holder(const struct certify *certify, const char *name)
+/* Those that keep a suspect report. */
+static void holders_find(const struct certify *certify, struct hostlist *holders)
 {
     for (size_t i = 0; i < certify->records.count; i++) {
         const struct record *record = &certify->records.items[i];
 
-        if (is_suspect_report(record) && record->peer && strcmp(record->peer, name) == 0)
-            return true;
+        if (is_suspect_report(record) && record->peer)
+            hostlist_append(holders, record->peer);
     }
-    return false;
 }
 
 static int leaf_of(const struct certify *certify, const char *name)
@@ -290,21 +290,24 @@ static void leaf_partners_find(const struct certify *certify, const struct hostl
 static void partners_find(const struct certify *certify, const struct hostlist *readers,
                           const struct hostlist *suspects, struct hostlist *partners)
 {
-    struct name_index is_suspect = {0};
+    struct name_index is_suspect = {0}, is_holder = {0};
+    struct hostlist holders = {0};
 
-    if (hostlist_index(suspects, &is_suspect) != 0)
-        return;
-    leaf_partners_find(certify, readers, suspects, &is_suspect, partners);
-    for (int is_any = 0; is_any < 2; is_any++)
+    holders_find(certify, &holders);
+    if (hostlist_index(suspects, &is_suspect) == 0 && hostlist_index(&holders, &is_holder) == 0)
+        leaf_partners_find(certify, readers, suspects, &is_suspect, partners);
+    for (int is_any = 0; is_any < 2 && is_suspect.size > 0; is_any++)
         for (size_t i = 0; i < readers->count && (!is_any || partners->count < SUSPECTS_PARTNERS);
              i++) {
             const char *name = readers->names[i];
 
-            if ((is_any || is_holder(certify, name)) && !name_index_has(&is_suspect, name) &&
-                !hostlist_contains(partners, name))
+            if ((is_any || name_index_has(&is_holder, name)) &&
+                !name_index_has(&is_suspect, name) && !hostlist_contains(partners, name))
                 hostlist_append(partners, name);
         }
     name_index_clear(&is_suspect);
+    name_index_clear(&is_holder);
+    hostlist_clear(&holders);
 }
 
 /* Those of the partition that the run is to be in: partners of another one could outvote the nodes
@@ -568,6 +571,7 @@ static void reports_remove(struct certify *certify, const char *about,
 void certify_consume(struct certify *certify)
 {
     struct hostlist tested = {0}, answering = {0};
+    struct name_index is_tested = {0};
     bool is_any = false;
     char *folded;
 
@@ -579,9 +583,11 @@ void certify_consume(struct certify *certify)
         if (certify_is_held(node_run))
             hostlist_append(&answering, node_run->name);
     }
+    (void)hostlist_index(&tested, &is_tested); /* without memory the reports stay */
     for (size_t i = 0; i < certify->records.count; i++)
         is_any |= is_suspect_report(&certify->records.items[i]) &&
-                  hostlist_contains(&tested, certify->records.items[i].node);
+                  name_index_has(&is_tested, certify->records.items[i].node);
+    name_index_clear(&is_tested);
     folded = hostlist_fold(&tested);
     if (is_any && folded && answering.count > 0 && certify->job_id != 0 &&
         !certify->options.is_dry_run)

@@ -95,7 +95,7 @@ static void leave(struct node_run *node_run, const char *why)
 
 /* Those that may be tested are marked in nodes, in the order of the node runs. Without a history
  * that can be read all certificates count as missing. */
-static void turns_choose(const struct certify *certify, const struct hostlist *busy,
+static void turns_choose(const struct certify *certify, const struct name_index *busy,
                          struct turn_node *nodes)
 {
     size_t cap = cap_nodes(&certify->cluster, certify->conf.test_cap_percent, CAP_TESTS_LEAST);
@@ -105,7 +105,7 @@ static void turns_choose(const struct certify *certify, const struct hostlist *b
         const struct node_run *node_run = &certify->node_runs[i];
 
         nodes[i] = (struct turn_node){.is_busy = !role_is_testable(node_run->plan.role) ||
-                                                 hostlist_contains(busy, node_run->name),
+                                                 name_index_has(busy, node_run->name),
                                       .is_drained = node_run->plan.role == ROLE_RETEST,
                                       .is_partner = node_run->is_partner,
                                       .since = (double)node_run->slurm->reason_time,
@@ -116,7 +116,7 @@ static void turns_choose(const struct certify *certify, const struct hostlist *b
 }
 
 /* Puts the choice into the run; without -w those that are left alone are none. */
-static void turns_take(struct certify *certify, const struct hostlist *busy,
+static void turns_take(struct certify *certify, const struct name_index *busy,
                        const struct turn_node *nodes, struct hostlist *chosen)
 {
     struct hostlist beyond = {0};
@@ -128,7 +128,7 @@ static void turns_take(struct certify *certify, const struct hostlist *busy,
 
         if (nodes[i].is_chosen) {
             hostlist_append(chosen, node_run.name);
-        } else if (is_ours && hostlist_contains(busy, node_run.name)) {
+        } else if (is_ours && name_index_has(busy, node_run.name)) {
             leave(&node_run, "another run is testing it");
             if (!certify->options.nodes)
                 certify_note(certify, "%s: %s", node_run.name, node_run.plan.message);
@@ -150,6 +150,7 @@ int certify_take_turns(struct certify *certify, struct error *err)
 {
     struct turn_node *nodes = calloc(certify->count + 1, sizeof *nodes);
     struct hostlist busy = {0}, chosen = {0};
+    struct name_index is_busy = {0};
     int rv = nodes ? 0 : error_set(err, "out of memory for %zu nodes", certify->count), lock = -1;
 
     if (rv == 0 && geteuid() == 0 && (lock = testing_lock(certify->runs, err)) < 0) {
@@ -163,13 +164,18 @@ int certify_take_turns(struct certify *certify, struct error *err)
         rv = testing_read(certify->runs, certify->run, &busy, err);
     if (rv == 0) {
         certify_others(certify, &busy);
-        turns_choose(certify, &busy, nodes);
-        turns_take(certify, &busy, nodes, &chosen);
+        if (hostlist_index(&busy, &is_busy) != 0)
+            rv = error_set(err, "out of memory for %zu nodes", busy.count);
+    }
+    if (rv == 0) {
+        turns_choose(certify, &is_busy, nodes);
+        turns_take(certify, &is_busy, nodes, &chosen);
         rv = lock < 0 ? 0 : testing_write(certify->undo.journal, &chosen, err);
     }
     if (lock >= 0)
         close(lock);
     free(nodes);
+    name_index_clear(&is_busy);
     hostlist_clear(&busy);
     hostlist_clear(&chosen);
     return rv;
@@ -178,6 +184,7 @@ int certify_take_turns(struct certify *certify, struct error *err)
 void certify_leave_waiting(struct certify *certify)
 {
     struct hostlist staying = {0}, leaving = {0};
+    struct name_index is_leaving = {0};
     struct cluster now = {0};
     struct error err = {""};
     int lock, rv;
@@ -188,9 +195,11 @@ void certify_leave_waiting(struct certify *certify)
     if (leaving.count == 0)
         return;
     lock = testing_lock(certify->runs, &err); /* another run may do the same now */
-    rv = lock < 0 ? -1 : certify->operations->load(&now, &err);
+    rv = lock < 0                                     ? -1
+         : hostlist_index(&leaving, &is_leaving) == 0 ? certify->operations->load_nodes(&now, &err)
+                                                      : error_set(&err, "no memory");
     for (size_t i = 0; rv == 0 && i < now.node_count; i++)
-        if (now.nodes[i].is_waiting && !hostlist_contains(&leaving, now.nodes[i].name))
+        if (now.nodes[i].is_waiting && !name_index_has(&is_leaving, now.nodes[i].name))
             hostlist_append(&staying, now.nodes[i].name);
     if (rv == 0 && now.has_waiting)
         rv = certify->operations->wait(&staying, &leaving, true, &err);
@@ -202,6 +211,7 @@ void certify_leave_waiting(struct certify *certify)
     if (lock >= 0)
         close(lock);
     cluster_clear(&now);
+    name_index_clear(&is_leaving);
     hostlist_clear(&staying);
     hostlist_clear(&leaving);
 }
