@@ -146,11 +146,11 @@ int cluster_meant(const char *clusters, const char *name, struct error *err)
 int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *run)
 {
     struct leaf {
-        int nodes;
-        bool is_run, has_jobs; /* beside */
+        int nodes, run; /* run: nodes of it */
+        bool has_jobs;  /* beside */
     } *leaves = calloc(cluster->leaf_count + 1, sizeof *leaves);
     struct name_index names = {0};
-    int pairs = 0;
+    int pairs = 0, ample = 0; /* ample: more than the run could have there */
 
     if (!leaves || hostlist_index(run, &names) != 0)
         pairs = 1; /* nobody's job is disturbed by what is not known */
@@ -161,7 +161,7 @@ int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *r
             continue;
         leaves[node->leaf].nodes++;
         if (name_index_has(&names, node->name))
-            leaves[node->leaf].is_run = true;
+            leaves[node->leaf].run++;
         else if (node->is_allocated)
             leaves[node->leaf].has_jobs = true;
     }
@@ -170,10 +170,14 @@ int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *r
 
         if (share < 1)
             share = 1;
-        if (leaves[i].is_run && leaves[i].has_jobs && (pairs == 0 || share < pairs))
+        if (leaves[i].run == 0 || !leaves[i].has_jobs)
+            continue;
+        if (leaves[i].run <= share)
+            ample = share > ample ? share : ample;
+        else if (pairs == 0 || share < pairs)
             pairs = share;
     }
     name_index_clear(&names);
     free(leaves);
-    return pairs;
+    return pairs > 0 ? pairs : ample;
 }

@@ -377,6 +377,13 @@ static void uplinks_beside_jobs(void)
     is_int(cluster_uplink_pairs(&cluster, &run), 2, "a job beside: a quarter of a leaf of eight");
     hostlist_clear(&run);
     hostlist_expand("m[0-5],m8", &run, &err);
+    is_int(cluster_uplink_pairs(&cluster, &run), 2,
+           "... not of one whose nodes of the run cannot have more pairs than its quarter");
+    hostlist_clear(&run);
+    hostlist_expand("m8", &run, &err);
+    is_int(cluster_uplink_pairs(&cluster, &run), 1, "... where there is no other, its quarter");
+    hostlist_clear(&run);
+    hostlist_expand("m[0-5],m[8,10]", &run, &err);
     is_int(cluster_uplink_pairs(&cluster, &run), 1, "... of several leaves the smallest's");
     for (int i = 0; i < 12; i++)
         nodes[i].leaf = -1;
