@@ -75,7 +75,7 @@ ROW(integer, CERTIFY_RECORDS_OF_PAIR, 64, "records", "chosen 2026-11", "that are
 ROW(integer, CERTIFY_TEXT_OF_NODE, 1048576, "bytes", "chosen 2026-11", "of texts, each kept once, in the records of a node") \
 ROW(integer, CERTIFY_SILENT_S, 12, "s", "chosen 2026-11", "a node is silent before it is taken for lost") \
 /* the battery */ \
-ROW(integer, CERTIFY_TRIES, 3, "tries", "chosen 2026-11", "of a stage, with fewer nodes each time") \
+ROW(integer, CERTIFY_TRIES, 3, "tries", "chosen 2026-11", "of a stage, with fewer nodes each time, however long they take; more where its time limit allows") \
 ROW(integer, CERTIFY_BLAMELESS_MOST, 1, "tries", "chosen 2026-11", "that end early with no node at fault: a passing cause has only one") \
 ROW(integer, CERTIFY_MARGIN_S, 10, "s", "chosen 2026-11", "a program may take to end itself after its time limit") \
 ROW(integer, CERTIFY_RETESTS, 4, "nodes", "chosen 2026-11", "suspects of a stage that are measured again; the rest is unknown") \

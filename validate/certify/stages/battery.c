@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/allocate.h"
 #include "validate/certify/choose/changes.h"
@@ -105,7 +106,9 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
     }
     if (bad_nodes_find(certify, stage, names, first) == 0)
         tries->blameless++;
-    if (tries->blameless > CERTIFY_BLAMELESS_MOST || ++tries->made == CERTIFY_TRIES || certify_stop)
+    if (tries->blameless > CERTIFY_BLAMELESS_MOST || certify_stop ||
+        (++tries->made >= CERTIFY_TRIES &&
+         clock_s() - tries->begin >= certify_limit_s(certify, stage, names->count)))
         return false;
     hostlist_clear(names);
     certify_good(certify, names);
@@ -187,7 +190,7 @@ void certify_battery(struct certify *certify, const struct battery *battery)
     enum stage stage = battery->stage;
     struct hostlist names;
     size_t asked = battery_nodes(certify, battery, &names), first;
-    struct certify_tries tries = {0};
+    struct certify_tries tries = {.begin = clock_s()};
     struct error err = {""};
 
     if (asked > 0)

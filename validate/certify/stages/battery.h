@@ -11,13 +11,16 @@ void certify_verdicts_take(struct certify *certify, enum stage stage, size_t fir
                            enum verdict least);
 
 /* How often a step of a stage was tried, with nobody at fault, and for how many jobs that ended too
- * early; zeros at first. */
+ * early; zeros at first. begin: clock_s() then. */
 struct certify_tries {
     int made, blameless, jobs;
+    double begin;
 };
 /* After a step that did not run to its end with all of names (rv: what certify_step() gave; 0: err
  * is filled in): finds who is at fault, by the records since first or by asking the nodes.
- * Returns whether another try is worth it, and then names are those that are still good. */
+ * Returns whether another try is worth it, and then names are those that are still good: each is
+ * without a node or more of the one before, as long as the stage's time limit is not over, and some
+ * tries are made in any case. */
 bool certify_once_more(struct certify *certify, enum stage stage, struct certify_tries *tries,
                        struct hostlist *names, size_t first, int rv, struct error *err);
 

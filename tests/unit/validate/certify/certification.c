@@ -112,6 +112,7 @@ static struct setup {
     /* the node whose process ends by itself in that program, and how often it does so yet */
     const char *dying, *dying_in;
     int deaths;
+    int dying_each; /* so many, each by itself at a try of muster-launch */
     bool dies_late; /* ... when all is measured */
     /* the node with a slow rail, and how often MPI does not start when it is measured again */
     const char *slow_rail;
@@ -1165,6 +1166,13 @@ static int step(const struct step *wanted, const struct process *process,
         world.job = 0;
         result->status = 137;
         return 0;
+    }
+    if (strcmp(name, "muster-launch") == 0 && setup.dying_each > 0) {
+        static const char *const each[] = {"n2", "n4", "n6"};
+
+        PRINT(process, -1, .suite = "launch", .test = "workers.enumerate", .metric = "died",
+              .verdict = VERDICT_FAIL, .code = FAULT_PROCESS_DIED, .part = "rank 1",
+              .node = each[--setup.dying_each], .message = "rank 1 died");
     }
     if (strcmp(name, setup.dying_in) == 0 && hostlist_contains(wanted->nodes, setup.dying) &&
         setup.deaths-- > 0) {
@@ -2941,6 +2949,16 @@ static void dies_in_each(void)
     dies("n2", 9, true);
 }
 
+/* Of thousands of nodes the program may die on several, each at its own time. */
+static void tries_as_often_as_another_dies(void)
+{
+    setup.dying_each = 3;
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_LAUNCH], VERDICT_PASS,
+           "a node passes a stage though at each of three tries the process of another died");
+    is_int(outcome_of("n6")->verdict, VERDICT_UNKNOWN, "... which are unknown");
+}
+
 static void (*const tests[])(void) = {
     estimates,
     reports_hold_a_rail_to_the_speed_of_its_slower_nodes,
@@ -2998,6 +3016,7 @@ static void (*const tests[])(void) = {
     missing_program,
     knows_whether_a_level_is_given,
     dies_in_each,
+    tries_as_often_as_another_dies,
     dies_after_the_results,
     retests_with_a_node_that_has_as_many_gpus,
     addresses,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
@@ -415,7 +416,7 @@ static void run(struct certify *certify)
 {
     struct hostlist names;
     size_t asked = certify_good(certify, &names), first = 0;
-    struct certify_tries tries = {0};
+    struct certify_tries tries = {.begin = clock_s()};
     struct error err = {""};
 
     if (asked > 0)
