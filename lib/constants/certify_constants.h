@@ -40,7 +40,7 @@ ROW(integer, CERTIFY_ALLOCATE_NEXT_S, 60, "s", "chosen 2026-11", "the same after
 ROW(integer, CERTIFY_NOTED_S, 5, "s", "chosen 2026-11", "Slurm may take to note why a job did not start") \
 ROW(real, CERTIFY_LOOK_S, 0.5, "s", "chosen 2026-11", "between looks at the nodes after a job that did not start, at first; a tenth of the wait then") \
 ROW(integer, CERTIFY_HUNG_S, 15, "s", "chosen 2026-11", "a canceled job ends on no further node: it hangs on those that are left. Epilogs differ by less") \
-ROW(integer, CERTIFY_ALLOCATE_TRIES, 3, "jobs", "chosen 2026-11", "with fewer nodes each time: a try leaves out all that are known to be away, however many") \
+ROW(integer, CERTIFY_JOB_LOSSES, 3, "jobs", "chosen 2026-11", "that slurmctld loses as it starts again, before no more is asked for: the job may be why") \
 ROW(integer, CERTIFY_SHORT_JOB_MIN, 5, "min", "chosen 2026-11", "time limit of a job for check or certificates beyond its steps") \
 ROW(integer, CERTIFY_BATTERY_BESIDES_MIN, 2, "min", "chosen 2026-11", "time limit of the battery's job beyond its stages") \
 ROW(integer, CERTIFY_RESERVED_BESIDES_MIN, 5, "min", "chosen 2026-11", "a reservation lasts so much longer than its jobs") \

@@ -183,13 +183,20 @@ static const struct hostlist *reserved_blocks(const struct certify *certify)
     return certify->cluster.has_blocks && *certify->reservation ? &certify->reserved : NULL;
 }
 
-/* Tries until there is an allocation or nobody more is found to be left out. names: who is to be
- * had; at last those of the job, to be cleared. before: the job whose place it takes, or 0. Without
- * a job at last, err says why. */
+/* Whether the time is over that the run may take by its limits. */
+static bool is_late(const struct certify *certify)
+{
+    return clock_s() - certify->begin >= 60 * (double)run_minutes(certify, certify->count);
+}
+
+/* Tries until there is an allocation, nobody more is found to be left out, or the run's time is
+ * over: each try is without a node or more of the one before. names: who is to be had; at last
+ * those of the job, to be cleared. before: the job whose place it takes, or 0. Without a job at
+ * last, err says why. */
 static void allocation_try(struct certify *certify, uint32_t before, struct hostlist *names,
                            struct error *err)
 {
-    for (int i = 0; i < CERTIFY_ALLOCATE_TRIES && names->count > 0; i++) {
+    for (int losses = 0; names->count > 0;) {
         int rv;
 
         progress_doing(&certify->progress, "%zu node%s of partition %s", names->count,
@@ -198,7 +205,7 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
             &(struct allocation_request){
                 .job_name = certify->job_name,
                 .user = certify->is_root && certify->job == JOB_BATTERY ? &certify->battery : NULL,
-                .before = i == 0 ? before : 0,
+                .before = before,
                 .nodes = names,
                 .cluster = certify->cluster.name,
                 .partition = certify->partition,
@@ -212,9 +219,10 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
                 .on_tick = tick,
                 .context = certify},
             &certify->job_id, err);
-        if (rv == 2 && lost_replace(certify, err) == 0)
+        before = 0;
+        if (rv == 2 && ++losses < CERTIFY_JOB_LOSSES && lost_replace(certify, err) == 0)
             continue;
-        if (rv == 0 || certify_stop || allocation_failed(certify, names) == 0)
+        if (rv == 0 || certify_stop || is_late(certify) || allocation_failed(certify, names) == 0)
             break; /* with nobody to leave out the next try would end the same way */
         hostlist_clear(names);
         certify_job_nodes(certify, names);

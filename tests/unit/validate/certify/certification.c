@@ -102,6 +102,7 @@ static struct setup {
     const char *full;     /* the node whose slurmd has no space left, from launch on */
     const char *full_reason;
     const char *drained_late;   /* the node that an administrator drains after the tests */
+    int leaving_late;           /* so many others go, one at each try to get the last job */
     const char *freed;          /* the one that is taken out of the run's reservation then */
     const char *reserved_later; /* the one where others' reservation begins in an hour */
     const char *begun_late;     /* the one that a user's job begins on before it is reserved */
@@ -729,6 +730,13 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
         world.job = 0;
         over_s = now_s;
         return error_set(err, "not ready within 60 s");
+    }
+    if (allocations > 2 && setup.leaving_late > 0) {
+        static const char *const leaving[] = {"n2", "n4", "n6"};
+
+        drain_one(index_of(leaving[--setup.leaving_late]), "fan broken");
+        world.job = 0;
+        return error_set(err, "ReqNodeNotAvail");
     }
     if (setup.is_changing)
         change_meanwhile();
@@ -2411,6 +2419,16 @@ static void asks_for_no_job_with_a_node_that_is_drained(void)
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
 }
 
+/* As one may at any time where there are thousands. */
+static void asks_again_as_often_as_a_node_goes(void)
+{
+    setup.leaving_late = 3;
+    run();
+    ok(world.nodes[0].is_issued, "a node is certified though at each of three tries another goes");
+    ok(!world.nodes[1].is_issued && !world.nodes[5].is_issued, "... and those that went are not");
+    is_str(world.nodes[5].reason, "fan broken", "... and stay drained");
+}
+
 /* A user's job is quicker than the run's reservation: Slurm would end it for the run's. */
 static void preempts_no_job_that_began_before_the_reservation(void)
 {
@@ -3010,6 +3028,7 @@ static void (*const tests[])(void) = {
     keeps_the_certificate_of_what_slurm_took_away,
     full_disk,
     asks_for_no_job_with_a_node_that_is_drained,
+    asks_again_as_often_as_a_node_goes,
     preempts_no_job_that_began_before_the_reservation,
     leaves_a_node_where_a_reservation_begins_before_the_end,
     leaves_a_node_that_is_taken_out_of_the_reservation,
