@@ -42,6 +42,8 @@ ROW(integer, ARP_PROXY_WAIT_MS, 100, "ms", "chosen 2026-11", "for a proxy that a
 ROW(integer, EVIDENCE_KEEP_S, 604800, "s", "chosen 2026-11", "a fault that stays gets another bundle of evidence") \
 ROW(integer, HEALTH_SETTLE_S, 2, "s", "chosen 2026-11", "after a drain, before those of other nodes are counted: reasons have whole seconds") \
 ROW(integer, HEALTH_LOOKS_PER_S, 10, "nodes/s", "chosen 2026-11", "that have a fault alike look at all others, a table of the controller's each") \
+ROW(integer, HEALTH_SAMPLE_NODES, 50, "nodes", "chosen 2026-11", "that are read one by one, at random, before all are: of nodes that have a fault at once one in so many finds no other") \
+ROW(integer, HEALTH_SAMPLE_FROM, 1000, "nodes", "chosen 2026-11", "in a larger partition: the table of fewer is less than half a megabyte") \
 ROW(integer, HEALTH_REVIEW_CLOCKS_S, 300, "s", "chosen 2026-11", "that slurmctld may date a drain after or before the health check, clocks and a slow answer included")
 /* clang-format on */
 CHECKS_CONSTANTS(CONSTANT_DEFINE)

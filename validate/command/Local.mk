@@ -49,6 +49,7 @@ muster_SOURCES = \
 	validate/command/node/health.c validate/command/node/health.h \
 	validate/command/node/interfaces.c \
 	validate/command/node/inventory.c validate/command/node/inventory.h \
+	validate/command/node/published.c validate/command/node/published.h \
 	validate/command/node/self_drain.c validate/command/node/self_drain.h \
 	validate/command/plan/plan.c validate/command/plan/plan.h \
 	validate/command/plan/json.c \

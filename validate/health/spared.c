@@ -32,14 +32,14 @@ static const char *line_take(const char *text, char *line, size_t size)
     return text + length + (text[length] == '\n');
 }
 
-bool spared_read(const char *path, time_t now, struct spared *spared)
+bool spared_read(const char *path, struct spared *spared)
 {
     char *text = state_file_read(path);
     long long when;
     long wait_s;
     int begin = 0;
-    bool is_read = text && sscanf(text, "%lld %ld%n", &when, &wait_s, &begin) == 2 &&
-                   text[begin] == '\n' && when <= (long long)now && (long long)now - when < wait_s;
+    bool is_read =
+        text && sscanf(text, "%lld %ld%n", &when, &wait_s, &begin) == 2 && text[begin] == '\n';
 
     if (is_read) {
         const char *next;
@@ -50,4 +50,9 @@ bool spared_read(const char *path, time_t now, struct spared *spared)
     }
     free(text);
     return is_read;
+}
+
+bool spared_holds(const struct spared *spared, time_t now)
+{
+    return spared->when <= now && now - spared->when < spared->wait_s;
 }

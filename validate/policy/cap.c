@@ -48,3 +48,18 @@ size_t cap_taken(const struct cluster *cluster)
         taken += cap_counts(&cluster->nodes[i]);
     return taken;
 }
+
+bool cap_is_before(const struct cluster_node *node, const struct cluster_node *other)
+{
+    return node->reason_time < other->reason_time ||
+           (node->reason_time == other->reason_time && strcmp(node->name, other->name) < 0);
+}
+
+size_t cap_taken_before(const struct cluster *cluster, const struct cluster_node *node)
+{
+    size_t before = 0;
+
+    for (size_t i = 0; i < cluster->node_count; i++)
+        before += cap_counts(&cluster->nodes[i]) && cap_is_before(&cluster->nodes[i], node);
+    return before;
+}

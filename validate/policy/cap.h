@@ -31,4 +31,12 @@ bool cap_counts(const struct cluster_node *node);
 /* How many of the cluster's nodes do, whichever run or tool took them. */
 size_t cap_taken(const struct cluster *cluster);
 
+/* Whether one was drained before the other, by the time of its reason and then by its name. Who
+ * drains, at once with others that it does not see, counts once more when the second is over, and
+ * takes back what is too much in this order: it is the same for all of them. */
+bool cap_is_before(const struct cluster_node *node, const struct cluster_node *other);
+
+/* How many count that were drained before the node. */
+size_t cap_taken_before(const struct cluster *cluster, const struct cluster_node *node);
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/policy/health.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/constants/policy_constants.h"
@@ -8,6 +10,7 @@
 #include "validate/policy/cap.h"
 #include "validate/policy/decision.h"
 #include "validate/policy/reason.h"
+#include "validate/slurm/extra.h"
 
 bool health_is_hard(const struct record *record, bool lets_rails_fail)
 {
@@ -22,16 +25,36 @@ bool health_ends_certificate(const struct cluster_node *node, time_t issued)
     return cap_is_taken(node) && !reason_is_refusal(node->reason) && node->reason_time > issued;
 }
 
-/* Whether it was drained before the other, by the time of its reason and then by its name. */
-static bool is_before(const struct cluster_node *node, const struct cluster_node *other)
+void health_note(const char *reason, time_t now, char *note, size_t size)
 {
-    return node->reason_time < other->reason_time ||
-           (node->reason_time == other->reason_time && strcmp(node->name, other->name) < 0);
+    snprintf(note, size, "%lld %s", (long long)now, reason);
 }
 
-/* Whether so many were drained for that reason, of the cluster or of the node's leaf, that the
- * cause is outside of them. Those that were long before its fault began wait for parts. later: only
- * before the node was. */
+bool health_is_noted(const char *extra, const char *reason, time_t earliest)
+{
+    char *note = extra_note(extra, EXTRA_FAULT), *rest;
+    bool is_noted = note && strtoll(note, &rest, 10) >= (long long)earliest && *rest == ' ' &&
+                    reason_is_same(rest + 1, reason);
+
+    free(note);
+    return is_noted;
+}
+
+static bool was_drained(const struct cluster_node *node, const char *reason, time_t since)
+{
+    return cap_is_taken(node) && reason_is_same(node->reason, reason) &&
+           difftime(since, node->reason_time) <= ALIKE_DRAINS_S;
+}
+
+bool health_is_alike(const struct cluster_node *node, const char *reason, time_t since)
+{
+    return was_drained(node, reason, since) ||
+           health_is_noted(node->extra, reason, since - ALIKE_DRAINS_S);
+}
+
+/* Whether so many have the fault, of the cluster or of the node's leaf, that its cause is outside
+ * of them. Those that were drained long before it began wait for parts. later: only those that were
+ * drained, before the node was. */
 static bool is_alike(const struct cluster *cluster, const struct cluster_node *node,
                      const char *reason, time_t since, bool later)
 {
@@ -40,9 +63,8 @@ static bool is_alike(const struct cluster *cluster, const struct cluster_node *n
     for (size_t i = 0; i < cluster->node_count; i++) {
         const struct cluster_node *other = &cluster->nodes[i];
         bool is_of_leaf = node->leaf >= 0 && other->leaf == node->leaf;
-        bool is_same = cap_is_taken(other) && reason_is_same(other->reason, reason) &&
-                       difftime(since, other->reason_time) <= ALIKE_DRAINS_S &&
-                       (!later || is_before(other, node));
+        bool is_same = later ? was_drained(other, reason, since) && cap_is_before(other, node)
+                             : other != node && health_is_alike(other, reason, since);
 
         there += cap_is_there(other);
         on_leaf += is_of_leaf && cap_is_there(other);
@@ -78,15 +100,12 @@ enum health health_decide(const struct cluster *cluster, const char *name, const
 enum health health_review(const struct cluster *cluster, const char *name, time_t since, size_t cap)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
-    size_t before = 0;
 
     if (!node)
         return HEALTH_NO_NODE;
     if (!cap_is_taken(node))
         return HEALTH_FOREIGN;
-    for (size_t i = 0; i < cluster->node_count; i++)
-        before += cap_counts(&cluster->nodes[i]) && is_before(&cluster->nodes[i], node);
-    if (before >= cap)
+    if (cap_taken_before(cluster, node) >= cap)
         return HEALTH_CAP;
     return is_alike(cluster, node, node->reason, since, true) ? HEALTH_ALIKE : HEALTH_OURS;
 }

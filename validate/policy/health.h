@@ -29,8 +29,8 @@ enum health {
     HEALTH_OURS,    /* muster has drained it already */
     HEALTH_FOREIGN, /* somebody else has, or Slurm: their reason stays */
     HEALTH_CAP,     /* muster has drained as many nodes as it may */
-    HEALTH_ALIKE, /* muster has drained others of the cluster, or of the node's leaf switch, for the
-                   * same in one event, so many that none is at fault */
+    HEALTH_ALIKE,   /* others of the cluster, or of the node's leaf switch, have the same in one
+                     * event,   so many that none is at fault */
     HEALTH_NO_NODE, /* the controller does not know it */
 };
 
@@ -38,13 +38,22 @@ enum health {
  * in service, and the others decide. */
 enum health health_state(const struct cluster_node *node);
 
-/* Before the drain, for that reason. since: when its fault began; what others were drained for
- * until ALIKE_DRAINS_S before that is another event. cap: cap.h, of all nodes. */
+/* What a node publishes (EXTRA_FAULT) before it looks at the others, so that of those that have a
+ * fault at once all but the first see it: the reason that it would be drained for, and when. */
+void health_note(const char *reason, time_t now, char *note, size_t size);
+/* Whether that stands in a node's Extra, of that time or later. */
+bool health_is_noted(const char *extra, const char *reason, time_t earliest);
+
+/* Whether the other node has the fault, as it published or as muster drained it. since: when our
+ * node's began; what others had until ALIKE_DRAINS_S before that is another event. */
+bool health_is_alike(const struct cluster_node *node, const char *reason, time_t since);
+
+/* Before the drain, for that reason. since: as above. cap: cap.h, of all nodes. */
 enum health health_decide(const struct cluster *cluster, const char *node, const char *reason,
                           time_t since, size_t cap);
 
-/* After it, when the others that drained themselves in the same second are seen, by the time of the
- * reasons and then by name: HEALTH_CAP or HEALTH_ALIKE where this node is one too many, else
+/* After it, when the others that drained themselves in the same second are seen, in the order of
+ * cap_is_before(): HEALTH_CAP or HEALTH_ALIKE where this node is one too many, else
  * HEALTH_OURS. */
 enum health health_review(const struct cluster *cluster, const char *node, time_t since,
                           size_t cap);

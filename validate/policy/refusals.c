@@ -16,24 +16,30 @@ bool refusals_is_in(const struct cluster_node *node)
     return !is_away || has_prolog_failed || reason_is_refusal(node->reason);
 }
 
+bool refusals_is_alike(const struct cluster_node *node, const char *cause)
+{
+    char *its = refusals_is_in(node) ? extra_note(node->extra, EXTRA_GATE) : NULL;
+    bool is_alike = its && strcmp(its, cause) == 0;
+
+    free(its);
+    return is_alike;
+}
+
 void refusals_count(const struct cluster *cluster, const char *node, const char *cause,
                     struct refusals *refusals)
 {
     *refusals = (struct refusals){0};
     for (size_t i = 0; i < cluster->node_count; i++) {
         const struct cluster_node *other = &cluster->nodes[i];
-        char *its;
 
         if (strcmp(other->name, node) == 0) {
             refusals->is_in = refusals_is_in(other);
             continue;
         }
-        its = refusals_is_in(other) ? extra_gate(other->extra) : NULL;
-        if (its && strcmp(its, cause) == 0)
+        if (refusals_is_alike(other, cause))
             refusals->alike++;
         else if (cap_counts(other))
             refusals->taken++;
-        free(its);
     }
 }
 

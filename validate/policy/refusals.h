@@ -22,6 +22,9 @@ struct refusals {
  * service for something else may stay so for months, and its certificate ends meanwhile. */
 bool refusals_is_in(const struct cluster_node *node);
 
+/* Whether it counts, and would refuse jobs for that cause. */
+bool refusals_is_alike(const struct cluster_node *node, const char *cause);
+
 void refusals_count(const struct cluster *cluster, const char *node, const char *cause,
                     struct refusals *refusals);
 

@@ -377,6 +377,15 @@ int cluster_load_nodes(struct cluster *cluster, struct error *err)
     return 0;
 }
 
+int cluster_load_partitions(struct cluster *cluster, struct error *err)
+{
+    *cluster = (struct cluster){0};
+    if (partitions_load(cluster, err) == 0)
+        return 0;
+    cluster_clear(cluster);
+    return -1;
+}
+
 void cluster_clear(struct cluster *cluster)
 {
     for (size_t i = 0; i < cluster->node_count; i++) {

@@ -106,6 +106,9 @@ int cluster_load(struct cluster *cluster, struct error *err);
 int cluster_load_places(struct cluster *cluster, struct error *err);
 /* For what changes while a run goes on: nodes and reservations only. As cluster_load(). */
 int cluster_load_nodes(struct cluster *cluster, struct error *err);
+/* Partitions only, for the names of the nodes: the smallest answer that has them. As
+ * cluster_load(). */
+int cluster_load_partitions(struct cluster *cluster, struct error *err);
 void cluster_clear(struct cluster *cluster);
 
 /* For one node: cluster holds that one alone, or nothing where Slurm does not know it. As

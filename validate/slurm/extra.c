@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char level_key[] = "muster_level", expires_key[] = "muster_expires",
-                  gate_key[] = "muster_gate";
+static const char level_key[] = "muster_level", expires_key[] = "muster_expires";
 
 /* With as few digits as tell the site's numbers apart from others: 0.1 stays 0.1. */
 static char *dump(const json_t *object)
@@ -61,7 +60,7 @@ bool extra_is_over(const char *extra, long long now)
     return is_over;
 }
 
-char *extra_with_gate(const char *extra, const char *cause, struct error *err)
+char *extra_with_note(const char *extra, const char *key, const char *note, struct error *err)
 {
     json_t *object =
         extra && *extra ? json_loads(extra, JSON_REJECT_DUPLICATES, NULL) : json_object();
@@ -72,9 +71,9 @@ char *extra_with_gate(const char *extra, const char *cause, struct error *err)
         json_decref(object);
         return NULL;
     }
-    if (!cause)
-        json_object_del(object, gate_key);
-    if (!cause || json_object_set_new(object, gate_key, json_string(cause)) == 0)
+    if (!note)
+        json_object_del(object, key);
+    if (!note || json_object_set_new(object, key, json_string(note)) == 0)
         text = json_object_size(object) > 0 ? dump(object) : strdup("");
     if (!text)
         error_set(err, "out of memory for Extra");
@@ -82,11 +81,11 @@ char *extra_with_gate(const char *extra, const char *cause, struct error *err)
     return text;
 }
 
-char *extra_gate(const char *extra)
+char *extra_note(const char *extra, const char *key)
 {
     json_t *object = extra && *extra ? json_loads(extra, JSON_REJECT_DUPLICATES, NULL) : NULL;
-    const char *cause = json_string_value(json_object_get(object, gate_key));
-    char *copy = cause ? strdup(cause) : NULL;
+    const char *note = json_string_value(json_object_get(object, key));
+    char *copy = note ? strdup(note) : NULL;
 
     json_decref(object);
     return copy;

@@ -21,11 +21,15 @@ char *extra_with(const char *extra, int level, long long expires, struct error *
 /* Whether it offers a certificate that has ended by now, seconds since 1970. */
 bool extra_is_over(const char *extra, long long now);
 
-/* What the node's gate would refuse its jobs for, "muster_gate":"changed kernel", where the health
- * checks of the other nodes read it. cause NULL takes it out. As extra_with(). */
-char *extra_with_gate(const char *extra, const char *cause, struct error *err);
+/* What the node's health check publishes for those of the other nodes: what its gate would refuse
+ * its jobs for, "changed kernel", and what it would be drained for (policy/health.h). */
+#define EXTRA_GATE "muster_gate"
+#define EXTRA_FAULT "muster_fault"
 
-/* The cause that it has, malloc'd, or NULL. */
-char *extra_gate(const char *extra);
+/* extra with that note of one of these keys; NULL takes it out. As extra_with(). */
+char *extra_with_note(const char *extra, const char *key, const char *note, struct error *err);
+
+/* The note that it has, malloc'd, or NULL. */
+char *extra_note(const char *extra, const char *key);
 
 #endif

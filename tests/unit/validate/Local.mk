@@ -80,13 +80,25 @@ tests_unit_validate_harness_pattern_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_peers_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_stall_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_watch_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_command_gate_t_SOURCES = tests/unit/validate/command/gate.c \
+	validate/command/node/gate.c validate/command/node/published.c validate/slurm/extra.c \
+	validate/slurm/nodes.c
+tests_unit_validate_command_gate_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_command_gate_t_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=geteuid,--wrap=getrandom,--wrap=fingerprint_node,--wrap=brake_read,--wrap=brake_write
+tests_unit_validate_command_gate_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_command_health_t_SOURCES = tests/unit/validate/command/health.c \
-	validate/command/node/health.c validate/slurm/nodes.c validate/slurm/revocation.c
-tests_unit_validate_command_health_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+	validate/command/node/health.c validate/slurm/extra.c validate/slurm/nodes.c \
+	validate/slurm/revocation.c
+tests_unit_validate_command_health_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_command_health_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_command_self_drain_t_SOURCES = tests/unit/validate/command/self_drain.c \
-	validate/command/node/self_drain.c validate/slurm/nodes.c
-tests_unit_validate_command_self_drain_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sleep
-tests_unit_validate_command_self_drain_t_LDADD = validate/policy/libpolicy.a validate/health/libhealth.a $(unit_libs)
+	validate/command/node/published.c validate/command/node/self_drain.c validate/slurm/extra.c \
+	validate/slurm/nodes.c
+tests_unit_validate_command_self_drain_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_command_self_drain_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sleep,--wrap=getrandom
+tests_unit_validate_command_self_drain_t_LDADD = validate/policy/libpolicy.a validate/health/libhealth.a $(unit_libs) \
+	$(JANSSON_LIBS)
 tests_unit_validate_health_absences_t_LDADD = validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_health_evidence_bundles_t_LDADD = validate/health/libhealth.a $(unit_libs)
 tests_unit_validate_health_kernel_log_t_LDADD = validate/health/libhealth.a $(unit_libs)
@@ -114,6 +126,7 @@ check_PROGRAMS += \
 	tests/unit/validate/command/compare_nodes.t \
 	tests/unit/validate/command/doctor_nodes.t \
 	tests/unit/validate/command/findings.t \
+	tests/unit/validate/command/gate.t \
 	tests/unit/validate/command/health.t \
 	tests/unit/validate/command/reserve_nodes.t \
 	tests/unit/validate/command/revoke_nodes.t \
@@ -241,7 +254,10 @@ tests_unit_validate_plan_plan_t_LDADD = $(libplan) $(unit_libs)
 tests_unit_validate_policy_policy_alike_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_policy_policy_cap_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_policy_policy_decision_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
-tests_unit_validate_policy_policy_health_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
+tests_unit_validate_policy_policy_health_t_SOURCES = tests/unit/validate/policy/policy_health.c \
+	validate/slurm/extra.c
+tests_unit_validate_policy_policy_health_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+tests_unit_validate_policy_policy_health_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_policy_policy_idle_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_policy_policy_plan_t_LDADD = validate/policy/libpolicy.a $(unit_libs)
 tests_unit_validate_policy_policy_quick_failures_t_LDADD = validate/policy/libpolicy.a lib/libstatistics.a $(unit_libs)

@@ -50,7 +50,7 @@ static double *ends_read(const struct certify *certify, struct error *err)
  * starts, its gate would refuse jobs, or its certificate is revoked. */
 static bool lacks_certificate(const struct cluster_node *node)
 {
-    char *gate = extra_gate(node->extra);
+    char *gate = extra_note(node->extra, EXTRA_GATE);
     bool lacks = node->is_waiting || gate || revocation_read(node->comment) != 0;
 
     free(gate);

@@ -18,14 +18,17 @@ static void text_add(struct batch *batch, const struct cluster_node *node, char 
     free(text);
 }
 
-/* What the health check of a node wrote for the gate ends with its certificate. */
-static char *without_gate(const char *extra, struct error *err)
+/* Takes the note of the key out of text, which is the caller's before and after. */
+static char *without(char *text, const char *key, struct error *err)
 {
-    char *cause = extra_gate(extra);
-    char *text = cause ? extra_with_gate(extra, NULL, err) : strdup(extra);
+    char *note = text ? extra_note(text, key) : NULL, *made;
 
-    free(cause);
-    return text;
+    if (!note)
+        return text;
+    made = extra_with_note(text, key, NULL, err);
+    free(note);
+    free(text);
+    return made;
 }
 
 /* What the node's Extra is to be, which is extra by now; NULL when it is to be left alone. */
@@ -33,14 +36,15 @@ static char *text_wanted(struct certify *certify, const struct node_run *node_ru
                          const char *extra, bool offers)
 {
     struct error err = {""};
-    char *text = NULL, *ungated;
+    char *text = NULL, *own;
 
     if (*node_run->certified_until) {
-        text = ungated = without_gate(extra, &err);
-        if (ungated && offers) {
-            text = extra_with(ungated, node_run->certified_level,
+        /* what its health check published ends with its certificate */
+        text = own = without(without(strdup(extra), EXTRA_GATE, &err), EXTRA_FAULT, &err);
+        if (own && offers) {
+            text = extra_with(own, node_run->certified_level,
                               (long long)node_run->certified_until_s, &err);
-            free(ungated);
+            free(own);
         }
         if (!text)
             certify_note(certify, "%s: %s", node_run->name, err.text);

@@ -7,6 +7,7 @@
 #include "lib/certificate/seal.h"
 #include "validate/policy/policy.h"
 #include "validate/command/node/health.h"
+#include "validate/command/node/published.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/extra.h"
 
@@ -51,49 +52,74 @@ static void own_drain(const char *name, const struct cluster *cluster, const str
         report(name, err.text);
 }
 
-/* Writes the cause, NULL for none, into the node's Extra where it is another. */
-static int publish(const struct cluster_node *node, const char *cause, struct error *err)
-{
-    char *is = extra_gate(node->extra), *text = NULL;
-    int rv = 0;
-
-    if ((is && cause && strcmp(is, cause) == 0) || (!is && !cause))
-        goto out;
-    text = extra_with_gate(node->extra, cause, err);
-    rv = text ? cluster_set_extra(node->name, text, err) : -1;
-out:
-    free(is);
-    free(text);
-    return rv;
-}
-
-/* The others do not matter. Such a brake is none that holds: brake_holds(). */
-static void out_of_service(struct brake *brake)
+/* Until the next health check, which looks again: such a brake is none that holds, brake_holds().
+ */
+static void put_off(struct brake *brake, const char *message)
 {
     brake->when = time(NULL) - BRAKE_FRESH_S / 2;
     brake->leave = BRAKE_ON;
+    snprintf(brake->message, sizeof brake->message, "%s", message);
+}
+
+static void out_of_service(struct brake *brake)
+{
+    put_off(brake, "the node was out of service at the last muster check --health");
+}
+
+static bool is_alike(const struct cluster_node *other, const void *cause)
+{
+    return refusals_is_alike(other, cause);
+}
+
+/* Whether a few others show that there is no leave: the first time one of them, as it is not known
+ * yet how many there will be, then as many as may refuse. */
+static int sample(const char *name, const struct conf *conf, const struct brake *before,
+                  struct brake *brake, struct error *err)
+{
+    bool is_first = strcmp(before->cause, brake->cause) != 0;
+    size_t nodes;
+    int rv = published_sample(name, is_first ? 1 : (size_t)conf->gate_brake, is_alike, brake->cause,
+                              &nodes, err);
+
+    if (rv <= 0)
+        return rv;
+    if (is_first) {
+        put_off(brake,
+                "other nodes have the same cause; the next muster check --health counts them");
+        return rv;
+    }
+    brake->when = time(NULL);
+    brake->leave = BRAKE_ON;
     snprintf(brake->message, sizeof brake->message,
-             "the node was out of service at the last muster check --health");
+             "at least %d others are \"%s\"; at most %d nodes may refuse jobs for one cause "
+             "(GateBrake)",
+             conf->gate_brake, brake->cause, conf->gate_brake);
+    return rv;
 }
 
 /* Publishes first, and looks at the others then: refusals.h. cluster: this node alone, then all.
- * is_in: jobs come to the node, so that it matters. */
+ * before: what was found last, or nothing. is_in: jobs come to the node, so that it matters. */
 static int check_leave(const char *name, const struct conf *conf, struct cluster *cluster,
-                       struct brake *brake, bool *is_in, struct error *err)
+                       const struct brake *before, struct brake *brake, bool *is_in,
+                       struct error *err)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
     struct refusals refusals;
     size_t cap;
+    int rv;
 
     if (!node)
         return error_set(err, "Slurm has no node %s", name);
-    if (publish(node, brake->cause, err) != 0)
+    if (published_put(node, EXTRA_GATE, brake->cause, err) != 0)
         return -1;
     *is_in = refusals_is_in(node);
     if (!*is_in) {
         out_of_service(brake);
         return 0;
     }
+    rv = sample(name, conf, before, brake, err);
+    if (rv != 0)
+        return rv < 0 ? -1 : 0;
     cluster_clear(cluster);
     if (cluster_load_nodes(cluster, err) != 0)
         return -1;
@@ -147,7 +173,7 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
     bool has_note = refused_read(conf->certificate_path, &when, line, sizeof line) == 0 &&
                     when > time(NULL) - GATE_NOTE_OLD_S;
     bool has_file = brake_read(conf->certificate_path, &before, NULL) != 1;
-    bool is_refusing, is_in = false;
+    bool is_refusing, is_lifted, is_in = false;
     int rv = 0;
 
     if (geteuid() != 0)
@@ -161,22 +187,23 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
     }
     if (has_note)
         own_drain(name, &cluster, conf);
-    if (is_refusing && has_file && brake_holds(&before, brake.cause, time(NULL))) {
+    is_lifted = has_file && before.leave == BRAKE_LIFTED; /* by hand: others do not matter */
+    if (is_refusing && (is_lifted || (has_file && brake_holds(&before, brake.cause, time(NULL))))) {
         const struct cluster_node *node = cluster_node(&cluster, name);
 
-        rv = node ? publish(node, brake.cause, &err) : 0;
-        if (rv == 0 && node && refusals_is_in(node))
+        rv = node ? published_put(node, EXTRA_GATE, brake.cause, &err) : 0;
+        if (rv == 0 && !is_lifted && node && refusals_is_in(node))
             report(name, before.message);
     } else if (is_refusing) {
-        rv = check_leave(name, conf, &cluster, &brake, &is_in, &err);
-        if (rv == 0 && !(has_file && before.leave == BRAKE_LIFTED))
+        rv = check_leave(name, conf, &cluster, &before, &brake, &is_in, &err);
+        if (rv == 0)
             rv = brake_write(conf->certificate_path, &brake, &err);
         if (rv == 0 && brake.leave == BRAKE_ON && is_in)
             report(name, brake.message);
     } else if (has_file) {
         const struct cluster_node *node = cluster_node(&cluster, name);
 
-        rv = node ? publish(node, NULL, &err) : 0;
+        rv = node ? published_put(node, EXTRA_GATE, NULL, &err) : 0;
         if (rv == 0)
             rv = brake_remove(conf->certificate_path, &err);
     }

@@ -7,9 +7,12 @@
 
 #include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
+#include "lib/constants/policy_constants.h"
+#include "validate/command/node/published.h"
 #include "validate/health/spared.h"
 #include "validate/health/unreviewed.h"
 #include "validate/policy/policy.h"
+#include "validate/slurm/extra.h"
 
 /* What is being decided about this node. */
 struct deciding {
@@ -17,9 +20,9 @@ struct deciding {
     char spared_path[300];
     const struct conf *conf;
     struct cluster cluster;
-    size_t cap;
-    bool is_for_it;   /* the drain that there is names that fault */
-    bool is_compared; /* that fault, no more and no less, with what the others have */
+    size_t nodes, cap; /* nodes: that look at each other */
+    bool is_for_it;    /* the drain that there is names that fault */
+    bool is_compared;  /* that fault, no more and no less, with what the others have */
     char *text;
     size_t size;
 };
@@ -33,6 +36,7 @@ static int all_load(struct deciding *deciding, struct error *err)
     if (*deciding->cluster.topology_err.text)
         return error_set(err, "the nodes of its leaf switch are unknown: %s",
                          deciding->cluster.topology_err.text);
+    deciding->nodes = deciding->cluster.node_count;
     deciding->cap =
         cap_nodes(&deciding->cluster, deciding->conf->drain_cap_percent, CAP_DRAINS_LEAST);
     return 0;
@@ -54,37 +58,87 @@ static enum health review(struct deciding *deciding, time_t since)
     return decision;
 }
 
-/* Whether it was found not long ago that it is not drained for that. */
-static bool is_spared(const struct deciding *deciding, const char *reason)
+static void spared_note(const struct deciding *deciding, const char *reason, long wait_s)
 {
-    struct spared spared;
-
-    if (!spared_read(deciding->spared_path, time(NULL), &spared) ||
-        !reason_is_same(spared.reason, reason))
-        return false;
-    text_put(deciding->text, deciding->size, "%s", spared.text);
-    return true;
-}
-
-/* After a look at all nodes: the next one comes the later the more there are. */
-static void spared_note(const struct deciding *deciding, const char *reason)
-{
-    struct spared spared = {.when = time(NULL),
-                            .wait_s = (long)deciding->cluster.node_count / HEALTH_LOOKS_PER_S};
+    struct spared spared = {.when = time(NULL), .wait_s = wait_s};
 
     text_put(spared.reason, sizeof spared.reason, "%s", reason);
     text_put(spared.text, sizeof spared.text, "%s", deciding->text);
     (void)spared_write(deciding->spared_path, &spared);
 }
 
+/* Where the node's Extra is no JSON object, or slurmctld silent, the others do not see it. */
+static void publish(const struct deciding *deciding, const char *reason, time_t since)
+{
+    const struct cluster_node *own = cluster_node(&deciding->cluster, deciding->node);
+    char note[300];
+    struct error err;
+
+    health_note(reason, time(NULL), note, sizeof note);
+    if (!health_is_noted(own->extra, reason, since))
+        (void)published_put(own, EXTRA_FAULT, note, &err);
+}
+
+/* What is published no longer than there is a fault. */
+static void withdraw(const struct deciding *deciding)
+{
+    const struct cluster_node *own = cluster_node(&deciding->cluster, deciding->node);
+    struct error err;
+
+    if (!own || published_put(own, EXTRA_FAULT, NULL, &err) == 0)
+        (void)unlink(deciding->spared_path);
+}
+
+struct fault {
+    const char *reason;
+    time_t since;
+};
+
+static bool is_alike(const struct cluster_node *other, const void *context)
+{
+    const struct fault *fault = context;
+
+    return health_is_alike(other, fault->reason, fault->since);
+}
+
+/* What a few others show, the first time one of them, as it is not known yet how many there will
+ * be, then so many that it is a common fault by the same rule as of all. HEALTH_DRAIN: nothing. */
+static enum health sample(struct deciding *deciding, const char *reason, time_t since,
+                          bool is_first)
+{
+    const struct fault fault = {reason, since};
+    struct error err;
+    int rv = published_sample(deciding->node,
+                              is_first ? 1 : HEALTH_SAMPLE_NODES * ALIKE_KIND_PERCENT / 100 + 1,
+                              is_alike, &fault, &deciding->nodes, &err);
+
+    if (rv < 0)
+        text_put(deciding->text, deciding->size, "not drained: %s", err.text);
+    else if (rv > 0 && is_first)
+        text_put(deciding->text, deciding->size,
+                 "not drained yet: other nodes have the same fault; the next check counts them");
+    return rv == 0 ? HEALTH_DRAIN : rv > 0 && !is_first ? HEALTH_ALIKE : HEALTH_FOREIGN;
+}
+
 static enum health drain(struct deciding *deciding, const char *reason, time_t since)
 {
     struct unreviewed drain = {.drained = time(NULL), .since = since};
+    struct spared spared;
+    bool is_first =
+        !spared_read(deciding->spared_path, &spared) || !reason_is_same(spared.reason, reason);
     enum health decision;
     struct error err;
 
-    if (is_spared(deciding, reason))
+    if (!is_first && spared_holds(&spared, time(NULL))) {
+        text_put(deciding->text, deciding->size, "%s", spared.text);
         return HEALTH_FOREIGN;
+    }
+    if (is_first)
+        spared_note(deciding, reason, 0);
+    publish(deciding, reason, since);
+    decision = sample(deciding, reason, since, is_first);
+    if (decision != HEALTH_DRAIN)
+        return decision;
     if (all_load(deciding, &err) != 0) {
         text_put(deciding->text, deciding->size, "not drained: %s", err.text);
         return HEALTH_FOREIGN;
@@ -115,18 +169,23 @@ static enum health decide(struct deciding *deciding, const char *reason, time_t 
 {
     struct unreviewed earlier;
     bool is_unreviewed = unreviewed_read(deciding->path, &earlier);
+    struct spared spared;
+    bool is_published = spared_read(deciding->spared_path, &spared);
     const struct cluster_node *own;
     enum health decision;
     struct error err;
 
-    if (!*reason && !is_unreviewed)
+    if (!*reason && !is_unreviewed && !is_published)
         return HEALTH_FOREIGN;
     if (cluster_open(&err) != 0 ||
         cluster_load_node(deciding->node, &deciding->cluster, &err) != 0) {
-        text_put(deciding->text, deciding->size, "%s: %s",
-                 is_unreviewed ? "drain not reviewed" : "not drained", err.text);
+        if (*reason || is_unreviewed)
+            text_put(deciding->text, deciding->size, "%s: %s",
+                     is_unreviewed ? "drain not reviewed" : "not drained", err.text);
         return HEALTH_FOREIGN;
     }
+    if (!*reason && is_published)
+        withdraw(deciding);
     own = cluster_node(&deciding->cluster, deciding->node);
     deciding->is_for_it = own && reason_has(own->reason, reason);
     if (is_unreviewed && has_drain(own, &earlier)) {
@@ -157,8 +216,8 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
         break;
     case HEALTH_ALIKE:
         text_put(text, size,
-                 "not drained: muster drained others for the same fault, so a cause outside the "
-                 "nodes is likely");
+                 "not drained: many nodes have the same fault, so a cause outside the nodes is "
+                 "likely");
         break;
     case HEALTH_NO_NODE:
         text_put(text, size, "not drained: Slurm has no node %s", node);
@@ -167,7 +226,7 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
         break;
     }
     if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) && deciding.is_compared)
-        spared_note(&deciding, reason);
+        spared_note(&deciding, reason, (long)deciding.nodes / HEALTH_LOOKS_PER_S);
     cluster_clear(&deciding.cluster);
     return decision == HEALTH_OURS && deciding.is_for_it;
 }

@@ -22,7 +22,10 @@ static char names[NODES][8], reasons[NODES][128];
 static struct cluster_node nodes[NODES];
 static char done[400];
 static int loads, fails_at; /* of all nodes: so far, and which does not succeed */
+static int singles;
+static size_t peers = NODES; /* in the partition, the nodes again and again */
 static bool lacks_topology;
+static char extras[NODES][200];
 
 static int note(const char *what, const char *name)
 {
@@ -46,6 +49,7 @@ int cluster_open(struct error *err)
 
 int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
 {
+    singles++;
     for (size_t i = 0; i < NODES; i++)
         if (strcmp(names[i], name) == 0)
             return nodes_take(cluster, i, 1, err);
@@ -63,8 +67,31 @@ int cluster_load(struct cluster *cluster, struct error *err)
     return 0;
 }
 
+int cluster_load_partitions(struct cluster *cluster, struct error *err)
+{
+    static struct cluster_partition partition;
+
+    (void)err;
+    partition = (struct cluster_partition){0};
+    for (size_t i = 0; i < peers; i++)
+        hostlist_append(&partition.nodes, names[i % NODES]);
+    *cluster = (struct cluster){.partitions = &partition, .partition_count = 1};
+    return 0;
+}
+
+int cluster_set_extra(const char *name, const char *extra, struct error *err)
+{
+    (void)err;
+    for (size_t i = 0; i < NODES; i++)
+        if (strcmp(names[i], name) == 0)
+            snprintf(extras[i], sizeof extras[i], "%s", extra);
+    return 0;
+}
+
 void cluster_clear(struct cluster *cluster)
 {
+    for (size_t i = 0; i < cluster->partition_count; i++)
+        hostlist_clear(&cluster->partitions[i].nodes);
     free(cluster->by_name);
     *cluster = (struct cluster){0};
 }
@@ -98,10 +125,18 @@ unsigned int __wrap_sleep(unsigned int seconds)
     return 0;
 }
 
+ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned int flags);
+ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned int flags)
+{
+    (void)flags;
+    memset(bytes, 7, size);
+    return (ssize_t)size;
+}
+
 static void begin(int fails)
 {
     done[0] = '\0';
-    loads = 0;
+    loads = singles = 0;
     fails_at = fails;
 }
 
@@ -112,6 +147,88 @@ static bool check(const char *path, const char *reason, char text[400])
     return self_drain("n1", reason, time(NULL), &conf, path, text, 400);
 }
 
+static void note_put(size_t i, const char *note)
+{
+    snprintf(extras[i], sizeof extras[i], "{\"muster_fault\":\"%lld %s\"}", (long long)time(NULL),
+             note);
+}
+
+/* As the first of two checks leaves it. */
+static void spared_write_first(const char *path)
+{
+    struct spared spared = {.when = time(NULL)};
+    char spared_path[520];
+
+    snprintf(spared_path, sizeof spared_path, "%s.spared", path);
+    snprintf(spared.reason, sizeof spared.reason, "%s", fault);
+    spared_write(spared_path, &spared);
+}
+
+/* In a partition of thousands a node publishes its fault, and reads a few others before all. */
+static void many(const char *path)
+{
+    char text[400];
+
+    peers = 2000;
+    for (size_t i = 0; i < NODES; i++) {
+        put(i, "", 0);
+        extras[i][0] = '\0';
+    }
+    begin(0);
+    check(path, "", text);
+    is_int(singles, 1, "a fault that has gone is withdrawn");
+    begin(0);
+    check(path, "", text);
+    is_int(singles, 0, "... once");
+
+    begin(0);
+    ok(check(path, fault, text), "a node that is alone with its fault drains itself");
+    is_int(loads, 2, "... after a look at all others");
+    ok(singles > HEALTH_SAMPLE_NODES / 2, "... and before it at some of them");
+    has_str(extras[0], fault, "... and has published it");
+    put(0, "", 0);
+    begin(0);
+    check(path, "", text);
+    is_str(extras[0], "", "what it published goes with the fault");
+
+    for (size_t i = 1; i < NODES; i++)
+        note_put(i, fault);
+    begin(0);
+    ok(!check(path, fault, text), "where others have published it the node waits for one check");
+    is_int(loads, 0, "... without a look at all");
+    has_str(text, "not drained yet: other nodes have the same fault", "... and says so");
+    begin(0);
+    ok(!check(path, fault, text), "... and is not drained at the next one");
+    is_int(loads, 0, "... which needs none either");
+    has_str(text, "not drained: many nodes have the same fault", "... and says why");
+    begin(0);
+    check(path, fault, text);
+    is_int(singles, 1, "... nor does it look at others again at once");
+    check(path, "", text);
+
+    note_put(2, "muster: link_down eth2 has no carrier 2026-11-20");
+    for (size_t i = 1; i < NODES; i++)
+        if (i != 2)
+            extras[i][0] = '\0';
+    begin(0);
+    ok(check(path, fault, text), "another fault of others is none of them");
+    put(0, "", 0);
+    check(path, "", text);
+
+    /* below the share of a common fault the rule for all decides, at the second check */
+    extras[2][0] = '\0';
+    note_put(1, fault);
+    spared_write_first(path);
+    begin(0);
+    ok(check(path, fault, text), "one of 40 others is no common fault");
+    is_int(loads, 2, "... as all of them say");
+    put(0, "", 0);
+    check(path, "", text);
+    for (size_t i = 1; i < NODES; i++)
+        extras[i][0] = '\0';
+    peers = NODES;
+}
+
 int main(void)
 {
     char *root = tree_unpack(""), path[512], spared[520], text[400];
@@ -119,7 +236,8 @@ int main(void)
     snprintf(path, sizeof path, "%s/state/unreviewed", root);
     for (int i = 0; i < NODES; i++) {
         snprintf(names[i], sizeof names[i], "n%d", i + 1);
-        nodes[i] = (struct cluster_node){.name = names[i], .reason = reasons[i], .leaf = -1};
+        nodes[i] = (struct cluster_node){
+            .name = names[i], .reason = reasons[i], .extra = extras[i], .leaf = -1};
         put((size_t)i, "", 0);
     }
 
@@ -200,6 +318,8 @@ int main(void)
     begin(0);
     ok(check(path, fault, text) && loads == 0, "a later drain is not the one to be reviewed");
     is_str(done, "", "... and stays");
+
+    many(path);
     tree_remove(root);
     return tap_done();
 }

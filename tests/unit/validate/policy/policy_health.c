@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/policy/health.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "lib/constants/policy_constants.h"
 #include "tests/unit/tap.h"
 
 /* health.c asks for nodes by their names only */
@@ -229,6 +231,40 @@ static void ends_certificates(void)
     ok(health_ends_certificate(&node, 100), "a node that muster set down loses it");
 }
 
+/* All have a fault at once: each publishes it before it looks at the others. */
+static void published(void)
+{
+    static const char fault[] = "muster: link_down eth1 has no carrier 2026-11-20";
+    char extras[NODES][100], note[80];
+    struct cluster_node nodes[NODES];
+    struct cluster cluster = nodes_make(nodes);
+
+    health_note(fault, 500, note, sizeof note);
+    for (int i = 0; i < NODES; i++) {
+        snprintf(extras[i], sizeof extras[i], "{\"rack\":3,\"muster_fault\":\"%s\"}", note);
+        nodes[i].leaf = -1;
+    }
+    ok(health_is_noted(extras[0], "muster: link_down eth1 2026-11-21", 500), "a fault is noted");
+    ok(!health_is_noted(extras[0], fault, 501), "... not one that began after it");
+    ok(!health_is_noted(extras[0], "muster: link_down eth2 2026-11-21", 0), "... nor another");
+    ok(!health_is_noted("{\"muster_fault\":\"soon\"}", fault, 0), "... nor in a text without time");
+    ok(!health_is_noted("{\"muster_fault\":\"\"}", fault, 0) && !health_is_noted("", fault, 0),
+       "... nor in none");
+
+    for (int i = 1; i <= 6; i++)
+        nodes[i].extra = extras[i];
+    is_int(health_decide(&cluster, "n9", fault, 500, NODES), HEALTH_ALIKE,
+           "what more than a tenth publish drains none");
+    nodes[6].extra = NULL;
+    is_int(health_decide(&cluster, "n9", fault, 500, NODES), HEALTH_DRAIN, "... less does");
+    nodes[9].extra = extras[9];
+    is_int(health_decide(&cluster, "n9", fault, 500, NODES), HEALTH_DRAIN,
+           "... its own is no other's");
+    nodes[6].extra = extras[6];
+    is_int(health_decide(&cluster, "n9", fault, 500 + ALIKE_DRAINS_S + 1, NODES), HEALTH_DRAIN,
+           "... what was published long before its fault began is another event");
+}
+
 int main(void)
 {
     faults();
@@ -237,5 +273,6 @@ int main(void)
     leaves();
     clouds();
     drains_what_fails_weeks_after_others();
+    published();
     return tap_done();
 }

@@ -35,7 +35,7 @@ static void begin(void)
 /* As a node's health check does. */
 static bool asks(int node, const char *cause, size_t limit, size_t cap)
 {
-    char *text = extra_with_gate(nodes[node].extra, cause, NULL);
+    char *text = extra_with_note(nodes[node].extra, EXTRA_GATE, cause, NULL);
     struct refusals refusals;
 
     if (nodes[node].extra != empty)
@@ -109,17 +109,19 @@ static void out_of_service(void)
 
 static void texts(void)
 {
-    char *text = extra_with_gate("{\"rack\":3}", "expired", NULL), *cause = extra_gate(text), *out;
+    char *text = extra_with_note("{\"rack\":3}", EXTRA_GATE, "expired", NULL),
+         *cause = extra_note(text, EXTRA_GATE), *out;
     struct error err = {""};
 
     is_str(cause, "expired", "the cause stands in Extra");
-    out = extra_with_gate(text, NULL, NULL);
+    out = extra_with_note(text, EXTRA_GATE, NULL, NULL);
     is_str(out, "{\"rack\":3}", "... beside what the site has there, and goes again");
     free(out);
     free(cause);
     free(text);
-    ok(extra_with_gate("by hand", "expired", &err) == NULL, "a text of the site's stays");
-    ok(extra_gate("by hand") == NULL, "... and has no cause");
+    ok(extra_with_note("by hand", EXTRA_GATE, "expired", &err) == NULL,
+       "a text of the site's stays");
+    ok(extra_note("by hand", EXTRA_GATE) == NULL, "... and has no cause");
 }
 
 static void causes(void)
