@@ -200,6 +200,7 @@ tests_unit_validate_certify_extras_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
 tests_unit_validate_certify_settle_t_SOURCES = tests/unit/validate/certify/settle.c validate/certify/settle/alike.c \
 	validate/certify/state/outcome.c validate/certify/settle/actions.c validate/slurm/batch.c \
 	validate/slurm/journal.c validate/slurm/retest.c
+tests_unit_validate_certify_settle_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sleep
 tests_unit_validate_certify_settle_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(SQLITE_LIBS)
 tests_unit_validate_certify_step_outage_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_gettime \
 	-Wl,--wrap=certify_reach_again,--wrap=certify_drop_silent

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/constants/checks_constants.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/alike.h"
 #include "validate/history/node_status.h"
@@ -141,7 +142,7 @@ struct actions {
     struct error lock_err;
     struct cluster now; /* nothing: it could not be read, err says why */
     struct error err;
-    struct batch drains, comments;
+    struct batch drains, done, comments; /* done: those that are drained */
 };
 
 static void actions_lock(struct actions *actions)
@@ -153,6 +154,16 @@ static void actions_lock(struct actions *actions)
         return;
     actions->lock = testing_lock(certify->runs, &actions->lock_err);
     actions->lacks_lock = actions->lock < 0 && errno == EWOULDBLOCK;
+}
+
+/* Whether a run on whatever head has lifted its drain for a test, which it has not passed yet. */
+static bool is_lifted(const struct certify *certify, const struct cluster_node *node)
+{
+    const struct node_run *node_run = certify_node_run(certify, node->name);
+
+    return !cap_counts(node) && retest_read(node, NULL, NULL) &&
+           !(node_run && node_run->is_resumed &&
+             outcome_tested(&node_run->outcome) == VERDICT_PASS);
 }
 
 /* Counts what muster has out of service now, whoever of its runs and tools took it: those whose
@@ -167,17 +178,10 @@ static void actions_begin(struct actions *actions)
     is_known = certify->operations->load_nodes(&actions->now, &actions->err) == 0;
     count = cap_taken(is_known ? &actions->now : &certify->cluster);
 
-    for (size_t i = 0; i < certify->count; i++) {
-        const struct node_run *node_run = &certify->node_runs[i];
-        const struct cluster_node *node =
-            is_known ? cluster_node(&actions->now, node_run->name) : NULL;
-
-        if (is_known)
-            count += node_run->is_resumed && node && !cap_counts(node) &&
-                     outcome_tested(&node_run->outcome) != VERDICT_PASS;
-        else
-            count += node_run->decision == DECISION_DRAIN;
-    }
+    for (size_t i = 0; i < actions->now.node_count; i++)
+        count += is_lifted(certify, &actions->now.nodes[i]);
+    for (size_t i = 0; i < certify->count && !is_known; i++)
+        count += certify->node_runs[i].decision == DECISION_DRAIN;
     certify->drained = count;
 }
 
@@ -241,14 +245,67 @@ static void drain_add(struct actions *actions, const struct node_run *node_run)
 static void drained(const char *name, const char *reason, const struct error *err, void *context)
 {
     struct actions *actions = context;
-    struct certify *certify = actions->certify;
-    const struct node_run *node_run = certify_node_run(certify, name);
-    struct error why;
 
+    if (err)
+        certify_note(actions->certify, "%s", err->text);
+    else if (batch_add(&actions->done, name, reason) != 0)
+        certify_note(actions->certify, "%s drained: %s", name, reason);
+}
+
+static void taken_back(const char *name, const char *nothing, const struct error *err,
+                       void *context)
+{
+    struct certify *certify = context;
+
+    (void)nothing;
     if (err) {
         certify_note(certify, "%s", err->text);
         return;
     }
+    certify_node_run(certify, name)->decision = DECISION_SPARE;
+    certify->drained--;
+}
+
+/* Health checks and runs on other heads may have drained nodes since ours were counted. */
+static void review(struct actions *actions)
+{
+    struct certify *certify = actions->certify;
+    size_t cap = drain_cap(certify), drains = 0;
+    struct batch resumes = {0};
+    struct cluster now = {0};
+    struct error err;
+
+    for (size_t i = 0; i < actions->done.count; i++)
+        drains +=
+            certify_node_run(certify, actions->done.nodes[i].name)->decision == DECISION_DRAIN;
+    if (drains == 0)
+        return;
+    sleep(HEALTH_SETTLE_S);
+    if (certify->operations->load_nodes(&now, &err) != 0)
+        certify_note(certify, "cannot see whether another head drained nodes too (DrainCap): %s",
+                     err.text);
+    for (size_t i = 0; i < actions->done.count; i++) {
+        const struct batch_node *drain = &actions->done.nodes[i];
+        const struct cluster_node *node = cluster_node(&now, drain->name);
+
+        if (certify_node_run(certify, drain->name)->decision == DECISION_DRAIN && node &&
+            node->is_drained && !node->is_down && reason_is_same(node->reason, drain->text) &&
+            cap_taken_before(&now, node) >= cap)
+            batch_add(&resumes, drain->name, ""); /* out of memory: it stays drained */
+    }
+    batch_apply(&resumes, certify->operations->resume, taken_back, certify, &err);
+    cluster_clear(&now);
+}
+
+/* What comes of a drain that stays. */
+static void conclude(struct actions *actions, const char *name, const char *reason)
+{
+    struct certify *certify = actions->certify;
+    const struct node_run *node_run = certify_node_run(certify, name);
+    struct error why;
+
+    if (node_run->decision == DECISION_SPARE)
+        return;
     if (node_run->is_silent && undo_note_down(&certify->undo, name, reason, &why) != 0)
         certify_note(certify, "%s", why.text);
     settle_add(certify, node_run, cluster_node(&actions->now, name), &actions->comments);
@@ -261,6 +318,10 @@ static void actions_take(struct actions *actions)
     struct error err;
 
     batch_apply(&actions->drains, actions->certify->operations->drain, drained, actions, &err);
+    review(actions);
+    for (size_t i = 0; i < actions->done.count; i++)
+        conclude(actions, actions->done.nodes[i].name, actions->done.nodes[i].text);
+    batch_clear(&actions->done);
     if (actions->lock >= 0)
         close(actions->lock);
     settle(actions->certify, &actions->comments);
@@ -408,12 +469,12 @@ void certify_drains_decide(struct certify *certify)
     certify_alike_report(certify);
     strike_near(certify, false);
     actions_begin(&actions);
-    for (size_t i = 0; i < certify->count; i++) {
+    for (size_t i = 0; i < certify->count; i++)
         decide(&actions, &certify->node_runs[i]);
+    actions_take(&actions);
+    for (size_t i = 0; i < certify->count; i++)
         if (certify->node_runs[i].decision == DECISION_SPARE)
             hostlist_append(&spared, certify->node_runs[i].name);
-    }
-    actions_take(&actions);
     if (spared.count > 0 && actions.lacks_lock)
         certify_note(certify,
                      "NOT DRAINED: %s failed, but another run of this host may be draining nodes "

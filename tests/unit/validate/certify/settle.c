@@ -95,8 +95,13 @@ static int change(const char *list, const char *text, enum change what, struct e
     return 0;
 }
 
+static void (*at_drain)(void); /* what another head does before the controller drains for us */
+
 static int drain(const char *list, const char *reason, struct error *err)
 {
+    if (at_drain)
+        at_drain();
+    at_drain = NULL;
     return change(list, reason, DRAIN, err);
 }
 
@@ -121,6 +126,16 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
 void cluster_clear(struct cluster *cluster)
 {
     *cluster = (struct cluster){0};
+}
+
+static int sleeps;
+
+unsigned __wrap_sleep(unsigned seconds);
+unsigned __wrap_sleep(unsigned seconds)
+{
+    (void)seconds;
+    sleeps++;
+    return 0;
 }
 
 /* the journal */
@@ -383,6 +398,53 @@ static void other_run_drains_meanwhile(void)
     ok(fcntl(lock, F_GETFD) < 0, "... and the lock is let go of");
 }
 
+static void drain_by_other_head(const char *first, const char *second)
+{
+    snprintf(world[place_of(first)].reason, sizeof world[0].reason, "%s", ours);
+    snprintf(world[place_of(second)].reason, sizeof world[0].reason, "%s", ours);
+    world[place_of(first)].is_drained = world[place_of(second)].is_drained = true;
+}
+
+static void drain_before(void)
+{
+    drain_by_other_head("n1", "n10");
+}
+
+static void drain_behind(void)
+{
+    drain_by_other_head("n3", "n4");
+}
+
+/* Two heads count at once, and each sees the drains of the other only when it has made its own. */
+static void another_head_drains_in_the_same_second(void)
+{
+    at_drain = drain_before;
+    run_all();
+    ok(!world[1].is_drained, "what another head drained before is counted once more");
+    is_int(node_runs[1].decision, DECISION_SPARE, "... and the drain that is too much taken back");
+    has_str(notes, "NOT DRAINED: n[2,9] failed too, but muster has drained", "... which is said");
+    ok(!strstr(notes, "n2 drained: "), "... and not that it is drained");
+    ok(world[5].is_drained && world[5].is_settled, "... one that was drained before stays so");
+    at_drain = drain_behind;
+    run_all();
+    ok(world[1].is_drained, "where the other head's are those too many, ours stay");
+    has_str(notes, "n2 drained: muster: rail_slow", "... which is said");
+
+    run_begin();
+    sleeps = 0;
+    drains_lift("n[5-6]");
+    node_runs[1].outcome = (struct outcome){0};
+    node_runs[8].outcome = (struct outcome){0};
+    certify_drains_decide(&run);
+    is_int(sleeps, 0, "without a new drain there is nothing to wait for");
+
+    run_begin();
+    drains_lift("n[5-6]");
+    snprintf(world[0].comment, sizeof world[0].comment, "rack 1 [muster other: %s]", ours);
+    certify_drains_decide(&run);
+    ok(!world[1].is_drained, "a drain that another head has lifted for a test counts too");
+}
+
 static void drains_none_while_another_run_decides(void)
 {
     lock_reason = EWOULDBLOCK;
@@ -619,6 +681,7 @@ int main(void)
 {
     healthy_controller();
     other_run_drains_meanwhile();
+    another_head_drains_in_the_same_second();
     drains_none_while_another_run_decides();
     reads_facts_once_for_all_strikes();
     counts_strikes_before_it_has_the_lock();
