@@ -151,3 +151,15 @@ int record_write(FILE *stream, const struct record *record)
     free(text);
     return result;
 }
+
+void record_put(FILE *stream, struct record record, const char *message, ...)
+{
+    char text[4096];
+    va_list arguments;
+
+    va_start(arguments, message);
+    vsnprintf(text, sizeof text, message, arguments);
+    va_end(arguments);
+    record.message = text;
+    record_write(stream, &record);
+}

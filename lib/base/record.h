@@ -94,6 +94,10 @@ void record_report(const struct record_sink *sink, struct record record, const c
  * come out as U+FFFD. Returns 0, or -1 with errno. */
 int record_write(FILE *stream, const struct record *record);
 
+/* The same with that message. */
+void record_put(FILE *stream, struct record record, const char *message, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* The time of now as records have it: seconds since 1970, in whole milliseconds. */
 double record_now_s(void);
 

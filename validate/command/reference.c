@@ -51,15 +51,11 @@ static const char *fastest_rail(const struct records *facts)
 
 static void print_record(const struct reference_line *line, const char *node, const char *why)
 {
-    struct record record;
-    char text[900];
-
-    snprintf(text, sizeof text, "%s, %s; applies by %s; %s, %s%s%s", line->metric,
-             reference_kind_name(line->kind), why, line->source, line->seen,
-             *line->note ? "; " : "", line->note);
-    record = RECORD(.suite = "reference", .test = "reference", .node = node, .value = line->value,
-                    .unit = line->unit, .message = text);
-    record_write(stdout, &record);
+    record_put(stdout,
+               RECORD(.suite = "reference", .test = "reference", .node = node, .value = line->value,
+                      .unit = line->unit),
+               "%s, %s; applies by %s; %s, %s%s%s", line->metric, reference_kind_name(line->kind),
+               why, line->source, line->seen, *line->note ? "; " : "", line->note);
 }
 
 static void add_row(struct table *table, const struct reference_line *line, bool applies,

@@ -5,13 +5,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
-#include "lib/slurm/own_name.h"
 #include "lib/base/read_all.h"
 #include "validate/command/command.h"
 
@@ -55,31 +55,28 @@ static int failed(const struct options *options, const struct error *err)
     return COMMAND_FAIL;
 }
 
-static void print_result(const struct options *options, const char *node,
-                         const struct suspect_report *report, const char *metric, double value,
-                         const char *message)
-{
-    struct record record = RECORD_INIT;
-    char run[64];
+#define COUNT_OF(options, metric_, value_)                                                         \
+    RECORD(.metric = metric_, .node = (options)->node, .value = value_, .unit = "count")
 
-    if (!options->as_json) {
-        printf("%s\n", message);
-        return;
-    }
-    if (report) {
-        snprintf(run, sizeof run, SUSPECT_REPORT_RUN, report->job_id, (unsigned)report->uid);
-        record = RECORD(.run = run, .time = (double)report->made, .part = report->part);
-    }
+/* A line for a person, or the record with what all of them have. */
+static void print_result(const struct options *options, struct record record, const char *format,
+                         ...) __attribute__((format(printf, 3, 4)));
+static void print_result(const struct options *options, struct record record, const char *format,
+                         ...)
+{
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     record.suite = "suspects";
     record.test = "preflight.suspects";
-    record.metric = metric;
-    record.node = node;
     record.peer = options->node;
-    record.value = value;
-    record.unit = metric ? "count" : NULL;
-    record.verdict = metric ? VERDICT_NONE : VERDICT_WARN;
-    record.message = message;
-    record_write(stdout, &record);
+    if (options->as_json)
+        record_put(stdout, record, "%s", text);
+    else
+        printf("%s\n", text);
 }
 
 static int list(const struct options *options)
@@ -92,24 +89,25 @@ static int list(const struct options *options)
     if (count < 0)
         return failed(options, &err);
     for (int i = 0; i < count; i++) {
-        char text[512];
+        const struct suspect_report *report = &reports[i];
+        char text[512], run[64];
 
-        suspect_report_describe(&reports[i], text, sizeof text);
+        suspect_report_describe(report, text, sizeof text);
+        snprintf(run, sizeof run, SUSPECT_REPORT_RUN, report->job_id, (unsigned)report->uid);
         if (!options->as_json)
-            printf("%s: ", reports[i].node);
-        print_result(options, reports[i].node, &reports[i], NULL, __builtin_nan(""), text);
+            printf("%s: ", report->node);
+        print_result(options,
+                     RECORD(.run = run, .time = (double)report->made, .node = report->node,
+                            .part = report->part, .verdict = VERDICT_WARN),
+                     "%s", text);
     }
-    if (overflow.files > 0) {
-        char text[160];
-
-        snprintf(
-            text, sizeof text,
+    if (overflow.files > 0)
+        print_result(
+            options, COUNT_OF(options, "overflow", (double)overflow.files),
             "removed %zu files beyond the limit of %d per user and %d in total, most of user %u",
             overflow.files, SUSPECT_REPORTS_OF_USER, SUSPECT_REPORTS_MAX, (unsigned)overflow.uid);
-        print_result(options, options->node, NULL, "overflow", (double)overflow.files, text);
-    }
     if (count == 0) /* so that whoever asks sees that it was read */
-        print_result(options, options->node, NULL, "suspect_reports", 0, "no suspect reports");
+        print_result(options, COUNT_OF(options, "suspect_reports", 0), "no suspect reports");
     free(reports);
     return COMMAND_PASS;
 }
@@ -118,7 +116,7 @@ static int remove_some(const struct options *options)
 {
     struct hostlist names;
     struct error err;
-    char text[64], *given = NULL;
+    char *given = NULL;
     int removed, rv = 0;
 
     if (strcmp(options->remove, "-") == 0 &&
@@ -135,8 +133,8 @@ static int remove_some(const struct options *options)
     hostlist_clear(&names);
     if (removed < 0)
         return failed(options, &err);
-    snprintf(text, sizeof text, "%d suspect report%s removed", removed, text_plural(removed));
-    print_result(options, options->node, NULL, "removed", removed, text);
+    print_result(options, COUNT_OF(options, "removed", removed), "%d suspect report%s removed",
+                 removed, text_plural((size_t)removed));
     return COMMAND_PASS;
 }
 
@@ -190,7 +188,7 @@ static int leave(const struct options *options)
 int command_suspects(int argc, char **argv)
 {
     struct options options = {.name = argv[0]};
-    char host[256], directory[4096];
+    char directory[4096];
     int status = command_options(&set, argc, argv, &options);
 
     if (status >= 0)
@@ -203,10 +201,7 @@ int command_suspects(int argc, char **argv)
         suspect_reports_directory("", directory, sizeof directory);
         options.directory = directory;
     }
-    if (!options.node) {
-        own_name("", host, sizeof host);
-        options.node = host;
-    }
+    options.node = command_node(options.node, "");
     return options.is_leave ? leave(&options)
            : options.remove ? remove_some(&options)
                             : list(&options);

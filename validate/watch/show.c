@@ -102,12 +102,11 @@ void watch_print_table(const struct watch *watch, const struct watch_verdict *ve
 static void print_record(const struct watch_node *node, const char *part, const char *metric,
                          double value, const char *unit, double job, FILE *stream)
 {
-    struct record record =
-        RECORD(.suite = "watch", .test = "watch", .metric = metric, .node = node->name,
-               .part = part, .value = value, .unit = unit, .job = job);
-
     if (!isnan(value))
-        record_write(stream, &record);
+        record_put(stream,
+                   RECORD(.suite = "watch", .test = "watch", .metric = metric, .node = node->name,
+                          .part = part, .value = value, .unit = unit, .job = job),
+                   "%s", "");
 }
 
 static void print_figures(const struct watch *watch, const struct watch_node *node, double job,
@@ -136,11 +135,11 @@ void watch_print_records(const struct watch *watch, const struct watch_verdict *
     for (size_t i = 0; i < verdict->count || i == 0; i++) {
         struct watch_finding good = {.verdict = verdict->verdict};
         const struct watch_finding *finding = verdict->count ? &verdict->findings[i] : &good;
-        struct record record =
-            RECORD(.suite = "watch", .test = "watch", .node = finding->node, .part = finding->part,
-                   .verdict = finding->verdict, .code = finding->code,
-                   .message = verdict->count ? finding->message : verdict->line, .job = job_id);
 
-        record_write(stream, &record);
+        record_put(stream,
+                   RECORD(.suite = "watch", .test = "watch", .node = finding->node,
+                          .part = finding->part, .verdict = finding->verdict, .code = finding->code,
+                          .job = job_id),
+                   "%s", verdict->count ? finding->message : verdict->line);
     }
 }

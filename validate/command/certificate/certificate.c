@@ -88,6 +88,29 @@ int certificate_exit_status(enum certificate_state state)
     return COMMAND_FAIL;
 }
 
+enum verdict certificate_verdict(int status)
+{
+    return status == COMMAND_PASS   ? VERDICT_PASS
+           : status == COMMAND_FAIL ? VERDICT_FAIL
+                                    : VERDICT_UNKNOWN;
+}
+
+int certificate_report(const struct certificate_options *options,
+                       const struct certificate_place *place, const char *run, int status,
+                       const char *what, const char *message)
+{
+    if (options->as_json)
+        record_put(stdout,
+                   RECORD(.suite = "certificate", .test = "certificate", .run = *run ? run : NULL,
+                          .node = place->node, .verdict = certificate_verdict(status)),
+                   "%s", message);
+    else if (status == COMMAND_PASS)
+        printf("%s: %s%s\n", place->node, what, message);
+    if (status != COMMAND_PASS)
+        fprintf(stderr, "%s: %s: %s%s\n", options->name, place->node, what, message);
+    return status;
+}
+
 static const char *date_text(time_t time, char text[32])
 {
     return *text_time(text, 32, "%Y-%m-%d %H:%M:%S UTC", time) ? text : "-";
@@ -202,26 +225,21 @@ static int show(const struct certificate_options *options)
 static int verify(const struct certificate_options *options)
 {
     struct certificate_place place;
-    char message[512], line[600];
+    char message[512];
     int status = certificate_place_read(options, &place);
 
     if (status == COMMAND_PASS) {
         enum certificate_state state = examine(options, &place, NULL, message, sizeof message);
+        const char *name = certificate_state_name(state);
 
         status = certificate_exit_status(state);
-        snprintf(line, sizeof line, "%s: %s", certificate_state_name(state), message);
-        if (options->as_json) {
-            struct record record =
-                RECORD(.suite = "certificate", .test = "certificate", .node = place.node,
-                       .verdict = status == COMMAND_PASS   ? VERDICT_PASS
-                                  : status == COMMAND_FAIL ? VERDICT_FAIL
-                                                           : VERDICT_UNKNOWN,
-                       .message = line);
-
-            record_write(stdout, &record);
-        } else {
-            printf("%s: certificate %s\n", place.node, line);
-        }
+        if (options->as_json)
+            record_put(stdout,
+                       RECORD(.suite = "certificate", .test = "certificate", .node = place.node,
+                              .verdict = certificate_verdict(status)),
+                       "%s: %s", name, message);
+        else
+            printf("%s: certificate %s: %s\n", place.node, name, message);
     }
     certificate_place_clear(&place);
     return status;

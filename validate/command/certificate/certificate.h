@@ -50,7 +50,14 @@ char *certificate_brake_text(const struct certificate_place *place, enum certifi
 /* `muster certificate --brake`: lifts it or takes that back. Returns the exit status. */
 int certificate_brake(const struct certificate_options *options);
 
-/* The exit status that a state stands for. */
+/* The exit status that a state stands for, and the verdict that an exit status does. */
 int certificate_exit_status(enum certificate_state state);
+enum verdict certificate_verdict(int status);
+
+/* Prints what came of an action, as a record or for a person: "node: what: message", on standard
+ * error what is no success. run may be "". Returns the exit status. */
+int certificate_report(const struct certificate_options *options,
+                       const struct certificate_place *place, const char *run, int status,
+                       const char *what, const char *message);
 
 #endif

@@ -215,46 +215,26 @@ static int issue(const struct certificate_place *place, struct certificate *cert
     return 0;
 }
 
-/* The outcome: a record, or a line for a person. */
-static int report(const struct certificate_options *options, const struct certificate_place *place,
-                  const char *run, bool is_issued, const char *message)
+static void report_kept(const struct certificate_options *options,
+                        const struct certificate_place *place, const char *run,
+                        const struct certificate *standing)
 {
-    struct record record = RECORD_INIT;
-
-    if (options->as_json) {
-        record = RECORD(.suite = "certificate", .test = "certificate",
-                        .run = run && run[0] ? run : NULL, .node = place->node,
-                        .verdict = is_issued ? VERDICT_PASS : VERDICT_FAIL, .message = message);
-        record_write(stdout, &record);
-    } else if (is_issued) {
-        printf("%s: certificate %s\n", place->node, message);
-    }
-    if (!is_issued)
-        fprintf(stderr, "%s: %s: no certificate: %s\n", options->name, place->node, message);
-    return is_issued ? COMMAND_PASS : COMMAND_FAIL;
-}
-
-static int report_kept(const struct certificate_options *options,
-                       const struct certificate_place *place, const char *run,
-                       const struct certificate *standing)
-{
-    struct record record =
-        RECORD(.suite = "certificate", .test = "certificate", .metric = "level",
-               .run = run[0] ? run : NULL, .node = place->node, .message = standing->level);
+    struct record record = RECORD(.suite = "certificate", .test = "certificate",
+                                  .run = *run ? run : NULL, .node = place->node);
     char message[400];
 
     text_put(message, sizeof message, "%s kept: its level is %s", place->path, standing->level);
     if (!options->as_json) {
         printf("%s: certificate %s\n", place->node, message);
-        return COMMAND_PASS;
+        return;
     }
-    record_write(stdout, &record);
-    record =
-        RECORD(.suite = "certificate", .test = "certificate", .metric = "expires",
-               .run = run[0] ? run : NULL, .node = place->node, .value = (double)standing->expires,
-               .unit = "s", .verdict = VERDICT_PASS, .message = message);
-    record_write(stdout, &record);
-    return COMMAND_PASS;
+    record.metric = "level";
+    record_put(stdout, record, "%s", standing->level);
+    record.metric = "expires";
+    record.value = (double)standing->expires;
+    record.unit = "s";
+    record.verdict = VERDICT_PASS;
+    record_put(stdout, record, "%s", message);
 }
 
 int certificate_issue(const struct certificate_options *options)
@@ -267,19 +247,19 @@ int certificate_issue(const struct certificate_options *options)
 
     if (status != COMMAND_PASS)
         goto out;
-    if (read_request(place.node, &request, &err) != 0)
-        status = report(options, &place, request.certificate.run, false, err.text);
-    else if (!request.has_node)
-        status = COMMAND_PASS;
-    else if (geteuid() != 0)
-        status = report(options, &place, request.certificate.run, false,
-                        "only root can seal one; run as root");
-    else if (is_kept(&place, &request, &standing))
-        status = report_kept(options, &place, request.certificate.run, &standing);
-    else if (issue(&place, &request.certificate, &err) != 0)
-        status = report(options, &place, request.certificate.run, false, err.text);
-    else
-        status = report(options, &place, request.certificate.run, true, place.path);
+    err.text[0] = '\0';
+    if (read_request(place.node, &request, &err) == 0 && request.has_node) {
+        if (geteuid() != 0)
+            error_set(&err, "only root can seal one; run as root");
+        else if (is_kept(&place, &request, &standing))
+            report_kept(options, &place, request.certificate.run, &standing);
+        else if (issue(&place, &request.certificate, &err) == 0)
+            certificate_report(options, &place, request.certificate.run, COMMAND_PASS,
+                               "certificate ", place.path);
+    }
+    if (*err.text)
+        status = certificate_report(options, &place, request.certificate.run, COMMAND_FAIL,
+                                    "no certificate: ", err.text);
     if (status == COMMAND_PASS && request.has_node) {
         refused_remove(place.path);
         brake_remove(place.path, NULL);

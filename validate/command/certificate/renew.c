@@ -51,26 +51,6 @@ static int seal_again(const struct certificate_place *place, struct error *err)
     return rv;
 }
 
-static int report(const struct certificate_options *options, const struct certificate_place *place,
-                  int status, const char *message)
-{
-    if (options->as_json) {
-        struct record record =
-            RECORD(.suite = "certificate", .test = "certificate", .node = place->node,
-                   .verdict = status == COMMAND_PASS   ? VERDICT_PASS
-                              : status == COMMAND_FAIL ? VERDICT_FAIL
-                                                       : VERDICT_UNKNOWN,
-                   .message = message);
-
-        record_write(stdout, &record);
-    } else if (status == COMMAND_PASS) {
-        printf("%s: %s\n", place->node, message);
-    }
-    if (status != COMMAND_PASS)
-        fprintf(stderr, "%s: %s: %s\n", options->name, place->node, message);
-    return status;
-}
-
 static int renew(const struct certificate_options *options, const struct certificate_place *place)
 {
     const struct certificate_facts facts = certificate_place_facts(
@@ -86,20 +66,20 @@ static int renew(const struct certificate_options *options, const struct certifi
     if (state != CERTIFICATE_VALID) {
         snprintf(message, sizeof message, "not renewed: certificate %s: %s; next: muster certify",
                  certificate_state_name(state), found);
-        return report(options, place, certificate_exit_status(state), message);
+        return certificate_report(options, place, "", certificate_exit_status(state), "", message);
     }
     if (!renewal.text)
-        return report(options, place, COMMAND_PASS,
-                      "nothing to renew: this node's MUNGE key decodes the seal");
+        return certificate_report(options, place, "", COMMAND_PASS, "",
+                                  "nothing to renew: this node's MUNGE key decodes the seal");
     if (seal_again(place, &err) != 0) {
         snprintf(message, sizeof message, "not renewed: %s", err.text);
-        return report(options, place, COMMAND_FAIL, message);
+        return certificate_report(options, place, "", COMMAND_FAIL, "", message);
     }
     state = certificate_check(place->path, 0, &facts, seal_verify, NULL, found, sizeof found);
     status = certificate_exit_status(state);
     snprintf(message, sizeof message, "certificate %s: %s",
              status == COMMAND_PASS ? "renewed" : certificate_state_name(state), found);
-    return report(options, place, status, message);
+    return certificate_report(options, place, "", status, "", message);
 }
 
 int certificate_renew(const struct certificate_options *options)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
-#include "lib/slurm/own_name.h"
 #include "lib/certificate/certificate.h"
 #include "lib/conf/conf.h"
 #include "validate/command/command.h"
@@ -41,16 +40,11 @@ static const struct option_set set = {
 static int revoke_here(const struct options *options, const char *path)
 {
     struct error err = {""};
-    struct record record = RECORD_INIT;
-    char host[256], message[600];
-    const char *node = options->node;
+    const char *node = command_node(options->node, "");
+    char message[600];
     bool is_kept = options->until != 0 && certificate_issued(path, NULL) > options->until;
     int result = is_kept ? 1 : certificate_remove(path, &err);
 
-    if (!node || !node[0]) {
-        own_name("", host, sizeof host);
-        node = host;
-    }
     if (result < 0)
         snprintf(message, sizeof message, "certificate not revoked: %s", err.text);
     else
@@ -59,17 +53,16 @@ static int revoke_here(const struct options *options, const char *path)
                  : result == 0 ? "certificate revoked:"
                                : "no certificate found at",
                  path);
-    if (options->as_json) {
-        record = RECORD(.suite = "certificate", .test = "certificate", .metric = "revoked",
-                        .node = node, .value = result == 0, .unit = "count",
-                        .verdict = result < 0 ? VERDICT_FAIL
-                                   : is_kept  ? VERDICT_SKIP
-                                              : VERDICT_NONE,
-                        .message = message);
-        record_write(stdout, &record);
-    } else if (result >= 0) {
+    if (options->as_json)
+        record_put(stdout,
+                   RECORD(.suite = "certificate", .test = "certificate", .metric = "revoked",
+                          .node = node, .value = result == 0, .unit = "count",
+                          .verdict = result < 0 ? VERDICT_FAIL
+                                     : is_kept  ? VERDICT_SKIP
+                                                : VERDICT_NONE),
+                   "%s", message);
+    else if (result >= 0)
         printf("%s: %s\n", node, message);
-    }
     if (result < 0)
         fprintf(stderr, "%s: %s: %s\n", options->name, node, message);
     return result < 0 ? COMMAND_FAIL : COMMAND_PASS;

@@ -145,31 +145,28 @@ static void show_duplicate(const struct duplicate *duplicate, enum verdict verdi
 {
     for (size_t i = 0; i < duplicate->count; i++) {
         const struct identity *holder = &duplicate->holders[i];
-        struct record record;
         char text[512];
 
         duplicate_message(duplicate, i, text, sizeof text);
-        if (!as_json) {
+        if (as_json)
+            record_put(stdout,
+                       RECORD(.suite = "compare", .test = "net.addresses", .node = holder->node,
+                              .part = holder->part, .verdict = verdict),
+                       "%s", text);
+        else
             printf("%s  %s  %s\n", verdict_name(verdict), holder->node, text);
-            continue;
-        }
-        record = RECORD(.suite = "compare", .test = "net.addresses", .node = holder->node,
-                        .part = holder->part, .verdict = verdict, .message = text);
-        record_write(stdout, &record);
     }
 }
 
 static void show_hosts(const char *text, void *context)
 {
-    struct record record;
-
-    if (!*(const bool *)context) {
+    if (*(const bool *)context)
+        record_put(stdout,
+                   RECORD(.suite = "compare", .test = "net.addresses", .verdict = VERDICT_WARN,
+                          .code = FAULT_HOSTS_DIFFER),
+                   "%s", text);
+    else
         printf("%s  %s\n", verdict_name(VERDICT_WARN), text);
-        return;
-    }
-    record = RECORD(.suite = "compare", .test = "net.addresses", .verdict = VERDICT_WARN,
-                    .code = FAULT_HOSTS_DIFFER, .message = text);
-    record_write(stdout, &record);
 }
 
 enum verdict show_duplicates(const struct records *records, bool as_json)
@@ -205,13 +202,13 @@ void show_records(const struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->count; i++) {
         const struct deviation *deviation = &comparison->deviations[i];
-        struct record record;
         char text[2048];
 
         deviation_message(deviation, text, sizeof text);
-        record = RECORD(.suite = "compare", .test = "host.config", .node = deviation->node,
-                        .part = *deviation->part ? deviation->part : deviation->name,
-                        .verdict = deviation->verdict, .code = deviation->code, .message = text);
-        record_write(stdout, &record);
+        record_put(stdout,
+                   RECORD(.suite = "compare", .test = "host.config", .node = deviation->node,
+                          .part = *deviation->part ? deviation->part : deviation->name,
+                          .verdict = deviation->verdict, .code = deviation->code),
+                   "%s", text);
     }
 }

@@ -10,16 +10,16 @@
 
 static void print_record(const struct campaign *campaign)
 {
-    struct record record;
     char text[160];
 
     campaign_describe(campaign, text, sizeof text);
-    record = RECORD(.suite = "certify", .test = "campaign", .metric = "certified",
-                    .time = campaign->last, .part = campaign->name,
-                    .value = (double)campaign->counts[CAMPAIGN_CERTIFIED],
-                    .limit = (double)campaign->wanted, .limit_source = "expected", .unit = "count",
-                    .message = text);
-    record_write(stdout, &record);
+    record_put(stdout,
+               RECORD(.suite = "certify", .test = "campaign", .metric = "certified",
+                      .time = campaign->last, .part = campaign->name,
+                      .value = (double)campaign->counts[CAMPAIGN_CERTIFIED],
+                      .limit = (double)campaign->wanted, .limit_source = "expected",
+                      .unit = "count"),
+               "%s", text);
 }
 
 static void add_heading(struct table *table)

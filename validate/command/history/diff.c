@@ -50,11 +50,10 @@ static int text_set(char **field, const char *text)
 static void report(const struct diff *diff, const char *test, const char *node,
                    enum verdict verdict, const char *message)
 {
-    struct record record =
-        RECORD(.suite = "history", .test = test, .run = diff->now.run, .time = diff->now.time,
-               .node = node, .verdict = verdict, .message = message);
-
-    record_write(stdout, &record);
+    record_put(stdout,
+               RECORD(.suite = "history", .test = test, .run = diff->now.run,
+                      .time = diff->now.time, .node = node, .verdict = verdict),
+               "%s", message);
 }
 
 /* ---------------------------------------------------------------- verdicts */
@@ -138,7 +137,6 @@ static void diff_figure(const struct series *series, void *context)
     struct diff *diff = context;
     const struct series_point *then = point_of(series, diff->then.run);
     const struct series_point *now = point_of(series, diff->now.run);
-    struct record record = RECORD_INIT;
     double change;
     bool is_worse;
 
@@ -150,14 +148,7 @@ static void diff_figure(const struct series *series, void *context)
     diff->lines++;
     is_worse = (change < 0) == (strcmp(series->unit, "us") != 0);
     if (diff->as_json) {
-        record =
-            RECORD(.suite = "history",
-                   .test = catalog_is_metric(series->metric, METRIC_BUSBW) ? "collectives.speed"
-                                                                           : "links",
-                   .metric = series->metric, .run = now->run, .time = now->time,
-                   .node = series->node, .part = series->part, .value = now->value,
-                   .unit = series->unit, .limit = then->value, .limit_source = "history");
-        record_write(stdout, &record);
+        series_print_record(series, now, then->value);
         return;
     }
     table_cells(&diff->table, "%s\t%s\t%s\t%.4g\t%.4g %s", *series->node ? series->node : "-",

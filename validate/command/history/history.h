@@ -44,6 +44,10 @@ void series_picture(const struct series *series, bool has_utf8, size_t most, cha
 /* Whether this terminal's locale says UTF-8 (LC_ALL, LC_CTYPE, LANG). */
 bool series_has_utf8(void);
 
+/* Prints the point as a record, with what it is held against; NAN: nothing. */
+void series_print_record(const struct series *series, const struct series_point *point,
+                         double limit);
+
 /* "2026-11-20 18:14", UTC. */
 const char *history_time(double seconds, char text[32]);
 

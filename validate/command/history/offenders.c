@@ -52,22 +52,19 @@ static struct group *group_by_node(const struct offenders *offenders, size_t *co
 
 static void add_row(struct table *table, const struct offender *offender, int days, bool as_json)
 {
-    struct record record = RECORD_INIT;
-    char text[80];
+    char text[32];
 
-    if (as_json) {
-        snprintf(text, sizeof text, "%u faults and %u repairs in %d days", offender->faults,
-                 offender->repairs, days);
-        record = RECORD(.suite = "history", .test = "offenders", .metric = "score",
-                        .node = offender->node, .part = offender->part,
-                        .value = offender_score(offender), .unit = "1", .time = offender->last,
-                        .message = text);
-        record_write(stdout, &record);
-        return;
-    }
-    table_cells(table, "%s\t%s\t%u\t%u\t%u\t%s", offender->node,
-                *offender->part ? offender->part : "-", offender->faults, offender->repairs,
-                offender_score(offender), history_time(offender->last, text));
+    if (as_json)
+        record_put(stdout,
+                   RECORD(.suite = "history", .test = "offenders", .metric = "score",
+                          .node = offender->node, .part = offender->part,
+                          .value = offender_score(offender), .unit = "1", .time = offender->last),
+                   "%u faults and %u repairs in %d days", offender->faults, offender->repairs,
+                   days);
+    else
+        table_cells(table, "%s\t%s\t%u\t%u\t%u\t%s", offender->node,
+                    *offender->part ? offender->part : "-", offender->faults, offender->repairs,
+                    offender_score(offender), history_time(offender->last, text));
 }
 
 int history_print_offenders(const char *path, int days, bool as_json)

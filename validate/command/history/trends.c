@@ -19,19 +19,18 @@ const char *history_time(double seconds, char text[32])
     return text_time(text, 32, "%Y-%m-%d %H:%M", (time_t)seconds);
 }
 
-static void print_points(const struct series *series)
+void series_print_record(const struct series *series, const struct series_point *point,
+                         double limit)
 {
-    for (size_t i = 0; i < series->count; i++) {
-        struct record record =
-            RECORD(.suite = "history",
-                   .test = catalog_is_metric(series->metric, METRIC_BUSBW) ? "collectives.speed"
-                                                                           : "links",
-                   .metric = series->metric, .node = series->node, .part = series->part,
-                   .run = series->points[i].run, .time = series->points[i].time,
-                   .value = series->points[i].value, .unit = series->unit);
+    bool is_busbw = catalog_is_metric(series->metric, METRIC_BUSBW);
 
-        record_write(stdout, &record);
-    }
+    record_put(stdout,
+               RECORD(.suite = "history", .test = is_busbw ? "collectives.speed" : "links",
+                      .metric = series->metric, .node = series->node, .part = series->part,
+                      .run = point->run, .time = point->time, .value = point->value,
+                      .unit = series->unit, .limit = limit,
+                      .limit_source = isnan(limit) ? NULL : "history"),
+               "%s", "");
 }
 
 static double median_of(const struct series *series)
@@ -111,9 +110,9 @@ static void add_trend(const struct series *series, void *context)
     if (!trends->as_json && !is_shown(series, trends->part))
         return;
     trends->count++;
-    if (trends->as_json)
-        print_points(series);
-    else
+    for (size_t i = 0; trends->as_json && i < series->count; i++)
+        series_print_record(series, &series->points[i], NAN);
+    if (!trends->as_json)
         add_row(&trends->table, trends->path, series);
 }
 
@@ -157,39 +156,37 @@ static void add_time(const struct history_node *node, void *context)
 static void add_change(const struct history_change *change, void *context)
 {
     struct steps *steps = context;
-    struct record record = RECORD_INIT;
-    char text[32], message[2048];
+    const char *before = change->before ? change->before : "unknown";
+    const char *after = change->after ? change->after : "unknown";
+    char text[32];
 
     steps->lines++;
-    snprintf(message, sizeof message, "%s: %s -> %s", change->fact,
-             change->before ? change->before : "unknown",
-             change->after ? change->after : "unknown");
-    if (steps->as_json) {
-        record = RECORD(.suite = "history", .test = "host.config", .node = change->node,
-                        .time = change->time, .message = message);
-        record_write(stdout, &record);
-        return;
-    }
-    table_cells(&steps->table, "%s\t%s", history_time(change->time, text), message);
+    if (steps->as_json)
+        record_put(stdout,
+                   RECORD(.suite = "history", .test = "host.config", .node = change->node,
+                          .time = change->time),
+                   "%s: %s -> %s", change->fact, before, after);
+    else
+        table_cells(&steps->table, "%s\t%s: %s -> %s", history_time(change->time, text),
+                    change->fact, before, after);
 }
 
 static void add_mark(const struct history_mark *mark, void *context)
 {
     struct steps *steps = context;
-    struct record record = RECORD_INIT;
-    char text[32], message[512];
+    const char *colon = *mark->why ? ": " : "";
+    char text[32];
 
     steps->lines++;
-    snprintf(message, sizeof message, "accepted as it is now%s%.400s", *mark->why ? ": " : "",
-             mark->why);
-    if (steps->as_json) {
-        record = RECORD(.suite = "history", .test = "accept", .node = steps->node,
-                        .part = mark->part, .time = mark->time, .message = message);
-        record_write(stdout, &record);
-        return;
-    }
-    table_cells(&steps->table, "%s\t%s%s%s", history_time(mark->time, text), mark->part,
-                *mark->part ? " " : "", message);
+    if (steps->as_json)
+        record_put(stdout,
+                   RECORD(.suite = "history", .test = "accept", .node = steps->node,
+                          .part = mark->part, .time = mark->time),
+                   "accepted as it is now%s%s", colon, mark->why);
+    else
+        table_cells(&steps->table, "%s\t%s%saccepted as it is now%s%s",
+                    history_time(mark->time, text), mark->part, *mark->part ? " " : "", colon,
+                    mark->why);
 }
 
 /* What changed from each run of the node to the next, and what was accepted. */

@@ -40,14 +40,11 @@ static int compare(const void *a, const void *b)
 
 static void print_record(const struct stage_value *value, int days)
 {
-    char text[160];
-    struct record record = RECORD(.suite = "history", .test = "stage", .metric = "failed_per_hour",
-                                  .part = value->stage, .value = stage_value_per_hour(value),
-                                  .unit = "1/h", .time = record_now_s(), .message = text);
-
-    snprintf(text, sizeof text, "%.0f of %.0f nodes found in %d runs of %d days, %.1f s each",
-             value->found, value->tested, value->runs, days, value->seconds);
-    record_write(stdout, &record);
+    record_put(stdout,
+               RECORD(.suite = "history", .test = "stage", .metric = "failed_per_hour",
+                      .part = value->stage, .value = stage_value_per_hour(value), .unit = "1/h"),
+               "%.0f of %.0f nodes found in %d runs of %d days, %.1f s each", value->found,
+               value->tested, value->runs, days, value->seconds);
 }
 
 static void add_row(struct table *table, const struct stage_value *value)

@@ -55,23 +55,19 @@ struct show {
 static void report(struct show *show, const char *interface, const char *setting,
                    const char *wanted, const char *found, enum verdict verdict, const char *state)
 {
-    struct record record;
-    char message[400];
-
     if (verdict == VERDICT_UNKNOWN)
         show->is_unknown = true;
     if (verdict == VERDICT_FAIL)
         show->is_failed = true;
-    if (!show->options->as_json) {
+    if (!show->options->as_json)
         table_cells(&show->table, "%s\t%s\t%s\t%s\t%s", interface, setting, wanted, found, state);
-        return;
-    }
-    snprintf(message, sizeof message, "%s: %s: %s %s, %s %s; %s", interface, setting,
-             show->is_journal ? "made" : "wanted", wanted, show->is_journal ? "before" : "found",
-             found, state);
-    record = RECORD(.suite = "interfaces", .test = "interfaces", .part = interface,
-                    .verdict = verdict, .message = message);
-    record_write(stdout, &record);
+    else
+        record_put(stdout,
+                   RECORD(.suite = "interfaces", .test = "interfaces", .part = interface,
+                          .verdict = verdict),
+                   "%s: %s: %s %s, %s %s; %s", interface, setting,
+                   show->is_journal ? "made" : "wanted", wanted,
+                   show->is_journal ? "before" : "found", found, state);
 }
 
 static void show_address(struct show *show, const struct netif_machine *machine,
@@ -224,15 +220,11 @@ static int plan(const struct options *options, const struct conf *conf,
 
 static void print_message(const struct options *options, enum verdict verdict, const char *message)
 {
-    struct record record;
-
-    if (!options->as_json) {
+    if (options->as_json)
+        record_put(stdout, RECORD(.suite = "interfaces", .test = "interfaces", .verdict = verdict),
+                   "%s", message);
+    else
         puts(message);
-        return;
-    }
-    record =
-        RECORD(.suite = "interfaces", .test = "interfaces", .verdict = verdict, .message = message);
-    record_write(stdout, &record);
 }
 
 static int act(const struct options *options, const struct conf *conf,

@@ -294,15 +294,14 @@ static void print_people(const struct subnet *subnet, const struct topology_conf
 /* Records: doc/records.md. */
 static void write_records(const struct subnet *subnet, const struct subnet_findings *findings)
 {
-
     for (size_t i = 0; i < subnet->attachment_count; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
-        struct text_line place = subnet_port_text(subnet, at->switch_port);
-        struct record record = RECORD(.suite = "topology", .test = "net.topology",
-                                      .metric = "switch", .node = subnet->nodes.names[at->node],
-                                      .part = subnet->rails.names[at->rail], .message = place.text);
 
-        record_write(stdout, &record);
+        record_put(stdout,
+                   RECORD(.suite = "topology", .test = "net.topology", .metric = "switch",
+                          .node = subnet->nodes.names[at->node],
+                          .part = subnet->rails.names[at->rail]),
+                   "%s", subnet_port_text(subnet, at->switch_port).text);
     }
     for (size_t i = 0; i < findings->count; i++) {
         struct record record = subnet_finding_record(&findings->items[i]);
@@ -310,12 +309,10 @@ static void write_records(const struct subnet *subnet, const struct subnet_findi
         record.suite = "topology";
         record_write(stdout, &record);
     }
-    if (findings->count == 0) {
-        struct record record =
-            RECORD(.suite = "topology", .test = "net.topology", .verdict = VERDICT_PASS);
-
-        record_write(stdout, &record);
-    }
+    if (findings->count == 0)
+        record_put(stdout,
+                   RECORD(.suite = "topology", .test = "net.topology", .verdict = VERDICT_PASS),
+                   "%s", "");
 }
 
 static int write_outline(const char *path, const struct subnet *subnet,

@@ -249,13 +249,11 @@ static void print_people(const struct view *view)
 static void write_record(const struct view *view, const char *metric, const char *part,
                          const char *message, double count, enum verdict verdict)
 {
-    struct record record =
-        RECORD(.suite = "topology", .test = "gpu.affinity", .metric = metric, .node = view->node,
-               .part = part, .message = message, .verdict = verdict, .value = count);
-
-    if (count >= 0)
-        record.unit = "count";
-    record_write(stdout, &record);
+    record_put(stdout,
+               RECORD(.suite = "topology", .test = "gpu.affinity", .metric = metric,
+                      .node = view->node, .part = part, .verdict = verdict, .value = count,
+                      .unit = count >= 0 ? "count" : NULL),
+               "%s", message);
 }
 
 static void write_records(const struct view *view)
