@@ -8,6 +8,7 @@ endif
 muster_SOURCES = \
 	validate/command/main.c validate/command/command.h \
 	validate/command/jsontext.c validate/command/jsontext.h \
+	validate/command/node_query.c validate/command/node_query.h \
 	validate/command/node_view.c \
 	validate/command/plugstack.c validate/command/plugstack.h \
 	validate/command/print.c \

@@ -212,14 +212,15 @@ tests_unit_validate_command_findings_t_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAG
 tests_unit_validate_command_findings_t_LDADD = $(unit_libs) $(JANSSON_LIBS)
 made_cluster = tests/unit/validate/command/made_cluster.c tests/unit/validate/command/made_cluster.h
 tests_unit_validate_command_compare_nodes_t_SOURCES = tests/unit/validate/command/compare_nodes.c $(made_cluster) \
-	validate/command/compare/compare.c validate/command/compare/show.c \
+	validate/command/compare/compare.c validate/command/compare/show.c validate/command/node_query.c \
 	validate/command/node_view.c validate/command/usage.c
 tests_unit_validate_command_compare_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
 	-Wl,--wrap=step_run_on
 tests_unit_validate_command_compare_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_doctor_nodes_t_SOURCES = tests/unit/validate/command/doctor_nodes.c $(made_cluster) \
 	validate/command/doctor/cluster.c validate/command/doctor/findings.c validate/command/doctor/node.c \
-	validate/command/jsontext.c validate/command/plugstack.c validate/command/print.c
+	validate/command/jsontext.c validate/command/node_query.c validate/command/plugstack.c \
+	validate/command/print.c
 tests_unit_validate_command_doctor_nodes_t_CPPFLAGS = $(AM_CPPFLAGS) -DMUSTER_SLURMPLUGINDIR=\"/\"
 tests_unit_validate_command_doctor_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
 	-Wl,--wrap=reach_nodes,--wrap=step_run_on,--wrap=seal_make
@@ -230,7 +231,7 @@ tests_unit_validate_command_reserve_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=c
 	-Wl,--wrap=cluster_wait
 tests_unit_validate_command_reserve_nodes_t_LDADD = $(unit_libs) $(muster_libs)
 tests_unit_validate_command_revoke_nodes_t_SOURCES = tests/unit/validate/command/revoke_nodes.c $(made_cluster) \
-	validate/command/certificate/revoke_nodes.c
+	validate/command/certificate/revoke_nodes.c validate/command/node_query.c
 tests_unit_validate_command_revoke_nodes_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=cluster_open,--wrap=cluster_load \
 	-Wl,--wrap=cluster_load_nodes,--wrap=cluster_set_comment,--wrap=step_run_on
 tests_unit_validate_command_revoke_nodes_t_LDADD = $(unit_libs) $(muster_libs)

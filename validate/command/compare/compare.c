@@ -12,9 +12,9 @@
 #include "lib/base/text.h"
 #include "validate/policy/plan.h"
 #include "validate/command/command.h"
+#include "validate/command/node_query.h"
 #include "validate/compare/comparison.h"
 #include "validate/command/compare/show.h"
-#include "validate/slurm/node_lines.h"
 #include "validate/slurm/step.h"
 
 enum { COMPLAINTS = 5 };
@@ -34,6 +34,7 @@ struct compare {
     struct name_index left_out; /* the same */
     struct cluster cluster;
     bool has_cluster, is_incomplete;
+    char complaint[600]; /* of one of the nodes that did not tell all */
     unsigned by;
 };
 
@@ -151,13 +152,25 @@ static long keep_newest(struct records *records)
 
 /* ---------------------------------------------------------------- facts from nodes */
 
-static void receive_line(size_t task, const char *node, const char *line, void *context)
+/* The last fact of a node says that these are all. */
+static bool take_line(const char *node, const char *line, void *context)
+{
+    struct compare *compare = context;
+    size_t known = compare->records.count;
+
+    if (records_parse_own(&compare->records, node, line) < 0)
+        compare->is_incomplete = true;
+    return compare->records.count > known &&
+           catalog_is_metric(compare->records.items[known].metric, METRIC_MUSTER);
+}
+
+static void take_silence(const char *node, const char *why, void *context)
 {
     struct compare *compare = context;
 
-    (void)task;
-    if (records_parse_own(&compare->records, node, line) < 0)
-        compare->is_incomplete = true;
+    hostlist_append(&compare->incomplete, node);
+    if (*why)
+        text_put(compare->complaint, sizeof compare->complaint, "%s", why);
 }
 
 static bool is_fit(const struct cluster_node *node)
@@ -241,61 +254,11 @@ static const struct cluster_partition *find_partition(const struct compare *comp
     return partition;
 }
 
-static void report_incomplete(struct compare *compare, const char *complaint)
-{
-    fprintf(stderr, "muster compare: %s: not compared, muster check did not complete%s%s\n",
-            hostlist_text(&compare->incomplete).text, *complaint ? ": " : "", complaint);
-    compare->is_incomplete = true;
-}
-
-/* Nodes of one partition. */
-struct query {
-    struct compare *compare;
-    const struct hostlist *chosen;
-    const char *partition;
-    char *const *program;
-    char complaint[600]; /* the last, of nodes that are not asked again */
-};
-
-static size_t group_query(size_t first, size_t count, bool is_last, void *context)
-{
-    struct query *query = context;
-    size_t known = query->compare->records.count;
-    struct process_result result = {0};
-    struct node_lines lines = {0};
-    struct hostlist names = {0}, left = {0};
-    bool has_answer;
-    struct error err;
-    int rv = hostlist_append_all(&names, (const char *const *)query->chosen->names + first, count);
-
-    if (rv == 0)
-        rv = node_lines_begin(&query->compare->cluster, &names, receive_line, query->compare,
-                              &lines);
-    rv = rv == 0 ? step_run_on(&names, query->partition, STEP_WAIT_S, query->program,
-                               &(struct process){.deadline_s = COMPARE_DEADLINE_S,
-                                                 .grace_s = STEP_GRACE_S,
-                                                 .on_line = node_lines_read,
-                                                 .context = &lines},
-                               &result, &err)
-                 : error_set(&err, "no memory");
-    has_answer = query->compare->records.count > known;
-    if ((has_answer || is_last) &&
-        comparison_incomplete(&query->compare->records, known, &names, &left) == 0 &&
-        left.count > 0 && (rv != 0 || *lines.complaint.text))
-        text_put(query->complaint, sizeof query->complaint, "%s",
-                 rv != 0 ? err.text : lines.complaint.text);
-    node_lines_end(&lines);
-    hostlist_clear(&names);
-    hostlist_clear(&left);
-    return has_answer ? 0 : count;
-}
-
 static int query_nodes(struct compare *compare, struct error *err)
 {
     const struct cluster_partition *partition = find_partition(compare, err);
     struct hostlist chosen = {0};
     struct arguments program = {0};
-    struct query query = {.compare = compare, .chosen = &chosen};
     int rv;
 
     if (!partition)
@@ -305,16 +268,22 @@ static int query_nodes(struct compare *compare, struct error *err)
     if (rv == 0 && isatty(2))
         fprintf(stderr, "querying %zu node%s of partition %s\n", chosen.count,
                 text_plural(chosen.count), partition->name);
-    query.partition = partition->name;
-    query.program = program.argv;
     if (rv == 0)
-        step_by_halves(chosen.count, group_query, &query);
+        node_query_in(&(struct node_query){.cluster = &compare->cluster,
+                                           .program = program.argv,
+                                           .deadline_s = COMPARE_DEADLINE_S,
+                                           .take = take_line,
+                                           .on_silence = take_silence,
+                                           .context = compare},
+                      partition->name, &chosen);
     if (rv == 0 && compare->records.count == 0)
-        rv = error_set(err, "%s", *query.complaint ? query.complaint : "no node answered");
-    if (rv == 0 && comparison_incomplete(&compare->records, 0, &chosen, &compare->incomplete) != 0)
-        rv = error_set(err, "no memory");
-    if (rv == 0 && compare->incomplete.count > 0)
-        report_incomplete(compare, query.complaint);
+        rv = error_set(err, "%s", *compare->complaint ? compare->complaint : "no node answered");
+    if (rv == 0 && compare->incomplete.count > 0) {
+        fprintf(stderr, "muster compare: %s: not compared, muster check did not complete%s%s\n",
+                hostlist_text(&compare->incomplete).text, *compare->complaint ? ": " : "",
+                compare->complaint);
+        compare->is_incomplete = true;
+    }
     arguments_clear(&program);
     hostlist_clear(&chosen);
     return rv;

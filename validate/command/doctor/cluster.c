@@ -6,21 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/name_index.h"
 #include "lib/base/record.h"
 #include "lib/base/text.h"
 #include "lib/constants/command_constants.h"
-#include "validate/policy/plan.h"
+#include "validate/command/node_query.h"
 #include "validate/slurm/cluster.h"
-#include "validate/slurm/node_lines.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
-
-static void take_line(size_t task, const char *node, const char *line, void *context)
-{
-    (void)task;
-    doctor_take(context, node, line, record_now_s());
-}
 
 /* Whether its slurmd answers: one that does not keeps the whole job from starting. */
 static bool has_slurmd(const struct findings *findings, const char *node)
@@ -32,78 +24,28 @@ static bool has_slurmd(const struct findings *findings, const char *node)
     return false;
 }
 
-/* Nodes that a job of one partition asks, and of each why it did not answer. */
-struct query {
-    const struct cluster *cluster;
-    struct findings *findings;
-    char *const *program;
-    struct name_index places; /* in whys, by name */
-    char (*whys)[200];
-    const char *partition;
-    const struct hostlist *names;
-};
-
-/* Among the findings from first to before last. */
-static bool has_answered(const struct findings *findings, size_t first, size_t last,
-                         const char *node)
+/* The node's first among the findings from first to before last; NULL: it has none. */
+static const struct finding *finding_of(const struct findings *findings, size_t first, size_t last,
+                                        const char *node)
 {
     for (size_t i = first; i < last; i++)
         if (strcmp(findings->items[i].host, node) == 0)
-            return true;
-    return false;
+            return &findings->items[i];
+    return NULL;
 }
 
-static void why_set(struct query *query, const char *node, const char *why)
+static bool take_line(const char *node, const char *line, void *context)
 {
-    long place = name_index_find(&query->places, node);
-
-    if (place >= 0)
-        text_put(query->whys[place], sizeof *query->whys, "%s", why);
+    return doctor_take(context, node, line, record_now_s()) == 0;
 }
 
-static size_t group_query(size_t first, size_t count, bool is_last, void *context)
+static void take_silence(const char *node, const char *why, void *context)
 {
-    struct query *query = context;
-    size_t known = query->findings->count;
-    struct process_result result = {0};
-    struct node_lines lines = {0};
-    struct hostlist names = {0};
-    struct error err = {"no memory"};
-    bool is_any;
-    int rv = hostlist_append_all(&names, (const char *const *)query->names->names + first, count);
+    char found[DOCTOR_FOUND];
 
-    if (rv == 0)
-        rv = node_lines_begin(query->cluster, &names, take_line, query->findings, &lines);
-    if (rv == 0)
-        rv = step_run_on(&names, query->partition, STEP_WAIT_S, query->program,
-                         &(struct process){.deadline_s = STEP_DEADLINE_S,
-                                           .grace_s = STEP_GRACE_S,
-                                           .on_line = node_lines_read,
-                                           .context = &lines},
-                         &result, &err);
-    is_any = query->findings->count > known;
-    for (size_t i = 0; (is_any || is_last) && i < names.count; i++)
-        if (!has_answered(query->findings, known, query->findings->count, names.names[i]))
-            why_set(query, names.names[i],
-                    rv != 0                 ? err.text
-                    : *lines.complaint.text ? lines.complaint.text
-                                            : "no answer in time");
-    node_lines_end(&lines);
-    hostlist_clear(&names);
-    return is_any ? 0 : count;
-}
-
-static void partition_query(const struct cluster_partition *partition, const struct hostlist *names,
-                            void *context)
-{
-    struct query *query = context;
-
-    query->partition = partition ? partition->name : NULL;
-    query->names = names;
-    if (partition)
-        step_by_halves(names->count, group_query, query);
-    for (size_t i = 0; !partition && i < names->count; i++)
-        why_set(query, names->names[i], "it is in no partition that is up");
+    text_put(found, sizeof found, "a job on it reported nothing: %s",
+             *why ? why : "no answer in time");
+    doctor_add(context, node, "answer", VERDICT_UNKNOWN, found);
 }
 
 /* Has those that run jobs say what they find. */
@@ -112,39 +54,36 @@ static void nodes_query(const struct cluster *cluster, const struct cluster_node
 {
     struct hostlist names = {0};
     struct arguments program = {0};
-    struct query query = {.cluster = cluster, .findings = findings};
     size_t before = findings->count, told;
     int rv = 0;
 
+    step_muster(&program, "doctor", "--here", "--json", NULL);
     for (size_t i = 0; rv == 0 && i < count; i++)
         if (!nodes[i]->is_down && !nodes[i]->is_drained && !nodes[i]->is_absent &&
             !nodes[i]->is_full && has_slurmd(findings, nodes[i]->name))
             rv = hostlist_append(&names, nodes[i]->name);
-    step_muster(&program, "doctor", "--here", "--json", NULL);
-    query.program = program.argv;
-    query.whys = calloc(names.count + 1, sizeof *query.whys);
-    if (rv == 0 && query.whys && hostlist_index(&names, &query.places) == 0)
-        rv = plan_elsewhere(cluster, &names, partition_query, &query);
-    else
-        rv = -1;
+    if (rv == 0)
+        rv = node_query_run(&(struct node_query){.cluster = cluster,
+                                                 .program = program.argv,
+                                                 .deadline_s = STEP_DEADLINE_S,
+                                                 .take = take_line,
+                                                 .on_silence = take_silence,
+                                                 .context = findings},
+                            &names);
     told = findings->count;
     for (size_t i = 0; i < count; i++) {
-        long place = rv == 0 ? name_index_find(&query.places, nodes[i]->name) : -1;
-        bool is_told = has_answered(findings, before, told, nodes[i]->name);
-        char found[DOCTOR_FOUND];
+        const struct finding *answer = finding_of(findings, before, told, nodes[i]->name);
+        char found[DOCTOR_FOUND] = "a job ran and reported its findings";
 
-        snprintf(found, sizeof found, "node is %.30s, not queried", nodes[i]->state);
-        if (rv != 0)
+        if (answer && strcmp(answer->name, "answer") == 0)
+            continue; /* it was silent */
+        if (!answer && rv != 0)
             snprintf(found, sizeof found, "no memory");
-        if (place >= 0)
-            snprintf(found, sizeof found, "a job on it reported nothing: %s", query.whys[place]);
-        if (is_told)
-            snprintf(found, sizeof found, "a job ran and reported its findings");
-        doctor_add(findings, nodes[i]->name, "answer", is_told ? VERDICT_PASS : VERDICT_UNKNOWN,
+        else if (!answer)
+            snprintf(found, sizeof found, "node is %.30s, not queried", nodes[i]->state);
+        doctor_add(findings, nodes[i]->name, "answer", answer ? VERDICT_PASS : VERDICT_UNKNOWN,
                    found);
     }
-    name_index_clear(&query.places);
-    free(query.whys);
     arguments_clear(&program);
     hostlist_clear(&names);
 }
