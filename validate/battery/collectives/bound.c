@@ -286,7 +286,7 @@ static void run_case(struct check *check)
         run_ours(check, &call);
     else
         ours_run_mpi(check->comm, check->kind, check->in, check->out, check->count,
-                     check->type == ELEMENT_FP64 ? MPI_DOUBLE : MPI_FLOAT, check->root);
+                     check->type == ELEMENT_FP64 ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, check->root);
     hold_all(check);
     if (check->algorithm) /* MPI promises no more than the same on each rank by itself */
         compare_bits(check);

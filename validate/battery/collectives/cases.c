@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "validate/battery/collectives/ours.h"
 #include "validate/harness/pattern.h"
 
-static MPI_Datatype bench_type(enum value_type type)
+MPI_Datatype bench_type(enum value_type type)
 {
     const MPI_Datatype types[TYPE_OF_MPI] = {MPI_INT8_T,  MPI_UINT8_T,  MPI_INT16_T, MPI_UINT16_T,
                                              MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T,
@@ -18,7 +19,7 @@ static MPI_Datatype bench_type(enum value_type type)
     return types[type];
 }
 
-static MPI_Op bench_op(enum value_op op)
+MPI_Op bench_op(enum value_op op)
 {
     const MPI_Op ops[OP_COUNT] = {MPI_SUM, MPI_MIN,  MPI_MAX,  MPI_PROD, MPI_BAND,
                                   MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR};
@@ -203,31 +204,6 @@ static void run_barrier(struct bench *bench)
     MPI_Barrier(bench->comm->mpi);
 }
 
-static void run_bcast(struct bench *bench)
-{
-    const struct comm *comm = bench->comm;
-
-    bench->kind = EVIDENCE_SHARED;
-    if (comm->rank == bench->root)
-        bench_fill_moved(bench, bench->receive, bench->root, 0, bench->count);
-    MPI_Bcast(bench->receive, bench->count, bench_type(bench->type), bench->root, comm->mpi);
-    bench_check_moved(bench, bench->receive, bench->root, 0, bench->count);
-}
-
-static void run_allgather(struct bench *bench)
-{
-    const struct comm *comm = bench->comm;
-    MPI_Datatype type = bench_type(bench->type);
-    size_t count = (size_t)bench->count;
-    char *own = at(bench, bench->receive, (size_t)comm->rank * count);
-
-    bench->kind = EVIDENCE_SHARED;
-    bench_fill_moved(bench, bench->in_place ? own : bench->send, comm->rank, 0, bench->count);
-    MPI_Allgather(bench->in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
-                  bench->count, type, comm->mpi);
-    bench_check_blocks(bench, bench->receive, 0);
-}
-
 static void run_allgatherv(struct bench *bench)
 {
     const struct comm *comm = bench->comm;
@@ -295,18 +271,6 @@ static void run_scatter(struct bench *bench)
     bench_check_moved(bench, own, bench->root, comm->rank, bench->count);
 }
 
-static void run_alltoall(struct bench *bench)
-{
-    const struct comm *comm = bench->comm;
-    MPI_Datatype type = bench_type(bench->type);
-
-    bench->kind = EVIDENCE_PERSONAL;
-    bench_fill_blocks(bench, bench->in_place ? bench->receive : bench->send, comm->rank);
-    MPI_Alltoall(bench->in_place ? MPI_IN_PLACE : bench->send, bench->count, type, bench->receive,
-                 bench->count, type, comm->mpi);
-    bench_check_blocks(bench, bench->receive, comm->rank);
-}
-
 /* Each rank sends the block of rank `to` with count + to % 3 elements. */
 static void run_alltoallv(struct bench *bench)
 {
@@ -329,11 +293,11 @@ static void run_alltoallv(struct bench *bench)
                           comm->rank, mine);
 }
 
-/* All ranks have a result of the first so many ranks. */
-static void run_sums(struct bench *bench, enum evidence_kind kind, int places,
-                     int (*sum)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm))
+/* Each rank has a result of the first so many ranks. */
+static void run_prefix(struct bench *bench, int places,
+                       int (*sum)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm))
 {
-    bench->kind = kind;
+    bench->kind = EVIDENCE_PREFIX;
     bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
     sum(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
         bench_type(bench->type), bench_op(bench->op), bench->comm->mpi);
@@ -341,45 +305,14 @@ static void run_sums(struct bench *bench, enum evidence_kind kind, int places,
         bench_check_reduced(bench, bench->receive, 0, bench->count, places);
 }
 
-static void run_allreduce(struct bench *bench)
-{
-    run_sums(bench, EVIDENCE_SHARED, bench->comm->size, MPI_Allreduce);
-}
-
 static void run_scan(struct bench *bench)
 {
-    run_sums(bench, EVIDENCE_PREFIX, bench->comm->rank + 1, MPI_Scan);
+    run_prefix(bench, bench->comm->rank + 1, MPI_Scan);
 }
 
 static void run_exscan(struct bench *bench)
 {
-    run_sums(bench, EVIDENCE_PREFIX, bench->comm->rank, MPI_Exscan);
-}
-
-static void run_reduce(struct bench *bench)
-{
-    const struct comm *comm = bench->comm;
-    bool is_root = comm->rank == bench->root, in_place = bench->in_place && is_root;
-
-    bench->kind = EVIDENCE_PERSONAL;
-    bench_fill_contribution(bench, in_place ? bench->receive : bench->send, bench->count);
-    MPI_Reduce(in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
-               bench_type(bench->type), bench_op(bench->op), bench->root, comm->mpi);
-    if (is_root)
-        bench_check_reduced(bench, bench->receive, 0, bench->count, comm->size);
-}
-
-static void run_reduce_scatter_block(struct bench *bench)
-{
-    const struct comm *comm = bench->comm;
-    char *out = bench->in_place ? bench->receive : bench->send;
-
-    bench->kind = EVIDENCE_PERSONAL;
-    bench_fill_contribution(bench, out, bench->count * comm->size);
-    MPI_Reduce_scatter_block(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive,
-                             bench->count, bench_type(bench->type), bench_op(bench->op), comm->mpi);
-    bench_check_reduced(bench, bench->receive, (size_t)comm->rank * (size_t)bench->count,
-                        bench->count, comm->size);
+    run_prefix(bench, bench->comm->rank, MPI_Exscan);
 }
 
 static void run_reduce_scatter(struct bench *bench)
@@ -437,30 +370,31 @@ static void run_nonblocking(struct bench *bench)
     bench_check_blocks(bench, in[3], comm->rank);
 }
 
+#define KIND(kind) ours_run, NULL, COLLECTIVE_##kind
 struct routine routines[ROUTINES] = {
-    {"barrier", false, false, false, run_barrier, NULL},
-    {"bcast", false, false, false, run_bcast, NULL},
-    {"allgather", false, true, true, run_allgather, NULL},
-    {"allgatherv", false, true, true, run_allgatherv, NULL},
-    {"gather", false, true, true, run_gather, NULL},
-    {"gatherv", false, true, false, run_gatherv, NULL},
-    {"scatter", false, true, true, run_scatter, NULL},
-    {"alltoall", false, true, true, run_alltoall, NULL},
-    {"alltoallv", false, true, false, run_alltoallv, NULL},
-    {"allreduce", true, false, true, run_allreduce, NULL},
-    {"reduce", true, false, true, run_reduce, NULL},
-    {"reduce_scatter_block", true, true, true, run_reduce_scatter_block, NULL},
-    {"reduce_scatter", true, true, false, run_reduce_scatter, NULL},
-    {"scan", true, false, true, run_scan, NULL},
-    {"exscan", true, false, true, run_exscan, NULL},
-    {"nonblocking", true, true, false, run_nonblocking, NULL},
-    {NULL, false, false, false, NULL, NULL},
+    {"barrier", false, false, false, run_barrier},
+    {"bcast", false, false, false, KIND(BROADCAST)},
+    {"allgather", false, true, true, KIND(ALL_GATHER)},
+    {"allgatherv", false, true, true, run_allgatherv},
+    {"gather", false, true, true, run_gather},
+    {"gatherv", false, true, false, run_gatherv},
+    {"scatter", false, true, true, run_scatter},
+    {"alltoall", false, true, true, KIND(ALL_TO_ALL)},
+    {"alltoallv", false, true, false, run_alltoallv},
+    {"allreduce", true, false, true, KIND(ALLREDUCE)},
+    {"reduce", true, false, true, KIND(REDUCE)},
+    {"reduce_scatter_block", true, true, true, KIND(REDUCE_SCATTER)},
+    {"reduce_scatter", true, true, false, run_reduce_scatter},
+    {"scan", true, false, true, run_scan},
+    {"exscan", true, false, true, run_exscan},
+    {"nonblocking", true, true, false, run_nonblocking},
+    {NULL},
 };
 
 void bench_run(struct bench *bench, const struct routine *collective)
 {
     bench->seed = (uint64_t)bench->case_number + 1;
-    bench->algorithm = collective->algorithm;
+    bench->routine = collective;
     bench->was_left_out = false;
     watch_waits_for(-1);
     collective->run(bench);

@@ -2,6 +2,7 @@
 #ifndef MUSTER_CASES_H
 #define MUSTER_CASES_H
 
+#include "collectives/plan/plan.h"
 #include "validate/battery/collectives/evidence.h"
 #include "validate/harness/program.h"
 #include "validate/battery/collectives/values.h"
@@ -26,8 +27,8 @@ struct bench {
     int count; /* elements of a block */
     int root;
     bool in_place;
-    const struct algorithm *algorithm; /* of the routine */
-    bool was_left_out;                 /* the algorithm does not do the case that was run last */
+    const struct routine *routine;
+    bool was_left_out; /* its algorithm does not do the case that was run last */
 
     int case_number;      /* counts up, the same on all ranks */
     uint64_t seed;        /* of the data of this case */
@@ -52,6 +53,7 @@ struct routine {
     bool has_in_place;
     void (*run)(struct bench *bench);
     const struct algorithm *algorithm; /* NULL: MPI's own */
+    enum collective_kind kind;         /* of ours_run() */
 };
 
 enum { ROUTINES = 64 };
@@ -64,6 +66,9 @@ void bench_close(struct bench *bench);
 
 /* Runs one case; evidence of what was wrong is added. */
 void bench_run(struct bench *bench, const struct routine *collective);
+
+MPI_Datatype bench_type(enum value_type type);
+MPI_Op bench_op(enum value_op op);
 
 /* For routines. What rank `from` of the communicator sends to `to`, or contributes to a reduction,
  * is put into a block; a block that came is held against it and evidence kept of the first

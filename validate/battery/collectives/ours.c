@@ -117,9 +117,9 @@ static void check_guard(struct bench *bench, const char *end, int blocks)
         }
 }
 
-static void run_ours(struct bench *bench)
+void ours_run(struct bench *bench)
 {
-    enum collective_kind kind = bench->algorithm->kind;
+    enum collective_kind kind = bench->routine->kind;
     bool in_place =
         bench->in_place && (kind != COLLECTIVE_REDUCE || bench->comm->rank == bench->root);
     char *in = in_place ? bench->receive : bench->send;
@@ -132,7 +132,7 @@ static void run_ours(struct bench *bench)
                                    .out = bench->receive,
                                    .count = (size_t)bench->count,
                                    .root = bench->root,
-                                   .algorithm = bench->algorithm,
+                                   .algorithm = bench->routine->algorithm,
                                    .wire = types[bench->type].wire};
     struct error err;
 
@@ -143,12 +143,15 @@ static void run_ours(struct bench *bench)
     memset(bench->receive, POISON, (size_t)(end - bench->receive));
     memset(end, GUARD, GUARD_BYTES);
     fill(bench, kind, in);
-    if (!collective_algorithm(bench->comm->ours, &call, NULL, NULL)) {
+    if (!call.algorithm) {
+        ours_run_mpi(bench->comm, kind, in_place ? MPI_IN_PLACE : in, bench->receive, bench->count,
+                     bench_type(bench->type), bench_op(bench->op), bench->root);
+    } else if (!collective_algorithm(bench->comm->ours, &call, NULL, NULL)) {
         bench->was_left_out = true; /* on all ranks */
         return;
-    }
-    if (collective_run(bench->comm->ours, &call, &err) < 0)
+    } else if (collective_run(bench->comm->ours, &call, &err) < 0) {
         watch_fault("%s", err.text);
+    }
     check_kind(bench, kind);
     if (kind != COLLECTIVE_REDUCE || bench->comm->rank == bench->root)
         check_guard(bench, end, blocks);
@@ -168,8 +171,9 @@ void ours_add(void)
                                            collective_kind_reduces(a->kind),
                                            collective_kind_has_blocks(a->kind),
                                            a->kind != COLLECTIVE_BROADCAST,
-                                           run_ours,
-                                           a};
+                                           ours_run,
+                                           a,
+                                           a->kind};
     }
 }
 

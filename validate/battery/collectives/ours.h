@@ -14,9 +14,12 @@ void ours_add(void);
 void ours_open(struct comm *comm);
 void ours_close(struct comm *comm);
 
-/* MPI's own of that kind: sums, or the type's elements moved; count: of a block. */
+/* A routine: a collective of its kind, by its algorithm or MPI's own. */
+void ours_run(struct bench *bench);
+
+/* MPI's own of that kind; count: of a block. */
 void ours_run_mpi(const struct comm *comm, enum collective_kind kind, const void *in, void *out,
-                  int count, MPI_Datatype type, int root);
+                  int count, MPI_Datatype type, MPI_Op op, int root);
 
 /* Every kind of collective at a few sizes, MPI's and each algorithm of ours: the bus bandwidth, the
  * median over iterations of the slowest rank, for about seconds each. For information. wire: how

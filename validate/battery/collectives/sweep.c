@@ -31,20 +31,20 @@ struct sweep {
 };
 
 void ours_run_mpi(const struct comm *comm, enum collective_kind kind, const void *in, void *out,
-                  int count, MPI_Datatype type, int root)
+                  int count, MPI_Datatype type, MPI_Op op, int root)
 {
     switch (kind) {
     case COLLECTIVE_ALLREDUCE:
-        MPI_Allreduce(in, out, count, type, MPI_SUM, comm->mpi);
+        MPI_Allreduce(in, out, count, type, op, comm->mpi);
         break;
     case COLLECTIVE_REDUCE:
-        MPI_Reduce(in, out, count, type, MPI_SUM, root, comm->mpi);
+        MPI_Reduce(in, out, count, type, op, root, comm->mpi);
         break;
     case COLLECTIVE_BROADCAST:
         MPI_Bcast(out, count, type, root, comm->mpi);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
-        MPI_Reduce_scatter_block(in, out, count, type, MPI_SUM, comm->mpi);
+        MPI_Reduce_scatter_block(in, out, count, type, op, comm->mpi);
         break;
     case COLLECTIVE_ALL_GATHER:
         MPI_Allgather(in, count, type, out, count, type, comm->mpi);
@@ -79,7 +79,7 @@ static double run_once(const void *context)
     start = MPI_Wtime();
     if (!sweep->algorithm)
         ours_run_mpi(sweep->comm, sweep->kind, sweep->in, sweep->out, (int)sweep->amount.block,
-                     MPI_FLOAT, 0);
+                     MPI_FLOAT, MPI_SUM, 0);
     else if (collective_run(sweep->comm->ours, &call, &err) < 0)
         watch_fault("%s", err.text);
     return MPI_Wtime() - start;
