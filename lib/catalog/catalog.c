@@ -71,9 +71,6 @@ const struct catalog_test *catalog_test(const char *name)
     for (size_t i = 0; i < CATALOG_TESTS; i++)
         if (strcmp(catalog_tests[i].name, name) == 0)
             return &catalog_tests[i];
-    /* its name in records of older versions */
-    if (strcmp(name, "preflight.claims") == 0)
-        return &catalog_tests[TEST_PREFLIGHT_SUSPECTS];
     return NULL;
 }
 

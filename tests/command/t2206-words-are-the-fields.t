@@ -54,7 +54,6 @@ stays='
 collectives/codec/ crowded a cell of a table with more symbols than it has room for
 tests/unit/collectives/codec.c crowded the same
 tests/rdma/ neighbour a command of iproute2
-validate/command/topology/ neighbour an option of older versions
 '
 
 sources() {

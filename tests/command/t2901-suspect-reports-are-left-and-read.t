@@ -39,6 +39,4 @@ text=$(suspects word)
 is "$?" 2 'so is a word'
 text=$("$muster" suspects -d /dev/null -n n1 2>&1)
 is "$? $text" '1 muster suspects: n1: /dev/null: Not a directory' 'what is no directory is named'
-is "$("$muster" claim -d "$dir" -n n1 2>&1 >/dev/null)" 'muster: command claim is now suspects' 'its older name works'
-is "$("$muster" claim -d "$dir" -n n1 2>/dev/null | cut -d: -f1)" n1 '... and does the same'
 done_testing

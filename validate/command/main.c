@@ -60,10 +60,6 @@ static void print_help(FILE *stream)
 
 static const struct command *find_command(const char *name)
 {
-    if (strcmp(name, "claim") == 0) { /* its name in older versions */
-        name = "suspects";
-        fputs("muster: command claim is now suspects\n", stderr);
-    }
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
             return &commands[i];

@@ -170,16 +170,6 @@ static void take_verdict(struct survey_node *node, const struct record *record)
     }
 }
 
-/* A conclusion without a code, as records of version 1 have it, rests on the first record about the
- * node that is as bad. */
-static void take_code(struct survey_node *node, const struct record *record)
-{
-    if (node->code == FAULT_NONE && record->verdict == node->verdict &&
-        record->verdict > VERDICT_PASS && !catalog_is_test(record->test, TEST_CERTIFY) &&
-        (!record->peer || !*record->peer))
-        take_fault(node, record, record_code(record));
-}
-
 static void take_facts(struct survey *survey, struct survey_node *node, const struct record *record)
 {
     if (catalog_is_suite(record->suite, SUITE_CERTIFY) &&
@@ -263,12 +253,6 @@ int survey_build(const struct records *records, const char *run, struct survey *
             take_verdict(&survey->nodes[node], record);
             take_facts(survey, &survey->nodes[node], record);
         }
-    }
-    for (size_t i = 0; i < survey->count; i++) {
-        long node = survey_node(survey, survey->items[i]->node);
-
-        if (node >= 0)
-            take_code(&survey->nodes[node], survey->items[i]);
     }
     for (size_t i = 0; i < survey->node_count; i++)
         node_end(&survey->nodes[i]);

@@ -88,7 +88,6 @@ static const struct option_row rows[] = {
     OPTION('j', "json", NULL, "print records as JSON lines, without the management interface", FLAG,
            OPTION_FIELD(struct node_options, as_json)),
     OPTION('\0', "neighbors", NULL, NULL, FLAG, OPTION_FIELD(struct node_options, is_named)),
-    OPTION_OLD("neighbours", "neighbors"),
     OPTION_END,
 };
 static const struct option_set set = {

@@ -346,7 +346,7 @@ int command_topology(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--fabric") == 0)
             return command_topology_fabric(argc, argv);
-        if (strcmp(argv[i], "--neighbors") == 0 || strcmp(argv[i], "--neighbours") == 0)
+        if (strcmp(argv[i], "--neighbors") == 0)
             return command_topology_neighbors(argc, argv);
     }
     status = command_options(&set, argc, argv, &options);

@@ -65,8 +65,6 @@ static void defaults(void)
            "a failure has its test's code");
     is_int(catalog_default_code("no.such", VERDICT_FAIL), FAULT_TEST_FAILED,
            "of an unknown test, that of any test");
-    is_int(catalog_default_code("preflight.claims", VERDICT_WARN), FAULT_NODE_REPORTED,
-           "a test by its older name has its code");
     is_int(catalog_default_code(NULL, VERDICT_WARN), FAULT_TEST_FAILED, "... or of none");
     is_int(catalog_default_code("host.munge", VERDICT_UNKNOWN), FAULT_NOT_MEASURED,
            "what could not be told was not measured");

@@ -100,7 +100,7 @@ static const char *const run[] = {
     "'node':'n1', 'value':1795794800, 'unit':'s'}",
     "{'run':'r', 'time':14, 'suite':'certify', 'test':'certify', 'node':'n1', 'verdict':'pass'}",
     "{'run':'r', 'time':14, 'suite':'certify', 'test':'certify', 'node':'n2', 'part':'eth1', "
-    "'verdict':'fail', 'message':'eth1 50 of 200 Mb/s'}",
+    "'verdict':'fail', 'code':'rail_fault', 'message':'eth1 50 of 200 Mb/s'}",
     "{'run':'r', 'time':15, 'suite':'certify', 'test':'stage', 'metric':'stage_seconds', "
     "'part':'links', 'value':2.25, 'unit':'s'}",
     "{'run':'r', 'time':15, 'suite':'certify', 'test':'stage', 'metric':'nodes_tested', "
@@ -124,8 +124,7 @@ static void order(void)
     is_str(survey.nodes[2].name, "n10", "n10 comes after n2");
     is_int(survey.nodes[1].verdict, VERDICT_FAIL, "a node's verdict is certify's conclusion");
     is_str(survey.nodes[1].message, "eth1 50 of 200 Mb/s", "... with its message");
-    is_int(survey.nodes[1].code, FAULT_RAIL_FAULT,
-           "... without a code, as of an older muster, that of the test it rests on");
+    is_int(survey.nodes[1].code, FAULT_RAIL_FAULT, "... and its code");
     ok(survey.nodes[0].is_certified && !survey.nodes[1].is_certified, "who got a certificate");
     is_near(survey.nodes[0].expires, 1795794800, 0, "until when");
     is_int(survey.nodes[2].verdict, VERDICT_NONE, "who was not judged has no verdict");
