@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/record.h"
+#include "lib/base/text.h"
 #include "validate/command/command.h"
 #include "validate/report/table.h"
 
@@ -24,8 +25,8 @@ static void add_states(struct table *table, const struct watch *watch,
                        const struct watch_sample *sample)
 {
     static const char states[] = "RSDTtZX";
-    size_t kinds = 0, counts[sizeof states] = {0}, length = 0;
-    char text[160] = "-", number[24] = "";
+    size_t kinds = 0, counts[sizeof states] = {0};
+    char text[160] = "", number[24] = "";
 
     for (size_t k = 0; k < sample->rank_count; k++) {
         const char *at = strchr(states, sample->ranks[k].state);
@@ -38,17 +39,16 @@ static void add_states(struct table *table, const struct watch *watch,
             continue;
         if (kinds > 1)
             snprintf(number, sizeof number, "%zu", counts[i]);
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s%c",
-                                   length > 0 ? " " : "", number, states[i]);
+        text_join(text, sizeof text, " ", "%s%c", number, states[i]);
     }
-    table_cells(table, "%s", text);
+    table_cells(table, "%s", *text ? text : "-");
 }
 
 static void add_node(struct table *table, const struct watch *watch, const struct watch_node *node)
 {
     const struct watch_sample *sample = watch_newest(node);
     double cpu = 0, queued = 0;
-    size_t ranks = 0, length = 0;
+    size_t ranks = 0;
     char rails[4096] = "";
 
     if (!sample) {
@@ -62,14 +62,13 @@ static void add_node(struct table *table, const struct watch *watch, const struc
         cpu += watch_cpu_share(node, &sample->ranks[k]);
         queued += watch_queued_share(node, &sample->ranks[k]);
     }
-    for (size_t i = 0; i < sample->rail_count && length < sizeof rails; i++) {
+    for (size_t i = 0; i < sample->rail_count; i++) {
         double mbps = watch_rail_mbps(node, &sample->rails[i]);
         char text[32] = "-";
 
         if (!isnan(mbps))
             snprintf(text, sizeof text, "%.*f", mbps < 10 ? 1 : 0, mbps);
-        length += (size_t)snprintf(rails + length, sizeof rails - length, "%s%s %s",
-                                   i > 0 ? "  " : "", sample->rails[i].name, text);
+        text_join(rails, sizeof rails, "  ", "%s %s", sample->rails[i].name, text);
     }
     table_cells(table, "%s\t%zu", node->name, ranks);
     add_states(table, watch, sample);

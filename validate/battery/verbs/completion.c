@@ -5,7 +5,8 @@
 
 #include <infiniband/verbs.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "lib/base/text.h"
 
 /* What is said of each status: %P is the peer's port with its node, %p the own one. */
 static const struct meaning {
@@ -47,48 +48,30 @@ static const struct meaning {
     {IBV_WC_GENERAL_ERR, "%p failed without a reason; check the kernel log for its device"},
 };
 
-static size_t put(char *text, size_t size, size_t length, const char *format, const char *word)
-{
-    int added;
-
-    if (length >= size)
-        return length;
-    added = snprintf(text + length, size - length, format, word);
-    return added < 0 ? length : length + (size_t)added;
-}
-
 static void fill_in(const char *sentence, const struct completion_place *place, char *text,
-                    size_t size, size_t length)
+                    size_t size)
 {
     for (; *sentence; sentence++) {
-        char letter[2] = {*sentence, '\0'};
-
         if (*sentence != '%') {
-            length = put(text, size, length, "%s", letter);
+            text_join(text, size, "", "%c", *sentence);
             continue;
         }
-        if (*++sentence == 'p') {
-            length = put(text, size, length, "%s", place->port);
-            continue;
-        }
-        length = put(text, size, length, "%s", place->peer_port);
-        if (place->peer && *place->peer)
-            length = put(text, size, length, " of %s", place->peer);
+        sentence++;
+        text_join(text, size, "", "%s", *sentence == 'p' ? place->port : place->peer_port);
+        if (*sentence == 'P' && place->peer && *place->peer)
+            text_join(text, size, "", " of %s", place->peer);
     }
 }
 
 void completion_explain(int status, uint32_t vendor, const struct completion_place *place,
                         char *text, size_t size)
 {
-    size_t length;
-
     snprintf(text, size, "%s: ", verb_name(place->verb));
-    length = strlen(text);
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if ((int)meanings[i].status == status) {
-            fill_in(meanings[i].sentence, place, text, size, length);
+            fill_in(meanings[i].sentence, place, text, size);
             return;
         }
-    snprintf(text + length, size - length, "%s ended with libibverbs status %d (vendor error 0x%x)",
-             place->port, status, (unsigned)vendor);
+    text_join(text, size, "", "%s ended with libibverbs status %d (vendor error 0x%x)", place->port,
+              status, (unsigned)vendor);
 }

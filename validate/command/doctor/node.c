@@ -378,15 +378,12 @@ static enum verdict look_timer(const struct doctor_site *site, char found[DOCTOR
 static void take_type(const char *line, bool is_error, void *context)
 {
     char *found = context, *word, *rest, text[200];
-    size_t length = strlen(found);
 
     (void)is_error; /* srun of 22.05 tells the list as errors */
     snprintf(text, sizeof text, "%s", line);
     for (word = strtok_r(text, " \t:,", &rest); word; word = strtok_r(NULL, " \t:,", &rest))
         if (strncmp(word, "pm", 2) == 0 || strcmp(word, "cray_shasta") == 0)
-            length +=
-                (size_t)snprintf(found + length, length < DOCTOR_FOUND ? DOCTOR_FOUND - length : 0,
-                                 "%s%s", length ? " " : "", word);
+            text_join(found, DOCTOR_FOUND, " ", "%s", word);
 }
 
 static enum verdict look_mpi(const struct doctor_site *site, char found[DOCTOR_FOUND])

@@ -11,6 +11,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/statistics.h"
+#include "lib/base/text.h"
 
 /* The series that is being gathered. */
 struct gathering {
@@ -158,20 +159,18 @@ void series_picture(const struct series *series, bool has_utf8, size_t most, cha
                     size_t size)
 {
     static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    size_t begin = series->count > most ? series->count - most : 0, length = 0;
+    size_t begin = series->count > most ? series->count - most : 0;
     double greatest = 0;
 
     *text = '\0';
     for (size_t i = begin; i < series->count; i++)
         greatest = fmax(greatest, series->points[i].value);
-    for (size_t i = begin; i < series->count && length + 4 < size; i++) {
+    for (size_t i = begin; i < series->count && strlen(text) + 4 < size; i++) {
         double share = greatest > 0 ? fmax(series->points[i].value, 0) / greatest : 0;
 
         if (has_utf8)
-            length += (size_t)snprintf(text + length, size - length, "%s",
-                                       blocks[(int)fmin(7, floor(share * 8))]);
+            text_join(text, size, "", "%s", blocks[(int)fmin(7, floor(share * 8))]);
         else
-            length += (size_t)snprintf(text + length, size - length, "%d",
-                                       (int)fmin(9, floor(share * 10)));
+            text_join(text, size, "", "%d", (int)fmin(9, floor(share * 10)));
     }
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/base/text.h"
 #include "lib/conf/conf.h"
 #include "lib/netif/netif_apply.h"
 #include "validate/command/command.h"
@@ -150,16 +151,14 @@ static void show_line(struct show *show, const struct netif_machine *machine,
 /* As many of the jobs as there is room for, and how many more. */
 static void holders_text(const struct netif_entry *entry, char *text, size_t size)
 {
-    size_t length = (size_t)snprintf(text, size, "held by job%s", entry->job_count > 1 ? "s" : "");
-
+    snprintf(text, size, "held by job%s", entry->job_count > 1 ? "s" : "");
     for (size_t i = 0; i < entry->job_count; i++) {
-        if (length + 48 > size) {
-            snprintf(text + length, size - length, " and %zu more", entry->job_count - i);
+        if (strlen(text) + 48 > size) {
+            text_join(text, size, " ", "and %zu more", entry->job_count - i);
             return;
         }
-        length += (size_t)snprintf(text + length, size - length,
-                                   entry->jobs[i] ? "%s %u" : "%s 0 (--apply)", i ? "," : "",
-                                   (unsigned)entry->jobs[i]);
+        text_join(text, size, i ? ", " : " ", "%u%s", (unsigned)entry->jobs[i],
+                  entry->jobs[i] ? "" : " (--apply)");
     }
 }
 

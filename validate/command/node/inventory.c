@@ -75,12 +75,10 @@ static const char *nic_role(const struct nic *nic, const struct fabric *fabric)
 
 static const char *addresses_text(const struct nic *nic, char *text, size_t size)
 {
-    size_t length = 0;
-
-    for (size_t i = 0; i < nic->address_count && length < size; i++)
-        length +=
-            (size_t)snprintf(text + length, size - length, "%s%s", i ? " " : "", nic->addresses[i]);
-    return length ? text : "-";
+    *text = '\0';
+    for (size_t i = 0; i < nic->address_count; i++)
+        text_join(text, size, " ", "%s", nic->addresses[i]);
+    return text_or_dash(text);
 }
 
 static void print_nics(const struct inventory *inventory, const struct fabric *fabric)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/regular_file.h"
+#include "lib/base/text.h"
 #include "lib/slurm/own_name.h"
 #include "validate/command/plugstack.h"
 
@@ -201,7 +202,6 @@ static int health_propose(const char *root, const struct slurm_lines *slurm,
     static const char *const others[][2] = {{"HealthCheckInterval", "300"},
                                             {"HealthCheckNodeState", "ANY,CYCLE"}};
     char program[512], value[64], lines[1024], note[1200];
-    int length;
 
     if (slurm_lines_value(slurm, "HealthCheckProgram", program, sizeof program)) {
         if (strcmp(program, health_check) == 0)
@@ -215,11 +215,10 @@ static int health_propose(const char *root, const struct slurm_lines *slurm,
         return hostlist_append(
             notes,
             "slurm.conf comes from slurmctld: run muster setup on its host for the health check");
-    length = snprintf(lines, sizeof lines, "HealthCheckProgram=%s\n", health_check);
+    snprintf(lines, sizeof lines, "HealthCheckProgram=%s\n", health_check);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (!slurm_lines_value(slurm, others[i][0], value, sizeof value))
-            length += snprintf(lines + length, sizeof lines - (size_t)length, "%s=%s\n",
-                               others[i][0], others[i][1]);
+            text_join(lines, sizeof lines, "", "%s=%s\n", others[i][0], others[i][1]);
     if (interval_note(slurm, true, notes, err) != 0)
         return -1;
     return lines_add(root, slurm->files[0], lines, NULL, files, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/fabric/affinity.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/text.h"
 #include "validate/command/command.h"
 #include "validate/command/topology/fabric.h"
 #include "validate/report/table.h"
@@ -140,14 +141,13 @@ static void print_devices(const struct view *view)
 static size_t find_rails(const struct view *view, size_t gpu, char *text, size_t size,
                          enum affinity_level *level)
 {
-    size_t length = 0, count = 0;
+    size_t count = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < view->node_view.fabric.rail_count && length < size; i++) {
+    for (size_t i = 0; i < view->node_view.fabric.rail_count; i++) {
         if (!view->affinity.serves[gpu][i])
             continue;
-        length += (size_t)snprintf(text + length, size - length, "%s%s", length ? " " : "",
-                                   view->node_view.fabric.rails[i].name);
+        text_join(text, size, " ", "%s", view->node_view.fabric.rails[i].name);
         *level = view->affinity.level[gpu][i];
         count++;
     }
@@ -156,13 +156,13 @@ static size_t find_rails(const struct view *view, size_t gpu, char *text, size_t
 
 static size_t find_gpus(const struct view *view, size_t rail, char *text, size_t size)
 {
-    size_t length = 0, count = 0;
+    size_t count = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < view->node_view.inventory->gpu_count && length < size; i++) {
+    for (size_t i = 0; i < view->node_view.inventory->gpu_count; i++) {
         if (!view->affinity.serves[i][rail])
             continue;
-        length += (size_t)snprintf(text + length, size - length, "%sGPU%zu", length ? " " : "", i);
+        text_join(text, size, " ", "GPU%zu", i);
         count++;
     }
     return count;
