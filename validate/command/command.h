@@ -85,6 +85,10 @@ int command_usage_error(const char *name);
 /* The same after a line that says what is wrong with the options or words. */
 int command_misuse(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Prints a line that says what failed. Returns the exit status. */
+int command_failed(int status, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Options of the sub-commands that only read a node. */
 struct node_options {
     const char *root, *config; /* NULL: not given */

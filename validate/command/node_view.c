@@ -12,14 +12,10 @@ int command_conf(const char *name, const char *path, struct conf *conf)
     struct error err;
     int result = conf_read(named && named[0] ? named : NULL, conf, &err);
 
-    if (result < 0) {
-        fprintf(stderr, "%s: %s\n", name, err.text);
-        return COMMAND_USAGE;
-    }
-    if (result == 1 && named && named[0]) {
-        fprintf(stderr, "%s: %s: no such file\n", name, named);
-        return COMMAND_USAGE;
-    }
+    if (result < 0)
+        return command_failed(COMMAND_USAGE, name, "%s", err.text);
+    if (result == 1 && named && named[0])
+        return command_failed(COMMAND_USAGE, name, "%s: no such file", named);
     return COMMAND_PASS;
 }
 
@@ -47,10 +43,8 @@ int command_node_open(const char *name, const char *root, const char *config,
     if (status != COMMAND_PASS)
         return status;
     node_view->inventory = inventory_read(node_view->root, &err);
-    if (!node_view->inventory) {
-        fprintf(stderr, "%s: %s\n", name, err.text);
-        return COMMAND_UNKNOWN;
-    }
+    if (!node_view->inventory)
+        return command_failed(COMMAND_UNKNOWN, name, "%s", err.text);
     fabric_choose(node_view->inventory, &node_view->conf, &node_view->fabric);
     return COMMAND_PASS;
 }

@@ -117,10 +117,8 @@ static int run(const struct node_options *options, const struct node_view *node_
                             .context = &facts,
                             .test = "host.config"};
 
-    if (hints_read(&node_view->conf, &reference, &err) != 0) {
-        fprintf(stderr, "muster reference: %s\n", err.text);
-        return COMMAND_USAGE;
-    }
+    if (hints_read(&node_view->conf, &reference, &err) != 0)
+        return command_failed(COMMAND_USAGE, "muster reference", "%s", err.text);
     check_config(&checks);
     print_lines(options, &reference, &facts, node);
     records_clear(&facts);

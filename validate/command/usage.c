@@ -24,14 +24,29 @@ int command_usage_error(const char *name)
     return COMMAND_USAGE;
 }
 
+static void print_line(const char *name, const char *format, va_list values)
+{
+    fprintf(stderr, "%s: ", name);
+    vfprintf(stderr, format, values);
+    fputc('\n', stderr);
+}
+
 int command_misuse(const char *name, const char *format, ...)
 {
     va_list values;
 
-    fprintf(stderr, "%s: ", name);
     va_start(values, format);
-    vfprintf(stderr, format, values);
+    print_line(name, format, values);
     va_end(values);
-    fputc('\n', stderr);
     return command_usage_error(name);
+}
+
+int command_failed(int status, const char *name, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    print_line(name, format, values);
+    va_end(values);
+    return status;
 }

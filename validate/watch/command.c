@@ -379,9 +379,7 @@ int command_watch(int argc, char **argv)
         isatty(STDOUT_FILENO) && !options.as_json && !options.is_once && !options.until_hang;
     watching.has_colour = table_has_colour(stdout);
     signals_catch(on_signal, 0);
-    if (job_watch(&watching, &err) != 0) {
-        fprintf(stderr, "%s: %s\n", set.name, err.text);
-        return COMMAND_UNKNOWN;
-    }
+    if (job_watch(&watching, &err) != 0)
+        return command_failed(COMMAND_UNKNOWN, set.name, "%s", err.text);
     return status_of(watching.verdict.verdict);
 }

@@ -41,22 +41,16 @@ int certificate_place_read(const struct certificate_options *options,
     if (status != COMMAND_PASS)
         return status;
     seal_use_socket(place->conf.munge_socket);
-    if (options->file && strlen(options->file) >= sizeof place->path) {
-        fprintf(stderr, "%s: path of --file too long\n", options->name);
-        return COMMAND_USAGE;
-    }
+    if (options->file && strlen(options->file) >= sizeof place->path)
+        return command_failed(COMMAND_USAGE, options->name, "path of --file too long");
     snprintf(place->path, sizeof place->path, "%s",
              options->file ? options->file : place->conf.certificate_path);
     place->inventory = inventory_read("", &err);
-    if (!place->inventory) {
-        fprintf(stderr, "%s: %s\n", options->name, err.text);
-        return COMMAND_UNKNOWN;
-    }
+    if (!place->inventory)
+        return command_failed(COMMAND_UNKNOWN, options->name, "%s", err.text);
     place->fingerprint = fingerprint_node(place->inventory, &place->conf);
-    if (!place->fingerprint) {
-        fprintf(stderr, "%s: out of memory\n", options->name);
-        return COMMAND_UNKNOWN;
-    }
+    if (!place->fingerprint)
+        return command_failed(COMMAND_UNKNOWN, options->name, "out of memory");
     snprintf(place->node, sizeof place->node, "%s", command_node(options->node, ""));
     return COMMAND_PASS;
 }

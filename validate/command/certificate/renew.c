@@ -89,10 +89,8 @@ int certificate_renew(const struct certificate_options *options)
 
     if (geteuid() != 0)
         return command_misuse(options->name, "renew needs root");
-    if (options->old_socket && seal_use_socket(options->old_socket) != 0) {
-        fprintf(stderr, "%s: path of --old-socket too long\n", options->name);
-        return COMMAND_USAGE;
-    }
+    if (options->old_socket && seal_use_socket(options->old_socket) != 0)
+        return command_failed(COMMAND_USAGE, options->name, "path of --old-socket too long");
     status = certificate_place_read(options, &place);
     if (status == COMMAND_PASS)
         status = renew(options, &place);

@@ -198,10 +198,8 @@ int revoke_nodes(const char *command, const char *list, bool as_json, const char
 
     if (hostlist_expand(list, &names, &err) == 0 && names.count == 0)
         error_set(&err, "-w names no node: '%s'", list);
-    if (names.count == 0) {
-        fprintf(stderr, "%s: %s\n", command, err.text);
-        return COMMAND_USAGE;
-    }
+    if (names.count == 0)
+        return command_failed(COMMAND_USAGE, command, "%s", err.text);
     step_clean_environment();
     if (cluster_open(&err) != 0 || cluster_load(&revoking.cluster, &err) != 0) {
         revoking.status = COMMAND_UNKNOWN;

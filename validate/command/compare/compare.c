@@ -67,16 +67,12 @@ static int read_file(struct compare *compare, const char *path)
     size_t size = 0;
     int status = COMMAND_PASS;
 
-    if (!stream) {
-        fprintf(stderr, "muster compare: %s: %m\n", path);
-        return COMMAND_USAGE;
-    }
+    if (!stream)
+        return command_failed(COMMAND_USAGE, "muster compare", "%s: %m", path);
     while (getline(&line, &size, stream) > 0)
         read_line(compare, path, ++number, line, &complaints);
-    if (ferror(stream)) {
-        fprintf(stderr, "muster compare: %s: %m\n", path);
-        status = COMMAND_UNKNOWN;
-    }
+    if (ferror(stream))
+        status = command_failed(COMMAND_UNKNOWN, "muster compare", "%s: %m", path);
     free(line);
     if (stream != stdin)
         fclose(stream);
@@ -311,10 +307,8 @@ static int conclude(struct compare *compare, const struct comparison *comparison
     if (duplicates > worst)
         worst = duplicates;
     if (compare->options.save) {
-        if (comparison_save(comparison, compare->options.save, &err) != 0) {
-            fprintf(stderr, "muster compare: %s\n", err.text);
-            return COMMAND_UNKNOWN;
-        }
+        if (comparison_save(comparison, compare->options.save, &err) != 0)
+            return command_failed(COMMAND_UNKNOWN, "muster compare", "%s", err.text);
         if (!compare->options.as_json)
             printf("\n%s written: the majority of each group; review it\n", compare->options.save);
     }
@@ -372,10 +366,8 @@ static int gather(struct compare *compare)
                     "out\n",
                     others, text_plural((size_t)others));
     }
-    if (options->file_count == 0 && status == COMMAND_PASS && query_nodes(compare, &err) != 0) {
-        fprintf(stderr, "muster compare: %s\n", err.text);
-        status = COMMAND_UNKNOWN;
-    }
+    if (options->file_count == 0 && status == COMMAND_PASS && query_nodes(compare, &err) != 0)
+        status = command_failed(COMMAND_UNKNOWN, "muster compare", "%s", err.text);
     return status;
 }
 
@@ -398,11 +390,8 @@ static int run(struct compare *compare)
                               "--by: found '%s', expected gres, features, partitions or none",
                               options->by);
     if (comparison_golden(&comparison,
-                          options->golden ? options->golden : compare->conf.golden_path,
-                          &err) != 0) {
-        fprintf(stderr, "muster compare: %s\n", err.text);
-        return COMMAND_USAGE;
-    }
+                          options->golden ? options->golden : compare->conf.golden_path, &err) != 0)
+        return command_failed(COMMAND_USAGE, "muster compare", "%s", err.text);
     status = gather(compare);
     if (status == COMMAND_PASS && hostlist_index(&compare->incomplete, &compare->left_out) != 0) {
         fputs("muster compare: no memory\n", stderr);
@@ -410,14 +399,11 @@ static int run(struct compare *compare)
     }
     if (status == COMMAND_PASS &&
         comparison_make(&comparison, &compare->records, 0, is_complete, compare,
-                        compare->has_cluster ? &compare->cluster : NULL, compare->by, &err) != 0) {
-        fprintf(stderr, "muster compare: %s\n", err.text);
-        status = COMMAND_UNKNOWN;
-    }
-    if (status == COMMAND_PASS && comparison.fact_count == 0) {
-        fprintf(stderr, "muster compare: no facts of host.config to compare\n");
-        status = COMMAND_UNKNOWN;
-    }
+                        compare->has_cluster ? &compare->cluster : NULL, compare->by, &err) != 0)
+        status = command_failed(COMMAND_UNKNOWN, "muster compare", "%s", err.text);
+    if (status == COMMAND_PASS && comparison.fact_count == 0)
+        status =
+            command_failed(COMMAND_UNKNOWN, "muster compare", "no facts of host.config to compare");
     if (status == COMMAND_PASS)
         status = conclude(compare, &comparison);
     comparison_clear(&comparison);

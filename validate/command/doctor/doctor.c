@@ -93,10 +93,8 @@ static int doctor(const char *name, const struct options *options,
         doctor_give(stdout, &findings.items[i]);
     if (!options->as_json)
         doctor_print(stdout, &findings, table_has_colour(stdout));
-    if (options->bundle && doctor_bundle(options->bundle, &site, &findings, &err) != 0) {
-        fprintf(stderr, "%s: %s\n", name, err.text);
-        status = COMMAND_UNKNOWN;
-    }
+    if (options->bundle && doctor_bundle(options->bundle, &site, &findings, &err) != 0)
+        status = command_failed(COMMAND_UNKNOWN, name, "%s", err.text);
     doctor_clear(&findings);
     slurm_lines_clear(&site.slurm);
     return status;

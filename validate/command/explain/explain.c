@@ -214,10 +214,8 @@ static int explain(struct view *view)
     struct error err;
     int status = 0;
 
-    if (explain_step_prepare(&view->step, view->node_view.inventory, &err) < 0) {
-        fprintf(stderr, "%s: %s\n", view->name, err.text);
-        return COMMAND_USAGE;
-    }
+    if (explain_step_prepare(&view->step, view->node_view.inventory, &err) < 0)
+        return command_failed(COMMAND_USAGE, view->name, "%s", err.text);
     view->node = malloc(sizeof *view->node);
     if (!view->step.root)
         failed_rails_read(&view->node_view.conf, &failed);
@@ -226,10 +224,8 @@ static int explain(struct view *view)
                           view->step.nodes ? view->step.nodes : view->step.node, &failed,
                           view->node);
     failed_rails_clear(&failed);
-    if (!view->node || make_plans(view) < 0) {
-        fprintf(stderr, "%s: out of memory\n", view->name);
-        return COMMAND_UNKNOWN;
-    }
+    if (!view->node || make_plans(view) < 0)
+        return command_failed(COMMAND_UNKNOWN, view->name, "out of memory");
     if (!view->is_json && !view->is_export)
         print_text(view);
     else if (view->is_export)

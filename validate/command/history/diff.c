@@ -244,10 +244,9 @@ int history_diff(const char *path, const char *then, const char *now, const char
 
     if (found > 0)
         found = history_run_find(path, now, &diff.now, diff.now_text, &err);
-    if (found <= 0) {
-        fprintf(stderr, "muster history: %s\n", err.text);
-        return found == 0 ? COMMAND_USAGE : COMMAND_UNKNOWN;
-    }
+    if (found <= 0)
+        return command_failed(found == 0 ? COMMAND_USAGE : COMMAND_UNKNOWN, "muster history", "%s",
+                              err.text);
     if (!as_json) {
         print_run("before", &diff.then);
         print_run("after", &diff.now);

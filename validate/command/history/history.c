@@ -182,10 +182,8 @@ static int list(const struct options *options, const char *path)
     else if (count == 0 && word) /* no node of that name: a part */
         more = history_trends(path, part ? word : NULL, part ? part : word, options->runs,
                               options->as_json, &err);
-    if (count < 0 || more < 0) {
-        fprintf(stderr, "muster history: %s\n", err.text);
-        return COMMAND_UNKNOWN;
-    }
+    if (count < 0 || more < 0)
+        return command_failed(COMMAND_UNKNOWN, "muster history", "%s", err.text);
     if (count + more == 0)
         fprintf(stderr, "muster history: no run of muster certify%s%s%s%s in %s\n",
                 word ? " on " : "", word ? word : "", part ? " " : "", part ? part : "", path);
@@ -198,10 +196,9 @@ static int accept_now(const struct options *options, const char *path)
     struct error err;
     int rv = history_accept(path, options->words[0], part, options->message, 0, &err);
 
-    if (rv != 0) {
-        fprintf(stderr, "muster history: %s\n", err.text);
-        return rv > 0 ? COMMAND_USAGE : COMMAND_UNKNOWN;
-    }
+    if (rv != 0)
+        return command_failed(rv > 0 ? COMMAND_USAGE : COMMAND_UNKNOWN, "muster history", "%s",
+                              err.text);
     printf("%s%s%s: results of earlier runs are ignored from now on\n", options->words[0],
            part ? " " : "", part ? part : "");
     return COMMAND_PASS;

@@ -75,10 +75,8 @@ int history_print_offenders(const char *path, int days, bool as_json)
     struct error err;
     size_t count;
 
-    if (offenders_read(path, NULL, clock_epoch_s() - 86400.0 * days, &offenders, &err) != 0) {
-        fprintf(stderr, "muster history: %s\n", err.text);
-        return COMMAND_UNKNOWN;
-    }
+    if (offenders_read(path, NULL, clock_epoch_s() - 86400.0 * days, &offenders, &err) != 0)
+        return command_failed(COMMAND_UNKNOWN, "muster history", "%s", err.text);
     table_heading(&table, "NODE\tPART\tFAULTS\tREPAIRS\tSCORE\tLAST FAULT");
     groups = group_by_node(&offenders, &count);
     for (size_t i = 0; groups && i < count; i++) {

@@ -60,10 +60,8 @@ int history_print_values(const char *path, int days, bool as_json)
     struct table table = {0};
     struct error err;
 
-    if (stage_values(path, clock_epoch_s() - 86400.0 * days, value_add, &listing, &err) < 0) {
-        fprintf(stderr, "muster history: %s\n", err.text);
-        return COMMAND_UNKNOWN;
-    }
+    if (stage_values(path, clock_epoch_s() - 86400.0 * days, value_add, &listing, &err) < 0)
+        return command_failed(COMMAND_UNKNOWN, "muster history", "%s", err.text);
     if (listing.count > 0)
         qsort(listing.items, listing.count, sizeof *listing.items, compare);
     table_heading(&table, "STAGE\tRUNS\tTESTED\tFOUND\tCHANCE\tTIME\tPER HOUR");

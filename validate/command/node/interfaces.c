@@ -208,10 +208,8 @@ static int plan(const struct options *options, const struct conf *conf,
     if (is_hidden && !options->as_json)
         puts("\nOnly root sees the settings to restore.");
     journal_clear(&journal);
-    if (status < 0) {
-        fprintf(stderr, "%s: %s\n", options->name, err.text);
-        return COMMAND_UNKNOWN;
-    }
+    if (status < 0)
+        return command_failed(COMMAND_UNKNOWN, options->name, "%s", err.text);
     return show.is_failed ? COMMAND_FAIL : show.is_unknown ? COMMAND_UNKNOWN : COMMAND_PASS;
 }
 
@@ -233,10 +231,8 @@ static int act(const struct options *options, const struct conf *conf,
     char message[128];
     bool is_bad;
 
-    if (!report) {
-        fprintf(stderr, "%s: out of memory\n", options->name);
-        return COMMAND_UNKNOWN;
-    }
+    if (!report)
+        return command_failed(COMMAND_UNKNOWN, options->name, "out of memory");
     if (options->act == ACT_APPLY)
         netif_hold(conf->interface_journal, INTERFACES_LOCK_MS, machine, conf->netif_lines,
                    conf->netif_line_count, 0, report);
@@ -266,10 +262,8 @@ static int run(const struct options *options, const struct conf *conf)
 
     if (options->act != ACT_PLAN && geteuid() != 0)
         return command_misuse(options->name, "changing interfaces needs root");
-    if (netif_machine_open(&machine, "", &err) != 0) {
-        fprintf(stderr, "%s: %s\n", options->name, err.text);
-        return COMMAND_UNKNOWN;
-    }
+    if (netif_machine_open(&machine, "", &err) != 0)
+        return command_failed(COMMAND_UNKNOWN, options->name, "%s", err.text);
     status =
         options->act == ACT_PLAN ? plan(options, conf, &machine) : act(options, conf, &machine);
     netif_machine_close(&machine);

@@ -127,10 +127,8 @@ static int make(const struct options *options, struct plan *plan)
 
     if (isnan(plan->job.overlap)) /* processors that compute carry the messages, too */
         plan->job.overlap = plan->figures.is_on_hosts ? 0 : 1;
-    if (plan_choose(&plan->figures.cluster, &plan->job, &plan->layout, &err) != 0) {
-        fprintf(stderr, "muster plan: %s\n", err.text);
-        return COMMAND_FAIL;
-    }
+    if (plan_choose(&plan->figures.cluster, &plan->job, &plan->layout, &err) != 0)
+        return command_failed(COMMAND_FAIL, "muster plan", "%s", err.text);
     plan->sbatch =
         plan_sbatch_text(&plan->figures, &plan->layout, (size_t)options->block, options->has_extra);
     if (!plan->sbatch) {
@@ -178,10 +176,8 @@ int command_plan(int argc, char **argv)
                                                  .conf = &conf,
                                                  .given = options.given,
                                                  .available = (size_t)options.available},
-                          &plan.figures, &err) != 0) {
-        fprintf(stderr, "muster plan: %s\n", err.text);
-        status = COMMAND_UNKNOWN;
-    }
+                          &plan.figures, &err) != 0)
+        status = command_failed(COMMAND_UNKNOWN, "muster plan", "%s", err.text);
     if (status == COMMAND_PASS)
         status = make(&options, &plan);
     if (status == COMMAND_PASS && *plan.figures.slow_uplink &&

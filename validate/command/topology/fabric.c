@@ -102,18 +102,12 @@ static int load_subnet(const struct options *options, struct subnet *subnet)
                                  : subnet_discover(options->port, subnet, &err);
     for (size_t i = 0; rv == 0 && i < options->from_count; i++)
         rv = subnet_read_text(options->from[i], subnet, &err);
-    if (rv != 0) {
-        fprintf(stderr, "%s: %s\n", set.name, err.text);
-        return COMMAND_UNKNOWN;
-    }
-    if (options->names && subnet_map(subnet, options->names, &err) != 0) {
-        fprintf(stderr, "%s: %s\n", set.name, err.text);
-        return COMMAND_USAGE;
-    }
-    if (subnet_finish(subnet, &err) != 0) {
-        fprintf(stderr, "%s: %s\n", set.name, err.text);
-        return COMMAND_UNKNOWN;
-    }
+    if (rv != 0)
+        return command_failed(COMMAND_UNKNOWN, set.name, "%s", err.text);
+    if (options->names && subnet_map(subnet, options->names, &err) != 0)
+        return command_failed(COMMAND_USAGE, set.name, "%s", err.text);
+    if (subnet_finish(subnet, &err) != 0)
+        return command_failed(COMMAND_UNKNOWN, set.name, "%s", err.text);
     return COMMAND_PASS;
 }
 
@@ -386,10 +380,8 @@ static int report(const struct options *options, const struct subnet *subnet,
     struct subnet_findings findings;
     int status = COMMAND_PASS;
 
-    if (subnet_judge(subnet, conf, &findings) != 0) {
-        fprintf(stderr, "%s: no memory for the subnet\n", set.name);
-        return COMMAND_UNKNOWN;
-    }
+    if (subnet_judge(subnet, conf, &findings) != 0)
+        return command_failed(COMMAND_UNKNOWN, set.name, "no memory for the subnet");
     if (options->as_json)
         write_records(subnet, &findings);
     else if (!options->written || strcmp(options->written, "-") != 0)

@@ -118,10 +118,9 @@ int command_topology_neighbors(int argc, char **argv)
     }
     node = command_node(NULL, "");
     if (query_lldpd(&text, &err) != 0 ||
-        subnet_neighbors_read(&neighbors, node, text, strlen(text), &err) != 0) {
-        fprintf(stderr, "%s: %s\n", argv[0], err.text);
-        status = COMMAND_UNKNOWN;
-    } else if (options.as_json) {
+        subnet_neighbors_read(&neighbors, node, text, strlen(text), &err) != 0)
+        status = command_failed(COMMAND_UNKNOWN, argv[0], "%s", err.text);
+    else if (options.as_json) {
         write_records(&neighbors, node,
                       node_view.fabric.management ? node_view.fabric.management->name : "");
     } else {
