@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "lib/base/path.h"
 #include "lib/base/signals.h"
 #include "lib/base/text.h"
 #include "validate/history/node_status.h"
@@ -237,14 +238,6 @@ static int simulate(const struct policy_options *options, const struct verify_se
     return COMMAND_UNKNOWN;
 }
 
-/* The file beside muster.conf that the name has. */
-static void path_beside(const char *beside, const char *name, char *path, size_t size)
-{
-    const char *slash = strrchr(beside, '/');
-
-    snprintf(path, size, "%.*s%s", slash ? (int)(slash + 1 - beside) : 0, beside, name);
-}
-
 static int verify(const struct policy_options *options, const struct conf *conf,
                   const char *directory, const char *path, struct intent *intent, struct site *site,
                   struct error *err)
@@ -297,8 +290,9 @@ int policy_verify(const char *name, const struct policy_options *options)
 
     as_json = options->as_json;
     if (status == COMMAND_PASS) {
-        path_beside(named && *named ? named : conf_default_path(), "policy.conf", path,
-                    sizeof path);
+        if (!path_beside(named && *named ? named : conf_default_path(), "policy.conf", path,
+                         sizeof path))
+            snprintf(path, sizeof path, "policy.conf");
         path_beside(conf.history_path, "policy-runs", directory, sizeof directory);
         status = verify(options, &conf, directory, options->file ? options->file : path, &intent,
                         &site, &err);
