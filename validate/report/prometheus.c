@@ -50,22 +50,19 @@ static void sample(FILE *stream, double number, const char *name, ...)
     fprintf(stream, "%s %.12g\n", before == ',' ? "}" : "", number);
 }
 
+/* What is known of a node: by this run, or, of one that it did not judge, by the history. */
+struct known {
+    const char *node, *code, *remediation;
+    enum verdict verdict;
+    bool is_suspect, is_certified;
+    double expires; /* of the certificate; NAN */
+};
+
 /* A node that is only named, as others' peer, has no verdict of this run: it counts as of the past.
  */
 static bool is_judged(const struct survey *survey, long index)
 {
     return index >= 0 && survey->nodes[index].verdict != VERDICT_NONE;
-}
-
-/* Calls each() for the nodes of the history that this run did not judge, with the newest word on
- * each: a node's history comes in one piece, newest first. */
-static void each_past_node(FILE *stream, const struct survey *survey,
-                           void (*each)(FILE *stream, const struct survey_past *past))
-{
-    for (size_t i = 0; i < survey->past_count; i++)
-        if (!is_judged(survey, survey_node(survey, survey->past[i].node)) &&
-            (i == 0 || strcmp(survey->past[i - 1].node, survey->past[i].node) != 0))
-            each(stream, &survey->past[i]);
 }
 
 /* Until when the node's certificate holds; NAN: it has none. A run that could not tell, or that
@@ -80,77 +77,71 @@ static double expiry_of(const struct survey *survey, const struct survey_node *n
     return NAN;
 }
 
-static void past_certified(FILE *stream, const struct survey_past *past)
+/* Of the index-th node of the run, then of the history: the newest word on each, as a node's comes
+ * in one piece, newest first. Returns false: there is nothing to be said there. */
+static bool node_known(const struct survey *survey, size_t index, struct known *known)
 {
-    sample(stream, !isnan(past->expires), "muster_node_certified", "node", past->node, NULL);
-}
+    const struct survey_past *past;
+    struct record record;
 
-static void past_expires(FILE *stream, const struct survey_past *past)
-{
-    sample(stream, past->expires, "muster_certificate_expires_seconds", "node", past->node, NULL);
+    if (index < survey->node_count) {
+        const struct survey_node *node = &survey->nodes[index];
+        double expires = expiry_of(survey, node);
+
+        *known =
+            (struct known){node->name,    node->code_name,  node->remediation,
+                           node->verdict, node->is_suspect, node->is_certified || !isnan(expires),
+                           expires};
+        return is_judged(survey, (long)index);
+    }
+    past = &survey->past[index - survey->node_count];
+    record = (struct record){.verdict = past->verdict};
+    record_set_code(&record, past->code);
+    *known = (struct known){past->node,    record_code_name(&record), record_remediation(&record),
+                            past->verdict, past->is_suspect,          !isnan(past->expires),
+                            past->expires};
+    return !is_judged(survey, survey_node(survey, past->node)) &&
+           (past == survey->past || strcmp(past[-1].node, past->node) != 0);
 }
 
 /* A suspect has failed, but is in service and certified: it is no failed node. */
-static void verdict_samples(FILE *stream, const char *node, enum verdict verdict, bool is_suspect)
+static void verdict_samples(FILE *stream, const struct known *known)
 {
     static const enum verdict states[] = {VERDICT_PASS, VERDICT_WARN, VERDICT_UNKNOWN,
                                           VERDICT_FAIL};
 
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        sample(stream, verdict == states[i] && !is_suspect, "muster_node_verdict", "node", node,
-               "verdict", verdict_name(states[i]), NULL);
-    sample(stream, is_suspect, "muster_node_verdict", "node", node, "verdict", "suspect", NULL);
-}
-
-static void past_verdict(FILE *stream, const struct survey_past *past)
-{
-    verdict_samples(stream, past->node, past->verdict, past->is_suspect);
-}
-
-static void fault_sample(FILE *stream, const char *node, const char *code, const char *remediation)
-{
-    if (*code)
-        sample(stream, 1, "muster_node_fault", "node", node, "code", code, "remediation",
-               remediation, NULL);
-}
-
-static void past_fault(FILE *stream, const struct survey_past *past)
-{
-    struct record record = {.verdict = past->verdict};
-
-    record_set_code(&record, past->code);
-    fault_sample(stream, past->node, record_code_name(&record), record_remediation(&record));
+        sample(stream, known->verdict == states[i] && !known->is_suspect, "muster_node_verdict",
+               "node", known->node, "verdict", verdict_name(states[i]), NULL);
+    sample(stream, known->is_suspect, "muster_node_verdict", "node", known->node, "verdict",
+           "suspect", NULL);
 }
 
 static void nodes(FILE *stream, const struct survey *survey)
 {
+    size_t count = survey->node_count + survey->past_count;
+    struct known known;
+
     head(stream, "muster_node_certified",
          "1 where the node has a certificate; it may have expired.");
-    for (size_t i = 0; i < survey->node_count; i++)
-        if (is_judged(survey, (long)i))
-            sample(stream,
-                   survey->nodes[i].is_certified || !isnan(expiry_of(survey, &survey->nodes[i])),
-                   "muster_node_certified", "node", survey->nodes[i].name, NULL);
-    each_past_node(stream, survey, past_certified);
+    for (size_t i = 0; i < count; i++)
+        if (node_known(survey, i, &known))
+            sample(stream, known.is_certified, "muster_node_certified", "node", known.node, NULL);
     head(stream, "muster_node_verdict", "1 for the verdict of the node, 0 for the others.");
-    for (size_t i = 0; i < survey->node_count; i++)
-        if (is_judged(survey, (long)i))
-            verdict_samples(stream, survey->nodes[i].name, survey->nodes[i].verdict,
-                            survey->nodes[i].is_suspect);
-    each_past_node(stream, survey, past_verdict);
+    for (size_t i = 0; i < count; i++)
+        if (node_known(survey, i, &known))
+            verdict_samples(stream, &known);
     head(stream, "muster_node_fault", "1 for each fault code of the node: muster-codes(7).");
-    for (size_t i = 0; i < survey->node_count; i++)
-        if (is_judged(survey, (long)i))
-            fault_sample(stream, survey->nodes[i].name, survey->nodes[i].code_name,
-                         survey->nodes[i].remediation);
-    each_past_node(stream, survey, past_fault);
+    for (size_t i = 0; i < count; i++)
+        if (node_known(survey, i, &known) && *known.code)
+            sample(stream, 1, "muster_node_fault", "node", known.node, "code", known.code,
+                   "remediation", known.remediation, NULL);
     head(stream, "muster_certificate_expires_seconds",
          "When the node's certificate expires, in seconds since the epoch.");
-    for (size_t i = 0; i < survey->node_count; i++)
-        if (is_judged(survey, (long)i))
-            sample(stream, expiry_of(survey, &survey->nodes[i]),
-                   "muster_certificate_expires_seconds", "node", survey->nodes[i].name, NULL);
-    each_past_node(stream, survey, past_expires);
+    for (size_t i = 0; i < count; i++)
+        if (node_known(survey, i, &known))
+            sample(stream, known.expires, "muster_certificate_expires_seconds", "node", known.node,
+                   NULL);
 }
 
 static void figures(FILE *stream, const struct survey *survey, enum survey_metric metric,
