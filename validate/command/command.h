@@ -79,10 +79,8 @@ int command_options(const struct option_set *set, int argc, char **argv, void *c
            "read a recorded tree instead of this machine, and no configuration but a given one",   \
            TEXT, OPTION_FIELD(type, root))
 
-/* Prints where help is. Returns COMMAND_USAGE. */
-int command_usage_error(const char *name);
-
-/* The same after a line that says what is wrong with the options or words. */
+/* Prints a line that says what is wrong with the options or words, and where help is. Returns
+ * COMMAND_USAGE. */
 int command_misuse(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints a line that says what failed. Returns the exit status. */

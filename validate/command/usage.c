@@ -3,6 +3,12 @@
 
 #include <stdarg.h>
 
+static int usage_error(const char *name)
+{
+    fprintf(stderr, "%s --help lists the options\n", name);
+    return COMMAND_USAGE;
+}
+
 int command_options(const struct option_set *set, int argc, char **argv, void *context)
 {
     struct error err = {""};
@@ -13,15 +19,9 @@ int command_options(const struct option_set *set, int argc, char **argv, void *c
     if (request == OPTION_RUN)
         return -1;
     if (request == OPTION_MISUSE)
-        return command_usage_error(set->name);
+        return usage_error(set->name);
     option_set_print(set, request, stdout);
     return COMMAND_PASS;
-}
-
-int command_usage_error(const char *name)
-{
-    fprintf(stderr, "%s --help lists the options\n", name);
-    return COMMAND_USAGE;
 }
 
 static void print_line(const char *name, const char *format, va_list values)
@@ -38,7 +38,7 @@ int command_misuse(const char *name, const char *format, ...)
     va_start(values, format);
     print_line(name, format, values);
     va_end(values);
-    return command_usage_error(name);
+    return usage_error(name);
 }
 
 int command_failed(int status, const char *name, const char *format, ...)
