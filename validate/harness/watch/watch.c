@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
@@ -20,6 +19,7 @@
 #include "validate/harness/watch/monitor.h"
 #include "validate/harness/watch/sockets.h"
 #include "validate/harness/watch/stall.h"
+#include "validate/harness/watch/watchdog.h"
 
 static struct watch_state watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = {-1, -1}};
 static pthread_cond_t over_is_known = PTHREAD_COND_INITIALIZER; /* with watch.lock: is_over */
@@ -90,28 +90,16 @@ void watch_heartbeat(struct watch_state *state, enum heartbeat_type type,
         heartbeat->progress = (uint32_t)atomic_load(&state->signal);
 }
 
-static void *abort_thread(void *argument)
-{
-    struct watch_state *state = argument;
-
-    state->config.abort_job();
-    return NULL;
-}
-
 void watch_leave(struct watch_state *state, bool abort_job, int status)
 {
-    pthread_t aborter;
-
     if (abort_job && state->config.abort_job) {
         /* All records are out; messages of the MPI library would only confuse. */
         int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
         if (null >= 0)
             dup2(null, STDERR_FILENO);
-        if (pthread_create(&aborter, NULL, abort_thread, state) == 0)
-            nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     }
-    _exit(status);
+    watchdog_leave(abort_job ? state->config.abort_job : NULL, status);
 }
 
 static void on_signal(int number)

@@ -43,15 +43,16 @@ static void *abort_run(void *argument)
     return NULL;
 }
 
-/* Without the launcher's help a process that is frozen would keep the job for ever. */
-static void __attribute__((noreturn)) leave(void)
+void watchdog_leave(void (*abort_job)(void), int status)
 {
     pthread_t aborter;
 
-    if (atomic_load(&watchdog.has_mpi) && launcher_rank() == 0 &&
-        pthread_create(&aborter, NULL, abort_run, NULL) == 0)
-        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
-    _exit(3);
+    if (abort_job) {
+        watchdog.abort_job = abort_job;
+        if (pthread_create(&aborter, NULL, abort_run, NULL) == 0)
+            nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    }
+    _exit(status);
 }
 
 static void print_record(double waited_s)
@@ -95,7 +96,9 @@ static void *watchdog_run(void *argument)
         return NULL;
     if (launcher_rank() == 0)
         print_record(now_s - began_s);
-    leave();
+    /* without the launcher's help a process that is frozen would keep the job for ever */
+    watchdog_leave(
+        atomic_load(&watchdog.has_mpi) && launcher_rank() == 0 ? watchdog.abort_job : NULL, 3);
 }
 
 void watchdog_start(double time_limit_s, void (*abort_job)(void))

@@ -21,4 +21,7 @@ void watchdog_has_mpi(void);
 /* The watch is up. */
 void watchdog_stop(void);
 
+/* Calls abort_job (NULL: none) in a thread, gives it one second, and ends the process. */
+void watchdog_leave(void (*abort_job)(void), int status) __attribute__((noreturn));
+
 #endif
