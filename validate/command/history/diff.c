@@ -47,14 +47,11 @@ static int text_set(char **field, const char *text)
     return 0;
 }
 
-static void report(const struct diff *diff, const char *test, const char *node,
-                   enum verdict verdict, const char *message)
-{
-    record_put(stdout,
-               RECORD(.suite = "history", .test = test, .run = diff->now.run,
-                      .time = diff->now.time, .node = node, .verdict = verdict),
-               "%s", message);
-}
+#define report(diff, test_, node_, verdict_, ...)                                                  \
+    record_put(stdout,                                                                             \
+               RECORD(.suite = "history", .test = test_, .run = (diff)->now.run,                   \
+                      .time = (diff)->now.time, .node = node_, .verdict = verdict_),               \
+               __VA_ARGS__)
 
 /* ---------------------------------------------------------------- verdicts */
 
@@ -102,15 +99,13 @@ static int diff_verdicts(struct diff *diff, struct error *err)
         const struct node_then *node = &diff->nodes[i];
         const char *was = word(node->then, node->was_suspect);
         const char *is = word(node->now, node->is_suspect);
-        char text[4096];
 
         if (node->then == node->now && node->was_suspect == node->is_suspect)
             continue;
         diff->lines++;
         if (diff->as_json) {
-            snprintf(text, sizeof text, "was %s, is %s%s%s", was, is, *node->message ? ": " : "",
-                     node->message);
-            report(diff, "certify", node->name, node->now, text);
+            report(diff, "certify", node->name, node->now, "was %s, is %s%s%s", was, is,
+                   *node->message ? ": " : "", node->message);
             continue;
         }
         table_cell(&diff->table, VERDICT_NONE, "%s", node->name);
@@ -170,21 +165,15 @@ static int diff_figures(struct diff *diff, struct error *err)
 
 static void report_fact(struct diff *diff)
 {
-    char *nodes = hostlist_fold(&diff->folded), *text = NULL;
+    char *nodes = hostlist_fold(&diff->folded);
 
-    if (diff->folded.count > 0 && diff->as_json) {
-        if (asprintf(&text, "%s: %s -> %s", diff->fact, diff->before, diff->after) < 0) {
-            diff->is_out_of_memory = true;
-            text = NULL;
-        }
-        for (size_t i = 0; text && i < diff->folded.count; i++)
-            report(diff, "host.config", diff->folded.names[i], VERDICT_NONE, text);
-    } else if (diff->folded.count > 0) {
+    for (size_t i = 0; i < diff->folded.count && diff->as_json; i++)
+        report(diff, "host.config", diff->folded.names[i], VERDICT_NONE, "%s: %s -> %s", diff->fact,
+               diff->before, diff->after);
+    if (diff->folded.count > 0 && !diff->as_json)
         table_cells(&diff->table, "%s\t%s\t%s\t%s", nodes ? nodes : "?", diff->fact, diff->before,
                     diff->after);
-    }
     free(nodes);
-    free(text);
     hostlist_clear(&diff->folded);
 }
 
