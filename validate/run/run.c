@@ -189,24 +189,18 @@ static int job_find(struct run *run)
 
     errno = 0;
     run->job_id = id ? (uint32_t)strtoul(id, &end, 10) : 0;
-    if (!id || !*id || *end || errno || run->job_id == 0 || !nodes) {
-        print_message(run, "not inside a job: run it in an sbatch script or in salloc");
-        return COMMAND_USAGE;
-    }
+    if (!id || !*id || *end || errno || run->job_id == 0 || !nodes)
+        return command_failed(COMMAND_USAGE, run->name,
+                              "not inside a job: run it in an sbatch script or in salloc");
     if (hostlist_expand(nodes, &run->all, &err) != 0 || cluster_open(&err) != 0 ||
-        job_look(run, &err) != 0) {
-        print_message(run, "%s", err.text);
-        return COMMAND_UNKNOWN;
-    }
-    if (run->job.is_heterogeneous) {
-        print_message(run, "job %u is heterogeneous, which is not supported", run->job_id);
-        return COMMAND_USAGE;
-    }
-    if ((size_t)run->options->spares >= run->all.count) {
-        print_message(run, "--spares=%ld: the job has only %zu node%s", run->options->spares,
-                      run->all.count, text_plural(run->all.count));
-        return COMMAND_USAGE;
-    }
+        job_look(run, &err) != 0)
+        return command_failed(COMMAND_UNKNOWN, run->name, "%s", err.text);
+    if (run->job.is_heterogeneous)
+        return command_failed(COMMAND_USAGE, run->name,
+                              "job %u is heterogeneous, which is not supported", run->job_id);
+    if ((size_t)run->options->spares >= run->all.count)
+        return command_failed(COMMAND_USAGE, run->name, "--spares=%ld: the job has only %zu node%s",
+                              run->options->spares, run->all.count, text_plural(run->all.count));
     run->wanted = run->all.count - (size_t)run->options->spares;
     check_no_kill(run);
     return 0;
