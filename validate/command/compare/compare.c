@@ -343,11 +343,9 @@ static int gather(struct compare *compare)
 
     if (options->file_count == 0 || compare->by != 0) {
         step_clean_environment();
-        if (cluster_open(&err) != 0 || cluster_load(&compare->cluster, &err) != 0) {
-            fprintf(stderr, "muster compare: %s%s\n", err.text,
-                    options->file_count ? "; --by=none does not need Slurm" : "");
-            return COMMAND_UNKNOWN;
-        }
+        if (cluster_open(&err) != 0 || cluster_load(&compare->cluster, &err) != 0)
+            return command_failed(COMMAND_UNKNOWN, "muster compare", "%s%s", err.text,
+                                  options->file_count ? "; --by=none does not need Slurm" : "");
         compare->has_cluster = true;
         status = nodes_check(compare);
     }
@@ -356,10 +354,8 @@ static int gather(struct compare *compare)
     if (status == COMMAND_PASS && options->file_count > 0) {
         long others = keep_newest(&compare->records);
 
-        if (others < 0) {
-            fputs("muster compare: no memory\n", stderr);
-            return COMMAND_UNKNOWN;
-        }
+        if (others < 0)
+            return command_failed(COMMAND_UNKNOWN, "muster compare", "no memory");
         if (others > 0)
             fprintf(stderr,
                     "muster compare: of each node its newest run; %ld record%s of other runs left "
@@ -393,10 +389,8 @@ static int run(struct compare *compare)
                           options->golden ? options->golden : compare->conf.golden_path, &err) != 0)
         return command_failed(COMMAND_USAGE, "muster compare", "%s", err.text);
     status = gather(compare);
-    if (status == COMMAND_PASS && hostlist_index(&compare->incomplete, &compare->left_out) != 0) {
-        fputs("muster compare: no memory\n", stderr);
-        status = COMMAND_UNKNOWN;
-    }
+    if (status == COMMAND_PASS && hostlist_index(&compare->incomplete, &compare->left_out) != 0)
+        status = command_failed(COMMAND_UNKNOWN, "muster compare", "no memory");
     if (status == COMMAND_PASS &&
         comparison_make(&comparison, &compare->records, 0, is_complete, compare,
                         compare->has_cluster ? &compare->cluster : NULL, compare->by, &err) != 0)

@@ -131,10 +131,8 @@ static int make(const struct options *options, struct plan *plan)
         return command_failed(COMMAND_FAIL, "muster plan", "%s", err.text);
     plan->sbatch =
         plan_sbatch_text(&plan->figures, &plan->layout, (size_t)options->block, options->has_extra);
-    if (!plan->sbatch) {
-        fputs("muster plan: no memory\n", stderr);
-        return COMMAND_UNKNOWN;
-    }
+    if (!plan->sbatch)
+        return command_failed(COMMAND_UNKNOWN, "muster plan", "no memory");
     return COMMAND_PASS;
 }
 
