@@ -11,7 +11,7 @@ int __wrap_cluster_open(struct error *err);
 int __wrap_cluster_load(struct cluster *cluster, struct error *err);
 
 const char *made_comment = "";
-bool made_is_divided;
+bool made_is_divided, made_is_down;
 
 int __wrap_cluster_open(struct error *err)
 {
@@ -30,7 +30,8 @@ int __wrap_cluster_load(struct cluster *cluster, struct error *err)
     cluster->partitions[0].is_default = !made_is_divided;
     cluster->partitions[0].is_up = true;
     if (made_is_divided)
-        cluster->partitions[1] = (struct cluster_partition){.name = strdup("other"), .is_up = true};
+        cluster->partitions[1] =
+            (struct cluster_partition){.name = strdup("other"), .is_up = !made_is_down};
     for (int i = 0; i < MADE_NODES; i++) {
         char name[16];
 

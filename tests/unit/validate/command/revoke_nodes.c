@@ -66,8 +66,8 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
                        struct process_result *result, struct error *err)
 {
     (void)partition, (void)wait_s, (void)program, (void)err;
-    if (nodes->count == MADE_NODES)
-        for (int i = 0; i < MADE_NODES; i++) {
+    if (nodes->count == MADE_NODES || made_is_down)
+        for (int i = 0; i < (int)nodes->count; i++) {
             if (i == 0)
                 line(watching, i, "n4", "pass");
             line(watching, i, nodes->names[i], is_failing && i == MADE_NODES - 1 ? "fail" : "pass");
@@ -148,6 +148,12 @@ int main(void)
     command();
     has_str(comments, "n4=now;", "a certificate is revoked in Slurm");
     has_str(last_comment, "rack 7", "... beside what the site wrote there meanwhile");
+    is_failing = false;
+    site_comment = NULL;
+    made_comment = "";
+    made_is_divided = made_is_down = true;
+    is_int(command(), COMMAND_FAIL, "a node in no partition that is up cannot be asked");
+    is_str(comments, "n4=now;", "... and its certificate alone is revoked in Slurm");
     history_remove();
     return tap_done();
 }
