@@ -21,6 +21,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/sysfs.h"
+#include "lib/base/utf8.h"
 #include "lib/constants/node_constants.h"
 
 /* Nothing of the child is seen or left: no output, no core file, no life after its parent. */
@@ -88,6 +89,46 @@ static bool waits_in_kernel(pid_t process, double *start_s)
     return field != NULL;
 }
 
+/* Of another process; "" where nothing can be read. */
+static void read_text(pid_t process, unsigned long address, char *text, size_t size)
+{
+    char path[32];
+    ssize_t length = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)process);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        length = pread(fd, text, size - 1, (off_t)address);
+        close(fd);
+    }
+    text[length > 0 ? length : 0] = '\0';
+}
+
+void bounded_file(pid_t process, char file[BOUNDED_FILE])
+{
+    char line[256], path[64];
+    unsigned long first, second;
+    ssize_t length;
+
+    *file = '\0';
+    /* -1 stands for the number where it waits outside of a call, as for a page of its program */
+    if (!waits_in_kernel(process, NULL) ||
+        sysfs_line("", line, sizeof line, "proc/%d/syscall", (int)process) != 0 || *line == '-' ||
+        sscanf(line, "%*u %lx %lx", &first, &second) != 2)
+        return;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)process, (int)first);
+    if ((int)first == AT_FDCWD)
+        read_text(process, second, file, BOUNDED_FILE);
+    else if ((length = readlink(path, file, BOUNDED_FILE - 1)) > 0)
+        file[length] = '\0';
+    else
+        read_text(process, first, file, BOUNDED_FILE);
+    if (*file != '/')
+        *file = '\0';
+    utf8_clean(file);
+}
+
 /* Returns whether it is gone. One that goes on waiting in the kernel is left, any other has yet to
  * be let run. */
 static bool kill_and_reap(pid_t child, int *status)
@@ -107,6 +148,7 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
     double end_s = clock_s() + limit_s;
     int pipe_fds[2], status = 0, returned;
     pid_t parent = getpid(), child;
+    char file[BOUNDED_FILE] = "";
     bool is_reaped, is_late;
 
     if (pipe2(pipe_fds, O_CLOEXEC) < 0)
@@ -132,6 +174,8 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
     /* what closes its files and goes on is late as well */
     is_reaped = reap_until(child, end_s, &status);
     is_late = returned < 0 || (returned == 0 && !is_reaped);
+    if (is_late)
+        bounded_file(child, file);
     if (!is_reaped)
         is_reaped = kill_and_reap(child, &status);
     *end = (struct bounded_end){.outcome = is_late               ? BOUNDED_LATE
@@ -139,6 +183,7 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
                                            : WIFSIGNALED(status) ? BOUNDED_SIGNALED
                                                                  : BOUNDED_EXITED,
                                 .is_stuck = !is_reaped && waits_in_kernel(child, NULL)};
+    strcpy(end->file, file);
     if (end->outcome == BOUNDED_SIGNALED)
         end->signal = WTERMSIG(status);
     return 0;

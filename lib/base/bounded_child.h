@@ -11,7 +11,10 @@
 /* Work that may crash, or hang in the kernel (a vendor's driver, a file system whose server is
  * gone), is done by a child process and killed at a deadline. */
 
-enum { BOUNDED_NAME = 16 /* bytes of a child's name in /proc, with the NUL */ };
+enum {
+    BOUNDED_NAME = 16, /* bytes of a child's name in /proc, with the NUL */
+    BOUNDED_FILE = 256,
+};
 
 enum bounded_outcome {
     BOUNDED_RETURNED, /* the work returned */
@@ -24,6 +27,7 @@ struct bounded_end {
     enum bounded_outcome outcome;
     int signal;    /* BOUNDED_SIGNALED */
     bool is_stuck; /* BOUNDED_LATE: it did not die, as it waits in the kernel; it is left */
+    char file[BOUNDED_FILE]; /* BOUNDED_LATE: bounded_file() of it at the deadline */
 };
 
 /* Calls work() in a child of that name, which has the standard files at /dev/null, leaves no core
@@ -41,5 +45,10 @@ double bounded_longest_s(double limit_s);
  * reaches it: who starts another each time gets more and more of them. One that is young enough to
  * be at work for another process, or to be dying, is none, though it waits. 0: there is none. */
 pid_t bounded_stuck(const char *name, double limit_s);
+
+/* The file or directory for which a process waits in the kernel, by the first arguments of its
+ * system call (proc_pid_syscall(5)): a descriptor, or a path. "": it waits for none, or that cannot
+ * be read. */
+void bounded_file(pid_t process, char file[BOUNDED_FILE]);
 
 #endif

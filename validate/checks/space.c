@@ -72,7 +72,7 @@ static void report(const struct checks *checks, const char *directory, const str
 void check_space(const struct checks *checks)
 {
     struct error err = {{0}};
-    struct bounded_end end = {.outcome = BOUNDED_EXITED};
+    struct bounded_end end;
     struct space spaces[DIRECTORIES] = {{0}};
 
     if (checks_skip_recorded(checks))
@@ -81,8 +81,8 @@ void check_space(const struct checks *checks)
         0)
         checks_record(checks, "", VERDICT_UNKNOWN, "%s", err.text);
     else if (end.outcome != BOUNDED_RETURNED)
-        checks_fault(checks, "", FAULT_MOUNT_HANGS,
-                     "a file system of this node did not respond within %g s", CHECK_SPACE_S);
+        checks_fault(checks, end.file, FAULT_MOUNT_HANGS, "%s did not respond within %g s",
+                     *end.file ? end.file : "a file system of this node", CHECK_SPACE_S);
     else
         for (size_t i = 0; i < DIRECTORIES; i++)
             if (spaces[i].is_read)

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "tests/unit/hung_mount.h"
 #include "tests/unit/tap.h"
 
 static char directory[64], found[4096];
@@ -71,25 +72,9 @@ static const char *path_of(const char *name)
     return path;
 }
 
-/* A FUSE file system without anybody at its device. Returns the device, or -1. */
-static int mount_without_server(const char *path)
-{
-    char options[96];
-    int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-
-    snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
-    if (fd < 0 || mount("nobody", path, "fuse", 0, options) < 0) {
-        tap_diag("fuse: %s", strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 static void hangs(void)
 {
-    int fd = mount_without_server(path_of("gone"));
+    int fd = hung_mount(path_of("gone"));
     double begin_s = clock_s();
     char expected[256], mounts[256];
 
@@ -105,6 +90,11 @@ static void hangs(void)
            "one whose server is gone is named, and the next one looked at");
     ok(clock_s() - begin_s < 10, "... within its deadline");
     umount2(path_of("gone"), MNT_DETACH);
+    close(fd);
+    fd = hung_mount("/var/tmp");
+    is_str(space(), "unknown mount_hangs /var/tmp did not respond within 2 s\n",
+           "so is one of those that everybody writes to");
+    umount2("/var/tmp", MNT_DETACH);
     close(fd);
 }
 
