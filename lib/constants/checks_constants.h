@@ -40,6 +40,7 @@ ROW(real, CHECK_MOUNT_S, 2, "s", "chosen 2026-11", "for one mount: a busy file s
 ROW(integer, ARP_WAIT_MS, 150, "ms", "chosen 2026-11", "for other hosts that have an address of this node") \
 ROW(integer, ARP_PROXY_WAIT_MS, 100, "ms", "chosen 2026-11", "for a proxy that answers to every address") \
 ROW(integer, EVIDENCE_KEEP_S, 604800, "s", "chosen 2026-11", "a fault that stays gets another bundle of evidence") \
+ROW(integer, HEALTH_DEADLINE_S, 45, "s", "standard 2026-11: slurmd, run_script_health_check(): it waits 60 s", "for a health check: it ends before slurmd kills it, though what waits in the kernel takes 10 s to be given up") \
 ROW(integer, HEALTH_SETTLE_S, 2, "s", "chosen 2026-11", "after a drain, before those of other nodes are counted: reasons have whole seconds") \
 ROW(integer, HEALTH_LOOKS_PER_S, 10, "nodes/s", "chosen 2026-11", "that have a fault alike look at all others, a table of the controller's each") \
 ROW(integer, HEALTH_SAMPLE_NODES, 50, "nodes", "chosen 2026-11", "that are read one by one, at random, before all are: of nodes that have a fault at once one in so many finds no other") \

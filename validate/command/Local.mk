@@ -44,6 +44,7 @@ muster_SOURCES = \
 	validate/command/history/values.c \
 	validate/command/history/series.c \
 	validate/command/history/trends.c \
+	validate/command/node/bounded_check.c validate/command/node/bounded_check.h \
 	validate/command/node/bundle.c validate/command/node/bundle.h \
 	validate/command/node/check.c \
 	validate/command/node/gate.c \

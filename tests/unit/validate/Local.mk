@@ -20,6 +20,7 @@ check_PROGRAMS += \
 	tests/unit/validate/battery/values.t \
 	tests/unit/validate/checks/checks.t \
 	tests/unit/validate/checks/mounts.t \
+	tests/unit/validate/command/bounded_check.t \
 	tests/unit/validate/compare/duplicates.t \
 	tests/unit/validate/compare/hosts.t \
 	tests/unit/validate/compare/majority.t \
@@ -80,6 +81,8 @@ tests_unit_validate_harness_pattern_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_peers_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_stall_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_watch_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_command_bounded_check_t_SOURCES = tests/unit/validate/command/bounded_check.c \
+	validate/command/node/bounded_check.c
 tests_unit_validate_command_gate_t_SOURCES = tests/unit/validate/command/gate.c \
 	validate/command/node/gate.c validate/command/node/published.c validate/slurm/extra.c \
 	validate/slurm/nodes.c

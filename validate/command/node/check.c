@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/clock.h"
+#include "lib/constants/checks_constants.h"
 #include "validate/checks/accelerators.h"
 #include "validate/checks/checks.h"
 #include "validate/command/command.h"
+#include "validate/command/node/bounded_check.h"
 #include "validate/command/node/bundle.h"
 #include "validate/command/node/health.h"
 #include "validate/health/absences.h"
@@ -10,6 +12,7 @@
 #include "validate/policy/policy.h"
 #include "validate/report/table.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -223,7 +226,7 @@ static bool has_accelerators(const struct accelerators *accelerators)
 }
 
 static int run_checks(const struct options *options, const struct node_view *node_view,
-                      double begin_s)
+                      double begin_s, const char **at)
 {
     static struct accelerators accelerators;
     static struct absences absences;
@@ -253,12 +256,16 @@ static int run_checks(const struct options *options, const struct node_view *nod
         output.faults = &faults;
     }
     if (needs_accelerators(options->only)) {
+        *at = "libraries of accelerators";
         accelerators_read(checks.root, node_view->inventory, &node_view->conf, &accelerators);
         checks.accelerators = has_accelerators(&accelerators) ? &accelerators : NULL;
     }
     for (size_t i = 0; i < check_count; i++)
-        if (check_is_wanted(&check_table[i], options->only))
+        if (check_is_wanted(&check_table[i], options->only)) {
+            *at = check_table[i].name;
             check_run(&check_table[i], &checks);
+        }
+    *at = "evidence and what Slurm knows of the node";
     if (output.faults)
         faults_end(&faults, &checks, kept, sizeof kept);
     accelerators_clear(&accelerators);
@@ -279,14 +286,21 @@ static int run_checks(const struct options *options, const struct node_view *nod
     return exit_status(output.worst);
 }
 
-static int check(const char *name, const struct options *options)
+struct work {
+    const char *name;
+    const struct options *options;
+};
+
+static int check(void *context, const char **at)
 {
     static struct node_view node_view;
+    const char *name = ((const struct work *)context)->name;
+    const struct options *options = ((const struct work *)context)->options;
     double begin_s = clock_s();
     int status = command_node_open(name, options->root, options->config, &node_view);
 
     if (status == COMMAND_PASS)
-        status = run_checks(options, &node_view, begin_s);
+        status = run_checks(options, &node_view, begin_s, at);
     if (options->as_nagios && !node_view.inventory) {
         printf("MUSTER UNKNOWN - the check did not run; run %s --nagios to see the error\n", name);
         status = 3;
@@ -295,9 +309,31 @@ static int check(const char *name, const struct options *options)
     return status;
 }
 
+static int check_bounded(struct work *work)
+{
+    const char *node = work->options->node ? work->options->node : getenv("SLURMD_NODENAME");
+    char host[HOST_NAME_MAX + 1] = "?";
+    struct error err;
+    int status;
+
+    if (bounded_check(HEALTH_DEADLINE_S, check, work, &status, &err) == 0)
+        return status;
+    if (work->options->as_nagios) {
+        printf("MUSTER UNKNOWN - %s\n", err.text);
+        return 3;
+    }
+    /* not as in slurm.conf, whose file system may be the one */
+    gethostname(host, sizeof host - 1);
+    host[strcspn(host, ".")] = '\0';
+    printf("muster check: %s: %s\n", node ? node : host, err.text);
+    return COMMAND_UNKNOWN;
+}
+
 int command_check(int argc, char **argv)
 {
     struct options options = {0};
+    struct work work = {argv[0], &options};
+    const char *at;
     int status = command_options(&set, argc, argv, &options);
 
     if (status >= 0)
@@ -309,5 +345,5 @@ int command_check(int argc, char **argv)
     if (options.as_health && options.root)
         return command_misuse(argv[0],
                               "--root cannot be combined with --health, which checks this machine");
-    return check(argv[0], &options);
+    return options.as_health || options.as_nagios ? check_bounded(&work) : check(&work, &at);
 }

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "validate/command/node/bounded_check.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "lib/base/bounded_child.h"
+#include "lib/base/clock.h"
+#include "tests/unit/hung_mount.h"
+
+enum { ANY_AGE_S = -3600 /* a limit long over */, ENDS_S = 60 /* for what ends by itself */ };
+
+static char directory[64], file[96];
+
+static int end(void *context, const char **at)
+{
+    (void)context;
+    *at = "the end";
+    printf("done");
+    return 7;
+}
+
+static int read_file(void *context, const char **at)
+{
+    *at = "host.jobs";
+    printf("%s fails\n", (const char *)context);
+    return open(file, O_RDONLY);
+}
+
+static int leave(void *context, const char **at)
+{
+    (void)context, (void)at;
+    exit(0);
+}
+
+/* What work prints goes to a file. Returns its text, or that of why it did not end. */
+static const char *run(double limit_s, int (*work)(void *context, const char **at), int *status)
+{
+    static char text[600];
+    int kept = dup(STDOUT_FILENO), printed = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
+    struct error err;
+    ssize_t length;
+    int rv;
+
+    fflush(stdout);
+    dup2(printed, STDOUT_FILENO);
+    rv = bounded_check(limit_s, work, "eth1", status, &err);
+    dup2(kept, STDOUT_FILENO);
+    length = pread(printed, text, sizeof text - 1, 0);
+    length = length > 0 ? length : 0;
+    snprintf(text + length, sizeof text - (size_t)length, "%s%s", rv != 0 ? "!" : "",
+             rv != 0 ? err.text : "");
+    close(printed);
+    close(kept);
+    return text;
+}
+
+/* The check before this one, which was killed and waits still. */
+static pid_t start_earlier(void)
+{
+    pid_t child = fork();
+
+    if (child != 0)
+        return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "muster-health");
+    (void)!open(file, O_RDONLY);
+    _exit(0);
+}
+
+static void earlier(void)
+{
+    pid_t child = start_earlier();
+    double begin_s = clock_s();
+    char expected[200];
+    int status;
+
+    while (bounded_stuck("muster-health", ANY_AGE_S) == 0 && clock_s() - begin_s < ENDS_S)
+        usleep(1000);
+    snprintf(expected, sizeof expected,
+             "!%s does not respond: process %d of an earlier check waits for it", file, (int)child);
+    is_str(run(ANY_AGE_S, end, &status), expected, "no other is begun while one waits");
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+int main(void)
+{
+    char expected[200];
+    int status, fd;
+
+    is_str(run(ENDS_S, end, &status), "done", "what a check prints");
+    is_int(status, 7, "... and its status");
+    is_str(run(ENDS_S, leave, &status), "!ended early in configuration and inventory",
+           "one that a library ends");
+
+    snprintf(directory, sizeof directory, "/tmp/muster-check-XXXXXX");
+    if (unshare(CLONE_NEWNS) < 0 || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        !mkdtemp(directory) || (fd = hung_mount(directory)) < 0) {
+        tap_skip("nothing that hangs can be mounted: %s", strerror(errno));
+        rmdir(directory);
+        return tap_done();
+    }
+    snprintf(file, sizeof file, "%s/certificate", directory);
+    snprintf(expected, sizeof expected,
+             "eth1 fails\n!%s does not respond: stopped after 1 s in host.jobs", file);
+    is_str(run(1, read_file, &status), expected,
+           "one that hangs: what it printed, the file, and where");
+    earlier();
+    umount2(directory, MNT_DETACH);
+    close(fd);
+    rmdir(directory);
+    return tap_done();
+}
