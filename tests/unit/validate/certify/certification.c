@@ -125,6 +125,7 @@ static struct setup {
     bool tells_addresses;  /* each node, in muster check */
     int garbled_addresses; /* the node whose are not to be parsed, from 1; 0: none's */
     const char *cut;       /* the node whose check does not complete */
+    const char *filled;    /* the one whose shared memory a user's files fill */
     bool has_lldpds;       /* on each node */
     const char *unheard;   /* ... the one whose lldpd does not answer */
     const char *cut_off;   /* the node that the head does not reach */
@@ -179,6 +180,7 @@ static const struct setup usual = {.others = "fan broken",
                                    .slow_rail = "",
                                    .lossy_rail = "",
                                    .cut = "",
+                                   .filled = "",
                                    .unheard = "",
                                    .cut_off = "",
                                    .hanging = "",
@@ -952,6 +954,9 @@ static void node_check(int i, long task, const struct process *process)
     for (int k = 0; k < (strcmp(node, setup.cut) == 0 ? 1 : 3); k++)
         PRINT(process, task, .suite = "check", .test = "host.config", .metric = facts[k][0],
               .part = facts[k][1], .message = facts[k][2], .node = node);
+    if (strcmp(node, setup.filled) == 0)
+        PRINT(process, task, .suite = "check", .test = "host.space", .verdict = VERDICT_FAIL,
+              .code = FAULT_DISK_FULL, .part = "/dev/shm", .message = "0% is free", .node = node);
     if (setup.has_lldpds)
         PRINT(process, task, .suite = "check", .test = "host.config", .verdict = VERDICT_PASS,
               .metric = "lldpd", .unit = "count", .value = 1, .node = node);
@@ -2106,6 +2111,17 @@ static void keeps_the_certificate_of_what_slurm_took_away(void)
             "... its certificate is not revoked, and jobs are still offered it");
 }
 
+static void takes_nothing_for_the_files_of_a_user(void)
+{
+    begin();
+    world.nodes[1].has_certificate = true;
+    setup.filled = "n2";
+    go(certify_run);
+    is_int(outcome_of("n2")->verdict, VERDICT_FAIL, "a node whose shared memory is full fails");
+    ok(!world.nodes[1].is_drained && !world.nodes[1].is_issued, "... is not drained for it");
+    ok(world.nodes[1].has_certificate, "... and keeps the certificate of before");
+}
+
 static void waits_for_no_node_of_a_busy_cluster_that_completes_later(void)
 {
     double begin_s;
@@ -3026,6 +3042,7 @@ static void (*const tests[])(void) = {
     after_failures,
     others_write,
     keeps_the_certificate_of_what_slurm_took_away,
+    takes_nothing_for_the_files_of_a_user,
     full_disk,
     asks_for_no_job_with_a_node_that_is_drained,
     asks_again_as_often_as_a_node_goes,
