@@ -120,6 +120,7 @@ lib_libmuster_a_SOURCES += \
 	lib/node/nics.c \
 	lib/node/part_counters.c lib/node/part_counters.h \
 	lib/node/rdma.c \
+	lib/node/shared_memory.c lib/node/shared_memory.h \
 	# end
 
 # which of its ways out carry data, which of them is nearest to which GPU

@@ -81,4 +81,17 @@ another user, or set MUSTER_ALLOW_ROOT=1" "$program refuses root, in one line"
 else
     skip 4 'not root'
 fi
+
+# Full shared memory is named before MPI: it may not get up then, or die of a signal
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+    cat >full <<END
+mount -t tmpfs -o size=64k tmpfs /dev/shm && head -c 1000000 /dev/zero >/dev/shm/data 2>/dev/null
+chown 4711 /dev/shm/data
+SLURMD_NODENAME=n3 timeout 600 "$top_builddir/muster-launch" --quick
+END
+    like "$(ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 unshare -m sh full 2>&1 </dev/null)" \
+        'muster-launch: n3: /dev/shm is full: uid 4711 has 6.55e-05 GB of it' 'shared memory that is full, and whose it is'
+else
+    skip 1 'no mount namespace here'
+fi
 done_testing

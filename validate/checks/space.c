@@ -8,22 +8,31 @@
 
 #include "lib/base/bounded_child.h"
 #include "lib/constants/checks_constants.h"
+#include "lib/node/shared_memory.h"
 
 /* host.space: where Slurm, its jobs and the system write. Any user can fill some of them, so that
  * nobody is drained for it; but a job that is sent to such a node fails at once. */
-static const char *const directories[] = {"/",        "/run",       "/tmp",    "/var",
-                                          "/var/log", "/var/spool", "/var/tmp"};
+static const char *const directories[] = {"/",        "/run",       "/tmp",     "/var",
+                                          "/var/log", "/var/spool", "/var/tmp", SHARED_MEMORY};
 enum { DIRECTORIES = sizeof directories / sizeof *directories };
 
 struct space {
     bool is_read; /* of a file system that no directory before it lies on */
     double free_percent, free_inodes_percent; /* 100 where the file system has no such limit */
     double free_gb;
+    bool is_shared; /* between the ranks of a job, which may fill it rightly */
+    char owner[SHARED_MEMORY_OWNER];
 };
 
 static double percent(double part, double whole)
 {
     return whole > 0 ? 100 * part / whole : 100;
+}
+
+static double least_of(const struct space *space)
+{
+    return space->free_percent < space->free_inodes_percent ? space->free_percent
+                                                            : space->free_inodes_percent;
 }
 
 /* The child's work: spaces[DIRECTORIES]. */
@@ -49,24 +58,30 @@ static void read_spaces(void *context)
         spaces[i].free_inodes_percent = percent((double)found.f_favail, (double)found.f_files);
         spaces[i].free_gb = (double)found.f_bavail * (double)found.f_frsize / 1e9;
         spaces[i].is_read = true;
+        spaces[i].is_shared = strcmp(directories[i], SHARED_MEMORY) == 0;
+        if (spaces[i].is_shared && least_of(&spaces[i]) < CHECK_SPACE_LOW_PERCENT)
+            shared_memory_owner(directories[i], spaces[i].owner);
     }
 }
 
 static void report(const struct checks *checks, const char *directory, const struct space *space)
 {
-    double least = space->free_percent < space->free_inodes_percent ? space->free_percent
-                                                                    : space->free_inodes_percent;
+    double least = least_of(space);
+    bool may_fail = !(space->is_shared && checks->watches);
+    const char *joint = *space->owner ? "; " : "";
     struct record record = RECORD(.part = directory, .metric = "free", .value = least, .unit = "%",
-                                  .verdict = least < CHECK_SPACE_FULL_PERCENT  ? VERDICT_FAIL
-                                             : least < CHECK_SPACE_LOW_PERCENT ? VERDICT_WARN
-                                                                               : VERDICT_PASS);
+                                  .verdict =
+                                      least < CHECK_SPACE_FULL_PERCENT && may_fail ? VERDICT_FAIL
+                                      : least < CHECK_SPACE_LOW_PERCENT            ? VERDICT_WARN
+                                                                                   : VERDICT_PASS);
 
     record.code = record.verdict == VERDICT_PASS ? FAULT_NONE : FAULT_DISK_FULL;
     if (least == space->free_percent)
-        checks_report(checks, record, "%.3g%% of %s is free, %.1f GB", least, directory,
-                      space->free_gb);
+        checks_report(checks, record, "%.3g%% of %s is free, %.1f GB%s%s", least, directory,
+                      space->free_gb, joint, space->owner);
     else
-        checks_report(checks, record, "%.3g%% of the inodes of %s are free", least, directory);
+        checks_report(checks, record, "%.3g%% of the inodes of %s are free%s%s", least, directory,
+                      joint, space->owner);
 }
 
 void check_space(const struct checks *checks)

@@ -9,12 +9,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/privileges.h"
 #include "lib/base/stdout_flush.h"
 #include "lib/certificate/failed_rails.h"
+#include "lib/constants/checks_constants.h"
+#include "lib/node/shared_memory.h"
 #include "lib/slurm/own_name.h"
 #include "validate/harness/launcher.h"
 #include "validate/harness/peer_exchange.h"
@@ -259,6 +262,21 @@ static void read_node(struct program *program)
         fprintf(stderr, "%s: %s\n", program->spec->name, err.text);
 }
 
+/* Before MPI, which may not get up, or die of a signal, and does not name the reason. */
+static void report_full_memory(const struct program *program)
+{
+    char owner[SHARED_MEMORY_OWNER], node[256];
+    struct statvfs found;
+
+    if (statvfs(SHARED_MEMORY, &found) != 0 ||
+        (double)found.f_bavail * 100 >= (double)found.f_blocks * CHECK_SPACE_FULL_PERCENT)
+        return;
+    shared_memory_owner(SHARED_MEMORY, owner);
+    own_name("", node, sizeof node);
+    fprintf(stderr, "%s: %s: " SHARED_MEMORY " is full%s%s\n", program->spec->name, node,
+            *owner ? ": " : "", owner);
+}
+
 /* Open MPI's settings, where the user or the launcher has none. */
 static void set_mpi_defaults(const struct program *program)
 {
@@ -287,6 +305,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     privileges_give_up(spec->name, launcher_rank() == 0);
     output_start(spec->name, spec->suite, program->common.json);
     read_node(program);
+    report_full_memory(program);
     set_mpi_defaults(program);
     watchdog_start(program->common.time_limit_s, abort_job);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);

@@ -49,11 +49,11 @@ static const char *check(const char *mounts)
     return found;
 }
 
-static const char *space(void)
+static const char *space(bool watches)
 {
     struct conf conf;
     struct fabric fabric = {0};
-    struct checks checks = {"", "n1", &conf, NULL, &fabric, receive, .context = NULL};
+    struct checks checks = {"", "n1", &conf, NULL, &fabric, receive, .watches = watches};
 
     conf_defaults(&conf);
     found[0] = '\0';
@@ -92,7 +92,7 @@ static void hangs(void)
     umount2(path_of("gone"), MNT_DETACH);
     close(fd);
     fd = hung_mount("/var/tmp");
-    is_str(space(), "unknown mount_hangs /var/tmp did not respond within 2 s\n",
+    is_str(space(false), "unknown mount_hangs /var/tmp did not respond within 2 s\n",
            "so is one of those that everybody writes to");
     umount2("/var/tmp", MNT_DETACH);
     close(fd);
@@ -128,26 +128,51 @@ static void refusals(void)
     chmod(path_of("a b"), 0700);
 }
 
+/* Mounts a file system of 16 kB there, and fills it by that user. Returns whether it could. */
+static bool mount_full(const char *path, uid_t uid)
+{
+    static const char content[65536];
+    char file[64];
+    int fd;
+
+    if (mount("none", path, "tmpfs", 0, "size=16k") < 0) {
+        tap_skip("nothing is mounted at %s: %s", path, strerror(errno));
+        return false;
+    }
+    snprintf(file, sizeof file, "%s/content", path);
+    fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, content, sizeof content) < 0 || fchown(fd, uid, uid) < 0)
+        tap_diag("%s: %s", file, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return true;
+}
+
 /* Images such as squashfs have no free block by design: here a full tmpfs. */
 static void images(void)
 {
-    static const char content[65536];
-    int fd;
-
-    if (mount("none", "/var/tmp", "tmpfs", 0, "size=16k") < 0) {
-        tap_skip("nothing is mounted at /var/tmp: %s", strerror(errno));
+    if (!mount_full("/var/tmp", 0))
         return;
-    }
-    fd = open("/var/tmp/content", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, content, sizeof content) < 0)
-        tap_diag("/var/tmp/content: %s", strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    has_str(space(), "fail disk_full 0% of /var/tmp is free, 0.0 GB\n", "a full file system");
+    has_str(space(false), "fail disk_full 0% of /var/tmp is free, 0.0 GB\n", "a full file system");
     if (mount("none", "/var/tmp", NULL, MS_REMOUNT | MS_RDONLY, NULL) < 0)
         tap_diag("remount: %s", strerror(errno));
-    ok(!strstr(space(), "/var/tmp"), "... is none that nobody writes to");
+    ok(!strstr(space(false), "/var/tmp"), "... is none that nobody writes to");
     umount2("/var/tmp", MNT_DETACH);
+}
+
+static void shared_memory(void)
+{
+    static const char full[] =
+        "disk_full 0% of /dev/shm is free, 0.0 GB; uid 4711 has 1.64e-05 GB of it\n";
+    const char *record;
+
+    if (!mount_full("/dev/shm", 4711))
+        return;
+    record = strstr(space(false), "fail disk_full 0% of /dev/shm");
+    is_str(record ? record + 5 : found, full, "shared memory that is full, and whose files fill it");
+    has_str(space(true), "warn disk_full 0% of /dev/shm",
+            "... is a warning while a job may fill it rightly");
+    umount2("/dev/shm", MNT_DETACH);
 }
 
 int main(void)
@@ -185,6 +210,7 @@ int main(void)
     hangs();
     refusals();
     images();
+    shared_memory();
 
     umount2(path_of("a b"), MNT_DETACH);
     umount2(path_of("locked"), MNT_DETACH);
