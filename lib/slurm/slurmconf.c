@@ -17,12 +17,43 @@
 
 enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8 };
 
-/* In libslurm's own order (read_config.c): where it was built to look, then what a configless
- * slurmd or sackd keeps. Those behind are of a Slurm that was built with another prefix: the
+#define CONFIGLESS "/run/slurm/conf" /* what a configless slurmd or sackd keeps */
+
+/* In libslurm's own order (read_config.c): where it was built to look, then that of configless ones.
+ * Those behind are of a Slurm that was built with another prefix: the
  * default of its own configure, and that of AWS ParallelCluster. */
-static const char *const directories[] = {MUSTER_SLURMSYSCONFDIR, "/run/slurm/conf",
+static const char *const directories[] = {MUSTER_SLURMSYSCONFDIR, CONFIGLESS,
                                           "/etc/slurm",           "/etc/slurm-llnl",
                                           "/usr/local/etc",       "/opt/slurm/etc"};
+
+static bool takes_configuration(const char *root, pid_t pid)
+{
+    static const char name[] = "Name:\tslurmd\n", option[] = "--conf-server";
+    char *status = sysfs_file(root, 4096, "proc/%d/status", (int)pid), *words = NULL;
+    bool found = false;
+
+    if (status && strncmp(status, name, strlen(name)) == 0 && strstr(status, "\nUid:\t0\t"))
+        words = sysfs_file(root, 4096, "proc/%d/cmdline", (int)pid);
+    for (const char *word = words; word && *word && !found; word += strlen(word) + 1)
+        found = strncmp(word, option, strlen(option)) == 0;
+    free(words);
+    free(status);
+    return found;
+}
+
+/* Whether a slurmd of root's here has its configuration from slurmctld (slurmd.c,
+ * _establish_configuration()): what lies where libslurm looks first may be of long ago then. */
+static bool is_configless(const char *root)
+{
+    pid_t *pids;
+    ssize_t count = sysfs_processes(root, &pids);
+    bool found = false;
+
+    for (ssize_t i = 0; i < count && !found; i++)
+        found = takes_configuration(root, pids[i]);
+    free(pids);
+    return found;
+}
 
 int slurm_directory(const char *root, char *directory, size_t size, struct error *err)
 {
@@ -36,12 +67,16 @@ int slurm_directory(const char *root, char *directory, size_t size, struct error
     }
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
         snprintf(directory, size, "%s", directories[i]);
-        if (sysfs_exists(root, "%s/slurm.conf", directory + 1))
-            return 0;
+        if (!sysfs_exists(root, "%s/slurm.conf", directory + 1))
+            continue;
+        if (sysfs_exists(root, "%s/slurm.conf", &CONFIGLESS[1]) && is_configless(root))
+            snprintf(directory, size, "%s", CONFIGLESS);
+        return 0;
     }
     directory[0] = '\0';
-    return error_set(err, "no slurm.conf in " MUSTER_SLURMSYSCONFDIR
-                          " or /run/slurm/conf; set SLURM_CONF");
+    return error_set(err,
+                     "no slurm.conf in " MUSTER_SLURMSYSCONFDIR " or " CONFIGLESS
+                     "; set SLURM_CONF");
 }
 
 /* Cuts a comment off; "\#" is a number sign. */

@@ -238,6 +238,34 @@ static void directory_is(const char *expected)
     is_str(directory, expected, "... as '%s'", expected);
 }
 
+/* words: each ends in a blank, for its NUL */
+static void slurmd_is(const char *uid, const char *words)
+{
+    char text[128], path[512];
+    FILE *stream;
+
+    snprintf(text, sizeof text, "Name:\tslurmd\nState:\tS (sleeping)\nUid:\t%s\t0\t0\t0\n", uid);
+    tree_put(root, "proc/77/status", text);
+    tree_put(root, "proc/77/cmdline", "");
+    snprintf(path, sizeof path, "%s/proc/77/cmdline", root);
+    stream = fopen(path, "w");
+    for (; stream && *words; words++)
+        fputc(*words == ' ' ? '\0' : *words, stream);
+    if (stream)
+        fclose(stream);
+}
+
+/* A file that an image has still, beside what slurmctld gave. */
+static void configless(void)
+{
+    slurmd_is("0", "/usr/sbin/slurmd -D ");
+    directory_is(MUSTER_SLURMSYSCONFDIR);
+    slurmd_is("0", "/usr/sbin/slurmd --conf-server head:6817 ");
+    directory_is("/run/slurm/conf");
+    slurmd_is("1000", "/tmp/slurmd --conf-server head:6817 ");
+    directory_is(MUSTER_SLURMSYSCONFDIR);
+}
+
 int main(void)
 {
     counts("gpu:8", 8);
@@ -291,6 +319,7 @@ int main(void)
     directory_is("/run/slurm/conf");
     tree_put(root, &MUSTER_SLURMSYSCONFDIR "/slurm.conf"[1], "");
     directory_is(MUSTER_SLURMSYSCONFDIR);
+    configless();
     tree_put(root, "etc/slurm/slurm.conf", "");
     lines_are_read();
     long_lists_are_whole();
