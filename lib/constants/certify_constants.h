@@ -36,7 +36,8 @@ ROW(integer, CERTIFY_DUE_S, 216000, "s", "chosen 2026-11", "a nightly run renews
 ROW(real, CERTIFY_DUE_SHARE, 0.6, "ratio", "chosen 2026-11", "of CertificateValidity, where that is less: the timer of each night is in time whatever the validity") \
 ROW(integer, CERTIFY_KEEP_S, 86400, "s", "chosen 2026-11", "a certificate of a higher level is worth keeping if it lasts so long, or the share that is due") \
 ROW(integer, CERTIFY_ALLOCATE_S, 20, "s", "chosen 2026-11", "Slurm may take to start the job of a run") \
-ROW(integer, CERTIFY_ALLOCATE_NEXT_S, 60, "s", "chosen 2026-11", "the same after a job of the run: epilogs and CompleteWait come first") \
+ROW(integer, CERTIFY_ALLOCATE_NEXT_S, 60, "s", "chosen 2026-11", "the same after a job of the run: epilogs come first") \
+ROW(integer, CERTIFY_COMPLETE_WAIT_MOST_S, 600, "s", "chosen 2026-11", "of CompleteWait, that Slurm may take in addition: while jobs complete it starts none") \
 ROW(integer, CERTIFY_NOTED_S, 5, "s", "chosen 2026-11", "Slurm may take to note why a job did not start") \
 ROW(real, CERTIFY_LOOK_S, 0.5, "s", "chosen 2026-11", "between looks at the nodes after a job that did not start, at first; a tenth of the wait then") \
 ROW(integer, CERTIFY_HUNG_S, 15, "s", "chosen 2026-11", "a canceled job ends on no further node: it hangs on those that are left. Epilogs differ by less") \

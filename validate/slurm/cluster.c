@@ -317,6 +317,7 @@ static int name_load(struct cluster *cluster, struct error *err)
         return slurm_failed(err, "cannot query the controller for its configuration");
     cluster->name = copy(found->cluster_name);
     cluster->most_memory = found->max_mem_per_cpu;
+    cluster->complete_wait_s = found->complete_wait;
     munge_note(found->authtype, found->authinfo);
     cluster->has_extra = release_has_extra() && found->sched_params &&
                          strstr(found->sched_params, "extra_constraints");

@@ -65,6 +65,7 @@ struct cluster_partition {
 struct cluster {
     char *name;           /* ClusterName */
     uint64_t most_memory; /* MaxMemPerNode or MaxMemPerCPU of slurm.conf: memory.h; 0: no limit */
+    int complete_wait_s;  /* CompleteWait: while a job has completed for less, none is started */
     struct cluster_node *nodes;
     size_t node_count;
     struct cluster_node **by_name; /* node_count of them: cluster_index() */

@@ -31,10 +31,18 @@ static uint64_t job_memory(const struct certify *certify, const struct hostlist 
     return partition ? memory_of_job(&certify->cluster, partition, names) : 0;
 }
 
-/* For slurmctld once, and for the prologs of three jobs. */
-static int waits_minutes(size_t nodes)
+/* How long any job of the cluster that completes may keep one of the run from being started. */
+static double complete_wait_s(const struct certify *certify)
 {
-    return (int)ceil((CERTIFY_CONTROLLER_S + 3 * (double)nodes / ALLOCATION_NODES_PER_S) / 60);
+    return fmin(certify->cluster.complete_wait_s, CERTIFY_COMPLETE_WAIT_MOST_S);
+}
+
+/* For slurmctld once, and for the starts and prologs of three jobs. */
+static int waits_minutes(const struct certify *certify, size_t nodes)
+{
+    double job_s = complete_wait_s(certify) + (double)nodes / ALLOCATION_NODES_PER_S;
+
+    return (int)ceil((CERTIFY_CONTROLLER_S + 3 * job_s) / 60);
 }
 
 /* What the run may take. */
@@ -42,7 +50,7 @@ static int run_minutes(const struct certify *certify, size_t nodes)
 {
     return certify_job_minutes(certify, JOB_CHECK) + certify_job_minutes(certify, JOB_BATTERY) +
            certify_job_minutes(certify, JOB_CERTIFICATES) + CERTIFY_RESERVED_BESIDES_MIN +
-           waits_minutes(nodes);
+           waits_minutes(certify, nodes);
 }
 
 /* Leaves out the nodes where others' reservation begins before the run may end: ours would keep
@@ -214,7 +222,8 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
                 .memory = job_memory(certify, names),
                 .minutes = certify_job_minutes(certify, certify->job),
                 .deadline_s =
-                    certify->job == JOB_CHECK ? CERTIFY_ALLOCATE_S : CERTIFY_ALLOCATE_NEXT_S,
+                    complete_wait_s(certify) +
+                    (certify->job == JOB_CHECK ? CERTIFY_ALLOCATE_S : CERTIFY_ALLOCATE_NEXT_S),
                 .stop = &certify_stop,
                 .on_tick = tick,
                 .context = certify},

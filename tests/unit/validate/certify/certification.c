@@ -125,6 +125,7 @@ static struct setup {
     bool tells_addresses;  /* each node, in muster check */
     int garbled_addresses; /* the node whose are not to be parsed, from 1; 0: none's */
     const char *cut;       /* the node whose check does not complete */
+    int complete_wait_s;   /* CompleteWait of slurm.conf */
     const char *filled;    /* the one whose shared memory a user's files fill */
     bool has_lldpds;       /* on each node */
     const char *unheard;   /* ... the one whose lldpd does not answer */
@@ -234,6 +235,7 @@ static bool was_read[NODES];   /* whose suspect reports were read */
 static char refused_name[64];
 static double now_s;
 static double check_deadline_s; /* of the last step that ran muster check */
+static double start_s;          /* that Slurm may take to start the last job */
 static pid_t own;
 static char directory[] = "/tmp/muster-certification-XXXXXX";
 
@@ -421,6 +423,7 @@ static int load_all(struct cluster *cluster, struct error *err)
         return -1;
     cluster->name = strdup("made-up");
     cluster->has_extra = setup.has_extra;
+    cluster->complete_wait_s = setup.complete_wait_s;
     cluster->nodes = calloc(NODES, sizeof *cluster->nodes);
     cluster->node_count = NODES;
     for (int i = 0; i < NODES; i++) {
@@ -724,6 +727,7 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
         return -1;
     if (request->minutes > wanted_minutes)
         wanted_minutes = request->minutes;
+    start_s = request->deadline_s;
     if (setup.jobs_kind == NO_JOBS) {
         count_try();
         return error_set(err, "Unspecified error");
@@ -2191,6 +2195,18 @@ static void asks_for_no_longer_job_than_the_partition_allows(void)
     has_str(err.text, "MaxTime", "of a refusal for the time limit what to change is said");
 }
 
+static void waits_as_long_as_slurm(void)
+{
+    setup.complete_wait_s = 120;
+    run();
+    is_near(start_s, CERTIFY_ALLOCATE_NEXT_S + 120, 0.1,
+            "CompleteWait is waited for, and a job's start as long after it");
+    setup.complete_wait_s = 65533;
+    run();
+    is_near(start_s, CERTIFY_ALLOCATE_NEXT_S + CERTIFY_COMPLETE_WAIT_MOST_S, 0.1,
+            "... and no day long");
+}
+
 /* The steps of a job by their deadlines. */
 static void jobs_last_as_long_as_their_steps(void)
 {
@@ -3016,6 +3032,7 @@ static void (*const tests[])(void) = {
     answers_again,
     counts_what_recurs_as_tries,
     asks_for_no_longer_job_than_the_partition_allows,
+    waits_as_long_as_slurm,
     jobs_last_as_long_as_their_steps,
     waits_for_no_node_of_a_busy_cluster_that_completes_later,
     ends_a_campaign,
