@@ -39,6 +39,19 @@ void gres_auto_detect(const struct slurm_lines *gres, const char *node, char *va
     }
 }
 
+bool gres_is_explicit(const struct slurm_lines *gres, const char *kind)
+{
+    char name[32], flags[128];
+
+    for (size_t i = 0; i < gres->count; i++)
+        if (slurm_line_value(&gres->lines[i], "Name", name, sizeof name) &&
+            strcasecmp(name, kind) == 0 &&
+            slurm_line_value(&gres->lines[i], "Flags", flags, sizeof flags) &&
+            strcasestr(flags, "explicit"))
+            return true;
+    return false;
+}
+
 static int add_files(const struct slurm_line *line, const char *kind, const char *files,
                      bool is_multiple, struct gres_devices *devices, struct error *err)
 {

@@ -36,4 +36,8 @@ void gres_devices_clear(struct gres_devices *devices);
  * goes before one of all nodes, wherever they stand. */
 void gres_auto_detect(const struct slurm_lines *gres, const char *node, char *value, size_t size);
 
+/* Whether a job of whole nodes gets what is of that kind only if it asks for it: Flags=explicit, on
+ * any line of it, is of all nodes (from 24.05 on). */
+bool gres_is_explicit(const struct slurm_lines *gres, const char *kind);
+
 #endif

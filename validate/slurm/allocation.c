@@ -301,8 +301,8 @@ static void spread(const struct allocation_request *request, job_desc_msg_t *job
         free(others);
 }
 
-/* The folded nodes, malloc'd, and what a job of them is asked for with, whose exc_nodes are as
- * well; NULL with err. */
+/* The folded nodes, malloc'd, and what a job of them is asked for with, whose exc_nodes and
+ * tres_per_node are as well; NULL with err. */
 static char *wanted_make(const struct allocation_request *request, job_desc_msg_t *job,
                          struct error *err)
 {
@@ -322,6 +322,9 @@ static char *wanted_make(const struct allocation_request *request, job_desc_msg_
     job->time_limit = (uint32_t)request->minutes;
     job->kill_on_node_fail = 0; /* the loss of a node is a result, not the end */
     job->work_dir = release_text("/");
+    if (nodes && request->gpus > 0 &&
+        asprintf(&job->tres_per_node, "gres/gpu:%ld", request->gpus) < 0)
+        job->tres_per_node = NULL;
     if (nodes)
         spread(request, job);
     return nodes;
@@ -339,6 +342,7 @@ int allocation_check(const struct allocation_request *request, struct error *err
     reason = as_user(request->user, as_user_would_start, &job, &start);
     if (refusal_next(reason))
         rv = allocation_refused(err, "no allocation of", nodes, request->user->name, reason);
+    free(job.tres_per_node);
     free(job.exc_nodes);
     free(nodes);
     return rv;
@@ -364,6 +368,7 @@ int allocation_get(const struct allocation_request *request, uint32_t *job_id, s
     }
     if (rv != 0)
         *job_id = 0;
+    free(job.tres_per_node);
     free(job.exc_nodes);
     free(nodes);
     return rv;

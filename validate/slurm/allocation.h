@@ -23,6 +23,8 @@ struct allocation_request {
                                           than would hold it (eval_nodes_block.c). It names the
                                           others, which it is to be without. NULL: it names its own */
     uint64_t memory;                   /* of each node: memory.h; 0: all */
+    long gpus;                         /* of each node, where a job of whole nodes has those only
+                                          that it asks for: gres_is_explicit(); 0: asks for none */
     int minutes;                       /* Slurm ends the job then, whatever became of us */
     double deadline_s;                 /* for the allocation to be there and usable; prologs of
                                           many nodes get more */

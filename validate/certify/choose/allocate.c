@@ -3,6 +3,7 @@
 
 #include "validate/certify/choose/allocate.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "lib/base/text.h"
 #include "lib/constants/certify_constants.h"
 #include "lib/constants/slurm_constants.h"
+#include "lib/slurm/gresconf.h"
 #include "validate/certify/choose/changes.h"
 #include "validate/certify/choose/job_minutes.h"
 #include "validate/certify/choose/job_nodes.h"
@@ -29,6 +31,27 @@ static uint64_t job_memory(const struct certify *certify, const struct hostlist 
     const struct cluster_partition *partition = certify_partition(certify);
 
     return partition ? memory_of_job(&certify->cluster, partition, names) : 0;
+}
+
+/* The GPUs that a job of the run asks for of each of its nodes, as many as the one with the fewest
+ * has, where a job of whole nodes does not get them by itself; 0: it asks for none. */
+static long job_gpus(const struct certify *certify, const struct hostlist *names)
+{
+    struct slurm_lines gres = {0};
+    char directory[256];
+    long least = LONG_MAX;
+
+    for (size_t i = 0; i < names->count; i++) {
+        long gpus = certify_node_run(certify, names->names[i])->gpus;
+
+        least = gpus < least ? gpus : least;
+    }
+    if (least > 0 && (slurm_directory("", directory, sizeof directory, NULL) != 0 ||
+                      slurm_lines_read("", directory, "gres.conf", &gres, NULL) != 0 ||
+                      !gres_is_explicit(&gres, "gpu")))
+        least = 0;
+    slurm_lines_clear(&gres);
+    return least > 0 ? least : 0;
 }
 
 /* How long any job of the cluster that completes may keep one of the run from being started. */
@@ -220,6 +243,7 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
                 .reservation = *certify->reservation ? certify->reservation : NULL,
                 .among = reserved_blocks(certify),
                 .memory = job_memory(certify, names),
+                .gpus = job_gpus(certify, names),
                 .minutes = certify_job_minutes(certify, certify->job),
                 .deadline_s =
                     complete_wait_s(certify) +
@@ -251,6 +275,7 @@ static int battery_check(const struct certify *certify, const struct hostlist *n
                                      .reservation = certify->reservation,
                                      .among = reserved_blocks(certify),
                                      .memory = job_memory(certify, names),
+                                     .gpus = job_gpus(certify, names),
                                      .minutes = certify_job_minutes(certify, JOB_BATTERY)},
         err);
 }

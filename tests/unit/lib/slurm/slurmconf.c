@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "lib/slurm/gresconf.h"
 #include "lib/slurm/slurmconf.h"
 #include "lib/slurm/own_name.h"
 #include "tests/unit/tap.h"
@@ -238,6 +239,17 @@ static void directory_is(const char *expected)
     is_str(directory, expected, "... as '%s'", expected);
 }
 
+static void explicit_is(const char *text, bool expected)
+{
+    struct slurm_lines lines;
+
+    tree_put(root, "etc/slurm/gres.conf", text);
+    slurm_lines_read(root, "/etc/slurm", "gres.conf", &lines, NULL);
+    is_int(gres_is_explicit(&lines, "gpu"), expected, "GPUs are%s to be asked for: %s",
+           expected ? "" : " not", text);
+    slurm_lines_clear(&lines);
+}
+
 /* words: each ends in a blank, for its NUL */
 static void slurmd_is(const char *uid, const char *words)
 {
@@ -322,6 +334,9 @@ int main(void)
     configless();
     tree_put(root, "etc/slurm/slurm.conf", "");
     lines_are_read();
+    explicit_is("Name=gpu File=/dev/nvidia[0-7] Flags=nvidia_gpu_env", false);
+    explicit_is("NodeName=n[1-8] Name=gpu File=/dev/nvidia0 Flags=nvidia_gpu_env,Explicit", true);
+    explicit_is("Name=gpu File=/dev/nvidia0\nName=nic Flags=explicit", false);
     long_lists_are_whole();
     names_of_hosts();
     long_files_are_refused();

@@ -23,6 +23,7 @@ static uint32_t state_reason;  /* why the job waits */
 static const char *shown = ""; /* the same as scontrol prints it */
 static uint64_t wanted_memory;
 static char wanted_nodes[64]; /* "n1 without none" */
+static char wanted_gpus[32];
 static bool can_spread;       /* this release knows segments */
 
 bool __wrap_release_job_spread(job_desc_msg_t *job);
@@ -50,6 +51,8 @@ int __wrap_slurm_allocate_resources(job_desc_msg_t *wanted,
     snprintf(wanted_nodes, sizeof wanted_nodes, "%s without %s",
              wanted->req_nodes ? wanted->req_nodes : "any",
              wanted->exc_nodes ? wanted->exc_nodes : "none");
+    snprintf(wanted_gpus, sizeof wanted_gpus, "%s",
+             wanted->tres_per_node ? wanted->tres_per_node : "none");
     *granted = &message;
     errno = refusal;
     return refusal == 0 ? SLURM_SUCCESS : SLURM_ERROR;
@@ -222,10 +225,28 @@ static void spreads_over_blocks(void)
     asks_for("n1,n3", "any without none", "... of which there may be none");
 }
 
+static void asks_for_gpus(void)
+{
+    struct hostlist nodes = {0};
+    struct error err;
+    uint32_t id;
+
+    hostlist_append(&nodes, "n1");
+    (void)get(0, &err);
+    is_str(wanted_gpus, "none", "a job of whole nodes has their GPUs without asking for them");
+    (void)allocation_get(
+        &(struct allocation_request){
+            .job_name = "x", .nodes = &nodes, .gpus = 8, .minutes = 1, .deadline_s = 1},
+        &id, &err);
+    is_str(wanted_gpus, "gres/gpu:8", "... or asks for those of each node");
+    hostlist_clear(&nodes);
+}
+
 int main(void)
 {
     spreads_over_blocks();
     names_the_reason();
     asks_for_memory();
+    asks_for_gpus();
     return tap_done();
 }
