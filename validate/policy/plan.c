@@ -55,7 +55,7 @@ void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, 
                  "", "");
     else if (node->is_reserved)
         plan_set(plan, ROLE_LEAVE, "", "left alone: it is in a reservation%s%s", "", "");
-    else if (node->is_reserved_soon)
+    else if (cluster_is_reserved_soon(node))
         plan_set(plan, ROLE_LEAVE, "", "left alone: a reservation begins there within the hour%s%s",
                  "", "");
     else if (node->is_completing)

@@ -7,7 +7,8 @@
 
 #include "validate/slurm/cluster.h"
 
-/* What a run may do with a node, from its state in Slurm. Pure. */
+/* What a run may do with a node, from its state in Slurm. Nothing is
+ * read but the clock. */
 
 enum plan_role {
     ROLE_TEST,   /* free: test it */

@@ -150,13 +150,6 @@ int cluster_load_node(const char *name, struct cluster *cluster, struct error *e
     return -1;
 }
 
-static void later_note(struct cluster_node *node, time_t start, bool is_soon)
-{
-    node->is_reserved_soon |= is_soon;
-    if (node->reserved_at == 0 || start < node->reserved_at)
-        node->reserved_at = start;
-}
-
 /* Who waits for a certificate, and whether a node's reservation is somebody else's. */
 static int waiting_load(struct cluster *cluster, struct error *err)
 {
@@ -171,8 +164,7 @@ static int waiting_load(struct cluster *cluster, struct error *err)
         const reserve_info_t *info = &found->reservation_array[i];
         struct hostlist *names = strcmp(info->name, CLUSTER_WAITING) == 0 ? &waiting : &others,
                         more = {0};
-        bool is_later = info->start_time > now,
-             is_soon = is_later && info->start_time - now <= RESERVATION_SOON_S;
+        bool is_later = info->start_time > now;
         const char *run;
 
         /* one that floats never begins */
@@ -191,9 +183,10 @@ static int waiting_load(struct cluster *cluster, struct error *err)
             /* muster's own is later only by another head's clock */
             if (node && run)
                 node->is_in_run = true;
-            else if (node && names == &others)
-                later_note(node, info->start_time, is_soon);
-            if ((is_soon || !is_later) && hostlist_append(names, more.names[k]) != 0)
+            else if (node && names == &others &&
+                     (node->reserved_at == 0 || info->start_time < node->reserved_at))
+                node->reserved_at = info->start_time;
+            if ((!is_later || names == &waiting) && hostlist_append(names, more.names[k]) != 0)
                 rv = error_set(err, "out of memory for the cluster's reservations");
         }
         hostlist_clear(&more);

@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
+#include "lib/constants/slurm_constants.h"
 
 /* What the controller knows of the cluster and what it can be told. Nothing of Slurm's own types
  * leaves this room. All functions but cluster_open() need it to have succeeded. */
@@ -38,14 +39,13 @@ struct cluster_node {
     bool is_completing;
     bool is_down, is_drained; /* drained: DRAIN is set, jobs may still run */
     bool is_responding;
-    bool is_reserved;      /* in a reservation of others that is active: MAINT or RES */
-    bool is_reserved_soon; /* others' reservation begins there within RESERVATION_SOON_S */
-    time_t reserved_at;    /* when the first of others' that is still to come begins; 0: none */
-    bool is_in_run;        /* in the reservation of a run, which is active */
-    bool is_waiting;       /* in the reservation CLUSTER_WAITING */
-    bool is_absent;        /* powered down, rebooting, future, or about to be: nothing to talk to by
-                              intent */
-    bool is_cloud;         /* made when a job needs it */
+    bool is_reserved;   /* in a reservation of others that is active: MAINT or RES */
+    time_t reserved_at; /* when the first of others' that is still to come begins; 0: none */
+    bool is_in_run;     /* in the reservation of a run, which is active */
+    bool is_waiting;    /* in the reservation CLUSTER_WAITING */
+    bool is_absent;     /* powered down, rebooting, future, or about to be: nothing to talk to by
+                           intent */
+    bool is_cloud;    /* made when a job needs it */
     bool is_unlisted; /* slurm.conf may not have it or not its address: dynamic or of a cloud */
     bool is_older;    /* its slurmd: of an older release than libslurm here, as amid an upgrade */
     bool is_invalid;  /* its registration was refused: INVALID_REG */
@@ -118,6 +118,12 @@ int cluster_load_node(const char *name, struct cluster *cluster, struct error *e
 
 /* The node of that name, or NULL: in the time of a binary search, of a cluster that is loaded. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name);
+
+/* Whether others' reservation begins there within RESERVATION_SOON_S. */
+static inline bool cluster_is_reserved_soon(const struct cluster_node *node)
+{
+    return node->reserved_at > 0 && node->reserved_at - time(NULL) <= RESERVATION_SOON_S;
+}
 
 /* The nodes in the order of a step's tasks, where there is one on each: that of Slurm's own table
  * of nodes. Returns 0, or -1 when memory is out or a node is not the cluster's. */

@@ -17,7 +17,8 @@ static void plan_again(const struct certify *certify, const struct cluster_node 
     struct cluster_node seen = *node;
 
     seen.is_reserved &= !*certify->reservation;
-    seen.is_reserved_soon &= !*certify->reservation && !has_our_job; /* which ends before */
+    if (*certify->reservation || has_our_job) /* which ends before */
+        seen.reserved_at = 0;
     if (has_our_job) {
         seen.is_allocated = seen.is_completing = false;
         seen.is_idle = true;

@@ -163,12 +163,12 @@ static int choose(struct verify_run *run, struct error *err)
         const struct cluster_node *node = cluster_node(&cluster, list.names[i]);
         bool is_free = node && !node->is_allocated && !node->is_completing && !node->is_down &&
                        !node->is_drained && node->is_responding && !node->is_reserved &&
-                       !node->is_reserved_soon && !node->is_waiting && !node->is_absent;
+                       !cluster_is_reserved_soon(node) && !node->is_waiting && !node->is_absent;
 
         if (!is_free && run->setting->nodes.count > 0)
             rv = error_set(err, "%s is %s%s; expected a node that is idle and in no reservation",
                            list.names[i], node ? node->state : "not known",
-                           node && node->is_reserved_soon
+                           node && cluster_is_reserved_soon(node)
                                ? ", and a reservation begins there within the hour"
                                : "");
         else if (is_free && (run->nodes.count < needed || run->setting->nodes.count > 0))

@@ -106,7 +106,7 @@ static void roles(void)
     node.is_reserved = true;
     is_role(&node, false, ROLE_LEAVE, "", "reservation", "a reserved node is left alone");
     node = idle();
-    node.is_reserved_soon = true;
+    node.reserved_at = time(NULL) + 600;
     is_role(&node, false, ROLE_LEAVE, "", "begins there within the hour",
             "... and one whose reservation begins soon");
     node = idle();

@@ -157,7 +157,7 @@ static void reservations_that_begin_soon(void)
     is_int(cluster_load_nodes(&cluster, &err), 0, "nodes and reservations");
     all_count = 0;
     for (int i = 0; i < 5; i++)
-        is_int(cluster_node(&cluster, lists[i])->is_reserved_soon, i == 0,
+        is_int(cluster_is_reserved_soon(cluster_node(&cluster, lists[i])), i == 0,
                "... whether %s is reserved soon, by %s", lists[i], reservations[i].name);
     ok(cluster_node(&cluster, lists[1])->reserved_at == now + 7200 &&
            cluster_node(&cluster, lists[2])->reserved_at == 0,
