@@ -47,9 +47,14 @@ void record_report(const struct record_sink *sink, struct record record, const c
     vsnprintf(text, sizeof text, message, arguments);
     va_end(arguments);
     record.message = text;
-    if (record.verdict == VERDICT_NONE)
-        record.verdict =
-            record.code == FAULT_NONE ? VERDICT_PASS : catalog_fault(record.code)->severity;
+    if (record.verdict == VERDICT_NONE && record.code != FAULT_NONE)
+        record.verdict = catalog_fault(record.code)->severity;
+    sink->take(&record, sink->context);
+}
+
+void record_pass(const struct record_sink *sink, struct record record)
+{
+    record.verdict = VERDICT_PASS;
     sink->take(&record, sink->context);
 }
 

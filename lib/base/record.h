@@ -84,10 +84,13 @@ struct record_sink {
     void *context;
 };
 
-/* Hands the record on with its message. One without a verdict has that of its code in the catalog;
- * without a code it passes. */
+/* Hands the record on with its message. One with a code and no verdict has that of its code in the
+ * catalog; without both it is a measurement or a fact. */
 void record_report(const struct record_sink *sink, struct record record, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Hands on that it passes, without a message. */
+void record_pass(const struct record_sink *sink, struct record record);
 
 /* Writes the record, with record_code_name() and record_remediation(), as one JSON object on one
  * line and flushes, in one write where the line fits the stream's buffer. Bytes that are not UTF-8

@@ -124,18 +124,6 @@ static void take_record(struct record *record, void *context)
 
 const struct record_sink output_sink = {take_record, NULL};
 
-void output_report(struct record record, const char *message, ...)
-{
-    char text[512];
-    va_list arguments;
-
-    va_start(arguments, message);
-    vsnprintf(text, sizeof text, message, arguments);
-    va_end(arguments);
-    record.message = text;
-    output_record(&record);
-}
-
 void output_progress(const char *format, ...)
 {
     va_list arguments;

@@ -16,11 +16,9 @@ void output_suite(const char *suite);
 
 /* Prints the record (its suite is filled in) and remembers the worst verdict. */
 void output_record(struct record *record);
-/* The same for what is evaluated elsewhere. */
+/* The same as record_report(), and for what is evaluated elsewhere. */
 extern const struct record_sink output_sink;
-/* With its message. */
-void output_report(struct record record, const char *message, ...)
-    __attribute__((format(printf, 2, 3)));
+#define output_report(...) record_report(&output_sink, __VA_ARGS__)
 
 /* A line of progress on standard error when that is a terminal; the next one overwrites it. With
  * MUSTER_PROGRESS in the environment and no terminal a line each, after RECORD_PROGRESS. */

@@ -322,6 +322,7 @@ static void report_library(const struct reporter *reporter, int version)
         record_report(reporter->sink, record,
                       "found NCCL %s, most nodes have %s; not tested across nodes", own, others);
     } else if (node->within.ranks == 1 && node->within.outcome == WORKER_DONE) {
+        record.verdict = VERDICT_PASS;
         record_report(reporter->sink, record, "NCCL %s works with the only device", own);
     }
 }
@@ -367,6 +368,7 @@ static void report_rates(struct reporter *reporter, const struct group_result *r
                           "%s of %d devices reaches %.4g GB/s, its peers %.4g GB/s",
                           collective_names[i], result->ranks, value, reference);
         } else {
+            record.verdict = VERDICT_PASS;
             record_report(reporter->sink, record,
                           "%d devices, %.4g MB, algorithm bandwidth %.4g GB/s", result->ranks,
                           (double)result->bytes / 1e6,

@@ -28,6 +28,26 @@ static const char *escaped(const char *text, const char *also)
     return out;
 }
 
+static void keep(struct record *record, void *context)
+{
+    *(enum verdict *)context = record->verdict;
+}
+
+static void reported(void)
+{
+    enum verdict verdict = VERDICT_SKIP;
+    const struct record_sink sink = {keep, &verdict};
+
+    record_report(&sink, RECORD(.test = "links", .value = 1), "%s", "one");
+    is_int(verdict, VERDICT_NONE, "a figure alone has no verdict");
+    record_report(&sink, RECORD(.test = "links", .code = FAULT_LINK_ERRORS), "%s", "one");
+    is_int(verdict, VERDICT_WARN, "... with a code that of the code");
+    record_report(&sink, RECORD(.code = FAULT_LINK_ERRORS, .verdict = VERDICT_FAIL), "%s", "one");
+    is_int(verdict, VERDICT_FAIL, "... or its own");
+    record_pass(&sink, RECORD(.test = "links", .value = 1));
+    is_int(verdict, VERDICT_PASS, "... or passes");
+}
+
 int main(void)
 {
     struct record record = RECORD_INIT;
@@ -104,5 +124,6 @@ int main(void)
         is_int(verdict_parse(verdict_name(i)), i, "verdict %s goes there and back",
                verdict_name(i));
     is_int(verdict_parse("good"), -1, "a verdict that is none is refused");
+    reported();
     return tap_done();
 }
