@@ -19,9 +19,9 @@ enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8 };
 
 #define CONFIGLESS "/run/slurm/conf" /* what a configless slurmd or sackd keeps */
 
-/* In libslurm's own order (read_config.c): where it was built to look, then that of configless ones.
- * Those behind are of a Slurm that was built with another prefix: the
- * default of its own configure, and that of AWS ParallelCluster. */
+/* In libslurm's own order (read_config.c): where it was built to look, then that of configless
+ * ones. Those behind are of a Slurm that was built with another prefix: the default of its own
+ * configure, and that of AWS ParallelCluster. */
 static const char *const directories[] = {MUSTER_SLURMSYSCONFDIR, CONFIGLESS,
                                           "/etc/slurm",           "/etc/slurm-llnl",
                                           "/usr/local/etc",       "/opt/slurm/etc"};
@@ -74,9 +74,8 @@ int slurm_directory(const char *root, char *directory, size_t size, struct error
         return 0;
     }
     directory[0] = '\0';
-    return error_set(err,
-                     "no slurm.conf in " MUSTER_SLURMSYSCONFDIR " or " CONFIGLESS
-                     "; set SLURM_CONF");
+    return error_set(err, "no slurm.conf in " MUSTER_SLURMSYSCONFDIR " or " CONFIGLESS
+                          "; set SLURM_CONF");
 }
 
 /* Cuts a comment off; "\#" is a number sign. */

@@ -69,11 +69,11 @@ static void report(const struct checks *checks, const char *directory, const str
     double least = least_of(space);
     bool may_fail = !(space->is_shared && checks->watches);
     const char *joint = *space->owner ? "; " : "";
-    struct record record = RECORD(.part = directory, .metric = "free", .value = least, .unit = "%",
-                                  .verdict =
-                                      least < CHECK_SPACE_FULL_PERCENT && may_fail ? VERDICT_FAIL
-                                      : least < CHECK_SPACE_LOW_PERCENT            ? VERDICT_WARN
-                                                                                   : VERDICT_PASS);
+    struct record record =
+        RECORD(.part = directory, .metric = "free", .value = least, .unit = "%",
+               .verdict = least < CHECK_SPACE_FULL_PERCENT && may_fail ? VERDICT_FAIL
+                          : least < CHECK_SPACE_LOW_PERCENT            ? VERDICT_WARN
+                                                                       : VERDICT_PASS);
 
     record.code = record.verdict == VERDICT_PASS ? FAULT_NONE : FAULT_DISK_FULL;
     if (least == space->free_percent)

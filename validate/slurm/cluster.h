@@ -45,11 +45,11 @@ struct cluster_node {
     bool is_waiting;    /* in the reservation CLUSTER_WAITING */
     bool is_absent;     /* powered down, rebooting, future, or about to be: nothing to talk to by
                            intent */
-    bool is_cloud;    /* made when a job needs it */
-    bool is_unlisted; /* slurm.conf may not have it or not its address: dynamic or of a cloud */
-    bool is_older;    /* its slurmd: of an older release than libslurm here, as amid an upgrade */
-    bool is_invalid;  /* its registration was refused: INVALID_REG */
-    char state[32];   /* as sinfo says it, roughly: "idle", "down", "drained", "allocated*" */
+    bool is_cloud;      /* made when a job needs it */
+    bool is_unlisted;   /* slurm.conf may not have it or not its address: dynamic or of a cloud */
+    bool is_older;      /* its slurmd: of an older release than libslurm here, as amid an upgrade */
+    bool is_invalid;    /* its registration was refused: INVALID_REG */
+    char state[32];     /* as sinfo says it, roughly: "idle", "down", "drained", "allocated*" */
 };
 
 struct cluster_partition {

@@ -298,9 +298,8 @@ static void report_products(const struct reporter *reporter, const struct gpu_de
                       wrong->count, (double)device->products, reporter->model, wrong->index,
                       (long long)wrong->found, (long long)wrong->expected, device->ordinal);
     else if (device->products > 0)
-        record_pass(
-            reporter->sink,
-            OF(reporter, "gpu.repeatable", "products", .value = device->products, .unit = "count"));
+        record_pass(reporter->sink, OF(reporter, "gpu.repeatable", "products",
+                                       .value = device->products, .unit = "count"));
 }
 
 static void report_memory(const struct reporter *reporter, const struct gpu_device *device)
@@ -316,9 +315,8 @@ static void report_memory(const struct reporter *reporter, const struct gpu_devi
                       wrong->count, (double)device->tested_mb, reporter->model, 8 * wrong->index,
                       wrong->found ^ wrong->expected, device->ordinal);
     else if (device->tested_mb > 0)
-        record_pass(
-            reporter->sink,
-            OF(reporter, "gpu.memory", "tested", .value = device->tested_mb, .unit = "MB"));
+        record_pass(reporter->sink,
+                    OF(reporter, "gpu.memory", "tested", .value = device->tested_mb, .unit = "MB"));
     if (device->is_memory_short)
         record_report(reporter->sink,
                       OF(reporter, "gpu.memory", "device", .code = FAULT_NOT_MEASURED),

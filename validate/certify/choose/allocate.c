@@ -90,10 +90,11 @@ static size_t reserved_leave(struct certify *certify, const struct hostlist *nam
 
         if (at == 0 || at >= end)
             continue;
-        text_time(text, sizeof text,
-                  "left alone: a reservation begins there at %Y-%m-%d %H:%M UTC, before the run may "
-                  "end",
-                  at);
+        text_time(
+            text, sizeof text,
+            "left alone: a reservation begins there at %Y-%m-%d %H:%M UTC, before the run may "
+            "end",
+            at);
         certify_verdict(certify, node_run, STAGE_REACH, VERDICT_UNKNOWN, "slurm.state", "", text);
         count++;
     }

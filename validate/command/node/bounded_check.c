@@ -90,8 +90,7 @@ int bounded_check(double limit_s, int (*work_)(void *context, const char **at), 
     pid_t stuck = bounded_stuck(child_name, limit_s);
     struct bounded_end end;
     int rv = stuck > 0 ? report_stuck(stuck, err)
-                       : bounded_run(child_name, limit_s, work, &child, sizeof child, &end,
-                                     err);
+                       : bounded_run(child_name, limit_s, work, &child, sizeof child, &end, err);
 
     print_output(child.output[0], STDOUT_FILENO);
     print_output(child.output[1], STDERR_FILENO);

@@ -169,7 +169,8 @@ static void shared_memory(void)
     if (!mount_full("/dev/shm", 4711))
         return;
     record = strstr(space(false), "fail disk_full 0% of /dev/shm");
-    is_str(record ? record + 5 : found, full, "shared memory that is full, and whose files fill it");
+    is_str(record ? record + 5 : found, full,
+           "shared memory that is full, and whose files fill it");
     has_str(space(true), "warn disk_full 0% of /dev/shm",
             "... is a warning while a job may fill it rightly");
     umount2("/dev/shm", MNT_DETACH);

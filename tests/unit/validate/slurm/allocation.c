@@ -24,7 +24,7 @@ static const char *shown = ""; /* the same as scontrol prints it */
 static uint64_t wanted_memory;
 static char wanted_nodes[64]; /* "n1 without none" */
 static char wanted_gpus[32];
-static bool can_spread;       /* this release knows segments */
+static bool can_spread; /* this release knows segments */
 
 bool __wrap_release_job_spread(job_desc_msg_t *job);
 bool __wrap_release_job_spread(job_desc_msg_t *job)
