@@ -52,7 +52,7 @@ void record_report(const struct record_sink *sink, struct record record, const c
     sink->take(&record, sink->context);
 }
 
-void record_pass(const struct record_sink *sink, struct record record)
+void record_report_pass(const struct record_sink *sink, struct record record)
 {
     record.verdict = VERDICT_PASS;
     sink->take(&record, sink->context);

@@ -90,7 +90,7 @@ void record_report(const struct record_sink *sink, struct record record, const c
     __attribute__((format(printf, 3, 4)));
 
 /* Hands on that it passes, without a message. */
-void record_pass(const struct record_sink *sink, struct record record);
+void record_report_pass(const struct record_sink *sink, struct record record);
 
 /* Writes the record, with record_code_name() and record_remediation(), as one JSON object on one
  * line and flushes, in one write where the line fits the stream's buffer. Bytes that are not UTF-8

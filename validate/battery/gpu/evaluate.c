@@ -192,7 +192,7 @@ static void report_figure(const struct reporter *reporter, const struct gpu_devi
         record.limit_source = "peers";
     }
     if (!gpu_is_low(device, figure, reference)) {
-        record_pass(reporter->sink, record);
+        record_report_pass(reporter->sink, record);
         return;
     }
     record.code = spec->code;
@@ -281,7 +281,7 @@ static void report_atomics(const struct reporter *reporter, const struct gpu_dev
                       record.value, reporter->model, wrong->count, wrong->found, wrong->expected,
                       why_not(record.code), device->ordinal);
     } else if (device->additions > 0) {
-        record_pass(reporter->sink, record);
+        record_report_pass(reporter->sink, record);
     }
 }
 
@@ -298,8 +298,8 @@ static void report_products(const struct reporter *reporter, const struct gpu_de
                       wrong->count, (double)device->products, reporter->model, wrong->index,
                       (long long)wrong->found, (long long)wrong->expected, device->ordinal);
     else if (device->products > 0)
-        record_pass(reporter->sink, OF(reporter, "gpu.repeatable", "products",
-                                       .value = device->products, .unit = "count"));
+        record_report_pass(reporter->sink, OF(reporter, "gpu.repeatable", "products",
+                                              .value = device->products, .unit = "count"));
 }
 
 static void report_memory(const struct reporter *reporter, const struct gpu_device *device)
@@ -315,8 +315,8 @@ static void report_memory(const struct reporter *reporter, const struct gpu_devi
                       wrong->count, (double)device->tested_mb, reporter->model, 8 * wrong->index,
                       wrong->found ^ wrong->expected, device->ordinal);
     else if (device->tested_mb > 0)
-        record_pass(reporter->sink,
-                    OF(reporter, "gpu.memory", "tested", .value = device->tested_mb, .unit = "MB"));
+        record_report_pass(reporter->sink, OF(reporter, "gpu.memory", "tested",
+                                              .value = device->tested_mb, .unit = "MB"));
     if (device->is_memory_short)
         record_report(reporter->sink,
                       OF(reporter, "gpu.memory", "device", .code = FAULT_NOT_MEASURED),
@@ -365,7 +365,7 @@ static void report_nic(const struct reporter *reporter, const struct gpu_device 
             record.limit_source = "expected";
         }
         if (!gpu_is_nic_low(device, (enum figure)figure)) {
-            record_pass(reporter->sink, record);
+            record_report_pass(reporter->sink, record);
             continue;
         }
         record.code = FAULT_GPU_NIC_SLOW;
@@ -452,7 +452,7 @@ static void report_peers(struct reporter *reporter, int from)
             record_report(reporter->sink, record, "reaches %.4g GB/s, its peers %.4g GB/s",
                           record.value, reference);
         } else {
-            record_pass(reporter->sink, record);
+            record_report_pass(reporter->sink, record);
         }
         report_atomics_to(reporter, device, path);
     }

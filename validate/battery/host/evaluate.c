@@ -239,7 +239,7 @@ static void value_report(const struct reporter *reporter, enum host_figure figur
                       "this figure includes the cache",
                       own_node(reporter)->array_share);
     } else {
-        record_pass(reporter->sink, record);
+        record_report_pass(reporter->sink, record);
     }
 }
 
@@ -303,7 +303,7 @@ static void socket_report(const struct reporter *reporter, int socket)
                 .samples = (unsigned)cores);
     limit_set(reporter, HOST_RATE, &record);
     if (low == 0) {
-        record_pass(reporter->sink, record);
+        record_report_pass(reporter->sink, record);
         return;
     }
     code_set(HOST_RATE, worst, &record);
@@ -365,7 +365,7 @@ static void sums_report(const struct reporter *reporter)
         if (host_differs(&node->cores[k], expected) && wrong++ < WRONG_CORES_MOST)
             wrong_core_report(reporter, &node->cores[k], expected);
     if (wrong == 0)
-        record_pass(reporter->sink, record);
+        record_report_pass(reporter->sink, record);
 }
 
 static void quota_report(const struct reporter *reporter)
