@@ -357,14 +357,14 @@ int main(void)
     configless();
     tree_put(root, "etc/slurm/slurm.conf", "");
     lines_are_read();
-    explicit_is("Name=gpu File=/dev/nvidia[0-7] Flags=nvidia_gpu_env", false);
-    explicit_is("NodeName=n[1-8] Name=gpu File=/dev/nvidia0 Flags=nvidia_gpu_env,Explicit", true);
-    explicit_is("Name=gpu File=/dev/nvidia0\nName=nic Flags=explicit", false);
     long_lists_are_whole();
     names_of_hosts();
     long_files_are_refused();
     other_names();
     bad_files();
+    explicit_is("Name=gpu File=/dev/nvidia[0-7] Flags=nvidia_gpu_env", false);
+    explicit_is("NodeName=n[1-8] Name=gpu File=/dev/nvidia0 Flags=nvidia_gpu_env,Explicit", true);
+    explicit_is("Name=gpu File=/dev/nvidia0\nName=nic Flags=explicit", false);
     exports();
     tree_remove(root);
     return tap_done();

@@ -42,7 +42,7 @@ static int leave(void *context, const char **at)
 /* What work prints goes to a file. Returns its text, or that of why it did not end. */
 static const char *run(double limit_s, int (*work)(void *context, const char **at), int *status)
 {
-    static char text[600];
+    static char part[] = "eth1", text[600];
     int kept = dup(STDOUT_FILENO), printed = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
     struct error err;
     ssize_t length;
@@ -50,7 +50,7 @@ static const char *run(double limit_s, int (*work)(void *context, const char **a
 
     fflush(stdout);
     dup2(printed, STDOUT_FILENO);
-    rv = bounded_check(limit_s, work, "eth1", status, &err);
+    rv = bounded_check(limit_s, work, part, status, &err);
     dup2(kept, STDOUT_FILENO);
     length = pread(printed, text, sizeof text - 1, 0);
     length = length > 0 ? length : 0;
