@@ -15,7 +15,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/sysfs.h"
 
-enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8 };
+enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8, CMDLINE_MAX = 4096 };
 
 #define CONFIGLESS "/run/slurm/conf" /* what a configless slurmd or sackd keeps */
 
@@ -33,8 +33,9 @@ static bool takes_configuration(const char *root, pid_t pid)
     bool found = false;
 
     if (status && strncmp(status, name, strlen(name)) == 0 && strstr(status, "\nUid:\t0\t"))
-        words = sysfs_file(root, 4096, "proc/%d/cmdline", (int)pid);
-    for (const char *word = words; word && *word && !found; word += strlen(word) + 1)
+        words = sysfs_file(root, CMDLINE_MAX, "proc/%d/cmdline", (int)pid);
+    for (const char *word = words; word && word < words + CMDLINE_MAX && *word && !found;
+         word += strlen(word) + 1)
         found = strncmp(word, option, strlen(option)) == 0;
     free(words);
     free(status);
@@ -69,7 +70,8 @@ int slurm_directory(const char *root, char *directory, size_t size, struct error
         snprintf(directory, size, "%s", directories[i]);
         if (!sysfs_exists(root, "%s/slurm.conf", directory + 1))
             continue;
-        if (sysfs_exists(root, "%s/slurm.conf", &CONFIGLESS[1]) && is_configless(root))
+        if (strcmp(directory, CONFIGLESS) != 0 &&
+            sysfs_exists(root, "%s/slurm.conf", &CONFIGLESS[1]) && is_configless(root))
             snprintf(directory, size, "%s", CONFIGLESS);
         return 0;
     }
