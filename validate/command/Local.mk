@@ -77,10 +77,10 @@ muster_libs = \
 	validate/scheduling/libscheduling.a \
 	$(libcluster) \
 	$(libsubnet) \
-	$(libreport) \
 	$(libhistory) \
 	validate/policy/libpolicy.a \
 	$(liblocalization) \
+	$(libreport) \
 	lib/libmuster.a lib/libstatistics.a \
 	$(JANSSON_LIBS) $(SQLITE_LIBS) $(SLURM_LIBS) \
 	# end of muster_libs
