@@ -25,7 +25,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "history-add: no record: %s", line);
     nodes = calloc(records.count + 1, sizeof *nodes);
     for (size_t i = 0; nodes && i < records.count; i++) {
-        const struct record *record = &records.items[i];
+        const struct record *record = RECORD_AT(&records, i);
 
         if (strcmp(record->suite, "certify") == 0 && strcmp(record->test, "certify") == 0 &&
             record->node && record->verdict != VERDICT_NONE)

@@ -27,7 +27,6 @@ struct simulation {
     uint64_t *pair_runs; /* [nodes] random, of this round's pair run whose lower node it is */
     int *loads;          /* [nodes] of each node's pair in this round, schedule_pair_load() */
     const char **rails;  /* names */
-    size_t size;         /* of the records */
     int again_pairs, again_rounds;
     double now_s, round_end_s; /* of the clock, where there is time */
     bool is_short;             /* measured as at level quick: all pairs once more, some suspects */
@@ -43,15 +42,8 @@ static double processor_s(void)
 
 static void add(struct simulation *simulation, const struct record *record)
 {
-    struct records *records = &simulation->result->records;
-
-    if (records->count == simulation->size) {
-        simulation->size = 2 * simulation->size + 1024;
-        records->items = realloc(records->items, simulation->size * sizeof *records->items);
-        if (!records->items)
-            exit(3);
-    }
-    records->items[records->count++] = *record;
+    if (records_add(&simulation->result->records, record) != 0)
+        exit(3);
 }
 
 /* What a rail that is slow at times has at this moment, as a share of the NIC. */
@@ -463,7 +455,7 @@ void run_clear(struct run_result *result)
     free(simulation->loads);
     free(simulation->pair_runs);
     free(simulation);
-    free(result->records.items);
+    records_clear(&result->records);
     hostlist_clear(&result->names);
     conf_clear(&result->conf);
 }

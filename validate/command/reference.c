@@ -39,7 +39,7 @@ static const char *fastest_rail(const struct records *facts)
     double most = 0;
 
     for (size_t i = 0; i < facts->count; i++) {
-        const struct record *record = &facts->items[i];
+        const struct record *record = RECORD_AT(facts, i);
 
         if (catalog_is_metric(record->metric, METRIC_SPEED) && record->value > most) {
             most = record->value;

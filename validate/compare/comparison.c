@@ -116,7 +116,7 @@ static int facts_take(struct comparison *comparison, const struct records *recor
                       bool (*is_wanted)(const void *context, const char *node), const void *context)
 {
     for (size_t i = first; i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
 
         if (!catalog_is_test(record->test, TEST_HOST_CONFIG) || record->verdict != VERDICT_NONE ||
             !record->node || !record->metric || !record->message || !*record->message ||
@@ -162,7 +162,7 @@ int comparison_incomplete(const struct records *records, size_t first, const str
     int status = 0;
 
     for (size_t i = first; i < records->count && status == 0; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
 
         if (record->node && record->metric && catalog_is_metric(record->metric, METRIC_MUSTER))
             status = hostlist_append(&complete, record->node);
@@ -188,7 +188,7 @@ int identities_take(const struct records *records, size_t first,
     *identities = NULL;
     *count = *nodes = 0;
     for (size_t i = first; i < records->count && result == 0; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
 
         if (!catalog_is_test(record->test, TEST_NET_ADDRESSES) || record->verdict != VERDICT_NONE ||
             !record->node || !record->metric || !record->part || !record->message ||

@@ -32,7 +32,7 @@ struct reference_hardware hints_hardware(const struct records *records, size_t f
     struct reference_hardware hardware = {.gpu = "", .cpu = ""};
 
     for (size_t i = first; i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
 
         if (!catalog_is_test(record->test, TEST_HOST_CONFIG) || record->verdict != VERDICT_NONE ||
             !record->node || strcmp(record->node, node) != 0 || !record->metric || !record->message)

@@ -97,7 +97,7 @@ static bool has_small_matrix(const struct records *records)
     size_t count = 0;
 
     for (size_t i = 0; i < records->count && count <= PAIRS_MOST; i++)
-        count += is_of_matrix(&records->items[i]);
+        count += is_of_matrix(RECORD_AT(records, i));
     return count <= PAIRS_MOST;
 }
 
@@ -141,7 +141,7 @@ static bool add_records(sqlite3 *database, const struct history_run *run,
     bool is_done = statement, has_matrix = has_small_matrix(records);
 
     for (size_t i = 0; is_done && i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
 
         if ((record->verdict == VERDICT_NONE || record->verdict == VERDICT_PASS) &&
             !(has_matrix && is_of_matrix(record)) && !is_of_campaign(record) &&
@@ -209,7 +209,7 @@ static bool add_figures(sqlite3 *database, const struct history_run *run,
 #undef INSERT
 
     for (size_t i = 0; is_done && i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
         if (!record->metric || !record->part || !isfinite(record->value))
             continue;
         if (is_link(record) && record->node && record->peer &&
@@ -284,7 +284,7 @@ static bool add_facts(sqlite3 *database, double now, const struct records *recor
         (tell = database_prepare(database, "INSERT OR REPLACE INTO told VALUES (?, ?, ?)"));
 
     for (size_t i = 0; is_done && i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
         char fact[256];
         sqlite3_int64 numbers[3];
 
@@ -355,17 +355,20 @@ static bool forget_campaign_names(sqlite3 *database, const struct history_run *r
         "UPDATE records SET message = NULL WHERE node IS NULL AND suite = 'certify'"
         " AND test = 'campaign' AND part = ?1 AND message NOT NULL AND run IN"
         " (SELECT run FROM runs WHERE run <> ?2 AND cluster IS ?3 AND time <= ?4)";
-    const struct record *campaign = NULL;
+    const char *campaign = NULL;
     sqlite3_stmt *statement;
     bool is_done;
 
-    for (size_t i = 0; i < records->count && !campaign; i++)
-        if (is_of_campaign(&records->items[i]) && records->items[i].message)
-            campaign = &records->items[i];
+    for (size_t i = 0; i < records->count && !campaign; i++) {
+        const struct record *record = RECORD_AT(records, i);
+
+        if (is_of_campaign(record) && record->message)
+            campaign = record->part;
+    }
     if (!campaign || run->is_dry_run)
         return true;
     statement = database_prepare(database, query);
-    database_bind_text(statement, 1, campaign->part);
+    database_bind_text(statement, 1, campaign);
     database_bind_text(statement, 2, run->run);
     database_bind_text(statement, 3, run->cluster);
     sqlite3_bind_double(statement, 4, now);

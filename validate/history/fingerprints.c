@@ -28,7 +28,7 @@ void history_fingerprints(const struct records *records, const struct name_index
                           uint64_t *fingerprints)
 {
     for (size_t i = 0; i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
         uint64_t hash = HASH_BEGIN;
         long place;
 

@@ -62,7 +62,7 @@ static void read_nominals(const struct links_source *source, size_t first, struc
     size_t rails = links->rail_count;
 
     for (size_t i = first; i < source->records->count; i++) {
-        const struct record *record = &source->records->items[i];
+        const struct record *record = RECORD_AT(source->records, i);
         long node;
         int rail;
 
@@ -137,27 +137,25 @@ bool links_is_same_transfer(const struct record *a, const struct record *b)
            strcmp(a->part, b->part) == 0;
 }
 
-/* What the receiver says of the transfer: the record beside it. NULL: it says nothing. */
-static const struct record *received_of(const struct records *records, size_t i)
+/* What the receiver says of the transfer: the record beside it, which becomes *other. NULL: it says
+ * nothing. */
+static const struct record *received_of(const struct records *records, size_t i,
+                                        const struct record *record, struct record *other)
 {
-    for (size_t k = i > 0 ? i - 1 : 0; k <= i + 1 && k < records->count; k++) {
-        const struct record *other = &records->items[k];
-
-        if (links_is_measurement(other) && is_metric(other, METRIC_BANDWIDTH_RECEIVED) &&
-            links_is_same_transfer(other, &records->items[i]))
+    for (size_t k = i > 0 ? i - 1 : 1; k <= i + 1 && k < records->count; k += 2)
+        if (links_is_measurement(records_get(records, k, other)) &&
+            is_metric(other, METRIC_BANDWIDTH_RECEIVED) && links_is_same_transfer(other, record))
             return other;
-    }
     return NULL;
 }
 
 /* The largest packet that arrived, where longer ones were lost: the record before. NULL: none is
  * known to be lost. */
-static const struct record *path_mtu_of(const struct records *records, size_t i)
+static const struct record *path_mtu_of(const struct records *records, size_t i,
+                                        const struct record *record, struct record *other)
 {
-    const struct record *record = &records->items[i];
-    const struct record *other = i > 0 ? &records->items[i - 1] : NULL;
-
-    return other && record->code == FAULT_PATH_MTU_LOW && is_metric(other, METRIC_PATH_MTU) &&
+    return i > 0 && record->code == FAULT_PATH_MTU_LOW &&
+                   is_metric(records_get(records, i - 1, other), METRIC_PATH_MTU) &&
                    links_is_same_transfer(other, record)
                ? other
                : NULL;
@@ -190,15 +188,17 @@ static double shown_by(const struct record *record, const struct record *receive
     return fmax(record->value, most);
 }
 
-/* Adds it, if it is of nodes at hand. */
-static void take(const struct links_source *source, size_t i, size_t retests, struct links *links)
+/* Adds number i, if it is of nodes at hand. */
+static void take(const struct links_source *source, size_t i, const struct record *record,
+                 size_t retests, struct links *links)
 {
-    const struct record *record = &source->records->items[i];
+    struct record others[2];
     long from = name_index_find(&links->by_node, record->node);
     long to = name_index_find(&links->by_node, record->peer);
     bool is_together = is_metric(record, METRIC_BANDWIDTH_TOGETHER);
-    const struct record *received = is_together ? NULL : received_of(source->records, i);
-    const struct record *path_mtu = path_mtu_of(source->records, i);
+    const struct record *received =
+        is_together ? NULL : received_of(source->records, i, record, &others[0]);
+    const struct record *path_mtu = path_mtu_of(source->records, i, record, &others[1]);
     double mbps = is_together ? record->value : shown_by(record, received);
 
     if (from < 0 || to < 0 || from == to)
@@ -489,10 +489,12 @@ static int allocate(const struct links_source *source, struct links *links)
     void *samples, *measured;
 
     for (size_t i = links->read_count; i < source->records->count; i++) {
-        if (!links_is_measurement(&source->records->items[i]))
+        const struct record *record = RECORD_AT(source->records, i);
+
+        if (!links_is_measurement(record))
             continue;
         most++;
-        if (rail_add(links, source->records->items[i].part) != 0)
+        if (rail_add(links, record->part) != 0)
             return -1;
     }
     samples = realloc(links->samples, (most + 1) * sizeof *links->samples);
@@ -558,10 +560,10 @@ int links_read(const struct links_source *source, size_t first, size_t retests, 
         return -1;
     read_nominals(source, is_first ? 0 : links->read_count, links);
     for (; links->read_count < source->records->count; links->read_count++) {
-        const struct record *record = &source->records->items[links->read_count];
+        const struct record *record = RECORD_AT(source->records, links->read_count);
 
         if (is_bandwidth(record))
-            take(source, links->read_count, retests, links);
+            take(source, links->read_count, record, retests, links);
         else if (links_is_measurement(record) && is_metric(record, METRIC_LATENCY))
             read_latency(record, links);
     }

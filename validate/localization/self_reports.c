@@ -45,19 +45,15 @@ enum message_retest {
 /* The records of the measurement itself, and what is known of the localization's nodes. */
 struct self_reports {
     const struct localization *localization;
-    size_t count;        /* of the records, before any retest */
-    size_t first;        /* the first record of the retest of messages */
+    const struct records *records; /* its source's */
+    size_t count;                  /* of the records, before any retest */
+    size_t first;                  /* the first record of the retest of messages */
     size_t (*blames)[2]; /* records that have the node at either end: of messages, of damage */
     bool *is_inside;     /* some damage is with a node of its own leaf switch */
     bool *is_suspect;    /* of messages that did not arrive */
     enum message_retest *retests;
     enum { UNMET, MET, FAILS } * partners; /* of one suspect in the retest */
 };
-
-static const struct record *record_of(const struct self_reports *self_reports, size_t i)
-{
-    return &self_reports->localization->source.records->items[i];
-}
 
 /* The ends as nodes of the localization. Returns whether both are. */
 static bool find_ends(const struct self_reports *self_reports, const struct record *record,
@@ -85,7 +81,7 @@ static void count_blames(struct self_reports *self_reports)
     long ends[2];
 
     for (size_t i = self_reports->localization->first; i < self_reports->count; i++) {
-        const struct record *record = record_of(self_reports, i);
+        const struct record *record = RECORD_AT(self_reports->records, i);
 
         if (!is_of_both(record) || !find_ends(self_reports, record, ends))
             continue;
@@ -121,9 +117,8 @@ static bool is_same(const char *a, const char *b)
 /* Whether what failed there arrived at another time of the retest. */
 static bool has_arrived(const struct self_reports *self_reports, const struct record *failed)
 {
-    for (size_t i = self_reports->first; i < self_reports->localization->source.records->count;
-         i++) {
-        const struct record *record = record_of(self_reports, i);
+    for (size_t i = self_reports->first; i < self_reports->records->count; i++) {
+        const struct record *record = RECORD_AT(self_reports->records, i);
 
         if (is_of_messages(record) && record->verdict != VERDICT_FAIL && record->node &&
             record->peer && is_same(record->metric, failed->metric) &&
@@ -137,7 +132,7 @@ static bool has_arrived(const struct self_reports *self_reports, const struct re
 /* The ends of what the retest measured, or of what failed there. */
 static bool read_ends(const struct self_reports *self_reports, size_t i, long ends[2])
 {
-    const struct record *record = record_of(self_reports, i);
+    const struct record *record = RECORD_AT(self_reports->records, i);
 
     return (is_of_messages(record) || is_failure(record)) && record->node && record->peer &&
            catalog_is_suite(record->suite, SUITE_LINKS) && find_ends(self_reports, record, ends);
@@ -153,9 +148,8 @@ static enum message_retest judge_suspect(const struct self_reports *self_reports
     long ends[2];
 
     memset(self_reports->partners, 0, links->node_count * sizeof *self_reports->partners);
-    for (size_t i = self_reports->first; i < self_reports->localization->source.records->count;
-         i++) {
-        const struct record *record = record_of(self_reports, i);
+    for (size_t i = self_reports->first; i < self_reports->records->count; i++) {
+        const struct record *record = RECORD_AT(self_reports->records, i);
         long partner;
 
         if (!read_ends(self_reports, i, ends))
@@ -187,7 +181,7 @@ static void measure_suspects(struct self_reports *self_reports)
     bool is_any = false;
 
     for (size_t i = localization->first; i < self_reports->count; i++) {
-        const struct record *record = record_of(self_reports, i);
+        const struct record *record = RECORD_AT(self_reports->records, i);
         enum verdict verdicts[2];
         long ends[2];
 
@@ -246,6 +240,7 @@ void localization_self_reports(const struct localization *localization,
     size_t nodes = localization->links.node_count;
     struct self_reports self_reports = {
         .localization = localization,
+        .records = localization->source.records,
         .count = localization->source.records->count,
         .blames = calloc(nodes + 1, sizeof *self_reports.blames),
         .is_inside = calloc(nodes + 1, sizeof *self_reports.is_inside),
@@ -260,7 +255,7 @@ void localization_self_reports(const struct localization *localization,
         measure_suspects(&self_reports);
     }
     for (size_t i = localization->first; i < self_reports.count; i++) {
-        const struct record *record = record_of(&self_reports, i);
+        const struct record *record = RECORD_AT(self_reports.records, i);
         const char *names[] = {record->node, record->peer};
         enum verdict verdicts[2] = {VERDICT_UNKNOWN, VERDICT_UNKNOWN};
         long ends[2];

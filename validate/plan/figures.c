@@ -181,7 +181,7 @@ static int take_records(const char *path, struct plan_figures *figures, struct e
     while (getline(&line, &size, file) > 0)
         records_parse(&records, line);
     for (size_t i = 0; i < records.count; i++) {
-        const struct record *record = &records.items[i];
+        const struct record *record = RECORD_AT(&records, i);
 
         if (!record->metric || isnan(record->value))
             continue;

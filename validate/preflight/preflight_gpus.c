@@ -157,7 +157,7 @@ static void judge(struct preflight *preflight, size_t first, size_t asked)
     struct findings findings = {.items = calloc(last - first + 1, sizeof *findings.items)};
 
     for (size_t i = first; findings.items && i < last; i++) {
-        const struct record *record = &preflight->records.items[i];
+        const struct record *record = RECORD_AT(&preflight->records, i);
         struct member *member = record->node ? preflight_member(preflight, record->node) : NULL;
 
         if (record->verdict <= VERDICT_PASS)

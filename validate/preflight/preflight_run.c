@@ -34,7 +34,8 @@ static void receive_line(const char *line, bool is_error, void *context)
     case 0:
         receiver->status = records_end(&preflight->records);
         if (preflight->json)
-            record_write(preflight->json, &preflight->records.items[preflight->records.count - 1]);
+            record_write(preflight->json,
+                         RECORD_AT(&preflight->records, preflight->records.count - 1));
         break;
     case -1:
         receiver->has_memory = false;
@@ -47,7 +48,7 @@ static void receive_line(const char *line, bool is_error, void *context)
 static bool is_complete(const struct records *records, size_t first)
 {
     for (size_t i = first; i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
 
         if ((record->verdict == VERDICT_UNKNOWN && !record->node) || record_lacks_rank(record))
             return false;
@@ -70,9 +71,12 @@ static void silent_note(struct preflight *preflight)
 /* Why the program cannot tell, in its own words; NULL: it has not said. */
 static const char *unknown_of(const struct records *records, size_t first)
 {
-    for (size_t i = first; i < records->count; i++)
-        if (records->items[i].verdict == VERDICT_UNKNOWN && !records->items[i].node)
-            return records->items[i].message;
+    for (size_t i = first; i < records->count; i++) {
+        const struct record *record = RECORD_AT(records, i);
+
+        if (record->verdict == VERDICT_UNKNOWN && !record->node)
+            return record->message;
+    }
     return NULL;
 }
 
@@ -379,7 +383,7 @@ static int links_try(struct preflight *preflight, const struct hostlist *names, 
 static void verdicts_take(struct preflight *preflight, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++) {
-        const struct record record = preflight->records.items[i];
+        const struct record record = *RECORD_AT(&preflight->records, i);
 
         if (record.verdict != VERDICT_FAIL || catalog_is_suite(record.suite, SUITE_LINKS))
             continue;

@@ -33,7 +33,7 @@ int csv_write(FILE *stream, const struct survey *survey)
           "limit_source,verdict,message\r\n",
           stream);
     for (size_t i = 0; i < survey->count; i++) {
-        const struct record *record = survey->items[i];
+        const struct record *record = SURVEY_AT(survey, i);
 
         text_cell(stream, record->run, "");
         number_cell(stream, record->time);

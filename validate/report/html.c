@@ -113,7 +113,7 @@ static void row_texts(const struct record *record, const char *texts[TEXTS])
         texts[i] = all[i] ? all[i] : "";
 }
 
-static int texts_find(const struct record *const *rows, size_t count, struct texts *texts)
+static int texts_find(const struct record *rows, size_t count, struct texts *texts)
 {
     size_t left = 0;
 
@@ -121,7 +121,7 @@ static int texts_find(const struct record *const *rows, size_t count, struct tex
     if (!texts->items)
         return -1;
     for (size_t i = 0; i < count; i++)
-        row_texts(rows[i], &texts->items[TEXTS * i]);
+        row_texts(&rows[i], &texts->items[TEXTS * i]);
     texts->count = TEXTS * count;
     if (texts->count > 0)
         qsort(texts->items, texts->count, sizeof *texts->items, compare_pointers);
@@ -149,20 +149,19 @@ static bool is_quiet(const struct record *record)
 
 /* The records for the table, the worst first, as many as there is room for. left_out: how many of
  * those that did not pass, and of those that did, are not in it. */
-static const struct record **rows_find(const struct survey *survey, size_t *count,
-                                       size_t left_out[2])
+static struct record *rows_find(const struct survey *survey, size_t *count, size_t left_out[2])
 {
-    const struct record **rows = malloc((survey->count + 1) * sizeof *rows);
+    struct record *rows = malloc(ROWS_MAX * sizeof *rows);
 
     *count = left_out[0] = left_out[1] = 0;
     for (int verdict = VERDICT_FAIL; rows && verdict > VERDICT_NONE; verdict--) {
         for (size_t i = 0; i < survey->count; i++) {
-            const struct record *record = survey->items[i];
+            const struct record *record = SURVEY_AT(survey, i);
 
             if ((int)record->verdict != verdict)
                 continue;
             if (*count < ROWS_MAX && !is_quiet(record))
-                rows[(*count)++] = record;
+                rows[(*count)++] = *record;
             else
                 left_out[verdict <= VERDICT_SKIP]++;
         }
@@ -187,12 +186,12 @@ static void row(FILE *stream, const struct record *record, const struct texts *t
 }
 
 /* What to do, by fault code, of the codes that are in the list. */
-static void code_advice(FILE *stream, const struct record *const *list, size_t count)
+static void code_advice(FILE *stream, const struct record *list, size_t count)
 {
     bool is_there[FAULT_UNLISTED + 1] = {false}, is_first = true;
 
     for (size_t i = 0; i < count; i++)
-        is_there[record_code(list[i])] = true;
+        is_there[record_code(&list[i])] = true;
     fputs("\"advice\":{", stream);
     for (int code = FAULT_NONE + 1; code < FAULT_COUNT; code++) {
         if (!is_there[code])
@@ -209,7 +208,7 @@ static void code_advice(FILE *stream, const struct record *const *list, size_t c
 static int rows(FILE *stream, const struct survey *survey)
 {
     size_t count, left_out[2];
-    const struct record **list = rows_find(survey, &count, left_out);
+    struct record *list = rows_find(survey, &count, left_out);
     struct texts texts = {0};
 
     if (!list || texts_find(list, count, &texts) != 0) {
@@ -220,7 +219,7 @@ static int rows(FILE *stream, const struct survey *survey)
     fputs("\"rows\":[", stream);
     for (size_t i = 0; i < count; i++) {
         fputs(i ? ",\n" : "", stream);
-        row(stream, list[i], &texts);
+        row(stream, &list[i], &texts);
     }
     fprintf(stream, "],\n\"bad_left_out\":%zu,\n\"passed_left_out\":%zu,\n", left_out[0],
             left_out[1]);
@@ -236,7 +235,7 @@ static void sweep(FILE *stream, const struct survey *survey)
 
     fputs("\"sweep\":[", stream);
     for (size_t i = 0; i < survey->count; i++) {
-        const struct record *record = survey->items[i];
+        const struct record *record = SURVEY_AT(survey, i);
 
         if (!catalog_is_test(record->test, TEST_COLLECTIVES_SPEED) || isnan(record->value) ||
             !record->part)

@@ -45,7 +45,7 @@ static struct step *steps_find(const struct survey *survey, size_t *count)
     if (!steps)
         return NULL;
     for (size_t i = 0; i < survey->count; i++) {
-        const struct record *record = survey->items[i];
+        const struct record *record = SURVEY_AT(survey, i);
         long number = step_number(record->part);
         bool is_loss;
 

@@ -5,7 +5,7 @@
 int json_write(FILE *stream, const struct survey *survey)
 {
     for (size_t i = 0; i < survey->count; i++)
-        if (record_write(stream, survey->items[i]) != 0)
+        if (record_write(stream, SURVEY_AT(survey, i)) != 0)
             return -1;
     return 0;
 }

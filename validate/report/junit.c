@@ -19,9 +19,13 @@
 enum { LINES_MAX = 200, SUITES_MAX = 256 };
 
 struct line {
-    const struct record *record;
+    const struct survey *survey;
+    size_t index; /* in it */
     size_t suite; /* index of its suite */
 };
+
+/* Its record, for as long as the block goes on. */
+#define RECORD_OF(line) SURVEY_AT((line)->survey, (line)->index)
 
 static void escape(FILE *stream, const char *text)
 {
@@ -85,23 +89,26 @@ static const char *node_of(const struct record *record)
 
 static int compare_lines(const void *a, const void *b)
 {
-    const struct line *x = a, *y = b;
-    int order = x->suite < y->suite ? -1 : x->suite > y->suite;
+    const struct line *left = a, *right = b;
+    const struct record *x = RECORD_OF(left), *y = RECORD_OF(right);
+    int order = left->suite < right->suite ? -1 : left->suite > right->suite;
 
     if (order == 0)
-        order = strverscmp(node_of(x->record), node_of(y->record));
+        order = strverscmp(node_of(x), node_of(y));
     if (order == 0)
-        order = strcmp(x->record->test, y->record->test);
+        order = strcmp(x->test, y->test);
     /* the worst first, then as they came */
     if (order == 0)
-        order = (int)y->record->verdict - (int)x->record->verdict;
-    return order ? order : x->record < y->record ? -1 : x->record > y->record;
+        order = (int)y->verdict - (int)x->verdict;
+    return order ? order : left->index < right->index ? -1 : left->index > right->index;
 }
 
 static bool is_same_case(const struct line *a, const struct line *b)
 {
-    return a->suite == b->suite && strcmp(node_of(a->record), node_of(b->record)) == 0 &&
-           strcmp(a->record->test, b->record->test) == 0;
+    const struct record *x = RECORD_OF(a), *y = RECORD_OF(b);
+
+    return a->suite == b->suite && strcmp(node_of(x), node_of(y)) == 0 &&
+           strcmp(x->test, y->test) == 0;
 }
 
 /* "eth1 to n2: 49 of 200 Mb/s" */
@@ -123,10 +130,12 @@ static void write_message(FILE *stream, const struct record *record)
 static void lines(FILE *stream, const struct line *line, size_t count)
 {
     for (size_t i = 0; i < count && i < LINES_MAX; i++) {
-        if (line[i].record->verdict < VERDICT_WARN)
+        const struct record *record = RECORD_OF(&line[i]);
+
+        if (record->verdict < VERDICT_WARN)
             return;
-        fprintf(stream, "%s: ", verdict_name(line[i].record->verdict));
-        write_message(stream, line[i].record);
+        fprintf(stream, "%s: ", verdict_name(record->verdict));
+        write_message(stream, record);
         fputc('\n', stream);
     }
     if (count > LINES_MAX)
@@ -143,8 +152,10 @@ static double span(const struct line *line, size_t count)
     double begin = NAN, end = NAN;
 
     for (size_t i = 0; i < count; i++) {
-        begin = fmin(begin, line[i].record->time);
-        end = fmax(end, line[i].record->time);
+        double time = RECORD_OF(&line[i])->time;
+
+        begin = fmin(begin, time);
+        end = fmax(end, time);
     }
     return end - begin;
 }
@@ -152,7 +163,7 @@ static double span(const struct line *line, size_t count)
 /* count lines of one test case, the worst first. */
 static void test_case(FILE *stream, const struct line *line, size_t count)
 {
-    const struct record *worst = line->record;
+    const struct record *worst = RECORD_OF(line);
     const char *element = worst->verdict == VERDICT_FAIL      ? "failure"
                           : worst->verdict == VERDICT_UNKNOWN ? "error"
                                                               : NULL;
@@ -208,10 +219,12 @@ static struct tally count_cases(const struct line *line, size_t count)
     struct tally tally = {0};
 
     for (size_t i = 0; i < count; i += case_length(&line[i], count - i)) {
+        enum verdict verdict = RECORD_OF(&line[i])->verdict;
+
         tally.cases++;
-        tally.failures += line[i].record->verdict == VERDICT_FAIL;
-        tally.errors += line[i].record->verdict == VERDICT_UNKNOWN;
-        tally.skipped += line[i].record->verdict == VERDICT_SKIP;
+        tally.failures += verdict == VERDICT_FAIL;
+        tally.errors += verdict == VERDICT_UNKNOWN;
+        tally.skipped += verdict == VERDICT_SKIP;
     }
     return tally;
 }
@@ -228,10 +241,13 @@ static void test_suite(FILE *stream, const struct survey *survey, const struct l
     char stamp[32] = "";
     double begin = INFINITY;
 
-    for (size_t i = 0; i < count; i++)
-        begin = line[i].record->time < begin ? line[i].record->time : begin;
+    for (size_t i = 0; i < count; i++) {
+        double time = RECORD_OF(&line[i])->time;
+
+        begin = time < begin ? time : begin;
+    }
     fputs("  <testsuite", stream);
-    attribute(stream, "name", line->suite < SUITES_MAX ? line->record->suite : "others");
+    attribute(stream, "name", line->suite < SUITES_MAX ? RECORD_OF(line)->suite : "others");
     counts(stream, count_cases(line, count));
     seconds(stream, span(line, count));
     if (isfinite(begin)) {
@@ -262,7 +278,7 @@ static struct line *sort(const struct survey *survey, size_t *count)
 
     *count = 0;
     for (size_t i = 0; line && i < survey->count; i++) {
-        const struct record *record = survey->items[i];
+        const struct record *record = SURVEY_AT(survey, i);
         size_t suite = 0;
 
         if (record->verdict == VERDICT_NONE)
@@ -271,7 +287,7 @@ static struct line *sort(const struct survey *survey, size_t *count)
             suite++;
         if (suite == suite_count && suite < SUITES_MAX)
             suites[suite_count++] = record->suite;
-        line[(*count)++] = (struct line){record, suite};
+        line[(*count)++] = (struct line){survey, i, suite};
     }
     if (line && *count > 0)
         qsort(line, *count, sizeof *line, compare_lines);

@@ -102,7 +102,7 @@ static void findings_print(FILE *stream, const struct survey *survey)
 
     for (int verdict = VERDICT_FAIL; verdict >= VERDICT_WARN; verdict--) {
         for (size_t i = 0; i < survey->count; i++) {
-            const struct record *record = survey->items[i];
+            const struct record *record = SURVEY_AT(survey, i);
 
             if ((int)record->verdict != verdict || !is_finding(record) || count++ >= FINDINGS_MAX)
                 continue;

@@ -193,15 +193,17 @@ static void parts(FILE *stream, const struct survey *survey,
     bool has_head = false;
 
     for (size_t i = 0; i < survey->count; i++) {
-        const struct record *record = survey->items[i];
+        const struct record *record = SURVEY_AT(survey, i);
         bool is_double = false;
 
         if (!record->part || isnan(record->value) || !is_one(record))
             continue;
-        for (size_t k = 0; k < i && !is_double; k++) /* a series stands once: the first */
-            is_double = survey->items[k]->part && !isnan(survey->items[k]->value) &&
-                        strcmp(survey->items[k]->part, record->part) == 0 &&
-                        is_one(survey->items[k]);
+        for (size_t k = 0; k < i && !is_double; k++) { /* a series stands once: the first */
+            const struct record *other = SURVEY_AT(survey, k);
+
+            is_double = other->part && !isnan(other->value) &&
+                        strcmp(other->part, record->part) == 0 && is_one(other);
+        }
         if (is_double)
             continue;
         if (!has_head)
@@ -232,7 +234,7 @@ static int verdicts(FILE *stream, const struct survey *survey)
     if (!tallies)
         return -1;
     for (size_t i = 0; i < survey->count; i++) {
-        const struct record *record = survey->items[i];
+        const struct record *record = SURVEY_AT(survey, i);
         size_t at = 0;
 
         if (record->verdict == VERDICT_NONE)

@@ -139,7 +139,7 @@ static int line_take(struct records *records, const char *line, long length, boo
     rv = records_parse_bytes(records, line, (size_t)length, err);
     if (rv == 1 && !is_whole)
         error_prefix(err, "cut off at the end of the file");
-    if (rv == 0 && recordfile_doubt(&records->items[records->count - 1], err) != 0) {
+    if (rv == 0 && recordfile_doubt(RECORD_AT(records, records->count - 1), err) != 0) {
         records->count--;
         return 1;
     }

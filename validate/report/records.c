@@ -144,6 +144,18 @@ int records_add(struct records *records, const struct record *record)
     return 0;
 }
 
+const struct record *records_get(const struct records *records, size_t index, struct record *record)
+{
+    *record = records->items[index];
+    return record;
+}
+
+int records_change(struct records *records, size_t index, const struct record *record)
+{
+    records->items[index] = *record;
+    return 0;
+}
+
 static const char *type_name(const json_t *value)
 {
     switch (json_typeof(value)) {
@@ -267,7 +279,7 @@ int records_parse(struct records *records, const char *line)
 int records_end(const struct records *records)
 {
     const struct record *last =
-        records->count > 0 ? &records->items[records->count - 1] : &(struct record)RECORD_INIT;
+        records->count > 0 ? RECORD_AT(records, records->count - 1) : &(struct record)RECORD_INIT;
 
     return catalog_is_test(last->test, TEST_MPI_LAUNCH) &&
                    catalog_is_metric(last->metric, METRIC_END) && last->value >= 0 &&
@@ -285,7 +297,7 @@ bool records_explain(const struct records *records, size_t first, int status)
     if (status != 1 && status != 3)
         return false;
     for (size_t i = first; i < records->count; i++)
-        if (records->items[i].verdict >= least)
+        if (RECORD_AT(records, i)->verdict >= least)
             return true;
     return false;
 }

@@ -11,14 +11,21 @@
 /* Records read back from the lines that programs print. A run of all pairs of a thousand nodes has
  * millions of them that say the same few names, so each text is kept once. */
 struct records {
-    struct record
-        *items; /* their strings belong to the list, and equal ones are the same pointer */
-    size_t count;
+    struct record *items;
+    size_t count; /* may be made less: the last ones are forgotten */
     struct records_texts {
         char **slots;              /* a hash table, open addressing; size is a power of two */
         size_t count, size, bytes; /* bytes: of the texts, with their ends */
     } texts;
 };
+
+/* Fills in *record, as it was added, and returns it. Its strings belong to the list, and equal ones
+ * are the same pointer. */
+const struct record *records_get(const struct records *records, size_t index,
+                                 struct record *record);
+
+/* The same for as long as the block goes on in which it stands. */
+#define RECORD_AT(records, index) records_get((records), (index), &(struct record){0})
 
 /* Reads one line of JSON. Returns 0 with the record added; 1 when the line is not a record (not a
  * JSON object, without suite or test, a field of the wrong type); -1 when memory is out. Fields
@@ -52,6 +59,10 @@ bool records_explain(const struct records *records, size_t first, int status);
 /* Adds a copy. Bytes that are not UTF-8 become U+FFFD, control characters '?'. Returns 0, or -1
  * when memory is out. */
 int records_add(struct records *records, const struct record *record);
+
+/* Puts the record, which has no more than it had, in place of that one. Returns 0, or -1 when it
+ * has more or memory is out. */
+int records_change(struct records *records, size_t index, const struct record *record);
 
 void records_clear(struct records *records);
 

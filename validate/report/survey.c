@@ -40,7 +40,7 @@ static const char *newest_run(const struct records *records)
     double time = -INFINITY;
 
     for (size_t i = 0; i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
         double at = isnan(record->time) ? 0 : record->time;
 
         if (record->run && *record->run && at >= time) {
@@ -59,18 +59,19 @@ static int choose(const struct records *records, const char *run, struct survey 
     if (!run)
         run = newest_run(records);
     survey->run = text_of(run);
+    survey->records = records;
     survey->items = malloc((records->count + 1) * sizeof(*survey->items));
     if (!survey->items)
         return error_set(err, "out of memory for %zu records", records->count);
     for (size_t i = 0; i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
 
         if (record->run && *record->run && run && strcmp(record->run, run) != 0) {
             survey->other_runs++;
             continue;
         }
         is_found |= record->run && run && strcmp(record->run, run) == 0;
-        survey->items[survey->count++] = record;
+        survey->items[survey->count++] = (unsigned)i;
     }
     if (survey->count == 0 && is_found)
         return error_set(err, "no records");
@@ -84,7 +85,7 @@ static void times(struct survey *survey)
 {
     survey->begin = survey->end = survey->seconds = NAN;
     for (size_t i = 0; i < survey->count; i++) {
-        double time = survey->items[i]->time;
+        double time = SURVEY_AT(survey, i)->time;
 
         if (!(time >= survey->begin))
             survey->begin = isnan(time) ? survey->begin : time;
@@ -104,7 +105,8 @@ static int nodes_find(struct survey *survey)
     /* equal texts are the same pointer, and neighbors are often alike: that keeps the list short
      */
     for (size_t i = 0; i < survey->count; i++) {
-        const char *ends[2] = {survey->items[i]->node, survey->items[i]->peer};
+        const struct record *record = SURVEY_AT(survey, i);
+        const char *ends[2] = {record->node, record->peer};
 
         for (int k = 0; k < 2; k++)
             if (ends[k] && *ends[k] && ends[k] != last[k])
@@ -209,7 +211,7 @@ static int leaves_find(struct survey *survey)
     if (!survey->leaves)
         return -1;
     for (size_t i = 0; i < survey->count; i++) {
-        const struct record *record = survey->items[i];
+        const struct record *record = SURVEY_AT(survey, i);
 
         if (catalog_is_test(record->test, TEST_NET_TOPOLOGY) &&
             catalog_is_metric(record->metric, METRIC_LEAF) && record->message)
@@ -244,7 +246,7 @@ int survey_build(const struct records *records, const char *run, struct survey *
     if (!survey->notes || nodes_find(survey) != 0 || leaves_find(survey) != 0)
         return error_set(err, "out of memory for %zu records", survey->count);
     for (size_t i = 0; i < survey->count; i++) {
-        const struct record *record = survey->items[i];
+        const struct record *record = SURVEY_AT(survey, i);
         long node = survey_node(survey, record->node);
 
         survey->verdicts[record->verdict]++;

@@ -77,7 +77,8 @@ struct survey {
     double seconds;                    /* that the run took; NAN */
     size_t other_runs;                 /* records that were left out: they are of other runs */
 
-    const struct record **items; /* of the run, in their order */
+    const struct records *records; /* the caller's */
+    unsigned *items;               /* those of the run, in their order */
     size_t count;
     size_t verdicts[VERDICT_FAIL + 1]; /* how many records of each */
 
@@ -96,6 +97,9 @@ struct survey {
                                node in one piece, newest first */
     size_t past_count;
 };
+
+/* A record of the run, for as long as the block goes on. */
+#define SURVEY_AT(survey, index) RECORD_AT((survey)->records, (survey)->items[index])
 
 /* Puts the records of one run in order: that of the name, NULL: the one whose records are newest.
  * Records without a run belong to any. The records must outlive it. Returns 0, or -1 with err: no

@@ -63,9 +63,12 @@ static int rails_find(struct survey *survey)
 
     if (!names)
         return -1;
-    for (size_t i = 0; i < survey->count; i++)
-        if (survey_metric_of(survey->items[i]) != SURVEY_METRICS && survey->items[i]->part != last)
-            last = names[count++] = survey->items[i]->part;
+    for (size_t i = 0; i < survey->count; i++) {
+        const struct record *record = SURVEY_AT(survey, i);
+
+        if (survey_metric_of(record) != SURVEY_METRICS && record->part != last)
+            last = names[count++] = record->part;
+    }
     left = survey_unique(names, count);
     survey->rails = calloc(left + 1, sizeof *survey->rails);
     for (size_t i = 0; survey->rails && i < left; i++) {
@@ -269,9 +272,10 @@ static int settle(struct survey *survey, struct survey_rail *rail, enum survey_m
 static int take_cells(struct survey *survey)
 {
     for (size_t i = 0; i < survey->count; i++) {
-        enum survey_metric metric = survey_metric_of(survey->items[i]);
+        const struct record *record = SURVEY_AT(survey, i);
+        enum survey_metric metric = survey_metric_of(record);
 
-        if (metric != SURVEY_METRICS && take_cell(survey, survey->items[i], metric) != 0)
+        if (metric != SURVEY_METRICS && take_cell(survey, record, metric) != 0)
             return -1;
     }
     return 0;
@@ -287,7 +291,7 @@ int survey_links(struct survey *survey)
             if (put_in_order(survey, &survey->rails[k], (enum survey_metric)metric) != 0)
                 return -1;
     for (size_t i = 0; i < survey->count; i++)
-        take_conclusion(survey, survey->items[i]);
+        take_conclusion(survey, SURVEY_AT(survey, i));
     for (size_t k = 0; k < survey->rail_count; k++)
         for (int metric = 0; metric < SURVEY_METRICS; metric++)
             if (settle(survey, &survey->rails[k], (enum survey_metric)metric) != 0)

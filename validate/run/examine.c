@@ -31,7 +31,7 @@ static int verdicts_take(const struct records *records, const struct hostlist *n
                          struct hostlist *passed, struct hostlist *failed)
 {
     for (size_t i = 0; i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
 
         if (!record->node || !catalog_is_test(record->test, TEST_PREFLIGHT) ||
             !hostlist_contains(nodes, record->node))

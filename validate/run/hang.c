@@ -28,7 +28,7 @@ static void take_record(const char *line, bool is_error, void *context)
 
     if (is_error || records_parse(&records, line) != 0)
         return;
-    record = &records.items[0];
+    record = RECORD_AT(&records, 0);
     if (catalog_is_test(record->test, TEST_WATCH) && record->verdict == VERDICT_FAIL &&
         (!note->is_hung || !*note->node)) {
         note->is_hung = true;

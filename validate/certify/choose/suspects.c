@@ -56,7 +56,7 @@ static bool is_own(const struct record *record, const char *node)
 }
 
 /* Whose it is stands in its run; as a record it is one of this run. */
-static void report_add(struct collected *collected, struct record *record)
+static void report_add(struct collected *collected, size_t index, struct record *record)
 {
     struct ran report = {.node = record->node, .holder = record->peer, .at = (time_t)record->time};
     unsigned job, uid;
@@ -69,6 +69,7 @@ static void report_add(struct collected *collected, struct record *record)
     report.uid = uid;
     collected->asked[collected->count++] = report;
     record->run = NULL;
+    (void)records_change(&collected->certify->records, index, record);
 }
 
 static void take_line(size_t task, const char *node, const char *line, void *context)
@@ -85,16 +86,16 @@ static void reports_take(struct collected *collected, size_t first)
     struct certify *certify = collected->certify;
 
     for (size_t i = first; i < certify->records.count; i++) {
-        struct record *record = &certify->records.items[i];
+        struct record record = *RECORD_AT(&certify->records, i);
 
-        if (!catalog_is_test(record->test, TEST_PREFLIGHT_SUSPECTS))
+        if (!catalog_is_test(record.test, TEST_PREFLIGHT_SUSPECTS))
             continue; /* what the run says itself is written already */
-        if (is_suspect_report(record))
-            report_add(collected, record);
-        else if (catalog_is_metric(record->metric, METRIC_OVERFLOW) && record->message)
-            certify_note(certify, "%s: %s", record->node ? record->node : "?", record->message);
+        if (is_suspect_report(&record))
+            report_add(collected, i, &record);
+        else if (catalog_is_metric(record.metric, METRIC_OVERFLOW) && record.message)
+            certify_note(certify, "%s: %s", record.node ? record.node : "?", record.message);
         if (certify->json)
-            record_write(certify->json, record);
+            record_write(certify->json, &record);
     }
 }
 
@@ -246,7 +247,7 @@ static void collect_beside(const struct cluster_partition *partition, const stru
 static void holders_find(const struct certify *certify, struct hostlist *holders)
 {
     for (size_t i = 0; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
 
         if (is_suspect_report(record) && record->peer)
             hostlist_append(holders, record->peer);
@@ -455,7 +456,7 @@ static void reports_evaluate(struct certify *certify, struct collected *collecte
     struct tally tally = {0};
 
     for (size_t i = first; i < certify->records.count && at < collected->count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         const char *message = record->message ? record->message : "";
         const struct cluster_node *node;
         const struct ran *asked;
@@ -584,9 +585,11 @@ void certify_consume(struct certify *certify)
             hostlist_append(&answering, node_run->name);
     }
     (void)hostlist_index(&tested, &is_tested); /* without memory the reports stay */
-    for (size_t i = 0; i < certify->records.count; i++)
-        is_any |= is_suspect_report(&certify->records.items[i]) &&
-                  name_index_has(&is_tested, certify->records.items[i].node);
+    for (size_t i = 0; i < certify->records.count; i++) {
+        const struct record *record = RECORD_AT(&certify->records, i);
+
+        is_any |= is_suspect_report(record) && name_index_has(&is_tested, record->node);
+    }
     name_index_clear(&is_tested);
     folded = hostlist_fold(&tested);
     if (is_any && folded && answering.count > 0 && certify->job_id != 0 &&

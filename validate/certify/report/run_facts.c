@@ -47,7 +47,7 @@ static void rail_limit(struct certify *certify, const char *rail, double *speeds
     for (size_t i = 0; i < certify->count; i++)
         speeds[i] = NAN;
     for (size_t i = 0; i < certify->records.count; i++) {
-        const struct record *speed = &certify->records.items[i];
+        const struct record *speed = RECORD_AT(&certify->records, i);
         const struct node_run *node_run = is_speed(speed) && strcmp(speed->part, rail) == 0
                                               ? certify_node_run(certify, speed->node)
                                               : NULL;
@@ -68,10 +68,12 @@ static void limits(struct certify *certify)
     double *speeds = malloc((certify->count + 1) * sizeof *speeds);
     struct hostlist rails = {0};
 
-    for (size_t i = 0; speeds && i < certify->records.count; i++)
-        if (is_bandwidth(&certify->records.items[i]) &&
-            !hostlist_contains(&rails, certify->records.items[i].part))
-            hostlist_append(&rails, certify->records.items[i].part);
+    for (size_t i = 0; speeds && i < certify->records.count; i++) {
+        const struct record *record = RECORD_AT(&certify->records, i);
+
+        if (is_bandwidth(record) && !hostlist_contains(&rails, record->part))
+            hostlist_append(&rails, record->part);
+    }
     for (size_t i = 0; i < rails.count; i++)
         rail_limit(certify, rails.names[i], speeds);
     hostlist_clear(&rails);

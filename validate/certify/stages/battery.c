@@ -26,7 +26,7 @@ void certify_verdicts_take(struct certify *certify, enum stage stage, size_t fir
                            enum verdict least)
 {
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         struct node_run *node_run = certify_node_run(certify, record->node);
 
         if (!node_run || record->verdict < least || !node_run->is_asked || certify_is_death(record))
@@ -42,12 +42,16 @@ void certify_verdicts_take(struct certify *certify, enum stage stage, size_t fir
     }
 }
 
-/* A verdict without a node, "MPI does not start", concerns no node. */
-static const struct record *nobodys_fault(const struct certify *certify, size_t first)
+/* What the first verdict without a node says, "MPI does not start": it concerns no node. NULL:
+ * nothing. */
+static const char *nobodys_fault(const struct certify *certify, size_t first)
 {
-    for (size_t i = first; i < certify->records.count; i++)
-        if (!certify->records.items[i].node && certify->records.items[i].verdict >= VERDICT_UNKNOWN)
-            return &certify->records.items[i];
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = RECORD_AT(&certify->records, i);
+
+        if (!record->node && record->verdict >= VERDICT_UNKNOWN)
+            return record->message;
+    }
     return NULL;
 }
 
@@ -207,12 +211,11 @@ void certify_battery(struct certify *certify, const struct battery *battery)
             break;
         }
         if (!certify_once_more(certify, stage, &tries, &names, first, rv, &err)) {
-            const struct record *fault = nobodys_fault(certify, first);
+            const char *fault = nobodys_fault(certify, first);
             char text[256];
 
             certify_verdicts_take(certify, stage, first, VERDICT_UNKNOWN);
-            text_put(text, sizeof text, "%s: %s", stage_name(stage),
-                     fault && fault->message ? fault->message : err.text);
+            text_put(text, sizeof text, "%s: %s", stage_name(stage), fault ? fault : err.text);
             certify_all(certify, &names, stage, VERDICT_UNKNOWN, stage_name(stage), text);
             break;
         }
@@ -249,7 +252,7 @@ static void reasons_find(const struct certify *certify, enum stage stage, enum s
                          size_t first, const char **reasons, bool *is_measured)
 {
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         const struct node_run *node_run =
             catalog_is_suite(record->suite, suite) ? certify_node_run(certify, record->node) : NULL;
 
@@ -300,7 +303,7 @@ void certify_skip_unmeasured(struct certify *certify, enum stage stage, enum sui
 void certify_coverage_note(struct certify *certify, enum stage stage, size_t first)
 {
     for (size_t i = certify->records.count; i-- > first;) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
 
         if (!record->metric || !catalog_is_metric(record->metric, METRIC_COVERAGE))
             continue;

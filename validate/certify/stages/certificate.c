@@ -139,7 +139,7 @@ static void not_certified(struct certify *certify, struct node_run *node_run, co
 static void answers_take(const struct certify *certify, size_t first, size_t *said)
 {
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         struct node_run *node_run = catalog_is_test(record->test, TEST_CERTIFICATE)
                                         ? certify_node_run(certify, record->node)
                                         : NULL;
@@ -175,7 +175,7 @@ static void part_issue(struct certify *certify, const struct request_part *part,
     for (size_t i = 0; i < part->nodes.count; i++) {
         struct node_run *node_run = certify_node_run(certify, part->nodes.names[i]);
         size_t place = said[node_run - certify->node_runs];
-        const struct record *record = place > 0 ? &certify->records.items[place - 1] : NULL;
+        const struct record *record = place > 0 ? RECORD_AT(&certify->records, place - 1) : NULL;
 
         if (record && record->verdict == VERDICT_PASS)
             certified(certify, node_run, kept_until(record));
@@ -238,7 +238,7 @@ static void certificates_issue(struct certify *certify)
 static void revoked_take(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         struct node_run *node_run =
             catalog_is_metric(record->metric, METRIC_REVOKED) && record->verdict == VERDICT_NONE
                 ? certify_node_run(certify, record->node)

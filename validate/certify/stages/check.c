@@ -24,7 +24,7 @@
 static void refusals_find(const struct certify *certify, size_t first, size_t *notes)
 {
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         const struct node_run *node_run =
             record_code(record) == FAULT_GATE_REFUSED && record->value > 0 && record->value < 1e11
                 ? certify_node_run(certify, record->node)
@@ -46,7 +46,7 @@ static void refusals_take(struct certify *certify, size_t first)
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
         size_t place = notes ? notes[i] : 0;
-        const struct record *note = place > 0 ? &certify->records.items[place - 1] : NULL;
+        const struct record *note = place > 0 ? RECORD_AT(&certify->records, place - 1) : NULL;
         char text[256];
 
         if (!node_run->plan.wants_refusal || !node_run->is_asked)
@@ -78,7 +78,7 @@ static void accelerators_note(struct certify *certify, size_t first)
     for (size_t i = 0; i < certify->count; i++)
         certify->node_runs[i].has_accelerator &= !certify->node_runs[i].is_asked;
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         struct node_run *node_run = certify_node_run(certify, record->node);
 
         if (node_run && record->verdict != VERDICT_SKIP && record->verdict != VERDICT_NONE &&

@@ -12,7 +12,7 @@
 static void decline_record(struct certify *certify, enum stage stage, size_t index,
                            const struct history_query *query)
 {
-    struct record record = certify->records.items[index]; /* what follows may move the records */
+    struct record record = *RECORD_AT(&certify->records, index);
     struct node_run *node_run = certify_node_run(certify, record.node);
     char message[160];
 
@@ -39,7 +39,7 @@ void certify_decline(struct certify *certify, enum stage stage, size_t first,
     bool is_known = queries && fingerprints;
 
     for (size_t i = first; is_known && i < end; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         const struct node_run *node_run =
             is_figure(record) ? certify_node_run(certify, record->node) : NULL;
 
@@ -54,7 +54,7 @@ void certify_decline(struct certify *certify, enum stage stage, size_t first,
     if (!is_known)
         fprintf(stderr, "muster certify: history: %s\n", err.text);
     for (size_t i = first, query = 0; is_known && i < end && query < count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
 
         if (!is_figure(record) || !certify_node_run(certify, record->node))
             continue;

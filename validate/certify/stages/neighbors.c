@@ -23,7 +23,7 @@ static bool is_of(const struct record *record, enum metric_id metric)
 static size_t listeners_find(const struct certify *certify, struct hostlist *listeners)
 {
     for (size_t i = 0; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
 
         if (catalog_is_test(record->test, TEST_HOST_CONFIG) &&
             catalog_is_metric(record->metric, METRIC_LLDPD) && record->value > 0 && record->node)
@@ -39,9 +39,12 @@ static void silence_note(struct certify *certify, const struct hostlist *names,
     struct hostlist told = {0}, silent = {0};
     struct name_index tellers = {0}, able = {0};
 
-    for (size_t i = first; i < certify->records.count; i++)
-        if (is_of(&certify->records.items[i], METRIC_NEIGHBORS))
-            hostlist_append(&told, certify->records.items[i].node);
+    for (size_t i = first; i < certify->records.count; i++) {
+        const struct record *record = RECORD_AT(&certify->records, i);
+
+        if (is_of(record, METRIC_NEIGHBORS))
+            hostlist_append(&told, record->node);
+    }
     if (hostlist_index(&told, &tellers) == 0 && hostlist_index(listeners, &able) == 0)
         for (size_t i = 0; i < names->count; i++)
             if (name_index_has(&able, names->names[i]) &&
@@ -90,25 +93,30 @@ static int take(struct subnet_neighbors *neighbors, const struct record *record,
     return subnet_neighbors_add(neighbors, &neighbor, err);
 }
 
-/* What has been heard: by node, and of each in the order in which it came. */
+/* What a node has heard: a record. */
+struct heard {
+    const char *node;
+    size_t index;
+};
+
+/* By node, and of each in the order in which it came. */
 static int by_node(const void *left, const void *right)
 {
-    const struct record *a = *(const struct record *const *)left;
-    const struct record *b = *(const struct record *const *)right;
+    const struct heard *a = left, *b = right;
     int order = strcmp(a->node, b->node);
 
-    return order ? order : (a > b) - (a < b);
+    return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
 /* The first of count that is the node's, or where it would stand. */
-static size_t first_of(const struct record *const *heard, size_t count, const char *node)
+static size_t first_of(const struct heard *heard, size_t count, const char *node)
 {
     size_t low = 0;
 
     while (low < count) {
         size_t middle = low + (count - low) / 2;
 
-        if (strcmp(heard[middle]->node, node) < 0)
+        if (strcmp(heard[middle].node, node) < 0)
             low = middle + 1;
         else
             count = middle;
@@ -121,24 +129,27 @@ static int gather(const struct certify *certify, size_t first, struct subnet_nei
                   struct error *err)
 {
     const struct records *records = &certify->records;
-    const struct record **heard = calloc(records->count - first + 1, sizeof *heard);
+    struct heard *heard = calloc(records->count - first + 1, sizeof *heard);
     size_t count = 0;
     int rv = heard ? 0 : error_set(err, "out of memory");
 
-    for (size_t i = first; heard && i < records->count; i++)
-        if (is_of(&records->items[i], METRIC_NEIGHBOR))
-            heard[count++] = &records->items[i];
+    for (size_t i = first; heard && i < records->count; i++) {
+        const struct record *record = RECORD_AT(records, i);
+
+        if (is_of(record, METRIC_NEIGHBOR))
+            heard[count++] = (struct heard){record->node, i};
+    }
     if (count > 0)
         qsort(heard, count, sizeof *heard, by_node);
     for (size_t i = first; rv == 0 && i < records->count; i++) {
-        const struct record *node = &records->items[i];
+        const struct record *node = RECORD_AT(records, i);
 
         if (!is_of(node, METRIC_NEIGHBORS))
             continue;
         rv = subnet_neighbors_node(neighbors, node->node, err);
         for (size_t k = first_of(heard, count, node->node);
-             rv == 0 && k < count && strcmp(heard[k]->node, node->node) == 0; k++)
-            rv = take(neighbors, heard[k], err);
+             rv == 0 && k < count && strcmp(heard[k].node, node->node) == 0; k++)
+            rv = take(neighbors, RECORD_AT(records, heard[k].index), err);
     }
     free(heard);
     return rv;

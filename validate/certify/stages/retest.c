@@ -19,7 +19,7 @@
 void certify_suspect(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         struct node_run *node_run = certify_node_run(certify, record->node);
 
         if (!node_run || !node_run->is_asked || node_run->is_suspect || !certify_is_death(record) ||
@@ -92,17 +92,16 @@ static struct node_run *partner_find(const struct certify *certify, const struct
     return best;
 }
 
-/* The first record since first that says that a process of the node died or hung; NULL: none. */
-static const struct record *death_find(const struct certify *certify, const char *node,
-                                       size_t first)
+/* The first record since first that says that a process of the node died or hung. Returns whether
+ * there is one. */
+static bool death_find(const struct certify *certify, const char *node, size_t first,
+                       struct record *death)
 {
-    for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
-
-        if (certify_is_death(record) && strcmp(record->node, node) == 0)
-            return record;
-    }
-    return NULL;
+    for (size_t i = first; i < certify->records.count; i++)
+        if (certify_is_death(records_get(&certify->records, i, death)) &&
+            strcmp(death->node, node) == 0)
+            return true;
+    return false;
 }
 
 /* Whether its heartbeats stayed away, which a process that is not scheduled does as well. */
@@ -126,7 +125,8 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
 {
     struct hostlist names = {0};
     size_t first = certify->records.count;
-    const struct record *death;
+    struct record death, other;
+    bool is_own_death;
     char text[256];
     int rv;
 
@@ -137,6 +137,8 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
             &certify->node_runs[i] == suspect || &certify->node_runs[i] == partner;
     progress_doing(&certify->progress, "%s again, alone with %s", suspect->name, partner->name);
     rv = names.count == 2 ? runner->run(certify, &names, &first, runner->context) : -1;
+    is_own_death = death_find(certify, suspect->name, first, &death) &&
+                   !death_find(certify, partner->name, first, &other);
     if (certify_stop) {
         doubt(certify, suspect, stage, "not retested");
     } else if (rv == 0) {
@@ -144,17 +146,16 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
         doubt(certify, suspect, stage, text);
     } else if (certify_job_is_over(certify)) { /* its end killed them */
         doubt(certify, suspect, stage, "the job was ended during the retest");
-    } else if ((death = death_find(certify, suspect->name, first)) &&
-               !death_find(certify, partner->name, first) && is_silence(death)) {
+    } else if (is_own_death && is_silence(&death)) {
         slurmd_query(certify, suspect, &names, stage);
         if (suspect->is_suspect)
             doubt(certify, suspect, stage,
                   "recurred, but its slurmd answers: the process was stopped or not scheduled");
-    } else if (death && !death_find(certify, partner->name, first)) {
+    } else if (is_own_death) {
         snprintf(suspect->suspect_part, sizeof suspect->suspect_part, "%s",
-                 death->part ? death->part : "");
+                 death.part ? death.part : "");
         text_put(text, sizeof text, "%s; recurred alone with %.60s",
-                 death->message ? death->message : "ended early", partner->name);
+                 death.message ? death.message : "ended early", partner->name);
         conclude(certify, suspect, stage, VERDICT_FAIL, text);
     } else if (rv > 0) {
         slurmd_query(certify, suspect, &names, stage);

@@ -19,7 +19,7 @@ static int rail_count(const struct certify *certify)
     int most = 0;
 
     for (size_t i = 0; rails && i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         const struct node_run *node_run;
 
         if (!catalog_is_metric(record->metric, METRIC_SPEED) ||
@@ -50,7 +50,7 @@ static size_t machines_read(const struct certify *certify, struct budget_machine
     for (size_t i = 0; i < certify->count; i++)
         machines[i] = (struct budget_machine){"", 0};
     for (size_t i = 0; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         const struct node_run *node_run;
 
         node_run = certify_node_run(certify, record->node);

@@ -28,7 +28,7 @@ int certify_rails_left_out(const struct certify *certify, const struct node_run 
 void certify_rails_note(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         struct node_run *node_run = certify_node_run(certify, record->node);
 
         enum fault_code code = record_code(record);
@@ -81,7 +81,7 @@ bool certify_has_verbs(const struct certify *certify, const struct hostlist *nam
     size_t count = 0;
 
     for (size_t i = 0; has_rdma && i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         const struct node_run *node_run;
 
         if (!record->metric || !record->message ||

@@ -82,7 +82,7 @@ bool certify_has_lost_it(const struct node_run *node_run)
 bool certify_is_complete(const struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
 
         if ((record->verdict >= VERDICT_UNKNOWN && !record->node) || record_lacks_rank(record))
             return false;

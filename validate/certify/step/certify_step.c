@@ -54,7 +54,7 @@ static void record_take(struct step_output *output, long task, const char *line)
     case 0:
         output->status = records_end(records);
         if (certify->json)
-            record_write(certify->json, &records->items[records->count - 1]);
+            record_write(certify->json, RECORD_AT(records, records->count - 1));
         break;
     case 1:
         certify->stray_lines += *line != '\0';

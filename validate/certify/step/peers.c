@@ -58,7 +58,7 @@ void certify_peers(struct certify *certify, size_t first)
     free(certify->peers);
     certify->peers = NULL;
     for (size_t i = first; has_told && i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
 
         if (is_sources(certify, record))
             has_told[certify_node_run(certify, record->node) - certify->node_runs] =

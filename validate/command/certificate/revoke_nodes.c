@@ -62,7 +62,7 @@ static bool take_line(const char *node, const char *line, void *context)
 
     target->is_asked = true;
     if (is_answer && !target->is_told) {
-        record = &records.items[0];
+        record = RECORD_AT(&records, 0);
         if (!record->message || record->verdict == VERDICT_FAIL) {
             failure_print(revoking, node,
                           record->message ? record->message : "cannot parse its answer");

@@ -108,24 +108,19 @@ static const char *newest_run(struct record *const *records, size_t count)
     return newest ? newest->run : NULL;
 }
 
-/* Leaves of each node the records of its newest run, and those without a run, each once. Returns
- * how many of other runs are left out, or -1 when memory is out. */
-static long keep_newest(struct records *records)
+/* Leaves of all, which are so many and come in any order, of each node those of its newest run, and
+ * those without a run, each once: the others have no test any more. Returns how many of other runs
+ * that are. */
+static long leave_newest(struct record **order, size_t count)
 {
-    struct record **order = malloc((records->count + 1) * sizeof *order);
-    size_t left = 0;
     long others = 0;
 
-    if (!order)
-        return -1;
-    for (size_t i = 0; i < records->count; i++)
-        order[i] = &records->items[i];
-    qsort(order, records->count, sizeof *order, compare_records);
-    for (size_t first = 0, end; first < records->count; first = end) {
+    qsort(order, count, sizeof *order, compare_records);
+    for (size_t first = 0, end; first < count; first = end) {
         const struct record *last = NULL;
         const char *run;
 
-        for (end = first + 1; end < records->count && order[end]->node == order[first]->node;)
+        for (end = first + 1; end < count && order[end]->node == order[first]->node;)
             end++;
         run = newest_run(&order[first], end - first);
         for (size_t i = first; i < end; i++) {
@@ -138,11 +133,30 @@ static long keep_newest(struct records *records)
                 last = order[i];
         }
     }
+    return others;
+}
+
+/* Leaves those records. Returns how many of other runs are left out, or -1 when memory is out. */
+static long keep_newest(struct records *records)
+{
+    size_t count = records->count;
+    struct record *all = malloc((count + 1) * sizeof *all);
+    struct record **order = malloc((count + 1) * sizeof *order);
+    long others = -1;
+
+    if (all && order) {
+        for (size_t i = 0; i < count; i++) {
+            records_get(records, i, &all[i]);
+            order[i] = &all[i];
+        }
+        others = leave_newest(order, count);
+        records->count = 0;
+        for (size_t i = 0; i < count; i++)
+            if (all[i].test && records_add(records, &all[i]) != 0)
+                others = -1;
+    }
+    free(all);
     free(order);
-    for (size_t i = 0; i < records->count; i++)
-        if (records->items[i].test)
-            records->items[left++] = records->items[i];
-    records->count = left;
     return others;
 }
 
@@ -157,7 +171,7 @@ static bool take_line(const char *node, const char *line, void *context)
     if (records_parse_own(&compare->records, node, line) < 0)
         compare->is_incomplete = true;
     return compare->records.count > known &&
-           catalog_is_metric(compare->records.items[known].metric, METRIC_MUSTER);
+           catalog_is_metric(RECORD_AT(&compare->records, known)->metric, METRIC_MUSTER);
 }
 
 static void take_silence(const char *node, const char *why, void *context)

@@ -53,9 +53,9 @@ static bool is_congested(const struct reading *reading, const struct loss_sample
 
 /* muster-links tells of one measurement in one go: what the NICs counted, its bandwidth (NULL: it
  * has none), its losses. */
-static void sample_add(struct reading *reading, size_t i, const struct record *bandwidth)
+static void sample_add(struct reading *reading, size_t i, const struct record *record,
+                       const struct record *bandwidth)
 {
-    const struct record *record = &reading->localization->source.records->items[i];
     struct loss_sample sample = {.rail = links_rail(&reading->localization->links, record->part),
                                  .is_stalled = !bandwidth || !(bandwidth->stalled < MODEL_SEEN),
                                  .is_isolated = i >= reading->localization->retests};
@@ -89,20 +89,20 @@ static int samples_read(struct reading *reading)
 {
     const struct records *records = reading->localization->source.records;
     size_t first = reading->localization->first;
-    const struct record *bandwidth = NULL;
+    struct record bandwidth = RECORD_INIT;
 
     reading->samples = calloc(records->count - first + 1, sizeof *reading->samples);
     if (!reading->samples)
         return -1;
     for (size_t i = first; i < records->count; i++) {
-        const struct record *record = &records->items[i];
+        const struct record *record = RECORD_AT(records, i);
 
         if (!is_of_pair(record))
             continue;
         if (is_metric(record, METRIC_BANDWIDTH))
-            bandwidth = record;
-        sample_add(reading, i,
-                   bandwidth && links_is_same_transfer(bandwidth, record) ? bandwidth : NULL);
+            bandwidth = *record;
+        sample_add(reading, i, record,
+                   links_is_same_transfer(&bandwidth, record) ? &bandwidth : NULL);
     }
     return 0;
 }

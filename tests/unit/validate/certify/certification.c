@@ -2623,7 +2623,7 @@ static void cut_check(void)
     setup.cut = "n2";
     run();
     for (size_t i = 0; i < certify.records.count; i++) {
-        const struct record *record = &certify.records.items[i];
+        const struct record *record = RECORD_AT(&certify.records, i);
 
         failures +=
             record->node && strcmp(record->node, "n2") == 0 && record->verdict == VERDICT_FAIL;
@@ -2943,7 +2943,7 @@ static double limit_of_speeds(int slower)
     records_add(&made.records, &record);
     certify_facts(&made);
     for (size_t i = 0; i < made.records.count; i++) {
-        const struct record *found = &made.records.items[i];
+        const struct record *found = RECORD_AT(&made.records, i);
 
         if (catalog_is_suite(found->suite, SUITE_CERTIFY) &&
             catalog_is_metric(found->metric, METRIC_BANDWIDTH))

@@ -201,9 +201,11 @@ static void knows_thousands_of_nodes(void)
     }
     is_int(campaign_records(&campaign, &records), 0, "a campaign of %d nodes", MANY);
     ok(records.count > 1, "... is told in %zu records", records.count);
-    for (size_t i = 0; i < records.count; i++)
-        longest =
-            strlen(records.items[i].message) > longest ? strlen(records.items[i].message) : longest;
+    for (size_t i = 0; i < records.count; i++) {
+        size_t length = strlen(RECORD_AT(&records, i)->message);
+
+        longest = length > longest ? length : longest;
+    }
     ok(longest < RECORDFILE_MESSAGE, "... each of which a file of records may have");
     for (int run = 0; run < 2; run++)
         is_int(history_add(path,

@@ -392,11 +392,13 @@ static size_t recalled_pairs(const char *path, const char *run)
 
     if (recall_run(path, run, &records, &err) != 0)
         tap_diag("%s", err.text);
-    for (size_t i = 0; i < records.count; i++)
-        count += (records.items[i].peer && strcmp(records.items[i].suite, "links") == 0 &&
-                  records.items[i].value > 0) ||
-                 (strcmp(records.items[i].test, "net.topology") == 0 &&
-                  strcmp(records.items[i].message, "leaf1") == 0);
+    for (size_t i = 0; i < records.count; i++) {
+        const struct record *record = RECORD_AT(&records, i);
+
+        count +=
+            (record->peer && strcmp(record->suite, "links") == 0 && record->value > 0) ||
+            (strcmp(record->test, "net.topology") == 0 && strcmp(record->message, "leaf1") == 0);
+    }
     records_clear(&records);
     return count;
 }
@@ -436,9 +438,12 @@ static enum fault_code recalled_code(const char *path, const char *run)
 
     if (recall_run(path, run, &records, &err) != 0)
         tap_diag("%s", err.text);
-    for (size_t i = 0; i < records.count && code == FAULT_NONE; i++)
-        if (strcmp(records.items[i].test, "net.interfaces") == 0)
-            code = record_code(&records.items[i]);
+    for (size_t i = 0; i < records.count && code == FAULT_NONE; i++) {
+        const struct record *record = RECORD_AT(&records, i);
+
+        if (strcmp(record->test, "net.interfaces") == 0)
+            code = record_code(record);
+    }
     records_clear(&records);
     return code;
 }

@@ -19,6 +19,15 @@ static inline void put(const struct record *record)
         tap_skip_all("no memory");
 }
 
+/* The last record, to be put again as it should be: it is taken away. */
+static inline struct record take_last(void)
+{
+    struct record record = *RECORD_AT(&records, records.count - 1);
+
+    records.count--;
+    return record;
+}
+
 static inline void clear_all(void)
 {
     localization_clear(&localization);

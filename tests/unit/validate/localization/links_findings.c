@@ -42,20 +42,23 @@ static void add_pair(int low, int high)
             double scatter = 1 - 0.002 * ((from * 5 + to * 3 + rail + retests) % 7);
 
             double mbps = way(from, to, rail);
+            bool is_dead = mbps <= DEAD;
+            struct record record;
 
-            if (mbps > 0 && mbps <= DEAD && loses_long) {
+            if (!(mbps > 0))
+                continue;
+            if (is_dead && loses_long) {
                 add("path_mtu", from, to, rail, 1500);
-                records.items[records.count - 1].limit = 9000;
+                record = take_last();
+                record.limit = 9000;
+                put(&record);
             }
-            if (mbps > 0) {
-                add("bandwidth", from, to, rail, mbps > DEAD ? mbps * scatter : 0);
-                records.items[records.count - 1].stalled = stalled;
-                records.items[records.count - 1].shared = from / 3 != to / 3 ? sharing : 0;
-            }
-            if (mbps <= DEAD && mbps > 0)
-                records.items[records.count - 1].stalled = NAN;
-            if (mbps <= DEAD && mbps > 0 && loses_long)
-                records.items[records.count - 1].code = FAULT_PATH_MTU_LOW;
+            add("bandwidth", from, to, rail, is_dead ? 0 : mbps * scatter);
+            record = take_last();
+            record.stalled = is_dead ? NAN : stalled;
+            record.shared = from / 3 != to / 3 ? sharing : 0;
+            record.code = is_dead && loses_long ? FAULT_PATH_MTU_LOW : FAULT_NONE;
+            put(&record);
         }
 }
 

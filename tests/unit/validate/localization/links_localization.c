@@ -65,9 +65,12 @@ static void add_together(int from, int to, int rail, double mbps)
 static void add_latency(int from, int to, int rail)
 {
     bool is_long = (from == 1 || to == 1) && rail == 0;
+    struct record record;
 
     add("latency", from, to, rail, is_long ? latency_us : 9, 5000, is_long ? latency_stalled : 0);
-    records.items[records.count - 1].low = is_long ? least_latency_us : 7;
+    record = take_last();
+    record.low = is_long ? least_latency_us : 7;
+    put(&record);
 }
 
 static void add_transfer(int from, int to, int rail, const struct figures *figures)
@@ -111,11 +114,13 @@ static void add_time(int from, int to, int rail, const struct figures *use)
         figures = (struct figures){mbps, 199, mbps, 199, 0, 0.002};
     }
     add_transfer(from, to, rail, &figures);
-    if (times && is_there && figures.sent < 180) /* its slow parts are at a quarter */
-        for (size_t i = records.count - 2; i < records.count; i++)
-            records.items[i].low = catalog_is_metric(records.items[i].metric, METRIC_BANDWIDTH)
-                                       ? 49
-                                       : records.items[i].low;
+    if (times && is_there && figures.sent < 180) { /* its slow parts are at a quarter */
+        struct record received = take_last(), sent = take_last();
+
+        sent.low = 49;
+        put(&sent);
+        put(&received);
+    }
 }
 
 /* Messages of libibverbs that do not arrive, in a retest. */
@@ -145,8 +150,12 @@ static void measure_verbs(const char *pairs)
                              ((from == one->node && (one->peer < 0 || to == one->peer)) ||
                               (to == one->node && (one->peer < 0 || from == one->peer)));
                 add("bandwidth_rc_write", from, to, 0, fails ? 0 : 900, 900, 0);
-                if (fails)
-                    records.items[records.count - 1].verdict = VERDICT_FAIL;
+                if (fails) {
+                    struct record record = take_last();
+
+                    record.verdict = VERDICT_FAIL;
+                    put(&record);
+                }
             }
 }
 

@@ -35,7 +35,7 @@ static void without_memory(void)
     has_no_memory = false;
     is_int(records.count, 1, "... and no part of it is there");
     is_int(records_add(&records, &record), 0, "it is once there is some");
-    is_str(records.items[1].test, "another", "... whole");
+    is_str(RECORD_AT(&records, 1)->test, "another", "... whole");
     records_clear(&records);
 }
 
@@ -80,7 +80,7 @@ static void parsing(void)
     record_write(stream, &record);
     fclose(stream);
     is_int(records_parse(&records, text), 0, "what record_write() writes is read");
-    found = &records.items[0];
+    found = RECORD_AT(&records, 0);
     is_str(found->suite, "links", "suite");
     is_str(found->peer, "n\"2?", "a string with what JSON escapes, a line's end cleaned");
     is_str(found->message, "caf\xc3\xa9", "UTF-8");
@@ -95,18 +95,18 @@ static void parsing(void)
     free(text);
     is_int(records_parse(&records, "{\"suite\":\"a\",\"test\":\"b\",\"colour\":[1]}"), 0,
            "a field that is not known is no harm");
-    ok(isnan(records.items[1].value), "a number that is absent is NAN");
-    ok(!records.items[1].node, "a string that is absent is NULL");
+    ok(isnan(RECORD_AT(&records, 1)->value), "a number that is absent is NAN");
+    ok(!RECORD_AT(&records, 1)->node, "a string that is absent is NULL");
     record.message = "caf\xe9 \xed\xa0\x80";
     is_int(records_add(&records, &record), 0, "a record with bytes that are no UTF-8 is added");
-    is_str(records.items[2].message, "caf\xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+    is_str(RECORD_AT(&records, 2)->message, "caf\xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
            "they become U+FFFD");
-    ok(records.items[2].node == records.items[0].node, "equal texts are kept once");
+    ok(RECORD_AT(&records, 2)->node == RECORD_AT(&records, 0)->node, "equal texts are kept once");
     is_int(records_parse(&records, "{\"suite\":\"a\",\"test\":\"b\",\"node\":\"n1\\u001b[2J\","
                                    "\"message\":\"\\u001b]0;x\\u0007\\r\\u009b31m \\u202ebad\"}"),
            0, "a record that would steer a terminal is read");
-    is_str(records.items[3].node, "n1?[2J", "... without what does");
-    is_str(records.items[3].message, "?]0;x????31m ???bad", "... in any string");
+    is_str(RECORD_AT(&records, 3)->node, "n1?[2J", "... without what does");
+    is_str(RECORD_AT(&records, 3)->message, "?]0;x????31m ???bad", "... in any string");
     for (int i = 0; i < 2000; i++) {
         char name[32];
 
@@ -114,8 +114,9 @@ static void parsing(void)
         record.node = name;
         records_add(&records, &record);
     }
-    is_str(records.items[4 + 1234].node, "n234", "of many texts each is the right one");
-    ok(records.items[4 + 1234].node == records.items[4 + 234].node, "and is there once");
+    is_str(RECORD_AT(&records, 4 + 1234)->node, "n234", "of many texts each is the right one");
+    ok(RECORD_AT(&records, 4 + 1234)->node == RECORD_AT(&records, 4 + 234)->node,
+       "and is there once");
     records_clear(&records);
 
     refused("", "nothing");

@@ -391,7 +391,7 @@ static void fails(const char *line, const char *expected)
 
     begin(NULL);
     if (records_parse_bytes(&records, json(line), strlen(line), &err) == 0)
-        recordfile_doubt(&records.items[0], &err);
+        recordfile_doubt(RECORD_AT(&records, 0), &err);
     has_str(err.text, expected, "%s", expected);
 }
 

@@ -83,7 +83,7 @@ static void rails_find(struct hints *hints, size_t first, struct reference_hardw
     const char *last_node = NULL, *last_part = NULL;
 
     for (size_t i = 0; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
         const struct node_run *node_run = certify_node_run(certify, record->node);
         struct reference_hardware *node =
             node_run ? &hardware[node_run - certify->node_runs] : NULL;

@@ -169,7 +169,7 @@ static bool has_all_passes(const struct certify *certify, const struct arguments
         length = strcspn(passes, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, passes);
         for (size_t i = first; i < certify->records.count && !is_told; i++) {
-            const struct record *record = &certify->records.items[i];
+            const struct record *record = RECORD_AT(&certify->records, i);
 
             is_told = catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part &&
                       strcmp(record->part, name) == 0;
@@ -233,7 +233,7 @@ static bool rest_is_complete(const struct certify *certify, size_t first, size_t
     bool is_complete = false;
 
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
 
         if (!record->node && record->verdict >= VERDICT_UNKNOWN && !is_rounds(record))
             return false;
@@ -249,7 +249,7 @@ static bool rest_is_complete(const struct certify *certify, size_t first, size_t
 static void cut_passes_note(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
 
         if (is_rounds(record) && record->verdict == VERDICT_UNKNOWN)
             certify_note(certify, "links, %s: %s", record->part,
@@ -290,6 +290,16 @@ static bool is_lost(void *context, const char *node)
     return node_run->is_suspect || !outcome_is_good(&node_run->outcome);
 }
 
+static void drop_verdicts(struct records *records, size_t first)
+{
+    for (size_t i = first; i < records->count; i++) {
+        struct record record = *RECORD_AT(records, i);
+
+        record.verdict = VERDICT_NONE;
+        (void)records_change(records, i, &record);
+    }
+}
+
 /* Measures suspects once more, alone on the network. Where MPI does not start that is tried again,
  * but not with a node whose slurmd has gone meanwhile; what was said of the try before counts
  * against nobody. */
@@ -309,8 +319,7 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
             return true;
         if (tries > CERTIFY_BLAMELESS_MOST || certify_stop)
             return false;
-        for (size_t i = *first; i < certify->records.count; i++)
-            certify->records.items[i].verdict = VERDICT_NONE;
+        drop_verdicts(&certify->records, *first);
         certify_reach_again(certify, names, STAGE_LINKS);
         certify_drop_silent(certify);
         for (size_t i = 0; i < names->count; i++)
@@ -348,7 +357,7 @@ static void self_report_take(void *context, const char *node, enum verdict verdi
 
 static void rounds_conclude(struct certify *certify, const struct hostlist *names, size_t rounds)
 {
-    const struct record *record = &certify->records.items[rounds];
+    const struct record *record = RECORD_AT(&certify->records, rounds);
     bool is_enough = record->verdict == VERDICT_PASS;
     char text[256];
 

@@ -21,7 +21,7 @@ static bool is_sum(const struct record *record)
 
 static void sum_take(struct certify *certify, size_t place, const struct sum_verdict *verdict)
 {
-    const struct record *sum = &certify->records.items[place];
+    const struct record *sum = RECORD_AT(&certify->records, place);
     struct record record =
         RECORD(.suite = "certify", .test = "links", .metric = sum->metric, .part = sum->part,
                .value = sum->value, .unit = sum->unit, .limit = verdict->limit,
@@ -47,7 +47,7 @@ void certify_sums(struct certify *certify, size_t first, const double *figures, 
         end = first;
     }
     for (size_t i = first; i < end; i++) {
-        const struct record *record = &certify->records.items[i];
+        const struct record *record = RECORD_AT(&certify->records, i);
 
         if (!is_sum(record))
             continue;
