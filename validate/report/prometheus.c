@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hostlist.h"
 #include "validate/report/format.h"
 
 /* The text format that node_exporter's textfile collector takes
@@ -190,27 +191,20 @@ static void parts(FILE *stream, const struct survey *survey,
                   bool (*is_one)(const struct record *record), double factor, const char *name,
                   const char *label, const char *help)
 {
-    bool has_head = false;
+    struct hostlist told = {0};
 
     for (size_t i = 0; i < survey->count; i++) {
         const struct record *record = SURVEY_AT(survey, i);
-        bool is_double = false;
 
-        if (!record->part || isnan(record->value) || !is_one(record))
+        if (!record->part || isnan(record->value) || !is_one(record) ||
+            hostlist_contains(&told, record->part) || /* a series stands once: the first */
+            hostlist_append(&told, record->part) != 0)
             continue;
-        for (size_t k = 0; k < i && !is_double; k++) { /* a series stands once: the first */
-            const struct record *other = SURVEY_AT(survey, k);
-
-            is_double = other->part && !isnan(other->value) &&
-                        strcmp(other->part, record->part) == 0 && is_one(other);
-        }
-        if (is_double)
-            continue;
-        if (!has_head)
+        if (told.count == 1)
             head(stream, name, help);
-        has_head = true;
         sample(stream, factor * record->value, name, label, record->part, NULL);
     }
+    hostlist_clear(&told);
 }
 
 struct tally {
