@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
 #include "validate/report/records.h"
 
 #include <jansson.h>
@@ -53,6 +55,20 @@ static const struct {
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
+/* What a record begins with where it is kept: how many bytes it has, which of those members follow,
+ * a number as float where that is exact, and what else it has. */
+struct head {
+    uint64_t length : 8, verdict : 3, code : 10;
+    uint64_t texts : STRINGS, floats : NUMBERS, doubles : NUMBERS;
+};
+enum {
+    COUNT_MOST = 5, /* bytes of count_put() */
+    PACKED_MOST = sizeof(struct head) + COUNT_MOST * (STRINGS + 1) + sizeof(double) * NUMBERS,
+    STRIDE = 16
+};
+_Static_assert(PACKED_MOST < 1 << 8 && VERDICT_FAIL < 1 << 3 && FAULT_UNLISTED < 1 << 10,
+               "the head has room for all");
+
 static const char **string_at(struct record *record, size_t i)
 {
     return (const char **)(void *)((char *)record + strings[i].offset);
@@ -63,30 +79,28 @@ static double *number_at(struct record *record, size_t i)
     return (double *)(void *)((char *)record + numbers[i].offset);
 }
 
-/* The slot that holds the text, or the empty one where it belongs. */
+/* The slot that holds the text's number, or the empty one where it belongs. */
 static size_t slot_of(const struct records_texts *texts, const char *text)
 {
     size_t at = hash_text(HASH_BEGIN, text) & (texts->size - 1);
 
-    while (texts->slots[at] && strcmp(texts->slots[at], text) != 0)
+    while (texts->slots[at] && strcmp(texts->items[texts->slots[at] - 1], text) != 0)
         at = (at + 1) & (texts->size - 1);
     return at;
 }
 
-static bool texts_grow(struct records_texts *texts)
+static bool slots_grow(struct records_texts *texts)
 {
-    struct records_texts grown = {.size = texts->size ? 2 * texts->size : 256};
+    size_t size = texts->size ? 2 * texts->size : 256;
+    unsigned *slots = calloc(size, sizeof *slots);
 
-    grown.slots = calloc(grown.size, sizeof *grown.slots);
-    if (!grown.slots)
+    if (!slots)
         return false;
-    for (size_t i = 0; i < texts->size; i++)
-        if (texts->slots[i])
-            grown.slots[slot_of(&grown, texts->slots[i])] = texts->slots[i];
-    grown.count = texts->count;
-    grown.bytes = texts->bytes;
     free(texts->slots);
-    *texts = grown;
+    texts->slots = slots;
+    texts->size = size;
+    for (size_t i = 0; i < texts->count; i++)
+        slots[slot_of(texts, texts->items[i])] = (unsigned)i + 1;
     return true;
 }
 
@@ -100,60 +114,194 @@ static bool is_printable(const char *text)
     return true;
 }
 
-/* The list's own copy of the text; NULL when memory is out. */
-static const char *text_keep(struct records_texts *texts, const char *text)
+/* *number: of the list's own copy of the text. False: out of memory. */
+static bool text_keep(struct records_texts *texts, const char *text, unsigned *number)
 {
     char *clean = NULL;
     size_t at;
 
-    if (2 * (texts->count + 1) > texts->size && !texts_grow(texts))
-        return NULL;
+    if (2 * (texts->count + 1) > texts->size && !slots_grow(texts))
+        return false;
     if (!is_printable(text)) {
         clean = utf8_copy(text);
         if (!clean)
-            return NULL;
+            return false;
         utf8_clean(clean);
         text = clean;
     }
     at = slot_of(texts, text);
     if (texts->slots[at]) {
         free(clean);
-        return texts->slots[at];
+        *number = texts->slots[at] - 1;
+        return true;
     }
-    texts->slots[at] = clean ? clean : strdup(text);
-    if (!texts->slots[at])
-        return NULL;
-    texts->count++;
-    texts->bytes += strlen(texts->slots[at]) + 1;
-    return texts->slots[at];
+    if (!clean)
+        clean = strdup(text);
+    if (!clean || !GROW(texts->items, texts->count)) {
+        free(clean);
+        return false;
+    }
+    *number = (unsigned)texts->count;
+    texts->items[texts->count++] = clean;
+    texts->slots[at] = *number + 1;
+    texts->bytes += strlen(clean) + 1;
+    return true;
+}
+
+/* Seven bits a byte, the lowest first; the last byte has no eighth. */
+static unsigned char *count_put(unsigned char *at, unsigned count)
+{
+    for (; count > 0x7f; count >>= 7)
+        *at++ = (unsigned char)(count | 0x80);
+    *at++ = (unsigned char)count;
+    return at;
+}
+
+static const unsigned char *count_get(const unsigned char *at, unsigned *count)
+{
+    *count = 0;
+    for (int shift = 0;; shift += 7) {
+        *count |= (*at & 0x7fu) << shift;
+        if (*at++ < 0x80)
+            return at;
+    }
+}
+
+/* Where it begins among the packed ones, with its head. */
+static size_t place_of(const struct records *records, size_t index, struct head *head)
+{
+    size_t place = records->starts[index / STRIDE];
+
+    for (size_t i = index % STRIDE;; i--) {
+        memcpy(head, records->packed + place, sizeof *head);
+        if (i == 0)
+            return place;
+        place += head->length;
+    }
+}
+
+static size_t end_of(const struct records *records)
+{
+    struct head last = {0};
+    size_t place = records->count > 0 ? place_of(records, records->count - 1, &last) : 0;
+
+    return place + last.length;
+}
+
+static bool room_make(struct records *records, size_t bytes)
+{
+    size_t size = 2 * records->size + PACKED_MOST;
+    unsigned char *grown;
+
+    if (bytes <= records->size)
+        return true;
+    grown = realloc(records->packed, size);
+    if (!grown)
+        return false;
+    records->packed = grown;
+    records->size = size;
+    return true;
+}
+
+/* The record as it is kept. Returns its length, 0 when memory is out. */
+static size_t pack(struct records_texts *texts, const struct record *record,
+                   unsigned char packed[PACKED_MOST])
+{
+    struct head head = {.verdict = record->verdict, .code = record->code};
+    unsigned char *at = packed + sizeof head;
+    struct record copy = *record;
+
+    for (size_t i = 0; i < STRINGS; i++) {
+        const char *text = *string_at(&copy, i);
+        unsigned number;
+
+        if (!text)
+            continue;
+        if (!text_keep(texts, text, &number))
+            return 0;
+        head.texts |= 1u << i;
+        at = count_put(at, number);
+    }
+    for (size_t i = 0; i < NUMBERS; i++) {
+        double number = *number_at(&copy, i);
+        float rounded = (float)number;
+
+        if ((double)rounded == number) {
+            head.floats |= 1u << i;
+            at = mempcpy(at, &rounded, sizeof rounded);
+        } else if (!isnan(number)) {
+            head.doubles |= 1u << i;
+            at = mempcpy(at, &number, sizeof number);
+        }
+    }
+    at = count_put(at, copy.samples);
+    head.length = (uint64_t)(at - packed);
+    memcpy(packed, &head, sizeof head);
+    return head.length;
 }
 
 int records_add(struct records *records, const struct record *record)
 {
-    struct record added = *record;
+    unsigned char packed[PACKED_MOST];
+    size_t length = pack(&records->texts, record, packed), place = end_of(records);
 
-    if (!GROW(records->items, records->count))
+    if (length == 0 || !room_make(records, place + length))
         return -1;
-    for (size_t i = 0; i < STRINGS; i++) {
-        const char **text = string_at(&added, i);
-
-        if (*text && !(*text = text_keep(&records->texts, *text)))
+    if (records->count % STRIDE == 0) {
+        if (!GROW(records->starts, records->count / STRIDE))
             return -1;
+        records->starts[records->count / STRIDE] = place;
     }
-    records->items[records->count++] = added;
+    memcpy(records->packed + place, packed, length);
+    records->count++;
+    return 0;
+}
+
+int records_change(struct records *records, size_t index, const struct record *record)
+{
+    unsigned char packed[PACKED_MOST];
+    struct head before, head;
+    size_t length = pack(&records->texts, record, packed),
+           place = place_of(records, index, &before);
+
+    if (length == 0 || length > before.length)
+        return -1;
+    memcpy(&head, packed, sizeof head);
+    head.length = before.length;
+    memcpy(packed, &head, sizeof head);
+    memcpy(records->packed + place, packed, length);
     return 0;
 }
 
 const struct record *records_get(const struct records *records, size_t index, struct record *record)
 {
-    *record = records->items[index];
-    return record;
-}
+    struct head head;
+    const unsigned char *at = records->packed + place_of(records, index, &head) + sizeof head;
 
-int records_change(struct records *records, size_t index, const struct record *record)
-{
-    records->items[index] = *record;
-    return 0;
+    *record = (struct record)RECORD_INIT;
+    for (unsigned left = head.texts; left > 0; left &= left - 1) {
+        unsigned number;
+
+        at = count_get(at, &number);
+        *string_at(record, (size_t)__builtin_ctz(left)) = records->texts.items[number];
+    }
+    for (unsigned left = head.floats | head.doubles; left > 0; left &= left - 1) {
+        double *number = number_at(record, (size_t)__builtin_ctz(left));
+        float rounded;
+
+        if (head.floats & left & -left) {
+            memcpy(&rounded, at, sizeof rounded);
+            at += sizeof rounded;
+            *number = (double)rounded;
+        } else {
+            memcpy(number, at, sizeof *number);
+            at += sizeof *number;
+        }
+    }
+    count_get(at, &record->samples);
+    record->verdict = (enum verdict)head.verdict;
+    record->code = (enum fault_code)head.code;
+    return record;
 }
 
 static const char *type_name(const json_t *value)
@@ -304,9 +452,11 @@ bool records_explain(const struct records *records, size_t first, int status)
 
 void records_clear(struct records *records)
 {
-    for (size_t i = 0; i < records->texts.size; i++)
-        free(records->texts.slots[i]);
+    for (size_t i = 0; i < records->texts.count; i++)
+        free(records->texts.items[i]);
+    free(records->texts.items);
     free(records->texts.slots);
-    free(records->items);
+    free(records->packed);
+    free(records->starts);
     *records = (struct records){0};
 }

@@ -9,13 +9,18 @@
 #include "lib/base/record.h"
 
 /* Records read back from the lines that programs print. A run of all pairs of a thousand nodes has
- * millions of them that say the same few names, so each text is kept once. */
+ * millions of them that say the same few names, so each text is kept once and each record packed,
+ * in a quarter of its size: records_get(). */
 struct records {
-    struct record *items;
     size_t count; /* may be made less: the last ones are forgotten */
+    unsigned char *packed;
+    size_t size;    /* bytes of it */
+    size_t *starts; /* where every sixteenth begins in it */
     struct records_texts {
-        char **slots;              /* a hash table, open addressing; size is a power of two */
-        size_t count, size, bytes; /* bytes: of the texts, with their ends */
+        char **items;              /* each once, as they came */
+        unsigned *slots;           /* a hash table of their numbers from 1, open addressing */
+        size_t count, size, bytes; /* size: of the table, a power of two; bytes: of the texts, with
+                                      their ends */
     } texts;
 };
 

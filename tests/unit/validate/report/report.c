@@ -132,6 +132,90 @@ static void parsing(void)
     refused("{\"suite\":\"a\",\"test\":\"b\"", "half a record");
 }
 
+static void sizes(void)
+{
+    struct records records = {0};
+    struct record record =
+        RECORD(.suite = "links", .test = "links", .metric = "bandwidth", .part = "eth1",
+               .unit = "Mb/s", .samples = 5, .low = 97103.123456789, .high = 98001.9876543,
+               .stalled = 0, .shared = 1);
+
+    for (int i = 0; i < 10000; i++) {
+        char node[16], peer[16];
+
+        snprintf(node, sizeof node, "n%d", i);
+        snprintf(peer, sizeof peer, "n%d", 9999 - i);
+        record.node = node;
+        record.peer = peer;
+        record.value = 97654.321 + i / 3.0;
+        records_add(&records, &record);
+    }
+    ok(records.starts[10000 / 16 - 1] < 9984 * 64, "a bandwidth takes less than 64 bytes");
+    is_near(RECORD_AT(&records, 7777)->value, 97654.321 + 7777 / 3.0, 0, "... each its own");
+    records_clear(&records);
+}
+
+/* What is kept packed comes back as it was. */
+static void packing(void)
+{
+    struct records records = {0};
+    struct record record =
+        RECORD(.suite = "certify", .test = "links", .message = "", .stopped = "interval",
+               .limit_source = "nominal", .code = FAULT_UNLISTED, .code_name = "newer",
+               .remediation = "wait", .verdict = VERDICT_FAIL, .samples = 4294967295u, .value = 0.1,
+               .low = -0.5, .high = 1e300, .lowest = 16777217, .outliers = INFINITY, .limit = 0,
+               .confidence = 0.999, .round = 3, .job = 4294967294.0, .user = 1000,
+               .time = 1795190000.25);
+    const struct record *found;
+
+    records_add(&records, &record);
+    found = RECORD_AT(&records, 0);
+    ok(found->value == record.value && found->low == record.low && found->high == record.high &&
+           found->lowest == record.lowest && found->outliers == record.outliers &&
+           found->limit == 0 && found->confidence == record.confidence && found->round == 3 &&
+           found->job == record.job && found->user == 1000 && found->time == record.time,
+       "numbers are the same to the last bit");
+    ok(isnan(found->shared) && isnan(found->stalled) && !found->node && !found->run,
+       "... what is absent stays so");
+    ok(found->message && !*found->message, "... and an empty text is none that is absent");
+    is_str(found->stopped, "interval", "a text");
+    is_str(record_code_name(found), "newer", "a code of a newer muster");
+    is_str(record_remediation(found), "wait", "... with its remediation");
+    is_int(found->samples, 4294967295u, "samples");
+    is_int(found->verdict, VERDICT_FAIL, "verdict");
+    records_clear(&records);
+}
+
+static void changes(void)
+{
+    struct records records = {0};
+    struct record record = RECORD(.suite = "certify", .test = "links", .run = "r1", .node = "n1",
+                                  .verdict = VERDICT_FAIL);
+
+    for (int i = 0; i < 100; i++) {
+        record.value = i / 10.0;
+        records_add(&records, &record);
+    }
+    records.count = 50;
+    record.value = -1;
+    records_add(&records, &record);
+    is_int(records.count, 51, "the last ones are forgotten, and another is added");
+    is_near(RECORD_AT(&records, 49)->value, 4.9, 0, "... after those that are left");
+    is_near(RECORD_AT(&records, 50)->value, -1, 0, "... itself");
+    record = *RECORD_AT(&records, 20);
+    record.run = NULL;
+    record.verdict = VERDICT_NONE;
+    is_int(records_change(&records, 20, &record), 0, "one loses what it had");
+    ok(!RECORD_AT(&records, 20)->run && RECORD_AT(&records, 20)->verdict == VERDICT_NONE,
+       "... which is gone");
+    is_near(RECORD_AT(&records, 20)->value, 2.0, 0, "... the rest of it is there");
+    is_str(RECORD_AT(&records, 21)->run, "r1", "... as is the next one");
+    record.run = record.peer = record.part = "r1";
+    is_int(records_change(&records, 20, &record), -1, "it gets no more than it had");
+    ok(!RECORD_AT(&records, 20)->run, "... and stays as it was");
+    records_clear(&records);
+}
+
 static void tables(void)
 {
     struct table table = {0};
@@ -204,6 +288,9 @@ int main(void)
 {
     parsing();
     without_memory();
+    sizes();
+    packing();
+    changes();
     endings();
     tables();
     return tap_done();
