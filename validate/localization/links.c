@@ -3,6 +3,7 @@
 
 #include "validate/localization/links.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,12 @@ static double shown_by(const struct record *record, const struct record *receive
     return fmax(record->value, most);
 }
 
+/* Bytes of a packet. */
+static unsigned short packet_of(double bytes)
+{
+    return (unsigned short)fmin(fmax(bytes, 0), USHRT_MAX);
+}
+
 /* Adds number i, if it is of nodes at hand. */
 static void take(const struct links_source *source, size_t i, const struct record *record,
                  size_t retests, struct links *links)
@@ -218,8 +225,8 @@ static void take(const struct links_source *source, size_t i, const struct recor
         .mbps = mbps,
         .expected_mbps = 1,
         .is_isolated = i >= retests,
-        .lost_bytes = path_mtu ? (int)path_mtu->limit : 0,
-        .path_mtu_bytes = path_mtu ? (int)path_mtu->value : 0,
+        .lost_bytes = path_mtu ? packet_of(path_mtu->limit) : 0,
+        .path_mtu_bytes = path_mtu ? packet_of(path_mtu->value) : 0,
     };
 }
 

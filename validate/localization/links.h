@@ -27,7 +27,7 @@ struct link_sample {
     double mbps;          /* 0: no connection could be made */
     double expected_mbps; /* what the rail should have */
     /* of one that is dead, as long packets are lost: their size, and one that arrives; else 0 */
-    int lost_bytes, path_mtu_bytes;
+    unsigned short lost_bytes, path_mtu_bytes;
     bool is_isolated; /* of a retest: alone on the network */
 };
 
