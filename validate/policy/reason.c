@@ -83,20 +83,28 @@ void reason_write(const struct reason_fault *faults, size_t count, time_t now, c
     snprintf(reason + strlen(reason), size - strlen(reason), " %s", date);
 }
 
+/* Whether the rest of the reason was cut off there. */
+static bool is_cut(const char *words, size_t length)
+{
+    static const char cut[] = "...";
+
+    return length >= sizeof cut - 1 &&
+           strncmp(words + length - (sizeof cut - 1), cut, sizeof cut - 1) == 0;
+}
+
 /* The next fault's code and part, which are its first two words. Returns its length, 0 at the end
  * and where the rest of the reason was cut off; *text moves on to the fault behind. */
 static size_t fault_next(const char **text, const char **words)
 {
-    static const char cut[] = "...";
     size_t length;
 
     *words = *text + strspn(*text, " ");
     length = strcspn(*words, " ;");
-    if ((*words)[length] == ' ')
+    if (!is_cut(*words, length) && (*words)[length] == ' ')
         length += 1 + strcspn(*words + length + 1, " ;");
     *text = *words + strcspn(*words, ";");
     *text += **text == ';';
-    return length >= sizeof cut - 1 && strncmp(*words + length - 3, cut, 3) == 0 ? 0 : length;
+    return is_cut(*words, length) ? 0 : length;
 }
 
 bool reason_is_same(const char *then, const char *now)

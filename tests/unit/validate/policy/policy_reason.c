@@ -49,6 +49,22 @@ static void reasons(void)
            "two faults are told apart by ; alone, and a part is one word");
 }
 
+/* On another day, wherever it is cut behind the first fault. */
+static void sameness_of_cut_ones(void)
+{
+    const struct reason_fault two[] = {{FAULT_RAIL_SLOW, "eth1", "eth1 98 of 940 Mb/s"},
+                                       {FAULT_GPU_MISSING, "gpu3", "gpu3 has gone"}};
+    char then[120], now[120];
+    int wrong = 0;
+
+    for (size_t size = 50; size <= sizeof then; size++) {
+        reason_write(two, 2, 1795190000, then, size);
+        reason_write(two, 2, 1795190000 + 86400, now, size);
+        wrong += !reason_is_same(then, now) || !reason_has(now, then);
+    }
+    is_int(wrong, 0, "a reason that is cut is the same on another day");
+}
+
 static void sameness(void)
 {
     static const char slow[] = "muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20";
@@ -95,5 +111,6 @@ int main(void)
     owners();
     reasons();
     sameness();
+    sameness_of_cut_ones();
     return tap_done();
 }
