@@ -85,9 +85,9 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
     }
 }
 
-/* What was done to a node that is decided about stays done. */
-static void excuse(struct certify *certify, const struct outcome_fault *fault, int leaf,
-                   bool is_kind)
+/* At the parts of its kind, on a leaf at that part alone. What was done to a node that is decided
+ * about stays done. */
+static void excuse(struct certify *certify, const struct outcome_fault *fault, int leaf)
 {
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
@@ -98,7 +98,7 @@ static void excuse(struct certify *certify, const struct outcome_fault *fault, i
 
             if (is_free(node_run, leaf) && !node_run->is_decided &&
                 other->verdict == VERDICT_FAIL && is_alike(fault, other) &&
-                (is_kind || strcmp(fault->part, other->part) == 0)) {
+                (leaf == ANY_LEAF || strcmp(fault->part, other->part) == 0)) {
                 outcome_excuse(outcome, k); /* it moves behind the failures */
                 k = 0;
             } else {
@@ -128,19 +128,17 @@ void certify_alike(struct certify *certify)
 
         for (size_t k = 0; k < node_run->outcome.fault_count && is_free(node_run, ANY_LEAF);) {
             struct outcome_fault fault = node_run->outcome.faults[k];
-            size_t same, kind, asked;
+            size_t same, kind;
 
             if (fault.verdict != VERDICT_FAIL || node_run->is_decided)
                 break; /* failures are first */
             alike_count(certify, &fault, ANY_LEAF, &same, &kind);
-            asked = asked_in(certify, fault.stage, ANY_LEAF);
-            if (alike_is_common(same, kind, asked))
-                excuse(certify, &fault, ANY_LEAF, !alike_is_common(same, 0, asked));
+            if (alike_is_common(same, kind, asked_in(certify, fault.stage, ANY_LEAF)))
+                excuse(certify, &fault, ANY_LEAF);
             else if (is_of_leaf(certify, node_run, &fault))
-                excuse(certify, &fault, leaf_of(node_run), false);
-            k += node_run->outcome.faults[k].verdict == VERDICT_FAIL &&
-                 strcmp(node_run->outcome.faults[k].part, fault.part) == 0 &&
-                 node_run->outcome.faults[k].code == fault.code;
+                excuse(certify, &fault, leaf_of(node_run));
+            else
+                k++; /* else another fault is in its place */
         }
     }
 }
