@@ -209,7 +209,7 @@ static bool is_drainable(struct actions *actions, const struct node_run *node_ru
 
 static bool stays_drained(const struct node_run *node_run)
 {
-    return node_run->decision == DECISION_KEEP && *node_run->slurm->reason;
+    return node_run->decision == DECISION_KEEP;
 }
 
 /* A node is to be drained; one of ours keeps its reason where that says the same. */
@@ -228,13 +228,13 @@ static void drain_add(struct actions *actions, const struct node_run *node_run)
             faults[count++] = (struct reason_fault){
                 outcome->faults[i].code, outcome->faults[i].part, outcome->faults[i].message};
     reason_write(faults, count, time(NULL), reason, sizeof reason);
-    if (*old && reason_is_same(old, reason))
+    if (reason_is_same(old, reason))
         snprintf(reason, sizeof reason, "%s", old);
     if (certify->options.is_dry_run) {
         certify_note(certify, "%s would be drained: %s", node_run->name, reason);
         return;
     }
-    if (*old && !node_run->is_resumed && now && cap_is_taken(now) && strcmp(old, reason) == 0) {
+    if (!node_run->is_resumed && cap_is_taken(now) && strcmp(old, reason) == 0) {
         certify_note(certify, "%s stays drained: %s", node_run->name, reason);
         return;
     }
@@ -387,9 +387,8 @@ static const struct outcome_fault *near_of(const struct node_run *node_run)
     return node_run->outcome.is_near ? outcome_worst(&node_run->outcome) : NULL;
 }
 
-/* Those of all nodes, or of those that are lost. Before the lock, as the history may take long to
- * answer. */
-static void strike_near(struct certify *certify, bool is_of_lost)
+/* Before the lock, as the history may take long to answer. */
+static void strike_near(struct certify *certify)
 {
     uint64_t *fingerprints = NULL;
 
@@ -397,7 +396,7 @@ static void strike_near(struct certify *certify, bool is_of_lost)
         struct node_run *node_run = &certify->node_runs[i];
         const struct outcome_fault *near = near_of(node_run);
 
-        if (!near || (is_of_lost && !is_lost(node_run)))
+        if (!near)
             continue;
         if (!fingerprints)
             fingerprints = certify_fingerprints(certify);
@@ -452,7 +451,6 @@ void certify_drop_silent(struct certify *certify)
     if (!is_any)
         return;
     certify_alike(certify);
-    strike_near(certify, true);
     actions_begin(&actions);
     for (size_t i = 0; i < certify->count && !actions.lacks_lock; i++) /* else at the end */
         if (is_lost(&certify->node_runs[i]))
@@ -467,7 +465,7 @@ void certify_drains_decide(struct certify *certify)
 
     certify_alike(certify);
     certify_alike_report(certify);
-    strike_near(certify, false);
+    strike_near(certify);
     actions_begin(&actions);
     for (size_t i = 0; i < certify->count; i++)
         decide(&actions, &certify->node_runs[i]);
