@@ -40,7 +40,6 @@ struct finding {
 
 static void set_unknown(struct finding *finding, const char *text)
 {
-    finding->is_known = false;
     snprintf(finding->message, sizeof finding->message, "%s", text);
 }
 
@@ -113,8 +112,7 @@ static void examine(const char *config_path, const char *node, struct finding *f
 
 static bool is_refusal(const struct finding *finding)
 {
-    return finding->is_known && finding->policy == POLICY_REFUSE &&
-           finding->state != CERTIFICATE_VALID && finding->state != CERTIFICATE_UNVERIFIED;
+    return finding->is_known && finding->policy == POLICY_REFUSE;
 }
 
 /* Whether the job is the battery's, which has to run there for the node to be certified. Asks the
@@ -162,12 +160,8 @@ static void examine_in_time(const char *config_path, const char *node, uid_t uid
     }
     if (deadline_read(&deadline, finding, sizeof *finding)) {
         /* a name service that does not answer changes nothing about the finding */
-        bool has_answer =
-            !is_refusal(finding) || deadline_read(&deadline, is_exempt, sizeof *is_exempt);
-
-        if (!has_answer)
-            *is_exempt = false;
-        deadline_end(&deadline, has_answer);
+        deadline_end(&deadline, !is_refusal(finding) ||
+                                    deadline_read(&deadline, is_exempt, sizeof *is_exempt));
         return;
     }
     is_late = deadline_end(&deadline, false);
