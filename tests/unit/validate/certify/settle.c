@@ -29,6 +29,7 @@ static struct {
     bool is_drained, is_down;
     char reason[256], comment[256];
     bool is_marked_before, is_noted, is_settled; /* noted: in the journal; settled: it is done */
+    bool is_down_noted;
     int drains, resumes;
 } world[NODES];
 static int turns, refused_turn; /* turns: operations so far; 0: none is refused */
@@ -162,9 +163,11 @@ int undo_note_settled(struct undo *undo, const struct batch *nodes, struct error
 int undo_note_down(struct undo *undo, const char *node, const char *reason, struct error *err)
 {
     (void)undo;
-    (void)node;
     (void)reason;
-    return turn(err);
+    if (turn(err) != 0)
+        return -1;
+    world[place_of(node)].is_down_noted = true;
+    return 0;
 }
 
 /* other runs of this host, which wait for the lock */
@@ -210,15 +213,19 @@ void certify_verdict(struct certify *certify, struct node_run *node_run, enum st
     outcome_note(&node_run->outcome, stage, verdict, FAULT_NONE, test, part, message);
 }
 
+static enum verdict struck; /* of the last strike that was put on record */
+
 void certify_record(struct certify *certify, const struct record *record)
 {
     (void)certify;
-    (void)record;
+    if (strcmp(record->test, "strikes") == 0)
+        struck = record->verdict;
 }
 
 /* the history: what each node is now, and the strikes against that */
 static uint64_t counted; /* the fingerprint of the strikes that were counted last */
 static int readings;     /* of all nodes' facts */
+static int strikes = 1;  /* with the new one; -1: they cannot be read */
 
 uint64_t *certify_fingerprints(const struct certify *certify)
 {
@@ -234,10 +241,9 @@ int node_status_strike(const char *path, const char *cluster, const char *node,
                        enum fault_code code, const char *part, uint64_t fingerprint, double now,
                        double window_s, struct error *err)
 {
-    (void)path, (void)cluster, (void)node, (void)code, (void)part, (void)now, (void)window_s,
-        (void)err;
+    (void)path, (void)cluster, (void)node, (void)code, (void)part, (void)now, (void)window_s;
     counted = fingerprint;
-    return 1;
+    return strikes > 0 ? strikes : error_set(err, "the history is damaged");
 }
 
 /* ---------------------------------------------------------------- the run */
@@ -312,11 +318,16 @@ static bool is_harmless(const char **what)
 
         taken += world[i].is_drained && strncmp(world[i].reason, "muster:", 7) == 0 && i != 4;
         *what = world[i].drains > 0 && !may_be_drained     ? "a node is drained that must not be"
+                : world[i].drains > 1                      ? "a node is drained twice"
                 : world[i].resumes > 0 && i != 4 && i != 5 ? "a drain is lifted that is not ours"
                 : world[i].resumes > 0 && !(world[i].is_noted && world[i].is_marked_before)
                     ? "a drain is lifted that is not in the journal and the Comment"
                 : world[i].is_settled && strstr(world[i].comment, "[muster") != NULL
                     ? "a node is settled that still has the mark"
+                : world[i].is_settled && world[i].resumes == 0
+                    ? "a node is settled whose drain was not lifted"
+                : world[i].is_down_noted && !node_runs[i].is_silent
+                    ? "a node that answers is to be set down"
                 : i == 4 && strstr(notes, "n5 released") && !world[i].is_settled
                     ? "a node is released by name only"
                 : i == 5 && world[i].is_settled && !world[i].is_drained
@@ -350,7 +361,7 @@ static int drains_lift(const char *list)
 static void run_all(void)
 {
     run_begin();
-    if (drains_lift("n[5-6]") == 0) {
+    if (drains_lift("n[1-10]") == 0) {
         certify_drains_decide(&run);
         certify_drains_release(&run);
     }
@@ -370,6 +381,8 @@ static void healthy_controller(void)
             "... which is said");
     ok(!world[4].is_drained && world[4].is_settled && !*world[4].comment,
        "one of ours that passed is released");
+    has_str(notes, "n5 released; it was drained: muster: rail_slow", "... which is said");
+    ok(!strstr(notes, "n6 released"), "... and not of one that failed again");
     ok(world[5].is_drained && world[5].is_settled, "one that failed again is drained again");
     is_str(world[5].comment, "rack 7", "... and has its Comment back");
     is_str(world[5].reason, ours, "... and its reason, which says since when");
@@ -490,6 +503,29 @@ static void reads_facts_once_for_all_strikes(void)
     is_int(readings, 0, "... and not where none is");
 }
 
+/* n7 is near its limit, and n3 with a fault beside that drains nobody. */
+static void drains_at_the_last_strike(void)
+{
+    for (strikes = -1; strikes <= 3; strikes += 2) {
+        run_begin();
+        run.conf.drain_cap_percent = 100;
+        outcome_note_near(&node_runs[2].outcome, STAGE_HOST, FAULT_CORE_SLOW, "host.compute",
+                          "cpu3", "x");
+        certify_drains_decide(&run);
+        is_int(node_runs[6].decision, strikes == 3 ? DECISION_DRAIN : DECISION_SUSPECT,
+               "strike %d of 3", strikes);
+        is_int(node_runs[2].decision, strikes == 3 ? DECISION_DRAIN : DECISION_NOTHING,
+               "... beside a fault that drains nobody");
+        is_int(struck, strikes == 3 ? VERDICT_FAIL : VERDICT_WARN,
+               "... is on record, the last one as such");
+        is_int(strstr(notes, "n7 is a suspect: links x, strike 1 of 3") != NULL, strikes < 3,
+               "... of others it is said that the node is a suspect");
+        is_int(strstr(notes, "n7: cannot read its strikes: the history is damaged") != NULL,
+               strikes < 0, "... one that cannot be counted is the first");
+    }
+    strikes = 1;
+}
+
 static bool has_strike;
 
 static void look_for_the_strike(void)
@@ -515,9 +551,21 @@ static void drain_by_admin(int node)
 /* One that fails, one of ours before its drain is lifted, one of ours after that. */
 static void admin_drains_meanwhile(void)
 {
+    static const struct {
+        bool is_drained;
+        const char *reason;
+        int drains;
+    } by_now[] = {{false, "Not responding", 1}, /* Slurm would take it back */
+                  {true, "Prolog error", 0},
+                  {false, "DIMM A3, RMA 4711", 0}};
+
     run_begin();
     drain_by_admin(4);
-    is_int(drains_lift("n[5-6]"), 0, "drains are lifted");
+    drain_by_other();
+    is_int(drains_lift("n[1-10]"), 0, "drains are lifted");
+    ok(world[0].resumes == 0 && world[9].resumes == 0,
+       "one that muster drains while it is tested stays drained");
+    world[0].is_drained = world[9].is_drained = false;
     ok(world[4].resumes == 0 && world[4].is_drained, "one that is not ours any more is not");
     is_int(outcome_tested(&node_runs[4].outcome), VERDICT_UNKNOWN, "... and its node is unknown");
     is_int(world[5].resumes, 1, "one that is ours still is");
@@ -531,12 +579,16 @@ static void admin_drains_meanwhile(void)
     has_str(notes, "n2 left as it is: drained by someone else meanwhile: DIMM A3, RMA 4711",
             "... which is said");
     ok(world[8].is_drained, "... and counts for no cap");
-    run_begin();
-    run.conf.drain_cap_percent = 30;
-    world[1].is_down = true;
-    snprintf(world[1].reason, sizeof world[1].reason, "Not responding");
-    certify_drains_decide(&run);
-    ok(world[1].drains == 1, "what Slurm sets down, and would take back, is drained");
+    for (size_t i = 0; i < sizeof by_now / sizeof *by_now; i++) {
+        run_begin();
+        run.conf.drain_cap_percent = 40;
+        world[1].is_drained = by_now[i].is_drained;
+        world[1].is_down = !by_now[i].is_drained;
+        snprintf(world[1].reason, sizeof world[1].reason, "%s", by_now[i].reason);
+        certify_drains_decide(&run);
+        is_int(world[1].drains, by_now[i].drains, "a node that is %s by \"%s\" when it is decided",
+               by_now[i].is_drained ? "drained" : "down", by_now[i].reason);
+    }
 }
 
 /* One of ours, before its drain would be lifted; it fails for the same again. */
@@ -545,8 +597,8 @@ static void drains_again_what_an_admin_resumed(void)
     run_begin();
     world[5].is_drained = false;
     world[5].reason[0] = '\0';
-    is_int(drains_lift("n6"), 0, "no drain is left to lift");
-    is_int(world[5].resumes, 0, "... and none is");
+    is_int(drains_lift("n6,n5"), 0, "drains are lifted, of which one is no more");
+    ok(world[5].resumes == 0 && world[4].resumes == 1, "... and the next one is");
     node_runs[1].outcome = node_runs[0].outcome; /* or two were alike */
     certify_drains_decide(&run);
     certify_drains_release(&run);
@@ -577,20 +629,70 @@ static void controller_goes(void)
     node_runs[1].is_silent = true;
     certify_drop_silent(&run);
     ok(world[1].is_drained && !world[8].is_drained, "a silent node is drained before the others");
+    ok(world[1].is_down_noted, "... and is to be set down, as its job does not end");
     refused_turn = turns + 1;
     certify_drains_decide(&run);
     is_int(node_runs[8].decision, DECISION_SPARE, "... and counts where Slurm lists no nodes then");
+    is_int(node_runs[1].decision, DECISION_DRAIN, "... and is not decided again");
     refused_turn = 0;
+}
+
+static void counts_no_node_that_passes(void)
+{
+    run_begin();
+    node_runs[5].outcome = node_runs[0].outcome;
+    drains_lift("n[1-10]");
+    certify_drains_decide(&run);
+    ok(world[1].is_drained && world[8].is_drained,
+       "nodes of ours that pass leave the cap to those that failed");
 }
 
 static void fail_alike(void)
 {
     run_begin();
-    run.count = 4;
     outcome_note(&node_runs[2].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
                  "x");
+    /* those did not come to the links */
+    node_runs[6].outcome = node_runs[9].outcome = node_runs[8].outcome;
     certify_drains_decide(&run);
-    is_int(node_runs[1].decision, DECISION_NOTHING, "the same part of two nodes is nobody's");
+    is_int(node_runs[1].decision, DECISION_NOTHING,
+           "the same part of two nodes is nobody's, of four that were measured");
+    run_begin();
+    run.count = 6;
+    run.conf.drain_cap_percent = 100;
+    outcome_note(&node_runs[4].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
+                 "x");
+    certify_drains_decide(&run);
+    is_int(node_runs[1].decision, DECISION_DRAIN,
+           "nodes that muster had drained for it before are none of those");
+}
+
+/* The rank of a node died, hung, or fell silent: one cause has many codes. */
+static void fail_alike_as_processes(void)
+{
+    static const struct {
+        int node;
+        enum fault_code code;
+        const char *part;
+    } faults[] = {{1, FAULT_PROCESS_DIED, "rank 1"},
+                  {2, FAULT_PROCESS_HUNG, "rank 2"},
+                  {6, FAULT_NODE_FROZEN, "rank 6"},
+                  {9, FAULT_TEST_FAILED, "rank 9"}};
+
+    run_begin();
+    run.conf.drain_cap_percent = 100;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct outcome *outcome = &node_runs[faults[i].node].outcome;
+
+        *outcome = node_runs[0].outcome;
+        outcome_note(outcome, STAGE_COLLECTIVES, VERDICT_FAIL, faults[i].code, "x", faults[i].part,
+                     "x");
+    }
+    certify_drains_decide(&run);
+    for (int i = 0; i < 3; i++)
+        is_int(node_runs[faults[i].node].decision, DECISION_NOTHING,
+               "a process that ended is nobody's where two others did, too");
+    is_int(node_runs[9].decision, DECISION_DRAIN, "... another fault is its node's");
 }
 
 /* This host does not reach it any more; slurmctld misses it as well, or not yet. */
@@ -626,6 +728,12 @@ static void fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece(void)
     certify_drop_silent(&run);
     is_int(world[0].drains, 1, "of two it is drained");
     is_int(world[6].drains, 0, "... the other not");
+    goes_silent(6, true);
+    goes_silent(9, true);
+    certify_drains_decide(&run);
+    is_int(outcome_tested(&node_runs[0].outcome), VERDICT_FAIL,
+           "... which stands where more go after it");
+    ok(world[6].drains == 0 && world[9].drains == 0, "... of whom none is drained");
 }
 
 static void fail_on_leaf(int i, int leaf, enum fault_code code, const char *part)
@@ -684,11 +792,14 @@ int main(void)
     another_head_drains_in_the_same_second();
     drains_none_while_another_run_decides();
     reads_facts_once_for_all_strikes();
+    drains_at_the_last_strike();
     counts_strikes_before_it_has_the_lock();
     admin_drains_meanwhile();
     drains_again_what_an_admin_resumed();
     controller_goes();
+    counts_no_node_that_passes();
     fail_alike();
+    fail_alike_as_processes();
     fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece();
     fails_none_of_a_leaf_whose_switch_is_down();
     refusals(false);
