@@ -24,6 +24,7 @@
 #include "validate/certify/campaign.h"
 #include "validate/certify/choose/job_minutes.h"
 #include "validate/certify/report/run_report.h"
+#include "validate/certify/stages/links/links_stage.h"
 #include "validate/certify/state/estimate.h"
 #include "validate/certify/state/rails.h"
 #include "validate/certify/step/step_setup.h"
@@ -31,6 +32,7 @@
 #include "validate/command/report.h"
 #include "validate/history/history.h"
 #include "validate/history/stage_values.h"
+#include "validate/localization/localization.h"
 #include "validate/report/recordfile.h"
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/ended.h"
@@ -94,8 +96,10 @@ static struct setup {
         HOST_IS_LEFT_OUT
     } host_kind;
     double host_triad, host_stalled;
-    int lies;             /* records of n1 that the faulty node prints */
-    const char *rebooted; /* the node that boots while the run has its jobs */
+    int lies; /* records of n1 that the faulty node prints */
+    const char
+        *rebooted; /* the node of which Slurm learns while the run has its jobs that it ... */
+    long booted_s; /* ... has booted, so long ago */
     const char *reserved; /* the node that waits in the reservation of muster reserve */
     bool is_waiting;      /* ... and the others wait in MPI_Init, until the step is ended */
     int without_program;  /* so many nodes, from n2 on, on which the battery does not start */
@@ -113,15 +117,28 @@ static struct setup {
     /* the node whose process ends by itself in that program, and how often it does so yet */
     const char *dying, *dying_in;
     int deaths;
-    int dying_each; /* so many, each by itself at a try of muster-launch */
-    bool dies_late; /* ... when all is measured */
+    int dying_each;        /* so many, each by itself at a try of muster-launch */
+    enum fault_code death; /* ... or how it ends otherwise */
+    bool dies_late;        /* ... when all is measured */
     /* the node with a slow rail, and how often MPI does not start when it is measured again */
     const char *slow_rail;
     int hung_starts;
     /* the node whose rail loses a quarter of its packets; what n1 and n2 have with each other */
     const char *lossy_rail;
     bool path_is_slow, path_is_lossy;
-    int failed_rails;      /* AllowFailedRails */
+    int rails;                /* of each node; what is slow or lossy is the first one */
+    int failed_rails;         /* AllowFailedRails */
+    const char *flapping;     /* the node that loses a link for a moment; n6 counts errors of one */
+    int untold_passes;        /* of muster-links, the last ones, of whose end nobody hears */
+    bool has_few_rounds;      /* ... or it has no time for all rounds */
+    const char *unmeasured;   /* the program that measures nothing */
+    bool says_why;            /* ... and tells so */
+    const char *unlike;       /* the node with another kernel */
+    bool has_double;          /* n1 and n2 have the same address */
+    long drained_s;           /* when n5 was drained, and when its gate refused a job by its own */
+    double refused_s;         /* note; 0: there is none */
+    int other_from, other_to; /* another run has n2 from that look at the runs to this one */
+    bool other_has_job;
     bool tells_addresses;  /* each node, in muster check */
     int garbled_addresses; /* the node whose are not to be parsed, from 1; 0: none's */
     const char *cut;       /* the node whose check does not complete */
@@ -131,14 +148,16 @@ static struct setup {
     const char *unheard;   /* ... the one whose lldpd does not answer */
     const char *cut_off;   /* the node that the head does not reach */
     bool is_cut_off_late;  /* ... once it is in the job */
-    double missed_s;       /* ... and from when on slurmctld does not either */
-    bool is_rebooting;     /* ... as it has it rebooted once it is in the job */
-    const char *hanging;   /* the node on which the job of the battery does not end */
-    const char *dead;      /* the one that goes down before the certificates' job */
-    double epilog_s;       /* the epilogs of all but n1 take so long */
-    int most_minutes;      /* of a job of each partition; 0: no limit */
-    size_t most_nodes;     /* likewise */
-    bool is_busy_cluster;  /* where at any time another node completes */
+    enum reach_state cut_off_as;
+    int without_munge;    /* so many nodes, from n1 on, whose slurmd drops what the head sends */
+    double missed_s;      /* ... and from when on slurmctld does not either */
+    bool is_rebooting;    /* ... as it has it rebooted once it is in the job */
+    const char *hanging;  /* the node on which the job of the battery does not end */
+    const char *dead;     /* the one that goes down before the certificates' job */
+    double epilog_s;      /* the epilogs of all but n1 take so long */
+    int most_minutes;     /* of a job of each partition; 0: no limit */
+    size_t most_nodes;    /* likewise */
+    bool is_busy_cluster; /* where at any time another node completes */
     /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step
      * takes; how long slurmctld takes to list its jobs */
     bool is_idle;
@@ -160,7 +179,7 @@ static struct setup {
     bool has_silent_reports; /* no suspect report can be read */
     bool has_other_warnings; /* n1 has one about n6, behind another test's warning of n2 */
     const char *stopped_in;  /* the program in whose step the run gets SIGINT */
-    const char *golden, *mounts;
+    const char *golden, *mounts, *fabric;
     long valid_s; /* CertificateValidity; 0: as it is without configuration */
 } setup;
 static const struct setup usual = {.others = "fan broken",
@@ -169,6 +188,11 @@ static const struct setup usual = {.others = "fan broken",
                                    .kept_until = 4000000000,
                                    .host_triad = 200,
                                    .rebooted = "",
+                                   .booted_s = -10,
+                                   .rails = 1,
+                                   .flapping = "",
+                                   .unmeasured = "",
+                                   .unlike = "",
                                    .reserved = "",
                                    .full = "",
                                    .full_reason = "SlurmdSpoolDir is full",
@@ -184,18 +208,22 @@ static const struct setup usual = {.others = "fan broken",
                                    .filled = "",
                                    .unheard = "",
                                    .cut_off = "",
+                                   .cut_off_as = REACH_CUT_OFF,
+                                   .death = FAULT_PROCESS_DIED,
                                    .hanging = "",
                                    .dead = "",
                                    .closed = "",
                                    .spoiling = "",
                                    .stopped_in = "",
                                    .golden = "",
-                                   .mounts = ""};
+                                   .mounts = "",
+                                   .fabric = ""};
 
 /* the cluster */
 static struct {
     struct {
         bool is_drained, has_certificate, is_issued, is_reserved, was_in_service;
+        bool has_left; /* the reservation where no job starts */
         char reason[256], comment[256], extra[256];
     } nodes[NODES];
     uint32_t job; /* 0: none */
@@ -222,12 +250,18 @@ static int preempting_jobs; /* that were asked for with a node that a user's job
 enum { LAST_TRY = 60 };     /* of a job: after it the campaign is stopped */
 static int job_tries;
 static bool links_were_quick;  /* muster-links, when it ran last */
+static int unmeasured_steps;   /* of the program that measures nothing */
+static int run_looks;          /* at the runs of other hosts */
+static char requested[4096];   /* the certificates, the last ones */
+static char removed[64];       /* "--remove=" and whose suspect reports */
 static double lldp_deadline_s; /* of the step that asks lldpds */
 static char peers_of[3][1000]; /* muster-launch, -links, -collectives: of each try what it got */
 static int hung_loads;         /* of the table of nodes, since a job hangs */
 static double over_s;          /* since when it hangs */
 static int allocations;        /* of this run */
 static int wanted_minutes;     /* of the run's longest job */
+static int reserved_minutes;   /* 0: without an end */
+static char rails_of_mpi[64];  /* muster-collectives got that setting of them; "": none */
 static double given_back_s;    /* when idle nodes were given back */
 static int looks;              /* at the jobs that wait */
 static int node_loads, loads;  /* of the nodes, and of all that there is */
@@ -424,6 +458,7 @@ static int load_all(struct cluster *cluster, struct error *err)
     cluster->name = strdup("made-up");
     cluster->has_extra = setup.has_extra;
     cluster->complete_wait_s = setup.complete_wait_s;
+    cluster->has_waiting = *setup.reserved != '\0';
     cluster->nodes = calloc(NODES, sizeof *cluster->nodes);
     cluster->node_count = NODES;
     for (int i = 0; i < NODES; i++) {
@@ -454,8 +489,10 @@ static int load_all(struct cluster *cluster, struct error *err)
             .is_waiting = strcmp(nodes[i].name, setup.reserved) == 0,
             .is_absent =
                 setup.is_rebooting && allocations > 0 && strcmp(nodes[i].name, setup.cut_off) == 0,
-            .boot_time =
-                world.job != 0 && !strcmp(nodes[i].name, setup.rebooted) ? time(NULL) + 10 : 1000,
+            .reason_time = nodes[i].kind == OTHERS ? setup.drained_s : 0,
+            .boot_time = world.job != 0 && !strcmp(nodes[i].name, setup.rebooted)
+                             ? time(NULL) - setup.booted_s
+                             : 1000,
             .is_reserved = world.nodes[i].is_reserved ||
                            (nodes[i].kind == HEALTHY && now_s < setup.taken_until_s)};
         snprintf(node->state, sizeof node->state, "%s",
@@ -636,9 +673,10 @@ static void reserve_one(int i, const char *text)
 static int reserve(const char *name, const char *list, const char *user, int minutes,
                    struct error *err)
 {
-    (void)user, (void)minutes;
+    (void)user;
     if (each(list, reserve_one, name, "reserve", err) != 0)
         return -1;
+    reserved_minutes = minutes;
     snprintf(world.reservation, sizeof world.reservation, "%s", name);
     return 0;
 }
@@ -659,15 +697,30 @@ static int unreserve(const char *name, struct error *err)
 static int wait_for(const struct hostlist *names, const struct hostlist *changed, bool is_there,
                     struct error *err)
 {
-    (void)names, (void)changed, (void)is_there;
-    return turn("wait", err);
+    (void)names, (void)is_there;
+    if (turn("wait", err) != 0)
+        return -1;
+    for (size_t i = 0; i < changed->count; i++)
+        world.nodes[index_of(changed->names[i])].has_left = true;
+    return 0;
 }
 
 static int runs_find(uid_t uid, struct cluster_run **runs, struct error *err)
 {
     (void)uid;
     *runs = NULL;
-    return turn("runs", err);
+    if (turn("runs", err) != 0)
+        return -1;
+    run_looks++;
+    if (run_looks < setup.other_from || run_looks >= setup.other_to)
+        return 0;
+    *runs = calloc(1, sizeof **runs);
+    (*runs)->since = time(NULL);
+    (*runs)->has_job = setup.other_has_job;
+    snprintf((*runs)->run, sizeof(*runs)->run, "20261101-120000-0001");
+    snprintf((*runs)->host, sizeof(*runs)->host, "head2");
+    hostlist_append(&(*runs)->nodes, "n2");
+    return 1;
 }
 
 static int pending_find(uid_t uid, struct pending_job **jobs, struct error *err)
@@ -702,7 +755,9 @@ static int reach(struct cluster_node *const *list, size_t count, double deadline
         answers[i] = (struct reach){.state = REACH_ANSWERS};
         if (strcmp(list[i]->name, setup.cut_off) == 0 &&
             (allocations > 0 || !setup.is_cut_off_late))
-            answers[i] = (struct reach){.state = REACH_CUT_OFF, .message = "no answer"};
+            answers[i] = (struct reach){.state = setup.cut_off_as, .message = "no answer"};
+        if (index_of(list[i]->name) < setup.without_munge)
+            answers[i] = (struct reach){.state = REACH_NO_MUNGE, .message = "no answer"};
     }
     return turn("reach_nodes", err);
 }
@@ -715,6 +770,7 @@ static void change_meanwhile(void)
     snprintf(mark, sizeof mark, "%s", world.nodes[3].comment);
     snprintf(world.nodes[3].comment, sizeof world.nodes[3].comment, "rack 9 %.200s", mark);
     extra_one(0, "{\"rack\":7}");
+    extra_one(2, "{\"muster_level\":2,\"muster_expires\":4000000000}");
     extra_one(4, "{\"muster_level\":2,\"muster_expires\":4000000000}");
     setup.is_changing = false;
 }
@@ -885,8 +941,10 @@ static void way(const char *from, const char *to, const struct process *process)
     bool is_slow = is_of(setup.slow_rail, from, to) || (setup.path_is_slow && is_path);
     bool is_lossy = is_of(setup.lossy_rail, from, to) || (setup.path_is_lossy && is_path);
 
-    PASS("links", .test = "links", .metric = "bandwidth", .unit = "Mb/s",
-         .value = is_slow ? 80 : 198, .node = from, .part = "eth1", .peer = to, .stalled = 0);
+    for (int rail = 0; rail < setup.rails; rail++)
+        PASS("links", .test = "links", .metric = "bandwidth", .unit = "Mb/s",
+             .value = is_slow && rail == 0 ? 80 : 198, .node = from,
+             .part = rail == 0 ? "eth1" : "eth2", .peer = to, .stalled = 0);
     if (*setup.lossy_rail || setup.path_is_lossy)
         PASS("links", .test = "links", .metric = "lost_pings", .unit = "count",
              .value = is_lossy ? 250 : 0, .samples = 1000, .node = from, .part = "eth1",
@@ -915,17 +973,48 @@ static void battery(const char *program, const struct hostlist *names,
         for (size_t k = 0; k < count; k++)
             if (i != k)
                 way(names->names[i], names->names[k], process);
-    for (int i = 0; i < 2; i++)
-        PASS("links", .test = "links", .metric = "rounds", .unit = "count", .value = 2,
-             .part = i == 0 ? "pairs" : "together");
+    for (int i = 0; i < 2 && *setup.flapping; i++)
+        PRINT(process, -1, .suite = "links", .test = "links", .metric = "carrier_changes",
+              .unit = "count", .value = 2, .verdict = VERDICT_WARN,
+              .code = i == 0 ? FAULT_LINK_LOST : FAULT_LINK_ERRORS, .part = "eth1",
+              .node = i == 0 ? setup.flapping : "n6", .message = "eth1 carrier_changes grew by 2");
+    for (int i = 0; i < 2 - setup.untold_passes; i++)
+        PRINT(process, -1, .suite = "links", .test = "links", .metric = "rounds", .unit = "count",
+              .value = 2, .part = i == 0 ? "pairs" : "together",
+              .verdict = setup.has_few_rounds && i == 0 ? VERDICT_UNKNOWN : VERDICT_PASS,
+              .message = "2 of 9 rounds");
+}
+
+/* What a request says of the node, from behind the line that names it on. */
+static const char *block_of(int node, const char *request)
+{
+    static const char key[] = "\nnode: ";
+    struct hostlist names;
+    char list[256];
+
+    for (const char *at = request; (at = strstr(at, key));) {
+        bool is_there;
+
+        at += strlen(key);
+        snprintf(list, sizeof list, "%.*s", (int)strcspn(at, "\n"), at);
+        hostlist_expand(list, &names, NULL);
+        is_there = hostlist_contains(&names, nodes[node].name);
+        hostlist_clear(&names);
+        at += strlen(list);
+        if (is_there)
+            return at;
+    }
+    return "";
 }
 
 /* Whether the node has a certificate that lasts as long as the request wants of one that stays. */
 static bool is_kept(int node, const char *request)
 {
-    const char *keep = node == setup.keeping ? strstr(request, "keep: ") : NULL;
+    static const char key[] = "\nkeep: ";
+    const char *block = block_of(node, request);
 
-    return keep && setup.kept_until >= strtoll(keep + strlen("keep: "), NULL, 10);
+    return node == setup.keeping && strncmp(block, key, strlen(key)) == 0 &&
+           setup.kept_until >= strtoll(block + strlen(key), NULL, 10);
 }
 
 /* muster check. The first of a node's facts, of which muster's version is the last, where it is
@@ -952,12 +1041,21 @@ static void node_check(int i, long task, const struct process *process)
     if (setup.tells_addresses)
         PRINT(process, task, .suite = "check", .test = "net.addresses", .verdict = VERDICT_PASS,
               .metric = "sources", .message = address, .node = node);
+    if (setup.has_double)
+        PRINT(process, task, .suite = "check", .test = "net.addresses", .metric = "address",
+              .part = "eth1", .message = i == 1 ? "10.0.0.1" : address, .node = node);
+    if (nodes[i].kind == OTHERS && setup.refused_s > 0)
+        PRINT(process, task, .suite = "check", .test = "slurm.gate", .metric = "refused",
+              .unit = "s", .value = setup.refused_s, .verdict = VERDICT_WARN,
+              .message = "the gate refused a job: x", .node = node);
     if (setup.accelerators != NO_GPUS)
         PRINT(process, task, .suite = "check", .test = "gpu.health", .verdict = VERDICT_PASS,
               .node = node);
     for (int k = 0; k < (strcmp(node, setup.cut) == 0 ? 1 : 3); k++)
         PRINT(process, task, .suite = "check", .test = "host.config", .metric = facts[k][0],
-              .part = facts[k][1], .message = facts[k][2], .node = node);
+              .part = facts[k][1],
+              .message = k == 0 && strcmp(node, setup.unlike) == 0 ? "6.2" : facts[k][2],
+              .node = node);
     if (strcmp(node, setup.filled) == 0)
         PRINT(process, task, .suite = "check", .test = "host.space", .verdict = VERDICT_FAIL,
               .code = FAULT_DISK_FULL, .part = "/dev/shm", .message = "0% is free", .node = node);
@@ -970,6 +1068,7 @@ static void node_issue(int i, long task, const struct process *process)
 {
     bool stays = is_kept(i, process->input);
 
+    snprintf(requested, sizeof requested, "%s", process->input);
     world.nodes[i].has_certificate = world.nodes[i].is_issued = true;
     if (stays)
         PRINT(process, task, .suite = "certificate", .test = "certificate", .metric = "level",
@@ -994,6 +1093,8 @@ static void muster(char *const *words, const struct hostlist *names, const struc
 {
     long task = -1;
 
+    if (strcmp(words[0], "suspects") == 0)
+        snprintf(removed, sizeof removed, "%s", words[2]);
     if (strcmp(words[0], "topology") == 0)
         lldp_deadline_s = process->deadline_s;
     for (int i = 0; i < NODES; i++) { /* Slurm numbers tasks in its own order of nodes */
@@ -1099,15 +1200,19 @@ static bool has_option(char *const *words, const char *name)
     return false;
 }
 
-/* "-" without them. */
-static void note_peers(const char *program, const struct process *process)
+/* What the program gets to know of the peers, "-" for nothing, and of rails. */
+static void note_environment(const char *program, const struct process *process)
 {
     static const char *const programs[] = {"muster-launch", "muster-links", "muster-collectives"};
     const char *found = "-";
 
-    for (int i = 0; process->environment && process->environment[i]; i++)
+    for (int i = 0; process->environment && process->environment[i]; i++) {
         if (strncmp(process->environment[i], "MUSTER_PEERS=", 13) == 0)
             found = process->environment[i] + 13;
+        if (strcmp(program, "muster-collectives") == 0 &&
+            strstr(process->environment[i], "btl_tcp_if_"))
+            snprintf(rails_of_mpi, sizeof rails_of_mpi, "%s", process->environment[i]);
+    }
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (strcmp(program, programs[i]) == 0) {
             size_t length = strlen(peers_of[i]);
@@ -1136,7 +1241,7 @@ static int step(const struct step *wanted, const struct process *process,
         return 0;
     if (strcmp(name, setup.stopped_in) == 0)
         certify_stop = SIGINT;
-    note_peers(name, process);
+    note_environment(name, process);
     if (strcmp(name, "muster-links") == 0)
         links_were_quick = has_option(wanted->program, "--quick");
     if (strcmp(name, "muster-gpu") == 0) {
@@ -1166,6 +1271,14 @@ static int step(const struct step *wanted, const struct process *process,
         }
         probe_is_named = wanted->name != NULL;
         versions(wanted->nodes, process);
+        return 0;
+    }
+    if (strcmp(name, setup.unmeasured) == 0) {
+        unmeasured_steps++;
+        if (setup.says_why)
+            PRINT(process, -1, .suite = name + strlen("muster-"), .test = "collectives.correct",
+                  .verdict = VERDICT_UNKNOWN, .message = "no peer could be reached");
+        result->status = setup.says_why ? 3 : 0;
         return 0;
     }
     if (strcmp(name, "muster-collectives") == 0 && *setup.drained_late)
@@ -1200,8 +1313,7 @@ static int step(const struct step *wanted, const struct process *process,
         }
         PRINT(process, -1, .suite = name + strlen("muster-"), .test = "workers.enumerate",
               .metric = "died", .verdict = setup.dies_late ? VERDICT_WARN : VERDICT_FAIL,
-              .code = FAULT_PROCESS_DIED, .part = "rank 1", .node = setup.dying,
-              .message = "rank 1 died");
+              .code = setup.death, .part = "rank 1", .node = setup.dying, .message = "rank 1 died");
     }
     if (strcmp(name, "muster-links") == 0 && has_option(wanted->program, "--pairs") &&
         setup.hung_starts > 0) {
@@ -1375,7 +1487,7 @@ static void begin(void)
     world = (typeof(world)){0};
     for (int i = 0; i < NODES; i++) {
         world.nodes[i].is_drained = nodes[i].kind == OURS || nodes[i].kind == OTHERS;
-        world.nodes[i].has_certificate = nodes[i].kind == FAULTY;
+        world.nodes[i].has_certificate = true;
         snprintf(world.nodes[i].reason, sizeof world.nodes[i].reason, "%s",
                  nodes[i].kind == OURS     ? ours
                  : nodes[i].kind == OTHERS ? setup.others
@@ -1384,7 +1496,8 @@ static void begin(void)
     if (setup.is_changing)
         extra_one(4, "{\"muster_level\":1,\"muster_expires\":1}");
     turns = 0;
-    looks = 0;
+    looks = run_looks = unmeasured_steps = 0;
+    requested[0] = removed[0] = rails_of_mpi[0] = '\0';
     allocations = wanted_minutes = 0;
     certify_stop = 0;
     gpus_asked = -1;
@@ -1408,6 +1521,7 @@ static void begin(void)
     if (setup.valid_s > 0)
         certify.conf.certificate_valid_s = setup.valid_s;
     hostlist_expand(setup.mounts, &certify.conf.mounts, NULL);
+    hostlist_expand(setup.fabric, &certify.conf.fabric_interfaces, NULL);
     snprintf(certify.conf.golden_path, sizeof certify.conf.golden_path, "%s", setup.golden);
     if (!setup.keeps_history)
         unlink(path);
@@ -1470,6 +1584,8 @@ static const char *harm(int status)
             return "a healthy node is drained";
         if (world.nodes[i].is_issued && (nodes[i].kind == FAULTY || nodes[i].kind == OTHERS))
             return "a node is certified that must not be";
+        if (nodes[i].kind != FAULTY && !world.nodes[i].has_certificate)
+            return "a node that did not fail loses its certificate";
         if (node_run && *node_run->certified_until && !world.nodes[i].is_issued)
             return "a node is said to be certified that has no certificate";
         if (nodes[i].kind == OURS && !world.nodes[i].is_drained && !world.nodes[i].is_issued &&
@@ -1515,7 +1631,8 @@ static const char *values(void)
 static void one_run(void)
 {
     int status = run();
-    const char *what = harm(status);
+    const char *what = harm(status), *expires;
+    long long until;
 
     is_str(what ? what : "", "", "a run on a cluster with one faulty node does no harm");
     is_int(status, COMMAND_FAIL, "... and its exit status says that something failed");
@@ -1525,6 +1642,16 @@ static void one_run(void)
                nodes[i].kind == HEALTHY || nodes[i].kind == OURS ? "is" : "is not");
     has_str(world.nodes[2].reason, "muster: link_down eth1 no link", "the faulty one is drained");
     ok(!world.nodes[2].has_certificate, "... and its certificate is gone");
+    is_int(revocation_read(world.nodes[2].comment), 0, "... so that none is to be revoked later");
+    has_str(requested, "cluster: made-up\nlevel: quick\nexpires: ", "what is certified");
+    expires = strstr(requested, "expires: ");
+    until = expires ? strtoll(expires + strlen("expires: "), NULL, 10) : 0;
+    ok(llabs(until - time(NULL) - certify.conf.certificate_valid_s) < 600, "... until when: %lld",
+       until);
+    is_str(block_of(3, requested),
+           "\ntest: check: pass\ntest: launch: pass\ntest: collectives: pass\n"
+           "test: links eth1: 198 Mb/s\n",
+           "... and what was measured, which is no more");
     ok(!world.nodes[3].is_drained, "what is ours and passed is released");
     ok(world.job == 0 && !*world.reservation, "no job and no reservation is left");
     is_str(values(), "check 5 1;collectives 4 0;launch 4 0;links 4 0;reach 5 0;",
@@ -1563,6 +1690,15 @@ static int count_drained(void)
 
     for (int i = 0; i < NODES; i++)
         count += world.nodes[i].is_drained && nodes[i].kind != OURS && nodes[i].kind != OTHERS;
+    return count;
+}
+
+static int count_issued(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < NODES; i++)
+        count += world.nodes[i].is_issued;
     return count;
 }
 
@@ -1609,10 +1745,31 @@ static void failed_rail(void)
     node_run = certify_node_run(&certify, "n3");
     ok(node_run && hostlist_contains(&node_run->rails, "links eth1: unusable rail_fault"),
        "a dead rail that the site allows is told as unusable");
+    is_str(rails_of_mpi, "OMPI_MCA_btl_tcp_if_exclude=lo,eth1", "... and MPI leaves it alone");
     hostlist_append(&certify_node_run(&certify, "n1")->unusable, "eth1");
     is_int(certify_rails_setting(&certify, setting, sizeof setting), 0,
            "... and kept from Open MPI");
     is_str(setting, "OMPI_MCA_btl_tcp_if_exclude=lo,eth1", "... once, however many nodes lack it");
+    setup.fabric = "eth1,eth2";
+    run();
+    is_str(rails_of_mpi, "OMPI_MCA_btl_tcp_if_include=eth2", "... where it uses the site's rails");
+    setup.fabric = "";
+    setup.slow_rail = "n2";
+    run();
+    ok(world.nodes[1].is_drained && !world.nodes[1].is_issued,
+       "a node whose only rail is slow is drained whatever the site allows");
+    setup.rails = 2;
+    run();
+    node_run = certify_node_run(&certify, "n2");
+    ok(world.nodes[1].is_issued && !world.nodes[1].is_drained, "... one of two is allowed");
+    ok(node_run && hostlist_contains(&node_run->rails, "links eth1: 80 Mb/s rail_slow") &&
+           hostlist_contains(&node_run->rails, "links eth2: 198 Mb/s"),
+       "... and its certificate says which");
+    ok(has_note("n2: eth1 80 of 198 Mb/s, left out by AllowFailedRails"), "... as does a note");
+    setup.failed_rails = 0;
+    run();
+    ok(world.nodes[1].is_drained && !world.nodes[1].is_issued,
+       "... and not where the site allows none");
 }
 
 /* What the site compares with and cannot be read is the run's fault. */
@@ -1662,6 +1819,7 @@ static void dry_run(void)
     setup.is_dry_run = true;
     run();
     ok(!world.nodes[2].is_drained && world.nodes[3].is_drained, "a dry run changes no node");
+    ok(world.nodes[2].has_certificate, "... removes no certificate");
     is_int(outcome_of("n1")->stages[STAGE_CERTIFICATE], VERDICT_SKIP,
            "... and writes no certificate");
 }
@@ -1689,12 +1847,14 @@ static void slow_accelerators(void)
     setup.accelerators = GPU_IS_SLOW;
     run();
     has_str(world.nodes[0].reason, "muster: gpu_slow gpu3 slow", "a slow device drains its node");
+    ok(!world.nodes[0].has_certificate, "... which loses its certificate");
     is_int(outcome_of("n1")->fault_count, 1, "... its figures are one fault");
     ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... and no other node");
     setup.accelerators = GPU_IS_NEAR;
     run();
     ok(!world.nodes[0].is_drained && !world.nodes[0].is_issued,
        "one near its limit is a strike: neither drained nor certified");
+    ok(world.nodes[0].has_certificate, "... and keeps the certificate that it has");
     setup.accelerators = GPUS_ARE_SLOW;
     run();
     ok(!world.nodes[0].is_drained && !world.nodes[1].is_drained && !world.nodes[5].is_drained,
@@ -1902,6 +2062,8 @@ static void asks_no_node_that_is_down_to_remove_its_certificate(void)
     run();
     ok(certify_node_run(&certify, "n3")->is_missed,
        "a node that is down, and completing, is missed");
+    ok(world.nodes[2].has_certificate && revocation_read(world.nodes[2].comment) != 0,
+       "... the certificate that it still has is revoked in its Comment");
     ok(world.nodes[0].is_issued, "... and others are certified");
 }
 
@@ -1938,6 +2100,8 @@ static void fails_no_node_that_slurm_reboots(void)
 /* A node keeps a certificate that says more than this run's. */
 static void certificate_kept(void)
 {
+    char *comment;
+
     setup.has_extra = true;
     setup.keeping = 1;
     run();
@@ -1945,6 +2109,16 @@ static void certificate_kept(void)
             "a certificate of a higher level that stays is what jobs are offered");
     has_str(world.nodes[0].extra, "\"muster_level\":1,", "... of other nodes the new one");
     ok(strstr(world.nodes[0].extra, "4000000000") == NULL, "... with its own end");
+    setup.keeping = 3;
+    run();
+    has_str(world.nodes[3].extra, "\"muster_level\":1,", "one that was drained for a fault is new");
+    setup.keeping = 1;
+    begin();
+    comment = revocation_put("", time(NULL));
+    comment_one(1, comment);
+    free(comment);
+    go(certify_run);
+    has_str(world.nodes[1].extra, "\"muster_level\":1,", "... and one that is revoked");
 }
 
 /* n1's certificate is of a higher level, and ends after so long. */
@@ -2051,6 +2225,8 @@ static void is_due_by_slurm(const char *extra, const char *comment, const char *
     comment_one(5, comment);
     go(certify_run);
     ok(world.nodes[5].is_issued, "a node %s is due", what);
+    is_int(revocation_read(world.nodes[5].comment), 0, "... with the new one none is revoked");
+    is_str(world.nodes[5].extra, "", "... nor is any refused");
 }
 
 static void is_due_against_the_history(void)
@@ -2062,6 +2238,10 @@ static void is_due_against_the_history(void)
     free(comment);
     setup.reserved = nodes[5].name;
     is_due_by_slurm("", "", "that waits where no job starts");
+    ok(world.nodes[5].has_left, "... and is taken out of there");
+    setup.reserved = nodes[2].name;
+    run();
+    ok(!world.nodes[2].has_left, "... not one that failed");
 }
 
 /* n1 failed a minute ago by this host's history or by its Comment, and reboots in mid-run. */
@@ -2082,7 +2262,6 @@ static void after_a_failure(bool is_in_comment, int later_s, bool stays)
                     &(struct history_node){.node = "n1", .verdict = VERDICT_FAIL, .rail_mbps = NAN},
                     1, &none, 0, &err);
     free(comment);
-    world.nodes[0].has_certificate = true;
     setup.issued_s = failed + later_s;
     setup.rebooted = "n1";
     go(certify_run);
@@ -2090,6 +2269,8 @@ static void after_a_failure(bool is_in_comment, int later_s, bool stays)
     is_int(world.nodes[0].has_certificate, stays, "... %s a certificate from %s failed by its %s",
            stays ? "keeps" : "loses", stays ? "after it" : "before it",
            is_in_comment ? "Comment" : "history");
+    is_int(revocation_read(world.nodes[0].comment) != 0, is_in_comment && stays,
+           "... which revokes none any more once it is gone");
     ok(!world.nodes[2].has_certificate, "... while what fails now loses its own");
 }
 
@@ -2102,6 +2283,7 @@ static void others_write(void)
     has_str(world.nodes[0].extra, "\"muster_level\":1,", "... with the certificate behind it");
     has_str(world.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
             "a certificate that another run wrote meanwhile stays");
+    is_str(world.nodes[2].extra, "", "... not that of a node that fails now");
 }
 
 /* Slurm drains n5, which another run certifies meanwhile. */
@@ -2183,6 +2365,7 @@ static void asks_for_no_longer_job_than_the_partition_allows(void)
 
     run();
     ok(wanted_minutes > 20, "the battery's job may last %d minutes", wanted_minutes);
+    is_int(reserved_minutes, 0, "... in a reservation that holds a node of ours without an end");
     setup.most_minutes = 20;
     run();
     is_int(wanted_minutes, 20, "... but no longer than the partition allows");
@@ -2191,6 +2374,11 @@ static void asks_for_no_longer_job_than_the_partition_allows(void)
     run();
     has_str(outcome_worst(outcome_of("n1"))->message, "MaxTime=20 of partition p",
             "... and of a job that is ended early why");
+    setup = usual;
+    setup.named = "n1,n2";
+    run();
+    ok(reserved_minutes > wanted_minutes, "... one that holds none ends by itself after %d minutes",
+       reserved_minutes);
     allocation_refused(&err, "no job of", "n1", "muster", ESLURM_INVALID_TIME_LIMIT);
     has_str(err.text, "MaxTime", "of a refusal for the time limit what to change is said");
 }
@@ -2438,6 +2626,12 @@ static void full_disk(void)
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued && world.nodes[5].is_issued,
        "... and the others are certified without it");
+    setup.full_reason = "Kill task failed";
+    run();
+    is_str(world.nodes[1].reason, setup.full_reason, "what Slurm drains for a fault stays so, too");
+    is_int(outcome_of("n2")->verdict, VERDICT_FAIL, "... it failed");
+    ok(world.nodes[1].has_certificate && revocation_read(world.nodes[1].comment) == 0,
+       "... but not in a test: it keeps its certificate");
 }
 
 /* The job of the certificates would wait for it. */
@@ -2535,7 +2729,9 @@ static void dies(const char *name, int times, bool is_drained)
     setup.deaths = times;
     run();
     is_int(world.nodes[index_of(name)].is_drained, is_drained, "%s whose process ends %s", name,
-           is_drained ? "again and again is drained" : "once is not drained");
+           is_drained   ? "again and again is drained"
+           : times == 1 ? "once is not drained"
+                        : "without a word is not drained");
     ok(!world.nodes[index_of(name)].is_issued && world.nodes[0].is_issued,
        "... it is not certified, and others are");
     if (is_drained)
@@ -2602,6 +2798,134 @@ static void addresses(void)
     ok(has_note("n2: muster check told no addresses that can be parsed"), "... and whose");
 }
 
+/* By what its check tells, and others' do. */
+static void holds_nodes_against_each_other(void)
+{
+    setup.unlike = "n1";
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_CHECK], VERDICT_WARN, "another kernel is a warning");
+    is_int(outcome_worst(outcome_of("n1"))->code, FAULT_CONFIG_DIFFERS, "... with its code");
+    is_int(outcome_of("n2")->stages[STAGE_CHECK], VERDICT_PASS, "... of no other node");
+    ok(world.nodes[0].is_issued, "... and certified");
+    setup.has_double = true;
+    run();
+    for (int i = 0; i < 2; i++) {
+        is_int(outcome_worst(outcome_of(nodes[i].name))->code, FAULT_ADDRESS_DUPLICATE,
+               "%s has an address that another one has", nodes[i].name);
+        ok(!world.nodes[i].is_issued && !world.nodes[i].is_drained,
+           "... it is neither certified nor drained");
+    }
+    ok(world.nodes[5].is_issued, "... one with its own is");
+}
+
+/* The links of a node whose peers are well. */
+static void doubts_links_that_are_lost(void)
+{
+    setup.flapping = "n2";
+    run();
+    is_int(outcome_of("n2")->stages[STAGE_LINKS], VERDICT_UNKNOWN,
+           "a node whose link is lost while it is measured is unknown");
+    ok(!world.nodes[1].is_issued && !world.nodes[1].is_drained,
+       "... neither certified nor drained");
+    is_int(outcome_of("n6")->stages[STAGE_LINKS], VERDICT_WARN, "errors of a link are a warning");
+    ok(world.nodes[5].is_issued, "... and certified");
+}
+
+/* n1 is what the others are as well. */
+static void is_measured_by_halves(enum stage stage, const char *what)
+{
+    const char *harmed = harm(run());
+
+    is_int(outcome_of("n1")->stages[stage], VERDICT_UNKNOWN, "%s: %s is unknown", what,
+           stage_name(stage));
+    is_str(harmed ? harmed : "", "", "... which does no harm");
+    is_int(count_issued(), 0, "... and certifies no node");
+}
+
+static void certifies_nothing_that_was_not_measured(void)
+{
+    static const enum stage stages[] = {STAGE_LAUNCH, STAGE_LINKS, STAGE_COLLECTIVES};
+    char program[32];
+
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        for (int says_why = 0; says_why < 2; says_why++) {
+            snprintf(program, sizeof program, "muster-%s", stage_name(stages[i]));
+            setup.unmeasured = program;
+            setup.says_why = says_why;
+            is_measured_by_halves(stages[i], says_why
+                                                 ? "a program that says that it measured nothing"
+                                                 : "a program that says nothing");
+            is_int(unmeasured_steps, 2, "... after a second try");
+        }
+    setup.unmeasured = "";
+    for (setup.untold_passes = 1; setup.untold_passes <= 2; setup.untold_passes++)
+        is_measured_by_halves(STAGE_LINKS, "passes that nobody saw end");
+    setup.untold_passes = 0;
+    setup.has_few_rounds = true;
+    is_measured_by_halves(STAGE_LINKS, "too few rounds");
+    is_str(outcome_worst(outcome_of("n1"))->message, "links: 2 of 9 rounds", "... as is said");
+    setup.has_few_rounds = false;
+    setup.named = "n1,n3"; /* which fails before */
+    is_measured_by_halves(STAGE_LINKS, "a node that is left alone");
+}
+
+/* Slurm has drained n5 for a failed prolog. Only n5 knows whether muster's gate failed it. */
+static void releases_what_its_gate_has_drained(void)
+{
+    setup.others = "Prolog error";
+    setup.named = "n[1-2],n5";
+    setup.drained_s = 1000000;
+    for (int i = 0; i < 3; i++) {
+        bool is_refusal = i == 2;
+        const char *harmed;
+        int status;
+
+        setup.refused_s = i == 0 ? 0 : is_refusal ? 1000010 : 1000000 - 86400;
+        status = run();
+        is_int(world.nodes[4].is_issued, is_refusal, "a node whose gate refused %s",
+               i == 0       ? "no job"
+               : is_refusal ? "the job then"
+                            : "a job the day before");
+        is_int(world.nodes[4].is_drained, !is_refusal, "... is %s",
+               is_refusal ? "released" : "drained as it was");
+        harmed = is_refusal ? NULL : harm(status);
+        is_str(harmed ? harmed : "", "", "... and no harm is done");
+        is_int(has_note("n5 was drained by muster's gate"), is_refusal, "... by whom is known");
+        is_int(outcome_of("n5")->verdict, is_refusal ? VERDICT_WARN : VERDICT_FAIL, "... it %s",
+               is_refusal ? "passed" : "failed");
+    }
+}
+
+/* Another host's run has n2 before this one chooses, before it reserves, or sees this one's
+ * reservation when both have theirs. */
+static void leaves_nodes_of_other_runs(void)
+{
+    const char *harmed;
+
+    setup.other_has_job = true;
+    setup.other_from = 1;
+    setup.other_to = 100;
+    run();
+    ok(!certify_node_run(&certify, "n2") && !world.nodes[1].is_issued && world.nodes[0].is_issued,
+       "a node that another run tests is none of this one's");
+    ok(has_note("left alone: run 20261101-120000-0001 of host head2 tests n2 since "),
+       "... whose it is, is said");
+    for (setup.other_from = 2; setup.other_from <= 3; setup.other_from++) {
+        setup.other_has_job = true;
+        setup.other_to = 100;
+        harmed = harm(run());
+        is_str(harmed ? harmed : "", "", "two runs on a node do no harm");
+        ok(allocations == 0 && count_issued() == 0, "... the later one has no job");
+        has_str(outcome_worst(outcome_of("n1"))->message, "of host head2 tests n2 since ",
+                "... why is said");
+        setup.other_has_job = false;
+        setup.other_to = setup.other_from + 2;
+        harmed = harm(run());
+        is_str(harmed ? harmed : "", "", "a run that waits for another one does no harm");
+        ok(world.nodes[0].is_issued && world.nodes[1].is_issued, "... and tests all of its nodes");
+    }
+}
+
 /* A node that does not tell where its cables go passes, but not in silence. */
 static void names_nodes_whose_cables_are_not_checked(void)
 {
@@ -2633,15 +2957,6 @@ static void cut_check(void)
            "... the node is unknown");
     is_int(world.nodes[1].is_drained, false, "... and not drained");
     ok(world.nodes[0].is_issued, "... others are certified");
-}
-
-static int count_issued(void)
-{
-    int count = 0;
-
-    for (int i = 0; i < NODES; i++)
-        count += world.nodes[i].is_issued;
-    return count;
 }
 
 static const char *seen_node = "n1";
@@ -2739,6 +3054,34 @@ static void tests_nothing_while_another_run_chooses(void)
     run();
     ok(allocations > 0, "... is no other run: the nodes are tested");
     rmdir(path);
+    path = path_in("runs/other");
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ok(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && dprintf(fd, "testing n2\n") > 0,
+       "another run of this host tests a node");
+    run();
+    ok(!certify_node_run(&certify, "n2") && !world.nodes[1].is_issued && world.nodes[0].is_issued,
+       "... which is none of this one's");
+    ok(has_note("n2: left alone: another run is testing it"), "... as is said");
+    close(fd);
+    unlink(path);
+}
+
+/* What was begun is undone. */
+static void stops_without_harm(void)
+{
+    const char *what = NULL;
+    int stopped = 0;
+
+    for (setup.stopped_turn = 1; setup.stopped_turn < LAST_TURN && !what; setup.stopped_turn++) {
+        what = harm(run());
+        if (what)
+            tap_diag("operation %d: %s", setup.stopped_turn, what);
+        stopped += certify_stop != 0;
+        if (turns < setup.stopped_turn)
+            break;
+    }
+    ok(!what && stopped > 30, "a run is stopped in each of %d operations, and no harm is done",
+       stopped);
 }
 
 static void claims_nothing_left_after_a_dry_run(void)
@@ -2795,6 +3138,11 @@ static void takes_no_other_warning_for_a_suspect_report(void)
     run();
     ok(has_note("n6: reported"), "a node is tested because of a suspect report");
     ok(!has_note("n2: reported"), "... and not because of another test's warning");
+    ok(strstr(removed, "--remove=") && strstr(removed, "6]"), "... which is done with then: %s",
+       removed);
+    setup.rebooted = "n6";
+    run();
+    is_str(removed, "", "... or stays where nothing is known of the node");
 }
 
 /* Nodes of a partition that is down on purpose keep their suspect reports. */
@@ -2961,6 +3309,86 @@ static void reports_hold_a_rail_to_the_speed_of_its_slower_nodes(void)
     is_near(limit_of_speeds(1), 0.8 * 2e5, 1, "... one came up slow: it does not set the limit");
 }
 
+/* What a finding about the links makes of four nodes on two leaves: the verdict of each by its
+ * first letter, a capital where it is near its limit, "-" for none. */
+static void takes_findings(void)
+{
+    enum { MANY = 4 };
+    static const char *const names[MANY] = {"m0", "m1", "m2", "m3"};
+    static const struct {
+        enum finding_kind kind;
+        enum verdict verdict;
+        int node;
+        const char *limit_source, *expected;
+        bool has_fault, is_unmeasured; /* m3 */
+    } cases[] = {
+        {FINDING_NODE, VERDICT_FAIL, 0, "nominal", "f---", false, false},
+        {FINDING_RAIL, VERDICT_FAIL, 1, "peers", "-F--", false, false},
+        {FINDING_HOST, VERDICT_UNKNOWN, 2, "peers", "--u-", false, false},
+        {FINDING_RAIL, VERDICT_WARN, 3, "history", "---w", false, false},
+        {FINDING_MISSING, VERDICT_UNKNOWN, 0, "nominal", "u---", false, false},
+        {FINDING_PAIR, VERDICT_FAIL, 0, "nominal", "----", true, false},
+        {FINDING_UPLINK, VERDICT_FAIL, -1, "nominal", "----", true, false},
+        {FINDING_LEAF, VERDICT_FAIL, -1, "nominal", "--uu", true, false},
+        {FINDING_LEAF, VERDICT_WARN, -1, "nominal", "----", false, false},
+        {FINDING_FABRIC, VERDICT_FAIL, -1, "nominal", "uuuu", true, false},
+        {FINDING_FABRIC, VERDICT_WARN, -1, "nominal", "----", false, false},
+        {FINDING_MISPLACED, VERDICT_WARN, 0, "nominal", "----", false, false},
+        {FINDING_MISPLACED, VERDICT_WARN, 0, "nominal", "---u", false, true},
+    };
+    static struct certify made;
+    static struct node_run runs[MANY];
+    static struct cluster_node slurm = {.leaf = -1};
+    static char rail[] = "eth1";
+    char *rails[] = {rail};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct finding finding = {.kind = cases[i].kind,
+                                  .verdict = cases[i].verdict,
+                                  .node = cases[i].node,
+                                  .peer = cases[i].kind == FINDING_PAIR ? 1 : -1,
+                                  .leaf = 1,
+                                  .metric = "bandwidth",
+                                  .value = 150,
+                                  .limit = 160,
+                                  .reference = 198,
+                                  .limit_source = cases[i].limit_source,
+                                  .part = "eth1",
+                                  .message = "eth1 is slow"};
+        double figures[MANY] = {198, 198, 198, cases[i].is_unmeasured ? NAN : 198};
+        int leaves[MANY] = {0, 0, 1, 1};
+        struct localization localization = {.links = {.node_count = MANY,
+                                                      .rail_count = 1,
+                                                      .nodes = names,
+                                                      .rails = rails,
+                                                      .leaves = leaves,
+                                                      .leaf_count = 2,
+                                                      .figures_mbps = figures},
+                                            .findings = {&finding, 1}};
+        char found[MANY + 1] = "";
+
+        made = (struct certify){.node_runs = runs, .count = MANY};
+        name_index_build(names, MANY, &made.by_name);
+        for (int k = 0; k < MANY; k++)
+            runs[k] = (struct node_run){.name = names[k], .slurm = &slurm, .rail_mbps = NAN};
+        certify_link_findings(&made, &localization, 0);
+        for (int k = 0; k < MANY; k++) {
+            enum verdict verdict = runs[k].outcome.verdict;
+
+            found[k] = verdict == VERDICT_NONE   ? '-'
+                       : runs[k].outcome.is_near ? 'F'
+                                                 : *verdict_name(verdict);
+            hostlist_clear(&runs[k].rails);
+        }
+        is_str(found, cases[i].expected, "a finding %zu%s", i,
+               cases[i].is_unmeasured ? ", and a node of which no link was measured" : "");
+        is_int(made.has_fault, cases[i].has_fault, "... of the network's");
+        name_index_clear(&made.by_name);
+        records_clear(&made.records);
+        hostlist_clear(&made.notes);
+    }
+}
+
 /* With or without accelerators, and while nodes are idle. */
 static void refusals_each(void)
 {
@@ -2977,6 +3405,39 @@ static void reboots_each(void)
 {
     reboots("n1");
     reboots("n4");
+    setup.rebooted = "n1";
+    setup.booted_s = 3600;
+    run();
+    ok(world.nodes[0].is_issued, "one that has booted before the run is certified");
+}
+
+/* In a later stage it is no reason to end that. */
+static void ignores_what_the_head_lacks(void)
+{
+    setup.cut_off = "n2";
+    setup.cut_off_as = REACH_NO_ADDRESS;
+    setup.is_cut_off_late = true;
+    setup.missed_s = INFINITY;
+    setup.lasting_s = 10;
+    run();
+    ok(world.nodes[1].is_issued, "a node whose name the head does not find any more is certified");
+}
+
+/* Of one it is the node's own; several have the key that the head has not yet. */
+static void fails_no_nodes_whose_key_changes(void)
+{
+    for (setup.without_munge = 1; setup.without_munge <= 2; setup.without_munge++) {
+        bool is_one = setup.without_munge == 1;
+
+        run();
+        is_int(world.nodes[0].is_drained, is_one, "%s that does not take the head's key",
+               is_one ? "a node" : "one of two nodes");
+        ok(!world.nodes[0].is_issued && world.nodes[5].is_issued,
+           "... is not certified, others are");
+        is_int(outcome_of("n1")->verdict, is_one ? VERDICT_FAIL : VERDICT_UNKNOWN, "... it %s",
+               is_one ? "failed" : "is unknown");
+        ok(!outcome_worst(outcome_of("n1"))->is_common, "... by itself");
+    }
 }
 
 static void heads_cut_off(void)
@@ -3000,6 +3461,11 @@ static void dies_in_each(void)
     setup.dying_in = "muster-launch";
     dies("n2", 1, false);
     dies("n2", 9, true);
+    setup.death = FAULT_NODE_FROZEN;
+    dies("n2", 9, false);
+    has_str(outcome_worst(outcome_of("n2"))->message,
+            "recurred, but its slurmd answers: the process was stopped or not scheduled",
+            "... as it may have been kept from running");
 }
 
 /* Of thousands of nodes the program may die on several, each at its own time. */
@@ -3015,6 +3481,7 @@ static void tries_as_often_as_another_dies(void)
 static void (*const tests[])(void) = {
     estimates,
     reports_hold_a_rail_to_the_speed_of_its_slower_nodes,
+    takes_findings,
     one_run,
     slow_rails,
     losses,
@@ -3048,6 +3515,8 @@ static void (*const tests[])(void) = {
     asks_for_nodes_that_no_record_names,
     leaves_nodes_alone_in_one_line,
     heads_cut_off,
+    ignores_what_the_head_lacks,
+    fails_no_nodes_whose_key_changes,
     is_cut_off_in_the_stage_that_noticed,
     fails_no_node_that_slurm_reboots,
     removes_the_certificate_where_another_node_hangs,
@@ -3076,11 +3545,17 @@ static void (*const tests[])(void) = {
     dies_after_the_results,
     retests_with_a_node_that_has_as_many_gpus,
     addresses,
+    holds_nodes_against_each_other,
+    doubts_links_that_are_lost,
+    certifies_nothing_that_was_not_measured,
+    releases_what_its_gate_has_drained,
+    leaves_nodes_of_other_runs,
     cut_check,
     names_nodes_whose_cables_are_not_checked,
     idle,
     fails_none_when_stopped,
     tests_nothing_while_another_run_chooses,
+    stops_without_harm,
     claims_nothing_left_after_a_dry_run,
     knows_no_suspects_without_reports,
     reads_suspect_reports_of_the_other_nodes,

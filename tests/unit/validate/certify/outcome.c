@@ -165,6 +165,7 @@ static void statuses(void)
     is_int(outcome_exit_status(good, 2, true), 1, "all certified, but an uplink is slow");
     is_int(outcome_exit_status(one, 2, false), 1, "one failed");
     is_int(outcome_exit_status(doubt, 2, false), 3, "one could not be told");
+    is_int(outcome_exit_status(doubt, 2, true), 1, "... beside a slow uplink");
     is_int(outcome_exit_status(NULL, 0, false), 3, "no node is no pass");
 }
 
