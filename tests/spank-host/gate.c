@@ -100,6 +100,9 @@ static void gate_states(void)
     is_int(gate("OnMissing=refuse\nOnExpired=log\nOnChanged=log\n", 1000), -1,
            "a certificate that is not genuine meets the strictest policy");
     has_str(host_log, "OnMissing=refuse", "... which is named");
+    is_int(gate("OnMissing=log\nOnExpired=refuse\nOnChanged=log\n", 1000), -1,
+           "... whichever that is");
+    has_str(host_log, "OnExpired=refuse", "... which is named");
 }
 
 static const char refuse_all[] = "OnMissing=refuse\nOnExpired=refuse\nOnChanged=refuse\n";

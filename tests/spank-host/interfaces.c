@@ -173,6 +173,7 @@ static void policies(const char *before)
     is_int(prolog(12), 0, "OnInterface=log: it starts");
     has_str(host_log, "error: muster: n2: eth9: is not on this node", "... and the log has why");
     has_str(host_log, "error: muster: n2: lo: has no IP address in 10.0.0.0/8", "... all of it");
+    has_str(state(), "mtu 4000", "... what could be made is made");
     is_int(epilog(12), 0, "... its epilog");
     is_str(state(), before, "... puts back what could be made");
     configure("Interface=eth9 mtu=9000\nOnInterface=ignore\n");

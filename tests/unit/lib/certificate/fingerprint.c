@@ -41,6 +41,7 @@ static void make_node(void)
     add_nic("eth1v0", "mlx5_core", "0000:3b:00.1", 200000)->is_virtual_function = true;
     strcpy(add_nic("usb0", "cdc_ether", "0000:00:14.0", 100)->bus, "usb");
     add_nic("docker0", "bridge", "", -1)->is_physical = false;
+    add_nic("ib0", "mlx5_core", "0000:3b:00.2", 400000)->arp_type = 32;
 
     inventory.rdma_count = 1;
     strcpy(port->device, "mlx5_0");
@@ -54,6 +55,13 @@ static void make_node(void)
     port->lid = 7;
     port->gid_count = 1;
     strcpy(port->gids[0].gid, "fe80:0000:0000:0000:0c42:a103:0065:1234");
+    for (int i = 1; i <= 2; i++) { /* a port on Ethernet, and a container's */
+        inventory.rdma[i] = *port;
+        snprintf(inventory.rdma[i].device, sizeof inventory.rdma[i].device, "mlx5_%d", i);
+        inventory.rdma[i].link_layer = LINK_ETHERNET;
+        inventory.rdma[i].is_virtual_function = i == 2;
+        inventory.rdma_count++;
+    }
 
     inventory.gpu_count = 1;
     gpu->vendor = GPU_NVIDIA;
@@ -77,10 +85,12 @@ static void describes_the_node(void)
            "nic eth0: igb 0000:01:00.0 1000Mb/s mtu 9000 mac 02:00:00:00:00:01 up\n"
            "nic eth1: mlx5_core 0000:3b:00.0 200000Mb/s mtu 9000 mac 02:00:00:00:00:01 up\n"
            "nic rail1: veth - 10000Mb/s mtu 9000 up\n"
+           "nic ib0: mlx5_core 0000:3b:00.2 400000Mb/s mtu 9000 up\n"
            "rdma mlx5_0:1: ACTIVE 400Gb/s mlx5_core 0000:3b:00.0 fw 28.39.1002 "
            "guid 0c42:a103:0065:1234\n"
+           "rdma mlx5_1:1: ACTIVE 400Gb/s mlx5_core 0000:3b:00.0 fw 28.39.1002\n"
            "gpu 0000:1a:00.0: NVIDIA 10de:2330 serial GPU-1234 driver nvidia version 550.54\n",
-           "the node in lines: devices, and what is named; neither addresses nor passing veth");
+           "the node in lines: devices, and what is named; no addresses, nor what they make up");
     free(text);
     strcpy(inventory.gpus[0].model, "a\nb\033c\xc3\xa9");
     text = fingerprint_text(&inventory, NULL, 0, NULL);

@@ -72,6 +72,10 @@ static void decisions(void)
     nodes[0].is_down = true;
     is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN, "nor one that is down");
     nodes[0].is_down = false;
+    nodes[0].is_invalid = true;
+    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN,
+           "nor one whose registration is refused");
+    nodes[0].is_invalid = false;
     nodes[0].is_drained = true;
     nodes[0].reason = ours;
     nodes[0].reason_time = 100;
@@ -197,9 +201,13 @@ static void drains_what_fails_weeks_after_others(void)
     is_int(health_review(&cluster, "n7", now, NODES), HEALTH_OURS, "... and stays so");
     nodes[7].is_drained = false;
     for (int i = 0; i < 4; i++)
-        nodes[i].reason_time = now - 600;
+        nodes[i].reason_time = now - ALIKE_DRAINS_S - 1;
+    is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_DRAIN,
+           "... so it is where they were of an event just before");
+    for (int i = 0; i < 4; i++)
+        nodes[i].reason_time = now - ALIKE_DRAINS_S;
     is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_ALIKE,
-           "... not where they were ten minutes ago");
+           "... not where they were of one event with it");
     for (int i = 0; i < 4; i++)
         nodes[i].reason_time = now + WEEK_S;
     is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_ALIKE,

@@ -67,7 +67,7 @@ static void roles(void)
     struct cluster_node node = idle();
     char ours[] = "muster: links eth1 98 of 940 Mb/s 2026-11-20", theirs[] = "replace PSU",
          gres[] = "gres/gpu count reported lower than configured (7 < 8)",
-         silent[] = "Not responding";
+         silent[] = "Not responding", memory[] = "Low RealMemory";
 
     is_role(&node, false, ROLE_TEST, "", "", "an idle node is tested");
     node.is_responding = false;
@@ -102,6 +102,11 @@ static void roles(void)
     node.reason = idle().reason;
     is_role(&node, false, ROLE_FAULTY, "slurmd", "by Slurm",
             "down without a reason is Slurm's doing");
+    node = idle();
+    node.is_invalid = true;
+    node.reason = memory;
+    is_role(&node, false, ROLE_FAULTY, "memory", "Low RealMemory",
+            "one whose registration is refused is named as well");
     node = idle();
     node.is_reserved = true;
     is_role(&node, false, ROLE_LEAVE, "", "reservation", "a reserved node is left alone");

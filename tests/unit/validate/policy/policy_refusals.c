@@ -140,6 +140,31 @@ static void causes(void)
     is_str(cause, "missing", "... also without any");
 }
 
+/* What is no such file gives no leave. */
+static void damaged(const char *certificate, const char *path)
+{
+    static const char *const texts[] = {
+        "",
+        "muster brake 2\ntime: 1\nleave: yes\ncause: c\nmessage: m\n",
+        "muster brake 1\nleave: yes\ncause: c\nmessage: m\n",
+        "muster brake 1\ntime: 1\ncause: c\nmessage: m\n",
+        "muster brake 1\ntime: 1\nleave: yes\nmessage: m\n",
+        "muster brake 1\ntime: 1\nleave: yes\ncause: c\n",
+        "muster brake 1\ntime: 1\nleave: perhaps\ncause: c\nmessage: m\n",
+    };
+    struct brake brake;
+    struct error err;
+
+    chmod(path, 0644);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        FILE *file = fopen(path, "w");
+
+        if (!file || fputs(texts[i], file) < 0 || fclose(file) != 0)
+            exit(99);
+        is_int(brake_read(certificate, &brake, &err), -1, "a damaged file, %zu, is none", i);
+    }
+}
+
 static void files(void)
 {
     struct brake brake = {1000, BRAKE_LEAVE, "expired", "1 of 8 nodes"}, read;
@@ -151,12 +176,16 @@ static void files(void)
     ok(brake_permits(&brake, "expired", 1100, why, sizeof why), "with a leave it is");
     is_str(why, "1 of 8 nodes", "... and by what");
     ok(!brake_permits(&brake, "missing", 1100, why, sizeof why), "... not for another cause");
-    ok(!brake_permits(&brake, "expired", 1000 + BRAKE_FRESH_S + 1, why, sizeof why),
-       "... nor when it is old");
+    for (int late = -1; late <= 1; late += 2) {
+        ok(brake_permits(&brake, "expired", 1000 + late * BRAKE_FRESH_S, why, sizeof why),
+           "... as long as it is fresh, whose clock ever is late");
+        ok(!brake_permits(&brake, "expired", 1000 + late * (BRAKE_FRESH_S + 1), why, sizeof why),
+           "... not when it is %s", late < 0 ? "of the future" : "old");
+    }
     ok(!brake_holds(&brake, "expired", 1100), "a leave is asked for at each health check");
     brake.leave = BRAKE_ON;
     ok(!brake_permits(&brake, "expired", 1100, why, sizeof why), "... nor with the brake on");
-    ok(brake_holds(&brake, "expired", 1100), "... which is not asked again at once");
+    ok(brake_holds(&brake, "expired", 1000), "... which is not asked again at once");
     ok(!brake_holds(&brake, "expired", 1000 + BRAKE_FRESH_S / 2), "... but later");
     ok(!brake_holds(&brake, "missing", 1100), "... and for another cause");
     ok(!brake_holds(&brake, "expired", 900), "... nor with a clock that was set back");
@@ -176,6 +205,7 @@ static void files(void)
            "... as it was");
         chmod(file, 0666);
         is_int(brake_read(path, &read, &err), -1, "... not one that others may write to");
+        damaged(path, file);
     }
     errno = 0;
     is_int(brake_remove(path, &err), 0, "it is removed");
