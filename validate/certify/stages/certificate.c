@@ -333,11 +333,12 @@ static void revocation_written(const char *name, const char *comment, const stru
 {
     struct certify *certify = context;
 
-    if (err)
+    if (err) {
         certify_note(certify, "%s", err->text);
-    else
-        (void)undo_note_revoked(&certify->undo, name, NULL);
-    if (!err && revocation_read(comment) != 0)
+        return;
+    }
+    (void)undo_note_revoked(&certify->undo, name, NULL);
+    if (revocation_read(comment) != 0)
         certify_note(
             certify,
             "%s did not remove its certificate; it is revoked, but stays on the node until "

@@ -120,10 +120,11 @@ static struct setup {
     int dying_each;        /* so many, each by itself at a try of muster-launch */
     enum fault_code death; /* ... or how it ends otherwise */
     bool dies_late;        /* ... when all is measured */
+    const char *far_end;   /* of the path from n1 */
     /* the node with a slow rail, and how often MPI does not start when it is measured again */
     const char *slow_rail;
     int hung_starts;
-    /* the node whose rail loses a quarter of its packets; what n1 and n2 have with each other */
+    /* the node whose rail loses a quarter of its packets; the path */
     const char *lossy_rail;
     bool path_is_slow, path_is_lossy;
     int rails;                /* of each node; what is slow or lossy is the first one */
@@ -145,9 +146,11 @@ static struct setup {
     int complete_wait_s;   /* CompleteWait of slurm.conf */
     const char *filled;    /* the one whose shared memory a user's files fill */
     bool has_lldpds;       /* on each node */
-    const char *unheard;   /* ... the one whose lldpd does not answer */
-    const char *cut_off;   /* the node that the head does not reach */
-    bool is_cut_off_late;  /* ... once it is in the job */
+    bool has_cables;       /* ... which hear the switches leaf1, of n1 and n2, or leaf2 */
+    bool uplink_is_slow, uplink_is_lossy; /* ... between those */
+    const char *unheard;                  /* ... the one whose lldpd does not answer */
+    const char *cut_off;                  /* the node that the head does not reach */
+    bool is_cut_off_late;                 /* ... once it is in the job */
     enum reach_state cut_off_as;
     int without_munge;    /* so many nodes, from n1 on, whose slurmd drops what the head sends */
     double missed_s;      /* ... and from when on slurmctld does not either */
@@ -204,6 +207,7 @@ static const struct setup usual = {.others = "fan broken",
                                    .dying_in = "muster-links",
                                    .slow_rail = "",
                                    .lossy_rail = "",
+                                   .far_end = "n2",
                                    .cut = "",
                                    .filled = "",
                                    .unheard = "",
@@ -937,15 +941,18 @@ static bool is_of(const char *node, const char *from, const char *to)
 /* One way of a pair. */
 static void way(const char *from, const char *to, const struct process *process)
 {
-    bool is_path = is_of("n1", from, to) && is_of("n2", from, to);
-    bool is_slow = is_of(setup.slow_rail, from, to) || (setup.path_is_slow && is_path);
-    bool is_lossy = is_of(setup.lossy_rail, from, to) || (setup.path_is_lossy && is_path);
+    bool is_path = is_of("n1", from, to) && is_of(setup.far_end, from, to);
+    bool is_uplink = (index_of(from) < 2) != (index_of(to) < 2);
+    bool is_slow = is_of(setup.slow_rail, from, to) || (setup.path_is_slow && is_path) ||
+                   (setup.uplink_is_slow && is_uplink);
+    bool is_lossy = is_of(setup.lossy_rail, from, to) || (setup.path_is_lossy && is_path) ||
+                    (setup.uplink_is_lossy && is_uplink);
 
     for (int rail = 0; rail < setup.rails; rail++)
         PASS("links", .test = "links", .metric = "bandwidth", .unit = "Mb/s",
              .value = is_slow && rail == 0 ? 80 : 198, .node = from,
              .part = rail == 0 ? "eth1" : "eth2", .peer = to, .stalled = 0);
-    if (*setup.lossy_rail || setup.path_is_lossy)
+    if (*setup.lossy_rail || setup.path_is_lossy || setup.uplink_is_lossy)
         PASS("links", .test = "links", .metric = "lost_pings", .unit = "count",
              .value = is_lossy ? 250 : 0, .samples = 1000, .node = from, .part = "eth1",
              .peer = to);
@@ -1105,8 +1112,17 @@ static void muster(char *const *words, const struct hostlist *names, const struc
             node_check(i, task, process);
         if (strcmp(words[0], "topology") == 0 && strcmp(nodes[i].name, setup.unheard) != 0)
             PRINT(process, task, .suite = "topology", .test = "net.topology",
-                  .verdict = VERDICT_PASS, .metric = "neighbors", .unit = "count", .value = 0,
+                  .verdict = VERDICT_PASS, .metric = "neighbors", .unit = "count",
+                  .value = setup.has_cables, .node = nodes[i].name);
+        if (strcmp(words[0], "topology") == 0 && setup.has_cables) {
+            char port[32];
+
+            snprintf(port, sizeof port, "leaf%d Eth1/%d", i < 2 ? 1 : 2, i + 1);
+            PRINT(process, task, .suite = "topology", .test = "net.topology", .metric = "neighbor",
+                  .unit = "Mb/s", .value = 100000, .part = "eth1",
+                  .peer = i < 2 ? "02:00:00:00:00:01" : "02:00:00:00:00:02", .message = port,
                   .node = nodes[i].name);
+        }
         if (strcmp(words[0], "certificate") == 0 && !setup.refuses_certificates)
             node_issue(i, task, process);
         if (strcmp(words[0], "revoke") == 0)
@@ -2064,6 +2080,7 @@ static void asks_no_node_that_is_down_to_remove_its_certificate(void)
        "a node that is down, and completing, is missed");
     ok(world.nodes[2].has_certificate && revocation_read(world.nodes[2].comment) != 0,
        "... the certificate that it still has is revoked in its Comment");
+    ok(has_note("n3 did not remove its certificate; it is revoked"), "... which is said");
     ok(world.nodes[0].is_issued, "... and others are certified");
 }
 
@@ -2227,6 +2244,7 @@ static void is_due_by_slurm(const char *extra, const char *comment, const char *
     ok(world.nodes[5].is_issued, "a node %s is due", what);
     is_int(revocation_read(world.nodes[5].comment), 0, "... with the new one none is revoked");
     is_str(world.nodes[5].extra, "", "... nor is any refused");
+    ok(!has_note("did not remove its certificate"), "... as nobody has to be told");
 }
 
 static void is_due_against_the_history(void)
@@ -2939,6 +2957,37 @@ static void names_nodes_whose_cables_are_not_checked(void)
     ok(world.nodes[1].is_issued, "... which is nothing against it");
 }
 
+static const char *leaf_of(const char *name)
+{
+    int leaf = cluster_node(&certify.cluster, name)->leaf;
+
+    return leaf < 0 ? "none" : certify.cluster.leaves[leaf];
+}
+
+/* All nodes tell. */
+static void knows_the_leaves_of_cables(void)
+{
+    setup.failed_rails = 1;
+    setup.has_lldpds = setup.has_cables = true;
+    run();
+    is_str(leaf_of("n1"), "leaf1", "a node is on the leaf that its cable goes to");
+    is_str(leaf_of("n6"), "leaf2", "... another on another one");
+    setup.uplink_is_slow = true;
+    run();
+    ok(has_note("uplink leaf1-leaf2"), "an uplink between them that is slow is told");
+    ok(count_drained() == 0 && world.nodes[0].is_issued, "... and no node's");
+    setup.uplink_is_slow = false;
+    setup.path_is_slow = true;
+    setup.far_end = "n6";
+    run();
+    ok(has_note("path n1-n6 eth1 carries 80 of 198 Mb/s"), "so is a path across it");
+    setup.uplink_is_lossy = true;
+    run();
+    ok(has_note("uplink leaf1-leaf2 eth1 loses 25 % of the packets"),
+       "an uplink that loses packets");
+    ok(!has_note("path n1-n6"), "... of which the speed of that follows");
+}
+
 /* What such a node lacks is not held against it. */
 static void cut_check(void)
 {
@@ -3552,6 +3601,7 @@ static void (*const tests[])(void) = {
     leaves_nodes_of_other_runs,
     cut_check,
     names_nodes_whose_cables_are_not_checked,
+    knows_the_leaves_of_cables,
     idle,
     fails_none_when_stopped,
     tests_nothing_while_another_run_chooses,
