@@ -1986,6 +1986,7 @@ static void reboots(const char *name)
     int status;
 
     setup.rebooted = name;
+    setup.lasting_s = 20; /* each step */
     status = run();
     ok(!world.nodes[index_of(name)].is_issued, "%s that reboots in mid-run is not certified", name);
     is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "... it is unknown");
