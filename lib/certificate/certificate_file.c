@@ -330,7 +330,7 @@ static char *join(const char *text, const char *seal, struct error *err)
     certificate_clear(&certificate);
     if (sealed_length == strlen(text))
         return whole;
-    error_set(err, "the text already has a seal");
+    error_set(err, "the text does not end in a newline"); /* what follows is no line of its own */
     free(whole);
     return NULL;
 }

@@ -453,13 +453,15 @@ static void refuses_to_install(const char *text, const char *seal, const char *m
 static void installs_with_care(void)
 {
     struct error err = {""};
-    char deep[sizeof path + 32], name[sizeof path + 32];
+    char deep[sizeof path + 32], name[sizeof path + 32], unended[sizeof good_text];
     struct stat status;
     mode_t mask = umask(077);
 
     refuses_to_install("hello\n", GOOD_SEAL, "line 1: found \"hello\"");
     refuses_to_install(good_text, "MUNGE:A\nnode: n4:", "expected \"seal: MUNGE:\"");
     refuses_to_install(good_text, "", "expected \"seal: MUNGE:\"");
+    snprintf(unended, sizeof unended, "%.*s", (int)strlen(good_text) - 1, good_text);
+    refuses_to_install(unended, GOOD_SEAL, "the text does not end in a newline");
     snprintf(deep, sizeof deep, "%s/lib/muster/certificate", directory);
     is_int(certificate_install(deep, good_text, GOOD_SEAL, &err), -1, "two missing directories");
     has_str(err.text, "No such file", "... are an error");
