@@ -172,8 +172,10 @@ static void when_wanted(void)
     setenv("MUSTER_STEP_COLLECTIVES", "muster", 1);
     setenv("SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives", "muster", 1);
     start("Preflight=quick\n", "exit 0");
+    host_option("muster", "off");
     host_call("local_user_init");
     has_str(calls(), "MUSTER_STEP_COLLECTIVES=mpi\n", "its own steps leave collectives to MPI");
+    has_str(calls(), "MUSTER_ENVIRONMENT=off\n", "... and --muster goes with that");
     has_str(calls(), "SPANK_OPTION_muster_collectives=mpi\n", "... whatever salloc was given");
     is_str(getenv("MUSTER_STEP_COLLECTIVES"), "muster", "... and the step keeps its own");
     unsetenv("MUSTER_STEP_COLLECTIVES");
