@@ -119,6 +119,7 @@ static struct setup {
     int deaths;
     int dying_each;        /* so many, each by itself at a try of muster-launch */
     enum fault_code death; /* ... or how it ends otherwise */
+    int partner_deaths;    /* as often its partner's does, too, when they are alone */
     bool dies_late;        /* ... when all is measured */
     const char *far_end;   /* of the path from n1 */
     /* the node with a slow rail, and how often MPI does not start when it is measured again */
@@ -128,6 +129,7 @@ static struct setup {
     const char *lossy_rail;
     bool path_is_slow, path_is_lossy;
     int rails;                /* of each node; what is slow or lossy is the first one */
+    double mbps;              /* of a good one */
     int failed_rails;         /* AllowFailedRails */
     const char *flapping;     /* the node that loses a link for a moment; n6 counts errors of one */
     int untold_passes;        /* of muster-links, the last ones, of whose end nobody hears */
@@ -193,6 +195,7 @@ static const struct setup usual = {.others = "fan broken",
                                    .rebooted = "",
                                    .booted_s = -10,
                                    .rails = 1,
+                                   .mbps = 198,
                                    .flapping = "",
                                    .unmeasured = "",
                                    .unlike = "",
@@ -265,7 +268,7 @@ static double over_s;          /* since when it hangs */
 static int allocations;        /* of this run */
 static int wanted_minutes;     /* of the run's longest job */
 static int reserved_minutes;   /* 0: without an end */
-static char rails_of_mpi[64];  /* muster-collectives got that setting of them; "": none */
+static char rails_of_mpi[200]; /* the programs that got a setting of them, and that */
 static double given_back_s;    /* when idle nodes were given back */
 static int looks;              /* at the jobs that wait */
 static int node_loads, loads;  /* of the nodes, and of all that there is */
@@ -950,7 +953,7 @@ static void way(const char *from, const char *to, const struct process *process)
 
     for (int rail = 0; rail < setup.rails; rail++)
         PASS("links", .test = "links", .metric = "bandwidth", .unit = "Mb/s",
-             .value = is_slow && rail == 0 ? 80 : 198, .node = from,
+             .value = is_slow && rail == 0 ? 80 : setup.mbps, .node = from,
              .part = rail == 0 ? "eth1" : "eth2", .peer = to, .stalled = 0);
     if (*setup.lossy_rail || setup.path_is_lossy || setup.uplink_is_lossy)
         PASS("links", .test = "links", .metric = "lost_pings", .unit = "count",
@@ -1225,9 +1228,9 @@ static void note_environment(const char *program, const struct process *process)
     for (int i = 0; process->environment && process->environment[i]; i++) {
         if (strncmp(process->environment[i], "MUSTER_PEERS=", 13) == 0)
             found = process->environment[i] + 13;
-        if (strcmp(program, "muster-collectives") == 0 &&
-            strstr(process->environment[i], "btl_tcp_if_"))
-            snprintf(rails_of_mpi, sizeof rails_of_mpi, "%s", process->environment[i]);
+        if (strstr(process->environment[i], "btl_tcp_if_"))
+            text_join(rails_of_mpi, sizeof rails_of_mpi, "; ", "%s: %s", program,
+                      process->environment[i]);
     }
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (strcmp(program, programs[i]) == 0) {
@@ -1330,6 +1333,10 @@ static int step(const struct step *wanted, const struct process *process,
         PRINT(process, -1, .suite = name + strlen("muster-"), .test = "workers.enumerate",
               .metric = "died", .verdict = setup.dies_late ? VERDICT_WARN : VERDICT_FAIL,
               .code = setup.death, .part = "rank 1", .node = setup.dying, .message = "rank 1 died");
+        if (wanted->nodes->count == 2 && setup.partner_deaths-- > 0)
+            PRINT(process, -1, .suite = name + strlen("muster-"), .test = "workers.enumerate",
+                  .metric = "died", .verdict = VERDICT_FAIL, .code = setup.death, .part = "rank 0",
+                  .node = wanted->nodes->names[0], .message = "rank 0 died");
     }
     if (strcmp(name, "muster-links") == 0 && has_option(wanted->program, "--pairs") &&
         setup.hung_starts > 0) {
@@ -1761,15 +1768,21 @@ static void failed_rail(void)
     node_run = certify_node_run(&certify, "n3");
     ok(node_run && hostlist_contains(&node_run->rails, "links eth1: unusable rail_fault"),
        "a dead rail that the site allows is told as unusable");
-    is_str(rails_of_mpi, "OMPI_MCA_btl_tcp_if_exclude=lo,eth1", "... and MPI leaves it alone");
+    is_str(rails_of_mpi, "muster-collectives: OMPI_MCA_btl_tcp_if_exclude=lo,eth1",
+           "... and data of MPI leaves it alone");
     hostlist_append(&certify_node_run(&certify, "n1")->unusable, "eth1");
     is_int(certify_rails_setting(&certify, setting, sizeof setting), 0,
            "... and kept from Open MPI");
     is_str(setting, "OMPI_MCA_btl_tcp_if_exclude=lo,eth1", "... once, however many nodes lack it");
     setup.fabric = "eth1,eth2";
+    setup.level = LEVEL_STANDARD;
     run();
-    is_str(rails_of_mpi, "OMPI_MCA_btl_tcp_if_include=eth2", "... where it uses the site's rails");
+    is_str(rails_of_mpi,
+           "muster-collectives: OMPI_MCA_btl_tcp_if_include=eth2; "
+           "muster-train: OMPI_MCA_btl_tcp_if_include=eth2",
+           "... and uses the site's other rails");
     setup.fabric = "";
+    setup.level = LEVEL_QUICK;
     setup.slow_rail = "n2";
     run();
     ok(world.nodes[1].is_drained && !world.nodes[1].is_issued,
@@ -2850,6 +2863,25 @@ static void doubts_links_that_are_lost(void)
     ok(world.nodes[5].is_issued, "... and certified");
 }
 
+/* All rails alike are slower than they were. */
+static void holds_rails_to_their_history(void)
+{
+    for (int i = 0; i < HISTORY_RUNS_LEAST; i++) {
+        run();
+        setup.keeps_history = true;
+    }
+    is_int(outcome_of("n1")->stages[STAGE_LINKS], VERDICT_PASS, "rails as they were before");
+    setup.mbps = 120;
+    run();
+    ok(has_note("n1: eth1 runs at 120 Mb/s, in its last 5 good runs at 198"), "... or were faster");
+    for (int i = 0; i < NODES; i++)
+        if (nodes[i].kind == HEALTHY) {
+            is_int(outcome_of(nodes[i].name)->stages[STAGE_LINKS], VERDICT_WARN,
+                   "%s whose rail is slower than it was is warned of", nodes[i].name);
+            ok(world.nodes[i].is_issued, "... and certified, as it is as good as the others");
+        }
+}
+
 /* n1 is what the others are as well. */
 static void is_measured_by_halves(enum stage stage, const char *what)
 {
@@ -3511,6 +3543,10 @@ static void dies_in_each(void)
     setup.dying_in = "muster-launch";
     dies("n2", 1, false);
     dies("n2", 9, true);
+    setup.partner_deaths = 1;
+    dies("n2", 9, true);
+    ok(!strstr(world.nodes[1].reason, "alone with n1"), "... nor with one that did so, too: %s",
+       world.nodes[1].reason);
     setup.death = FAULT_NODE_FROZEN;
     dies("n2", 9, false);
     has_str(outcome_worst(outcome_of("n2"))->message,
@@ -3597,6 +3633,7 @@ static void (*const tests[])(void) = {
     addresses,
     holds_nodes_against_each_other,
     doubts_links_that_are_lost,
+    holds_rails_to_their_history,
     certifies_nothing_that_was_not_measured,
     releases_what_its_gate_has_drained,
     leaves_nodes_of_other_runs,
