@@ -185,7 +185,8 @@ static struct setup {
     bool has_other_warnings; /* n1 has one about n6, behind another test's warning of n2 */
     const char *stopped_in;  /* the program in whose step the run gets SIGINT */
     const char *golden, *mounts, *fabric;
-    long valid_s; /* CertificateValidity; 0: as it is without configuration */
+    const char *reference; /* the file of what others measure; then nodes tell their hardware */
+    long valid_s;          /* CertificateValidity; 0: as it is without configuration */
 } setup;
 static const struct setup usual = {.others = "fan broken",
                                    .fifth = "n5",
@@ -224,7 +225,8 @@ static const struct setup usual = {.others = "fan broken",
                                    .stopped_in = "",
                                    .golden = "",
                                    .mounts = "",
-                                   .fabric = ""};
+                                   .fabric = "",
+                                   .reference = ""};
 
 /* the cluster */
 static struct {
@@ -1069,6 +1071,14 @@ static void node_check(int i, long task, const struct process *process)
     if (strcmp(node, setup.filled) == 0)
         PRINT(process, task, .suite = "check", .test = "host.space", .verdict = VERDICT_FAIL,
               .code = FAULT_DISK_FULL, .part = "/dev/shm", .message = "0% is free", .node = node);
+    for (int k = 0; k < 3 && *setup.reference; k++) {
+        static const char *const hardware[][3] = {
+            {"model", "gpu0", "H100"}, {"model", "eth1", "MT4129"}, {"speed", "eth1", "200"}};
+
+        PRINT(process, task, .suite = "check", .test = "host.config", .metric = hardware[k][0],
+              .part = hardware[k][1], .message = hardware[k][2], .unit = k == 2 ? "Mb/s" : NULL,
+              .value = k == 2 ? 200 : NAN, .node = node);
+    }
     if (setup.has_lldpds)
         PRINT(process, task, .suite = "check", .test = "host.config", .verdict = VERDICT_PASS,
               .metric = "lldpd", .unit = "count", .value = 1, .node = node);
@@ -1546,6 +1556,8 @@ static void begin(void)
     hostlist_expand(setup.mounts, &certify.conf.mounts, NULL);
     hostlist_expand(setup.fabric, &certify.conf.fabric_interfaces, NULL);
     snprintf(certify.conf.golden_path, sizeof certify.conf.golden_path, "%s", setup.golden);
+    snprintf(certify.conf.reference_path, sizeof certify.conf.reference_path, "%s",
+             setup.reference);
     if (!setup.keeps_history)
         unlink(path);
     snprintf(certify.conf.history_path, sizeof certify.conf.history_path, "%s", path);
@@ -2882,6 +2894,28 @@ static void holds_rails_to_their_history(void)
         }
 }
 
+static void holds_rails_to_what_others_measure(void)
+{
+    const char *path = path_in("reference");
+    FILE *file = fopen(path, "w");
+
+    if (file) {
+        for (int i = 0; i < 2; i++)
+            fprintf(file,
+                    "metric=links.bandwidth value=%s unit=Gb/s kind=threshold gpu=%s nic_gbps=0.2 "
+                    "source=\"others\" seen=2026-11\n",
+                    i == 0 ? "0.199" : "0.1", i == 0 ? "H100" : "H200");
+        fclose(file);
+    }
+    setup.reference = path;
+    run();
+    is_int(outcome_of("n1")->stages[STAGE_LINKS], VERDICT_WARN,
+           "a rail that is slower than others' on such hardware is warned of");
+    ok(world.nodes[0].is_issued, "... and certified");
+    ok(has_note("n1: eth1 runs at 198 Mb/s, the reference minimum is 199"), "... which is said");
+    unlink(path);
+}
+
 /* n1 is what the others are as well. */
 static void is_measured_by_halves(enum stage stage, const char *what)
 {
@@ -3634,6 +3668,7 @@ static void (*const tests[])(void) = {
     holds_nodes_against_each_other,
     doubts_links_that_are_lost,
     holds_rails_to_their_history,
+    holds_rails_to_what_others_measure,
     certifies_nothing_that_was_not_measured,
     releases_what_its_gate_has_drained,
     leaves_nodes_of_other_runs,
