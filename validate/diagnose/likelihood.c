@@ -133,66 +133,51 @@ static struct passing passing_of(const struct observations *observations, const 
     return passing;
 }
 
-/* The likelihoods of a sample, over that of a healthy one, if a part is there at each depth:
- * always, or at times. */
+/* The likelihoods of a sample, over that of a healthy one, if a part is there at each depth. */
 struct ratios {
-    const float *always, *at_times;
-    float own[2][MODEL_DEPTHS]; /* what they point to, unless it is the table's */
-    float most[2][MODEL_GROUPS];
+    const struct model_row *row;
+    struct model_row own; /* what it points to, unless it is the table's */
 };
 
-/* What the part's ratios are of. */
-static int bin_for(const struct part *part, const struct observation *sample)
+static void find_ratios(const struct observation *sample, int load, const struct part *part,
+                        struct ratios *ratios)
 {
-    return part->type == DIAGNOSE_UPLINK ? sample->apart_bin : sample->bin;
-}
-
-static void find_ratios(const struct diagnose_network *network, const struct observation *sample,
-                        int load, const struct part *part, struct ratios *ratios)
-{
+    const struct model_table *table = sample->table;
     bool is_uplink = part->type == DIAGNOSE_UPLINK;
-    int bin = bin_for(part, sample), steps = part_steps(network, part, sample);
-    const float *row = sample->table->ratio[load][sample->is_seen][bin];
-    const float *healthy = sample->table->healthy[load][sample->is_seen];
+    int bin = is_uplink ? sample->apart_bin : sample->bin;
+    const float *healthy = table->healthy[load][sample->is_seen];
     float unit = bin == sample->bin ? 1 : expf(healthy[bin] - healthy[sample->bin]);
     /* what is there all the time does not let a sample change, unless machines do, or rails that
      * meet on a cable */
     bool is_unexplained = sample->is_changed && load == MODEL_QUIET && bin == sample->bin;
     float steady = is_unexplained ? (float)MODEL_CHANGES_ALWAYS : 1;
 
-    ratios->always = row;
-    ratios->at_times = is_uplink ? row : sample->table->at_times[load][sample->is_seen][bin];
-    if (steps == 0 && unit == 1 && steady == 1)
+    ratios->row = part_is_attenuated(part, sample) ? &table->alone[load][sample->is_seen][bin]
+                                                   : &table->rows[load][sample->is_seen][bin];
+    if (!is_uplink && steady == 1)
         return;
-    for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
-        int deeper = part_deeper(depth, steps);
-
-        ratios->own[0][depth] = deeper < 0 ? 1 : unit * row[deeper];
+    ratios->own = *ratios->row;
+    if (is_uplink) /* streams keep their cable */
+        memcpy(ratios->own.at_times, ratios->own.always, sizeof ratios->own.at_times);
+    for (int i = 0; i < MODEL_ROW; i++) {
+        ratios->own.always[i] *= unit * steady;
+        ratios->own.at_times[i] *= unit;
     }
-    /* streams keep their cable */
-    if (is_uplink)
-        memcpy(ratios->own[1], ratios->own[0], sizeof ratios->own[1]);
-    else
-        model_blend(ratios->own[0], ratios->own[1]);
-    for (int depth = 0; depth < MODEL_DEPTHS; depth++)
-        ratios->own[0][depth] *= steady;
-    ratios->always = ratios->own[0];
-    ratios->at_times = ratios->own[1];
+    ratios->row = &ratios->own;
 }
 
 /* What a sample's likelihood, over that of a healthy one, is beside the parts that pass it, each
  * there for such a share of the time, and with another part at each depth, which is there, unless
  * part is NULL. The deepest of those that are there rules. Returns what it is without that part. */
-static double mix(const struct diagnose_network *network, const struct passing *others,
-                  const struct observation *sample, int bit, int load, const struct part *part,
-                  struct ratios *with)
+static double mix(const struct passing *others, const struct observation *sample, int bit, int load,
+                  const struct part *part, struct ratios *with)
 {
     struct ratios own;
     double left = 1, mixed = 0;
     int depth = MODEL_DEPTHS - 1;
 
     if (part)
-        find_ratios(network, sample, load, part, with);
+        find_ratios(sample, load, part, with);
     if (!(others->all >> bit & 1))
         return 1;
     for (int k = 0; k <= others->count; k++) {
@@ -202,40 +187,22 @@ static double mix(const struct diagnose_network *network, const struct passing *
         if (other && !(other->mask >> bit & 1))
             continue;
         for (; part && depth >= at; depth--) {
-            with->own[0][depth] = (float)(mixed + left * with->always[depth]);
-            with->own[1][depth] = (float)(mixed + left * with->at_times[depth]);
+            with->own.always[depth] = (float)(mixed + left * with->row->always[depth]);
+            with->own.at_times[depth] = (float)(mixed + left * with->row->at_times[depth]);
         }
         if (!other)
             break;
-        find_ratios(network, sample, load, other->part, &own);
-        mixed += left * other->duty * (other->part->duty > 0 ? own.at_times : own.always)[at];
+        find_ratios(sample, load, other->part, &own);
+        mixed +=
+            left * other->duty * (other->part->duty > 0 ? own.row->at_times : own.row->always)[at];
         left *= 1 - other->duty;
     }
     if (part) {
-        with->always = with->own[0];
-        with->at_times = with->own[1];
+        with->row = &with->own;
+        model_group(with->own.always);
+        model_group(with->own.at_times);
     }
     return mixed + left;
-}
-
-/* Points to the most of each group of depths instead. */
-static void group_ratios(const struct observation *sample, int load, const struct part *part,
-                         struct ratios *ratios)
-{
-    const struct model_table *table = sample->table;
-    int bin = bin_for(part, sample);
-
-    if (ratios->always == ratios->own[0]) {
-        model_group(ratios->always, ratios->most[0]);
-        model_group(ratios->at_times, ratios->most[1]);
-        ratios->always = ratios->most[0];
-        ratios->at_times = ratios->most[1];
-    } else {
-        ratios->always = table->ratio_most[load][sample->is_seen][bin];
-        ratios->at_times = part->type == DIAGNOSE_UPLINK
-                               ? ratios->always
-                               : table->at_times_most[load][sample->is_seen][bin];
-    }
 }
 
 /* The likelihood of a run over that of a healthy one, on quiet and on busy machines, without a part
@@ -276,6 +243,7 @@ INLINE void add_variant(const struct observations *observations, const struct ru
     float products[MODEL_CELLS];
     struct ratios with;
     int passing = 0, count = cells_of(other), depths = other->depths;
+    int first = depths == MODEL_GROUPS ? MODEL_DEPTHS : 0; /* of a row */
 
     for (int i = 0; i < count; i++)
         cells[i] = products[i] = 1;
@@ -283,16 +251,13 @@ INLINE void add_variant(const struct observations *observations, const struct ru
         int bit = __builtin_ctzll(left);
         bool is_passing = other->mask >> bit & 1;
         const struct observation *sample = &observations->items[run->begin + (unsigned)bit];
-        double own = mix(observations->network, others, sample, bit, load,
-                         is_passing ? other->part : NULL, &with) +
+        double own = mix(others, sample, bit, load, is_passing ? other->part : NULL, &with) +
                      model_impossible;
 
-        if (is_passing && depths == MODEL_GROUPS)
-            group_ratios(sample, load, other->part, &with);
         all *= own;
         rest *= is_passing ? 1 : own;
         for (int duty = 0; duty < other->duties && is_passing; duty++) {
-            const float *row = duty > 0 ? with.at_times : with.always;
+            const float *row = (duty > 0 ? with.row->at_times : with.row->always) + first;
             float there = model_duties[MODEL_ALONE][duty], *product = &products[duty * depths];
             float gone = (float)((1 - there) * own + there * model_impossible);
 

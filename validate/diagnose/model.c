@@ -37,9 +37,12 @@ float model_depth(int depth)
     return *one;
 }
 
-int model_steps(double times)
+int model_shallower(int depth, double times)
 {
-    return (int)lround(log(times) / log(MODEL_SHALLOWEST / MODEL_DEEPEST) * (MODEL_DEPTHS - 2));
+    double range = log(MODEL_SHALLOWEST / MODEL_DEEPEST);
+
+    return depth == MODEL_DEPTHS - 1 ? depth
+                                     : depth - (int)lround(log(times) / range * (MODEL_DEPTHS - 2));
 }
 
 double model_add(double a, double b)
@@ -136,29 +139,36 @@ static struct densities density(double y, double depth, double scale, double sha
     return densities;
 }
 
-void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS])
+void model_group(float ratios[MODEL_ROW])
+{
+    for (int group = 0; group < MODEL_GROUPS; group++) {
+        const float *own = &ratios[group * MODEL_DEPTHS_OF_GROUP];
+        float most = own[0];
+
+        for (int i = 1; i < MODEL_DEPTHS_OF_GROUP; i++)
+            most = own[i] > most ? own[i] : most;
+        ratios[MODEL_DEPTHS + group] = most;
+    }
+}
+
+/* From what is always there: what comes and goes may change while a sample is measured, which then
+ * has anything between, each depth up to the part's own as likely. */
+static void complete_row(struct model_row *row)
 {
     float changes = (float)MODEL_CHANGES, sum = 0;
 
     for (int depth = 0; depth < MODEL_DEPTHS; depth++) {
-        sum += ratios[depth];
-        at_times[depth] = ratios[depth] + changes * (sum / (float)(depth + 1) - ratios[depth]);
-    }
-}
+        float ratio = row->always[depth];
 
-void model_group(const float ratios[MODEL_DEPTHS], float most[MODEL_GROUPS])
-{
-    for (int group = 0; group < MODEL_GROUPS; group++) {
-        const float *own = &ratios[group * MODEL_DEPTHS_OF_GROUP];
-
-        most[group] = own[0];
-        for (int i = 1; i < MODEL_DEPTHS_OF_GROUP; i++)
-            most[group] = own[i] > most[group] ? own[i] : most[group];
+        sum += ratio;
+        row->at_times[depth] = ratio + changes * (sum / (float)(depth + 1) - ratio);
     }
+    model_group(row->always);
+    model_group(row->at_times);
 }
 
 static void fill(struct model_table *table, double healthy_scale, const struct model_noise *noise,
-                 int bin)
+                 size_t rails, int bin)
 {
     double y = model_bin_y(bin), scale = fmax(MODEL_FAULTY_SCALE, healthy_scale);
     struct densities healthy = density(y, 0, healthy_scale, noise->dips, noise->dip_density[bin]);
@@ -168,12 +178,15 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
         double middle = model_depth(depth);
         double dip = noise->dip_density[model_bin(y - middle)];
         struct densities faulty = density(y, middle, scale, noise->dips, dip);
+        int alone = model_shallower(depth, (double)rails);
 
         for (int load = 0; load < MODEL_LOADS; load++)
             for (int is_seen = 0; is_seen < 2; is_seen++) {
                 double ratio = fmin(faulty.of[load][is_seen] / healthy.of[load][is_seen], certain);
+                float *row = table->rows[load][is_seen][bin].always;
 
-                table->ratio[load][is_seen][bin][depth] = (float)ratio;
+                row[depth] = (float)ratio;
+                table->alone[load][is_seen][bin].always[depth] = alone < 0 ? 1 : row[alone];
                 most[is_seen] = fmax(most[is_seen], ratio);
             }
     }
@@ -181,10 +194,8 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
         table->most[is_seen][bin] = fmaxf((float)log(most[is_seen]), 0);
         for (int load = 0; load < MODEL_LOADS; load++) {
             table->healthy[load][is_seen][bin] = (float)log(healthy.of[load][is_seen]);
-            model_blend(table->ratio[load][is_seen][bin], table->at_times[load][is_seen][bin]);
-            model_group(table->ratio[load][is_seen][bin], table->ratio_most[load][is_seen][bin]);
-            model_group(table->at_times[load][is_seen][bin],
-                        table->at_times_most[load][is_seen][bin]);
+            complete_row(&table->rows[load][is_seen][bin]);
+            complete_row(&table->alone[load][is_seen][bin]);
         }
     }
 }
@@ -197,10 +208,11 @@ int model_scale(double scale)
     return number < MODEL_SCALES ? number : MODEL_SCALES - 1;
 }
 
-void model_table(int scale, const struct model_noise *noise, struct model_table *table)
+void model_table(int scale, const struct model_noise *noise, size_t rails,
+                 struct model_table *table)
 {
     double healthy_scale = MODEL_HEALTHY_SCALE * pow(scale_step, scale);
 
     for (int bin = 0; bin < MODEL_BINS; bin++)
-        fill(table, healthy_scale, noise, bin);
+        fill(table, healthy_scale, noise, rails, bin);
 }

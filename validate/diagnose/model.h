@@ -25,8 +25,9 @@ enum { MODEL_BINS = 208 };
 enum { MODEL_RATES = 5 };
 extern const double model_rates[MODEL_RATES], model_rate_priors[MODEL_RATES];
 
-float model_depth(int depth);  /* y of a faulty way, from the shallowest */
-int model_steps(double times); /* of depth from a rate to that over `times` */
+float model_depth(int depth); /* y of a faulty way, from the shallowest */
+/* The depth of what leaves `times` as much as that depth; below 0: none, as all is well. */
+int model_shallower(int depth, double times);
 /* Whose a part is: one node's or pair's, many nodes', or theirs by several cables. */
 enum model_sharing { MODEL_ALONE, MODEL_SHARED, MODEL_CABLES, MODEL_SHARINGS };
 /* The share of the time that a fault is there, or of the streams that are on bad cables; and its
@@ -46,33 +47,35 @@ struct model_noise {
 void model_fit_noise(const unsigned *dips, double samples, double most, double hiccups,
                      struct model_noise *noise);
 
+/* A sample's density over that of a healthy way: of what is always there and of what comes and
+ * goes, at each depth; then the most of each group of depths. */
+enum { MODEL_ROW = MODEL_DEPTHS + MODEL_GROUPS };
+struct model_row {
+    float always[MODEL_ROW], at_times[MODEL_ROW];
+};
+
 /* Densities of samples whose healthy ones scatter by that scale. */
 struct model_table {
     /* of a healthy way, logarithm */
     float healthy[MODEL_LOADS][2][MODEL_BINS];
-    /* density over that of a healthy way, of what is always there and of what comes and goes */
-    float ratio[MODEL_LOADS][2][MODEL_BINS][MODEL_DEPTHS];
-    float at_times[MODEL_LOADS][2][MODEL_BINS][MODEL_DEPTHS];
-    /* the most of each group of depths */
-    float ratio_most[MODEL_LOADS][2][MODEL_BINS][MODEL_GROUPS];
-    float at_times_most[MODEL_LOADS][2][MODEL_BINS][MODEL_GROUPS];
-    /* logarithm of the most of these */
+    struct model_row rows[MODEL_LOADS][2][MODEL_BINS];
+    /* of one rail by itself, where the depth is that of all rails at once */
+    struct model_row alone[MODEL_LOADS][2][MODEL_BINS];
+    /* logarithm of the most of a row */
     float most[2][MODEL_BINS];
 };
 
 /* The least likelihood of a sample, over that of a healthy one: the model is not certain. */
 extern const double model_impossible;
 
-/* What comes and goes may change while a sample is measured, which then has anything between: each
- * depth up to the part's own is as likely. */
-void model_blend(const float ratios[MODEL_DEPTHS], float at_times[MODEL_DEPTHS]);
+/* Sets the most of each group to those of the depths. */
+void model_group(float ratios[MODEL_ROW]);
 
-void model_group(const float ratios[MODEL_DEPTHS], float most[MODEL_GROUPS]);
-
-/* The number of a scale that is not below, and a table for it. */
+/* The number of a scale that is not below, and a table for it, of so many rails. */
 enum { MODEL_SCALES = 12 };
 int model_scale(double scale);
-void model_table(int scale, const struct model_noise *noise, struct model_table *table);
+void model_table(int scale, const struct model_noise *noise, size_t rails,
+                 struct model_table *table);
 
 /* Finer where most samples are. */
 int model_bin(double y);

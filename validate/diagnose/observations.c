@@ -283,7 +283,8 @@ static double hiccup_of(const struct observations *observations, const struct ru
             products[depth] = 1.0 / MODEL_DEPTHS / patterns;
         for (unsigned i = run->begin; i < run->end; i++) {
             const struct observation *sample = &observations->items[i];
-            const float *row = sample->table->ratio[MODEL_QUIET][sample->is_seen][sample->bin];
+            const float *row =
+                sample->table->rows[MODEL_QUIET][sample->is_seen][sample->bin].always;
 
             for (int depth = 0; depth < MODEL_DEPTHS && is_in_common(sample, pattern, rails);
                  depth++)
@@ -413,7 +414,8 @@ void observations_weigh(struct observations *observations, const struct model_no
 
     for (int scale = 0; scale < MODEL_SCALES; scale++)
         if (observations->tables[scale])
-            model_table(scale, noise, observations->tables[scale]);
+            model_table(scale, noise, observations->network->rail_count,
+                        observations->tables[scale]);
     for (unsigned i = 0; i < observations->pair_count; i++) {
         struct pair *pair = &observations->pairs[i];
 

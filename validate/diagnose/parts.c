@@ -41,14 +41,6 @@ bool part_carries(const struct diagnose_network *network, const struct part *par
            (receives && (part->ways & DIAGNOSE_RECEIVES));
 }
 
-int part_steps(const struct diagnose_network *network, const struct part *part,
-               const struct observation *sample)
-{
-    bool is_one = part->type == DIAGNOSE_HOST && !sample->is_together;
-
-    return is_one ? -model_steps((double)network->rail_count) : 0;
-}
-
 bool part_is_low(const struct observations *observations, const struct part *part,
                  const struct pair *pair)
 {

@@ -62,18 +62,11 @@ static inline bool part_touches(const struct diagnose_network *network, const st
             part_carries(network, part, b, a, part->rail));
 }
 
-/* How many steps deeper than the part's depth a sample is: a host has its depth for all rails at
- * once, so that one stream feels less of it, or, below the first depth, nothing. */
-int part_steps(const struct diagnose_network *network, const struct part *part,
-               const struct observation *sample);
-/* The depth that is so many steps deeper; -1: none. */
-static inline int part_deeper(int depth, int steps)
+/* Whether the sample is of one rail by itself that passes a host, which has its depth for all rails
+ * at once: one rail feels less of it, or nothing. */
+static inline bool part_is_attenuated(const struct part *part, const struct observation *sample)
 {
-    int deepest = MODEL_DEPTHS - 2, dead = MODEL_DEPTHS - 1;
-
-    if (depth == dead || depth + steps < 0)
-        return depth == dead ? dead : -1;
-    return depth + steps < deepest ? depth + steps : deepest;
+    return part->type == DIAGNOSE_HOST && !sample->is_together;
 }
 
 /* The pairs some of whose samples may pass it. pairs: room for all. Returns how many. */
