@@ -18,16 +18,14 @@ static const double hopeful = 0.7;
 /* When less than that share of the dips is left unexplained, another search may see more. */
 enum { ROUNDS = 3 };
 static const double clearer = 0.6;
-/* Log odds down to which those of the fabric are known. */
-static const double fabric_known = 2e3;
 
 struct search {
     struct observations observations;
     struct explanation explanation;
     struct diagnosis *diagnosis;
-    unsigned *pairs;                 /* [pairs] of a part */
-    struct candidate *left;          /* parts that were not put in */
-    size_t left_count, left_fabrics; /* the first ones are the fabric */
+    unsigned *pairs;               /* [pairs] of a part */
+    struct candidate *left;        /* parts that were not put in */
+    size_t left_count, left_large; /* the first ones are those of many nodes */
 };
 
 static bool is_among(const struct part *parts, size_t count, const struct part *part)
@@ -79,7 +77,6 @@ static bool find_likeliest(struct explanation *explanation, struct candidate *pa
         } else {
             double known = least > 0 ? least : fmin(least, log(MODEL_ASKED));
 
-            known -= parts->part.type == DIAGNOSE_FABRIC ? fabric_known : 0;
             parts->value = explanation_weigh(explanation, &parts->part, known);
             parts->stamp = (long)explanation->count;
             heap_sift(parts, *count, 0);
@@ -146,13 +143,14 @@ static int pick_beginnings(struct explanation *explanation, struct candidate *pa
     return found;
 }
 
-/* The fabric gains what it did beside all parts, and what it may of these samples. */
-static void bound_fabric(const struct search *search, struct candidate *one)
+/* What many nodes share gains what it did beside all parts, and what it may of these samples. */
+static void bound_large(const struct search *search, struct candidate *one)
 {
     double prior = part_log_prior(search->observations.network, &one->part);
 
-    for (size_t i = 0; i < search->left_fabrics; i++)
-        if (part_is_same(&search->left[i].part, &one->part))
+    for (size_t i = 0; i < search->left_large && part_is_large(&one->part); i++)
+        if (part_is_same(&search->left[i].part, &one->part) &&
+            search->left[i].part.ways == one->part.ways)
             one->value = fmin(one->value, search->left[i].value + one->value - prior);
 }
 
@@ -184,7 +182,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     }
     for (long i = 0; i < found; i++)
         if (!part_is_same(&others[i].part, part) && !is_within(&others[i].part, part)) {
-            bound_fabric(search, &others[i]);
+            bound_large(search, &others[i]);
             others[kept++] = others[i];
         }
     /* each of the parts that come after one explains less */
@@ -365,15 +363,15 @@ static int put_likely(struct search *search)
     if (found < 0)
         return -1;
     search->left_count = (size_t)found;
-    search->left_fabrics = 0;
+    search->left_large = 0;
     complete(&search->explanation, search->left, &search->left_count, SIZE_MAX, -INFINITY);
     for (size_t i = 0; i < search->left_count; i++) {
         struct candidate one = search->left[i];
 
-        if (one.part.type != DIAGNOSE_FABRIC)
+        if (!part_is_large(&one.part))
             continue;
-        search->left[i] = search->left[search->left_fabrics];
-        search->left[search->left_fabrics++] = one;
+        search->left[i] = search->left[search->left_large];
+        search->left[search->left_large++] = one;
     }
     return 0;
 }

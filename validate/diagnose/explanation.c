@@ -10,6 +10,9 @@ static const double log_large = 346;    /* or a little more */
 static const double exp_nothing = -746; /* or less: exp() of it is 0 */
 /* Pairs between two looks at whether the others matter, and one of so many that were weighed. */
 enum { PAIRS_AT_ONCE = 4, PAIRS_MORE_OF = 8 };
+/* What is unlikely and shared by many nodes is known so much further down: a bound beside fewer
+ * parts. */
+static const double large_known = 2e3;
 
 struct parts explanation_parts(const struct explanation *explanation, unsigned pair)
 {
@@ -201,10 +204,10 @@ double explanation_weigh(struct explanation *explanation, struct part *part, dou
 {
     unsigned count = part_pairs(explanation->observations, part, explanation->scratch);
     unsigned telling = put_telling_first(explanation, count);
-    double most = INFINITY;
+    double most = INFINITY, known = part_is_large(part) && least <= 0 ? least - large_known : least;
 
     if (least > -INFINITY)
-        most = weigh(explanation, part, count, telling, MODEL_GROUPS, least);
+        most = weigh(explanation, part, count, telling, MODEL_GROUPS, known);
     return most <= least ? most : weigh(explanation, part, count, telling, MODEL_DEPTHS, least);
 }
 

@@ -426,15 +426,17 @@ void observations_weigh(struct observations *observations, const struct model_no
     for (unsigned i = 0; i < observations->run_count; i++) {
         struct run *run = &observations->runs[i];
         double busy = 0;
+        int low = 0;
 
         for (unsigned k = run->begin; k < run->end; k++) {
             const struct observation *sample = &observations->items[k];
 
+            low += sample->is_low;
             busy += sample->table->healthy[MODEL_BUSY][sample->is_seen][sample->bin] -
                     sample->table->healthy[MODEL_QUIET][sample->is_seen][sample->bin];
         }
         run->busy = exp(busy);
-        run->hiccup = odds * hiccup_of(observations, run);
+        run->hiccup = low < 2 ? 0 : odds * hiccup_of(observations, run);
     }
 }
 
