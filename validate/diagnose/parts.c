@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/base/grow.h"
+
 const char *const part_verbs[] = {"", "sends", "receives", "sends and receives"};
 
 bool part_carries(const struct diagnose_network *network, const struct part *part, int from, int to,
@@ -120,16 +122,16 @@ double part_log_prior(const struct diagnose_network *network, const struct part 
                                                                           : MODEL_PRIOR_LARGE);
 }
 
-/* Candidates are found by a hash of what they are: a number that is another one of each part and
- * its ways, and never 0. */
-struct slot {
-    unsigned long long number; /* 0: empty */
+/* What a low sample gains at most for a part that it passes; a number is another one of each part
+ * and its ways. */
+struct gain {
+    unsigned long long number;
     double value;
 };
 
-struct slots {
-    struct slot *items;
-    size_t size, count;
+struct gains {
+    struct gain *items;
+    size_t count;
 };
 
 static unsigned long long number_of(const struct part *part)
@@ -150,49 +152,24 @@ static struct part part_of(unsigned long long number)
                          .rail = (int)(number & 0xff) - 1};
 }
 
-/* The slot of a part, or the empty one that is its. */
-static struct slot *find_slot(const struct slots *slots, unsigned long long number)
+static int by_number(const void *left, const void *right)
 {
-    unsigned long long hash = number * 0x9e3779b97f4a7c15;
-    size_t at = (size_t)(hash ^ hash >> 29) % slots->size;
+    const struct gain *a = left, *b = right;
 
-    while (slots->items[at].number && slots->items[at].number != number)
-        at = at + 1 < slots->size ? at + 1 : 0;
-    return &slots->items[at];
+    return (a->number > b->number) - (a->number < b->number);
 }
 
-static int slots_grow(struct slots *slots)
+static int add_gain(struct gains *gains, double value, struct part part)
 {
-    struct slots grown = {.size = 2 * slots->size + 1024, .count = slots->count};
-
-    grown.items = calloc(grown.size, sizeof *grown.items);
-    if (!grown.items)
+    if (!GROW(gains->items, gains->count))
         return -1;
-    for (size_t i = 0; i < slots->size; i++)
-        if (slots->items[i].number)
-            *find_slot(&grown, slots->items[i].number) = slots->items[i];
-    free(slots->items);
-    *slots = grown;
-    return 0;
-}
-
-/* A low sample gains that at most for the part, which it passes. */
-static int count_low(struct slots *slots, double gain, struct part part)
-{
-    struct slot *slot;
-
-    if (2 * slots->count >= slots->size && slots_grow(slots) != 0)
-        return -1;
-    slot = find_slot(slots, number_of(&part));
-    slots->count += slot->number == 0;
-    slot->number = number_of(&part);
-    slot->value += gain;
+    gains->items[gains->count++] = (struct gain){number_of(&part), value};
     return 0;
 }
 
 /* The parts that a low sample passes. With one rail all rails are the one; of two leaves the one's
  * uplinks are the other's. */
-static int take_low(const struct diagnose_network *network, struct slots *slots,
+static int take_low(const struct diagnose_network *network, struct gains *gains,
                     const struct pair *pair, const struct observation *sample)
 {
     int from = sample->is_up ? pair->low : pair->high, to = sample->is_up ? pair->high : pair->low;
@@ -206,26 +183,25 @@ static int take_low(const struct diagnose_network *network, struct slots *slots,
             int ways = end & 2 ? DIAGNOSE_BOTH : end & 1 ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
             enum part_type type = is_all ? DIAGNOSE_NODE : DIAGNOSE_RAIL;
 
-            status |= count_low(slots, gain, (struct part){type, node, -1, rail, ways});
+            status |= add_gain(gains, gain, (struct part){type, node, -1, rail, ways});
             if (is_all && ways == DIAGNOSE_BOTH)
-                status |= count_low(slots, gain, (struct part){DIAGNOSE_HOST, node, -1, -1, ways});
+                status |= add_gain(gains, gain, (struct part){DIAGNOSE_HOST, node, -1, -1, ways});
             if (node == pair->low && (ways == DIAGNOSE_BOTH || !is_all))
                 status |=
-                    count_low(slots, gain, (struct part){DIAGNOSE_PATH, node, other, rail, ways});
+                    add_gain(gains, gain, (struct part){DIAGNOSE_PATH, node, other, rail, ways});
             if (end == 3)
-                status |=
-                    count_low(slots, gain, (struct part){DIAGNOSE_FABRIC, -1, -1, rail, ways});
+                status |= add_gain(gains, gain, (struct part){DIAGNOSE_FABRIC, -1, -1, rail, ways});
             if (network->leaf_count < 2)
                 continue;
             leaf = network->leaves[node];
             peer = network->leaves[other];
-            status |= count_low(slots, gain, (struct part){DIAGNOSE_LEAF, leaf, -1, rail, ways});
+            status |= add_gain(gains, gain, (struct part){DIAGNOSE_LEAF, leaf, -1, rail, ways});
             if (leaf == peer || (network->leaf_count == 2 && leaf == 1))
                 continue;
-            status |= count_low(slots, gain, (struct part){DIAGNOSE_UPLINK, leaf, -1, rail, ways});
+            status |= add_gain(gains, gain, (struct part){DIAGNOSE_UPLINK, leaf, -1, rail, ways});
             if (network->leaf_count > 2 && leaf < peer)
                 status |=
-                    count_low(slots, gain, (struct part){DIAGNOSE_UPLINK, leaf, peer, rail, ways});
+                    add_gain(gains, gain, (struct part){DIAGNOSE_UPLINK, leaf, peer, rail, ways});
         }
     return status;
 }
@@ -233,32 +209,34 @@ static int take_low(const struct diagnose_network *network, struct slots *slots,
 long part_candidates(const struct observations *observations, const unsigned *among, size_t count,
                      struct candidate **candidates)
 {
-    struct slots slots = {0};
-    struct candidate *found;
+    const struct diagnose_network *network = observations->network;
+    struct gains gains = {0};
+    int status = 0;
     long kept = 0;
 
     *candidates = NULL;
     for (size_t i = 0; i < (among ? count : observations->pair_count); i++) {
         const struct pair *pair = &observations->pairs[among ? among[i] : (unsigned)i];
 
-        for (unsigned k = pair->begin; k < pair->end; k++)
-            if (observations->items[k].is_low &&
-                take_low(observations->network, &slots, pair, &observations->items[k]) != 0) {
-                free(slots.items);
-                return -1;
-            }
+        for (unsigned k = pair->begin; k < pair->end && status == 0; k++)
+            if (observations->items[k].is_low)
+                status = take_low(network, &gains, pair, &observations->items[k]);
     }
-    found = malloc((slots.count + 1) * sizeof *found);
-    for (size_t i = 0; i < slots.size && found; i++) {
-        struct candidate one = {.part = part_of(slots.items[i].number), .stamp = -1};
+    if (gains.count > 0)
+        qsort(gains.items, gains.count, sizeof *gains.items, by_number);
+    for (size_t i = 0; i < gains.count && status == 0;) {
+        unsigned long long number = gains.items[i].number;
+        struct candidate one = {.part = part_of(number), .stamp = -1};
 
-        if (slots.items[i].number == 0)
+        one.value = part_log_prior(network, &one.part);
+        for (; i < gains.count && gains.items[i].number == number; i++)
+            one.value += gains.items[i].value;
+        if (one.value <= log(MODEL_ASKED))
             continue;
-        one.value = slots.items[i].value + part_log_prior(observations->network, &one.part);
-        if (one.value > log(MODEL_ASKED))
-            found[kept++] = one;
+        status = GROW(*candidates, kept) ? 0 : -1;
+        if (status == 0)
+            (*candidates)[kept++] = one;
     }
-    free(slots.items);
-    *candidates = found;
-    return found ? kept : -1;
+    free(gains.items);
+    return status == 0 ? kept : -1;
 }
