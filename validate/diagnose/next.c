@@ -64,21 +64,6 @@ static double divergence(const struct diagnose_network *network, const struct su
     return sum;
 }
 
-static void mark(const struct diagnose_network *network, const struct part *part, char *suspects)
-{
-    int members = part_is_large(part) ? 0 : MEMBERS;
-
-    if (!part_is_large(part))
-        suspects[part->place] = 1;
-    if (part->type == DIAGNOSE_PATH)
-        suspects[part->peer] = 1;
-    for (size_t i = 0; i < network->node_count && members < MEMBERS; i++)
-        if (part->type == DIAGNOSE_FABRIC || network->leaves[i] == part->place) {
-            suspects[i] = 1;
-            members++;
-        }
-}
-
 static double log_odds(const struct suspicion *item)
 {
     return log(item->probability) - log1p(-item->probability);
@@ -101,7 +86,7 @@ static bool is_lost(const struct diagnose_network *network, const struct node_pa
  * of their leaf and with some of other leaves, rather than with those of other items (dirty).
  * Returns whether there is one. */
 static bool find_best(const struct diagnose_network *network, const struct suspicion *item,
-                      const char *suspects, const char *dirty, const struct node_pair *pairs,
+                      const bool *suspects, const bool *dirty, const struct node_pair *pairs,
                       size_t count, struct node_pair *best)
 {
     size_t nodes = network->node_count;
@@ -132,17 +117,17 @@ static bool find_best(const struct diagnose_network *network, const struct suspi
 
 /* Adds the best pairs for the item. Returns the new count. */
 static size_t choose(const struct diagnose_network *network, const struct suspicion *item,
-                     const char *dirty, struct node_pair *pairs, size_t count, size_t most)
+                     const bool *dirty, struct node_pair *pairs, size_t count, size_t most)
 {
-    char *suspects = calloc(network->node_count + 1, 1);
+    bool *suspects = calloc(network->node_count + 1, sizeof *suspects);
     size_t end = count + DIAGNOSE_PAIRS_OF_ITEM < most ? count + DIAGNOSE_PAIRS_OF_ITEM : most;
 
     if (!suspects)
         return count;
-    mark(network, &item->part, suspects);
+    part_mark(network, &item->part, MEMBERS, suspects);
     for (int i = 0; i < item->rival_count; i++)
         for (int k = 0; k < item->rivals[i].count; k++)
-            mark(network, &item->rivals[i].parts[k], suspects);
+            part_mark(network, &item->rivals[i].parts[k], MEMBERS, suspects);
     while (count < end && find_best(network, item, suspects, dirty, pairs, count, &pairs[count]))
         count++;
     free(suspects);
@@ -192,13 +177,13 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
                      const struct diagnosis *before, struct node_pair *pairs, size_t most,
                      size_t screen_most)
 {
-    char *dirty = calloc(network->node_count + 1, 1);
+    bool *dirty = calloc(network->node_count + 1, sizeof *dirty);
     size_t count = 0, items = 0, often = 1 + network->node_count / ITEMS_OF_NODES;
     size_t items_most = before ? often * ITEMS_MOST : diagnosis->count;
 
     for (size_t i = 0; i < diagnosis->count && dirty; i++)
         if (i < often * ITEMS_FIRST || diagnosis->items[i].probability > MODEL_CLEARED)
-            mark(network, &diagnosis->items[i].part, dirty);
+            part_mark(network, &diagnosis->items[i].part, MEMBERS, dirty);
     for (size_t i = 0; i < diagnosis->count && dirty && items < items_most && count < most; i++) {
         const struct suspicion *item = &diagnosis->items[i];
 

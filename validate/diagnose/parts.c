@@ -43,6 +43,20 @@ bool part_carries(const struct diagnose_network *network, const struct part *par
            (receives && (part->ways & DIAGNOSE_RECEIVES));
 }
 
+void part_mark(const struct diagnose_network *network, const struct part *part, size_t most,
+               bool *flags)
+{
+    if (!part_is_large(part))
+        flags[part->place] = true;
+    if (part->type == DIAGNOSE_PATH)
+        flags[part->peer] = true;
+    for (size_t i = 0; i < network->node_count && most > 0 && part_is_large(part); i++)
+        if (part->type == DIAGNOSE_FABRIC || network->leaves[i] == part->place) {
+            flags[i] = true;
+            most--;
+        }
+}
+
 bool part_is_low(const struct observations *observations, const struct part *part,
                  const struct pair *pair)
 {

@@ -69,6 +69,11 @@ static inline bool part_is_attenuated(const struct part *part, const struct obse
     return part->type == DIAGNOSE_HOST && !sample->is_together;
 }
 
+/* Sets the flags, one a node, of those whose samples may pass it, at most so many of those that
+ * share it. */
+void part_mark(const struct diagnose_network *network, const struct part *part, size_t most,
+               bool *flags);
+
 /* The pairs some of whose samples may pass it. pairs: room for all. Returns how many. */
 unsigned part_pairs(const struct observations *observations, const struct part *part,
                     unsigned *pairs);

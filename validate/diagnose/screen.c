@@ -3,6 +3,7 @@
 #include "validate/diagnose/diagnose.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* Samples are held against their like: of a rail, alone or with the others, that as many share an
@@ -234,13 +235,6 @@ static void explain(struct state *state, const struct part *part)
         state->is_told[i] = state->is_told[i] && !passes(state, part, i);
 }
 
-/* Whether what the node has part in passes the part, or may. */
-static bool is_member(const struct diagnose_network *network, const struct part *part, int node)
-{
-    return part->type == DIAGNOSE_FABRIC ||
-           (part_is_large(part) ? network->leaves[node] : node) == part->place;
-}
-
 /* Told are samples that shared an uplink while their ends were let run, and pass nothing that is at
  * fault for sure. flags: one for each node, none set; few have part in such a fault. */
 static void find_told(struct state *state, const struct diagnosis *diagnosis, bool *flags)
@@ -248,9 +242,8 @@ static void find_told(struct state *state, const struct diagnosis *diagnosis, bo
     const struct suspicion *items = diagnosis->items;
 
     for (size_t i = 0; i < diagnosis->count; i++)
-        for (int node = 0; node < (int)state->network->node_count; node++)
-            flags[node] |= items[i].probability >= MODEL_SURE &&
-                           is_member(state->network, &items[i].part, node);
+        if (items[i].probability >= MODEL_SURE)
+            part_mark(state->network, &items[i].part, SIZE_MAX, flags);
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
         bool is_flagged = flags[sample->from] || flags[sample->to];
