@@ -7,6 +7,8 @@
 /* Once for depths and once for groups of them: loops of a known length are vectorized. */
 #define INLINE static inline __attribute__((always_inline))
 
+/* What busy machines may make of a run at most, of a healthy one, where that is bounded at once. */
+static const double seldom = 1e-3;
 /* No pair says more than that for a part, or against it. */
 static const double certain = 1e150;
 
@@ -216,6 +218,7 @@ struct looked_at {
     const struct part *part;
     unsigned long long mask; /* 0: there is none */
     int depths, duties;
+    double most; /* that a cell has on busy machines, of which no more is looked at; 0: it is */
 };
 
 static int cells_of(const struct looked_at *other)
@@ -289,11 +292,13 @@ INLINE void run_weigh(const struct observations *observations, const struct run 
     lasting_duty = lasting ? lasting->duty : 1;
 
     for (int load = 0; load < MODEL_LOADS; load++) {
-        double *own = sum->cells[load];
+        double *own = sum->cells[load], most = load == MODEL_BUSY ? other->most : 0;
 
-        sum->without[load] = 0;
+        sum->without[load] = most > 0;
         for (int cell = 0; cell < cells_of(other); cell++)
-            own[cell] = 0;
+            own[cell] = most;
+        if (most > 0)
+            return;
         add_variant(observations, run, others, other, load, lasting ? 1 - kept : 1, sum);
         for (int is_on = 0; is_on < 2 && lasting; is_on++) {
             lasting->duty = (float)is_on;
@@ -398,10 +403,13 @@ INLINE void gains_by(const struct observations *observations, const struct pair 
         const struct run *run = &observations->runs[pair->first_run + i];
         struct passing passing = passing_of(observations, pair, run, parts);
         struct looked_at other = {part, run_mask(observations, part, pair, run), depths,
-                                  is_uplink ? 1 : MODEL_DUTIES};
+                                  is_uplink ? 1 : MODEL_DUTIES, 0};
+        double most = busy * run->busy * pair->gain;
 
         if (!other.mask)
             continue;
+        if (depths == MODEL_GROUPS && parts->count == 0 && !is_uplink && most < seldom)
+            other.most = pair->gain;
         multiply(observations, run, &passing, &other, busy, gains);
         other.mask = is_uplink ? mask_of(observations, run, &streams, other.mask) : 0;
         if (other.mask)

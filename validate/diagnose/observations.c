@@ -422,6 +422,7 @@ void observations_weigh(struct observations *observations, const struct model_no
         pair->most = 0;
         for (unsigned k = pair->begin; k < pair->end; k++)
             pair->most += observation_most(&observations->items[k]);
+        pair->gain = exp(pair->most);
     }
     for (unsigned i = 0; i < observations->run_count; i++) {
         struct run *run = &observations->runs[i];

@@ -94,7 +94,7 @@ struct pair {
     int low, high;                 /* nodes, low < high */
     unsigned begin, end;           /* observations */
     unsigned first_run, run_count; /* one after the other */
-    float most;                    /* log that its samples may gain for a part */
+    double most, gain;             /* that its samples may gain for a part: log, and itself */
     bool is_low;                   /* a sample of it */
     struct pair *next[2];          /* of its low, its high node; NULL: none */
 };
