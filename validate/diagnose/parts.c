@@ -209,7 +209,8 @@ static int take_low(const struct diagnose_network *network, struct gains *gains,
                 continue;
             leaf = network->leaves[node];
             peer = network->leaves[other];
-            status |= add_gain(gains, gain, (struct part){DIAGNOSE_LEAF, leaf, -1, rail, ways});
+            if (end == 2 || (end == 3 && leaf != peer))
+                status |= add_gain(gains, gain, (struct part){DIAGNOSE_LEAF, leaf, -1, rail, ways});
             if (leaf == peer || (network->leaf_count == 2 && leaf == 1))
                 continue;
             status |= add_gain(gains, gain, (struct part){DIAGNOSE_UPLINK, leaf, -1, rail, ways});
