@@ -26,6 +26,7 @@ struct search {
     unsigned *pairs;               /* [pairs] of a part */
     struct candidate *left;        /* parts that were not put in */
     size_t left_count, left_large; /* the first ones are those of many nodes */
+    bool *open;                    /* [nodes + leaves] whether their parts are looked for */
 };
 
 static bool is_among(const struct part *parts, size_t count, const struct part *part)
@@ -353,6 +354,44 @@ static int by_probability(const void *left, const void *right)
     return (a->probability < b->probability) - (a->probability > b->probability);
 }
 
+/* Looks for parts of nodes of which there is more than in the diagnosis before, and of their
+ * leaves. */
+static int find_open(struct search *search, const struct diagnosis *before)
+{
+    const struct observations *observations = &search->observations;
+    const struct diagnose_network *network = observations->network;
+    size_t nodes = network->node_count;
+    unsigned *measured = calloc(nodes + 1, sizeof *measured);
+
+    search->diagnosis->measured = measured;
+    search->diagnosis->suspected = calloc(nodes + 1, sizeof(bool));
+    search->open = calloc(nodes + network->leaf_count + 1, sizeof *search->open);
+    if (!measured || !search->open || !search->diagnosis->suspected)
+        return -1;
+    for (const struct pair *pair = observations->pairs;
+         pair < observations->pairs + observations->pair_count; pair++) {
+        measured[pair->low] += pair->end - pair->begin;
+        measured[pair->high] += pair->end - pair->begin;
+    }
+    for (size_t i = 0; i < nodes; i++) {
+        search->open[i] = !before || !before->measured || before->suspected[i] ||
+                          before->measured[i] != measured[i];
+        if (search->open[i] && network->leaf_count > 0)
+            search->open[nodes + (size_t)network->leaves[i]] = true;
+    }
+    return 0;
+}
+
+static bool is_open(const struct search *search, const struct part *part)
+{
+    const bool *open = search->open;
+
+    if (part_is_large(part))
+        open += search->observations.network->node_count;
+    return part->type == DIAGNOSE_FABRIC || open[part->place] ||
+           (part->peer >= 0 && open[part->peer]);
+}
+
 /* The candidates of all samples, the likely ones put in. */
 static int put_likely(struct search *search)
 {
@@ -362,8 +401,10 @@ static int put_likely(struct search *search)
     found = part_candidates(&search->observations, NULL, 0, &search->left);
     if (found < 0)
         return -1;
-    search->left_count = (size_t)found;
-    search->left_large = 0;
+    search->left_count = search->left_large = 0;
+    for (long i = 0; i < found; i++)
+        if (is_open(search, &search->left[i].part))
+            search->left[search->left_count++] = search->left[i];
     complete(&search->explanation, search->left, &search->left_count, SIZE_MAX, -INFINITY);
     for (size_t i = 0; i < search->left_count; i++) {
         struct candidate one = search->left[i];
@@ -384,7 +425,7 @@ static int revise_all(struct search *search)
 
     for (int i = 0; i < REVISIONS && is_changed; i++) {
         is_changed = false;
-        diagnosis_clear(search->diagnosis);
+        search->diagnosis->count = 0;
         for (size_t k = explanation->count; k-- > 0;) {
             struct rivals rivals;
             struct part part;
@@ -485,6 +526,8 @@ static int finish(struct search *search)
         struct suspicion *item = &diagnosis->items[i];
         double most = item->part.duty > 0 ? network->fault_share_at_times : network->fault_share;
 
+        if (item->probability > MODEL_ASKED)
+            part_mark(network, &item->part, SIZE_MAX, diagnosis->suspected);
         if ((!count_samples(search, sure, sure_count, item) && !suspicion_is_sure(item)) ||
             exp(model_depth(item->part.depth)) >= most)
             item->probability = 0;
@@ -554,10 +597,11 @@ static void search_clear(struct search *search)
     observations_clear(&search->observations);
     free(search->pairs);
     free(search->left);
+    free(search->open);
 }
 
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
-             size_t count, struct diagnosis *diagnosis)
+             size_t count, const struct diagnosis *before, struct diagnosis *diagnosis)
 {
     struct search search = {.diagnosis = diagnosis};
     struct model_noise noise;
@@ -566,7 +610,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
 
     *diagnosis = (struct diagnosis){0};
     search.pairs = malloc((search.observations.pair_count + 1) * sizeof *search.pairs);
-    status = status == 0 && search.pairs ? 0 : -1;
+    status = status == 0 && search.pairs ? find_open(&search, before) : -1;
     model_fit_noise(none, 0, 1, 0, &noise);
     if (status == 0)
         status = begin(&search, &noise);
@@ -592,5 +636,7 @@ void diagnosis_clear(struct diagnosis *diagnosis)
 {
     free(diagnosis->items);
     free(diagnosis->screened);
+    free(diagnosis->measured);
+    free(diagnosis->suspected);
     *diagnosis = (struct diagnosis){0};
 }

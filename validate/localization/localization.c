@@ -38,8 +38,10 @@ static int prepare(struct links *links, struct evidence *look)
     return look->misplaced_count < 0 ? -1 : 0;
 }
 
-/* Diagnoses all records. The samples of the links are those that are believed. */
-static int look_take(struct localization *localization, struct evidence *look)
+/* Diagnoses all records. The samples of the links are those that are believed. before: the look
+ * before, all 0: there is none. */
+static int look_take(struct localization *localization, const struct evidence *before,
+                     struct evidence *look)
 {
     const struct conf *conf = localization->source.conf;
     struct links *links = &localization->links;
@@ -64,7 +66,8 @@ static int look_take(struct localization *localization, struct evidence *look)
     };
     if (prepare(links, look) != 0)
         return -1;
-    return diagnose(&look->network, links->samples, links->sample_count, &look->diagnosis);
+    return diagnose(&look->network, links->samples, links->sample_count, &before->diagnosis,
+                    &look->diagnosis);
 }
 
 /* Whether all rails of a pair at once would say more. */
@@ -121,7 +124,7 @@ int localization_run(struct localization *localization)
     int status;
 
     localization->retests = SIZE_MAX;
-    status = look_take(localization, &look);
+    status = look_take(localization, &before, &look);
     for (int i = 0; status == 0 && i < localization->tries; i++) {
         status = diagnose_screen(&look.network, localization->links.samples,
                                  localization->links.sample_count, &look.diagnosis);
@@ -129,7 +132,7 @@ int localization_run(struct localization *localization)
             break;
         look_clear(&before);
         before = look;
-        status = look_take(localization, &look);
+        status = look_take(localization, &before, &look);
     }
     look.is_retested = localization->retests != SIZE_MAX;
     if (status == 0)
