@@ -42,7 +42,7 @@ struct state {
     struct class *class;
     struct sum *sums; /* [part_count] by number: see part_of() */
     size_t part_count;
-    double middle;         /* of the nodes' means: samples are held against those below */
+    double middle;         /* of nodes' means: samples are held against those that are not above */
     struct ranked *ranked; /* room for the nodes, and for the pairs */
     size_t ranked_count;
 };
@@ -165,7 +165,7 @@ static void add_scores(struct state *state)
     }
 }
 
-/* Held against nodes of the better half, if there are such samples, and summed. */
+/* Held against all but the worst nodes, if there are such samples, and summed. */
 static int fit_classes(struct state *state)
 {
     unsigned(*counts)[MODEL_BINS] = calloc(state->classes, sizeof *counts);
@@ -192,6 +192,7 @@ static int by_score(const void *left, const void *right)
     return (a->score < b->score) - (a->score > b->score);
 }
 
+/* As many nodes as are picked at most may be at fault, of few nodes half of them. */
 static void find_middle(struct state *state)
 {
     size_t nodes = state->network->node_count;
@@ -199,7 +200,7 @@ static void find_middle(struct state *state)
     for (size_t node = 0; node < nodes; node++)
         state->ranked[node].score = mean_of(&state->sums[node * (1 + state->rails)]);
     qsort(state->ranked, nodes, sizeof *state->ranked, by_score);
-    state->middle = state->ranked[(nodes - 1) / 2].score;
+    state->middle = state->ranked[nodes > 2 * PICKS ? PICKS : (nodes - 1) / 2].score;
 }
 
 /* The part with the lowest samples that was not picked: scores are exponential with mean 1, or,
