@@ -86,16 +86,6 @@ static bool find_likeliest(struct explanation *explanation, struct candidate *pa
     return false;
 }
 
-/* Whether the part is a rail of the other one, or its uplinks to one leaf. */
-static bool is_within(const struct part *part, const struct part *other)
-{
-    bool is_place = part->place == other->place || (other->peer < 0 && part->peer == other->place);
-
-    return part->type == other->type && is_place && !part_is_same(part, other) &&
-           (other->peer < 0 || other->peer == part->peer) &&
-           (other->rail < 0 || other->rail == part->rail);
-}
-
 /* Puts in parts of the list, the best first, while they make the explanation likelier, at most so
  * many, and only as long as it may gain that. */
 static void complete(struct explanation *explanation, struct candidate *parts, size_t *count,
@@ -182,7 +172,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
         return -1;
     }
     for (long i = 0; i < found; i++)
-        if (!part_is_same(&others[i].part, part) && !is_within(&others[i].part, part)) {
+        if (!part_is_same(&others[i].part, part)) {
             bound_large(search, &others[i]);
             others[kept++] = others[i];
         }
