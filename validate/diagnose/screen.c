@@ -9,9 +9,9 @@
 /* Samples are held against their like: of a rail, alone or with the others, that as many share an
  * uplink with. */
 enum { LOADS = 8 };
-/* Parts that are looked for; pairs that are measured alone of each, the lowest ones and for
- * comparison the best ones; how many are enough of a node and of a leaf; paths. */
-enum { PICKS = 8, LOWEST = 4, BEST = 2, ENOUGH = 3, ENOUGH_LARGE = 12, PATHS = 32 };
+/* Parts that are looked for; the lowest pairs of each, which are measured alone; how many are
+ * enough of a node and of a leaf; paths. */
+enum { PICKS = 8, LOWEST = 4, ENOUGH = 3, ENOUGH_LARGE = 12, PATHS = 32 };
 
 /* What is above the last bin is all alike. */
 struct class
@@ -339,15 +339,15 @@ static size_t rank(struct state *state, const struct part *part)
     return alone;
 }
 
-/* Adds up to so many pairs of those that are ranked, from the first or from the last, of different
- * nodes than those since first, but for the part's own. */
-static void add_pairs(const struct state *state, const struct part *part, int most, bool is_back,
-                      size_t first, struct diagnosis *diagnosis)
+/* Adds the first of the pairs that are ranked, of different nodes but for the part's own. */
+static void add_pairs(const struct state *state, const struct part *part,
+                      struct diagnosis *diagnosis)
 {
     int own = part_is_of_node(part) ? part->place : -1;
+    size_t first = diagnosis->screened_count;
 
-    for (size_t i = 0; i < state->ranked_count && most > 0; i++) {
-        struct node_pair pair = state->ranked[is_back ? state->ranked_count - 1 - i : i].pair;
+    for (size_t i = 0; i < state->ranked_count && diagnosis->screened_count < first + LOWEST; i++) {
+        struct node_pair pair = state->ranked[i].pair;
         bool is_new = true;
 
         for (size_t k = first; k < diagnosis->screened_count && is_new; k++) {
@@ -356,21 +356,18 @@ static void add_pairs(const struct state *state, const struct part *part, int mo
             is_new = (pair.low == own || (pair.low != other->low && pair.low != other->high)) &&
                      (pair.high == own || (pair.high != other->low && pair.high != other->high));
         }
-        if (is_new) {
+        if (is_new)
             diagnosis->screened[diagnosis->screened_count++] = pair;
-            most--;
-        }
     }
 }
 
 /* Picks the part with the lowest samples and asks for pairs of it. Returns whether there is one. */
 static bool pick(struct state *state, struct diagnosis *diagnosis)
 {
-    size_t first = diagnosis->screened_count, alone;
-    struct sum *lowest;
+    struct sum *lowest = find_lowest(state);
     struct part part;
+    size_t alone;
 
-    lowest = find_lowest(state);
     if (!lowest)
         return false;
     lowest->is_picked = true;
@@ -381,9 +378,7 @@ static bool pick(struct state *state, struct diagnosis *diagnosis)
         return true;
     explain(state, &part);
     add_scores(state);
-    add_pairs(state, &part, LOWEST, false, first, diagnosis);
-    if (part_is_large(&part))
-        add_pairs(state, &part, BEST, true, first, diagnosis);
+    add_pairs(state, &part, diagnosis);
     return true;
 }
 
@@ -424,7 +419,7 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
 
     state.class = calloc(state.classes + 1, sizeof *state.class);
     state.sums = calloc(state.part_count + 1, sizeof *state.sums);
-    diagnosis->screened = malloc((PICKS * (LOWEST + BEST) + PATHS) * sizeof *diagnosis->screened);
+    diagnosis->screened = malloc((PICKS * LOWEST + PATHS) * sizeof *diagnosis->screened);
     if (state.is_told && state.bins && state.ranked && state.class && state.sums && flags &&
         diagnosis->screened) {
         find_told(&state, diagnosis, flags);
