@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Samples are held against their like: of a rail, alone or with the others, that as many share an
  * uplink with. */
@@ -149,19 +150,16 @@ static double score_of(const struct state *state, size_t i)
     return class->score[bin_of(state, class, i)];
 }
 
-static void add_scores(struct state *state)
+/* Adds a sample to the parts that it passes, or (-1) takes it away. */
+static void add_score(struct state *state, size_t i, int more)
 {
-    for (size_t i = 0; i < state->part_count; i++)
-        state->sums[i] = (struct sum){.is_picked = state->sums[i].is_picked};
-    for (size_t i = 0; i < state->count; i++) {
-        size_t numbers[NUMBERS_MOST];
-        int count = state->is_told[i] ? numbers_of(state, &state->samples[i], numbers) : 0;
-        double score = count > 0 ? score_of(state, i) : 0;
+    size_t numbers[NUMBERS_MOST];
+    int count = numbers_of(state, &state->samples[i], numbers);
+    double score = more * score_of(state, i);
 
-        for (int k = 0; k < count; k++) {
-            state->sums[numbers[k]].score += score;
-            state->sums[numbers[k]].count++;
-        }
+    for (int k = 0; k < count; k++) {
+        state->sums[numbers[k]].score += score;
+        state->sums[numbers[k]].count += (unsigned)more;
     }
 }
 
@@ -181,7 +179,10 @@ static int fit_classes(struct state *state)
     for (size_t i = 0; i < state->classes; i++)
         fit_class(counts[i], &state->class[i]);
     free(counts);
-    add_scores(state);
+    memset(state->sums, 0, state->part_count * sizeof *state->sums);
+    for (size_t i = 0; i < state->count; i++)
+        if (state->is_told[i])
+            add_score(state, i, 1);
     return 0;
 }
 
@@ -233,7 +234,10 @@ static bool passes(const struct state *state, const struct part *part, size_t i)
 static void explain(struct state *state, const struct part *part)
 {
     for (size_t i = 0; i < state->count; i++)
-        state->is_told[i] = state->is_told[i] && !passes(state, part, i);
+        if (state->is_told[i] && passes(state, part, i)) {
+            add_score(state, i, -1);
+            state->is_told[i] = false;
+        }
 }
 
 /* Told are samples that shared an uplink while their ends were let run, and pass nothing that is at
@@ -241,10 +245,10 @@ static void explain(struct state *state, const struct part *part)
 static void find_told(struct state *state, const struct diagnosis *diagnosis, bool *flags)
 {
     const struct suspicion *items = diagnosis->items;
+    size_t sure = 0; /* the first ones */
 
-    for (size_t i = 0; i < diagnosis->count; i++)
-        if (items[i].probability >= MODEL_SURE)
-            part_mark(state->network, &items[i].part, SIZE_MAX, flags);
+    for (; sure < diagnosis->count && items[sure].probability >= MODEL_SURE; sure++)
+        part_mark(state->network, &items[sure].part, SIZE_MAX, flags);
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
         bool is_flagged = flags[sample->from] || flags[sample->to];
@@ -252,9 +256,8 @@ static void find_told(struct state *state, const struct diagnosis *diagnosis, bo
 
         state->bins[i] = is_shared ? (unsigned char)model_bin(sample_y(sample)) : 0;
         state->is_told[i] = is_shared && sample->stalled <= MODEL_SEEN;
-        for (size_t k = 0; k < diagnosis->count && is_flagged && state->is_told[i]; k++)
-            state->is_told[i] =
-                items[k].probability < MODEL_SURE || !passes(state, &items[k].part, i);
+        for (size_t k = 0; k < sure && is_flagged && state->is_told[i]; k++)
+            state->is_told[i] = !passes(state, &items[k].part, i);
     }
 }
 
@@ -321,13 +324,15 @@ static size_t rank(struct state *state, const struct part *part)
     state->ranked_count = 0;
     for (; of.begin < state->count; of.begin = of.end) {
         const struct diagnose_sample *first = &state->samples[of.begin];
+        bool is_touched = !part || part_touches(state->network, part, first->from, first->to);
         bool is_alone = false;
-        double score;
+        double score = 0;
 
         for (of.end = of.begin;
              of.end < state->count && sample_is_same_pair(&state->samples[of.end], first); of.end++)
-            is_alone |= !sample_is_shared(state->network, &state->samples[of.end]);
-        score = part ? lowest_of(state, of, part) : is_alone ? 0 : path_gain_most(state, of);
+            is_alone |= is_touched && !sample_is_shared(state->network, &state->samples[of.end]);
+        if (is_touched)
+            score = part ? lowest_of(state, of, part) : is_alone ? 0 : path_gain_most(state, of);
         if (score <= (part ? 0 : SCREEN_PATH_LEAST))
             continue;
         alone += is_alone;
@@ -377,7 +382,6 @@ static bool pick(struct state *state, struct diagnosis *diagnosis)
     if (state->ranked_count == 0 || alone >= (part_is_large(&part) ? ENOUGH_LARGE : ENOUGH))
         return true;
     explain(state, &part);
-    add_scores(state);
     add_pairs(state, &part, diagnosis);
     return true;
 }
