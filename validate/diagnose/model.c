@@ -37,12 +37,9 @@ float model_depth(int depth)
     return *one;
 }
 
-int model_shallower(int depth, double times)
+int model_steps(double times)
 {
-    double range = log(MODEL_SHALLOWEST / MODEL_DEEPEST);
-
-    return depth == MODEL_DEPTHS - 1 ? depth
-                                     : depth - (int)lround(log(times) / range * (MODEL_DEPTHS - 2));
+    return (int)lround(log(times) / log(MODEL_SHALLOWEST / MODEL_DEEPEST) * (MODEL_DEPTHS - 2));
 }
 
 double model_add(double a, double b)
@@ -168,7 +165,7 @@ static void complete_row(struct model_row *row)
 }
 
 static void fill(struct model_table *table, double healthy_scale, const struct model_noise *noise,
-                 size_t rails, int bin)
+                 int steps, int bin)
 {
     double y = model_bin_y(bin), scale = fmax(MODEL_FAULTY_SCALE, healthy_scale);
     struct densities healthy = density(y, 0, healthy_scale, noise->dips, noise->dip_density[bin]);
@@ -178,16 +175,17 @@ static void fill(struct model_table *table, double healthy_scale, const struct m
         double middle = model_depth(depth);
         double dip = noise->dip_density[model_bin(y - middle)];
         struct densities faulty = density(y, middle, scale, noise->dips, dip);
-        int alone = model_shallower(depth, (double)rails);
+        int alone = model_shallower(depth, steps);
 
         for (int load = 0; load < MODEL_LOADS; load++)
             for (int is_seen = 0; is_seen < 2; is_seen++) {
-                double ratio = fmin(faulty.of[load][is_seen] / healthy.of[load][is_seen], certain);
+                double ratio = faulty.of[load][is_seen] / healthy.of[load][is_seen];
                 float *row = table->rows[load][is_seen][bin].always;
 
+                ratio = ratio < certain ? ratio : certain;
                 row[depth] = (float)ratio;
                 table->alone[load][is_seen][bin].always[depth] = alone < 0 ? 1 : row[alone];
-                most[is_seen] = fmax(most[is_seen], ratio);
+                most[is_seen] = ratio > most[is_seen] ? ratio : most[is_seen];
             }
     }
     for (int is_seen = 0; is_seen < 2; is_seen++) {
@@ -212,7 +210,8 @@ void model_table(int scale, const struct model_noise *noise, size_t rails,
                  struct model_table *table)
 {
     double healthy_scale = MODEL_HEALTHY_SCALE * pow(scale_step, scale);
+    int steps = model_steps((double)rails);
 
     for (int bin = 0; bin < MODEL_BINS; bin++)
-        fill(table, healthy_scale, noise, rails, bin);
+        fill(table, healthy_scale, noise, steps, bin);
 }

@@ -25,9 +25,13 @@ enum { MODEL_BINS = 208 };
 enum { MODEL_RATES = 5 };
 extern const double model_rates[MODEL_RATES], model_rate_priors[MODEL_RATES];
 
-float model_depth(int depth); /* y of a faulty way, from the shallowest */
-/* The depth of what leaves `times` as much as that depth; below 0: none, as all is well. */
-int model_shallower(int depth, double times);
+float model_depth(int depth);  /* y of a faulty way, from the shallowest */
+int model_steps(double times); /* of depth from a rate to that over `times` */
+/* The depth that is so many steps shallower; below 0: none, as all is well. */
+static inline int model_shallower(int depth, int steps)
+{
+    return depth == MODEL_DEPTHS - 1 ? depth : depth - steps;
+}
 /* Whose a part is: one node's or pair's, many nodes', or theirs by several cables. */
 enum model_sharing { MODEL_ALONE, MODEL_SHARED, MODEL_CABLES, MODEL_SHARINGS };
 /* The share of the time that a fault is there, or of the streams that are on bad cables; and its

@@ -18,7 +18,7 @@ static double predict(const struct diagnose_network *network, const struct part 
     for (int i = 0; i < count; i++)
         if (part_passes(network, &parts[i], pair, sample) &&
             (!part_is_attenuated(&parts[i], sample) ||
-             model_shallower(parts[i].depth, (double)network->rail_count) >= 0))
+             model_shallower(parts[i].depth, model_steps((double)network->rail_count)) >= 0))
             well *= 1 - (1 - NEXT_SURPRISE) * part_duty(&parts[i]);
     return 1 - well;
 }
