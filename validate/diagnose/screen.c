@@ -227,7 +227,8 @@ static bool passes(const struct state *state, const struct part *part, size_t i)
 {
     const struct diagnose_sample *sample = &state->samples[i];
 
-    return part_carries(state->network, part, sample->from, sample->to, sample->rail);
+    return part_touches(state->network, part, sample->from, sample->to) &&
+           part_carries(state->network, part, sample->from, sample->to, sample->rail);
 }
 
 /* What passes the part is explained. */
@@ -277,41 +278,32 @@ static double lowest_of(const struct state *state, struct range of, const struct
     return most;
 }
 
-/* ln of how much likelier the samples that go these ways on the rail are of one depth each than of
- * their classes. */
-static double path_gain(const struct state *state, struct range of, int rail, int ways)
+/* How much likelier the samples on the rail that go one way, the other, or both are of one depth
+ * each than of their classes: the most of these, ln. */
+static double path_gain(const struct state *state, struct range of, int rail)
 {
-    double sum = 0;
+    double sums[3] = {0};
 
     for (size_t k = of.begin; k < of.end; k++) {
         const struct diagnose_sample *deep = &state->samples[k];
         const struct class *own = &state->class[class_of(deep)];
-        double product = 1.0 / MODEL_DEPTHS;
+        double ways[2] = {1, 1};
 
         if (deep->rail != rail || bin_of(state, own, k) == own->last)
             continue;
         for (size_t i = of.begin; i < of.end; i++) {
             const struct diagnose_sample *one = &state->samples[i];
             const struct class *class = &state->class[class_of(one)];
-            int way = one->from < one->to ? DIAGNOSE_SENDS : DIAGNOSE_RECEIVES;
 
-            if (one->rail == rail && (way & ways) && state->is_told[i])
-                product *= model_density(sample_y(one) - sample_y(deep), SCREEN_PATH_SCALE) /
-                           class->density[bin_of(state, class, i)];
+            if (one->rail == rail && state->is_told[i])
+                ways[one->from > one->to] *=
+                    model_density(sample_y(one) - sample_y(deep), SCREEN_PATH_SCALE) /
+                    class->density[bin_of(state, class, i)];
         }
-        sum += product;
+        for (int way = 0; way < 3; way++)
+            sums[way] += (way < 2 ? ways[way] : ways[0] * ways[1]) / MODEL_DEPTHS;
     }
-    return log(sum);
-}
-
-static double path_gain_most(const struct state *state, struct range of)
-{
-    double most = -INFINITY;
-
-    for (int rail = 0; rail < (int)state->rails; rail++)
-        for (int ways = DIAGNOSE_SENDS; ways <= DIAGNOSE_BOTH; ways++)
-            most = fmax(most, path_gain(state, of, rail, ways));
-    return most;
+    return log(fmax(fmax(sums[0], sums[1]), sums[2]));
 }
 
 /* Ranks pairs that were not measured alone: a part's by their lowest sample, or (NULL) all by what
@@ -331,8 +323,10 @@ static size_t rank(struct state *state, const struct part *part)
         for (of.end = of.begin;
              of.end < state->count && sample_is_same_pair(&state->samples[of.end], first); of.end++)
             is_alone |= is_touched && !sample_is_shared(state->network, &state->samples[of.end]);
-        if (is_touched)
-            score = part ? lowest_of(state, of, part) : is_alone ? 0 : path_gain_most(state, of);
+        if (part && is_touched)
+            score = lowest_of(state, of, part);
+        for (int rail = 0; rail < (int)state->rails && !part && !is_alone; rail++)
+            score = fmax(score, path_gain(state, of, rail));
         if (score <= (part ? 0 : SCREEN_PATH_LEAST))
             continue;
         alone += is_alone;
