@@ -26,7 +26,7 @@ struct search {
     unsigned *pairs;               /* [pairs] of a part */
     struct candidate *left;        /* parts that were not put in */
     size_t left_count, left_large; /* the first ones are those of many nodes */
-    bool *open;                    /* [nodes + leaves] whether their parts are looked for */
+    bool *open;                    /* [nodes + leaves + 1] whether their parts are looked for */
 };
 
 static bool is_among(const struct part *parts, size_t count, const struct part *part)
@@ -134,6 +134,54 @@ static int pick_beginnings(struct explanation *explanation, struct candidate *pa
     return found;
 }
 
+/* Where the part stands in search.open. */
+static size_t open_index(const struct diagnose_network *network, const struct part *part)
+{
+    if (part->type == DIAGNOSE_FABRIC)
+        return network->node_count + network->leaf_count;
+    return (size_t)part->place + (part_is_large(part) ? network->node_count : 0);
+}
+
+/* Parts are looked for of nodes and leaves of which there is more than in the diagnosis before, and
+ * of the fabric where there is of most nodes; and those that it has looked at. */
+static int find_open(struct search *search, const struct diagnosis *before)
+{
+    const struct observations *observations = &search->observations;
+    const struct diagnose_network *network = observations->network;
+    size_t nodes = network->node_count, leaves = network->leaf_count, fresh = 0;
+    unsigned *measured = calloc(nodes + 1, sizeof *measured);
+
+    search->diagnosis->measured = measured;
+    search->open = calloc(nodes + leaves + 1, sizeof *search->open);
+    if (!measured || !search->open)
+        return -1;
+    for (const struct pair *pair = observations->pairs;
+         pair < observations->pairs + observations->pair_count; pair++) {
+        measured[pair->low] += pair->end - pair->begin;
+        measured[pair->high] += pair->end - pair->begin;
+    }
+    for (size_t i = 0; i < nodes; i++) {
+        if (before->measured && before->measured[i] == measured[i])
+            continue;
+        search->open[i] = true;
+        if (leaves > 0)
+            search->open[nodes + (size_t)network->leaves[i]] = true;
+        fresh++;
+    }
+    search->open[nodes + leaves] = 2 * fresh > nodes;
+    for (size_t i = 0; i < before->all; i++)
+        search->open[open_index(network, &before->items[i].part)] = true;
+    return 0;
+}
+
+static bool is_open(const struct search *search, const struct part *part)
+{
+    const struct diagnose_network *network = search->observations.network;
+    size_t peer = (size_t)part->peer + (part_is_large(part) ? network->node_count : 0);
+
+    return search->open[open_index(network, part)] || (part->peer >= 0 && search->open[peer]);
+}
+
 /* What many nodes share gains what it did beside all parts, and what it may of these samples. */
 static void bound_large(const struct search *search, struct candidate *one)
 {
@@ -172,7 +220,8 @@ static int find_rivals(struct search *search, const struct part *part, double sc
         return -1;
     }
     for (long i = 0; i < found; i++)
-        if (!part_is_same(&others[i].part, part)) {
+        if (!part_is_same(&others[i].part, part) &&
+            (!part_is_large(&others[i].part) || is_open(search, &others[i].part))) {
             bound_large(search, &others[i]);
             others[kept++] = others[i];
         }
@@ -266,6 +315,14 @@ static int revise(struct search *search, size_t place, struct part *part, struct
     return 1;
 }
 
+struct suspicion *diagnosis_find(const struct diagnosis *diagnosis, const struct part *part)
+{
+    for (size_t i = 0; i < diagnosis->count; i++)
+        if (part_is_same(&diagnosis->items[i].part, part))
+            return &diagnosis->items[i];
+    return NULL;
+}
+
 static int add_item(struct diagnosis *diagnosis, const struct suspicion *item)
 {
     if (!GROW(diagnosis->items, diagnosis->count))
@@ -303,14 +360,6 @@ static int add_suspicion(struct search *search, const struct part *part,
     return add_item(search->diagnosis, &item);
 }
 
-struct suspicion *diagnosis_find(const struct diagnosis *diagnosis, const struct part *part)
-{
-    for (size_t i = 0; i < diagnosis->count; i++)
-        if (part_is_same(&diagnosis->items[i].part, part))
-            return &diagnosis->items[i];
-    return NULL;
-}
-
 /* Parts that are in no rival's or own explanation likely enough to be left out. */
 static int add_others(struct search *search)
 {
@@ -342,44 +391,6 @@ static int by_probability(const void *left, const void *right)
     const struct suspicion *a = left, *b = right;
 
     return (a->probability < b->probability) - (a->probability > b->probability);
-}
-
-/* Looks for parts of nodes of which there is more than in the diagnosis before, and of their
- * leaves. */
-static int find_open(struct search *search, const struct diagnosis *before)
-{
-    const struct observations *observations = &search->observations;
-    const struct diagnose_network *network = observations->network;
-    size_t nodes = network->node_count;
-    unsigned *measured = calloc(nodes + 1, sizeof *measured);
-
-    search->diagnosis->measured = measured;
-    search->diagnosis->suspected = calloc(nodes + 1, sizeof(bool));
-    search->open = calloc(nodes + network->leaf_count + 1, sizeof *search->open);
-    if (!measured || !search->open || !search->diagnosis->suspected)
-        return -1;
-    for (const struct pair *pair = observations->pairs;
-         pair < observations->pairs + observations->pair_count; pair++) {
-        measured[pair->low] += pair->end - pair->begin;
-        measured[pair->high] += pair->end - pair->begin;
-    }
-    for (size_t i = 0; i < nodes; i++) {
-        search->open[i] = !before || !before->measured || before->suspected[i] ||
-                          before->measured[i] != measured[i];
-        if (search->open[i] && network->leaf_count > 0)
-            search->open[nodes + (size_t)network->leaves[i]] = true;
-    }
-    return 0;
-}
-
-static bool is_open(const struct search *search, const struct part *part)
-{
-    const bool *open = search->open;
-
-    if (part_is_large(part))
-        open += search->observations.network->node_count;
-    return part->type == DIAGNOSE_FABRIC || open[part->place] ||
-           (part->peer >= 0 && open[part->peer]);
 }
 
 /* The candidates of all samples, the likely ones put in. */
@@ -507,7 +518,7 @@ static int finish(struct search *search)
     const struct diagnose_network *network = search->observations.network;
     struct diagnosis *diagnosis = search->diagnosis;
     const struct part **sure = malloc((diagnosis->count + 1) * sizeof *sure);
-    size_t sure_count = 0, kept = 0;
+    size_t sure_count = 0;
 
     for (size_t i = 0; i < diagnosis->count && sure; i++)
         if (suspicion_is_sure(&diagnosis->items[i]))
@@ -516,18 +527,16 @@ static int finish(struct search *search)
         struct suspicion *item = &diagnosis->items[i];
         double most = item->part.duty > 0 ? network->fault_share_at_times : network->fault_share;
 
-        if (item->probability > MODEL_ASKED)
-            part_mark(network, &item->part, SIZE_MAX, diagnosis->suspected);
         if ((!count_samples(search, sure, sure_count, item) && !suspicion_is_sure(item)) ||
             exp(model_depth(item->part.depth)) >= most)
             item->probability = 0;
     }
-    for (size_t i = 0; i < diagnosis->count && sure; i++)
-        if (diagnosis->items[i].probability > MODEL_ASKED)
-            diagnosis->items[kept++] = diagnosis->items[i];
-    diagnosis->count = kept;
-    if (kept > 0)
-        qsort(diagnosis->items, kept, sizeof *diagnosis->items, by_probability);
+    diagnosis->all = diagnosis->count;
+    if (diagnosis->all > 0)
+        qsort(diagnosis->items, diagnosis->all, sizeof *diagnosis->items, by_probability);
+    while (diagnosis->count > 0 &&
+           diagnosis->items[diagnosis->count - 1].probability <= MODEL_ASKED)
+        diagnosis->count--;
     free(sure);
     return sure ? 0 : -1;
 }
@@ -627,6 +636,5 @@ void diagnosis_clear(struct diagnosis *diagnosis)
     free(diagnosis->items);
     free(diagnosis->screened);
     free(diagnosis->measured);
-    free(diagnosis->suspected);
     *diagnosis = (struct diagnosis){0};
 }

@@ -30,18 +30,16 @@ struct suspicion {
 };
 
 struct diagnosis {
-    struct suspicion *items; /* the likeliest first; none below MODEL_ASKED */
-    size_t count;
+    struct suspicion *items;    /* the likeliest first */
+    size_t count, all;          /* above MODEL_ASKED, and with those that are not told */
     struct node_pair *screened; /* by diagnose_screen(): what else to measure alone */
     size_t screened_count;
-    /* [nodes] samples of each that had their uplinks to themselves; whether it is suspected */
-    unsigned *measured;
-    bool *suspected;
+    unsigned *measured; /* [nodes] samples of each that had their uplinks to themselves */
 };
 
-/* before: the diagnosis before some more was measured; NULL, or all 0: there is none. Only parts of
- * nodes of which something was measured since, or suspected then, are looked for. Returns 0, or -1
- * when memory is out; to be cleared in either case. */
+/* before: the diagnosis before some more was measured, all 0: there is none. Only parts of nodes of
+ * which something was measured since, or looked at then, are looked for. Returns 0, or -1 when
+ * memory is out; to be cleared in either case. */
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
              size_t count, const struct diagnosis *before, struct diagnosis *diagnosis);
 void diagnosis_clear(struct diagnosis *diagnosis);
