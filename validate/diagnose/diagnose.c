@@ -18,6 +18,8 @@ static const double hopeful = 0.7;
 /* When less than that share of the dips is left unexplained, another search may see more. */
 enum { ROUNDS = 3 };
 static const double clearer = 0.6;
+/* Log odds of what many nodes share are known so much further down: a bound beside fewer parts. */
+static const double large_known = 2e3;
 
 struct search {
     struct observations observations;
@@ -66,19 +68,24 @@ static void heap_drop_first(struct candidate *parts, size_t *count)
 }
 
 /* Moves the likeliest of the parts, weighed beside the explanation as it is, which it is not in, to
- * the front; those that are in it leave the list. Returns whether there is one above least. */
+ * the front; those that are in it leave the list. Each is bounded first: what comes before it may
+ * explain its samples. Returns whether there is one above least. */
 static bool find_likeliest(struct explanation *explanation, struct candidate *parts, size_t *count,
                            double least)
 {
     while (*count > 0 && parts->value > least) {
         if (is_among(explanation->parts, explanation->count, &parts->part)) {
             heap_drop_first(parts, count);
-        } else if (parts->stamp == (long)explanation->count) {
+        } else if (parts->stamp == (long)explanation->count && parts->depths == MODEL_DEPTHS) {
             return true;
         } else {
+            bool is_bounded = parts->stamp == (long)explanation->count;
             double known = least > 0 ? least : fmin(least, log(MODEL_ASKED));
 
-            parts->value = explanation_weigh(explanation, &parts->part, known);
+            if (part_is_large(&parts->part) && least <= 0 && !is_bounded)
+                known -= large_known;
+            parts->depths = is_bounded ? MODEL_DEPTHS : MODEL_GROUPS;
+            parts->value = explanation_weigh(explanation, &parts->part, parts->depths, known);
             parts->stamp = (long)explanation->count;
             heap_sift(parts, *count, 0);
         }
@@ -299,7 +306,7 @@ static int revise(struct search *search, size_t place, struct part *part, struct
 
     *part = explanation->parts[place];
     explanation_take(explanation, place);
-    explanation_weigh(explanation, part, -INFINITY);
+    explanation_weigh(explanation, part, MODEL_DEPTHS, -INFINITY);
     explanation_put(explanation, part);
     *score = explanation_score(explanation);
     explanation_take(explanation, explanation->count - 1);

@@ -10,9 +10,6 @@ static const double log_large = 346;    /* or a little more */
 static const double exp_nothing = -746; /* or less: exp() of it is 0 */
 /* Pairs between two looks at whether the others matter, and one of so many that were weighed. */
 enum { PAIRS_AT_ONCE = 4, PAIRS_MORE_OF = 8 };
-/* What is unlikely and shared by many nodes is known so much further down: a bound beside fewer
- * parts. */
-static const double large_known = 2e3;
 
 struct parts explanation_parts(const struct explanation *explanation, unsigned pair)
 {
@@ -160,16 +157,15 @@ static unsigned put_telling_first(struct explanation *explanation, unsigned coun
     return telling;
 }
 
-/* The log odds by so many depths, or groups of them; the part's state is set by depths. The pairs
- * are in scratch, the telling ones first. */
-static double weigh(struct explanation *explanation, struct part *part, unsigned count,
-                    unsigned telling, int depths, double least)
+double explanation_weigh(struct explanation *explanation, struct part *part, int depths,
+                         double least)
 {
     const struct observations *observations = explanation->observations;
     struct gains gains = {.depths = depths};
     double factors[MODEL_CELLS], sum;
     double prior = part_log_prior(observations->network, part), rest = 0;
-    unsigned check = telling;
+    unsigned count = part_pairs(observations, part, explanation->scratch);
+    unsigned telling = put_telling_first(explanation, count), check = telling;
     int best = 0;
 
     for (int cell = 0; cell < depths * MODEL_DUTIES; cell++)
@@ -198,17 +194,6 @@ static double weigh(struct explanation *explanation, struct part *part, unsigned
         part->prior = prior + sum - gains.logs[best] - log(gains.products[best]);
     }
     return prior + sum;
-}
-
-double explanation_weigh(struct explanation *explanation, struct part *part, double least)
-{
-    unsigned count = part_pairs(explanation->observations, part, explanation->scratch);
-    unsigned telling = put_telling_first(explanation, count);
-    double most = INFINITY, known = part_is_large(part) && least <= 0 ? least - large_known : least;
-
-    if (least > -INFINITY)
-        most = weigh(explanation, part, count, telling, MODEL_GROUPS, known);
-    return most <= least ? most : weigh(explanation, part, count, telling, MODEL_DEPTHS, least);
 }
 
 bool explanation_put(struct explanation *explanation, const struct part *part)

@@ -28,9 +28,11 @@ void explanation_clear(struct explanation *explanation);
 /* The parts that touch a pair. */
 struct parts explanation_parts(const struct explanation *explanation, unsigned pair);
 
-/* The log odds of the explanation with the part against that without; depth, duty and prior of the
- * part are set to their likeliest. What does not exceed least may be a bound of them. */
-double explanation_weigh(struct explanation *explanation, struct part *part, double least);
+/* The log odds of the explanation with the part against that without, by MODEL_DEPTHS; depth, duty
+ * and prior of the part are set to their likeliest. By MODEL_GROUPS what these cannot exceed. What
+ * does not exceed least may be a bound of either. */
+double explanation_weigh(struct explanation *explanation, struct part *part, int depths,
+                         double least);
 
 /* Puts in a part that was weighed, unless there are too many; takes out the one at that place,
  * which the last one takes. */

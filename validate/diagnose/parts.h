@@ -96,6 +96,7 @@ struct candidate {
     struct part part;
     double value; /* log odds, or what they cannot exceed: if each low sample were of its depth */
     long stamp;   /* of when it was weighed; -1: not yet */
+    int depths;   /* by which it was then: a bound, or its odds */
 };
 
 /* among: the pairs to look at, or NULL: all. *candidates is malloc'd. Returns how many, or -1 when
