@@ -37,9 +37,9 @@ struct diagnosis {
     unsigned *measured; /* [nodes] samples of each that had their uplinks to themselves */
 };
 
-/* before: the diagnosis before some more was measured, all 0: there is none. Only parts of nodes of
- * which something was measured since, or looked at then, are looked for. Returns 0, or -1 when
- * memory is out; to be cleared in either case. */
+/* before: the diagnosis of the same network before some more was measured, all 0: there is none.
+ * Only parts of nodes of which something was measured since, or looked at then, are looked for.
+ * Returns 0, or -1 when memory is out; to be cleared in either case. */
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
              size_t count, const struct diagnosis *before, struct diagnosis *diagnosis);
 void diagnosis_clear(struct diagnosis *diagnosis);

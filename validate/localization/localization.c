@@ -38,11 +38,21 @@ static int prepare(struct links *links, struct evidence *look)
     return look->misplaced_count < 0 ? -1 : 0;
 }
 
+/* Whether both looks have the nodes on the same leaf switches, which may be found by what was
+ * measured between them. */
+static bool is_same_network(const struct evidence *before, const struct evidence *look)
+{
+    return before->leaves && before->network.leaf_count == look->network.leaf_count &&
+           memcmp(before->leaves, look->leaves, look->network.node_count * sizeof *look->leaves) ==
+               0;
+}
+
 /* Diagnoses all records. The samples of the links are those that are believed. before: the look
  * before, all 0: there is none. */
 static int look_take(struct localization *localization, const struct evidence *before,
                      struct evidence *look)
 {
+    static const struct diagnosis none;
     const struct conf *conf = localization->source.conf;
     struct links *links = &localization->links;
     double peers_share = conf->link_peers_percent / 100;
@@ -66,8 +76,8 @@ static int look_take(struct localization *localization, const struct evidence *b
     };
     if (prepare(links, look) != 0)
         return -1;
-    return diagnose(&look->network, links->samples, links->sample_count, &before->diagnosis,
-                    &look->diagnosis);
+    return diagnose(&look->network, links->samples, links->sample_count,
+                    is_same_network(before, look) ? &before->diagnosis : &none, &look->diagnosis);
 }
 
 /* Whether all rails of a pair at once would say more. */
