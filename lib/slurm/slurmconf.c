@@ -80,15 +80,6 @@ int slurm_directory(const char *root, char *directory, size_t size, struct error
                           "; set SLURM_CONF");
 }
 
-void slurm_conf_export(void)
-{
-    char directory[256];
-
-    if (slurm_directory("", directory, sizeof directory, NULL) == 0 &&
-        strcmp(directory, CONFIGLESS) == 0)
-        setenv("SLURM_CONF", CONFIGLESS "/slurm.conf", 0);
-}
-
 /* Cuts a comment off; "\#" is a number sign. */
 static void strip_comment(char *text)
 {

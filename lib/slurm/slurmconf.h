@@ -31,10 +31,6 @@ struct slurm_lines {
  * with err. */
 int slurm_directory(const char *root, char *directory, size_t size, struct error *err);
 
-/* Has libslurm and Slurm's commands, which look elsewhere first, read what a configless slurmd
- * reads: by SLURM_CONF, which stays as it is where it is set. */
-void slurm_conf_export(void);
-
 /* Reads root/directory/file; slurm.conf by the name that $SLURM_CONF gives it. Returns 0; 1 when
  * there is no such file; -1 with err. lines is always to be released with slurm_lines_clear(). */
 int slurm_lines_read(const char *root, const char *directory, const char *file,

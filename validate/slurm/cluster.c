@@ -18,7 +18,6 @@
 #include "lib/base/read_all.h"
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
-#include "lib/slurm/slurmconf.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/munge.h"
 #include "validate/slurm/release.h"
@@ -71,7 +70,6 @@ int cluster_open(struct error *err)
 
     if (is_open)
         return 0;
-    slurm_conf_export();
     if (pipe(said) != 0)
         return error_set(err, "cannot read Slurm's configuration: %m");
     fflush(NULL);

@@ -8,12 +8,9 @@
 #include "tests/unit/tree.h"
 
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <unistd.h>
 
 static void counts(const char *gres, long expected)
 {
@@ -281,26 +278,6 @@ static void configless(void)
     directory_is(MUSTER_SLURMSYSCONFDIR);
 }
 
-/* On this machine, whose /run is another one's here. */
-static void exports(void)
-{
-    const char *set;
-
-    if (access(MUSTER_SLURMSYSCONFDIR "/slurm.conf", F_OK) == 0 || unshare(CLONE_NEWNS) < 0 ||
-        mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-        mount("none", "/run", "tmpfs", 0, "size=64k") < 0) {
-        tap_skip("no /run of this test's own");
-        return;
-    }
-    slurm_conf_export();
-    ok(!getenv("SLURM_CONF"), "where Slurm has no configuration none is exported");
-    tree_put("/run", "slurm/conf/slurm.conf", "ClusterName=x\n");
-    slurm_conf_export();
-    set = getenv("SLURM_CONF");
-    is_str(set ? set : "", "/run/slurm/conf/slurm.conf", "what slurmd keeps is");
-    unsetenv("SLURM_CONF");
-}
-
 int main(void)
 {
     counts("gpu:8", 8);
@@ -365,7 +342,6 @@ int main(void)
     explicit_is("Name=gpu File=/dev/nvidia[0-7] Flags=nvidia_gpu_env", false);
     explicit_is("NodeName=n[1-8] Name=gpu File=/dev/nvidia0 Flags=nvidia_gpu_env,Explicit", true);
     explicit_is("Name=gpu File=/dev/nvidia0\nName=nic Flags=explicit", false);
-    exports();
     tree_remove(root);
     return tap_done();
 }
