@@ -76,7 +76,7 @@ bool certify_has_lost_it(const struct node_run *node_run)
 {
     return role_is_testable(node_run->plan.role) && !node_run->plan.wants_refusal &&
            outcome_tested(&node_run->outcome) == VERDICT_FAIL &&
-           outcome_ground(&node_run->outcome) && node_run->decision != DECISION_SUSPECT;
+           node_run->decision != DECISION_SUSPECT;
 }
 
 bool certify_is_complete(const struct certify *certify, size_t first)

@@ -158,8 +158,8 @@ bool certify_is_complete(const struct certify *certify, size_t first);
  * hold up a step. */
 bool certify_is_held(const struct node_run *node_run);
 /* Whether the node has lost the certificate of better days: it failed. Not a suspect, which keeps
- * it, nor one that failed by what drains nobody (a user's files), nor one that Slurm took away,
- * which was not tested; a prolog of somebody else's says nothing against its node. */
+ * it, nor one that Slurm took away, which was not tested; a prolog of somebody else's says nothing
+ * against its node. */
 bool certify_has_lost_it(const struct node_run *node_run);
 
 #endif
