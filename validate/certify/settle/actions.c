@@ -207,6 +207,14 @@ static bool is_drainable(struct actions *actions, const struct node_run *node_ru
     return node && !is_others(node);
 }
 
+/* Whether it was drained when the drains began, as by its health check: it gets another reason. */
+static bool is_taken(const struct actions *actions, const char *name)
+{
+    const struct cluster_node *node = cluster_node(&actions->now, name);
+
+    return node && cap_is_taken(node);
+}
+
 static bool stays_drained(const struct node_run *node_run)
 {
     return node_run->decision == DECISION_KEEP;
@@ -289,8 +297,8 @@ static void review(struct actions *actions)
         const struct cluster_node *node = cluster_node(&now, drain->name);
 
         if (certify_node_run(certify, drain->name)->decision == DECISION_DRAIN && node &&
-            node->is_drained && !node->is_down && reason_is_same(node->reason, drain->text) &&
-            cap_taken_before(&now, node) >= cap)
+            !is_taken(actions, drain->name) && node->is_drained && !node->is_down &&
+            reason_is_same(node->reason, drain->text) && cap_taken_before(&now, node) >= cap)
             batch_add(&resumes, drain->name, ""); /* out of memory: it stays drained */
     }
     batch_apply(&resumes, certify->operations->resume, taken_back, certify, &err);
@@ -432,7 +440,7 @@ static void decide(struct actions *actions, struct node_run *node_run)
     if ((node_run->decision == DECISION_DRAIN || node_run->decision == DECISION_KEEP) &&
         !is_drainable(actions, node_run))
         node_run->decision = DECISION_NOTHING;
-    certify->drained += node_run->decision == DECISION_DRAIN;
+    certify->drained += node_run->decision == DECISION_DRAIN && !is_taken(actions, node_run->name);
     if (facts.role == ROLE_TEST && facts.verdict == VERDICT_FAIL && !ground)
         certify_note(certify,
                      "%s not certified, stays in service: fault code %s never drains a node",

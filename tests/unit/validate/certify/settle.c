@@ -55,7 +55,9 @@ static int turn(struct error *err)
 
 static int load_nodes(struct cluster *cluster, struct error *err)
 {
-    static struct cluster_node nodes[NODES];
+    static struct cluster_node kept[2][NODES]; /* of the load before as well */
+    static int loads;
+    struct cluster_node *nodes = kept[loads++ % 2];
 
     if (turn(err) != 0)
         return -1;
