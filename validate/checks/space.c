@@ -67,13 +67,14 @@ static void read_spaces(void *context)
 static void report(const struct checks *checks, const char *directory, const struct space *space)
 {
     double least = least_of(space);
-    bool may_fail = !(space->is_shared && checks->watches);
+    enum verdict full = !space->is_shared ? VERDICT_FAIL
+                        : checks->watches ? VERDICT_WARN
+                                          : VERDICT_UNKNOWN; /* the node cannot be tested */
     const char *joint = *space->owner ? "; " : "";
-    struct record record =
-        RECORD(.part = directory, .metric = "free", .value = least, .unit = "%",
-               .verdict = least < CHECK_SPACE_FULL_PERCENT && may_fail ? VERDICT_FAIL
-                          : least < CHECK_SPACE_LOW_PERCENT            ? VERDICT_WARN
-                                                                       : VERDICT_PASS);
+    struct record record = RECORD(.part = directory, .metric = "free", .value = least, .unit = "%",
+                                  .verdict = least < CHECK_SPACE_FULL_PERCENT  ? full
+                                             : least < CHECK_SPACE_LOW_PERCENT ? VERDICT_WARN
+                                                                               : VERDICT_PASS);
 
     record.code = record.verdict == VERDICT_PASS ? FAULT_NONE : FAULT_DISK_FULL;
     if (least == space->free_percent)

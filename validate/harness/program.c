@@ -265,9 +265,14 @@ static void read_node(struct program *program)
 /* Before MPI, which may not get up, or die of a signal, and does not name the reason. */
 static void report_full_memory(const struct program *program)
 {
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
     char owner[SHARED_MEMORY_OWNER], node[256];
     struct statvfs found;
 
+    if (!local)
+        local = getenv("SLURM_LOCALID");
+    if (local && atoi(local) != 0)
+        return; /* the first one of the node reports it */
     if (statvfs(SHARED_MEMORY, &found) != 0 ||
         (double)found.f_bavail * 100 >= (double)found.f_blocks * CHECK_SPACE_FULL_PERCENT)
         return;
