@@ -41,9 +41,11 @@ ROW(integer, ARP_WAIT_MS, 150, "ms", "chosen 2026-11", "for other hosts that hav
 ROW(integer, ARP_PROXY_WAIT_MS, 100, "ms", "chosen 2026-11", "for a proxy that answers to every address") \
 ROW(integer, EVIDENCE_KEEP_S, 604800, "s", "chosen 2026-11", "a fault that stays gets another bundle of evidence") \
 ROW(integer, HEALTH_DEADLINE_S, 45, "s", "standard 2026-11: slurmd, run_script_health_check(): it waits 60 s", "for a health check: it ends before slurmd kills it, though what waits in the kernel takes 10 s to be given up") \
+ROW(real, HEALTH_GPUS_S, 25, "s", "chosen 2026-11", "of these for the libraries of accelerators, where GpuDeadline is more") \
 ROW(integer, HEALTH_SETTLE_S, 2, "s", "chosen 2026-11", "after a drain, before those of other nodes are counted: reasons have whole seconds") \
 ROW(integer, HEALTH_LOOKS_PER_S, 10, "nodes/s", "chosen 2026-11", "that have a fault alike look at all others, a table of the controller's each") \
 ROW(integer, HEALTH_SAMPLE_NODES, 50, "nodes", "chosen 2026-11", "that are read one by one, at random, before all are: of nodes that have a fault at once one in so many finds no other") \
+ROW(real, HEALTH_SAMPLE_S, 5, "s", "chosen 2026-11", "for reading them: slurmctld may hold its locks for 2 s at a time (bf_yield_interval), and a health check has 45 s") \
 ROW(integer, HEALTH_SAMPLE_FROM, 1000, "nodes", "chosen 2026-11", "in a larger partition: the table of fewer is less than half a megabyte") \
 ROW(integer, HEALTH_REVIEW_CLOCKS_S, 300, "s", "chosen 2026-11", "that slurmctld may date a drain after or before the health check, clocks and a slow answer included")
 /* clang-format on */

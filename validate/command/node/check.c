@@ -13,6 +13,7 @@
 #include "validate/report/table.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -299,6 +300,8 @@ static int check(void *context, const char **at)
     double begin_s = clock_s();
     int status = command_node_open(name, options->root, options->config, &node_view);
 
+    if (options->as_health || options->as_nagios) /* the other checks have the rest */
+        node_view.conf.gpu_deadline_s = fmin(node_view.conf.gpu_deadline_s, HEALTH_GPUS_S);
     if (status == COMMAND_PASS)
         status = run_checks(options, &node_view, begin_s, at);
     if (options->as_nagios && !node_view.inventory) {
