@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/splitmix.h"
 #include "lib/constants/checks_constants.h"
 #include "validate/slurm/extra.h"
@@ -56,21 +57,24 @@ static int match_one(const char *name, published_match *is_match, const void *co
     return rv;
 }
 
-/* Of the names each as likely, and none twice. */
+/* Of the names each as likely, and none twice. Where slurmctld takes its time, or does not tell,
+ * all nodes are read, in one request. */
 static int sample(const char *own, const struct hostlist *peers, size_t wanted,
-                  published_match *is_match, const void *context, struct error *err)
+                  published_match *is_match, const void *context)
 {
+    double end_s = clock_s() + HEALTH_SAMPLE_S;
     uint64_t state = (uint64_t)time(NULL);
     size_t found = 0;
 
     (void)!getrandom(&state, sizeof state, GRND_NONBLOCK);
-    for (size_t i = 0; found < wanted && i < HEALTH_SAMPLE_NODES; i++) {
+    for (size_t i = 0; found < wanted && i < HEALTH_SAMPLE_NODES && clock_s() < end_s; i++) {
         size_t place = i + splitmix_next(&state) % (peers->count - i);
         char *name = peers->names[place];
-        int rv = strcmp(name, own) == 0 ? 0 : match_one(name, is_match, context, err);
+        struct error err;
+        int rv = strcmp(name, own) == 0 ? 0 : match_one(name, is_match, context, &err);
 
         if (rv < 0)
-            return -1;
+            return 0;
         found += (size_t)rv;
         peers->names[place] = peers->names[i];
         peers->names[i] = name;
@@ -90,7 +94,7 @@ int published_sample(const char *name, size_t wanted, published_match *is_match,
     peers = peers_of(&cluster, name);
     *nodes = peers ? peers->count : 0;
     if (*nodes > HEALTH_SAMPLE_FROM && wanted <= HEALTH_SAMPLE_NODES)
-        rv = sample(name, peers, wanted, is_match, context, err);
+        rv = sample(name, peers, wanted, is_match, context);
     cluster_clear(&cluster);
     return rv;
 }

@@ -23,8 +23,8 @@ typedef bool published_match(const struct cluster_node *other, const void *conte
 
 /* Reads HEALTH_SAMPLE_NODES nodes at random of the largest partition of the node that has this
  * name, which has *nodes, until `wanted` others match. Returns 1 when so many do, else 0: also
- * where the partition is so small, or so many are wanted, that all may be read as well; -1 with
- * err. */
+ * where the partition is so small, or so many are wanted, that all may be read as well, or it takes
+ * longer than HEALTH_SAMPLE_S; -1 with err. */
 int published_sample(const char *name, size_t wanted, published_match *is_match,
                      const void *context, size_t *nodes, struct error *err);
 
