@@ -89,8 +89,14 @@ int bounded_check(double limit_s, int (*work_)(void *context, const char **at), 
                           .at = "configuration and inventory"};
     pid_t stuck = bounded_stuck(child_name, limit_s);
     struct bounded_end end;
-    int rv = stuck > 0 ? report_stuck(stuck, err)
-                       : bounded_run(child_name, limit_s, work, &child, sizeof child, &end, err);
+    int rv;
+
+    if (child.output[0] < 0 || child.output[1] < 0)
+        rv = error_set(err, "cannot keep what a check prints: %m");
+    else if (stuck > 0)
+        rv = report_stuck(stuck, err);
+    else
+        rv = bounded_run(child_name, limit_s, work, &child, sizeof child, &end, err);
 
     print_output(child.output[0], STDOUT_FILENO);
     print_output(child.output[1], STDERR_FILENO);
