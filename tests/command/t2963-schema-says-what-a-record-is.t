@@ -11,9 +11,10 @@ is "$(grep -c '^  {"properties": {"suite"' "$schema")" \
     "$(sed '1,/^## Tests/d' "$top_srcdir/doc/records.md" | grep -Ec '^\| [a-z]' | awk '{ print $1 - 1 }')" \
     'with each row of the table of tests'
 
-is "$(sed -n 's/.*"$id": "\(.*\)",$/\1/p' "$schema")" \
-    "urn:muster:record:$(sed -n 's/^This is version \([0-9]*\) of the schema.*/\1/p' "$top_srcdir/doc/records.md")" \
+is "$(sed -n 's/.*"$id": "urn:muster:record:\([0-9]*\)",$/version \1/p' "$schema")" \
+    "$(grep -Eo 'version [0-9]+ of the schema' "$top_srcdir/doc/records.md" | cut -d ' ' -f 1,2)" \
     '... and its version'
+ok '... which is there' grep -q 'record:[0-9]' "$schema"
 
 # By another implementation of JSON Schema (draft 2020-12). A line a record: y or n.
 cat >"$dir/validate.py" <<'END'
