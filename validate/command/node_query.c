@@ -107,6 +107,8 @@ static void partition_query(const struct cluster_partition *partition, const str
 {
     const struct node_query *query = context;
 
+    if (is_stopped(query))
+        return;
     if (partition)
         node_query_in(query, partition->name, nodes);
     for (size_t i = 0; !partition && i < nodes->count; i++)
