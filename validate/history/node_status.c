@@ -71,9 +71,9 @@ int node_status_tested(const char *path, unsigned uid, double since, struct erro
 {
     struct database_rows rows = database_query(
         path,
-        "SELECT node FROM runs JOIN records USING (run) WHERE suite = 'certify' AND test IN"
-        " ('preflight.suspects', 'preflight.claims') AND metric = 'user' AND value = ?1 AND"
-        " runs.time > ?4 AND dry_run = 0",
+        "SELECT node FROM runs JOIN records USING (run) WHERE suite = 'certify' AND test ="
+        " 'preflight.suspects' AND metric = 'user' AND value = ?1 AND runs.time > ?4 AND"
+        " dry_run = 0",
         err);
 
     sqlite3_bind_double(rows.statement, 1, uid);

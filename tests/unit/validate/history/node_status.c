@@ -194,11 +194,9 @@ static void check_hardware(void)
 /* A run so long ago that tested the node for that user. */
 static void test_for(const char *run, double ago, const char *node, double uid, bool is_dry_run)
 {
-    struct record record;
+    struct record record = RECORD(.test = "preflight.suspects", .metric = "user", .value = uid,
+                                  .unit = "1", .verdict = VERDICT_WARN);
 
-    /* older versions named the test after claims */
-    record = RECORD(.test = strcmp(run, "t2") == 0 ? "preflight.claims" : "preflight.suspects",
-                    .metric = "user", .value = uid, .unit = "1", .verdict = VERDICT_WARN);
     run_add(run, ago, (struct history_node){.node = node, .verdict = VERDICT_PASS}, &record,
             is_dry_run);
 }
