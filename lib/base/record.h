@@ -97,7 +97,7 @@ void record_report_pass(const struct record_sink *sink, struct record record);
  * come out as U+FFFD. Returns 0, or -1 with errno. */
 int record_write(FILE *stream, const struct record *record);
 
-/* The same with that message. */
+/* The same with that message, cut to 4095 bytes. */
 void record_put(FILE *stream, struct record record, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
 

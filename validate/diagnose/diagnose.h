@@ -38,7 +38,8 @@ struct diagnosis {
 };
 
 /* before: the diagnosis of the same network before some more was measured, all 0: there is none.
- * Only parts of nodes of which something was measured since, or looked at then, are looked for.
+ * Only parts of nodes and leaves of which something was measured since, or looked at then, are
+ * looked for, and the fabric where that is most nodes.
  * Returns 0, or -1 when memory is out; to be cleared in either case. */
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
              size_t count, const struct diagnosis *before, struct diagnosis *diagnosis);
