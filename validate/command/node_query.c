@@ -77,7 +77,7 @@ static size_t group_query(size_t first, size_t count, bool is_last, void *contex
                                            .stop = query->stop},
                          &result, &err);
     silent = silent_find(group, &lines.nodes, names, count);
-    is_over = query->is_at_once || is_stopped(query) || (group->has_line && !query->is_stubborn);
+    is_over = query->is_at_once || is_stopped(query) || (group->has_line && !query->retries_silent);
     for (size_t i = 0; (is_last || is_over) && i < silent; i++)
         query->on_silence(names[i], rv != 0 ? err.text : lines.complaint.text, query->context);
     node_lines_end(&lines);

@@ -14,13 +14,14 @@ struct node_query {
     const struct cluster *cluster;
     char *const *program; /* path and arguments, ends with NULL */
     double deadline_s;    /* of a job */
-    /* Takes a line that the node printed. Returns whether the node has said all now. */
+    /* Takes a line that the node printed. Returns whether these were all of them. */
     bool (*take)(const char *node, const char *line, void *context);
-    /* Is told of each node that has not, once it is not asked any more, and why; "": not known. */
+    /* Gets each node whose lines are not all there once it is not asked any more, and why; "": not
+     * known. */
     void (*on_silence)(const char *node, const char *why, void *context);
     void *context;
-    bool is_stubborn; /* asks those again that said nothing in a job in which others did */
-    bool is_at_once;  /* asks no node again: they are not expected to start a job */
+    bool retries_silent; /* asks those again that printed nothing in a job in which others did */
+    bool is_at_once;     /* asks no node again: they are not expected to start a job */
     const volatile sig_atomic_t *stop; /* ends it, for nodes that were not asked without a word;
                                           NULL: nothing does */
 };

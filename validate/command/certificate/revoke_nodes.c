@@ -100,7 +100,7 @@ static void all_query(struct revoking *revoking)
                                .take = take_line,
                                .on_silence = take_silence,
                                .context = revoking,
-                               .is_stubborn = true,
+                               .retries_silent = true,
                                .stop = &interrupted};
     int rv = 0;
 
