@@ -121,7 +121,7 @@ static bool read_benchmark(const char *name, const char *rest, enum wire_format 
 
     if (!collective_kind_parse(name, &benchmark.kind) ||
         sscanf(rest, "%31s%n", benchmark.algorithm, &end) != 1 ||
-        !read_numbers(rest + end, 3, numbers))
+        !read_numbers(rest + end, 3, numbers) || numbers[2] <= 0)
         return false;
     benchmark.segment_bytes = (size_t)numbers[0];
     benchmark.bytes = (size_t)numbers[1];
