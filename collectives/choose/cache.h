@@ -20,7 +20,8 @@ int cache_path(const char *directory, const char *place, char *path, size_t size
                struct error *err);
 
 /* 0: read; 1: there is no such file; -1: err says in one line what is wrong with it: cut, altered,
- * or with another fingerprint, and then what changed. fingerprint: lines "key: value\n". */
+ * or with another fingerprint, and then what changed. fingerprint: lines "key: value\n", none
+ * of them empty. */
 int cache_read(const char *path, const char *fingerprint, struct machine *machine,
                struct error *err);
 
