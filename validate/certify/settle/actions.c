@@ -207,7 +207,7 @@ static bool is_drainable(struct actions *actions, const struct node_run *node_ru
     return node && !is_others(node);
 }
 
-/* Whether it was drained when the drains began, as by its health check: it gets another reason. */
+/* Whether muster had drained it already when the drains began, as its health check does. */
 static bool is_taken(const struct actions *actions, const char *name)
 {
     const struct cluster_node *node = cluster_node(&actions->now, name);
@@ -228,7 +228,6 @@ static void drain_add(struct actions *actions, const struct node_run *node_run)
     struct reason_fault faults[OUTCOME_FAULTS];
     size_t count = 0;
     char reason[200];
-    const struct cluster_node *now = cluster_node(&actions->now, node_run->name);
     const char *old = stays_drained(node_run) ? node_run->slurm->reason : "";
 
     for (size_t i = 0; i < outcome->fault_count; i++)
@@ -242,7 +241,7 @@ static void drain_add(struct actions *actions, const struct node_run *node_run)
         certify_note(certify, "%s would be drained: %s", node_run->name, reason);
         return;
     }
-    if (!node_run->is_resumed && cap_is_taken(now) && strcmp(old, reason) == 0) {
+    if (!node_run->is_resumed && is_taken(actions, node_run->name) && strcmp(old, reason) == 0) {
         certify_note(certify, "%s stays drained: %s", node_run->name, reason);
         return;
     }
