@@ -41,15 +41,15 @@ static const struct hostlist *peers_of(const struct cluster *cluster, const char
     return peers;
 }
 
-/* Returns 1, 0, or -1 with err. */
-static int match_one(const char *name, published_match *is_match, const void *context,
-                     struct error *err)
+/* Returns 1, 0, or -1 when it cannot be read. */
+static int match_one(const char *name, published_match *is_match, const void *context)
 {
     struct cluster cluster;
     const struct cluster_node *node;
+    struct error err;
     int rv;
 
-    if (cluster_load_node(name, &cluster, err) != 0)
+    if (cluster_load_node(name, &cluster, &err) != 0)
         return -1;
     node = cluster_node(&cluster, name);
     rv = node && is_match(node, context);
@@ -70,8 +70,7 @@ static int sample(const char *own, const struct hostlist *peers, size_t wanted,
     for (size_t i = 0; found < wanted && i < HEALTH_SAMPLE_NODES && clock_s() < end_s; i++) {
         size_t place = i + splitmix_next(&state) % (peers->count - i);
         char *name = peers->names[place];
-        struct error err;
-        int rv = strcmp(name, own) == 0 ? 0 : match_one(name, is_match, context, &err);
+        int rv = strcmp(name, own) == 0 ? 0 : match_one(name, is_match, context);
 
         if (rv < 0)
             return 0;
