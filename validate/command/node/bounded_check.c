@@ -27,7 +27,8 @@ static int make_output(void)
 {
     int made = memfd_create("muster-check", MFD_CLOEXEC), fd = fcntl(made, F_DUPFD_CLOEXEC, 3);
 
-    close(made);
+    if (made >= 0)
+        close(made);
     return fd;
 }
 
@@ -92,12 +93,11 @@ int bounded_check(double limit_s, int (*work_)(void *context, const char **at), 
     int rv;
 
     if (child.output[0] < 0 || child.output[1] < 0)
-        rv = error_set(err, "cannot keep what a check prints: %m");
+        rv = error_set(err, "no file in memory or no descriptor for what the check prints");
     else if (stuck > 0)
         rv = report_stuck(stuck, err);
     else
         rv = bounded_run(child_name, limit_s, work, &child, sizeof child, &end, err);
-
     print_output(child.output[0], STDOUT_FILENO);
     print_output(child.output[1], STDERR_FILENO);
     if (rv == 0)
