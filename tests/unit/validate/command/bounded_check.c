@@ -12,6 +12,7 @@
 
 #include "lib/base/bounded_child.h"
 #include "lib/base/clock.h"
+#include "tests/unit/capture.h"
 #include "tests/unit/hung_mount.h"
 
 enum { ANY_AGE_S = -3600 /* a limit long over */, ENDS_S = 60 /* for what ends by itself */ };
@@ -43,21 +44,13 @@ static int leave(void *context, const char **at)
 static const char *run(double limit_s, int (*work)(void *context, const char **at), int *status)
 {
     static char part[] = "eth1", text[600];
-    int kept = dup(STDOUT_FILENO), printed = open("/dev/shm", O_TMPFILE | O_RDWR, 0600);
     struct error err;
-    ssize_t length;
     int rv;
 
-    fflush(stdout);
-    dup2(printed, STDOUT_FILENO);
+    capture_begin();
     rv = bounded_check(limit_s, work, part, status, &err);
-    dup2(kept, STDOUT_FILENO);
-    length = pread(printed, text, sizeof text - 1, 0);
-    length = length > 0 ? length : 0;
-    snprintf(text + length, sizeof text - (size_t)length, "%s%s", rv != 0 ? "!" : "",
+    snprintf(text, sizeof text, "%s%s%s", capture_end(1), rv != 0 ? "!" : "",
              rv != 0 ? err.text : "");
-    close(printed);
-    close(kept);
     return text;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/command.h"
@@ -56,27 +56,14 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
 }
 
 /* What it says on standard error. */
-static char *said(void)
+static const char *said(void)
 {
-    static char text[2000], name[] = "compare", option[] = "-c";
+    static char name[] = "compare", option[] = "-c";
     char *words[] = {name, option, conf, NULL};
-    FILE *file = tmpfile();
-    int kept[] = {dup(1), dup(2)}, other = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-    fflush(NULL);
-    dup2(other, 1);
-    dup2(fileno(file), 2);
+    capture_begin();
     command_compare(3, words);
-    fflush(NULL);
-    for (int i = 0; i < 2; i++) {
-        dup2(kept[i], i + 1);
-        close(kept[i]);
-    }
-    close(other);
-    rewind(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
+    return capture_end(2);
 }
 
 int main(void)

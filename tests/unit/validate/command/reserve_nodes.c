@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/command.h"
@@ -59,19 +59,12 @@ static int reserve(void)
 {
     static char name[] = "muster reserve", option[] = "-c";
     char *words[] = {name, option, conf_path, NULL};
-    int kept[] = {dup(1), dup(2)}, other = open("/dev/null", O_WRONLY | O_CLOEXEC), status;
+    int status;
 
     waiting[0] = '\0';
-    fflush(NULL);
-    dup2(other, 1);
-    dup2(other, 2);
+    capture_begin();
     status = command_reserve(3, words);
-    fflush(NULL);
-    for (int i = 0; i < 2; i++) {
-        dup2(kept[i], i + 1);
-        close(kept[i]);
-    }
-    close(other);
+    capture_end(1);
     return status;
 }
 

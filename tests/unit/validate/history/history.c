@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
 
 static char seen[8000], directory[] = "/tmp/muster-history-XXXXXX";
@@ -563,19 +564,15 @@ static void test_bad_databases(void)
 /* What is said on standard error while a run is added. */
 static const char *said_by_add(const char *path, const char *run)
 {
-    static char text[600];
-    FILE *file = tmpfile();
-    int kept = dup(2);
+    const char *said;
     struct error err;
+    int rv;
 
-    dup2(fileno(file), 2);
-    is_int(add(path, run, 902, VERDICT_PASS, VERDICT_PASS, &err), 0, "run %s is added", run);
-    dup2(kept, 2);
-    close(kept);
-    rewind(file);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
+    capture_begin();
+    rv = add(path, run, 902, VERDICT_PASS, VERDICT_PASS, &err);
+    said = capture_end(2);
+    is_int(rv, 0, "run %s is added", run);
+    return said;
 }
 
 static void names_a_run_of_another_user(void)
