@@ -83,19 +83,20 @@ tests_unit_validate_harness_stall_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_watch_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_command_bounded_check_t_SOURCES = tests/unit/validate/command/bounded_check.c \
 	validate/command/node/bounded_check.c
-tests_unit_validate_command_gate_t_SOURCES = tests/unit/validate/command/gate.c \
+made_controller = tests/unit/validate/command/made_controller.c tests/unit/validate/command/made_controller.h
+tests_unit_validate_command_gate_t_SOURCES = tests/unit/validate/command/gate.c $(made_controller) \
 	validate/command/node/gate.c validate/command/node/published.c validate/slurm/extra.c \
 	validate/slurm/nodes.c
 tests_unit_validate_command_gate_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_command_gate_t_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=geteuid,--wrap=getrandom,--wrap=fingerprint_node,--wrap=brake_read,--wrap=brake_write
 tests_unit_validate_command_gate_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(JANSSON_LIBS)
-tests_unit_validate_command_health_t_SOURCES = tests/unit/validate/command/health.c \
+tests_unit_validate_command_health_t_SOURCES = tests/unit/validate/command/health.c $(made_controller) \
 	validate/command/node/health.c validate/slurm/extra.c validate/slurm/nodes.c \
 	validate/slurm/revocation.c
 tests_unit_validate_command_health_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 tests_unit_validate_command_health_t_LDADD = validate/policy/libpolicy.a $(unit_libs) $(JANSSON_LIBS)
-tests_unit_validate_command_self_drain_t_SOURCES = tests/unit/validate/command/self_drain.c \
+tests_unit_validate_command_self_drain_t_SOURCES = tests/unit/validate/command/self_drain.c $(made_controller) \
 	validate/command/node/published.c validate/command/node/self_drain.c validate/slurm/extra.c \
 	validate/slurm/nodes.c
 tests_unit_validate_command_self_drain_t_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/command/node/health.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "lib/certificate/certificate.h"
+#include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/validate/command/made_controller.h"
 #include "validate/health/log_file.h"
 #include "validate/health/onset.h"
 #include "validate/health/unreviewed.h"
-#include "validate/slurm/cluster.h"
 #include "validate/command/node/self_drain.h"
 
 /* What muster check does with the certificate of a node that it has drained. The controller is
  * made up, and what /run/muster keeps. */
 
-static char reason[100] = "muster: link_down eth1 has no carrier 2026-11-20", none[] = "";
 static bool is_unreviewed;
 static int removals;
 static time_t drained_since;
@@ -64,63 +59,30 @@ int certificate_remove(const char *path, struct error *err)
     return 0;
 }
 
-int cluster_open(struct error *err)
-{
-    (void)err;
-    return 0;
-}
-
-int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
-{
-    static char node[] = "n1";
-    static struct cluster_node drained;
-
-    (void)name;
-    drained = (struct cluster_node){
-        .name = node, .reason = reason, .comment = none, .reason_time = 200, .is_drained = true};
-    *cluster = (struct cluster){.nodes = &drained, .node_count = 1};
-    return cluster_index(cluster, err);
-}
-
-void cluster_clear(struct cluster *cluster)
-{
-    free(cluster->by_name);
-    *cluster = (struct cluster){0};
-}
-
-int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
-{
-    (void)nodes, (void)comment, (void)err;
-    return 0;
-}
-
 /* What it prints is not looked at. */
 static int removed_by_check(bool drains)
 {
     const struct conf conf = {.health_drain = drains};
     const struct health_summary summary = {0};
-    int kept = dup(1), other = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     removals = 0;
-    fflush(stdout);
-    dup2(other, 1);
+    capture_begin();
     health_run(&summary, "n1", &conf);
-    fflush(stdout);
-    dup2(kept, 1);
-    close(kept);
-    close(other);
+    capture_end(1);
     return removals;
 }
 
 int main(void)
 {
+    controller_make(1);
+    controller_put(0, "muster: link_down eth1 has no carrier 2026-11-20", 200);
     is_int(removed_by_check(true), 1, "a drain that stays takes the certificate");
     is_near((double)drained_since, (double)time(NULL) - 100, 2, "... its reason, since when");
     is_unreviewed = true;
     is_int(removed_by_check(true), 0, "one that may be taken back leaves it");
     is_int(removed_by_check(false), 1, "... unless nobody reviews drains any more");
     is_unreviewed = false;
-    snprintf(reason, sizeof reason, "muster: gate_refused - certificate expired 2026-11-20");
+    controller_put(0, "muster: gate_refused - certificate expired 2026-11-20", 200);
     is_int(removed_by_check(true), 0, "one of the gate leaves it what it refuses for");
     return tap_done();
 }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/validate/command/made_controller.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+struct controller controller;
+
+void controller_put(size_t node, const char *reason, time_t when)
+{
+    snprintf(controller.nodes[node].reason, CONTROLLER_TEXT, "%s", reason);
+    controller.nodes[node].is_drained = *reason;
+    controller.nodes[node].is_idle = !*reason;
+    controller.nodes[node].reason_time = when;
+}
+
+void controller_make(size_t node_count)
+{
+    static char names[CONTROLLER_NODES][8], reasons[CONTROLLER_NODES][CONTROLLER_TEXT],
+        extras[CONTROLLER_NODES][CONTROLLER_TEXT], none[] = "";
+
+    controller.node_count = controller.peers = node_count;
+    for (size_t i = 0; i < node_count; i++) {
+        snprintf(names[i], sizeof names[i], "n%zu", i + 1);
+        controller.nodes[i] = (struct cluster_node){.name = names[i],
+                                                    .reason = reasons[i],
+                                                    .extra = extras[i],
+                                                    .comment = none,
+                                                    .leaf = -1};
+        *extras[i] = '\0';
+        controller_put(i, "", 0);
+    }
+}
+
+static size_t index_of(const char *name)
+{
+    return (size_t)atoi(name + 1) - 1;
+}
+
+static int note(const char *what, const char *name)
+{
+    size_t length = strlen(controller.done);
+
+    snprintf(controller.done + length, sizeof controller.done - length, "%s %s;", what, name);
+    return 0;
+}
+
+static int nodes_take(struct cluster *cluster, size_t first, size_t count, struct error *err)
+{
+    *cluster = (struct cluster){.nodes = controller.nodes + first, .node_count = count};
+    return cluster_index(cluster, err);
+}
+
+int cluster_open(struct error *err)
+{
+    (void)err;
+    return 0;
+}
+
+int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
+{
+    controller.singles++;
+    return nodes_take(cluster, index_of(name), 1, err);
+}
+
+int cluster_load_nodes(struct cluster *cluster, struct error *err)
+{
+    if (++controller.loads == controller.fails_at)
+        return error_set(err, "no answer");
+    return nodes_take(cluster, 0, controller.node_count, err);
+}
+
+int cluster_load(struct cluster *cluster, struct error *err)
+{
+    int rv = cluster_load_nodes(cluster, err);
+
+    if (rv == 0 && controller.lacks_topology)
+        error_set(&cluster->topology_err, "cannot start scontrol: No such file or directory");
+    return rv;
+}
+
+int cluster_load_partitions(struct cluster *cluster, struct error *err)
+{
+    static struct cluster_partition partition;
+    static char *names[CONTROLLER_NODES]; /* whose order a sample changes */
+
+    (void)err;
+    for (size_t i = 0; i < controller.peers; i++)
+        names[i] = controller.nodes[i % controller.node_count].name;
+    partition.nodes = (struct hostlist){names, controller.peers};
+    *cluster = (struct cluster){.partitions = &partition, .partition_count = 1};
+    return 0;
+}
+
+void cluster_clear(struct cluster *cluster)
+{
+    free(cluster->by_name);
+    *cluster = (struct cluster){0};
+}
+
+int cluster_drain(const char *name, const char *reason, struct error *err)
+{
+    (void)err;
+    controller_put(index_of(name), reason, time(NULL));
+    return note("drain", name);
+}
+
+int cluster_resume(const char *name, struct error *err)
+{
+    (void)err;
+    controller_put(index_of(name), "", 0);
+    return note("resume", name);
+}
+
+int cluster_set_extra(const char *name, const char *extra, struct error *err)
+{
+    (void)err;
+    snprintf(controller.nodes[index_of(name)].extra, CONTROLLER_TEXT, "%s", extra);
+    return 0;
+}
+
+int cluster_set_comment(const char *nodes, const char *comment, struct error *err)
+{
+    (void)nodes, (void)comment, (void)err;
+    return 0;
+}
+
+ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned int flags);
+ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned int flags)
+{
+    static unsigned char next;
+
+    (void)flags;
+    memset(bytes, next++, size);
+    return (ssize_t)size;
+}
