@@ -394,40 +394,33 @@ static void healthy_controller(void)
     has_str(notes, "NOT DRAINED: n9 failed too", "... which is said");
 }
 
-/* Another run drains two nodes as this one comes to decide. */
-static void drain_by_other(void)
+/* By muster, but not by this run. */
+static void drain_elsewhere(const char *name)
 {
-    for (int i = 0; i < NODES; i += 9) {
-        snprintf(world[i].reason, sizeof world[i].reason, "%s", ours);
-        world[i].is_drained = true;
-    }
+    snprintf(world[place_of(name)].reason, sizeof world->reason, "%s", ours);
+    world[place_of(name)].is_drained = true;
+}
+
+static void drain_before(void)
+{
+    drain_elsewhere("n1");
+    drain_elsewhere("n10");
+}
+
+static void drain_behind(void)
+{
+    drain_elsewhere("n3");
+    drain_elsewhere("n4");
 }
 
 static void other_run_drains_meanwhile(void)
 {
-    at_lock = drain_by_other;
+    at_lock = drain_before;
     run_all();
     at_lock = NULL;
     ok(!world[1].is_drained, "what another run drains meanwhile counts against the cap");
     is_int(node_runs[1].decision, DECISION_SPARE, "... and spares the next one");
     ok(fcntl(lock, F_GETFD) < 0, "... and the lock is let go of");
-}
-
-static void drain_by_other_head(const char *first, const char *second)
-{
-    snprintf(world[place_of(first)].reason, sizeof world[0].reason, "%s", ours);
-    snprintf(world[place_of(second)].reason, sizeof world[0].reason, "%s", ours);
-    world[place_of(first)].is_drained = world[place_of(second)].is_drained = true;
-}
-
-static void drain_before(void)
-{
-    drain_by_other_head("n1", "n10");
-}
-
-static void drain_behind(void)
-{
-    drain_by_other_head("n3", "n4");
 }
 
 /* Two heads count at once, and each sees the drains of the other only when it has made its own. */
@@ -458,6 +451,26 @@ static void another_head_drains_in_the_same_second(void)
     snprintf(world[0].comment, sizeof world[0].comment, "rack 1 [muster other: %s]", ours);
     certify_drains_decide(&run);
     ok(!world[1].is_drained, "a drain that another head has lifted for a test counts too");
+}
+
+/* It drained one of those that fail, n9 or n2, while they were tested. */
+static void keeps_what_a_health_check_drained_meanwhile(void)
+{
+    run_begin();
+    run.conf.drain_cap_percent = 40;
+    drains_lift("n[5-6]");
+    drain_elsewhere("n9");
+    at_drain = drain_before;
+    certify_drains_decide(&run);
+    is_int(world[8].resumes, 0, "a drain that was there before is none to take back");
+    is_int(node_runs[8].decision, DECISION_DRAIN, "... where another head drains too many");
+
+    run_begin();
+    run.conf.drain_cap_percent = 30;
+    drains_lift("n[5-6]");
+    drain_elsewhere("n2");
+    certify_drains_decide(&run);
+    ok(world[1].drains == 1 && world[8].drains == 1, "... and counts once against the cap");
 }
 
 static void drains_none_while_another_run_decides(void)
@@ -563,7 +576,7 @@ static void admin_drains_meanwhile(void)
 
     run_begin();
     drain_by_admin(4);
-    drain_by_other();
+    drain_before();
     is_int(drains_lift("n[1-10]"), 0, "drains are lifted");
     ok(world[0].resumes == 0 && world[9].resumes == 0,
        "one that muster drains while it is tested stays drained");
@@ -792,6 +805,7 @@ int main(void)
     healthy_controller();
     other_run_drains_meanwhile();
     another_head_drains_in_the_same_second();
+    keeps_what_a_health_check_drained_meanwhile();
     drains_none_while_another_run_decides();
     reads_facts_once_for_all_strikes();
     drains_at_the_last_strike();
