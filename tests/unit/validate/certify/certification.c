@@ -20,6 +20,7 @@
 #include "lib/base/bounded_child.h"
 #include "lib/constants/certify_constants.h"
 #include "lib/constants/checks_constants.h"
+#include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
 #include "validate/certify/campaign.h"
 #include "validate/certify/choose/job_minutes.h"
@@ -1449,63 +1450,7 @@ static const struct cluster_operations operations = {
 
 /* ---------------------------------------------------------------- the run */
 
-/* What a run prints on standard error is left in a file. */
-static void silence(int *kept)
-{
-    const char *path = path_in("said");
-    int said;
-
-    said = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    fflush(NULL);
-    for (int fd = 1; fd <= 2; fd++)
-        kept[fd] = dup(fd);
-    dup2(said, 2);
-    close(said);
-    said = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    dup2(said, 1);
-    close(said);
-}
-
-/* The last line of the last run. */
-static const char *last_line(void)
-{
-    static char line[400];
-    const char *path = path_in("said");
-    FILE *said;
-
-    said = fopen(path, "r");
-    line[0] = '\0';
-    while (said && fgets(line, sizeof line, said))
-        ;
-    if (said)
-        fclose(said);
-    return line;
-}
-
-/* Whether the last run has printed the text. */
-static bool has_said(const char *text)
-{
-    const char *path = path_in("said");
-    char line[400];
-    bool is_there = false;
-    FILE *said;
-
-    said = fopen(path, "r");
-    while (said && !is_there && fgets(line, sizeof line, said))
-        is_there = strstr(line, text) != NULL;
-    if (said)
-        fclose(said);
-    return is_there;
-}
-
-static void speak(const int *kept)
-{
-    fflush(NULL);
-    for (int fd = 1; fd <= 2; fd++) {
-        dup2(kept[fd], fd);
-        close(kept[fd]);
-    }
-}
+static const char *said = ""; /* by the last run, on standard error */
 
 /* The cluster and the run as they are at first. */
 static void begin(void)
@@ -1563,11 +1508,11 @@ static int go(int (*function)(struct certify *, int, char **))
 {
     static char program[] = "certification";
     char *argv[] = {program, NULL};
-    int kept[3], status;
+    int status;
 
-    silence(kept);
+    capture_begin();
     status = function(&certify, 1, argv);
-    speak(kept);
+    said = capture_end(2);
     return status;
 }
 
@@ -1601,7 +1546,7 @@ static int journals_take(void)
     return count;
 }
 
-/* What must never happen, or NULL. */
+/* What must never happen and has, or "". */
 static const char *harm(int status)
 {
     bool is_left = journals_take() > 0;
@@ -1631,7 +1576,7 @@ static const char *harm(int status)
     }
     if ((world.job != 0 || *world.reservation) && !is_left)
         return "a job or a reservation is left, and no journal tells of it";
-    return status == COMMAND_PASS ? "the exit status says that all is well" : NULL;
+    return status == COMMAND_PASS ? "the exit status says that all is well" : "";
 }
 
 static const struct outcome *outcome_of(const char *name)
@@ -1661,10 +1606,10 @@ static const char *values(void)
 static void one_run(void)
 {
     int status = run();
-    const char *what = harm(status), *expires;
+    const char *expires;
     long long until;
 
-    is_str(what ? what : "", "", "a run on a cluster with one faulty node does no harm");
+    is_str(harm(status), "", "a run on a cluster with one faulty node does no harm");
     is_int(status, COMMAND_FAIL, "... and its exit status says that something failed");
     for (int i = 0; i < NODES; i++)
         is_int(world.nodes[i].is_issued, nodes[i].kind == HEALTHY || nodes[i].kind == OURS,
@@ -2012,7 +1957,7 @@ static void reboots(const char *name)
     is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "... it is unknown");
     is_int(outcome_worst(outcome_of(name))->code, FAULT_NOT_MEASURED,
            "... which is not for others' use of it");
-    ok(!harm(status), "... which does no harm");
+    is_str(harm(status), "", "... which does no harm");
 }
 
 /* The head does not reach n2, for ever or once it is in the job; slurmctld misses it after so long.
@@ -2496,8 +2441,8 @@ static void tests_the_other_partitions_of_one_that_refuses(void)
     ok(!certify_stop, "one where the nodes of the other are not free ends, too");
     is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 3, "... once they were, and were tested");
     is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after which the first gets no more tries");
-    ok(has_said("busy nodes are free; partition p is given up: it refused 20 jobs in a row"),
-       "... which is said while the other is waited for");
+    has_str(said, "busy nodes are free; partition p is given up: it refused 20 jobs in a row",
+            "... which is said while the other is waited for");
     for (int i = A_LOOK; i <= A_JOB; i++) {
         static const char *const whats[] = {"", "slurmctld", "BatteryUser", "a job"};
         char name[20];
@@ -2544,8 +2489,8 @@ static void names_what_is_never_tested(void)
 {
     setup.fifth = "n5-in-the-third-rack-of-the-second-row-of-the-first-hall-of-two-halls";
     is_int(campaign("autumn"), COMMAND_FAIL, "a campaign with a name that is too long");
-    has_str(last_line(), "1 node cannot be tested: names longer than 63", "... says so at its end");
-    ok(!strstr(last_line(), "once they are back"), "... and not to wait for it");
+    has_str(said, "1 node cannot be tested: names longer than 63", "... says so at its end");
+    ok(!strstr(said, "once they are back"), "... and not to wait for it");
 }
 
 static void keeps_a_run_of_a_campaign_while_the_history_is_busy(void)
@@ -2622,19 +2567,18 @@ static void no_certificates(void)
            "... it stands in its own column");
     ok(world.nodes[3].is_drained && strcmp(world.nodes[3].reason, ours) == 0,
        "... and a node of ours stays drained");
-    ok(!harm(status), "... which does no harm");
+    is_str(harm(status), "", "... which does no harm");
 }
 
 static void waits_for_a_controller_that_is_started_again(void)
 {
-    const char *what;
-
     for (setup.restarts = AFTER_THE_TESTS; setup.restarts <= AFTER_THE_CERTIFICATES;
          setup.restarts++) {
-        what = harm(run());
+        int status = run();
+
         is_str(refused_name, "load", "slurmctld is started again after the %s",
                setup.restarts == AFTER_THE_TESTS ? "tests" : "certificates");
-        is_str(what ? what : "", "", "... which does no harm");
+        is_str(harm(status), "", "... which does no harm");
         ok(world.nodes[0].is_issued && world.nodes[3].is_issued, "... nodes are certified");
         ok(!world.nodes[3].is_drained && !strstr(world.nodes[3].comment, "[muster"),
            "... one that passed is released for good");
@@ -2903,11 +2847,11 @@ static void holds_rails_to_what_others_measure(void)
 /* n1 is what the others are as well. */
 static void is_measured_by_halves(enum stage stage, const char *what)
 {
-    const char *harmed = harm(run());
+    int status = run();
 
     is_int(outcome_of("n1")->stages[stage], VERDICT_UNKNOWN, "%s: %s is unknown", what,
            stage_name(stage));
-    is_str(harmed ? harmed : "", "", "... which does no harm");
+    is_str(harm(status), "", "... which does no harm");
     is_int(count_issued(), 0, "... and certifies no node");
 }
 
@@ -2946,7 +2890,6 @@ static void releases_what_its_gate_has_drained(void)
     setup.drained_s = 1000000;
     for (int i = 0; i < 3; i++) {
         bool is_refusal = i == 2;
-        const char *harmed;
         int status;
 
         setup.refused_s = i == 0 ? 0 : is_refusal ? 1000010 : 1000000 - 86400;
@@ -2957,8 +2900,7 @@ static void releases_what_its_gate_has_drained(void)
                             : "a job the day before");
         is_int(world.nodes[4].is_drained, !is_refusal, "... is %s",
                is_refusal ? "released" : "drained as it was");
-        harmed = is_refusal ? NULL : harm(status);
-        is_str(harmed ? harmed : "", "", "... and no harm is done");
+        is_str(is_refusal ? "" : harm(status), "", "... and no harm is done");
         is_int(has_note("n5 was drained by muster's gate"), is_refusal, "... by whom is known");
         is_int(outcome_of("n5")->verdict, is_refusal ? VERDICT_WARN : VERDICT_FAIL, "... it %s",
                is_refusal ? "passed" : "failed");
@@ -2969,8 +2911,6 @@ static void releases_what_its_gate_has_drained(void)
  * reservation when both have theirs. */
 static void leaves_nodes_of_other_runs(void)
 {
-    const char *harmed;
-
     setup.other_has_job = true;
     setup.other_from = 1;
     setup.other_to = 100;
@@ -2982,15 +2922,13 @@ static void leaves_nodes_of_other_runs(void)
     for (setup.other_from = 2; setup.other_from <= 3; setup.other_from++) {
         setup.other_has_job = true;
         setup.other_to = 100;
-        harmed = harm(run());
-        is_str(harmed ? harmed : "", "", "two runs on a node do no harm");
+        is_str(harm(run()), "", "two runs on a node do no harm");
         ok(allocations == 0 && count_issued() == 0, "... the later one has no job");
         has_str(outcome_worst(outcome_of("n1"))->message, "of host head2 tests n2 since ",
                 "... why is said");
         setup.other_has_job = false;
         setup.other_to = setup.other_from + 2;
-        harmed = harm(run());
-        is_str(harmed ? harmed : "", "", "a run that waits for another one does no harm");
+        is_str(harm(run()), "", "a run that waits for another one does no harm");
         ok(world.nodes[0].is_issued && world.nodes[1].is_issued, "... and tests all of its nodes");
     }
 }
@@ -3146,8 +3084,7 @@ static void tests_nothing_while_another_run_chooses(void)
     ok(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "another run has the lock");
     is_int(run(), COMMAND_UNKNOWN, "... for too long");
     is_int(allocations, 0, "... and nothing is tested");
-    has_str(last_line(), "cannot tell whether another run tests the same nodes",
-            "... which is said");
+    has_str(said, "cannot tell whether another run tests the same nodes", "... which is said");
     close(fd);
     unlink(path);
     is_int(mkdir(path, 0700), 0, "a lock that cannot be had at all");
@@ -3169,18 +3106,18 @@ static void tests_nothing_while_another_run_chooses(void)
 /* What was begun is undone. */
 static void stops_without_harm(void)
 {
-    const char *what = NULL;
+    const char *what = "";
     int stopped = 0;
 
-    for (setup.stopped_turn = 1; setup.stopped_turn < LAST_TURN && !what; setup.stopped_turn++) {
+    for (setup.stopped_turn = 1; setup.stopped_turn < LAST_TURN && !*what; setup.stopped_turn++) {
         what = harm(run());
-        if (what)
+        if (*what)
             tap_diag("operation %d: %s", setup.stopped_turn, what);
         stopped += certify_stop != 0;
         if (turns < setup.stopped_turn)
             break;
     }
-    ok(!what && stopped > 30, "a run is stopped in each of %d operations, and no harm is done",
+    ok(!*what && stopped > 30, "a run is stopped in each of %d operations, and no harm is done",
        stopped);
 }
 
@@ -3192,7 +3129,7 @@ static void claims_nothing_left_after_a_dry_run(void)
     for (setup.stopped_turn = 1; setup.stopped_turn < LAST_TURN; setup.stopped_turn++) {
         run();
         stopped += certify_stop != 0;
-        wrong += certify_stop != 0 && !strstr(last_line(), "; all changes were undone");
+        wrong += certify_stop != 0 && !strstr(said, "; all changes were undone");
         if (turns < setup.stopped_turn)
             break;
     }
@@ -3297,21 +3234,19 @@ static void idle_any_time(void)
 
 static void refusals(bool all)
 {
-    const char *what = NULL;
+    const char *what = "";
     int count = 0;
 
     setup.refuses_all = all;
-    for (setup.refused_turn = 1; setup.refused_turn < LAST_TURN && !what; setup.refused_turn++) {
-        int status = run();
-
-        what = harm(status);
-        if (what)
+    for (setup.refused_turn = 1; setup.refused_turn < LAST_TURN && !*what; setup.refused_turn++) {
+        what = harm(run());
+        if (*what)
             tap_diag("operation %d, %s: %s", setup.refused_turn, refused_name, what);
         if (turns < setup.refused_turn)
             break;
         count++;
     }
-    ok(!what && count > 30 && count < LAST_TURN - 1,
+    ok(!*what && count > 30 && count < LAST_TURN - 1,
        "each of %d operations is refused%s, and no harm is done", count,
        all ? " with all that follow" : "");
 }
