@@ -218,9 +218,10 @@ static int unreserve(const char *name, struct error *err)
     return 0;
 }
 
-static int wait_for(const struct hostlist *names, bool is_there, struct error *err)
+static int wait_for(const struct hostlist *names, const struct hostlist *changed, bool is_there,
+                    struct error *err)
 {
-    (void)names, (void)is_there, (void)err;
+    (void)names, (void)changed, (void)is_there, (void)err;
     return 0;
 }
 
