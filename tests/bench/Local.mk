@@ -4,7 +4,7 @@
 EXTRA_PROGRAMS =
 if BUILD_MUSTER
 EXTRA_PROGRAMS += tests/bench/certify
-tests_bench_certify_SOURCES = tests/bench/certify.c
+tests_bench_certify_SOURCES = tests/bench/certify.c tests/unit/validate/certify/made_machine.c
 tests_bench_certify_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_bench_certify_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=user_find,--wrap=access
 tests_bench_certify_LDADD = validate/certify/libcertify.a $(muster_libs)

@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 #include "validate/command/command.h"
-#include "validate/command/report.h"
 #include "validate/history/history.h"
-#include "validate/slurm/ended.h"
 #include "validate/slurm/ran.h"
 
 /* certify NODES FACTS LINKS DIRECTORY: muster certify on a cluster that is made up, as all of it
@@ -30,19 +28,6 @@ static struct {
 
 /* ---------------------------------------------------------------- the machine */
 
-uid_t __wrap_geteuid(void);
-uid_t __wrap_geteuid(void)
-{
-    return 0;
-}
-
-int __real_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode)
-{
-    return mode == X_OK && strstr(path, "/muster-") ? 0 : __real_access(path, mode);
-}
-
 int __wrap_user_find(const char *name, struct user *user, struct error *err);
 int __wrap_user_find(const char *name, struct user *user, struct error *err)
 {
@@ -58,12 +43,6 @@ int command_misuse(const char *command, const char *format, ...)
     return COMMAND_USAGE;
 }
 
-int report_past(struct survey *survey, const char *path, struct error *err)
-{
-    (void)survey, (void)path, (void)err;
-    return 0;
-}
-
 int ran_query(struct ran *asked, size_t count, struct error *err)
 {
     (void)asked, (void)count, (void)err;
@@ -74,19 +53,6 @@ bool ran_is_true(const struct ran *asked)
 {
     (void)asked;
     return false;
-}
-
-int ended_jobs_load(struct ended_job **jobs, size_t *count, struct error *err)
-{
-    (void)err;
-    *jobs = NULL;
-    *count = 0;
-    return 0;
-}
-
-void ended_jobs_free(struct ended_job *jobs, size_t count)
-{
-    (void)jobs, (void)count;
 }
 
 /* ---------------------------------------------------------------- the controller */

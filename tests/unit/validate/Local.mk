@@ -188,7 +188,7 @@ tests_unit_validate_certify_budget_t_LDADD = validate/schedule/libschedule.a $(u
 tests_unit_validate_certify_cables_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=subnet_discover,--wrap=certify_neighbors
 tests_unit_validate_certify_cables_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)
 tests_unit_validate_certify_certification_t_SOURCES = tests/unit/validate/certify/certification.c \
-	validate/command/usage.c
+	tests/unit/validate/certify/made_machine.c validate/command/usage.c
 tests_unit_validate_certify_certification_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=clock_gettime \
 	-Wl,--wrap=usleep,--wrap=sleep,--wrap=user_find,--wrap=access,--wrap=getrandom
 tests_unit_validate_certify_certification_t_LDADD = validate/certify/libcertify.a $(unit_libs) $(muster_libs)

@@ -30,13 +30,11 @@
 #include "validate/certify/state/rails.h"
 #include "validate/certify/step/step_setup.h"
 #include "validate/command/command.h"
-#include "validate/command/report.h"
 #include "validate/history/history.h"
 #include "validate/history/stage_values.h"
 #include "validate/localization/localization.h"
 #include "validate/report/recordfile.h"
 #include "validate/slurm/allocation.h"
-#include "validate/slurm/ended.h"
 #include "validate/slurm/ran.h"
 #include "validate/slurm/revocation.h"
 #include "lib/base/history_figure.h"
@@ -312,13 +310,6 @@ static int turn(const char *name, struct error *err)
 
 /* ---------------------------------------------------------------- the machine */
 
-uid_t __wrap_geteuid(void);
-uid_t __wrap_geteuid(void)
-{
-    return 0;
-}
-
-/* The programs of the battery are there, installed or not. */
 /* Runs of the same second have names of their own. */
 ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags);
 ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags)
@@ -346,13 +337,6 @@ static void count_try(void)
 {
     if (++job_tries == LAST_TRY)
         certify_stop = SIGTERM;
-}
-
-int __real_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode)
-{
-    return mode == X_OK && strstr(path, "/muster-") ? 0 : __real_access(path, mode);
 }
 
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
@@ -406,12 +390,6 @@ int __wrap_user_find(const char *name, struct user *user, struct error *err)
         return error_set(err, "no such user");
     }
     snprintf(user->name, sizeof user->name, "%s", name);
-    return 0;
-}
-
-int report_past(struct survey *survey, const char *path, struct error *err)
-{
-    (void)survey, (void)path, (void)err;
     return 0;
 }
 
@@ -1406,20 +1384,6 @@ static int step_on(const struct hostlist *names, const char *partition, int wait
         warnings(names, process);
     *result = (struct process_result){.end = PROCESS_EXITED};
     return 0;
-}
-
-/* No job has ended. */
-int ended_jobs_load(struct ended_job **jobs, size_t *count, struct error *err)
-{
-    (void)err;
-    *jobs = NULL;
-    *count = 0;
-    return 0;
-}
-
-void ended_jobs_free(struct ended_job *jobs, size_t count)
-{
-    (void)jobs, (void)count;
 }
 
 static const struct cluster_operations operations = {
