@@ -7,6 +7,7 @@
 #   needs muster muster-launch          # programs of ours, else the whole file is skipped
 #   $top_srcdir $top_builddir $muster   # absolute paths
 #   $dir                                # a folder of the test's own, gone when it ends
+#   records_hold 'of the schema' <out   # the records are as doc/records.md says
 #
 # Nothing of a job, a rank or a configuration that the tests are started in is in the environment.
 
@@ -25,4 +26,12 @@ needs() { # PROGRAM...
     for program; do
         [ -x "$top_builddir/$program" ] || skip_all "$program is not built"
     done
+}
+
+records_hold() { # NAME
+    if [ -x "$top_builddir/tests/record-check" ]; then # a tool of the tests, which may leak
+        ASAN_OPTIONS=detect_leaks=0 ok "$1" "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md"
+    else
+        skip 1 'record-check is not built'
+    fi
 }

@@ -54,8 +54,7 @@ is "$(history --accept n2 eth1 -m 'new cable')" 'n2 eth1: results of earlier run
 text=$(history n2)
 like "$text" '^n2 +eth1 +bandwidth .* -$' '... it has become worse no more'
 like "$text" '^20[0-9-]+ [0-9:]+ +eth1 accepted as it is now: new cable$' '... and its history says why'
-"$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$(history --json n2)" >/dev/null
-is $? 0 '... in records that the page knows'
+records_hold '... in records that the page knows' < <(history --json n2)
 is "$(history --accept n9 2>&1; echo $?)" "muster history: no run of muster certify contains n9 in $dir/history.db
 2" 'a node that is not known'
 history --accept >/dev/null 2>&1
@@ -97,16 +96,10 @@ history --diff last 2>/dev/null
 is "$?" 2 '--diff wants two runs'
 like "$(history frob 2>&1)" 'no run of muster certify on frob in' 'neither a node nor a part'
 
-if [ -x "$top_builddir/tests/record-check" ]; then
-    for words in '' n2 eth1 '--diff 2026-r6 2026-r8'; do
-        # shellcheck disable=SC2086 # words
-        history --json $words >"$dir/json"
-        ok "history $words: the records are of the schema" env ASAN_OPTIONS=detect_leaks=0 \
-            "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <"$dir/json"
-    done
-else
-    skip 4 'record-check is not built'
-fi
+for words in '' n2 eth1 '--diff 2026-r6 2026-r8'; do
+    # shellcheck disable=SC2086 # words
+    records_hold "history $words: the records are of the schema" < <(history --json $words)
+done
 
 # many runs, long names and long facts are told whole
 rm -f "$dir/history.db"*
@@ -146,8 +139,7 @@ is "$(awk 'NR > 1 { print $1, $2, $3, $4, $5 }' <<<"$text" | paste -sd,)" \
 "$muster" history --config "$dir/offenders" --accept n3 -m 'new NIC' >/dev/null
 is "$(offenders --days 65 --json | grep -o '"node":"n[23]"\|"value":[0-9]*' | cut -d: -f2 | tr -d '"' | xargs)" \
     'n2 2 n2 2 n3 2 n3 2' '... in fewer days, and with what was accepted'
-"$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$(offenders --json)" >/dev/null
-is $? 0 '... in records that the page knows'
+records_hold '... in records that the page knows' < <(offenders --json)
 
 # what stages took and found
 stage() { # NAME SECONDS TESTED FOUND
@@ -164,8 +156,7 @@ stage links 9 8 8 | "$add" "$dir/values.db" v3 $((now - 86400 * 100))
 is "$(values | tail -n +2 | tr -s ' ' | sed 's/ $//' | paste -sd,)" \
     'check 2 18 2 13.2 % 1.0 s 473.68,links 2 16 3 20.6 % 36.0 s 20.59,host 2 16 0 2.9 % 360.0 s 0.29' \
     'stages by what they find in an hour of a node'
-"$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$(values --json)" >/dev/null
-is $? 0 '... in records that the page knows'
+records_hold '... in records that the page knows' < <(values --json)
 
 # what moved while a job ran, as nodes told it twice
 job() { # NODE JOB VALUE
@@ -180,8 +171,7 @@ is "$(grep -c ' crc_errors ' <<<"$text")" 2 'what moved while a job ran, each on
 like "$text" '^n1 +2025-11-25 18:00 +eth1 +crc_errors +12 crc_errors$' '... with node, part and value'
 text=$(history --json --job 4711)
 like "$text" '"value":12,.*"job":4711,"user":1000' '... its records name job and user'
-"$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <<<"$text" >/dev/null
-is $? 0 '... in records that the page knows'
+records_hold '... in records that the page knows' <<<"$text"
 like "$(history --job 99 2>&1)" 'no records of job 99 in ' 'a job that nobody told of'
 history --job 99 n1 2>/dev/null
 is $? 2 'a job has no node'
@@ -195,9 +185,7 @@ if [ "$(id -u)" = 0 ]; then
     like "$text" ' seconds +job 4713 of user 1000 ran, ' '... with when the job ran'
     text=$("$muster" check --config "$dir/conf" --json --only host.jobs)
     like "$text" '"test":"host.jobs","metric":"symbol_errors",.*"verdict":"pass","message"' '... and tells certify'
-    "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" \
-        <<<"$text$(printf '\n'; history --json --job 4713)" >/dev/null
-    is $? 0 '... in records that the page knows'
+    records_hold '... in records that the page knows' <<<"$text$(printf '\n'; history --json --job 4713)"
 else
     skip 4 'only root reads the log of a node'
 fi

@@ -71,12 +71,7 @@ is "$(tr -s '\n ' ' ' <<<"$rates")" 'rate 0.0005 rate 0.001 rate 0.001 rate 0 ' 
 "$train" "${small[@]}" --steps=2 --gradient-norms --json >out
 is "$(grep -c '"metric":"loss"' out)" 3 '--json: a loss a step and the final one'
 is "$(grep -c '"part":"qkvw"' out)" 1 '... and the norm of each tensor'
-if [ -x "$top_builddir/tests/record-check" ]; then
-    ok 'the records follow the schema' \
-        "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <out
-else
-    skip 1 'record-check is not built'
-fi
+records_hold 'the records follow the schema' <out
 
 # a text as data
 for ((i = 0; i < 200; i++)); do echo "line $i of a text"; done >text

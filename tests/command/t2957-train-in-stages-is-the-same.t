@@ -72,8 +72,7 @@ train_ranks 2 "${large[@]}" --stages=2 --dry-run --json >out 2>err
 is "$(jq -r 'select(.metric == "loss").value' out)" '' '--dry-run takes no step'
 is "$(jq -r 'select(.metric == "sent_forward" and .part == "stage 0 formula").value' out)" 0.032768 \
     '... and says what would be sent'
-ok '... in records that follow the schema' "$top_builddir/tests/record-check" \
-    "$top_srcdir/doc/records.md" <out
+records_hold '... in records that follow the schema' <out
 figure() { jq -r "select(.metric == \"$1\" and .part == \"$2\").value" out; }
 train_ranks 1 "${large[@]}" --layout=auto --dry-run --json >out 2>err
 ok 'the time of a step is that of its layers, the head (a third of one), and the update' \
@@ -85,7 +84,7 @@ ok 'the time of a step is that of its layers, the head (a third of one), and the
 # Memory and traffic of each stage: P and E of this problem are 4 x 66496 and 4 x 18560 bytes, a layer
 # 4 x 49984, activations of a batch 4 x 4 x 32 x 64; MB of all ranks of a stage.
 train_ranks 4 "${large[@]}" --stages=2 --split=3,1 --algorithm=ring --json >out 2>err
-ok 'the records follow the schema' "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md" <out
+records_hold 'the records follow the schema' <out
 near() { # METRIC STAGE MB: found and formula, within 1 %
     ok "stage $2: $1 is $3 MB" awk -v a="$(figure "$1" "stage $2")" \
         -v b="$(figure "$1" "stage $2 formula")" -v c="$3" 'BEGIN {
