@@ -140,16 +140,16 @@ static void conclude(struct certify *certify, enum verdict *verdicts)
 {
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
-        struct record record;
-
+        const struct outcome_fault *worst;
         char text[OUTCOME_TEXT];
 
         verdicts[i] = outcome_conclude(&node_run->outcome);
         outcome_text(&node_run->outcome, true, text, sizeof text);
-        record = RECORD(.suite = "certify", .test = "certify", .node = node_run->name,
-                        .part = outcome_worst(&node_run->outcome)->part, .verdict = verdicts[i],
-                        .code = outcome_worst(&node_run->outcome)->code, .message = text);
-        certify_record(certify, &record);
+        worst = outcome_worst(&node_run->outcome);
+        certify_record(certify,
+                       RECORD(.suite = "certify", .test = "certify", .node = node_run->name,
+                              .part = worst->part, .verdict = verdicts[i], .code = worst->code,
+                              .message = text));
     }
 }
 

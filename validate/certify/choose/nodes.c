@@ -331,7 +331,7 @@ static int select_group(struct certify *certify, struct error *err)
         return error_set(err, "out of memory for %zu nodes", campaign->nodes.count);
     }
     for (size_t i = 0; i < told.count; i++)
-        certify_record(certify, RECORD_AT(&told, i));
+        certify_record(certify, *RECORD_AT(&told, i));
     records_clear(&told);
     if (group_choose(&certify->cluster, campaign, certify->options.partition,
                      (size_t)certify->options.at_a_time, &group, err) != 0)

@@ -435,14 +435,11 @@ static bool tally_take(struct certify *certify, struct tally *tally, const struc
 /* The next runs count by these records. */
 static void tally_record(struct certify *certify, struct tally *tally)
 {
-    for (size_t i = 0; i < tally->node_count; i++) {
-        struct record record =
-            RECORD(.suite = "certify", .test = "preflight.suspects", .metric = "user",
-                   .node = tally->nodes[i].node, .value = tally->nodes[i].uid, .unit = "1",
-                   .verdict = VERDICT_WARN, .message = tally->nodes[i].message);
-
-        certify_record(certify, &record);
-    }
+    for (size_t i = 0; i < tally->node_count; i++)
+        certify_record(
+            certify, RECORD(.suite = "certify", .test = "preflight.suspects", .metric = "user",
+                            .node = tally->nodes[i].node, .value = tally->nodes[i].uid, .unit = "1",
+                            .verdict = VERDICT_WARN, .message = tally->nodes[i].message));
     free(tally->users);
     free(tally->nodes);
 }

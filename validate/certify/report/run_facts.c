@@ -16,7 +16,7 @@
 static void report(struct certify *certify, struct record record)
 {
     record.suite = "certify";
-    certify_record(certify, &record);
+    certify_record(certify, record);
 }
 
 static void fact(struct certify *certify, const char *test, const char *metric, const char *node,

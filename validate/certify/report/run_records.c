@@ -7,16 +7,14 @@
 
 #include "validate/history/history.h"
 
-void certify_record(struct certify *certify, const struct record *record)
+void certify_record(struct certify *certify, struct record record)
 {
-    struct record complete = *record;
-
-    complete.run = certify->run;
-    complete.time = record_now_s();
-    if (records_add(&certify->records, &complete) != 0)
+    record.run = certify->run;
+    record.time = record_now_s();
+    if (records_add(&certify->records, &record) != 0)
         certify_note(certify, "out of memory for all records");
     if (certify->json)
-        record_write(certify->json, &complete);
+        record_write(certify->json, &record);
 }
 
 void certify_verdict(struct certify *certify, struct node_run *node_run, enum stage stage,
@@ -31,13 +29,10 @@ void certify_fault(struct certify *certify, struct node_run *node_run, enum stag
 {
     if (!node_run)
         return;
-    if (test) {
-        struct record record =
-            RECORD(.suite = "certify", .test = test, .node = node_run->name, .part = part,
-                   .verdict = verdict, .code = code, .message = message);
-
-        certify_record(certify, &record);
-    }
+    if (test)
+        certify_record(certify,
+                       RECORD(.suite = "certify", .test = test, .node = node_run->name,
+                              .part = part, .verdict = verdict, .code = code, .message = message));
     outcome_note(&node_run->outcome, stage, verdict, code, test, part, message);
 }
 

@@ -9,7 +9,7 @@
 /* What a run finds, as records and on the line of progress. */
 
 /* Takes a record: keeps it and writes it to the JSON lines. */
-void certify_record(struct certify *certify, const struct record *record);
+void certify_record(struct certify *certify, struct record record);
 /* A verdict of our own about a node: record and outcome. value, limit: NAN, unit NULL where there
  * is none. */
 void certify_verdict(struct certify *certify, struct node_run *node_run, enum stage stage,

@@ -340,18 +340,17 @@ static void strike(struct certify *certify, const struct node_run *node_run,
                    const struct outcome_fault *fault)
 {
     bool is_last = node_run->strike >= certify->conf.strikes;
-    struct record record;
     char count[64], text[360];
 
     strikes_print(node_run->strike, certify->conf.strikes, (double)certify->conf.strike_window_s,
                   count, sizeof count);
     snprintf(text, sizeof text, "%s %s, %s", fault->test, fault->message, count);
-    record = RECORD(.suite = "certify", .test = "strikes", .metric = fault->test,
-                    .node = node_run->name, .part = fault->part, .value = node_run->strike,
-                    .unit = "count", .limit = certify->conf.strikes, .limit_source = "conf",
-                    .verdict = is_last ? VERDICT_FAIL : VERDICT_WARN, .code = fault->code,
-                    .message = text);
-    certify_record(certify, &record);
+    certify_record(certify,
+                   RECORD(.suite = "certify", .test = "strikes", .metric = fault->test,
+                          .node = node_run->name, .part = fault->part, .value = node_run->strike,
+                          .unit = "count", .limit = certify->conf.strikes, .limit_source = "conf",
+                          .verdict = is_last ? VERDICT_FAIL : VERDICT_WARN, .code = fault->code,
+                          .message = text));
     if (!is_last)
         certify_note(certify, "%s is a suspect: %s", node_run->name, text);
 }

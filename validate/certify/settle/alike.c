@@ -153,7 +153,6 @@ static bool is_told(const struct node_run *node_run, const struct outcome_fault 
 
 static void headline(struct certify *certify, const struct outcome_fault *fault)
 {
-    struct record record;
     struct hostlist names = {0};
     char text[700];
 
@@ -174,10 +173,10 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
              fault->test, *fault->part ? " " : "", fault->part, fault->message,
              hostlist_text(&names).text);
     hostlist_append(&certify->headlines, text);
-    record = RECORD(.suite = "certify", .test = "certify", .metric = "alike", .part = fault->part,
-                    .value = (double)names.count, .unit = "count", .verdict = VERDICT_UNKNOWN,
-                    .code = FAULT_MANY_ALIKE, .message = text);
-    certify_record(certify, &record);
+    certify_record(certify,
+                   RECORD(.suite = "certify", .test = "certify", .metric = "alike",
+                          .part = fault->part, .value = (double)names.count, .unit = "count",
+                          .verdict = VERDICT_UNKNOWN, .code = FAULT_MANY_ALIKE, .message = text));
     hostlist_clear(&names);
 }
 

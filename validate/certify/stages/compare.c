@@ -22,7 +22,6 @@ static bool is_asked(const void *context, const char *node)
 static void deviation_report(struct certify *certify, const struct deviation *deviation)
 {
     struct node_run *node_run = certify_node_run(certify, deviation->node);
-    struct record record;
     char text[512];
 
     deviation_message(deviation, text, sizeof text);
@@ -33,10 +32,10 @@ static void deviation_report(struct certify *certify, const struct deviation *de
                       *deviation->part ? deviation->part : deviation->name, text);
         return;
     }
-    record = RECORD(.suite = "certify", .test = "host.config",
-                    .part = *deviation->part ? deviation->part : deviation->name,
-                    .verdict = deviation->verdict, .code = deviation->code, .message = text);
-    certify_record(certify, &record);
+    certify_record(certify,
+                   RECORD(.suite = "certify", .test = "host.config",
+                          .part = *deviation->part ? deviation->part : deviation->name,
+                          .verdict = deviation->verdict, .code = deviation->code, .message = text));
     certify_note(certify, "%s", text);
 }
 
@@ -45,17 +44,15 @@ static void lone_nodes_report(struct certify *certify, const struct comparison *
 {
     for (size_t i = 0; i < comparison->groups.count; i++) {
         const struct group *group = &comparison->groups.groups[i];
-        struct record record;
         char text[512];
 
         if (group->count != 1 || comparison->groups.count == 1)
             continue;
         snprintf(text, sizeof text, "the only node of its kind (%.400s): not compared",
                  group->label);
-        record = RECORD(.suite = "certify", .test = "host.config",
-                        .node = comparison->table.nodes[group->nodes[0]], .verdict = VERDICT_SKIP,
-                        .message = text);
-        certify_record(certify, &record);
+        certify_record(certify, RECORD(.suite = "certify", .test = "host.config",
+                                       .node = comparison->table.nodes[group->nodes[0]],
+                                       .verdict = VERDICT_SKIP, .message = text));
     }
 }
 
@@ -84,11 +81,10 @@ static void duplicate_report(struct certify *certify, const struct duplicate *du
 static void host_note(const char *text, void *context)
 {
     struct certify *certify = context;
-    struct record record =
-        RECORD(.suite = "certify", .test = "net.addresses", .verdict = VERDICT_WARN,
-               .code = FAULT_HOSTS_DIFFER, .message = text);
 
-    certify_record(certify, &record);
+    certify_record(certify,
+                   RECORD(.suite = "certify", .test = "net.addresses", .verdict = VERDICT_WARN,
+                          .code = FAULT_HOSTS_DIFFER, .message = text));
     hostlist_append(&certify->headlines, text);
 }
 

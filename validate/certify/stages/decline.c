@@ -23,7 +23,7 @@ static void decline_record(struct certify *certify, enum stage stage, size_t ind
     record.limit_source = "history";
     record.verdict = VERDICT_WARN;
     record.message = message;
-    certify_record(certify, &record);
+    certify_record(certify, record);
     if (node_run)
         outcome_note(&node_run->outcome, stage, VERDICT_WARN, record_code(&record), record.test,
                      record.part, message);

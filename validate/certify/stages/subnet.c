@@ -87,7 +87,7 @@ static void finding_take(struct certify *certify, const struct subnet_finding *f
     }
     if (!node_run || record.verdict == VERDICT_WARN)
         certify_note(certify, "%s", finding->text);
-    certify_record(certify, &record);
+    certify_record(certify, record);
 }
 
 static size_t nodes_in(const struct certify *certify, const struct subnet *subnet)

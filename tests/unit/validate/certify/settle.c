@@ -217,11 +217,11 @@ void certify_verdict(struct certify *certify, struct node_run *node_run, enum st
 
 static enum verdict struck; /* of the last strike that was put on record */
 
-void certify_record(struct certify *certify, const struct record *record)
+void certify_record(struct certify *certify, struct record record)
 {
     (void)certify;
-    if (strcmp(record->test, "strikes") == 0)
-        struck = record->verdict;
+    if (strcmp(record.test, "strikes") == 0)
+        struck = record.verdict;
 }
 
 /* the history: what each node is now, and the strikes against that */

@@ -136,7 +136,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
         verdict = record.verdict = VERDICT_WARN;
     record.suite = "certify";
     record.code = code_of(finding);
-    certify_record(certify, &record);
+    certify_record(certify, record);
     switch (finding->kind) {
     case FINDING_NODE:
     case FINDING_RAIL:
@@ -186,8 +186,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
 static void topology_take(struct certify *certify, const struct localization *localization)
 {
     const struct links *links = &localization->links;
-    struct record record;
-    bool is_several = false;
+    bool is_several = false, is_shown;
 
     for (size_t i = 0; i < links->node_count && links->leaf_count > 1; i++)
         is_several |= links->leaves[i] != links->leaves[0];
@@ -195,13 +194,15 @@ static void topology_take(struct certify *certify, const struct localization *lo
         is_several = is_several && localization->findings.items[i].kind != FINDING_MISPLACED;
     if (!is_several)
         return;
-    record = RECORD(.suite = "certify", .test = "net.topology",
-                    .verdict = links_show_leaves(links) ? VERDICT_PASS : VERDICT_SKIP);
-    record.message = record.verdict == VERDICT_PASS
-                         ? "the measured links agree with the leaf switches of topology.conf"
-                         : "uplinks are as fast as node links: measurements cannot identify the "
-                           "leaf switch of a node";
-    certify_record(certify, &record);
+    is_shown = links_show_leaves(links);
+    certify_record(
+        certify,
+        RECORD(.suite = "certify", .test = "net.topology",
+               .verdict = is_shown ? VERDICT_PASS : VERDICT_SKIP,
+               .message = is_shown
+                              ? "the measured links agree with the leaf switches of topology.conf"
+                              : "uplinks are as fast as node links: measurements cannot identify "
+                                "the leaf switch of a node"));
 }
 
 /* A line of the node's certificate: "links eth1: 196 Mb/s", of a failed rail with its code. */

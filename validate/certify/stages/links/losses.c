@@ -170,7 +170,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
                     .samples = (unsigned)finding->sent, .limit = LOSS_SHARE,
                     .limit_source = "expected", .verdict = losses_verdict(finding),
                     .code = codes[finding->part.type], .message = message);
-    certify_record(certify, &record);
+    certify_record(certify, record);
     if (is_nodes) {
         struct node_run *node_run = certify_node_run(certify, record.node);
         char text[320];

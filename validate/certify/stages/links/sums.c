@@ -22,13 +22,12 @@ static bool is_sum(const struct record *record)
 static void sum_take(struct certify *certify, size_t place, const struct sum_verdict *verdict)
 {
     const struct record *sum = RECORD_AT(&certify->records, place);
-    struct record record =
-        RECORD(.suite = "certify", .test = "links", .metric = sum->metric, .part = sum->part,
-               .value = sum->value, .unit = sum->unit, .limit = verdict->limit,
-               .limit_source = verdict->limit_source, .verdict = verdict->verdict,
-               .code = FAULT_UPLINK_SLOW, .message = verdict->message);
 
-    certify_record(certify, &record);
+    certify_record(certify, RECORD(.suite = "certify", .test = "links", .metric = sum->metric,
+                                   .part = sum->part, .value = sum->value, .unit = sum->unit,
+                                   .limit = verdict->limit, .limit_source = verdict->limit_source,
+                                   .verdict = verdict->verdict, .code = FAULT_UPLINK_SLOW,
+                                   .message = verdict->message));
     if (verdict->verdict >= VERDICT_WARN)
         certify_note(certify, "%s", verdict->message);
 }
