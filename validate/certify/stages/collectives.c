@@ -3,8 +3,6 @@
 
 #include "validate/certify/stages/stages.h"
 
-#include "validate/certify/stages/battery.h"
-
 static void collectives_arguments(const struct certify *certify, const struct hostlist *names,
                                   double limit_s, struct arguments *program)
 {
@@ -12,20 +10,10 @@ static void collectives_arguments(const struct certify *certify, const struct ho
     certify_program(certify, "muster-collectives", limit_s, program);
 }
 
-static void run(struct certify *certify)
-{
-    certify_battery(certify, &(struct battery){STAGE_COLLECTIVES, true, collectives_arguments});
-}
-
-static void fold(struct certify *certify, size_t first)
-{
-    certify_coverage_note(certify, STAGE_COLLECTIVES, first);
-}
-
 const struct certify_stage stage_collectives = {
     .stage = STAGE_COLLECTIVES,
     .job = JOB_BATTERY,
     .level = LEVEL_QUICK,
-    .run = run,
-    .fold = fold,
+    .battery = &(const struct battery){STAGE_COLLECTIVES, true, collectives_arguments},
+    .fold = certify_coverage_note,
 };

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "validate/certify/report/run_records.h"
-#include "validate/certify/stages/battery.h"
 #include "validate/certify/stages/decline.h"
 #include "validate/certify/step/program_probe.h"
 
@@ -86,10 +85,10 @@ static bool is_figure(const struct record *record)
            catalog_is_suite(record->suite, SUITE_GPU);
 }
 
-static void fold(struct certify *certify, size_t first)
+static void fold(struct certify *certify, enum stage stage, size_t first)
 {
-    certify_skip_unmeasured(certify, STAGE_GPU, SUITE_GPU, first);
-    certify_decline(certify, STAGE_GPU, first, is_figure);
+    certify_skip_unmeasured(certify, stage, SUITE_GPU, first);
+    certify_decline(certify, stage, first, is_figure);
 }
 
 const struct certify_stage stage_gpu = {

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "lib/constants/battery_constants.h"
-#include "validate/certify/stages/battery.h"
 #include "validate/certify/stages/decline.h"
 
 /* muster-host, a task a node. It judges by the peers; here parts are compared with what
@@ -21,13 +20,6 @@ static void host_arguments(const struct certify *certify, const struct hostlist 
         arguments_add(program, "--times=%d", HOST_FULL_TIMES);
 }
 
-static void run(struct certify *certify)
-{
-    certify_battery(
-        certify,
-        &(struct battery){.stage = STAGE_HOST, .tasks_per_node = 1, .build = host_arguments});
-}
-
 /* A figure that passed, of threads that were not kept from running. */
 static bool is_figure(const struct record *record)
 {
@@ -36,10 +28,10 @@ static bool is_figure(const struct record *record)
            catalog_is_suite(record->suite, SUITE_HOST);
 }
 
-static void fold(struct certify *certify, size_t first)
+static void fold(struct certify *certify, enum stage stage, size_t first)
 {
-    certify_skip_unmeasured(certify, STAGE_HOST, SUITE_HOST, first);
-    certify_decline(certify, STAGE_HOST, first, is_figure);
+    certify_skip_unmeasured(certify, stage, SUITE_HOST, first);
+    certify_decline(certify, stage, first, is_figure);
 }
 
 const struct certify_stage stage_host = {
@@ -47,6 +39,7 @@ const struct certify_stage stage_host = {
     .job = JOB_BATTERY,
     .level = LEVEL_STANDARD,
     .program = "muster-host",
-    .run = run,
+    .battery =
+        &(const struct battery){.stage = STAGE_HOST, .tasks_per_node = 1, .build = host_arguments},
     .fold = fold,
 };

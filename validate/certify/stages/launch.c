@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "lib/base/clock.h"
-#include "validate/certify/stages/battery.h"
 
 static void launch_arguments(const struct certify *certify, const struct hostlist *names,
                              double limit_s, struct arguments *program)
@@ -20,20 +19,10 @@ static void launch_arguments(const struct certify *certify, const struct hostlis
     free(folded);
 }
 
-static void run(struct certify *certify)
-{
-    certify_battery(certify, &(struct battery){STAGE_LAUNCH, false, launch_arguments});
-}
-
-static void fold(struct certify *certify, size_t first)
-{
-    certify_coverage_note(certify, STAGE_LAUNCH, first);
-}
-
 const struct certify_stage stage_launch = {
     .stage = STAGE_LAUNCH,
     .job = JOB_BATTERY,
     .level = LEVEL_QUICK,
-    .run = run,
-    .fold = fold,
+    .battery = &(const struct battery){STAGE_LAUNCH, false, launch_arguments},
+    .fold = certify_coverage_note,
 };

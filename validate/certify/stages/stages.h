@@ -2,6 +2,7 @@
 #ifndef MUSTER_CERTIFY_STAGES_H
 #define MUSTER_CERTIFY_STAGES_H
 
+#include "validate/certify/stages/battery.h"
 #include "validate/certify/state/run.h"
 
 /* The stages of a run, a file each. How long one takes is in budget.h. */
@@ -10,10 +11,12 @@ struct certify_stage {
     enum certify_job job;     /* in which it runs */
     enum certify_level level; /* the least level that has it: below it is skipped */
     const char *program;      /* without which it is skipped, where it was not built; NULL: none */
-    /* Asks the nodes that are good so far, and has a verdict for each of them at its end. */
+    /* What asks the nodes that are good so far, and has a verdict for each of them at its end: run,
+     * or where that is NULL the battery. */
+    const struct battery *battery;
     void (*run)(struct certify *certify);
     /* What its records since first say besides verdicts; NULL: nothing. */
-    void (*fold)(struct certify *certify, size_t first);
+    void (*fold)(struct certify *certify, enum stage stage, size_t first);
 };
 
 #define STAGE_DECLARE(upper, lower) extern const struct certify_stage stage_##lower;

@@ -3,8 +3,6 @@
 
 #include "validate/certify/stages/stages.h"
 
-#include "validate/certify/stages/battery.h"
-
 static void train_arguments(const struct certify *certify, const struct hostlist *names,
                             double limit_s, struct arguments *program)
 {
@@ -20,15 +18,10 @@ static void train_arguments(const struct certify *certify, const struct hostlist
         arguments_add(program, "--quick");
 }
 
-static void run(struct certify *certify)
-{
-    certify_battery(certify, &(struct battery){STAGE_TRAIN, true, train_arguments});
-}
-
 const struct certify_stage stage_train = {
     .stage = STAGE_TRAIN,
     .job = JOB_BATTERY,
     .level = LEVEL_STANDARD,
     .program = "muster-train",
-    .run = run,
+    .battery = &(const struct battery){STAGE_TRAIN, true, train_arguments},
 };
