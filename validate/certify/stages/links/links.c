@@ -117,14 +117,11 @@ struct retry {
 static void links_arguments(const struct certify *certify, const struct hostlist *names,
                             double limit_s, const struct retry *retry, struct arguments *program)
 {
-    char path[4096], *blocks = retry ? NULL : blocks_text(certify, names);
+    char *blocks = retry ? NULL : blocks_text(certify, names);
     struct concurrency most = concurrency_of(certify, names);
 
-    step_program_path("muster-links", path, sizeof path);
-    arguments_add(program, "%s", path);
-    arguments_add(program, "--json");
-    arguments_add(program, "--time-limit=%.0f", limit_s);
-    if (certify->options.level == LEVEL_QUICK || (retry && retry->schedule.is_quick))
+    certify_program(certify, "muster-links", limit_s, program);
+    if (certify->options.level != LEVEL_QUICK && retry && retry->schedule.is_quick)
         arguments_add(program, "--quick");
     if (retry) {
         arguments_add(program, "--pairs=%s", retry->pairs);
