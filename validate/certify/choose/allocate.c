@@ -259,7 +259,6 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
             continue;
         if (rv == 0 || certify_stop || is_late(certify) || allocation_failed(certify, names) == 0)
             break; /* with nobody to leave out the next try would end the same way */
-        hostlist_clear(names);
         certify_job_nodes(certify, names);
     }
 }
@@ -358,14 +357,11 @@ void certify_allocate(struct certify *certify)
         if (*text)
             progress_print(&certify->progress, "the tests end early if they are slow: %s", text);
         progress_begin(&certify->progress, "allocate");
-        if (certify->is_root && reserved_leave(certify, &names) > 0) {
-            hostlist_clear(&names);
+        if (certify->is_root && reserved_leave(certify, &names) > 0)
             certify_job_nodes(certify, &names);
-        }
         if (names.count == 0) {
             error_set(&err, "a reservation begins on each node before the run may end");
         } else if (allocation_prepare(certify, &names, &err) == 0) {
-            hostlist_clear(&names);
             certify_job_nodes(certify, &names);
             allocation_try(certify, 0, &names, &err);
         }
@@ -376,7 +372,7 @@ void certify_allocate(struct certify *certify)
 
 void certify_allocate_next(struct certify *certify, enum certify_job job)
 {
-    struct hostlist names;
+    struct hostlist names = {0};
     struct error err = {""};
     uint32_t before = certify->job_id;
     int rv = 0;
@@ -391,10 +387,8 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
     certify->job_id = 0;
     certify_job_nodes(certify, &names);
     /* a node that is drained is in no other job */
-    if (certify_changes_note(certify, &names, before != 0, NULL) > 0) {
-        hostlist_clear(&names);
+    if (certify_changes_note(certify, &names, before != 0, NULL) > 0)
         certify_job_nodes(certify, &names);
-    }
     if (names.count > 0) {
         progress_begin(&certify->progress, "allocate");
         if (rv == 0)
@@ -419,7 +413,7 @@ bool certify_allocate_again(struct certify *certify)
     enum cluster_job_state state =
         certify->operations->job_state(certify->job_id, certify->job_name);
     uint32_t before = certify->job_id;
-    struct hostlist names;
+    struct hostlist names = {0};
     struct error err = {"the controller lost the job"};
     char text[200];
 
@@ -440,10 +434,8 @@ bool certify_allocate_again(struct certify *certify)
                   before, *text ? "; " : "", text);
         lack_note(certify, &names, FAULT_NOT_MEASURED, &err);
     } else {
-        if (state == CLUSTER_JOB_OVER) {
-            hostlist_clear(&names);
+        if (state == CLUSTER_JOB_OVER)
             certify_job_nodes(certify, &names);
-        }
         if (state == CLUSTER_JOB_OVER || lost_replace(certify, &err) == 0)
             allocation_try(certify, 0, &names, &err);
         allocation_note(certify, &names, &err);

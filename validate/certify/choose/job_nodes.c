@@ -12,7 +12,7 @@
 
 static size_t held_nodes(const struct certify *certify, struct hostlist *names)
 {
-    *names = (struct hostlist){0};
+    hostlist_clear(names);
     for (size_t i = 0; i < certify->count; i++)
         if (certify_is_held(&certify->node_runs[i]))
             hostlist_append(names, certify->node_runs[i].name);
@@ -85,7 +85,7 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
     struct name_index members = {0};
     size_t count = 0;
 
-    *names = (struct hostlist){0};
+    hostlist_clear(names);
     for (size_t i = 0; list && i < certify->count; i++)
         if (role_is_testable(certify->node_runs[i].plan.role) &&
             outcome_is_good(&certify->node_runs[i].outcome))

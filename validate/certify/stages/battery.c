@@ -103,7 +103,6 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
         if (++tries->jobs == CERTIFY_TRIES)
             certify_all_fault(certify, names, stage, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
                               "slurm.state", "its job was ended early in every attempt");
-        hostlist_clear(names);
         if (certify_good(certify, names) > 0)
             progress_begin(&certify->progress, stage_name(stage));
         return true;
@@ -114,7 +113,6 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
         (++tries->made >= CERTIFY_TRIES &&
          clock_s() - tries->begin >= certify_limit_s(certify, stage, names->count)))
         return false;
-    hostlist_clear(names);
     certify_good(certify, names);
     return true;
 }
@@ -172,8 +170,7 @@ static bool battery_takes(const void *context, const struct node_run *node_run)
     return !battery->takes || battery->takes(battery, node_run);
 }
 
-/* The good nodes that the battery is for; sets is_asked of these and no others. names must be
- * released. Returns their number. */
+/* As certify_good(), but only those that the battery is for. */
 static size_t battery_nodes(struct certify *certify, const struct battery *battery,
                             struct hostlist *names)
 {
@@ -192,7 +189,7 @@ static size_t battery_nodes(struct certify *certify, const struct battery *batte
 void certify_battery(struct certify *certify, const struct battery *battery)
 {
     enum stage stage = battery->stage;
-    struct hostlist names;
+    struct hostlist names = {0};
     size_t asked = battery_nodes(certify, battery, &names), first;
     struct certify_tries tries = {.begin = clock_s()};
     struct error err = {""};
@@ -219,7 +216,6 @@ void certify_battery(struct certify *certify, const struct battery *battery)
             certify_all(certify, &names, stage, VERDICT_UNKNOWN, stage_name(stage), text);
             break;
         }
-        hostlist_clear(&names);
         battery_nodes(certify, battery, &names);
     }
     certify_retest(certify, stage, asked, battery_pair, battery_takes, battery);

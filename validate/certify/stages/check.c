@@ -90,7 +90,7 @@ static void accelerators_note(struct certify *certify, size_t first)
 
 static void run(struct certify *certify)
 {
-    struct hostlist names, silent = {0};
+    struct hostlist names = {0}, silent = {0};
     char text[256];
     size_t asked = certify_good(certify, &names), first;
     struct error err = {""};
@@ -117,7 +117,6 @@ static void run(struct certify *certify)
         if (silent.count < names.count || i == CERTIFY_TRIES || !certify_allocate_again(certify))
             break;
         hostlist_clear(&silent);
-        hostlist_clear(&names);
         asked = certify_good(certify, &names);
         if (asked == 0)
             goto done;

@@ -55,7 +55,7 @@ struct node_run *certify_node_run(const struct certify *certify, const char *nam
 
 size_t certify_good(struct certify *certify, struct hostlist *names)
 {
-    *names = (struct hostlist){0};
+    hostlist_clear(names);
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
 

@@ -149,8 +149,8 @@ void certify_note(struct certify *certify, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* NULL: the run is not about it, or about no node (NULL). */
 struct node_run *certify_node_run(const struct certify *certify, const char *name);
-/* The nodes of the job that have no fault so far and are no suspects; sets is_asked of these and no
- * others. names must be released. Returns their number. */
+/* The nodes of the job that have no fault so far and are no suspects, in the place of what is in
+ * names, which must be released; sets is_asked of these and no others. Returns their number. */
 size_t certify_good(struct certify *certify, struct hostlist *names);
 /* Whether a step whose status is one of the battery's has run to its end with all its nodes. */
 bool certify_is_complete(const struct certify *certify, size_t first);

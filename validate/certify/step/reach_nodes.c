@@ -151,7 +151,7 @@ size_t certify_reach_again(struct certify *certify, const struct hostlist *names
 
 void certify_reach_last(struct certify *certify)
 {
-    struct hostlist names;
+    struct hostlist names = {0};
 
     if (certify_good(certify, &names) > 0)
         certify_reach_again(certify, &names, STAGE_CERTIFICATE);

@@ -420,7 +420,7 @@ static int links_pair(struct certify *certify, const struct hostlist *names, siz
 
 static void run(struct certify *certify)
 {
-    struct hostlist names;
+    struct hostlist names = {0};
     size_t asked = certify_good(certify, &names), first = 0;
     struct certify_tries tries = {.begin = clock_s()};
     struct error err = {""};
