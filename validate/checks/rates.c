@@ -88,11 +88,6 @@ static void check_rail(struct look_at_rates *look, const struct rail *rail)
         checks_record(look->checks, rail->name, VERDICT_PASS, "no error counter grows too fast");
 }
 
-static int write_rates(const void *rates, FILE *stream)
-{
-    return rates_write(rates, stream);
-}
-
 void check_rates(const struct checks *checks)
 {
     struct look_at_rates look = {checks,
@@ -112,7 +107,7 @@ void check_rates(const struct checks *checks)
         check_rail(&look, &checks->fabric->rails[i]);
     if (checks->fabric->rail_count == 0)
         checks_record(checks, "", VERDICT_SKIP, "no fabric rail");
-    if (checks->keeps_state && state_file_write(RATES_FILE, write_rates, &look.rates, &err) < 0)
+    if (checks->keeps_state && state_file_write(RATES_FILE, rates_write, &look.rates, &err) < 0)
         checks_record(checks, "", VERDICT_UNKNOWN, "cannot save the counters: %s", err.text);
     rates_clear(&look.rates);
 }

@@ -243,8 +243,10 @@ static const char title[] = "muster kernel log 1";
 
 /* One finding a line: source, name, part or "-", count, first, last, window, count of the window,
  * burst, drained; behind a blank the text of the last entry. */
-int kernel_log_write(const struct kernel_log *log, FILE *stream)
+int kernel_log_write(const void *what, FILE *stream)
 {
+    const struct kernel_log *log = what;
+
     fprintf(stream, "%s\nboot %s\nnext %" PRIu64 "\n", title, log->boot_id, log->next);
     for (size_t i = 0; i < log->count; i++) {
         const struct kernel_finding *finding = &log->findings[i];

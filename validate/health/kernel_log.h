@@ -75,7 +75,7 @@ void kernel_log_prune(struct kernel_log *log, int64_t now_us, int64_t repaired_u
 
 /* The log as a text, and back. A text that was not written so, or is of another boot, is refused:
  * -1. */
-int kernel_log_write(const struct kernel_log *log, FILE *stream);
+int kernel_log_write(const void *log, FILE *stream);
 int kernel_log_parse(struct kernel_log *log, char *text, const char *boot_id);
 
 #endif

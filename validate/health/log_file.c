@@ -20,14 +20,9 @@ void log_file_load(const char *boot_id, struct kernel_log *log)
     free(text);
 }
 
-static int write_log(const void *log, FILE *stream)
-{
-    return kernel_log_write(log, stream);
-}
-
 int log_file_save(const struct kernel_log *log, struct error *err)
 {
-    return state_file_write(LOG_FILE, write_log, log, err);
+    return state_file_write(LOG_FILE, kernel_log_write, log, err);
 }
 
 int64_t log_now_us(void)

@@ -89,8 +89,10 @@ double rates_take(struct rates *rates, const char *part, const char *counter, ui
                : (double)(value - then);
 }
 
-int rates_write(const struct rates *rates, FILE *stream)
+int rates_write(const void *what, FILE *stream)
 {
+    const struct rates *rates = what;
+
     fprintf(stream, "%s\nboot %s\n", title, rates->boot_id);
     for (size_t i = 0; i < rates->count; i++) {
         const struct rates_series *series = &rates->series[i];

@@ -41,7 +41,7 @@ double rates_take(struct rates *rates, const char *part, const char *counter, ui
 
 /* As a text, and back. rates_parse() refuses a text of another boot or that was not written so: -1,
  * and rates are as of rates_init(). The text is overwritten. */
-int rates_write(const struct rates *rates, FILE *stream);
+int rates_write(const void *rates, FILE *stream);
 int rates_parse(struct rates *rates, char *text, const char *boot_id);
 
 #endif
