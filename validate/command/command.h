@@ -110,6 +110,12 @@ int command_node_open(const char *name, const char *root, const char *config,
 
 void command_node_close(struct node_view *node_view);
 
+/* Reads those options and the node, and runs a sub-command that only reads it. Returns its exit
+ * status, or one as command_options() and command_node_open(). */
+int command_on_node(const struct option_set *set, int argc, char **argv,
+                    int (*run)(const struct node_options *options,
+                               const struct node_view *node_view));
+
 /* The verdict's name, padded to the longest one ("unknown"), coloured if has_colour. */
 void command_print_verdict(FILE *stream, enum verdict verdict, bool has_colour);
 

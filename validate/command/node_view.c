@@ -54,3 +54,20 @@ void command_node_close(struct node_view *node_view)
     inventory_free(node_view->inventory);
     conf_clear(&node_view->conf);
 }
+
+int command_on_node(const struct option_set *set, int argc, char **argv,
+                    int (*run)(const struct node_options *options,
+                               const struct node_view *node_view))
+{
+    static struct node_view node_view;
+    struct node_options options = {0};
+    int status = command_options(set, argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    status = command_node_open(argv[0], options.root, options.config, &node_view);
+    if (status == COMMAND_PASS)
+        status = run(&options, &node_view);
+    command_node_close(&node_view);
+    return status;
+}

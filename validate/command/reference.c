@@ -128,15 +128,5 @@ static int run(const struct node_options *options, const struct node_view *node_
 
 int command_reference(int argc, char **argv)
 {
-    static struct node_view node_view;
-    struct node_options options = {0};
-    int status = command_options(&set, argc, argv, &options);
-
-    if (status >= 0)
-        return status;
-    status = command_node_open(argv[0], options.root, options.config, &node_view);
-    if (status == COMMAND_PASS)
-        status = run(&options, &node_view);
-    command_node_close(&node_view);
-    return status;
+    return command_on_node(&set, argc, argv, run);
 }

@@ -420,21 +420,17 @@ static const struct option_set set = {
     .rows = rows,
 };
 
+static int print(const struct node_options *options, const struct node_view *node_view)
+{
+    if (options->as_json)
+        return inventory_write_json(node_view->inventory, &node_view->fabric, stdout) < 0
+                   ? COMMAND_UNKNOWN
+                   : COMMAND_PASS;
+    print_people(node_view->inventory, &node_view->fabric);
+    return COMMAND_PASS;
+}
+
 int command_inventory(int argc, char **argv)
 {
-    static struct node_view node_view;
-    struct node_options options = {0};
-    int status = command_options(&set, argc, argv, &options);
-
-    if (status >= 0)
-        return status;
-    status = command_node_open(argv[0], options.root, options.config, &node_view);
-    if (status == COMMAND_PASS && options.as_json)
-        status = inventory_write_json(node_view.inventory, &node_view.fabric, stdout) < 0
-                     ? COMMAND_UNKNOWN
-                     : COMMAND_PASS;
-    else if (status == COMMAND_PASS)
-        print_people(node_view.inventory, &node_view.fabric);
-    command_node_close(&node_view);
-    return status;
+    return command_on_node(&set, argc, argv, print);
 }

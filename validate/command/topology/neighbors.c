@@ -99,35 +99,28 @@ static const struct option_set set = {
     .rows = rows,
 };
 
-int command_topology_neighbors(int argc, char **argv)
+static int show(const struct node_options *options, const struct node_view *node_view)
 {
-    static struct node_view node_view;
-    struct node_options options = {0};
+    const struct nic *management = node_view->fabric.management;
+    const char *node = command_node(NULL, "");
     struct subnet_neighbors neighbors = {0};
-    const char *node;
     char *text = NULL;
     struct error err;
-    int status = command_options(&set, argc, argv, &options);
+    int status = COMMAND_PASS;
 
-    if (status >= 0)
-        return status;
-    status = command_node_open(argv[0], NULL, options.config, &node_view);
-    if (status != COMMAND_PASS) {
-        command_node_close(&node_view);
-        return status;
-    }
-    node = command_node(NULL, "");
     if (query_lldpd(&text, &err) != 0 ||
         subnet_neighbors_read(&neighbors, node, text, strlen(text), &err) != 0)
-        status = command_failed(COMMAND_UNKNOWN, argv[0], "%s", err.text);
-    else if (options.as_json) {
-        write_records(&neighbors, node,
-                      node_view.fabric.management ? node_view.fabric.management->name : "");
-    } else {
+        status = command_failed(COMMAND_UNKNOWN, "muster topology", "%s", err.text);
+    else if (options->as_json)
+        write_records(&neighbors, node, management ? management->name : "");
+    else
         print_people(&neighbors);
-    }
     free(text);
     subnet_neighbors_clear(&neighbors);
-    command_node_close(&node_view);
     return status;
+}
+
+int command_topology_neighbors(int argc, char **argv)
+{
+    return command_on_node(&set, argc, argv, show);
 }

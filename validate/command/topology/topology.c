@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct view {
-    struct node_view node_view;
+    const struct node_view *node_view;
     const char *node;
     struct affinity affinity;
 };
@@ -18,17 +18,17 @@ struct view {
 /* GPUs first, then rails: a place in this row of all devices. */
 static size_t device_count(const struct view *view)
 {
-    return view->node_view.inventory->gpu_count + view->node_view.fabric.rail_count;
+    return view->node_view->inventory->gpu_count + view->node_view->fabric.rail_count;
 }
 
 static bool is_gpu(const struct view *view, size_t device)
 {
-    return device < view->node_view.inventory->gpu_count;
+    return device < view->node_view->inventory->gpu_count;
 }
 
 static const struct rail *rail_of(const struct view *view, size_t device)
 {
-    return &view->node_view.fabric.rails[device - view->node_view.inventory->gpu_count];
+    return &view->node_view->fabric.rails[device - view->node_view->inventory->gpu_count];
 }
 
 static const struct location *location_of(const struct view *view, size_t device)
@@ -36,7 +36,7 @@ static const struct location *location_of(const struct view *view, size_t device
     const struct rail *rail;
 
     if (is_gpu(view, device))
-        return &view->node_view.inventory->gpus[device].location;
+        return &view->node_view->inventory->gpus[device].location;
     rail = rail_of(view, device);
     return rail->port ? &rail->port->location : &rail->nic->location;
 }
@@ -55,13 +55,13 @@ static const char *name_of(const struct view *view, size_t device, const char *g
 
 static enum affinity_level level_of(const struct view *view, size_t a, size_t b)
 {
-    size_t gpus = view->node_view.inventory->gpu_count;
+    size_t gpus = view->node_view->inventory->gpu_count;
 
     if (is_gpu(view, a) && is_gpu(view, b))
-        return affinity_of_gpus(view->node_view.inventory, &view->node_view.inventory->gpus[a],
-                                &view->node_view.inventory->gpus[b]);
+        return affinity_of_gpus(view->node_view->inventory, &view->node_view->inventory->gpus[a],
+                                &view->node_view->inventory->gpus[b]);
     if (!is_gpu(view, a) && !is_gpu(view, b))
-        return affinity_of_rails(view->node_view.inventory, rail_of(view, a), rail_of(view, b));
+        return affinity_of_rails(view->node_view->inventory, rail_of(view, a), rail_of(view, b));
     return view->affinity.level[a < b ? a : b][(a < b ? b : a) - gpus];
 }
 
@@ -71,10 +71,10 @@ static void read_cpus(const struct view *view, const struct location *location, 
 {
     cpus[0] = '\0';
     if (location->pci[0])
-        sysfs_line(view->node_view.root, cpus, size, "sys/bus/pci/devices/%s/local_cpulist",
+        sysfs_line(view->node_view->root, cpus, size, "sys/bus/pci/devices/%s/local_cpulist",
                    location->pci);
     if (!cpus[0] && location->numa_node >= 0)
-        sysfs_line(view->node_view.root, cpus, size, "sys/devices/system/node/node%d/cpulist",
+        sysfs_line(view->node_view->root, cpus, size, "sys/devices/system/node/node%d/cpulist",
                    location->numa_node);
 }
 
@@ -128,7 +128,7 @@ static void print_devices(const struct view *view)
         table_cells(&table, "%s\t%s", name_of(view, i, "GPU", name),
                     location->pci[0] ? location->pci : "-");
         if (is_gpu(view, i))
-            print_model(&table, &view->node_view.inventory->gpus[i]);
+            print_model(&table, &view->node_view->inventory->gpus[i]);
         else
             table_cells(&table, "%s\t%s", fabric_class_name(rail_of(view, i)->class),
                         rail_is_up(rail_of(view, i)) ? "up" : "down");
@@ -144,10 +144,10 @@ static size_t find_rails(const struct view *view, size_t gpu, char *text, size_t
     size_t count = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < view->node_view.fabric.rail_count; i++) {
+    for (size_t i = 0; i < view->node_view->fabric.rail_count; i++) {
         if (!view->affinity.serves[gpu][i])
             continue;
-        text_join(text, size, " ", "%s", view->node_view.fabric.rails[i].name);
+        text_join(text, size, " ", "%s", view->node_view->fabric.rails[i].name);
         *level = view->affinity.level[gpu][i];
         count++;
     }
@@ -159,7 +159,7 @@ static size_t find_gpus(const struct view *view, size_t rail, char *text, size_t
     size_t count = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < view->node_view.inventory->gpu_count; i++) {
+    for (size_t i = 0; i < view->node_view->inventory->gpu_count; i++) {
         if (!view->affinity.serves[i][rail])
             continue;
         text_join(text, size, " ", "GPU%zu", i);
@@ -170,7 +170,7 @@ static size_t find_gpus(const struct view *view, size_t rail, char *text, size_t
 
 static bool has_usable_rail(const struct view *view)
 {
-    for (size_t i = 0; i < view->node_view.fabric.rail_count; i++)
+    for (size_t i = 0; i < view->node_view->fabric.rail_count; i++)
         if (view->affinity.is_usable[i])
             return true;
     return false;
@@ -179,7 +179,7 @@ static bool has_usable_rail(const struct view *view)
 /* Why no rail serves this GPU. */
 static const char *why_none(const struct view *view)
 {
-    if (view->node_view.fabric.rail_count == 0)
+    if (view->node_view->fabric.rail_count == 0)
         return "the node has no rail";
     return has_usable_rail(view) ? "unknown from PCI paths and NUMA nodes" : "no rail is up";
 }
@@ -210,23 +210,23 @@ static void print_service(const struct view *view)
 {
     char text[LIST];
 
-    for (size_t i = 0; i < view->node_view.inventory->gpu_count; i++) {
+    for (size_t i = 0; i < view->node_view->inventory->gpu_count; i++) {
         describe_gpu(view, i, text);
         printf("GPU%zu -> %s\n", i, text);
     }
-    if (view->node_view.inventory->gpu_count > 0)
+    if (view->node_view->inventory->gpu_count > 0)
         putchar('\n');
-    for (size_t i = 0; i < view->node_view.fabric.rail_count; i++) {
+    for (size_t i = 0; i < view->node_view->fabric.rail_count; i++) {
         describe_rail(view, i, text);
-        printf("%s -> %s\n", view->node_view.fabric.rails[i].name, text);
+        printf("%s -> %s\n", view->node_view->fabric.rails[i].name, text);
     }
 }
 
 static void print_people(const struct view *view)
 {
     printf("node    %s%s\nfabric  %s: %s\n\n", view->node,
-           view->node_view.inventory->is_virtual_machine ? ", a virtual machine" : "",
-           fabric_class_name(view->node_view.fabric.class), view->node_view.fabric.reason);
+           view->node_view->inventory->is_virtual_machine ? ", a virtual machine" : "",
+           fabric_class_name(view->node_view->fabric.class), view->node_view->fabric.reason);
     if (device_count(view) == 0) {
         puts("No GPUs and no rails.");
         return;
@@ -260,7 +260,7 @@ static void write_records(const struct view *view)
 {
     const double none = __builtin_nan("");
     char name[NAME], other[NAME], pair[2 * NAME], text[LIST], list[LIST];
-    size_t gpus = view->node_view.inventory->gpu_count;
+    size_t gpus = view->node_view->inventory->gpu_count;
     enum affinity_level level;
 
     for (size_t i = 0; i < device_count(view); i++) {
@@ -295,7 +295,7 @@ static int show(const struct view *view, bool as_json)
         write_records(view);
     else
         print_people(view);
-    for (size_t i = 0; i < view->node_view.inventory->gpu_count; i++)
+    for (size_t i = 0; i < view->node_view->inventory->gpu_count; i++)
         if (!view->affinity.is_known[i])
             return COMMAND_UNKNOWN;
     return COMMAND_PASS;
@@ -324,31 +324,23 @@ static const struct option_set set = {
     .rows = rows,
 };
 
-static int topology(const struct node_options *options)
+static int topology(const struct node_options *options, const struct node_view *node_view)
 {
     static struct view view;
-    int status = command_node_open(set.name, options->root, options->config, &view.node_view);
 
-    if (status == COMMAND_PASS) {
-        view.node = options->root ? view.node_view.inventory->hostname : command_node(NULL, "");
-        affinity_make(view.node_view.inventory, &view.node_view.fabric, NULL, &view.affinity);
-        status = show(&view, options->as_json);
-    }
-    command_node_close(&view.node_view);
-    return status;
+    view.node_view = node_view;
+    view.node = options->root ? node_view->inventory->hostname : command_node(NULL, "");
+    affinity_make(node_view->inventory, &node_view->fabric, NULL, &view.affinity);
+    return show(&view, options->as_json);
 }
 
 int command_topology(int argc, char **argv)
 {
-    struct node_options options = {0};
-    int status;
-
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--fabric") == 0)
             return command_topology_fabric(argc, argv);
         if (strcmp(argv[i], "--neighbors") == 0)
             return command_topology_neighbors(argc, argv);
     }
-    status = command_options(&set, argc, argv, &options);
-    return status >= 0 ? status : topology(&options);
+    return command_on_node(&set, argc, argv, topology);
 }
