@@ -7,6 +7,9 @@
 #include "lib/constants/policy_constants.h"
 #include "tests/unit/tap.h"
 
+static char none[] = "", ours[] = "muster: link_down eth1 has no carrier 2026-11-20",
+            theirs[] = "replace PSU";
+
 /* health.c asks for nodes by their names only */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
 {
@@ -44,12 +47,17 @@ static void faults(void)
     ok(!is_hard(NULL, FAULT_NONE, VERDICT_FAIL, false), "not what has no name");
 }
 
+static void drain(struct cluster_node *node, char *reason, time_t when)
+{
+    node->is_drained = true;
+    node->reason = reason;
+    node->reason_time = when;
+}
+
 static void decisions(void)
 {
-    static char names[4][4] = {"n1", "n2", "n3", "n4"}, none[] = "",
-                ours[] = "muster: link_down eth1 has no carrier 2026-11-20",
-                others[] = "muster: link_down eth2 has no carrier 2026-11-20",
-                theirs[] = "replace PSU";
+    static char names[4][4] = {"n1", "n2", "n3", "n4"},
+                others[] = "muster: link_down eth2 has no carrier 2026-11-20";
     static const char mine[] = "muster: gpu_missing gpu3 has gone 2026-11-21";
     struct cluster_node nodes[4];
     struct cluster cluster = {.nodes = nodes, .node_count = 4};
@@ -61,8 +69,7 @@ static void decisions(void)
            "a node in service is drained");
     is_int(health_decide(&cluster, "n9", mine, 100, 1), HEALTH_NO_NODE,
            "one that Slurm does not know is not");
-    nodes[0].is_drained = true;
-    nodes[0].reason = theirs;
+    drain(&nodes[0], theirs, 0);
     is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN,
            "nor one that others drained");
     is_int(health_decide(&cluster, "n2", mine, 100, 1), HEALTH_DRAIN,
@@ -76,9 +83,7 @@ static void decisions(void)
     is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN,
            "nor one whose registration is refused");
     nodes[0].is_invalid = false;
-    nodes[0].is_drained = true;
-    nodes[0].reason = ours;
-    nodes[0].reason_time = 100;
+    drain(&nodes[0], ours, 100);
     is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_OURS,
            "nor one that is drained by us");
     is_int(health_decide(&cluster, "n2", mine, 100, 1), HEALTH_CAP, "nor one beyond the cap");
@@ -88,11 +93,8 @@ static void decisions(void)
            "... not for what half of the nodes have alike");
 
     /* n2, n3 and n4 did so in one second, one after the other unseen */
-    for (int i = 1; i < 4; i++) {
-        nodes[i].is_drained = true;
-        nodes[i].reason = i == 1 ? others : ours;
-        nodes[i].reason_time = 200;
-    }
+    for (int i = 1; i < 4; i++)
+        drain(&nodes[i], i == 1 ? others : ours, 200);
     is_int(health_review(&cluster, "n1", 200, 2), HEALTH_OURS, "the first stays drained");
     is_int(health_review(&cluster, "n2", 200, 2), HEALTH_OURS,
            "of those of one second the first by name too");
@@ -111,7 +113,7 @@ enum { NODES = 64, ON_LEAF = 8 };
 /* Healthy nodes n0, n1 and so on. */
 static struct cluster nodes_make(struct cluster_node *nodes)
 {
-    static char names[NODES][4], none[] = "";
+    static char names[NODES][4];
 
     for (int i = 0; i < NODES; i++) {
         snprintf(names[i], sizeof names[i], "n%d", i);
@@ -125,7 +127,6 @@ static struct cluster nodes_make(struct cluster_node *nodes)
 static void clouds(void)
 {
     enum { MADE = 4 };
-    static char ours[] = "muster: link_down eth1 has no carrier 2026-11-20";
     struct cluster_node nodes[NODES];
     struct cluster cluster = nodes_make(nodes);
 
@@ -134,9 +135,7 @@ static void clouds(void)
         nodes[i].is_absent = i >= MADE;
         nodes[i].leaf = -1;
     }
-    nodes[0].is_drained = true;
-    nodes[0].reason = ours;
-    nodes[0].reason_time = 100;
+    drain(&nodes[0], ours, 100);
     is_int(health_decide(&cluster, "n1", ours, 102, NODES), HEALTH_ALIKE,
            "half of those that a cloud has made are many");
     for (int i = MADE; i < NODES; i++)
@@ -148,26 +147,20 @@ static void clouds(void)
 /* A switch that restarts: its nodes alone lose their links. */
 static void leaves(void)
 {
-    static char ours[] = "muster: link_down eth1 has no carrier 2026-11-20";
     struct cluster_node nodes[NODES];
     struct cluster cluster = nodes_make(nodes);
 
     for (int i = 0; i < 2; i++) {
         is_int(health_decide(&cluster, nodes[i].name, ours, 102, NODES), HEALTH_DRAIN,
                "node %d of a leaf is drained", i);
-        nodes[i].is_drained = true;
-        nodes[i].reason = ours;
-        nodes[i].reason_time = 100 + i;
+        drain(&nodes[i], ours, 100 + i);
     }
     is_int(health_decide(&cluster, "n2", ours, 102, NODES), HEALTH_ALIKE,
            "... the third is not: it is the switch");
     is_int(health_decide(&cluster, "n8", ours, 102, NODES), HEALTH_DRAIN,
            "... one of another leaf is");
-    for (int i = 2; i <= ON_LEAF; i++) {
-        nodes[i].is_drained = true;
-        nodes[i].reason = ours;
-        nodes[i].reason_time = 102;
-    }
+    for (int i = 2; i <= ON_LEAF; i++)
+        drain(&nodes[i], ours, 102);
     is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_OURS, "... and stays so");
     for (int i = 2; i < ON_LEAF; i++)
         is_int(health_review(&cluster, nodes[i].name, 102, NODES), HEALTH_ALIKE,
@@ -188,16 +181,11 @@ static void drains_what_fails_weeks_after_others(void)
     struct cluster_node nodes[NODES];
     struct cluster cluster = nodes_make(nodes);
 
-    for (int i = 0; i < 4; i++) {
-        nodes[i].is_drained = true;
-        nodes[i].reason = early;
-        nodes[i].reason_time = (i + 1) * WEEK_S / 4;
-    }
+    for (int i = 0; i < 4; i++)
+        drain(&nodes[i], early, (i + 1) * WEEK_S / 4);
     is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_DRAIN,
            "others of the leaf were drained for the same weeks ago: a node is drained");
-    nodes[7].is_drained = true;
-    nodes[7].reason = late;
-    nodes[7].reason_time = now;
+    drain(&nodes[7], late, now);
     is_int(health_review(&cluster, "n7", now, NODES), HEALTH_OURS, "... and stays so");
     nodes[7].is_drained = false;
     for (int i = 0; i < 4; i++)
@@ -217,11 +205,9 @@ static void drains_what_fails_weeks_after_others(void)
 /* What a node removes its certificate for. */
 static void ends_certificates(void)
 {
-    static char fault[] = "muster: link_down eth1 has no carrier 2026-11-20",
-                refusal[] = "muster: gate_refused - certificate expired: on 2026-11-19 2026-11-20",
-                both[] = "muster: gate_refused - job 7 refused; link_down eth1 2026-11-20",
-                theirs[] = "replace PSU";
-    struct cluster_node node = {.reason = fault, .reason_time = 200, .is_drained = true};
+    static char refusal[] = "muster: gate_refused - certificate expired: on 2026-11-19 2026-11-20",
+                both[] = "muster: gate_refused - job 7 refused; link_down eth1 2026-11-20";
+    struct cluster_node node = {.reason = ours, .reason_time = 200, .is_drained = true};
 
     ok(health_ends_certificate(&node, 100), "a drain for a fault ends a certificate of before");
     ok(!health_ends_certificate(&node, 200), "... not one that was issued after it");
@@ -232,7 +218,7 @@ static void ends_certificates(void)
     ok(health_ends_certificate(&node, 100), "... but a fault beside it does");
     node.reason = theirs;
     ok(!health_ends_certificate(&node, 100), "a drain of others does not");
-    node.reason = fault;
+    node.reason = ours;
     node.is_drained = false;
     ok(!health_ends_certificate(&node, 100), "nor does what a node in service was drained for");
     node.is_down = true;
@@ -242,34 +228,33 @@ static void ends_certificates(void)
 /* All have a fault at once: each publishes it before it looks at the others. */
 static void published(void)
 {
-    static const char fault[] = "muster: link_down eth1 has no carrier 2026-11-20";
     char extras[NODES][100], note[80];
     struct cluster_node nodes[NODES];
     struct cluster cluster = nodes_make(nodes);
 
-    health_note(fault, 500, note, sizeof note);
+    health_note(ours, 500, note, sizeof note);
     for (int i = 0; i < NODES; i++) {
         snprintf(extras[i], sizeof extras[i], "{\"rack\":3,\"muster_fault\":\"%s\"}", note);
         nodes[i].leaf = -1;
     }
     ok(health_is_noted(extras[0], "muster: link_down eth1 2026-11-21", 500), "a fault is noted");
-    ok(!health_is_noted(extras[0], fault, 501), "... not one that began after it");
+    ok(!health_is_noted(extras[0], ours, 501), "... not one that began after it");
     ok(!health_is_noted(extras[0], "muster: link_down eth2 2026-11-21", 0), "... nor another");
-    ok(!health_is_noted("{\"muster_fault\":\"soon\"}", fault, 0), "... nor in a text without time");
-    ok(!health_is_noted("{\"muster_fault\":\"\"}", fault, 0) && !health_is_noted("", fault, 0),
+    ok(!health_is_noted("{\"muster_fault\":\"soon\"}", ours, 0), "... nor in a text without time");
+    ok(!health_is_noted("{\"muster_fault\":\"\"}", ours, 0) && !health_is_noted("", ours, 0),
        "... nor in none");
 
     for (int i = 1; i <= 6; i++)
         nodes[i].extra = extras[i];
-    is_int(health_decide(&cluster, "n9", fault, 500, NODES), HEALTH_ALIKE,
+    is_int(health_decide(&cluster, "n9", ours, 500, NODES), HEALTH_ALIKE,
            "what more than a tenth publish drains none");
     nodes[6].extra = NULL;
-    is_int(health_decide(&cluster, "n9", fault, 500, NODES), HEALTH_DRAIN, "... less does");
+    is_int(health_decide(&cluster, "n9", ours, 500, NODES), HEALTH_DRAIN, "... less does");
     nodes[9].extra = extras[9];
-    is_int(health_decide(&cluster, "n9", fault, 500, NODES), HEALTH_DRAIN,
+    is_int(health_decide(&cluster, "n9", ours, 500, NODES), HEALTH_DRAIN,
            "... its own is no other's");
     nodes[6].extra = extras[6];
-    is_int(health_decide(&cluster, "n9", fault, 500 + ALIKE_DRAINS_S + 1, NODES), HEALTH_DRAIN,
+    is_int(health_decide(&cluster, "n9", ours, 500 + ALIKE_DRAINS_S + 1, NODES), HEALTH_DRAIN,
            "... what was published long before its fault began is another event");
 }
 
