@@ -11,6 +11,7 @@
 
 #include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
@@ -21,8 +22,7 @@
 int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
                         struct error *err);
 
-static char directory[] = "/tmp/muster-reserve-XXXXXX";
-static char conf_path[64], history_path[64];
+static char conf_path[256], history_path[256];
 static char waiting[200]; /* the nodes that were put into the reservation; "": none were */
 
 int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
@@ -88,21 +88,16 @@ static void heeds_runs_that_wait(void)
 
 int main(void)
 {
-    char command[64];
-    FILE *file;
+    char *root, text[300];
 
     if (geteuid() != 0)
         tap_skip_all("not root");
-    if (!mkdtemp(directory))
-        tap_skip_all("no directory: %m");
-    snprintf(history_path, sizeof history_path, "%s/history.db", directory);
-    snprintf(conf_path, sizeof conf_path, "%s/muster.conf", directory);
-    file = fopen(conf_path, "w");
-    if (file) {
-        fprintf(file, "HistoryFile=%s\n", history_path);
-        fclose(file);
-    }
+    root = tree_unpack("");
+    snprintf(history_path, sizeof history_path, "%s/history.db", root);
+    snprintf(conf_path, sizeof conf_path, "%s/muster.conf", root);
+    snprintf(text, sizeof text, "HistoryFile=%s\n", history_path);
+    tree_put(root, "muster.conf", text);
     heeds_runs_that_wait();
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    return system(command) == 0 ? tap_done() : 1;
+    tree_remove(root);
+    return tap_done();
 }
