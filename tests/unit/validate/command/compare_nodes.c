@@ -10,15 +10,9 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/command.h"
-#include "validate/slurm/cluster.h"
-#include "validate/slurm/step.h"
 
 /* muster compare on four nodes, and what it says of one that does not tell all. The cluster is made
  * up, and so is what srun prints. */
-
-int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
-                       char *const *program, const struct process *watching,
-                       struct process_result *result, struct error *err);
 
 static char conf[] = "/tmp/muster-compare-XXXXXX"; /* empty */
 static bool is_silent;                             /* n4 says nothing, also not why */

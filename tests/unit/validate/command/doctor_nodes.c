@@ -10,9 +10,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/doctor/doctor.h"
-#include "validate/slurm/cluster.h"
 #include "validate/slurm/reach.h"
-#include "validate/slurm/step.h"
 
 /* muster doctor on four nodes: how it asks them, and what it says of Slurm's health check. */
 
@@ -30,9 +28,6 @@ int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double d
     return 0;
 }
 
-int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
-                       char *const *program, const struct process *watching,
-                       struct process_result *result, struct error *err);
 int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                        char *const *program, const struct process *watching,
                        struct process_result *result, struct error *err)

@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/slurm/cluster.h"
-
 int __wrap_cluster_open(struct error *err);
-int __wrap_cluster_load(struct cluster *cluster, struct error *err);
 
 const char *made_comment = "";
 bool made_is_divided, made_is_down;

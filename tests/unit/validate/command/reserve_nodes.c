@@ -15,7 +15,6 @@
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
-#include "validate/slurm/cluster.h"
 
 /* muster reserve on four nodes, whose certificates are in a history. The cluster is made up. */
 

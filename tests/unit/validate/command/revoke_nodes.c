@@ -13,19 +13,13 @@
 #include "validate/command/command.h"
 #include "validate/history/history.h"
 #include "validate/history/node_status.h"
-#include "validate/slurm/cluster.h"
 #include "validate/slurm/revocation.h"
-#include "validate/slurm/step.h"
 
 /* muster revoke -w on four nodes of which one says what became of another's certificate. The
  * cluster is made up, and so is what srun prints. */
 
-int __wrap_cluster_load(struct cluster *cluster, struct error *err);
 int __wrap_cluster_load_nodes(struct cluster *cluster, struct error *err);
 int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err);
-int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
-                       char *const *program, const struct process *watching,
-                       struct process_result *result, struct error *err);
 
 static bool is_failing;          /* n4 cannot remove its certificate */
 static const char *site_comment; /* which the site writes meanwhile */
