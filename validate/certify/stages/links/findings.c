@@ -130,6 +130,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
     char text[256];
     struct record record = localization_record(localization, finding);
     enum verdict verdict = finding->verdict;
+    bool is_named = strncmp(finding->message, finding->part, strlen(finding->part)) == 0;
 
     if (finding->kind == FINDING_RAIL && verdict == VERDICT_FAIL &&
         is_allowed(certify, localization, faults, finding->node))
@@ -171,12 +172,8 @@ static void finding_take(struct certify *certify, const struct localization *loc
         leaf_doubt(certify, localization, finding);
         /* fall through */
     default: /* a path is no node's fault */
-        certify_note(
-            certify, "%s%s%s",
-            strncmp(finding->message, finding->part, strlen(finding->part)) == 0 ? ""
-                                                                                 : finding->part,
-            strncmp(finding->message, finding->part, strlen(finding->part)) == 0 ? "" : ": ",
-            finding->message);
+        certify_note(certify, "%s%s%s", is_named ? "" : finding->part, is_named ? "" : ": ",
+                     finding->message);
         certify->has_fault |= finding->verdict == VERDICT_FAIL;
     }
 }
