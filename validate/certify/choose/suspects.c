@@ -454,7 +454,7 @@ static void reports_evaluate(struct certify *certify, struct collected *collecte
 
     for (size_t i = first; i < certify->records.count && at < collected->count; i++) {
         const struct record *record = RECORD_AT(&certify->records, i);
-        const char *message = record->message ? record->message : "";
+        const char *message = text_of(record->message);
         const struct cluster_node *node;
         const struct ran *asked;
         bool is_in_run = false;

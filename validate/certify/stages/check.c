@@ -54,7 +54,7 @@ static void refusals_take(struct certify *certify, size_t first)
         if (note) {
             node_run->plan.wants_refusal = false;
             certify_note(certify, "%s was drained by muster's gate: %s", node_run->name,
-                         note->message ? note->message : "");
+                         text_of(note->message));
             continue;
         }
         if (!notes) {

@@ -13,7 +13,7 @@ static void launch_arguments(const struct certify *certify, const struct hostlis
     char *folded = hostlist_fold(names);
 
     certify_program(certify, "muster-launch", limit_s, program);
-    arguments_add(program, "--expect-nodes=%s", folded ? folded : "");
+    arguments_add(program, "--expect-nodes=%s", text_of(folded));
     arguments_add(program, "--expect-ranks-per-node=%d", certify_ranks_per_node(certify));
     arguments_add(program, "--started=%.3f", clock_epoch_s());
     free(folded);

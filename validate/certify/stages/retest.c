@@ -30,7 +30,7 @@ void certify_suspect(struct certify *certify, size_t first)
                  record->message ? record->message : "a process ended early");
         node_run->suspect_code = record_code(record);
         snprintf(node_run->suspect_part, sizeof node_run->suspect_part, "%s",
-                 record->part ? record->part : "");
+                 text_of(record->part));
     }
 }
 
@@ -152,8 +152,7 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
             doubt(certify, suspect, stage,
                   "recurred, but its slurmd answers: the process was stopped or not scheduled");
     } else if (is_own_death) {
-        snprintf(suspect->suspect_part, sizeof suspect->suspect_part, "%s",
-                 death.part ? death.part : "");
+        snprintf(suspect->suspect_part, sizeof suspect->suspect_part, "%s", text_of(death.part));
         text_put(text, sizeof text, "%s; recurred alone with %.60s",
                  death.message ? death.message : "ended early", partner->name);
         conclude(certify, suspect, stage, VERDICT_FAIL, text);

@@ -111,9 +111,9 @@ static void note(struct outcome *outcome, enum stage stage, enum verdict verdict
         outcome->stages[stage] = verdict;
     if (verdict < VERDICT_WARN)
         return;
-    snprintf(fault.test, sizeof fault.test, "%s", test ? test : "");
-    snprintf(fault.part, sizeof fault.part, "%s", part ? part : "");
-    text_put(fault.message, sizeof fault.message, "%s", message ? message : "");
+    snprintf(fault.test, sizeof fault.test, "%s", text_of(test));
+    snprintf(fault.part, sizeof fault.part, "%s", text_of(part));
+    text_put(fault.message, sizeof fault.message, "%s", text_of(message));
     fault_add(outcome, &fault);
 }
 

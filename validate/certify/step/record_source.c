@@ -54,7 +54,7 @@ static bool is_wanted(const struct record *record, void *context)
         doubt_note(taking, record, &why);
     } else if (recordfile_doubt(record, &why) != 0) {
         error_prefix(&why, "%.60s%s%.63s", record->test, record->node ? " of " : "",
-                     record->node ? record->node : "");
+                     text_of(record->node));
         doubt_note(taking, record, &why);
     } else {
         return true;

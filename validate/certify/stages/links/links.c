@@ -249,8 +249,7 @@ static void cut_passes_note(struct certify *certify, size_t first)
         const struct record *record = RECORD_AT(&certify->records, i);
 
         if (is_rounds(record) && record->verdict == VERDICT_UNKNOWN)
-            certify_note(certify, "links, %s: %s", record->part,
-                         record->message ? record->message : "");
+            certify_note(certify, "links, %s: %s", record->part, text_of(record->message));
     }
 }
 
@@ -358,7 +357,7 @@ static void rounds_conclude(struct certify *certify, const struct hostlist *name
     bool is_enough = record->verdict == VERDICT_PASS;
     char text[256];
 
-    text_put(text, sizeof text, "links: %s", record->message ? record->message : "");
+    text_put(text, sizeof text, "links: %s", text_of(record->message));
     certify_all(certify, names, STAGE_LINKS, is_enough ? VERDICT_PASS : VERDICT_UNKNOWN,
                 is_enough ? NULL : "links", is_enough ? "" : text);
 }
