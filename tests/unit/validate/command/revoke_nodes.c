@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/command.h"
 #include "validate/history/history.h"
@@ -24,7 +24,7 @@ int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct er
 static bool is_failing;          /* n4 cannot remove its certificate */
 static const char *site_comment; /* which the site writes meanwhile */
 static char comments[4096], last_comment[256];
-static char history[] = "/tmp/muster-revoke-XXXXXX";
+static char history[256];
 
 int __wrap_cluster_load_nodes(struct cluster *cluster, struct error *err)
 {
@@ -91,7 +91,6 @@ static void certified_add(void)
     struct records none = {0};
     struct error err;
 
-    close(mkstemp(history));
     is_int(history_add(history, &(struct history_run){.run = "r1", .level = "quick"},
                        &(struct history_node){.node = "n1",
                                               .verdict = VERDICT_PASS,
@@ -112,17 +111,11 @@ static int count_certified(void)
     return count;
 }
 
-static void history_remove(void)
-{
-    char copy[64];
-
-    snprintf(copy, sizeof copy, "%s.copy", history);
-    unlink(copy);
-    unlink(history);
-}
-
 int main(void)
 {
+    char *root = tree_unpack("");
+
+    snprintf(history, sizeof history, "%s/history.db", root);
     certified_add();
     is_int(count_certified(), 1, "... by the history");
     made_comment = revocation_put("", 1763650000);
@@ -145,6 +138,6 @@ int main(void)
     made_is_divided = made_is_down = true;
     is_int(command(), COMMAND_FAIL, "a node in no partition that is up cannot be asked");
     is_str(comments, "n4=now;", "... and its certificate alone is revoked in Slurm");
-    history_remove();
+    tree_remove(root);
     return tap_done();
 }
