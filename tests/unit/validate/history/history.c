@@ -21,8 +21,9 @@
 
 #include "tests/unit/capture.h"
 #include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
 
-static char seen[8000], directory[] = "/tmp/muster-history-XXXXXX";
+static char seen[8000], *directory;
 
 static void see(const struct history_node *node, void *context)
 {
@@ -56,7 +57,7 @@ static int add(const char *path, const char *run, double time, enum verdict n1, 
 
 static const char *in_directory(const char *name)
 {
-    static char paths[4][128];
+    static char paths[4][256];
     static int next;
 
     next = (next + 1) % 4;
@@ -804,10 +805,7 @@ static void test_kills(void)
 
 int main(void)
 {
-    char remove[64];
-
-    if (!mkdtemp(directory))
-        tap_skip_all("no directory for the database");
+    directory = tree_unpack("");
     test_runs();
     test_find();
     test_figures();
@@ -823,7 +821,6 @@ int main(void)
     test_full_disk();
     test_concurrency();
     test_kills();
-    snprintf(remove, sizeof remove, "rm -rf %s", directory);
-    is_int(system(remove), 0, "cleaned up");
+    tree_remove(directory);
     return tap_done();
 }
