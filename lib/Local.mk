@@ -51,6 +51,7 @@ lib_libmuster_a_SOURCES += \
 	lib/base/splitmix.h \
 	lib/base/hostlist.c lib/base/hostlist.h \
 	lib/base/json_text.c lib/base/json_text.h \
+	lib/base/memory_stream.c lib/base/memory_stream.h \
 	lib/base/name_index.c lib/base/name_index.h \
 	lib/base/node_name.c lib/base/node_name.h \
 	lib/base/option_set.c lib/base/option_set.h \

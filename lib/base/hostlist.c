@@ -8,6 +8,7 @@
 
 #include "lib/base/grow.h"
 #include "lib/base/deferred_error.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/text.h"
 
 int hostlist_append(struct hostlist *list, const char *name)
@@ -221,7 +222,7 @@ static char *fold(const struct hostlist *list, bool has_suffix)
     struct numbered *items = calloc(list->count + 1, sizeof *items);
     char *text = NULL;
     size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
 
     if (!items || !stream) {
         free(items);
@@ -262,7 +263,7 @@ static char *fold(const struct hostlist *list, bool has_suffix)
         fprintf(stream, "]%s", items[end - 1].suffix);
     }
     free(items);
-    if (fclose(stream) != 0) {
+    if (memory_stream_close(stream) != 0) {
         free(text);
         return NULL;
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/deferred_error.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
 
@@ -151,7 +152,7 @@ char *certificate_format(const struct certificate *certificate)
 {
     char *text = NULL;
     size_t length;
-    FILE *stream = open_memstream(&text, &length);
+    FILE *stream = memory_stream(&text, &length);
     bool is_fit, failed;
 
     if (!stream) {
@@ -159,8 +160,7 @@ char *certificate_format(const struct certificate *certificate)
         return NULL;
     }
     is_fit = print(stream, certificate);
-    failed = ferror(stream);
-    failed |= fclose(stream) != 0 || !text; /* glibc's fclose() hides that one */
+    failed = memory_stream_close(stream) != 0;
     if (is_fit && !failed)
         return text;
     free(text);

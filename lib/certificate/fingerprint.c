@@ -3,6 +3,7 @@
 #include "lib/certificate/fingerprint.h"
 #include "lib/fabric/fabric.h"
 #include "lib/base/deferred_error.h"
+#include "lib/base/memory_stream.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -113,8 +114,7 @@ char *fingerprint_text(const struct inventory *inventory, const char *const *nam
 {
     char *text = NULL;
     size_t length;
-    FILE *stream = open_memstream(&text, &length);
-    bool failed;
+    FILE *stream = memory_stream(&text, &length);
 
     if (!stream)
         return NULL;
@@ -129,8 +129,7 @@ char *fingerprint_text(const struct inventory *inventory, const char *const *nam
             rdma_line(stream, &inventory->rdma[i], conf);
     for (size_t i = 0; i < inventory->gpu_count; i++)
         gpu_line(stream, inventory, &inventory->gpus[i]);
-    failed = ferror(stream);
-    if (fclose(stream) != 0 || failed) {
+    if (memory_stream_close(stream) != 0) {
         free(text);
         return NULL;
     }

@@ -2,6 +2,7 @@
 #include "lib/netif/netif_journal.h"
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/path.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/write_all.h"
@@ -142,8 +143,7 @@ char *journal_format(const struct netif_journal *journal)
 {
     char *text = NULL;
     size_t length;
-    FILE *stream = open_memstream(&text, &length);
-    bool failed;
+    FILE *stream = memory_stream(&text, &length);
 
     if (!stream)
         return NULL;
@@ -151,8 +151,7 @@ char *journal_format(const struct netif_journal *journal)
     for (size_t i = 0; i < journal->count; i++)
         print_entry(stream, &journal->entries[i]);
     fprintf(stream, "end %zu\n", journal->count);
-    failed = ferror(stream);
-    if (fclose(stream) != 0 || failed) {
+    if (memory_stream_close(stream) != 0) {
         free(text);
         return NULL;
     }

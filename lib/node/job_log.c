@@ -18,6 +18,7 @@
 #include "lib/base/base_name.h"
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/path.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/sysfs.h"
@@ -401,7 +402,7 @@ static void add_moved(const struct part_counter *moved, void *context)
 /* Ends the text, and adds it to the log. */
 static int addition_end(struct addition *addition, const struct job_log *log, struct error *err)
 {
-    int rv = fclose(addition->stream) == 0 ? 0 : error_set(err, "no memory");
+    int rv = memory_stream_close(addition->stream) == 0 ? 0 : error_set(err, "no memory");
 
     if (rv == 0 && addition->size > 0)
         rv = log_add(log, addition->text, addition->size, err);
@@ -428,7 +429,7 @@ int job_log_end(const struct job_log *log, uint32_t job, uid_t uid,
     runs_read(log, &runs);
     find_others(&runs, &addition.line);
     free(runs.items);
-    addition.stream = open_memstream(&addition.text, &addition.size);
+    addition.stream = memory_stream(&addition.text, &addition.size);
     if (addition.stream) {
         line_write(addition.stream, &addition.line);
         part_counters_moved(then, now, add_moved, &addition);
@@ -448,7 +449,7 @@ int job_log_attribute(const struct job_log *log, const struct job_line *lines, s
 
     if (fd < 0)
         return -1;
-    addition.stream = open_memstream(&addition.text, &addition.size);
+    addition.stream = memory_stream(&addition.text, &addition.size);
     if (!addition.stream) {
         close(fd);
         return error_set(err, "no memory");

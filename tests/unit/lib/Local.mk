@@ -7,6 +7,7 @@ check_PROGRAMS += \
 	tests/unit/lib/base/condition.t \
 	tests/unit/lib/base/deferred_error.t \
 	tests/unit/lib/base/hostlist.t \
+	tests/unit/lib/base/memory_stream.t \
 	tests/unit/lib/base/option_set.t \
 	tests/unit/lib/base/path.t \
 	tests/unit/lib/base/record.t \

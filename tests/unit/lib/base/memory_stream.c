@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "lib/base/hostlist.h"
+#include "lib/certificate/certificate.h"
+#include "lib/certificate/fingerprint.h"
+#include "lib/netif/netif_journal.h"
+#include "tests/unit/poor_memory.h"
+#include "tests/unit/tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A text that is put together in memory is whole, or it is none: half of one would be another
+ * node's fingerprint, a certificate that is not genuine, a list without some nodes. */
+
+enum { LEAST_BYTES = 20000 /* more than a stream in memory begins with */ };
+
+static void is_whole_or_none(const char *what, char *make(const void *of), const void *of)
+{
+    char *whole = make(of), *text;
+    unsigned number = 0, cut = 0, none = 0;
+    bool has_failed = true;
+
+    ok(whole && strlen(whole) > LEAST_BYTES, "%s: %zu bytes", what, strlen(whole));
+    while (has_failed) {
+        memory_fails_at(++number);
+        text = make(of);
+        has_failed = memory_has_failed();
+        memory_fails_at(0);
+        none += !text;
+        cut += text && strcmp(text, whole) != 0;
+        free(text);
+    }
+    is_int(cut, 0, "... is whole or none, whichever of its allocations fails");
+    if (number > 1)
+        ok(none > 0, "... none at %u of %u", none, number - 1);
+    free(whole);
+}
+
+static char *fingerprint(const void *inventory)
+{
+    return fingerprint_text(inventory, NULL, 0, NULL);
+}
+
+static char *node_fingerprint(const void *inventory)
+{
+    return fingerprint_node(inventory, NULL);
+}
+
+/* Gaudi cards have so many ports. */
+static struct inventory *large_node(void)
+{
+    struct inventory *inventory = calloc(1, sizeof *inventory);
+
+    strcpy(inventory->kernel, "6.1.0-13-amd64");
+    for (int i = 0; i < 192; i++) {
+        struct rdma_port *port = &inventory->rdma[inventory->rdma_count++];
+        struct nic *nic = &inventory->nics[inventory->nic_count++];
+
+        snprintf(port->device, sizeof port->device, "hbl_%d", i / 24);
+        port->port = i % 24 + 1;
+        strcpy(port->driver, "habanalabs");
+        strcpy(port->state, "ACTIVE");
+        port->rate_gbps = 200;
+        snprintf(nic->name, sizeof nic->name, "acc%d", i);
+        strcpy(nic->driver, "habanalabs_en");
+        strcpy(nic->bus, "pci");
+        strcpy(nic->mac, "b0:fd:0b:d6:11:22");
+        nic->arp_type = 1;
+        nic->is_physical = nic->is_up = nic->has_carrier = true;
+    }
+    return inventory;
+}
+
+static char *certificate(const void *of)
+{
+    return certificate_format(of);
+}
+
+static char *journal(const void *of)
+{
+    return journal_format(of);
+}
+
+static char *folded(const void *of)
+{
+    return hostlist_fold(of);
+}
+
+/* Of names that have no number, and of some that have. */
+static void make_names(struct hostlist *names)
+{
+    char name[16];
+
+    for (int i = 0; i < 26 * 26 * 5; i++) {
+        snprintf(name, sizeof name, "node-%c%c%c", 'a' + i / 26 / 26, 'a' + i / 26 % 26,
+                 'a' + i % 26);
+        hostlist_append(names, name);
+    }
+    for (int i = 0; i < 50; i++) {
+        snprintf(name, sizeof name, "n%d", 2 * i);
+        hostlist_append(names, name);
+    }
+}
+
+static void make_journal(struct netif_journal *made)
+{
+    char interface[NETIF_NAME];
+    bool failed = false;
+
+    strcpy(made->boot_id, "571a17f9-6ccc-4226-a5af-f9f96bf0af61");
+    for (int i = 0; i < 600; i++) {
+        snprintf(interface, sizeof interface, "eth%d", i);
+        entry_hold(journal_add(made, interface, i + 1, NETIF_MTU, 1500, 9000), 12, &failed);
+    }
+}
+
+int main(void)
+{
+    struct certificate large = {.node = "n3",
+                                .cluster = "lab",
+                                .level = "standard",
+                                .issued = 1795190000,
+                                .expires = 1795794800};
+    struct inventory *inventory = large_node();
+    struct netif_journal settings = {.count = 0};
+    struct hostlist names = {0};
+
+    is_whole_or_none("a fingerprint", fingerprint, inventory);
+    is_whole_or_none("a node's fingerprint", node_fingerprint, inventory);
+    large.fingerprint = fingerprint(inventory);
+    is_whole_or_none("a certificate", certificate, &large);
+    make_journal(&settings);
+    is_whole_or_none("the journal of interfaces", journal, &settings);
+    make_names(&names);
+    is_whole_or_none("a list of names", folded, &names);
+    hostlist_clear(&names);
+    journal_clear(&settings);
+    free(large.fingerprint);
+    free(inventory);
+    return tap_done();
+}
