@@ -259,8 +259,10 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, in
         discard(unfinished);
         return -1;
     }
+    if (sync_directory(directory, err) != 0)
+        return -1;
     checkpoint_prune(directory, manifest->step, keep);
-    return sync_directory(directory, err);
+    return 0;
 }
 
 static size_t shard_bytes(const struct manifest *manifest, const struct manifest_shard *shard)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,6 +281,37 @@ static void a_failure_leaves_the_others(void)
     read_step(0, 5, 50);
 }
 
+/* Storage that fails: the sync of the directory of checkpoints. */
+static bool sync_fails;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    struct stat of, there;
+
+    if (!sync_fails || fstat(fd, &of) != 0 || stat(directory, &there) != 0 ||
+        of.st_ino != there.st_ino)
+        return __real_fsync(fd);
+    errno = EIO;
+    return -1;
+}
+
+static void a_name_that_may_be_lost_costs_no_other(void)
+{
+    struct error err = {""};
+
+    write_step(800, 1);
+    sync_fails = true;
+    is_int(write_shards(directory, 810, 1, 1, &err), -1, "a name that does not get to the disk");
+    sync_fails = false;
+    has_str(err.text, "Input/output error", "... is an error");
+    ok(access(path_of("step-000000800"), F_OK) == 0,
+       "... and the checkpoint before is still there");
+    write_step(810, 1);
+    ok(access(path_of("step-000000800"), F_OK) != 0, "... until the next one is on the disk");
+}
+
 static void shards_come_together(void)
 {
     size_t all = shape_parameters(&problem.shape);
@@ -407,6 +439,7 @@ int main(void)
     a_failure_leaves_the_others();
     shards_come_together();
     another_writer_is_named();
+    a_name_that_may_be_lost_costs_no_other();
     long_manifests_are_read();
     pieces_must_be_complete();
     comm_destroy(alone);
