@@ -171,18 +171,26 @@ static int newer_first(const void *a, const void *b)
     return (first < second) - (first > second);
 }
 
+/* NULL: with errno, or at the end, where that is 0. */
+static const struct dirent *next_entry(DIR *directory)
+{
+    errno = 0;
+    return readdir(directory);
+}
+
 /* The steps of the directory's checkpoints, newest first, malloc'd; unfinished ones are taken away
  * where asked. Returns their number, -1 with errno. */
 static long list_steps(const char *path, bool cleans, long **steps)
 {
     DIR *directory = opendir(path);
-    struct dirent *entry;
+    const struct dirent *entry;
     size_t count = 0;
+    int error;
 
     *steps = NULL;
     if (!directory)
         return -1;
-    while ((entry = readdir(directory))) {
+    while ((entry = next_entry(directory))) {
         char name[PATH_BYTES];
 
         if (cleans && is_unfinished(entry->d_name)) {
@@ -191,16 +199,18 @@ static long list_steps(const char *path, bool cleans, long **steps)
         }
         if (step_of(entry->d_name) < 0)
             continue;
-        if (!GROW(*steps, count)) {
-            closedir(directory);
-            free(*steps);
-            *steps = NULL;
-            errno = ENOMEM;
-            return -1;
-        }
+        if (!GROW(*steps, count))
+            break;
         (*steps)[count++] = step_of(entry->d_name);
     }
+    error = errno;
     closedir(directory);
+    if (error != 0) {
+        free(*steps);
+        *steps = NULL;
+        errno = error;
+        return -1;
+    }
     if (count > 0)
         qsort(*steps, count, sizeof **steps, newer_first);
     return (long)count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -281,8 +282,10 @@ static void a_failure_leaves_the_others(void)
     read_step(0, 5, 50);
 }
 
-/* Storage that fails: the sync of the directory of checkpoints. */
+/* Storage that fails: the sync of the directory of checkpoints; the entry of that number there,
+ * from 1, as on a file server that goes away. */
 static bool sync_fails;
+static int entry_that_fails;
 
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
@@ -295,6 +298,16 @@ int __wrap_fsync(int fd)
         return __real_fsync(fd);
     errno = EIO;
     return -1;
+}
+
+struct dirent *__real_readdir(DIR *stream);
+struct dirent *__wrap_readdir(DIR *stream);
+struct dirent *__wrap_readdir(DIR *stream)
+{
+    if (entry_that_fails == 0 || --entry_that_fails > 0)
+        return __real_readdir(stream);
+    errno = EIO;
+    return NULL;
 }
 
 static void a_name_that_may_be_lost_costs_no_other(void)
@@ -310,6 +323,25 @@ static void a_name_that_may_be_lost_costs_no_other(void)
        "... and the checkpoint before is still there");
     write_step(810, 1);
     ok(access(path_of("step-000000800"), F_OK) != 0, "... until the next one is on the disk");
+}
+
+/* Half a list would be taken for one without checkpoints, and the run begin again. */
+static void a_list_that_breaks_off_is_an_error(void)
+{
+    struct checkpoint_state state = state_of(0, 5);
+
+    write_step(820, 2);
+    for (int entry = 1; entry <= 4; entry++) {
+        struct error err = {""};
+        long step = -1;
+
+        entry_that_fails = entry;
+        is_int(checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, &err), -1,
+               "a directory whose entry %d cannot be read", entry);
+        entry_that_fails = 0;
+        has_str(err.text, ": Input/output error", "... is an error");
+    }
+    free_state(&state);
 }
 
 static void shards_come_together(void)
@@ -440,6 +472,7 @@ int main(void)
     shards_come_together();
     another_writer_is_named();
     a_name_that_may_be_lost_costs_no_other();
+    a_list_that_breaks_off_is_an_error();
     long_manifests_are_read();
     pieces_must_be_complete();
     comm_destroy(alone);
