@@ -11,6 +11,7 @@
 
 #include "collectives/codec/crc32c.h"
 #include "lib/base/grow.h"
+#include "lib/base/memory_stream.h"
 
 #define TITLE "muster checkpoint 2"
 
@@ -73,7 +74,7 @@ char *manifest_format(const struct manifest *manifest)
 {
     char *text = NULL;
     size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
+    FILE *stream = memory_stream(&text, &length);
     uint32_t crc;
 
     if (!stream)
@@ -92,7 +93,7 @@ char *manifest_format(const struct manifest *manifest)
     fflush(stream);
     crc = crc32c(0, text, length);
     fprintf(stream, "end %08" PRIx32 "\n", crc);
-    if (fclose(stream) != 0) {
+    if (memory_stream_close(stream) != 0) {
         free(text);
         return NULL;
     }

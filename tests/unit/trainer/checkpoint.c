@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/poor_memory.h"
 #include "tests/unit/tap.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/manifest.h"
@@ -416,6 +417,33 @@ static void long_manifests_are_read(void)
     free_state(&wanted);
 }
 
+static void a_manifest_is_whole_or_none(void)
+{
+    struct manifest manifest = {.problem = problem};
+    char *whole, *text;
+    unsigned cut = 0, number = 0;
+    bool has_failed = true;
+
+    for (int shard = 0; shard < 2000; shard++) {
+        char name[32];
+
+        checkpoint_shard_name(shard, name);
+        manifest_add_shard(&manifest, name, 1);
+    }
+    whole = manifest_format(&manifest);
+    while (has_failed) {
+        memory_fails_at(++number);
+        text = manifest_format(&manifest);
+        has_failed = memory_has_failed();
+        memory_fails_at(0);
+        cut += text && strcmp(text, whole) != 0;
+        free(text);
+    }
+    is_int(cut, 0, "a manifest is whole or none, whichever of its allocations fails");
+    free(whole);
+    manifest_clear(&manifest);
+}
+
 static void pieces_must_be_complete(void)
 {
     static const struct {
@@ -474,6 +502,7 @@ int main(void)
     a_name_that_may_be_lost_costs_no_other();
     a_list_that_breaks_off_is_an_error();
     long_manifests_are_read();
+    a_manifest_is_whole_or_none();
     pieces_must_be_complete();
     comm_destroy(alone);
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
