@@ -63,6 +63,7 @@ static int resume(struct training *training, struct saver **saver)
     struct error err = {""};
     int rv, found = 0;
 
+    watch_phase("the checkpoints of %s", options->checkpoint);
     if (pieces)
         strategy->pieces(training->shard, false, pieces);
     rv = pieces ? saver_create(options->checkpoint, &problem, training->comm, pieces, count,

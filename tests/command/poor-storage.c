@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded: the first fsync() of each process takes SLOW_FSYNC_S seconds, as on a file server that
- * is busy or fails over; with NO_FLOCK, flock() fails as where a file system has no locks. */
+ * is busy or fails over; opendir() of HUNG_DIRECTORY does not return, as on one that is gone; with
+ * NO_FLOCK, flock() fails as where a file system has no locks. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +26,19 @@ int fsync(int fd)
     if (seconds != NULL && __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED) == 0)
         sleep((unsigned)atoi(seconds));
     return real(fd);
+}
+
+DIR *opendir(const char *name);
+DIR *opendir(const char *name)
+{
+    const char *hung = getenv("HUNG_DIRECTORY");
+    __typeof__(&opendir) real;
+    void *found = dlsym(RTLD_NEXT, __func__);
+
+    memcpy(&real, &found, sizeof real);
+    while (hung != NULL && strcmp(name, hung) == 0)
+        pause();
+    return real(name);
 }
 
 int flock(int fd, int operation);

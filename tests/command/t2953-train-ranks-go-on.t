@@ -30,11 +30,18 @@ held() { # STRATEGY RANKS OPTION...: "stages" is a pipeline
     *) train "$2" --strategy="$1" "${@:3}" ;;
     esac
 }
-# Storage that takes longer than a rank may be without progress (TRAIN_PATIENCE_S), all the while.
-SLOW_FSYNC_S=65 timeout 600 mpirun --oversubscribe -n 2 \
-    -x LD_PRELOAD="$(realpath "$top_builddir/tests/command/poor-storage.so")" -x SLOW_FSYNC_S \
-    "$top_builddir/muster-train" "${small[@]}" --steps=2 --checkpoint=slow >slow.out 2>&1 </dev/null &
+on_poor_storage() { # VARIABLE OPTION...: two ranks
+    timeout 600 mpirun --oversubscribe -n 2 \
+        -x LD_PRELOAD="$(realpath "$top_builddir/tests/command/poor-storage.so")" -x "$1" \
+        "$top_builddir/muster-train" "${small[@]}" --steps=2 "${@:2}" 2>&1 </dev/null
+}
+# Storage that takes longer than a rank may be without progress (TRAIN_PATIENCE_S), all the while,
+# and such that does not answer.
+on_poor_storage SLOW_FSYNC_S=65 --checkpoint=slow >slow.out &
 slow=$!
+mkdir hung
+on_poor_storage HUNG_DIRECTORY=hung --checkpoint=hung >hung.out &
+hung=$!
 
 for strategy in ddp zero1 zero3 stages; do
     held $strategy 3 --checkpoint="whole-$strategy" >"whole-$strategy.out" 2>err
@@ -121,4 +128,8 @@ is "$(grep -c 'was written' <<<"$text")" 1 '... in one line'
 wait $slow
 is "$?" 0 'storage that takes more than a minute is no hang'
 is "$(ls slow/step-000000002)" $'manifest\nshard-00000\nshard-00001' '... and the checkpoint is there'
+wait $hung
+isnt "$?" 0 'storage that does not answer the one rank that asks ends the job'
+like "$(cat hung.out)" "rank 0 on $(hostname -s) hangs in phase the checkpoints of hung: " \
+    '... and that rank is named'
 done_testing

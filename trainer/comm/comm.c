@@ -400,6 +400,10 @@ int comm_agree(struct comm *comm, int result, struct error *err)
 
 void comm_broadcast(struct comm *comm, void *values, size_t bytes)
 {
-    if (comm->rank_info.ranks > 1)
-        MPI_Bcast(values, (int)bytes, MPI_BYTE, 0, comm->mpi);
+    if (comm->rank_info.ranks == 1)
+        return;
+    watch_waits_for(STALL_WAIT_ALL);
+    MPI_Bcast(values, (int)bytes, MPI_BYTE, 0, comm->mpi);
+    watch_step();
+    watch_works();
 }
