@@ -81,6 +81,7 @@ static int resume(struct training *training, struct saver **saver)
         print_error(&err);
         return -1;
     }
+    saver_goes_on_from(*saver, training->step);
     if (found == 0)
         strategy->draw(training->shard); /* one that was not whole may have left numbers */
     else

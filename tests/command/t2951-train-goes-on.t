@@ -63,6 +63,12 @@ like "$(head -n 1 err)" \
 like "$(sed -n 2p err)" '^muster-train: resuming from step 57 of whole$' '... and says from where'
 is "$(tail -n 1 out)" "$final" '... to the same end'
 
+train --steps=6 --checkpoint=passed >out 2>err
+printf x >>passed/step-000000006/shard-00000
+train --steps=8 --checkpoint-every=4 --checkpoint=passed >out 2>err
+is "$?/$(ls passed)" $'0/step-000000004\nstep-000000008' \
+    'a checkpoint that is not whole is none of the two that are kept'
+
 rm whole/step-000000060/shard-00000
 mkfifo whole/step-000000060/shard-00000 # nobody writes to it: who waits does so for ever
 timeout 600 "$top_builddir/muster-train" "${small[@]}" --steps=60 --checkpoint=whole >out 2>err

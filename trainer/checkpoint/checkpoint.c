@@ -216,18 +216,26 @@ static long list_steps(const char *path, bool cleans, long **steps)
     return (long)count;
 }
 
-void checkpoint_prune(const char *directory, long step, int keep)
+/* What lies between since and step is not whole. */
+static void prune(const char *directory, long since, long step, int keep)
 {
     char path[PATH_BYTES];
     long *steps, count = list_steps(directory, true, &steps), older = 0;
 
     for (long i = 0; i < count; i++) {
-        if (steps[i] <= step && ++older > keep) {
+        bool is_between = steps[i] > since && steps[i] < step;
+
+        if (is_between || (steps[i] <= step && ++older > keep)) {
             step_path(directory, steps[i], "", path);
             discard(path);
         }
     }
     free(steps);
+}
+
+void checkpoint_prune(const char *directory, long step, int keep)
+{
+    prune(directory, step, step, keep);
 }
 
 int checkpoint_begin(const char *directory, long step, struct error *err)
@@ -251,7 +259,7 @@ void checkpoint_abandon(const char *directory, long step)
     discard(unfinished);
 }
 
-int checkpoint_commit(const char *directory, const struct manifest *manifest, int keep,
+int checkpoint_commit(const char *directory, const struct manifest *manifest, long since, int keep,
                       struct error *err)
 {
     char path[PATH_BYTES], unfinished[PATH_BYTES], file[PATH_BYTES + 64];
@@ -271,7 +279,7 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, in
     }
     if (sync_directory(directory, err) != 0)
         return -1;
-    checkpoint_prune(directory, manifest->step, keep);
+    prune(directory, since, manifest->step, keep);
     return 0;
 }
 

@@ -48,8 +48,10 @@ void checkpoint_shard_name(int number, char name[32]);
 
 /* At last one rank writes the manifest, gives the checkpoint its name, and takes away all but the
  * newest `keep` of the directory's checkpoints (keep >= 1) and what was left of unfinished ones.
- * Returns 0, or -1 with err, and then what was there before is still there. */
-int checkpoint_commit(const char *directory, const struct manifest *manifest, int keep,
+ * since: the step that the run went on from, or wrote its last one at; those between it and this
+ * one are not whole, and go first (LONG_MAX: not known). Returns 0, or -1 with err, and then what
+ * was there before is still there. */
+int checkpoint_commit(const char *directory, const struct manifest *manifest, long since, int keep,
                       struct error *err);
 
 /* Instead of that: takes away what was written. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -36,9 +37,9 @@ struct saver {
     atomic_bool is_writing;
     pthread_t thread;
     int (*work)(struct saver *saver); /* the thread's */
-    long step;
-    const struct manifest *manifest; /* rank 0: to be written down */
-    int rv;                          /* of the work, good when it was joined */
+    long step, since;                 /* since: checkpoint_commit()'s */
+    const struct manifest *manifest;  /* rank 0: to be written down */
+    int rv;                           /* of the work, good when it was joined */
     uint32_t crc;
     struct error err;
 };
@@ -107,6 +108,7 @@ int saver_create(const char *directory, const struct checkpoint_problem *problem
                            .problem = *problem,
                            .comm = comm,
                            .keep = keep,
+                           .since = LONG_MAX,
                            .lock = -1,
                            .piece_count = piece_count};
     if (take_memory(made, pieces, err) != 0) {
@@ -182,7 +184,8 @@ static int write_copy(struct saver *saver)
 
 static int commit_checkpoint(struct saver *saver)
 {
-    return checkpoint_commit(saver->directory, saver->manifest, saver->keep, &saver->err);
+    return checkpoint_commit(saver->directory, saver->manifest, saver->since, saver->keep,
+                             &saver->err);
 }
 
 static void copy_state(struct saver *saver)
@@ -195,6 +198,11 @@ static void copy_state(struct saver *saver)
         memcpy(to->first_moments, from->first_moments, bytes);
         memcpy(to->second_moments, from->second_moments, bytes);
     }
+}
+
+void saver_goes_on_from(struct saver *saver, long step)
+{
+    saver->since = step;
 }
 
 int saver_begin(struct saver *saver, long step, struct error *err)
@@ -247,7 +255,9 @@ static int commit(struct saver *saver, const struct shard_word *words,
         saver->manifest = &manifest;
         start(saver, commit_checkpoint);
         rv = join(saver);
-        if (rv != 0)
+        if (rv == 0)
+            saver->since = saver->step;
+        else
             *err = saver->err;
     } else {
         checkpoint_abandon(saver->directory, saver->step);

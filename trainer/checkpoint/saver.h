@@ -21,6 +21,10 @@ int saver_create(const char *directory, const struct checkpoint_problem *problem
                  const struct checkpoint_state *pieces, size_t piece_count, int keep,
                  struct saver **saver, struct error *err);
 
+/* The run goes on from that step's checkpoint, the directory's newest that is whole, or from 0 as
+ * there is none. Without this call nothing is known of those that are there. */
+void saver_goes_on_from(struct saver *saver, long step);
+
 /* Copies the state and begins to write it; the one before is finished. Collective. Returns 0, or -1
  * with err when it could not be begun; err says the most on rank 0. */
 int saver_begin(struct saver *saver, long step, struct error *err);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,8 @@ static void fill(struct checkpoint_state *state, long step)
     }
 }
 
+static long since = LONG_MAX; /* of the commits */
+
 /* In as many shards, each of a piece of each third of the model. Returns 0 or -1. */
 static int write_shards(const char *where, long step, int shards, int keep, struct error *err)
 {
@@ -75,7 +78,7 @@ static int write_shards(const char *where, long step, int shards, int keep, stru
         }
     }
     if (rv == 0)
-        rv = checkpoint_commit(where, &manifest, keep, err);
+        rv = checkpoint_commit(where, &manifest, since, keep, err);
     manifest_clear(&manifest);
     return rv;
 }
@@ -345,6 +348,22 @@ static void a_list_that_breaks_off_is_an_error(void)
     free_state(&state);
 }
 
+/* A run that went on before one that is not whole comes past it. */
+static void what_is_not_whole_displaces_no_other(void)
+{
+    write_step(910, 1);
+    write_step(920, 2);
+    flip("step-000000920/shard-00000", 1234);
+    read_step(0, 5, 910);
+    since = 910;
+    write_step(930, 2);
+    flip("step-000000930/manifest", 30);
+    read_step(0, 5, 910);
+    since = 930;
+    write_step(940, 1);
+    since = LONG_MAX;
+}
+
 static void shards_come_together(void)
 {
     size_t all = shape_parameters(&problem.shape);
@@ -406,7 +425,7 @@ static void long_manifests_are_read(void)
         manifest_add_piece(&manifest, i, 0);
     }
     is_int(manifest.piece_count, all.count, "as many pieces as elements, and no empty ones");
-    is_int(checkpoint_commit(directory, &manifest, 3, &err), 0, "... are written");
+    is_int(checkpoint_commit(directory, &manifest, LONG_MAX, 3, &err), 0, "... are written");
     is_int(stat(path_of("step-000001000/manifest"), &status), 0, "... to a manifest");
     ok(status.st_size > 8 << 20, "... of %ld bytes", (long)status.st_size);
     is_int(checkpoint_read(directory, &large, alone, &wanted, 1, &step, complain, &err), 1,
@@ -501,6 +520,7 @@ int main(void)
     another_writer_is_named();
     a_name_that_may_be_lost_costs_no_other();
     a_list_that_breaks_off_is_an_error();
+    what_is_not_whole_displaces_no_other();
     long_manifests_are_read();
     a_manifest_is_whole_or_none();
     pieces_must_be_complete();
