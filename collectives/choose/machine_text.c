@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/memory_stream.h"
+
 /* A machine as lines:
  *   link CLASS US ...        one figure for each of machine_sizes
  *   reduce TYPE GBPS
@@ -40,7 +42,7 @@ char *machine_write(const struct machine *machine)
     char *text = NULL;
     size_t size;
     locale_t old, plain;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
 
     if (stream == NULL)
         return NULL;
@@ -75,7 +77,7 @@ char *machine_write(const struct machine *machine)
                 benchmark->segment_bytes, benchmark->bytes, benchmark->time_us);
     }
     put_back_locale(plain, old);
-    if (fclose(stream) != 0) {
+    if (memory_stream_close(stream) != 0) {
         free(text);
         return NULL;
     }

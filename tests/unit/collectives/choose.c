@@ -14,6 +14,7 @@
 #include "collectives/choose/machine.h"
 #include "collectives/choose/background_load.h"
 #include "collectives/choose/predict.h"
+#include "tests/unit/poor_memory.h"
 #include "tests/unit/tap.h"
 
 enum { NAME = 8, RANKS = 64 };
@@ -302,6 +303,30 @@ static void test_text(void)
     refused("coded allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\n",
             "f:1: \"coded allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\" is no figure");
     refused("\n", "f:1: \"\" is no figure");
+}
+
+/* Half of the figures would be kept as all of them. */
+static void test_text_is_whole_or_none(void)
+{
+    struct machine machine = synthetic(1, 7);
+    char *whole, *text;
+    unsigned number = 0, cut = 0;
+    bool has_failed = true;
+
+    for (size_t bytes = 1; bytes <= 500; bytes++)
+        add(&machine, "ring", 65536, bytes, 40.1);
+    whole = machine_write(&machine);
+    while (has_failed) {
+        memory_fails_at(++number);
+        text = machine_write(&machine);
+        has_failed = memory_has_failed();
+        memory_fails_at(0);
+        cut += text && strcmp(text, whole) != 0;
+        free(text);
+    }
+    is_int(cut, 0, "the text of a machine is whole or none, whichever of its allocations fails");
+    machine_clear(&machine);
+    free(whole);
 }
 
 static struct plan_shape allreduce(const struct layout *layout, size_t count)
@@ -994,6 +1019,7 @@ int main(void)
     test_links();
     test_benchmarks();
     test_text();
+    test_text_is_whole_or_none();
     test_walk();
     test_walk_queues();
     test_walk_of_all();
