@@ -142,7 +142,6 @@ enum plan_action {
     PLAN_AWAIT,   /* until peer has told `number` or a greater one */
     PLAN_PULL,    /* left, in the peer's buffer of this name, to out */
     PLAN_PUSH,    /* left to out, in the peer's buffer of this name */
-    PLAN_ACTIONS
 };
 
 /* Of a rank, sends and receives each, by whoever runs a plan. */
