@@ -20,6 +20,7 @@ tests_unit_trainer_compute_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_compute_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_dataset_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_pipeline_t_CPPFLAGS = $(trainer_cppflags)
+tests_unit_trainer_pipeline_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=watch_step
 tests_unit_trainer_pipeline_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_trainer_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_trainer_t_CPPFLAGS = $(trainer_cppflags)

@@ -9,6 +9,7 @@
 #include "trainer/parallel/pipeline/arrange.h"
 #include "trainer/parallel/pipeline/placement.h"
 #include "trainer/parallel/pipeline/schedule.h"
+#include "trainer/parallel/pipeline/speed.h"
 #include "trainer/parallel/pipeline/split.h"
 
 /* The 1F1B schedule, the split of layers and the placement of ranks, without MPI. */
@@ -292,9 +293,30 @@ static void test_islands(void)
             "... where the link between stages is the slowest");
 }
 
+/* The steps that the watch is told of. */
+static int told;
+
+void __wrap_watch_step(void);
+void __wrap_watch_step(void)
+{
+    told++;
+}
+
+/* Three times a layer may take longer than a rank may be silent. */
+static void test_measuring_is_no_silence(void)
+{
+    const struct shape shape = {7, 1, 8, 4, 16};
+    double seconds = 0;
+
+    told = 0;
+    is_int(speed_of_layer(&shape, &compute_cpu, 1, &seconds, NULL), 0, "a layer is measured");
+    ok(seconds > 0 && told >= 6, "... and the watch hears of it (%d times)", told);
+}
+
 int main(void)
 {
     test_islands();
+    test_measuring_is_no_silence();
     test_schedule();
     test_split();
     test_placement();

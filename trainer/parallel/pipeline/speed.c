@@ -13,6 +13,7 @@
 #include "trainer/model/parameters.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/pages.h"
+#include "validate/harness/watch/watch.h"
 
 /* A layer is computed that often and for SPEED_LEAST_S, then the least counts: what disturbs only
  * adds. */
@@ -45,6 +46,7 @@ static void ignore(void *context, int unit)
 static void go_on(void *context)
 {
     (void)context;
+    watch_step();
 }
 
 static double time_layer(struct model *model, struct bench *bench, int sequences)
