@@ -135,8 +135,8 @@ static int include(const char *root, const char *directory, const char *file, in
     }
 }
 
-/* The next line of *rest with those that continue it, malloc'd; NULL at the end or without memory.
- * *number is moved on by the lines it takes. */
+/* The next line of *rest, which is not NULL, with those that continue it, malloc'd; NULL without
+ * memory. *number is moved on by the lines it takes. */
 static char *next_line(char **rest, int *number)
 {
     char *joined = NULL, *part;
@@ -154,8 +154,10 @@ static char *next_line(char **rest, int *number)
         if (continues)
             part[part_length - 1] = ' ';
         longer = realloc(joined, length + part_length + 1);
-        if (!longer)
-            break;
+        if (!longer) {
+            free(joined);
+            return NULL;
+        }
         joined = longer;
         memcpy(joined + length, part, part_length + 1);
         length += part_length;
@@ -177,7 +179,7 @@ static int read_text(const char *root, const char *directory, const char *file, 
         first = number + 1;
         line = next_line(&rest, &number);
         if (!line)
-            break;
+            return error_set(err, "%s: %m", file);
         begin = line + strspn(line, " \t\r\v\f");
         if (is_include(begin)) {
             result = include(root, directory, file, first, begin, depth, lines, err);

@@ -4,6 +4,7 @@
 #include "lib/slurm/gresconf.h"
 #include "lib/slurm/slurmconf.h"
 #include "lib/slurm/own_name.h"
+#include "tests/unit/poor_memory.h"
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
@@ -104,6 +105,30 @@ static void bad_files(void)
 }
 
 /* More names than any buffer of a line's value has room for. */
+/* Half a file has nodes and devices fewer than there are. */
+static void lines_are_whole_or_none(void)
+{
+    size_t whole, cut = 0;
+    bool has_failed = true;
+    struct slurm_lines lines;
+    struct error err;
+
+    read_conf(&lines, &err);
+    whole = lines.count;
+    slurm_lines_clear(&lines);
+    for (unsigned number = 1; has_failed; number++) {
+        int status;
+
+        memory_fails_at(number);
+        status = read_conf(&lines, &err);
+        has_failed = memory_has_failed();
+        memory_fails_at(0);
+        cut += status == 0 && lines.count != whole;
+        slurm_lines_clear(&lines);
+    }
+    is_int(cut, 0, "a file is read whole or not at all, whichever allocation fails");
+}
+
 static void long_lists_are_whole(void)
 {
     struct slurm_lines lines;
@@ -334,6 +359,7 @@ int main(void)
     configless();
     tree_put(root, "etc/slurm/slurm.conf", "");
     lines_are_read();
+    lines_are_whole_or_none();
     long_lists_are_whole();
     names_of_hosts();
     long_files_are_refused();
