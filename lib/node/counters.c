@@ -2,6 +2,7 @@
 #include "lib/node/counters.h"
 #include "lib/base/sysfs.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,16 @@ static const struct source byte_sources[] = {
     SOURCE(rdma_rx_bytes, HW "rx_bytes", HW "ip4InOctets", HW "ip6InOctets"),
 };
 
+static uint64_t unread_bit(size_t offset)
+{
+    return UINT64_C(1) << offset / sizeof(uint64_t);
+}
+
+bool counters_lacks(const struct counters *counters, size_t offset)
+{
+    return counters->unread & unread_bit(offset);
+}
+
 /* Returns whether there is a file of each. */
 static bool read_sources(const char *root, const char *directory, const struct source *sources,
                          size_t count, struct counters *counters)
@@ -85,8 +96,12 @@ static bool read_sources(const char *root, const char *directory, const struct s
         bool is_there = false;
 
         for (int k = 0; k < FILES && sources[i].files[k]; k++) {
-            long long number = sysfs_number(root, "%s/%s", directory, sources[i].files[k]);
+            long long number;
 
+            errno = 0;
+            number = sysfs_number(root, "%s/%s", directory, sources[i].files[k]);
+            if (number < 0 && errno != ENOENT && errno != ENOTDIR)
+                counters->unread |= unread_bit(sources[i].offset);
             is_there |= number >= 0;
             *sum += number > 0 ? (uint64_t)number * (sources[i].factor ? sources[i].factor : 1) : 0;
         }

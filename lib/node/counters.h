@@ -3,6 +3,7 @@
 #define MUSTER_COUNTERS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What a NIC has counted since its driver was loaded. A counter that the NIC does not have is 0. */
@@ -30,6 +31,7 @@ struct counters {
     uint64_t socket_drops;     /* likewise */
     uint64_t pauses_sent, pauses_received; /* of PFC: dcb_count_pauses() of lib/netif/dcb.h */
     uint64_t pcie_correctable, pcie_nonfatal, pcie_fatal; /* counters_read_pci() */
+    uint64_t unread;       /* a bit for each of the above: counters_lacks() */
     bool lacks_rdma_bytes; /* the port has no counter of them: what RDMA carries is not known */
 };
 
@@ -37,6 +39,10 @@ struct counters {
  * root as in inventory_read(). Missing files count as 0. Returns 0, or -1 when neither exists. */
 int counters_read(const char *root, const char *netdev, const char *rdma_device, int rdma_port,
                   struct counters *counters);
+
+/* Whether the counter at that offset is there and could not be read whole: it is 0, or less than it
+ * was before or will be when it can be read. */
+bool counters_lacks(const struct counters *counters, size_t offset);
 
 /* Adds how many segments TCP threw away, of any interface: because their checksum was wrong, and
  * because a socket had no room for them, as its process or the host was too slow. */

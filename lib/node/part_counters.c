@@ -94,6 +94,8 @@ static void add_counters(struct part_counters *counters, const char *part,
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         uint64_t value = *(const uint64_t *)((const char *)found + sources[i].offset);
 
+        if (counters_lacks(found, sources[i].offset))
+            value = PART_COUNTER_UNREAD;
         if (value > 0)
             part_counters_add(counters, part, sources[i].name, value);
     }
@@ -125,6 +127,16 @@ static void read_links(const char *root, const struct inventory *inventory,
     }
 }
 
+/* -1: an AMD GPU does not tell it now, and others never do. */
+static void add_ecc(struct part_counters *counters, const char *part, const struct gpu *gpu,
+                    const char *counter, long value)
+{
+    if (value > 0)
+        part_counters_add(counters, part, counter, (uint64_t)value);
+    else if (value < 0 && gpu->vendor == GPU_AMD)
+        part_counters_add(counters, part, counter, PART_COUNTER_UNREAD);
+}
+
 static void read_gpus(const char *root, const struct inventory *inventory,
                       struct part_counters *counters)
 {
@@ -137,10 +149,8 @@ static void read_gpus(const char *root, const struct inventory *inventory,
         snprintf(part, sizeof part, "gpu%zu", i);
         counters_read_pci(root, gpu->location.pci, &found);
         add_counters(counters, part, &found);
-        if (gpu->ecc_corrected > 0)
-            part_counters_add(counters, part, "ecc_corrected", (uint64_t)gpu->ecc_corrected);
-        if (gpu->ecc_uncorrected > 0)
-            part_counters_add(counters, part, "ecc_uncorrected", (uint64_t)gpu->ecc_uncorrected);
+        add_ecc(counters, part, gpu, "ecc_corrected", gpu->ecc_corrected);
+        add_ecc(counters, part, gpu, "ecc_uncorrected", gpu->ecc_uncorrected);
     }
 }
 
@@ -227,7 +237,8 @@ void part_counters_moved(const struct part_counters *then, const struct part_cou
         const struct part_counter *before = find(then, moved.part, moved.counter);
         uint64_t was = before ? before->value : 0;
 
-        if (!*moved.counter || moved.value <= was || !find(then, moved.part, ""))
+        if (!*moved.counter || moved.value == PART_COUNTER_UNREAD || moved.value <= was ||
+            !find(then, moved.part, ""))
             continue;
         moved.value -= was;
         if (strcmp(moved.counter, memory_used) != 0 || moved.value > MEMORY_LEAST_BYTES)

@@ -14,6 +14,8 @@
 
 enum { PART_NAME = 32, COUNTER_NAME = 28, PART_COUNTERS_MOST = 8192 };
 
+#define PART_COUNTER_UNREAD UINT64_MAX /* what it has counted is not known */
+
 struct part_counter {
     char part[PART_NAME]; /* "eth1", "mlx5_0:1", "gpu3", "mc0" (a memory controller), "node" */
     char counter[COUNTER_NAME]; /* a metric of lib/catalog; "" says that the part was there */
@@ -44,8 +46,9 @@ void part_counters_read(const char *root, const struct inventory *inventory,
                         struct part_counters *counters);
 
 /* Calls each() for what is more now than it was then, with how much more. Nothing where the node
- * was booted in between. A part that was not there then, and a counter that is less now, as after a
- * driver was loaded again, have not moved; of the memory in use counts what is more than 1 GB. */
+ * was booted in between. A part that was not there then, a counter that could not be read, and one
+ * that is less now, as after a driver was loaded again, have not moved; of the memory in use counts
+ * what is more than 1 GB. */
 void part_counters_moved(const struct part_counters *then, const struct part_counters *now,
                          void (*each)(const struct part_counter *moved, void *context),
                          void *context);

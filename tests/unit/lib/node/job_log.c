@@ -109,6 +109,8 @@ static void machine(void)
     tree_put(tree, "proc/vmstat", "nr_free_pages 5\noom_kill 1\n");
     tree_put(tree, "proc/meminfo", "MemTotal: 100000000 kB\nMemAvailable: 90000000 kB\n");
     tree_put(tree, "sys/devices/system/edac/mc/mc0/ce_count", "7\n");
+    tree_put(tree, "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_errors",
+             "\n"); /* for once not told */
     read_tree(tree, &then);
     ok(then.count > 10, "a node with eight GPUs has many counters");
     tree_put(tree, "proc/vmstat", "nr_free_pages 5\noom_kill 3\n");
@@ -116,6 +118,7 @@ static void machine(void)
     tree_put(tree, "sys/devices/system/edac/mc/mc0/ce_count", "9\n");
     snprintf(path, sizeof path, "sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error");
     tree_put(tree, path, "12\n");
+    tree_put(tree, "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_errors", "5000\n");
     read_tree(tree, &now);
     *moved_text = '\0';
     part_counters_moved(&then, &now, put_moved, NULL);
@@ -144,6 +147,36 @@ static void machine(void)
     strcpy(written, "#!/bin/sh\n");
     is_int(part_counters_parse(&again, written), -1, "a foreign text is refused");
     free(written);
+    part_counters_clear(&then);
+    part_counters_clear(&now);
+    tree_remove(tree);
+}
+
+/* While amdgpu resets one of its GPUs it does not tell what that has counted (Linux,
+ * drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c). */
+static void gpu_that_does_not_tell(void)
+{
+    static const char *const files[] = {"sys/bus/pci/devices/0000:4e:00.0/ras/gfx_err_count",
+                                        "sys/bus/pci/devices/0000:4e:00.0/ras/umc_err_count"};
+    char *tree = tree_unpack("mi300x-roce");
+    struct part_counters then, now;
+
+    for (size_t i = 0; i < 2; i++)
+        tree_put(tree, files[i], "Query currently inaccessible\n");
+    read_tree(tree, &then);
+    tree_put(tree, files[0], "ue: 0\nce: 1\n");
+    tree_put(tree, files[1], "ue: 2\nce: 4\n");
+    read_tree(tree, &now);
+    *moved_text = '\0';
+    part_counters_moved(&then, &now, put_moved, NULL);
+    is_str(moved_text, "", "what a GPU did not tell before has not moved");
+    part_counters_clear(&then);
+    read_tree(tree, &then);
+    tree_put(tree, files[1], "ue: 3\nce: 4\n");
+    part_counters_clear(&now);
+    read_tree(tree, &now);
+    part_counters_moved(&then, &now, put_moved, NULL);
+    is_str(moved_text, "gpu2 ecc_uncorrected 1\n", "... and moves when it tells");
     part_counters_clear(&then);
     part_counters_clear(&now);
     tree_remove(tree);
@@ -340,6 +373,7 @@ int main(void)
     job_log.notes = notes;
     snprintf(job_log.path, sizeof job_log.path, "%s/jobs", root);
     machine();
+    gpu_that_does_not_tell();
     jobs();
     attribution();
     damage();

@@ -84,6 +84,28 @@ static void names_what_moves(void)
     }
 }
 
+/* A counter that the port does not tell for once has not counted what it has since the boot. */
+static void counts_what_is_known(void)
+{
+    char *root = tree_unpack("h100-ib");
+    struct counters before;
+
+    put(root, PORT("counters/symbol_error"), "\n");
+    put(root, PORT("hw_counters/packet_seq_err"), "1000\n");
+    put(root, PORT("hw_counters/out_of_sequence"), "\n");
+    counters_read(root, "ib0", "mlx5_0", 1, &before);
+    put(root, PORT("counters/symbol_error"), "5000\n");
+    put(root, PORT("hw_counters/out_of_sequence"), "300\n");
+    is_str(moved(root, &before), "", "what was not told before has not moved");
+    counters_read(root, "ib0", "mlx5_0", 1, &before);
+    put(root, PORT("counters/symbol_error"), "5002\n");
+    put(root, PORT("hw_counters/packet_seq_err"), "\n");
+    put(root, PORT("hw_counters/out_of_sequence"), "3000\n");
+    is_str(moved(root, &before), "symbol_errors 2 link_errors in what it received",
+           "nor has what is not told now");
+    tree_remove(root);
+}
+
 /* What drivers count twice. */
 static void counts_once(void)
 {
@@ -144,6 +166,7 @@ static void counts_what_goes_by_tcp(void)
 int main(void)
 {
     names_what_moves();
+    counts_what_is_known();
     counts_once();
     counts_what_goes_by_tcp();
     return tap_done();

@@ -147,7 +147,10 @@ void errors_between(const struct counters *before, const struct counters *after,
                   more(before->tx_carrier_errors, after->tx_carrier_errors);
 
     for (int i = 0; i < ERROR_KINDS; i++) {
-        errors->counts[i] = more(count_of(before, i), count_of(after, i));
+        bool is_known = !counters_lacks(before, error_kinds[i].offset) &&
+                        !counters_lacks(after, error_kinds[i].offset);
+
+        errors->counts[i] = is_known ? more(count_of(before, i), count_of(after, i)) : 0;
         /* what has a counter of its own as well is told once */
         if (error_kinds[i].offset == offsetof(struct counters, rx_errors))
             errors->counts[i] = fmax(errors->counts[i] - received, 0);
