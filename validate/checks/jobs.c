@@ -60,6 +60,8 @@ static void add_device(struct part_counters *counters, const char *part,
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
         const struct accelerator_value *value = &device->values[counted[i].id];
 
+        if (value->answer == ANSWER_NOT_ASKED || value->answer == ANSWER_ERROR)
+            raise_counter(counters, part, counted[i].counter, PART_COUNTER_UNREAD);
         if (value->answer == ANSWER_PRESENT && value->number > 0)
             raise_counter(counters, part, counted[i].counter, (uint64_t)value->number);
     }

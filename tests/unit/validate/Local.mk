@@ -19,6 +19,7 @@ check_PROGRAMS += \
 	tests/unit/validate/battery/segments.t \
 	tests/unit/validate/battery/values.t \
 	tests/unit/validate/checks/checks.t \
+	tests/unit/validate/checks/jobs.t \
 	tests/unit/validate/checks/mounts.t \
 	tests/unit/validate/command/bounded_check.t \
 	tests/unit/validate/compare/duplicates.t \
@@ -68,6 +69,9 @@ tests_unit_validate_battery_samples_t_LDADD = $(libbattery) $(unit_libs)
 tests_unit_validate_battery_segments_t_LDADD = $(libbattery) $(unit_libs)
 tests_unit_validate_battery_values_t_LDADD = $(libbattery) $(unit_libs)
 tests_unit_validate_checks_checks_t_LDADD = $(libchecks) $(unit_libs)
+tests_unit_validate_checks_jobs_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=geteuid,--wrap=state_file_read \
+	-Wl,--wrap=state_file_write,--wrap=job_lines_attribute,--wrap=job_log_open
+tests_unit_validate_checks_jobs_t_LDADD = $(libchecks) $(unit_libs)
 tests_unit_validate_checks_mounts_t_LDADD = $(libchecks) $(unit_libs)
 tests_unit_validate_compare_duplicates_t_LDADD = validate/compare/libfacts.a $(unit_libs) $(SQLITE_LIBS)
 tests_unit_validate_compare_hosts_t_LDADD = validate/compare/libfacts.a $(unit_libs) $(SQLITE_LIBS)

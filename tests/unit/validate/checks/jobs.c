@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/node/job_log.h"
+#include "tests/unit/tap.h"
+#include "tests/unit/tree.h"
+#include "validate/accelerator/accelerator.h"
+#include "validate/checks/accelerators.h"
+#include "validate/checks/checks.h"
+#include "validate/health/job_lines.h"
+#include "validate/health/state_file.h"
+
+/* What host.jobs tells the jobs of what accelerators have counted from one check to the next: the
+ * state file is kept here, and there is no log of jobs. */
+
+static char *kept, moved[1024];
+
+uid_t __wrap_geteuid(void);
+uid_t __wrap_geteuid(void)
+{
+    return 0;
+}
+
+char *__wrap_state_file_read(const char *path);
+char *__wrap_state_file_read(const char *path)
+{
+    (void)path;
+    return kept ? strdup(kept) : NULL;
+}
+
+int __wrap_state_file_write(const char *path, int (*write)(const void *state, FILE *stream),
+                            const void *state, struct error *err);
+int __wrap_state_file_write(const char *path, int (*write)(const void *state, FILE *stream),
+                            const void *state, struct error *err)
+{
+    size_t size;
+    FILE *stream;
+
+    (void)path;
+    (void)err;
+    free(kept);
+    stream = open_memstream(&kept, &size);
+    write(state, stream);
+    return fclose(stream);
+}
+
+void __wrap_job_lines_attribute(const struct job_lines *lines, const struct conf *conf);
+void __wrap_job_lines_attribute(const struct job_lines *lines, const struct conf *conf)
+{
+    (void)conf;
+    moved[0] = '\0';
+    for (size_t i = 0; i < lines->count; i++)
+        snprintf(moved + strlen(moved), sizeof moved - strlen(moved), "%s %s %lld\n",
+                 lines->lines[i].part, lines->lines[i].counter, (long long)lines->lines[i].value);
+}
+
+int __wrap_job_log_open(struct job_log *log, const char *certificate_path);
+int __wrap_job_log_open(struct job_log *log, const char *certificate_path)
+{
+    (void)log;
+    (void)certificate_path;
+    return -1;
+}
+
+static void ignore(const struct record *record, void *context)
+{
+    (void)record;
+    (void)context;
+}
+
+static struct inventory *inventory;
+static struct conf conf;
+
+/* A check that is told so many CRC errors of the first GPU's links. */
+static const char *check(enum accelerator_answer answer, long long number)
+{
+    struct accelerator_report *report = calloc(1, sizeof *report);
+    struct accelerators accelerators = {.reports = {[GPU_NVIDIA] = report}};
+    struct checks checks = {.root = "",
+                            .node = "n1",
+                            .conf = &conf,
+                            .inventory = inventory,
+                            .sink = ignore,
+                            .accelerators = &accelerators,
+                            .keeps_state = true};
+
+    report->vendor = GPU_NVIDIA;
+    report->count = 1;
+    strcpy(report->accelerators[0].pci, inventory->gpus[0].location.pci);
+    report->accelerators[0].values[ACCELERATOR_LINK_CRC_ERRORS] =
+        (struct accelerator_value){answer, 0, number};
+    for (size_t i = 0; i < check_count; i++)
+        if (strcmp(check_table[i].name, "host.jobs") == 0)
+            check_run(&check_table[i], &checks);
+    free(report);
+    return moved;
+}
+
+int main(void)
+{
+    inventory = tree_inventory("dgx-h100");
+    conf_defaults(&conf);
+    is_str(check(ANSWER_PRESENT, 100), "", "of the first check nothing has moved");
+    is_str(check(ANSWER_PRESENT, 103), "gpu0 link_crc_errors 3\n", "three more are three");
+    is_str(check(ANSWER_NOT_ASKED, 0), "", "a library that hung before it was asked");
+    is_str(check(ANSWER_PRESENT, 104), "", "... has not counted all since the boot");
+    is_str(check(ANSWER_ERROR, 0), "", "one that could not tell");
+    is_str(check(ANSWER_PRESENT, 105), "", "... nor that");
+    is_str(check(ANSWER_PRESENT, 107), "gpu0 link_crc_errors 2\n", "... and goes on from there");
+    is_str(check(ANSWER_NOT_SUPPORTED, 0), "", "what a device does not count");
+    is_str(check(ANSWER_PRESENT, 1), "gpu0 link_crc_errors 1\n", "... is none");
+    conf_clear(&conf);
+    inventory_free(inventory);
+    free(kept);
+    return tap_done();
+}
