@@ -121,7 +121,7 @@ lib_libmuster_a_SOURCES += \
 	lib/node/nics.c \
 	lib/node/part_counters.c lib/node/part_counters.h \
 	lib/node/rdma.c \
-	lib/node/shared_memory.c lib/node/shared_memory.h \
+	lib/node/space_owner.c lib/node/space_owner.h \
 	# end
 
 # which of its ways out carry data, which of them is nearest to which GPU

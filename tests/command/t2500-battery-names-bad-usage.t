@@ -90,7 +90,7 @@ chown 4711 /dev/shm/data
 SLURMD_NODENAME=n3 timeout 600 "$top_builddir/muster-launch" --quick
 END
     like "$(ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 unshare -m sh full 2>&1 </dev/null)" \
-        'muster-launch: n3: /dev/shm is full: uid 4711 has 6.55e-05 GB of it' 'shared memory that is full, and whose it is'
+        'muster-launch: n3: /dev/shm is full: uid 4711 has 6.55e-05 GB in /dev/shm' 'shared memory that is full, and whose it is'
 else
     skip 1 'no mount namespace here'
 fi

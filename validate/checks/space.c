@@ -7,11 +7,15 @@
 #include <sys/statvfs.h>
 
 #include "lib/base/bounded_child.h"
+#include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
-#include "lib/node/shared_memory.h"
+#include "lib/node/space_owner.h"
 
-/* host.space: where Slurm, its jobs and the system write. Any user can fill some of them, so that
- * nobody is drained for it; but a job that is sent to such a node fails at once. */
+/* host.space: where Slurm, its jobs and the system write. Any user can fill them, also those that
+ * only root writes to: by core dumps, containers, job scripts, and what the system logs of a
+ * program. So a node that is tested is unknown for it, and keeps its certificate. A health check
+ * fails, as a job that is sent there fails at once, but drains nobody.
+ */
 static const char *const directories[] = {"/",        "/run",       "/tmp",     "/var",
                                           "/var/log", "/var/spool", "/var/tmp", SHARED_MEMORY};
 enum { DIRECTORIES = sizeof directories / sizeof *directories };
@@ -20,8 +24,8 @@ struct space {
     bool is_read; /* of a file system that no directory before it lies on */
     double free_percent, free_inodes_percent; /* 100 where the file system has no such limit */
     double free_gb;
-    bool is_shared; /* between the ranks of a job, which may fill it rightly */
-    char owner[SHARED_MEMORY_OWNER];
+    bool is_shared;               /* between the ranks of a job, which may fill it rightly */
+    char owners[3 * SPACE_OWNER]; /* of a full one: whose files fill its directories */
 };
 
 static double percent(double part, double whole)
@@ -35,42 +39,55 @@ static double least_of(const struct space *space)
                                                             : space->free_inodes_percent;
 }
 
+static void read_space(const char *directory, struct space *space)
+{
+    struct statvfs found;
+
+    /* nobody writes to what is read-only, and the image of a node has no free block */
+    if (statvfs(directory, &found) < 0 || found.f_flag & ST_RDONLY)
+        return;
+    space->free_percent =
+        percent((double)found.f_bavail, (double)(found.f_blocks - found.f_bfree + found.f_bavail));
+    space->free_inodes_percent = percent((double)found.f_favail, (double)found.f_files);
+    space->free_gb = (double)found.f_bavail * (double)found.f_frsize / 1e9;
+    space->is_read = true;
+    space->is_shared = strcmp(directory, SHARED_MEMORY) == 0;
+}
+
 /* The child's work: spaces[DIRECTORIES]. */
 static void read_spaces(void *context)
 {
     struct space *spaces = context;
-    dev_t devices[DIRECTORIES];
+    dev_t devices[DIRECTORIES] = {0};
+    char owner[SPACE_OWNER];
 
-    for (size_t i = 0; i < DIRECTORIES; i++) {
-        struct statvfs found;
+    for (size_t i = 0, of; i < DIRECTORIES; i++) {
         struct stat status;
-        bool is_new = stat(directories[i], &status) == 0;
 
-        devices[i] = 0;
-        for (size_t j = 0; is_new && j < i; j++)
-            is_new = devices[j] != status.st_dev;
-        /* nobody writes to what is read-only, and the image of a node has no free block */
-        if (!is_new || statvfs(directories[i], &found) < 0 || found.f_flag & ST_RDONLY)
+        if (stat(directories[i], &status) != 0)
             continue;
-        devices[i] = status.st_dev;
-        spaces[i].free_percent = percent((double)found.f_bavail,
-                                         (double)(found.f_blocks - found.f_bfree + found.f_bavail));
-        spaces[i].free_inodes_percent = percent((double)found.f_favail, (double)found.f_files);
-        spaces[i].free_gb = (double)found.f_bavail * (double)found.f_frsize / 1e9;
-        spaces[i].is_read = true;
-        spaces[i].is_shared = strcmp(directories[i], SHARED_MEMORY) == 0;
-        if (spaces[i].is_shared && least_of(&spaces[i]) < CHECK_SPACE_LOW_PERCENT)
-            shared_memory_owner(directories[i], spaces[i].owner);
+        for (of = 0; of < i && devices[of] != status.st_dev;)
+            of++;
+        if (of == i)
+            read_space(directories[i], &spaces[i]);
+        if (!spaces[of].is_read)
+            continue;
+        devices[of] = status.st_dev;
+        if (least_of(&spaces[of]) >= CHECK_SPACE_FULL_PERCENT || !(status.st_mode & S_IWOTH))
+            continue;
+        space_owner(directories[i], owner);
+        if (*owner)
+            text_join(spaces[of].owners, sizeof spaces[of].owners, "; ", "%s", owner);
     }
 }
 
 static void report(const struct checks *checks, const char *directory, const struct space *space)
 {
     double least = least_of(space);
-    enum verdict full = !space->is_shared ? VERDICT_FAIL
-                        : checks->watches ? VERDICT_WARN
-                                          : VERDICT_UNKNOWN; /* the node cannot be tested */
-    const char *joint = *space->owner ? "; " : "";
+    enum verdict full = !checks->watches   ? VERDICT_UNKNOWN
+                        : space->is_shared ? VERDICT_WARN
+                                           : VERDICT_FAIL;
+    const char *joint = *space->owners ? "; " : "";
     struct record record = RECORD(.part = directory, .metric = "free", .value = least, .unit = "%",
                                   .verdict = least < CHECK_SPACE_FULL_PERCENT  ? full
                                              : least < CHECK_SPACE_LOW_PERCENT ? VERDICT_WARN
@@ -79,10 +96,10 @@ static void report(const struct checks *checks, const char *directory, const str
     record.code = record.verdict == VERDICT_PASS ? FAULT_NONE : FAULT_DISK_FULL;
     if (least == space->free_percent)
         checks_report(checks, record, "%.3g%% of %s is free, %.1f GB%s%s", least, directory,
-                      space->free_gb, joint, space->owner);
+                      space->free_gb, joint, space->owners);
     else
         checks_report(checks, record, "%.3g%% of the inodes of %s are free%s%s", least, directory,
-                      joint, space->owner);
+                      joint, space->owners);
 }
 
 void check_space(const struct checks *checks)

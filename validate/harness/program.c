@@ -17,7 +17,7 @@
 #include "lib/base/stdout_flush.h"
 #include "lib/certificate/failed_rails.h"
 #include "lib/constants/checks_constants.h"
-#include "lib/node/shared_memory.h"
+#include "lib/node/space_owner.h"
 #include "lib/slurm/own_name.h"
 #include "validate/harness/launcher.h"
 #include "validate/harness/peer_exchange.h"
@@ -266,7 +266,7 @@ static void read_node(struct program *program)
 static void report_full_memory(const struct program *program)
 {
     const char *local = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
-    char owner[SHARED_MEMORY_OWNER], node[256];
+    char owner[SPACE_OWNER], node[256];
     struct statvfs found;
 
     if (!local)
@@ -276,7 +276,7 @@ static void report_full_memory(const struct program *program)
     if (statvfs(SHARED_MEMORY, &found) != 0 ||
         (double)found.f_bavail * 100 >= (double)found.f_blocks * CHECK_SPACE_FULL_PERCENT)
         return;
-    shared_memory_owner(SHARED_MEMORY, owner);
+    space_owner(SHARED_MEMORY, owner);
     own_name("", node, sizeof node);
     fprintf(stderr, "%s: %s: " SHARED_MEMORY " is full%s%s\n", program->spec->name, node,
             *owner ? ": " : "", owner);

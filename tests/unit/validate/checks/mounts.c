@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* host.mounts and host.space on file systems that are mounted in a namespace of this test's own:
- * one that is well, one that is read-only, one that refuses, one whose server does not answer. */
+ * one that is well, one that is read-only, one that refuses, one whose server does not answer, and
+ * full ones. */
 #include "config.h"
 
 #include "validate/checks/checks.h"
@@ -128,14 +129,15 @@ static void refusals(void)
     chmod(path_of("a b"), 0700);
 }
 
-/* Mounts a file system of 16 kB there, and fills it by that user. Returns whether it could. */
+/* Mounts a file system of 16 kB there, and fills it by that user; others may write to it unless
+ * that is root. Returns whether it could. */
 static bool mount_full(const char *path, uid_t uid)
 {
     static const char content[65536];
     char file[64];
     int fd;
 
-    if (mount("none", path, "tmpfs", 0, "size=16k") < 0) {
+    if (mount("none", path, "tmpfs", 0, uid ? "size=16k" : "size=16k,mode=755") < 0) {
         tap_skip("nothing is mounted at %s: %s", path, strerror(errno));
         return false;
     }
@@ -153,27 +155,44 @@ static void images(void)
 {
     if (!mount_full("/var/tmp", 0))
         return;
-    has_str(space(false), "fail disk_full 0% of /var/tmp is free, 0.0 GB\n", "a full file system");
+    has_str(space(true), "fail disk_full 0% of /var/tmp is free, 0.0 GB\n",
+            "a full file system of root's alone fails a health check");
+    has_str(space(false), "unknown disk_full 0% of /var/tmp is free, 0.0 GB\n",
+            "... but no node that is tested");
     if (mount("none", "/var/tmp", NULL, MS_REMOUNT | MS_RDONLY, NULL) < 0)
         tap_diag("remount: %s", strerror(errno));
     ok(!strstr(space(false), "/var/tmp"), "... is none that nobody writes to");
     umount2("/var/tmp", MNT_DETACH);
 }
 
-static void shared_memory(void)
+static void filled_by_a_user(const char *path, enum verdict watched)
 {
-    static const char full[] =
-        "disk_full 0% of /dev/shm is free, 0.0 GB; uid 4711 has 1.64e-05 GB of it\n";
-    const char *record;
+    char full[128], expected[256];
 
-    if (!mount_full("/dev/shm", 4711))
+    if (!mount_full(path, 4711))
         return;
-    record = strstr(space(false), "unknown disk_full 0% of /dev/shm");
-    is_str(record ? record + 8 : found, full,
-           "shared memory that is full, and whose files fill it: the node cannot be tested");
-    has_str(space(true), "warn disk_full 0% of /dev/shm",
-            "... is a warning while a job may fill it rightly");
-    umount2("/dev/shm", MNT_DETACH);
+    snprintf(full, sizeof full,
+             "disk_full 0%% of %s is free, 0.0 GB; uid 4711 has 1.64e-05 GB in %s\n", path, path);
+    snprintf(expected, sizeof expected, "unknown %s", full);
+    has_str(space(false), expected, "a node with a full %s is unknown; it says who fills it", path);
+    snprintf(expected, sizeof expected, "%s %s", verdict_name(watched), full);
+    has_str(space(true), expected, "... a health check takes that as %s", verdict_name(watched));
+    umount2(path, MNT_DETACH);
+}
+
+static void is_once(void)
+{
+    if (!mount_full("/tmp", 4711))
+        return;
+    if (mount("/tmp", "/var/tmp", NULL, MS_BIND, NULL) < 0)
+        tap_diag("/var/tmp: %s", strerror(errno));
+    has_str(space(false),
+            " of /tmp is free, 0.0 GB; uid 4711 has 1.64e-05 GB in /tmp; uid 4711 has 1.64e-05 GB "
+            "in /var/tmp\n",
+            "whose files are in each directory of one file system");
+    ok(!strstr(found, " of /var/tmp"), "... which is reported once");
+    umount2("/var/tmp", MNT_DETACH);
+    umount2("/tmp", MNT_DETACH);
 }
 
 int main(void)
@@ -211,7 +230,9 @@ int main(void)
     hangs();
     refusals();
     images();
-    shared_memory();
+    filled_by_a_user("/dev/shm", VERDICT_WARN); /* a job may fill it rightly */
+    filled_by_a_user("/tmp", VERDICT_FAIL);
+    is_once();
 
     umount2(path_of("a b"), MNT_DETACH);
     umount2(path_of("locked"), MNT_DETACH);

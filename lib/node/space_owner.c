@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-#include "lib/node/shared_memory.h"
+#include "lib/node/space_owner.h"
 
 #include <ftw.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "lib/base/clock.h"
+#include "lib/constants/checks_constants.h"
 
 enum { FILES_MOST = 100000, OWNERS = 64, OPEN_MOST = 16 };
 
@@ -14,6 +17,7 @@ static struct owner {
     double bytes;
 } owners[OWNERS];
 static size_t owner_count, file_count;
+static double end_s;
 
 static int add(const char *path, const struct stat *status, int kind, struct FTW *position)
 {
@@ -27,21 +31,22 @@ static int add(const char *path, const struct stat *status, int kind, struct FTW
         owners[i].uid = status->st_uid;
         owners[i].bytes += 512.0 * (double)status->st_blocks;
     }
-    return ++file_count >= FILES_MOST;
+    return ++file_count >= FILES_MOST || clock_s() >= end_s;
 }
 
-void shared_memory_owner(const char *directory, char text[SHARED_MEMORY_OWNER])
+void space_owner(const char *directory, char text[SPACE_OWNER])
 {
     size_t most = 0;
 
     memset(owners, 0, sizeof owners);
     owner_count = file_count = 0;
+    end_s = clock_s() + CHECK_SPACE_OWNER_S;
     nftw(directory, add, OPEN_MOST, FTW_PHYS | FTW_MOUNT);
     for (size_t i = 1; i < owner_count; i++)
         if (owners[i].bytes > owners[most].bytes)
             most = i;
     *text = '\0';
     if (owners[most].bytes > 0)
-        snprintf(text, SHARED_MEMORY_OWNER, "uid %u has %.3g GB of it", owners[most].uid,
-                 owners[most].bytes / 1e9);
+        snprintf(text, SPACE_OWNER, "uid %u has %.3g GB in %s", owners[most].uid,
+                 owners[most].bytes / 1e9, directory);
 }
