@@ -56,28 +56,42 @@ static bool is_configless(const char *root)
     return found;
 }
 
-int slurm_directory(const char *root, char *directory, size_t size, struct error *err)
+/* $SLURM_CONF, where root is this machine and it is a path; else NULL. */
+static const char *named_file(const char *root)
 {
-    const char *path = getenv("SLURM_CONF"), *slash = path ? strrchr(path, '/') : NULL;
+    const char *path = getenv("SLURM_CONF");
 
-    if (!root[0] && slash) {
-        snprintf(directory, size, "%.*s", (int)(slash - path), path);
+    return !root[0] && path && strchr(path, '/') ? path : NULL;
+}
+
+int slurm_client_directory(const char *root, char *directory, size_t size, struct error *err)
+{
+    const char *path = named_file(root);
+
+    if (path) {
+        snprintf(directory, size, "%.*s", (int)(strrchr(path, '/') - path), path);
         if (sysfs_exists("", "%s", path + 1))
             return 0;
         return error_set(err, "no %s, the file in SLURM_CONF", path);
     }
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
         snprintf(directory, size, "%s", directories[i]);
-        if (!sysfs_exists(root, "%s/slurm.conf", directory + 1))
-            continue;
-        if (strcmp(directory, CONFIGLESS) != 0 &&
-            sysfs_exists(root, "%s/slurm.conf", &CONFIGLESS[1]) && is_configless(root))
-            snprintf(directory, size, "%s", CONFIGLESS);
-        return 0;
+        if (sysfs_exists(root, "%s/slurm.conf", directory + 1))
+            return 0;
     }
     directory[0] = '\0';
     return error_set(err, "no slurm.conf in " MUSTER_SLURMSYSCONFDIR " or " CONFIGLESS
                           "; set SLURM_CONF");
+}
+
+int slurm_directory(const char *root, char *directory, size_t size, struct error *err)
+{
+    if (slurm_client_directory(root, directory, size, err) != 0)
+        return -1;
+    if (!named_file(root) && strcmp(directory, CONFIGLESS) != 0 &&
+        sysfs_exists(root, "%s/slurm.conf", &CONFIGLESS[1]) && is_configless(root))
+        snprintf(directory, size, "%s", CONFIGLESS);
+    return 0;
 }
 
 /* Cuts a comment off; "\#" is a number sign. */

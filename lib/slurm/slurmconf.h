@@ -24,11 +24,14 @@ struct slurm_lines {
     size_t file_count;
 };
 
-/* The directory that has this machine's slurm.conf: that of $SLURM_CONF when root is this machine;
- * /run/slurm/conf while a slurmd runs with --conf-server; where Slurm was built to look
- * (configure's --with-slurm-sysconfdir), what a configless slurmd or sackd keeps in
- * /run/slurm/conf, /etc/slurm, /etc/slurm-llnl, /usr/local/etc, /opt/slurm/etc. Returns 0, or -1
- * with err. */
+/* The directory whose slurm.conf libslurm and Slurm's commands read here, and slurmctld on its
+ * host: that of $SLURM_CONF when root is this machine; where Slurm was built to look (configure's
+ * --with-slurm-sysconfdir), what a configless slurmd or sackd keeps in /run/slurm/conf, /etc/slurm,
+ * /etc/slurm-llnl, /usr/local/etc, /opt/slurm/etc. Returns 0, or -1 with err. */
+int slurm_client_directory(const char *root, char *directory, size_t size, struct error *err);
+
+/* The same of what this machine's slurmd has: while one runs with --conf-server /run/slurm/conf,
+ * unless $SLURM_CONF names another. */
 int slurm_directory(const char *root, char *directory, size_t size, struct error *err);
 
 /* Reads root/directory/file; slurm.conf by the name that $SLURM_CONF gives it. Returns 0; 1 when

@@ -30,6 +30,11 @@ found() { # CODE UNDO-COMMAND -- COMMAND...
 text=$(lab run "$muster" policy check)
 is "$?" 0 'the lab is well configured'
 like "$text" '^cluster .*: 1 partitions, 3 QOS, 9 associations, 0 reservations; no mistakes found, of' '... without a finding'
+like "$text" '^slurm.conf: /.*/slurm.conf, which is what slurmctld has read$' '... of the file that is named'
+sed -i '$aMaxArraySize=1000' "$top/.lab/$name/head/etc/slurm/slurm.conf"
+like "$(lab run "$muster" policy check)" '^slurm.conf: that in /.* differs from what slurmctld has read of /' \
+    '... and one that slurmctld has not read is told'
+sed -i '$d' "$top/.lab/$name/head/etc/slurm/slurm.conf"
 before=$(lab run sh -c 'sacctmgr -nP show qos; sacctmgr -nP show assoc; scontrol show config | grep -v " as of "; scontrol show partition')
 is "$(run_as alice "$muster" policy check)" "$text" 'an ordinary user sees the same'
 is "$(lab run sh -c 'sacctmgr -nP show qos; sacctmgr -nP show assoc; scontrol show config | grep -v " as of "; scontrol show partition')" \

@@ -46,7 +46,7 @@ static long job_gpus(const struct certify *certify, const struct hostlist *names
 
         least = gpus < least ? gpus : least;
     }
-    if (least > 0 && (slurm_directory("", directory, sizeof directory, NULL) != 0 ||
+    if (least > 0 && (slurm_client_directory("", directory, sizeof directory, NULL) != 0 ||
                       slurm_lines_read("", directory, "gres.conf", &gres, NULL) != 0 ||
                       !gres_is_explicit(&gres, "gpu")))
         least = 0;

@@ -49,7 +49,7 @@ static int conf_find(struct certify *certify, struct topology_conf *conf)
     *conf = (struct topology_conf){0};
     if (certify->cluster.leaf_count == 0)
         return 0;
-    if (slurm_directory("", directory, sizeof directory, NULL) == 0 &&
+    if (slurm_client_directory("", directory, sizeof directory, NULL) == 0 &&
         topology_conf_find(directory, path, sizeof path)) {
         if (topology_conf_read(path, conf, &err) == 0)
             return 0;

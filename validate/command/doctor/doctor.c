@@ -75,8 +75,8 @@ static int doctor(const char *name, const struct options *options,
     struct error err = {""};
     int status;
 
-    if (slurm_directory(site.root, site.slurm_directory, sizeof site.slurm_directory,
-                        &site.slurm_error) != 0)
+    if ((options->is_here ? slurm_directory : slurm_client_directory)(
+            site.root, site.slurm_directory, sizeof site.slurm_directory, &site.slurm_error) != 0)
         *site.slurm_directory = '\0';
     else
         slurm_lines_read(site.root, site.slurm_directory, "slurm.conf", &site.slurm, &err);

@@ -120,11 +120,17 @@ static int load_accounting(const struct policy_options *options, struct site *si
     return 0;
 }
 
+bool policy_is_current(const struct site *site)
+{
+    const char *match = site_config(site, "HASH_VAL");
+
+    return !*match || strcasecmp(match, "Match") == 0;
+}
+
 /* slurm.conf of this host says where a finding is, if it is what the controller has. Returns 0, or
  * -1 with err where what was saved is none; one that cannot be read whole says nothing. */
 static int load_lines(const struct policy_options *options, struct site *site, struct error *err)
 {
-    const char *match = site_config(site, "HASH_VAL");
     char directory[512];
     char name[256];
 
@@ -138,8 +144,8 @@ static int load_lines(const struct policy_options *options, struct site *site, s
             return error_set(err, "%s/slurm.conf: found no ClusterName", options->from);
         return 0;
     }
-    if ((!*match || strcasecmp(match, "Match") == 0) &&
-        slurm_directory("", directory, sizeof directory, err) == 0)
+    if (policy_is_current(site) &&
+        slurm_client_directory("", directory, sizeof directory, err) == 0)
         slurm_lines_read("", directory, "slurm.conf", &site->lines, err);
     return 0;
 }

@@ -148,6 +148,20 @@ static void print_kinds(const struct policy_kind_row *kinds, size_t count, bool 
     }
 }
 
+/* What was checked is always what slurmctld has read, also where the file was edited since. */
+static void print_source(const struct site *site)
+{
+    char directory[512];
+
+    if (site->lines.file_count > 0)
+        printf("slurm.conf: %s, which is what slurmctld has read\n", site->lines.files[0]);
+    else if (!policy_is_current(site) &&
+             slurm_client_directory("", directory, sizeof directory, NULL) == 0)
+        printf("slurm.conf: that in %s differs from what slurmctld has read of %s, which was "
+               "checked; after an edit run scontrol reconfigure first\n",
+               directory, site_config(site, "SLURM_CONF"));
+}
+
 static void print_summary(const struct site *site, const struct policy_findings *findings,
                           int failed)
 {
@@ -189,6 +203,8 @@ static int check(const char *name, const struct policy_options *options)
                                                .object = "accounting",
                                                .found = accounting.text},
                          options->as_json);
+        if (!options->as_json && !options->from)
+            print_source(&site);
         if (!options->as_json)
             print_summary(&site, &findings, failed);
         status = failed ? COMMAND_FAIL : *accounting.text ? COMMAND_UNKNOWN : COMMAND_PASS;

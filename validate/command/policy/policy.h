@@ -23,6 +23,9 @@ struct policy_options {
 int policy_load(const struct policy_options *options, struct site *site, struct error *err,
                 struct error *accounting);
 
+/* Whether slurm.conf on this host is what slurmctld has read, by scontrol. */
+bool policy_is_current(const struct site *site);
+
 /* A finding, or what else was concluded. */
 struct policy_line {
     const struct policy_kind_row *kind; /* NULL: no finding */

@@ -120,7 +120,7 @@ static int load_conf(const struct options *options, struct topology_conf *conf)
 
     *conf = (struct topology_conf){0};
     if (!named && options->from_count == 0 && !options->lldp &&
-        slurm_directory("", directory, sizeof directory, NULL) == 0)
+        slurm_client_directory("", directory, sizeof directory, NULL) == 0)
         named = topology_conf_find(directory, path, sizeof path);
     if (!named || topology_conf_read(named, conf, &err) == 0)
         return COMMAND_PASS;

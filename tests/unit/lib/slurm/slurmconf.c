@@ -295,10 +295,15 @@ static void slurmd_is(const char *uid, const char *words)
 /* A file that an image has still, beside what slurmctld gave. */
 static void configless(void)
 {
+    char directory[256];
+
     slurmd_is("0", "/usr/sbin/slurmd -D ");
     directory_is(MUSTER_SLURMSYSCONFDIR);
     slurmd_is("0", "/usr/sbin/slurmd --conf-server head:6817 ");
     directory_is("/run/slurm/conf");
+    is_int(slurm_client_directory(root, directory, sizeof directory, NULL), 0,
+           "Slurm's commands there read a file, too");
+    is_str(directory, MUSTER_SLURMSYSCONFDIR, "... that of the host, as on slurmctld's");
     slurmd_is("1000", "/tmp/slurmd --conf-server head:6817 ");
     directory_is(MUSTER_SLURMSYSCONFDIR);
 }
