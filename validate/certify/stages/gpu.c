@@ -60,8 +60,28 @@ static void find_container(struct certify *certify)
     hostlist_clear(&names);
 }
 
+/* No step could ask for all GPUs of such a node: another of the job has fewer. */
+static void lacks_note(struct certify *certify)
+{
+    char text[200];
+
+    for (size_t i = 0; i < certify->count; i++) {
+        struct node_run *node_run = &certify->node_runs[i];
+
+        if (!node_run->lacks_gpus || !node_run->has_accelerator || !node_run->is_in_job ||
+            !outcome_is_good(&node_run->outcome))
+            continue;
+        snprintf(text, sizeof text,
+                 "not tested: with Flags=explicit in gres.conf a job has the same number of GPUs "
+                 "on each node; certify nodes with %ld GPUs in a run of their own",
+                 node_run->gpus);
+        certify_verdict(certify, node_run, STAGE_GPU, VERDICT_UNKNOWN, "gpu", "", text);
+    }
+}
+
 static void run(struct certify *certify)
 {
+    lacks_note(certify);
     if (container_of(certify))
         find_container(certify);
     for (size_t i = 0; i < certify->count; i++)

@@ -66,6 +66,7 @@ struct node_run {
     struct outcome outcome;
     long gpus;            /* of the node's GRES in Slurm */
     bool has_accelerator; /* as muster check saw, before it as Slurm says */
+    bool lacks_gpus;      /* the job has not all of its GPUs: gres_is_explicit() */
     bool is_in_job;
     bool is_asked;   /* among the nodes of the last certify_good() */
     bool is_resumed; /* its drain was lifted by us */

@@ -246,6 +246,7 @@ static int turns; /* operations so far */
 enum { RESTART_S = 60 };
 static double refused_until_s; /* from the refused turn on */
 static long gpus_asked;        /* of the last step of muster-gpu, for each node */
+static long job_gpus;          /* that the last job asked for, of each node */
 static int gpu_tasks;
 static char container_options[64], container_program[64];
 static int host_steps;      /* how often muster-host was started */
@@ -282,7 +283,7 @@ static char directory[] = "/tmp/muster-certification-XXXXXX";
 /* The same for the same name. */
 static const char *path_in(const char *name)
 {
-    static char paths[8][100];
+    static char paths[12][100];
     int i = 0;
 
     while (*paths[i] && strcmp(paths[i] + strlen(directory) + 1, name) != 0)
@@ -769,6 +770,7 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
         return -1;
     if (request->minutes > wanted_minutes)
         wanted_minutes = request->minutes;
+    job_gpus = request->gpus;
     start_s = request->deadline_s;
     if (setup.jobs_kind == NO_JOBS) {
         count_try();
@@ -1785,6 +1787,36 @@ static void good_accelerators(void)
     is_int(gpus_asked, 8, "... by a step that asks for all devices of a node");
     is_int(gpu_tasks, 1, "... with one task a node");
     ok(world.nodes[0].is_issued, "... and the node is certified");
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *stream = fopen(path_in(name), "w");
+
+    if (stream) {
+        fputs(text, stream);
+        fclose(stream);
+    }
+}
+
+/* Flags=explicit in gres.conf: a job has no more GPUs of each node than it asks for. */
+static void explicit_accelerators(void)
+{
+    put("slurm.conf", "ClusterName=made-up\n");
+    put("gres.conf", "Name=gpu File=/dev/nvidia[0-7] Flags=explicit\n");
+    setenv("SLURM_CONF", path_in("slurm.conf"), 1);
+    setup.accelerators = GPUS_OF_TWO_COUNTS;
+    run();
+    is_int(job_gpus, 8, "a job asks for as many GPUs of each node as the one with the fewest has");
+    is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_PASS, "... that is tested");
+    is_int(gpus_asked, 8, "... no step asks for more");
+    is_int(outcome_of("n6")->stages[STAGE_GPU], VERDICT_UNKNOWN, "... one with more is unknown");
+    has_str(outcome_of("n6")->faults[0].message, "certify nodes with 16 GPUs in a run of their own",
+            "... it says why");
+    ok(!world.nodes[5].is_drained && world.nodes[5].has_certificate, "... and nothing is taken");
+    unsetenv("SLURM_CONF");
+    unlink(path_in("gres.conf"));
+    unlink(path_in("slurm.conf"));
 }
 
 static void slow_accelerators(void)
@@ -3494,6 +3526,7 @@ static void (*const tests[])(void) = {
     dry_run,
     no_accelerators,
     good_accelerators,
+    explicit_accelerators,
     slow_accelerators,
     containers,
     missing_libraries,
