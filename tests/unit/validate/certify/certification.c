@@ -144,6 +144,7 @@ static struct setup {
     bool tells_addresses;  /* each node, in muster check */
     int garbled_addresses; /* the node whose are not to be parsed, from 1; 0: none's */
     const char *cut;       /* the node whose check does not complete */
+    const char *filled;    /* the one with a full file system */
     int complete_wait_s;   /* CompleteWait of slurm.conf */
     bool has_lldpds;       /* on each node */
     bool has_cables;       /* ... which hear the switches leaf1, of n1 and n2, or leaf2 */
@@ -211,6 +212,7 @@ static const struct setup usual = {.others = "fan broken",
                                    .lossy_rail = "",
                                    .far_end = "n2",
                                    .cut = "",
+                                   .filled = "",
                                    .unheard = "",
                                    .cut_off = "",
                                    .cut_off_as = REACH_CUT_OFF,
@@ -1047,6 +1049,9 @@ static void node_check(int i, long task, const struct process *process)
               .part = facts[k][1],
               .message = k == 0 && strcmp(node, setup.unlike) == 0 ? "6.2" : facts[k][2],
               .node = node);
+    if (strcmp(node, setup.filled) == 0)
+        PRINT(process, task, .suite = "check", .test = "host.space", .verdict = VERDICT_UNKNOWN,
+              .code = FAULT_DISK_FULL, .part = "/tmp", .message = "0% is free", .node = node);
     for (int k = 0; k < 3 && *setup.reference; k++) {
         static const char *const hardware[][3] = {
             {"model", "gpu0", "H100"}, {"model", "eth1", "MT4129"}, {"speed", "eth1", "200"}};
@@ -2275,6 +2280,20 @@ static void keeps_the_certificate_of_what_slurm_took_away(void)
     is_int(outcome_of("n5")->verdict, VERDICT_FAIL, "one that Slurm took away fails");
     has_str(world.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
             "... its certificate is not revoked, and jobs are still offered it");
+}
+
+static void takes_nothing_for_a_full_file_system(void)
+{
+    setup.filled = "n2";
+    run();
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "a node with a full disk is unknown");
+    ok(world.nodes[1].has_certificate && !world.nodes[1].is_issued && !world.nodes[1].is_drained,
+       "... neither certified nor drained, and keeps its certificate");
+    setup.filled = "";
+    setup.cut = "n2";
+    setup.keeps_history = true;
+    run();
+    ok(world.nodes[1].has_certificate, "... also in a later run that cannot tell");
 }
 
 static void waits_for_no_node_of_a_busy_cluster_that_completes_later(void)
@@ -3567,6 +3586,7 @@ static void (*const tests[])(void) = {
     after_failures,
     others_write,
     keeps_the_certificate_of_what_slurm_took_away,
+    takes_nothing_for_a_full_file_system,
     full_disk,
     asks_for_no_job_with_a_node_that_is_drained,
     asks_again_as_often_as_a_node_goes,
