@@ -18,6 +18,11 @@ static bool has_room(int used, int more, int limit)
     return limit <= 0 || used + more <= limit;
 }
 
+static int uplink_limit(const struct split_limits *limits, int block)
+{
+    return limits->uplink_pairs ? limits->uplink_pairs[block] : 0;
+}
+
 static int block_of(const struct usage *usage, int node)
 {
     return usage->limits->blocks ? usage->limits->blocks[node] : -1;
@@ -36,7 +41,7 @@ static bool fits(const struct usage *usage, const int ends[2])
             !has_room(usage->inside[blocks[k]], 1, limits->leaf_pairs))
             return false;
         if (blocks[k] >= 0 && !is_inside &&
-            !has_room(usage->across[blocks[k]], 1, limits->uplink_pairs))
+            !has_room(usage->across[blocks[k]], 1, uplink_limit(limits, blocks[k])))
             return false;
         if (limits->hosts) {
             int host = limits->hosts[ends[k]], more = 1 + (limits->hosts[ends[1 - k]] == host);

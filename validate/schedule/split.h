@@ -8,10 +8,10 @@
 
 /* Splits the pairs of a round into sub-rounds, of which each keeps these limits. 0: no limit. */
 struct split_limits {
-    int pairs;             /* at once in all */
-    int leaf_pairs;        /* at once within a block (leaf switch) */
-    int uplink_pairs;      /* at once across the uplinks of a block */
-    const int *blocks;     /* [node] number from 0, below 0: not known; NULL: none known */
+    int pairs;               /* at once in all */
+    int leaf_pairs;          /* at once within a block (leaf switch) */
+    const int *uplink_pairs; /* [block] at once across its uplinks; NULL: no limits */
+    const int *blocks;       /* [node] number from 0, below 0: not known; NULL: none known */
     const int *hosts;      /* [node] number from 0 below node_count of the machine that it runs on;
                               NULL: each on its own */
     const int *host_ranks; /* [host] ranks that it may have at work at once */

@@ -93,11 +93,10 @@ int cluster_name(char *name, size_t size, struct error *err);
  * Returns 0, or -1 with err. */
 int cluster_meant(const char *clusters, const char *name, struct error *err);
 
-/* How many pairs of the nodes run may be measured across the uplinks of a leaf switch at once, so
- * that jobs on its other nodes keep most of them: a quarter as many as the leaf has nodes, at least
- * 1, and of several leaves the smallest's among those of which run has more nodes than that. 0, no
- * limit: no job runs beside on any leaf of run. */
-int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *run);
+/* How many pairs of the nodes run may be measured across the uplinks of each leaf switch at once,
+ * so that jobs on its other nodes keep most of them: a quarter as many as the leaf has nodes, at
+ * least 1. pairs: [leaf]; 0, no limit: no job runs beside, or no node of run is there. */
+void cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *run, int *pairs);
 
 /* Asks the controller for nodes, partitions and topology. Returns 0, or -1 with err and cluster
  * empty. Release with cluster_clear(). */

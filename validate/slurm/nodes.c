@@ -143,41 +143,33 @@ int cluster_meant(const char *clusters, const char *name, struct error *err)
                      clusters, name);
 }
 
-int cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *run)
+void cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *run, int *pairs)
 {
     struct leaf {
-        int nodes, run; /* run: nodes of it */
-        bool has_jobs;  /* beside */
+        int nodes;
+        bool is_run, has_jobs; /* beside */
     } *leaves = calloc(cluster->leaf_count + 1, sizeof *leaves);
     struct name_index names = {0};
-    int pairs = 0, ample = 0; /* ample: more than the run could have there */
+    bool is_known = leaves && hostlist_index(run, &names) == 0;
 
-    if (!leaves || hostlist_index(run, &names) != 0)
-        pairs = 1; /* nobody's job is disturbed by what is not known */
-    for (size_t i = 0; pairs == 0 && i < cluster->node_count; i++) {
+    for (size_t i = 0; is_known && i < cluster->node_count; i++) {
         const struct cluster_node *node = &cluster->nodes[i];
 
         if (node->leaf < 0)
             continue;
         leaves[node->leaf].nodes++;
         if (name_index_has(&names, node->name))
-            leaves[node->leaf].run++;
+            leaves[node->leaf].is_run = true;
         else if (node->is_allocated)
             leaves[node->leaf].has_jobs = true;
     }
-    for (size_t i = 0; leaves && i < cluster->leaf_count; i++) {
-        int share = leaves[i].nodes / UPLINK_NODES_PER_PAIR;
+    for (size_t i = 0; i < cluster->leaf_count; i++) {
+        /* nobody's job is disturbed by what is not known */
+        int share = is_known ? leaves[i].nodes / UPLINK_NODES_PER_PAIR : 0;
+        bool is_shared = !is_known || (leaves[i].is_run && leaves[i].has_jobs);
 
-        if (share < 1)
-            share = 1;
-        if (leaves[i].run == 0 || !leaves[i].has_jobs)
-            continue;
-        if (leaves[i].run <= share)
-            ample = share > ample ? share : ample;
-        else if (pairs == 0 || share < pairs)
-            pairs = share;
+        pairs[i] = !is_shared ? 0 : share > 1 ? share : 1;
     }
     name_index_clear(&names);
     free(leaves);
-    return pairs > 0 ? pairs : ample;
 }

@@ -72,9 +72,10 @@ static const struct option_row option_table[] = {
            "libibverbs), local (each RDMA port with itself and those of its node)",
            CALL, FIELD(passes), .take = take_passes,
            .unset = "pairs,together; with --quick or --pairs: pairs"),
-    OPTION('\0', "blocks", "LEAF=NODES;...",
-           "the nodes of each leaf switch: leaf1=n[1-2];leaf2=n[3-4]", CALL, FIELD(blocks),
-           .take = take_blocks),
+    OPTION('\0', "blocks", "LEAF=NODES[:K];...",
+           "the nodes of each leaf switch, and how many pairs at once its uplinks may carry: "
+           "leaf1=n[1-8]:2;leaf2=n[9-16]",
+           CALL, FIELD(blocks), .take = take_blocks),
     OPTION('\0', "rounds", "K", "at most K rounds of each pass", LONG, FIELD(rounds),
            OPTION_RANGE(1, INT_MAX), .unset = "all"),
     OPTION('\0', "confidence", "P",
@@ -90,8 +91,6 @@ static const struct option_row option_table[] = {
            .unset = "all; for nodes on one machine, four ranks per processor"),
     OPTION('\0', "leaf-concurrency", "K", "at most K pairs at once within a block", LONG,
            FIELD(leaf_concurrency), OPTION_RANGE(1, INT_MAX), .unset = "all"),
-    OPTION('\0', "uplink-concurrency", "K", "at most K pairs at once across a block's uplinks",
-           LONG, FIELD(uplink_concurrency), OPTION_RANGE(1, INT_MAX), .unset = "all"),
     OPTION('\0', "repeats", "K",
            "samples per bandwidth, 1 to 64; up to three times as many are added until the figure "
            "is certain",

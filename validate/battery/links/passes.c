@@ -3,6 +3,7 @@
 
 #include "validate/battery/links/passes.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,19 +72,20 @@ void blocks_clear(struct blocks *blocks)
     for (size_t i = 0; i < blocks->count; i++)
         free(blocks->names[i]);
     free(blocks->names);
+    free(blocks->uplink_pairs);
     hostlist_clear(&blocks->nodes);
     free(blocks->numbers);
     name_index_clear(&blocks->by_name);
     *blocks = (struct blocks){0};
 }
 
-static int add_block(struct blocks *blocks, const char *name, size_t length,
+static int add_block(struct blocks *blocks, const char *name, size_t length, int uplink_pairs,
                      const struct hostlist *nodes, struct error *err)
 {
-    if (!GROW(blocks->names, blocks->count) ||
+    if (!GROW(blocks->names, blocks->count) || !GROW(blocks->uplink_pairs, blocks->count) ||
         !(blocks->names[blocks->count] = strndup(name, length)))
         return error_set(err, "out of memory");
-    blocks->count++;
+    blocks->uplink_pairs[blocks->count++] = uplink_pairs;
     for (size_t i = 0; i < nodes->count; i++) {
         if (!GROW(blocks->numbers, blocks->nodes.count) ||
             hostlist_append(&blocks->nodes, nodes->names[i]) != 0)
@@ -93,13 +95,29 @@ static int add_block(struct blocks *blocks, const char *name, size_t length,
     return 0;
 }
 
+/* Takes ":PAIRS" off the end of the list; where it is not there *pairs stays. */
+static int take_pairs(char *list, int *pairs, struct error *err)
+{
+    char *colon = strchr(list, ':'), *rest;
+    long number;
+
+    if (!colon)
+        return 0;
+    number = strtol(colon + 1, &rest, 10);
+    if (*rest || number < 1 || number > INT_MAX)
+        return error_set(err, "expected NODES:PAIRS, found \"%s\"", list);
+    *colon = '\0';
+    *pairs = (int)number;
+    return 0;
+}
+
 static int take_block(const char *text, size_t length, struct blocks *blocks, struct error *err)
 {
     const char *equals = memchr(text, '=', length);
     size_t name_length = equals ? (size_t)(equals - text) : 0;
     struct hostlist found = {0};
     char *list;
-    int rv;
+    int rv, pairs = 0;
 
     if (!equals || name_length == 0 || name_length + 1 == length)
         return error_set(err, "expected LEAF=NODES;LEAF=NODES, found \"%.*s\"", (int)length, text);
@@ -108,10 +126,12 @@ static int take_block(const char *text, size_t length, struct blocks *blocks, st
             strncmp(blocks->names[i], text, name_length) == 0)
             return error_set(err, "%s is given twice", blocks->names[i]);
     list = strndup(equals + 1, length - name_length - 1);
-    rv = list ? hostlist_expand(list, &found, err) : error_set(err, "out of memory");
+    rv = list ? take_pairs(list, &pairs, err) : error_set(err, "out of memory");
+    if (rv == 0)
+        rv = hostlist_expand(list, &found, err);
     free(list);
     if (rv == 0)
-        rv = add_block(blocks, text, name_length, &found, err);
+        rv = add_block(blocks, text, name_length, pairs, &found, err);
     hostlist_clear(&found);
     return rv;
 }

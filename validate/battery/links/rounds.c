@@ -359,8 +359,11 @@ static void conduct_pass(struct runner *runner, bool is_wanted)
 
 static bool is_limited(const struct rounds_plan *options)
 {
-    return options->concurrency > 0 || options->leaf_concurrency > 0 ||
-           options->uplink_concurrency > 0;
+    bool is_limited = options->concurrency > 0 || options->leaf_concurrency > 0;
+
+    for (size_t i = 0; i < options->blocks.count; i++)
+        is_limited |= options->blocks.uplink_pairs[i] > 0;
+    return is_limited;
 }
 
 static void conduct(struct runner *runner)

@@ -18,8 +18,8 @@ struct rounds_plan {
     const char *rails, *pairs;   /* "eth[1-2]", "n1:n2+n3:n4,n1:n3"; NULL: all */
     long rounds, repeats, times; /* 0: not given */
     double confidence;           /* 0: all rounds */
-    /* pairs at once: in all, within a block, across a block's uplinks; 0: not given */
-    long concurrency, leaf_concurrency, uplink_concurrency;
+    /* pairs at once: in all, within a block; 0: not given */
+    long concurrency, leaf_concurrency;
     long long sample_bytes;      /* 0: what takes a while */
     struct passes passes;        /* count 0: by the others */
     struct blocks blocks;        /* count 0: not known */

@@ -17,7 +17,7 @@ void sub_rounds_open(struct sub_rounds *subs, const struct rounds_plan *options,
 
     *subs = (struct sub_rounds){.limits = {.pairs = (int)options->concurrency,
                                            .leaf_pairs = (int)options->leaf_concurrency,
-                                           .uplink_pairs = (int)options->uplink_concurrency},
+                                           .uplink_pairs = options->blocks.uplink_pairs},
                                 .node_count = node_count,
                                 .machines = calloc(n, sizeof *subs->machines),
                                 .hosts = calloc(n, sizeof *subs->hosts),

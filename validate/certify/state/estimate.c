@@ -69,10 +69,23 @@ static size_t machines_read(const struct certify *certify, struct budget_machine
     return count;
 }
 
-int certify_uplink_pairs(const struct certify *certify, const struct hostlist *names)
+int *certify_uplink_pairs(const struct certify *certify, const struct hostlist *names)
 {
-    return certify->conf.uplink_concurrency > 0 ? certify->conf.uplink_concurrency
-                                                : cluster_uplink_pairs(&certify->cluster, names);
+    size_t leaves = certify->cluster.leaf_count;
+    int *pairs = calloc(leaves + 1, sizeof *pairs), of_site = certify->conf.uplink_concurrency;
+    bool is_any = false;
+
+    if (pairs && of_site == 0)
+        cluster_uplink_pairs(&certify->cluster, names, pairs);
+    for (size_t leaf = 0; pairs && leaf < leaves; leaf++) {
+        if (of_site > 0)
+            pairs[leaf] = of_site;
+        is_any |= pairs[leaf] > 0;
+    }
+    if (is_any)
+        return pairs;
+    free(pairs);
+    return NULL;
 }
 
 /* How limits of leaves and uplinks split the rounds of the nodes that are good. */
@@ -83,6 +96,7 @@ static void leaves_heed(const struct certify *certify, struct budget_work *work)
                                   .leaf_pairs = certify->conf.leaf_concurrency,
                                   .blocks = blocks};
     struct hostlist names = {0};
+    int *uplink_pairs;
 
     for (size_t i = 0; blocks && i < work->nodes; i++)
         blocks[i] = -1;
@@ -95,10 +109,11 @@ static void leaves_heed(const struct certify *certify, struct budget_work *work)
         if (hostlist_append(&names, node_run->name) != 0)
             break;
     }
-    limits.uplink_pairs = certify_uplink_pairs(certify, &names);
-    if (blocks && (limits.leaf_pairs > 0 || limits.uplink_pairs > 0))
+    limits.uplink_pairs = uplink_pairs = certify_uplink_pairs(certify, &names);
+    if (blocks && (limits.leaf_pairs > 0 || uplink_pairs))
         budget_split(work, &limits);
     hostlist_clear(&names);
+    free(uplink_pairs);
     free(blocks);
 }
 

@@ -42,18 +42,22 @@ int main(void)
     is_refused("pairs,pairs", "each once");
     is_refused("pair", "found \"pair\"");
 
-    is_int(blocks_parse("leaf1=n[1-2];leaf2=n[3-4],x", &blocks, &err), 0, "two blocks");
+    is_int(blocks_parse("leaf1=n[1-2];leaf2=n[3-4],x:3", &blocks, &err), 0, "two blocks");
     is_int((long)blocks.count, 2, "... are two");
     is_str(blocks.names[1], "leaf2", "... with their names");
     is_int(blocks_of(&blocks, "n2"), 0, "n2 is in the first");
     is_int(blocks_of(&blocks, "x"), 1, "x is in the second");
     is_int(blocks_of(&blocks, "n5"), -1, "n5 is in none");
+    is_int(blocks.uplink_pairs[0], 0, "the uplinks of the first have no limit");
+    is_int(blocks.uplink_pairs[1], 3, "... those of the second their own");
     blocks_clear(&blocks);
     blocks_are_refused("", "expected LEAF=NODES;LEAF=NODES, found \"\"");
     blocks_are_refused("a=n1;", "expected LEAF=NODES;LEAF=NODES, found \"\"");
     blocks_are_refused("a=", "expected LEAF=NODES;LEAF=NODES, found \"a=\"");
     blocks_are_refused("=n1", "expected LEAF=NODES;LEAF=NODES, found \"=n1\"");
     blocks_are_refused("a=n1;a=n2", "a is given twice");
+    blocks_are_refused("a=n1:0", "expected NODES:PAIRS, found \"n1:0\"");
+    blocks_are_refused("b=n2;a=n1:2x", "expected NODES:PAIRS, found \"n1:2x\"");
     blocks_are_refused("a=n[1-2];b=n2", "node n2 is in two blocks");
     blocks_parse("a=n[1-", &blocks, &err);
     has_str(err.text, "n[1-", "a bad list is named");

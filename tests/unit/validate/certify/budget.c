@@ -73,13 +73,12 @@ static void test_training_of_many(void)
 static double limited_s(int leaf_pairs, int uplink_pairs)
 {
     struct budget_work work = budget_work_make(LEVEL_QUICK, 128, 2, 0, 1);
-    int blocks[128];
+    int blocks[128], of_leaves[4] = {uplink_pairs, uplink_pairs, uplink_pairs, uplink_pairs};
 
     for (int i = 0; i < 128; i++)
         blocks[i] = i / 32;
-    budget_split(&work, &(struct split_limits){.leaf_pairs = leaf_pairs,
-                                               .uplink_pairs = uplink_pairs,
-                                               .blocks = blocks});
+    budget_split(&work, &(struct split_limits){
+                            .leaf_pairs = leaf_pairs, .uplink_pairs = of_leaves, .blocks = blocks});
     return budget_estimate_s(&work, STAGE_LINKS);
 }
 

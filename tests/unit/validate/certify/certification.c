@@ -259,6 +259,7 @@ static int preempting_jobs; /* that were asked for with a node that a user's job
 enum { LAST_TRY = 60 };     /* of a job: after it the campaign is stopped */
 static int job_tries;
 static bool links_were_quick;  /* muster-links, when it ran last */
+static char links_blocks[100]; /* ... with leaves */
 static int unmeasured_steps;   /* of the program that measures nothing */
 static int run_looks;          /* at the runs of other hosts */
 static char requested[4096];   /* the certificates, the last ones */
@@ -1254,6 +1255,9 @@ static int step(const struct step *wanted, const struct process *process,
     note_environment(name, process);
     if (strcmp(name, "muster-links") == 0)
         links_were_quick = has_option(wanted->program, "--quick");
+    for (size_t i = 0; wanted->program[i]; i++)
+        if (strncmp(wanted->program[i], "--blocks=", 9) == 0)
+            snprintf(links_blocks, sizeof links_blocks, "%s", wanted->program[i] + 9);
     if (strcmp(name, "muster-gpu") == 0) {
         gpus_asked = wanted->gpus;
         snprintf(container_options, sizeof container_options, "%s",
@@ -2990,6 +2994,12 @@ static void knows_the_leaves_of_cables(void)
     ok(has_note("uplink leaf1-leaf2 eth1 loses 25 % of the packets"),
        "an uplink that loses packets");
     ok(!has_note("path n1-n6"), "... of which the speed of that follows");
+    is_str(links_blocks, "leaf1=n[1-2];leaf2=n[3-4,6]", "links are measured by leaves");
+    begin();
+    certify.conf.uplink_concurrency = 3;
+    go(certify_run);
+    is_str(links_blocks, "leaf1=n[1-2]:3;leaf2=n[3-4,6]:3",
+           "... with the limit of each one's uplinks");
 }
 
 /* What such a node lacks is not held against it. */
@@ -3277,7 +3287,9 @@ static void estimates(void)
     static struct cluster_node slurm[3] = {{.leaf = 0}, {.leaf = 0}, {.leaf = 1}};
     struct record record = {.test = catalog_tests[TEST_HOST_CONFIG].name,
                             .metric = catalog_metrics[METRIC_SPEED].name};
+    struct hostlist none = {0};
     struct budget_work work;
+    int *pairs;
 
     made = (struct certify){.node_runs = runs, .count = 3};
     name_index_build((const char *const[]){"n1", "n2", "n3"}, 3, &made.by_name);
@@ -3303,6 +3315,12 @@ static void estimates(void)
     is_int(work.gpus, 8, "... GPUs of nodes with an accelerator");
     is_near(work.crowd, 1.5, 1e-9, "... nodes that share a machine");
     is_int(work.sub_rounds, 0, "... and no limit of leaves");
+    made.cluster.leaf_count = 2;
+    ok(!certify_uplink_pairs(&made, &none), "... nor of uplinks, where no job runs beside");
+    made.conf.uplink_concurrency = 3;
+    pairs = certify_uplink_pairs(&made, &none);
+    ok(pairs && pairs[0] == 3 && pairs[1] == 3, "the site's limit of uplinks is that of each leaf");
+    free(pairs);
     for (int i = 0; i < 3; i++)
         runs[i].slurm = &slurm[i];
     made.conf.leaf_concurrency = 1;

@@ -86,25 +86,43 @@ static void test_pairs(void)
 
 static void test_leaves(void)
 {
+    static const int two[4] = {2, 2, 2, 2}, three[4] = {3, 3, 3, 3}, many[4] = {16, 16, 16, 16};
     int count;
 
     make_round(false);
     count = split(&(struct split_limits){.leaf_pairs = 2, .blocks = blocks});
     is_int(count, 4, "2 of a leaf's 8 pairs at once, in all leaves");
     is_int(most_at_once(count, is_of_leaf, 3), 2, "... no more than these");
-    is_int(split(&(struct split_limits){.uplink_pairs = 2, .blocks = blocks}), 1,
+    is_int(split(&(struct split_limits){.uplink_pairs = two, .blocks = blocks}), 1,
            "pairs inside a leaf use no uplink");
     make_round(true);
-    count = split(&(struct split_limits){.uplink_pairs = 3, .blocks = blocks});
+    count = split(&(struct split_limits){.uplink_pairs = three, .blocks = blocks});
     is_int(count, 6, "3 of a leaf's 16 pairs across at once");
     is_int(most_at_once(count, is_of_leaf, 0), 3, "... no more than these");
     is_int(split(&(struct split_limits){.leaf_pairs = 1, .blocks = blocks}), 1,
            "pairs across are of no leaf");
     blocks[0] = -1;
-    is_int(split(&(struct split_limits){.uplink_pairs = 16, .blocks = blocks}), 1,
+    is_int(split(&(struct split_limits){.uplink_pairs = many, .blocks = blocks}), 1,
            "a node of no known leaf");
-    is_int(split(&(struct split_limits){.uplink_pairs = 1}), 1,
+    is_int(split(&(struct split_limits){.uplink_pairs = two}), 1,
            "leaves that are not known have no limit");
+}
+
+/* Leaves of 32, 16, 12 and 4 nodes, of which the third has no limit. */
+static void test_own_limits(void)
+{
+    static const int uplink_pairs[4] = {8, 4, 0, 1};
+    int count;
+
+    make_round(true);
+    for (int node = 0; node < NODES; node++)
+        blocks[node] = node < 32 ? 0 : node < 48 ? 1 : node < 60 ? 2 : 3;
+    count = split(&(struct split_limits){.uplink_pairs = uplink_pairs, .blocks = blocks});
+    is_int(count, 7, "each leaf has a limit of its own: no more sub-rounds than those need");
+    is_int(most_at_once(count, is_of_leaf, 0), 8, "... of the large leaf's 32 pairs 8 at once");
+    is_int(most_at_once(count, is_of_leaf, 1), 4, "... of another one's 16 pairs 4");
+    is_int(most_at_once(count, is_of_leaf, 2), 4, "... of one without limit what the others leave");
+    is_int(most_at_once(count, is_of_leaf, 3), 1, "... of the small one's 4 pairs 1");
 }
 
 static void test_hosts(void)
@@ -138,6 +156,7 @@ int main(void)
 {
     test_pairs();
     test_leaves();
+    test_own_limits();
     test_hosts();
     return tap_done();
 }

@@ -355,6 +355,16 @@ static void mean_clusters(void)
     is_int(cluster_meant("western,wes", "west", &err), -1, "names that are alike are others");
 }
 
+static void uplinks_are(const struct cluster *cluster, const struct hostlist *run, int first,
+                        int second, const char *what)
+{
+    int pairs[2] = {-1, -1};
+
+    cluster_uplink_pairs(cluster, run, pairs);
+    is_int(pairs[0], first, "%s", what);
+    is_int(pairs[1], second, "... its other leaf");
+}
+
 static void uplinks_beside_jobs(void)
 {
     struct cluster_node nodes[12] = {0};
@@ -367,27 +377,20 @@ static void uplinks_beside_jobs(void)
         snprintf(names[i], sizeof names[i], "m%d", i);
         nodes[i].leaf = i >= 8;
     }
-    hostlist_expand("m[0-5]", &run, &err);
-    is_int(cluster_uplink_pairs(&cluster, &run), 0, "no job: no limit");
-    nodes[0].is_allocated = true;
-    is_int(cluster_uplink_pairs(&cluster, &run), 0, "a job on a node of the run is the run");
-    nodes[9].is_allocated = true;
-    is_int(cluster_uplink_pairs(&cluster, &run), 0, "a job on a leaf that is not measured");
-    nodes[7].is_allocated = true;
-    is_int(cluster_uplink_pairs(&cluster, &run), 2, "a job beside: a quarter of a leaf of eight");
-    hostlist_clear(&run);
     hostlist_expand("m[0-5],m8", &run, &err);
-    is_int(cluster_uplink_pairs(&cluster, &run), 2,
-           "... not of one whose nodes of the run cannot have more pairs than its quarter");
+    uplinks_are(&cluster, &run, 0, 0, "no job: no limit");
+    nodes[0].is_allocated = true;
+    uplinks_are(&cluster, &run, 0, 0, "a job on a node of the run is the run");
+    nodes[7].is_allocated = true;
+    uplinks_are(&cluster, &run, 2, 0, "a job beside: a quarter of a leaf of eight");
+    nodes[9].is_allocated = true;
+    uplinks_are(&cluster, &run, 2, 1, "... and of another leaf its own quarter");
     hostlist_clear(&run);
-    hostlist_expand("m8", &run, &err);
-    is_int(cluster_uplink_pairs(&cluster, &run), 1, "... where there is no other, its quarter");
-    hostlist_clear(&run);
-    hostlist_expand("m[0-5],m[8,10]", &run, &err);
-    is_int(cluster_uplink_pairs(&cluster, &run), 1, "... of several leaves the smallest's");
+    hostlist_expand("m[0-5]", &run, &err);
+    uplinks_are(&cluster, &run, 2, 0, "a job on a leaf that is not measured");
     for (int i = 0; i < 12; i++)
         nodes[i].leaf = -1;
-    is_int(cluster_uplink_pairs(&cluster, &run), 0, "no topology is known: no limit");
+    uplinks_are(&cluster, &run, 0, 0, "no topology is known: no limit");
     hostlist_clear(&run);
 }
 

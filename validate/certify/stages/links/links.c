@@ -22,9 +22,10 @@
 #include "validate/localization/localization.h"
 #include "validate/slurm/step.h"
 
-/* The leaf switches of those nodes, where there are several: "leaf1=n[1-2];leaf2=n[3-4]". malloc'd;
- * NULL: not known, or one. */
-static char *blocks_text(const struct certify *certify, const struct hostlist *names)
+/* The leaf switches of those nodes, where there are several: "leaf1=n[1-2];leaf2=n[3-4]:2", as
+ * muster-links takes them. malloc'd; NULL: not known, or one. uplink_pairs: [leaf] or NULL. */
+static char *blocks_text(const struct certify *certify, const struct hostlist *names,
+                         const int *uplink_pairs)
 {
     const struct cluster *cluster = &certify->cluster;
     struct hostlist *leaves = calloc(cluster->leaf_count + 1, sizeof *leaves);
@@ -43,6 +44,8 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
 
         if (folded && stream)
             fprintf(stream, "%s%s=%s", count++ ? ";" : "", cluster->leaves[leaf], folded);
+        if (folded && stream && uplink_pairs && uplink_pairs[leaf] > 0)
+            fprintf(stream, ":%d", uplink_pairs[leaf]);
         free(folded);
         hostlist_clear(&leaves[leaf]);
     }
@@ -55,32 +58,13 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
     return NULL;
 }
 
-/* The site's limits of how many pairs run at once, or what jobs beside leave of the uplinks. With
- * any nothing is measured by all at once. */
-struct concurrency {
-    int pairs, leaf_pairs, uplink_pairs; /* 0: no limit */
-    bool is_any;
-};
-
-static struct concurrency concurrency_of(const struct certify *certify,
-                                         const struct hostlist *names)
+/* The site's limits of how many pairs run at once; those of uplinks are told with the leaves. */
+static void concurrency_add(const struct conf *conf, struct arguments *program)
 {
-    struct concurrency most = {.pairs = certify->conf.concurrency,
-                               .leaf_pairs = certify->conf.leaf_concurrency,
-                               .uplink_pairs = certify_uplink_pairs(certify, names)};
-
-    most.is_any = most.pairs > 0 || most.leaf_pairs > 0 || most.uplink_pairs > 0;
-    return most;
-}
-
-static void concurrency_add(const struct concurrency *most, struct arguments *program)
-{
-    if (most->pairs > 0)
-        arguments_add(program, "--concurrency=%d", most->pairs);
-    if (most->leaf_pairs > 0)
-        arguments_add(program, "--leaf-concurrency=%d", most->leaf_pairs);
-    if (most->uplink_pairs > 0)
-        arguments_add(program, "--uplink-concurrency=%d", most->uplink_pairs);
+    if (conf->concurrency > 0)
+        arguments_add(program, "--concurrency=%d", conf->concurrency);
+    if (conf->leaf_concurrency > 0)
+        arguments_add(program, "--leaf-concurrency=%d", conf->leaf_concurrency);
 }
 
 /* Datagrams may be lost where a receiver is kept waiting: only where time is there to see it. */
@@ -117,8 +101,11 @@ struct retry {
 static void links_arguments(const struct certify *certify, const struct hostlist *names,
                             double limit_s, const struct retry *retry, struct arguments *program)
 {
-    char *blocks = retry ? NULL : blocks_text(certify, names);
-    struct concurrency most = concurrency_of(certify, names);
+    int *uplink_pairs = retry ? NULL : certify_uplink_pairs(certify, names);
+    char *blocks = retry ? NULL : blocks_text(certify, names, uplink_pairs);
+    /* with any limit nothing is measured by all at once */
+    bool is_limited = certify->conf.concurrency > 0 || certify->conf.leaf_concurrency > 0 ||
+                      certify->conf.uplink_concurrency > 0 || uplink_pairs;
 
     certify_program(certify, "muster-links", limit_s, program);
     if (certify->options.level != LEVEL_QUICK && retry && retry->schedule.is_quick)
@@ -138,13 +125,13 @@ static void links_arguments(const struct certify *certify, const struct hostlist
         arguments_add(program, "--times=%d", certify_link_times(certify, names->count));
         if (confidence > 0)
             arguments_add(program, "--confidence=%.15g", confidence);
-        passes_add(certify, most.is_any, blocks != NULL, certify_has_verbs(certify, names),
-                   program);
+        passes_add(certify, is_limited, blocks != NULL, certify_has_verbs(certify, names), program);
     }
-    concurrency_add(&most, program);
+    concurrency_add(&certify->conf, program);
     if (blocks)
         arguments_add(program, "--blocks=%s", blocks);
     free(blocks);
+    free(uplink_pairs);
 }
 
 /* Whether the run told the end of each pass that it was asked for. One that lost its first node, or
