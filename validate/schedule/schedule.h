@@ -37,7 +37,6 @@ struct schedule_request {
                           known */
     int most_rounds;   /* 0: all. BISECTION: 0 is 1; round r shifts the halves by r */
     double confidence; /* PAIRS: 0: all pairs; else as many rounds as schedule_rounds_for() says */
-    int uplink_pairs;  /* PAIRS: pairs at once across an uplink at most; 0: chosen as said above */
     int block, peer_block; /* UPLINKS: only between these two; equal: all pairs of blocks in turn */
     uint64_t seed;         /* of the order of nodes and rounds; 0: plain order, as they are given */
 };

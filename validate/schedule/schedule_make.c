@@ -145,7 +145,7 @@ static long across_rounds(const struct schedule *schedule)
 }
 
 /* Chooses how many pairs may cross at once. False: whatever is chosen takes too many rounds. */
-static bool choose_slice(struct schedule *schedule, int wanted)
+static bool choose_slice(struct schedule *schedule)
 {
     int largest = 1, low = 1;
     long plain = tournament_rounds(schedule->node_count), inside = inside_rounds(schedule);
@@ -158,10 +158,6 @@ static bool choose_slice(struct schedule *schedule, int wanted)
         return false;
     if (across_rounds(schedule) > enough)
         enough = across_rounds(schedule);
-    if (wanted > 0) {
-        schedule->slice = least(wanted, largest);
-        return true;
-    }
     for (int high = largest; low < high;) {
         schedule->slice = (low + high) / 2;
         if (across_rounds(schedule) <= enough)
@@ -282,11 +278,9 @@ static int check(const struct schedule_request *request, struct error *err)
     if (request->kind != SCHEDULE_PAIRS && request->kind != SCHEDULE_UPLINKS &&
         request->kind != SCHEDULE_BISECTION)
         return error_set(err, "kind %d of a schedule is not known", (int)request->kind);
-    if (request->node_count < 0 || request->most_rounds < 0 || request->uplink_pairs < 0)
-        return error_set(err,
-                         "a schedule of %d nodes, %d rounds, %d pairs at once: none may be "
-                         "below 0",
-                         request->node_count, request->most_rounds, request->uplink_pairs);
+    if (request->node_count < 0 || request->most_rounds < 0)
+        return error_set(err, "a schedule of %d nodes, %d rounds: neither may be below 0",
+                         request->node_count, request->most_rounds);
     if (!(request->confidence >= 0 && request->confidence < 1))
         return error_set(err, "confidence %g of a schedule: 0 for all pairs, or below 1",
                          request->confidence);
@@ -309,7 +303,7 @@ static int fill(struct schedule *schedule, const struct schedule_request *reques
         enough = least(enough, schedule_rounds_for(request->node_count, request->confidence));
     if (request->kind == SCHEDULE_BISECTION)
         rv = add_halves(schedule, request->most_rounds > 0 ? enough : 1);
-    else if (schedule->block_count < 2 || !choose_slice(schedule, request->uplink_pairs))
+    else if (schedule->block_count < 2 || !choose_slice(schedule))
         rv = add_plain(schedule, enough);
     else
         rv = add_blocks(schedule, enough);
