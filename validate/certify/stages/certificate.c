@@ -437,10 +437,11 @@ static void run(struct certify *certify)
     certificates_revoke(certify);
     certificates_issue(certify);
     certify_leave_waiting(certify);
-    certify_extras(certify);
+    certify_extras(certify, false);
     certify_await(certify);
     certify_drains_release(certify);
     revocations_write(certify);
+    certify_extras(certify, true);
     certify_consume(certify);
 }
 

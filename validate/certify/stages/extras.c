@@ -33,20 +33,21 @@ static char *without(char *text, const char *key, struct error *err)
 
 /* What the node's Extra is to be, which is extra by now; NULL when it is to be left alone. */
 static char *text_wanted(struct certify *certify, const struct node_run *node_run,
-                         const char *extra, bool offers)
+                         const char *extra, bool offers, bool is_again)
 {
     struct error err = {""};
     char *text = NULL, *own;
 
     if (*node_run->certified_until) {
-        /* what its health check published ends with its certificate */
-        text = own = without(without(strdup(extra), EXTRA_GATE, &err), EXTRA_FAULT, &err);
+        text = own = strdup(extra);
+        if (!is_again) /* what its health check published ends with its certificate */
+            text = own = without(without(own, EXTRA_GATE, &err), EXTRA_FAULT, &err);
         if (own && offers) {
             text = extra_with(own, node_run->certified_level,
                               (long long)node_run->certified_until_s, &err);
             free(own);
         }
-        if (!text)
+        if (!text && !is_again)
             certify_note(certify, "%s: %s", node_run->name, err.text);
     } else if (offers && certify_has_lost_it(node_run) && *extra &&
                !extra_is_over(extra, (long long)time(NULL))) {
@@ -87,17 +88,17 @@ static void written(const char *name, const char *text, const struct error *err,
         certify_note(context, "%s", err->text);
 }
 
-void certify_extras(struct certify *certify)
+void certify_extras(struct certify *certify, bool is_again)
 {
     bool offers = certify->cluster.has_extra && certify->conf.write_extra;
     struct cluster now = {0};
     struct batch batch = {0};
     struct error err;
 
-    if (certify->options.is_dry_run)
+    if (certify->options.is_dry_run || (is_again && !offers))
         return;
     /* other runs, and the site, have changed Extras since they were read */
-    if (certify->operations->load_nodes(&now, &err) != 0)
+    if (certify->operations->load_nodes(&now, &err) != 0 && !is_again)
         certify_note(certify, "Extra of the nodes left as it is: %s", err.text);
     if (offers)
         expired_add(certify, &now, &batch);
@@ -106,7 +107,7 @@ void certify_extras(struct certify *certify)
 
         if (node)
             text_add(&batch, node,
-                     text_wanted(certify, &certify->node_runs[i], node->extra, offers));
+                     text_wanted(certify, &certify->node_runs[i], node->extra, offers, is_again));
     }
     batch_apply(&batch, certify->operations->set_extra, written, certify, &err);
     cluster_clear(&now);

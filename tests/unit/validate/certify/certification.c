@@ -66,9 +66,10 @@ static struct setup {
     /* when slurmctld is started again, which takes RESTART_S */
     enum { NEVER, AFTER_THE_TESTS, AFTER_THE_CERTIFICATES } restarts;
     bool refuses_certificates;
-    bool has_extra;   /* the cluster offers certificates to jobs */
-    bool is_changing; /* the site and another run change nodes once the run has its first job */
-    int keeping;      /* the node that has a certificate of level full, until then; -1: none */
+    bool has_extra;       /* the cluster offers certificates to jobs */
+    bool is_changing;     /* the site and another run change nodes once the run has its first job */
+    bool is_written_back; /* n1's health check writes Extra as it was before the first change */
+    int keeping;          /* the node that has a certificate of level full, until then; -1: none */
     long long kept_until;
     long long issued_s; /* of the certificates that the nodes have at first */
     /* the nodes' accelerators: none; well, as many on each; well, more of them from n4 on; n1's
@@ -651,7 +652,12 @@ static void extra_one(int i, const char *text)
 
 static int set_extra(const char *list, const char *text, struct error *err)
 {
-    return each(list, extra_one, text, "set_extra", err);
+    int rv = each(list, extra_one, text, "set_extra", err);
+
+    if (setup.is_written_back)
+        extra_one(0, "{\"muster_fault\":\"5 eth1\"}");
+    setup.is_written_back = false;
+    return rv;
 }
 
 static void reserve_one(int i, const char *text)
@@ -2275,6 +2281,15 @@ static void others_write(void)
     is_str(world.nodes[2].extra, "", "... not that of a node that fails now");
 }
 
+static void health_check_writes_back(void)
+{
+    setup.has_extra = setup.is_written_back = true;
+    run();
+    has_str(world.nodes[0].extra, "\"muster_level\":1,",
+            "a certificate that a health check took out of Extra is written once more");
+    has_str(world.nodes[0].extra, "\"muster_fault\":\"5 eth1\"", "... beside what it published");
+}
+
 /* Slurm drains n5, which another run certifies meanwhile. */
 static void keeps_the_certificate_of_what_slurm_took_away(void)
 {
@@ -3603,6 +3618,7 @@ static void (*const tests[])(void) = {
     is_due_against_the_history,
     after_failures,
     others_write,
+    health_check_writes_back,
     keeps_the_certificate_of_what_slurm_took_away,
     takes_nothing_for_a_full_file_system,
     full_disk,

@@ -83,13 +83,13 @@ int main(void)
     for (int i = 0; i < NODES; i++)
         nodes[i].is_reserved = true; /* n2 by the site */
     ours = (struct node_run){.name = "n1", .plan.role = ROLE_TEST};
-    certify_extras(&certify);
+    certify_extras(&certify, false);
     is_str(changed, "n[1-2]=;",
            "an offer that has ended is taken out, but of a node that another run has");
 
     changed[0] = '\0';
     ours.plan.role = ROLE_LEAVE;
-    certify_extras(&certify);
+    certify_extras(&certify, false);
     is_str(changed, "n2=;", "... also one that this run was named and left");
     return tap_done();
 }
