@@ -11,6 +11,7 @@
 #include "lib/constants/command_constants.h"
 #include "validate/command/node_query.h"
 #include "validate/slurm/cluster.h"
+#include "validate/slurm/extra.h"
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
 
@@ -110,6 +111,20 @@ static void slurmds_query(struct cluster_node *const *nodes, size_t count,
     free(answers);
 }
 
+static void extras_read(struct cluster_node *const *nodes, size_t count, struct findings *findings)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct error err;
+        char *text = extra_with(nodes[i]->extra, 0, 0, &err);
+
+        if (!text)
+            doctor_add(findings, nodes[i]->name, "extra", VERDICT_WARN,
+                       "Extra is not a JSON object: its faults and certificate are not published, "
+                       "and its gate gets no permission to refuse jobs");
+        free(text);
+    }
+}
+
 static int nodes_choose(const struct cluster *cluster, const char *list,
                         struct cluster_node **nodes, struct error *err)
 {
@@ -161,6 +176,7 @@ void doctor_cluster(const struct doctor_site *site, const char *list, struct fin
         doctor_add(findings, "head", "answer", VERDICT_UNKNOWN, nodes ? err.text : "no memory");
     } else {
         slurmds_query(nodes, (size_t)count, findings);
+        extras_read(nodes, (size_t)count, findings);
         nodes_query(&cluster, (const struct cluster_node *const *)nodes, (size_t)count, findings);
     }
     free(nodes);

@@ -492,6 +492,8 @@ const struct precondition precondition_table[] = {
     {"controller", NULL, "start slurmctld, and check that this host reaches it", MAY_DIFFER, false,
      false},
     {"slurmd", NULL, "start slurmd, open its port to this host", MAY_DIFFER, false, false},
+    {"extra", NULL, "empty Extra, or make it a JSON object (scontrol update node=NODE extra=...)",
+     MAY_DIFFER, false, false},
     {"answer", NULL, "run muster doctor --here on the node", MAY_DIFFER, false, false},
     {"time", NULL, "run chrony or another NTP client on head and node", MAY_DIFFER, false, false},
 };

@@ -50,14 +50,14 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
     return 0;
 }
 
-/* Of the finding "answer" of that node: "pass a job ran ...". */
-static const char *answer_of(const struct findings *findings, const char *node)
+/* Of the finding of that name and node: "pass a job ran ...". */
+static const char *found_of(const struct findings *findings, const char *node, const char *name)
 {
     static char text[DOCTOR_FOUND + 16];
 
     for (size_t i = 0; i < findings->count; i++)
         if (strcmp(findings->items[i].host, node) == 0 &&
-            strcmp(findings->items[i].name, "answer") == 0) {
+            strcmp(findings->items[i].name, name) == 0) {
             snprintf(text, sizeof text, "%s %s", verdict_name(findings->items[i].verdict),
                      findings->items[i].found);
             return text;
@@ -72,21 +72,39 @@ static void asks_each_by_its_partition(void)
 
     doctor_cluster(NULL, NULL, &findings);
     is_str(partitions, "lab ", "one job asks all nodes of a partition");
-    is_str(answer_of(&findings, "n4"), answered, "... which tell");
+    is_str(found_of(&findings, "n4", "answer"), answered, "... which tell");
     doctor_clear(&findings);
     made_is_divided = true;
     partitions[0] = '\0';
     doctor_cluster(NULL, NULL, &findings);
     is_str(partitions, "lab other ", "where no partition is the default one each is asked");
-    is_str(answer_of(&findings, "n4"), answered, "... for its nodes");
+    is_str(found_of(&findings, "n4", "answer"), answered, "... for its nodes");
     doctor_clear(&findings);
     busy = "n2";
     doctor_cluster(NULL, "n[2-4]", &findings);
-    is_str(answer_of(&findings, "n2"),
+    is_str(found_of(&findings, "n2", "answer"),
            "unknown a job on it reported nothing: Slurm would preempt a job there",
            "a node that starts no job is unknown, and why");
-    is_str(answer_of(&findings, "n3"), answered, "... and the others tell all the same");
+    is_str(found_of(&findings, "n3", "answer"), answered, "... and the others tell all the same");
     doctor_clear(&findings);
+}
+
+static void names_an_extra_that_is_the_sites(void)
+{
+    struct findings findings = {0};
+
+    made_extra = "{\"rack\":7}";
+    doctor_cluster(NULL, "n1", &findings);
+    is_str(found_of(&findings, "n1", "extra"), "none", "an Extra that is an object is no matter");
+    doctor_clear(&findings);
+    made_extra = "rack 7";
+    doctor_cluster(NULL, "n1", &findings);
+    is_str(found_of(&findings, "n1", "extra"),
+           "warn Extra is not a JSON object: its faults and certificate are not published, and its "
+           "gate gets no permission to refuse jobs",
+           "... one that is none is told");
+    doctor_clear(&findings);
+    made_extra = "";
 }
 
 static void health_is(const char *first, const char *second, const char *expected, const char *what)
@@ -143,6 +161,7 @@ int main(void)
 {
     certificates_need_munge();
     asks_each_by_its_partition();
+    names_an_extra_that_is_the_sites();
     health_is("HealthCheckInterval=300", "HealthCheckNodeState=ANY,CYCLE",
               "pass HealthCheckProgram=/x/muster-healthcheck", "a health check that runs");
     health_is("ClusterName=x", "MpiDefault=pmix",

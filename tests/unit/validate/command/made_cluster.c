@@ -7,7 +7,7 @@
 
 int __wrap_cluster_open(struct error *err);
 
-const char *made_comment = "";
+const char *made_comment = "", *made_extra = "";
 bool made_is_divided, made_is_down;
 
 int __wrap_cluster_open(struct error *err)
@@ -39,7 +39,7 @@ int __wrap_cluster_load(struct cluster *cluster, struct error *err)
                                                   .features = strdup(""),
                                                   .reason = strdup(""),
                                                   .comment = strdup(made_comment),
-                                                  .extra = strdup(""),
+                                                  .extra = strdup(made_extra),
                                                   .leaf = -1,
                                                   .is_idle = true,
                                                   .is_responding = true};

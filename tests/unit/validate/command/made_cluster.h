@@ -10,6 +10,7 @@
 
 enum { MADE_NODES = 4 };
 extern const char *made_comment; /* of each node; not changed by the cluster: "" at first */
+extern const char *made_extra;   /* likewise */
 extern bool made_is_divided;     /* n4 is in partition "other" alone, and none is the default one */
 extern bool made_is_down;        /* ... and that partition is down */
 
