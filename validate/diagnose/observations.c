@@ -55,22 +55,41 @@ float sample_y(const struct diagnose_sample *sample)
     return rate > 0 ? fmaxf((float)log(rate), dead_y) : dead_y;
 }
 
-struct value {
-    float y;
-    int class;
-};
-
-static int by_class(const void *left, const void *right)
+/* The value of that rank, from 0, among so many, which are reordered (Hoare's selection). */
+static float select_rank(float *values, long count, long rank)
 {
-    const struct value *a = left, *b = right;
-    int order = (a->class > b->class) - (a->class < b->class);
+    for (long low = 0, high = count - 1; low < high;) {
+        float middle = values[(low + high) / 2];
+        long i = low, k = high;
 
-    return order ? order : (a->y > b->y) - (a->y < b->y);
+        while (i <= k) {
+            for (; values[i] < middle; i++)
+                ;
+            for (; values[k] > middle; k--)
+                ;
+            if (i <= k) {
+                float moved = values[i];
+
+                values[i++] = values[k];
+                values[k--] = moved;
+            }
+        }
+        if (rank > k)
+            low = i;
+        if (rank < i)
+            high = k;
+    }
+    return values[rank];
 }
 
-static double median(const struct value *sorted, size_t count)
+/* Of those from that rank on. */
+static double median(float *values, long first, long count)
 {
-    return count == 0 ? NAN : (sorted[(count - 1) / 2].y + sorted[count / 2].y) / 2.0;
+    if (first == count)
+        return NAN;
+    return (select_rank(values, count, (first + count - 1) / 2) +
+            select_rank(values, count, (first + count) / 2)) /
+           2.0;
 }
 
 /* What samples of a class should have, ln, and how they scatter. */
@@ -78,51 +97,70 @@ struct class
 {
     double location;
     const struct model_table *table;
+    size_t end; /* of its values */
 };
+
+static long count_below(const float *values, long count, double limit)
+{
+    long below = 0;
+
+    for (long i = 0; i < count; i++)
+        below += values[i] < limit;
+    return below;
+}
 
 /* Of the class's sound samples, which are those that are near the nominal rate. What scatters to
  * the upper side is no fault's. Returns the scale. */
-static double fit(const struct value *sorted, size_t count, double *location)
+static double fit(float *values, long count, double *location)
 {
-    double least = *location + log(MODEL_SOUND);
-    size_t begin = 0, upper = 0;
+    long low = count_below(values, count, *location + log(MODEL_SOUND)), upper;
 
-    while (begin < count && sorted[begin].y < least)
-        begin++;
-    if (count - begin >= 3 && (count - begin) * 10 >= count)
-        *location = median(sorted + begin, count - begin);
-    while (upper < count && sorted[upper].y < *location)
-        upper++;
+    if (count - low >= 3 && (count - low) * 10 >= count)
+        *location = median(values, low, count);
+    upper = count_below(values, count, *location);
     if (count - upper < 3)
         return 0;
-    return fmin(mad_scale * (sorted[(upper + count) / 2].y - *location), MODEL_HEALTHY_SCALE_MOST);
+    return fmin(mad_scale * (select_rank(values, count, (upper + count) / 2) - *location),
+                MODEL_HEALTHY_SCALE_MOST);
 }
 
-/* Of samples that had their uplinks to themselves, from the classes that others fall back to: alone
- * inside leaves, then the rest. */
+/* Puts the y of samples that had their uplinks to themselves by class. */
+static void sort_values(const struct diagnose_network *network,
+                        const struct diagnose_sample *samples, size_t count, struct class *classes,
+                        float *values)
+{
+    size_t begin = 0;
+
+    for (size_t i = 0; i < count; i++)
+        classes[class_of(network, &samples[i])].end += !sample_is_shared(network, &samples[i]);
+    for (size_t i = 0; i < CLASSES_OF_RAIL * network->rail_count; i++) {
+        begin += classes[i].end;
+        classes[i].end = begin - classes[i].end;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!sample_is_shared(network, &samples[i]))
+            values[classes[class_of(network, &samples[i])].end++] = sample_y(&samples[i]);
+}
+
+/* From the classes that others fall back to: alone inside leaves, then the rest. */
 static int fit_classes(struct observations *observations, const struct diagnose_sample *samples,
                        size_t count, struct class *classes)
 {
     const struct diagnose_network *network = observations->network;
-    struct value *values = malloc((count + 1) * sizeof *values);
-    size_t kept = 0, begin, end = 0;
+    float *values = malloc((count + 1) * sizeof *values);
     int status = values ? 0 : -1;
 
-    for (size_t i = 0; i < count && values; i++)
-        if (!sample_is_shared(network, &samples[i]))
-            values[kept++] = (struct value){sample_y(&samples[i]), class_of(network, &samples[i])};
     if (values)
-        qsort(values, kept, sizeof *values, by_class);
+        sort_values(network, samples, count, classes, values);
     for (int i = 0; i < CLASSES_OF_RAIL * (int)network->rail_count && status == 0; i++) {
+        size_t begin = i > 0 ? classes[i - 1].end : 0;
         int in_rail = i % CLASSES_OF_RAIL;
         struct model_table **table;
         double scale;
 
         if (in_rail > 0) /* alone, or inside */
             classes[i].location = classes[i - (in_rail % 2 ? 1 : 2)].location;
-        for (begin = end; end < kept && values[end].class == i; end++)
-            ;
-        scale = fit(values + begin, end - begin, &classes[i].location);
+        scale = fit(values + begin, (long)(classes[i].end - begin), &classes[i].location);
         table = &observations->tables[model_scale(scale)];
         *table = *table ? *table : malloc(sizeof **table);
         classes[i].table = *table;
@@ -299,18 +337,17 @@ static double hiccup_of(const struct observations *observations, const struct ru
 static double median_of_stream(const struct observations *observations, const struct pair *pair,
                                const struct observation *stream, bool is_together)
 {
-    struct value values[STREAM_MOST];
-    size_t count = 0;
+    float values[STREAM_MOST];
+    long count = 0;
 
     for (unsigned i = pair->begin; i < pair->end && count < STREAM_MOST; i++) {
         const struct observation *one = &observations->items[i];
 
         if (one->rail == stream->rail && one->is_up == stream->is_up &&
             one->is_together == is_together)
-            values[count++] = (struct value){(float)model_bin_y(one->mean_bin), 0};
+            values[count++] = (float)model_bin_y(one->mean_bin);
     }
-    qsort(values, count, sizeof *values, by_class);
-    return median(values, count);
+    return median(values, 0, count);
 }
 
 static void find_apart(struct observations *observations)
