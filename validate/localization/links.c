@@ -240,37 +240,49 @@ static struct node_pair pair_of(const struct diagnose_sample *sample)
     return node_pair_of(sample->from, sample->to);
 }
 
-/* A sample's place: what it is sorted by. */
-struct keyed {
-    struct node_pair pair;
-    unsigned index;
-};
-
-static int by_pair(const void *left, const void *right)
+static size_t end_of(const struct diagnose_sample *sample, bool is_high)
 {
-    const struct keyed *a = left, *b = right;
-    int order = compare_pairs(a->pair, b->pair);
+    return (size_t)(is_high ? pair_of(sample).high : pair_of(sample).low);
+}
 
-    return order ? order : (a->index > b->index) - (a->index < b->index);
+/* Sorts numbers of samples, which are counted from the first so many, by one end of their pairs; of
+ * those alike the order before is kept (NULL: their own). begins: room for the nodes and one more.
+ */
+static void order_by(const struct links *links, size_t first, bool is_high, size_t *begins,
+                     const unsigned *before, unsigned *order)
+{
+    const struct diagnose_sample *samples = links->samples + first;
+    size_t count = links->sample_count - first;
+
+    memset(begins, 0, (links->node_count + 1) * sizeof *begins);
+    for (size_t i = 0; i < count; i++)
+        begins[end_of(&samples[i], is_high) + 1]++;
+    for (size_t node = 0; node < links->node_count; node++)
+        begins[node + 1] += begins[node];
+    for (unsigned i = 0; i < count; i++) {
+        unsigned one = before ? before[i] : i;
+
+        order[begins[end_of(&samples[one], is_high)]++] = one;
+    }
 }
 
 /* order: which one comes to each of so many places; it is used up. */
 static void permute(struct diagnose_sample *samples, struct link_sample *measured, size_t count,
-                    struct keyed *order)
+                    unsigned *order)
 {
     for (unsigned i = 0; i < count; i++) {
         struct diagnose_sample sample = samples[i];
         struct link_sample of_sample = measured[i];
         unsigned at = i;
 
-        for (unsigned next; (next = order[at].index) != i; at = next) {
+        for (unsigned next; (next = order[at]) != i; at = next) {
             samples[at] = samples[next];
             measured[at] = measured[next];
-            order[at].index = at;
+            order[at] = at;
         }
         samples[at] = sample;
         measured[at] = of_sample;
-        order[at].index = at;
+        order[at] = at;
     }
 }
 
@@ -304,16 +316,20 @@ static int merge(struct links *links, size_t sorted)
 static int sort_by_pair(struct links *links, size_t sorted)
 {
     size_t count = links->sample_count - sorted;
-    struct keyed *order = malloc((count + 1) * sizeof *order);
+    size_t *begins = malloc((links->node_count + 1) * sizeof *begins);
+    unsigned *order = malloc((count + 1) * sizeof *order);
+    unsigned *by_high = malloc((count + 1) * sizeof *by_high);
+    bool is_done = begins && order && by_high;
 
-    if (!order)
-        return -1;
-    for (unsigned i = 0; i < count; i++)
-        order[i] = (struct keyed){pair_of(&links->samples[sorted + i]), i};
-    qsort(order, count, sizeof *order, by_pair);
-    permute(links->samples + sorted, links->measured + sorted, count, order);
+    if (is_done) {
+        order_by(links, sorted, true, begins, NULL, by_high);
+        order_by(links, sorted, false, begins, by_high, order);
+        permute(links->samples + sorted, links->measured + sorted, count, order);
+    }
+    free(begins);
     free(order);
-    return sorted > 0 ? merge(links, sorted) : 0;
+    free(by_high);
+    return !is_done ? -1 : sorted > 0 ? merge(links, sorted) : 0;
 }
 
 /* What a pair measured at one time: until a rail and direction comes again. The rounds measure
@@ -565,15 +581,17 @@ int links_read(const struct links_source *source, size_t first, size_t retests, 
     }
     if (is_first && begin(source, links) != 0)
         return -1;
-    read_nominals(source, is_first ? 0 : links->read_count, links);
-    for (; links->read_count < source->records->count; links->read_count++) {
-        const struct record *record = RECORD_AT(source->records, links->read_count);
+    for (size_t i = is_first ? 0 : links->read_count; i < source->records->count; i++) {
+        const struct record *record = RECORD_AT(source->records, i);
 
-        if (is_bandwidth(record))
-            take(source, links->read_count, record, retests, links);
-        else if (links_is_measurement(record) && is_metric(record, METRIC_LATENCY))
+        if (i < first || !links_is_measurement(record))
+            read_nominal(record, links);
+        else if (is_metric(record, METRIC_LATENCY))
             read_latency(record, links);
+        else if (!is_metric(record, METRIC_BANDWIDTH_RECEIVED) && !isnan(record->value))
+            take(source, i, record, retests, links);
     }
+    links->read_count = source->records->count;
     if (sort_by_pair(links, sorted) != 0 || number_runs(links) != 0 || find_figures(links) != 0 ||
         scale(links) != 0)
         return -1;
