@@ -28,12 +28,6 @@ bool links_is_measurement(const struct record *record)
             is_metric(record, METRIC_BANDWIDTH_TOGETHER) || is_metric(record, METRIC_LATENCY));
 }
 
-static bool is_bandwidth(const struct record *record)
-{
-    return links_is_measurement(record) && !isnan(record->value) &&
-           (is_metric(record, METRIC_BANDWIDTH) || is_metric(record, METRIC_BANDWIDTH_TOGETHER));
-}
-
 int links_rail(const struct links *links, const char *name)
 {
     for (size_t i = 0; i < links->rail_count; i++)
@@ -57,24 +51,21 @@ static int by_name(const void *a, const void *b)
     return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The speeds of the rails that are stated: the configuration's, else what the nodes told first. */
-static void read_nominals(const struct links_source *source, size_t first, struct links *links)
+/* The speed of a rail that is stated: the configuration's, else what its node told first. */
+static void read_nominal(const struct record *record, struct links *links)
 {
-    size_t rails = links->rail_count;
+    long node;
+    int rail;
 
-    for (size_t i = first; i < source->records->count; i++) {
-        const struct record *record = RECORD_AT(source->records, i);
-        long node;
-        int rail;
+    if (!record->node || !record->part || !record->unit || !is_metric(record, METRIC_SPEED) ||
+        strcmp(record->unit, "Mb/s") != 0)
+        return;
+    node = name_index_find(&links->by_node, record->node);
+    rail = links_rail(links, record->part);
+    if (node >= 0 && rail >= 0) {
+        double *nominal = &links->nominal_mbps[(size_t)node * links->rail_count + (size_t)rail];
 
-        if (!record->node || !record->part || !record->unit || !is_metric(record, METRIC_SPEED) ||
-            strcmp(record->unit, "Mb/s") != 0)
-            continue;
-        node = name_index_find(&links->by_node, record->node);
-        rail = links_rail(links, record->part);
-        if (node >= 0 && rail >= 0 &&
-            !(links->nominal_mbps[(size_t)node * rails + (size_t)rail] > 0))
-            links->nominal_mbps[(size_t)node * rails + (size_t)rail] = record->value;
+        *nominal = *nominal > 0 ? *nominal : record->value;
     }
 }
 
