@@ -29,6 +29,13 @@ struct sum {
     bool is_picked;
 };
 
+/* The samples of a pair. */
+struct range {
+    struct node_pair pair;
+    unsigned begin, end;
+    bool is_alone; /* some of them */
+};
+
 struct ranked {
     struct node_pair pair;
     double score;
@@ -40,6 +47,8 @@ struct state {
     size_t count, classes, rails, leaves;
     bool *is_told; /* [count] it shared an uplink, its ends were let run, and nothing explains it */
     unsigned char *bins; /* [count] model_bin() of its y, 0 of one that was alone */
+    struct range *ranges;
+    size_t range_count;
     struct class *class;
     struct sum *sums; /* [part_count] by number: see part_of() */
     size_t part_count;
@@ -227,18 +236,21 @@ static bool passes(const struct state *state, const struct part *part, size_t i)
 {
     const struct diagnose_sample *sample = &state->samples[i];
 
-    return part_touches(state->network, part, sample->from, sample->to) &&
-           part_carries(state->network, part, sample->from, sample->to, sample->rail);
+    return part_carries(state->network, part, sample->from, sample->to, sample->rail);
 }
 
 /* What passes the part is explained. */
 static void explain(struct state *state, const struct part *part)
 {
-    for (size_t i = 0; i < state->count; i++)
-        if (state->is_told[i] && passes(state, part, i)) {
-            add_score(state, i, -1);
-            state->is_told[i] = false;
-        }
+    for (const struct range *of = state->ranges; of < state->ranges + state->range_count; of++) {
+        if (!part_touches(state->network, part, of->pair.low, of->pair.high))
+            continue;
+        for (size_t i = of->begin; i < of->end; i++)
+            if (state->is_told[i] && passes(state, part, i)) {
+                add_score(state, i, -1);
+                state->is_told[i] = false;
+            }
+    }
 }
 
 /* Told are samples that shared an uplink while their ends were let run, and pass nothing that is at
@@ -255,6 +267,11 @@ static void find_told(struct state *state, const struct diagnosis *diagnosis, bo
         bool is_flagged = flags[sample->from] || flags[sample->to];
         bool is_shared = sample_is_shared(state->network, sample);
 
+        if (i == 0 || !sample_is_same_pair(sample, sample - 1))
+            state->ranges[state->range_count++] =
+                (struct range){node_pair_of(sample->from, sample->to), (unsigned)i, 0, false};
+        state->ranges[state->range_count - 1].end = (unsigned)i + 1;
+        state->ranges[state->range_count - 1].is_alone |= !is_shared;
         state->bins[i] = is_shared ? (unsigned char)model_bin(sample_y(sample)) : 0;
         state->is_told[i] = is_shared && sample->stalled <= MODEL_SEEN;
         for (size_t k = 0; k < sure && is_flagged && state->is_told[i]; k++)
@@ -262,17 +279,14 @@ static void find_told(struct state *state, const struct diagnosis *diagnosis, bo
     }
 }
 
-/* The samples of a pair. */
-struct range {
-    size_t begin, end;
-};
-
 /* The score of the lowest sample that passes the part. */
-static double lowest_of(const struct state *state, struct range of, const struct part *part)
+static double lowest_of(const struct state *state, const struct range *of, const struct part *part)
 {
     double most = 0;
 
-    for (size_t i = of.begin; i < of.end; i++)
+    if (!part_touches(state->network, part, of->pair.low, of->pair.high))
+        return 0;
+    for (size_t i = of->begin; i < of->end; i++)
         if (passes(state, part, i))
             most = fmax(most, score_of(state, i));
     return most;
@@ -280,18 +294,18 @@ static double lowest_of(const struct state *state, struct range of, const struct
 
 /* How much likelier the samples on the rail that go one way, the other, or both are of one depth
  * each than of their classes: the most of these, ln. */
-static double path_gain(const struct state *state, struct range of, int rail)
+static double path_gain(const struct state *state, const struct range *of, int rail)
 {
     double sums[3] = {0};
 
-    for (size_t k = of.begin; k < of.end; k++) {
+    for (size_t k = of->begin; k < of->end; k++) {
         const struct diagnose_sample *deep = &state->samples[k];
         const struct class *own = &state->class[class_of(deep)];
         double ways[2] = {1, 1};
 
         if (deep->rail != rail || bin_of(state, own, k) == own->last)
             continue;
-        for (size_t i = of.begin; i < of.end; i++) {
+        for (size_t i = of->begin; i < of->end; i++) {
             const struct diagnose_sample *one = &state->samples[i];
             const struct class *class = &state->class[class_of(one)];
 
@@ -310,29 +324,19 @@ static double path_gain(const struct state *state, struct range of, int rail)
  * a path gains that nothing else explains. Returns how many of the part's were measured alone. */
 static size_t rank(struct state *state, const struct part *part)
 {
-    struct range of = {0, 0};
     size_t alone = 0;
 
     state->ranked_count = 0;
-    for (; of.begin < state->count; of.begin = of.end) {
-        const struct diagnose_sample *first = &state->samples[of.begin];
-        bool is_touched = !part || part_touches(state->network, part, first->from, first->to);
-        bool is_alone = false;
-        double score = 0;
+    for (const struct range *of = state->ranges; of < state->ranges + state->range_count; of++) {
+        double score = part ? lowest_of(state, of, part) : 0;
 
-        for (of.end = of.begin;
-             of.end < state->count && sample_is_same_pair(&state->samples[of.end], first); of.end++)
-            is_alone |= is_touched && !sample_is_shared(state->network, &state->samples[of.end]);
-        if (part && is_touched)
-            score = lowest_of(state, of, part);
-        for (int rail = 0; rail < (int)state->rails && !part && !is_alone; rail++)
+        for (int rail = 0; rail < (int)state->rails && !part && !of->is_alone; rail++)
             score = fmax(score, path_gain(state, of, rail));
         if (score <= (part ? 0 : SCREEN_PATH_LEAST))
             continue;
-        alone += is_alone;
-        if (!is_alone)
-            state->ranked[state->ranked_count++] =
-                (struct ranked){node_pair_of(first->from, first->to), score};
+        alone += of->is_alone;
+        if (!of->is_alone)
+            state->ranked[state->ranked_count++] = (struct ranked){of->pair, score};
     }
     qsort(state->ranked, state->ranked_count, sizeof *state->ranked, by_score);
     return alone;
@@ -410,6 +414,7 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
         .middle = INFINITY,
         .is_told = malloc((count + 1) * sizeof *state.is_told),
         .bins = malloc((count + 1) * sizeof *state.bins),
+        .ranges = malloc((count + 1) * sizeof *state.ranges),
         .ranked = malloc((count + network->node_count + 1) * sizeof *state.ranked),
     };
     bool *flags = calloc(network->node_count + 1, sizeof *flags);
@@ -418,14 +423,15 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
     state.class = calloc(state.classes + 1, sizeof *state.class);
     state.sums = calloc(state.part_count + 1, sizeof *state.sums);
     diagnosis->screened = malloc((PICKS * LOWEST + PATHS) * sizeof *diagnosis->screened);
-    if (state.is_told && state.bins && state.ranked && state.class && state.sums && flags &&
-        diagnosis->screened) {
+    if (state.is_told && state.bins && state.ranges && state.ranked && state.class && state.sums &&
+        flags && diagnosis->screened) {
         find_told(&state, diagnosis, flags);
         status = count > 0 ? find(&state, diagnosis) : 0;
     }
     free(flags);
     free(state.is_told);
     free(state.bins);
+    free(state.ranges);
     free(state.ranked);
     free(state.class);
     free(state.sums);
