@@ -74,6 +74,7 @@ lib_libmuster_a_SOURCES += \
 	lib/base/thread_id.h \
 	lib/base/deferred_error.c lib/base/deferred_error.h \
 	lib/base/utf8.c lib/base/utf8.h \
+	lib/base/vectorised.h \
 	lib/base/write_all.c lib/base/write_all.h \
 	# end
 

@@ -2,26 +2,14 @@
 #ifndef MUSTER_REAL_H
 #define MUSTER_REAL_H
 
+#include "lib/base/vectorised.h"
+
 /* The number that the model is computed in. The program is built with float; the tests build the
  * same sources with double as well, where finite differences say something. */
 #ifdef MUSTER_REAL_DOUBLE
 typedef double real;
 #else
 typedef float real;
-#endif
-
-/* A loop that the compiler makes vectors of. Built for several processors at once, chosen when the
- * program starts, by what the processor can: the name of a model here would be taken for that model
- * only. No contraction to fused multiply-add (trainer/Local.mk), so that all give the same bits.
- * Sanitizers do not get along with functions that are chosen so early. */
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-#if __GNUC__ >= 12
-#define VECTORISED __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define VECTORISED __attribute__((target_clones("avx512f", "avx2", "default")))
-#endif
-#else
-#define VECTORISED
 #endif
 
 #endif

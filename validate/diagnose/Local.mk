@@ -2,6 +2,7 @@
 
 # One model of the network: from samples to the parts at fault.
 noinst_LIBRARIES += validate/diagnose/libdiagnose.a
+validate_diagnose_libdiagnose_a_CFLAGS = $(AM_CFLAGS) $(VECTOR_CFLAGS) -ffp-contract=off
 validate_diagnose_libdiagnose_a_SOURCES = \
 	validate/diagnose/diagnose.c validate/diagnose/diagnose.h \
 	validate/diagnose/explanation.c validate/diagnose/explanation.h \

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/base/vectorised.h"
+
 /* Products are kept within that, and its inverse. */
 static const double large = 1e150;
 static const double log_large = 346;    /* or a little more */
@@ -96,7 +98,7 @@ struct gains {
     bool has_logs;
 };
 
-static void gains_multiply(struct gains *gains, const double *factors)
+VECTORISED static void gains_multiply(struct gains *gains, const double *factors)
 {
     int is_far = 0, cells = gains->depths * MODEL_DUTIES;
 

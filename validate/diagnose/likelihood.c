@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/vectorised.h"
+
 /* Once for depths and once for groups of them: loops of a known length are vectorized. */
 #define INLINE static inline __attribute__((always_inline))
 
@@ -419,9 +421,9 @@ INLINE void gains_by(const struct observations *observations, const struct pair 
         gains[cell] = bounded(chance_of(&streams, cell / depths) * on_cable[cell % depths]);
 }
 
-void pair_gains(const struct observations *observations, const struct pair *pair,
-                const struct parts *parts, double busy, const struct part *part, int depths,
-                double gains[MODEL_CELLS])
+VECTORISED void pair_gains(const struct observations *observations, const struct pair *pair,
+                           const struct parts *parts, double busy, const struct part *part,
+                           int depths, double gains[MODEL_CELLS])
 {
     if (depths == MODEL_GROUPS)
         gains_by(observations, pair, parts, busy, part, MODEL_GROUPS, gains);
