@@ -115,8 +115,10 @@ static double chance_of(const struct streams *streams, int duty)
 static struct passing passing_of(const struct observations *observations, const struct pair *pair,
                                  const struct run *run, const struct parts *parts)
 {
-    struct passing passing = {.count = 0};
+    struct passing passing;
 
+    passing.all = 0;
+    passing.count = 0;
     for (int i = 0; i < parts->count; i++) {
         const struct part *part = parts->items[i];
         unsigned long long mask = run_mask(observations, part, pair, run);
