@@ -4,60 +4,78 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int ascending(const void *left, const void *right)
+double statistics_select(double *samples, size_t count, size_t rank)
 {
-    double a = *(const double *)left, b = *(const double *)right;
+    for (size_t low = 0, high = count - 1; low < high;) { /* Hoare's algorithm */
+        double middle = samples[low + (high - low) / 2];
+        size_t i = low, end = high + 1;
 
-    return (a > b) - (a < b);
+        while (i < end) {
+            for (; samples[i] < middle; i++)
+                ;
+            for (; samples[end - 1] > middle; end--)
+                ;
+            if (i < end) {
+                double moved = samples[i];
+
+                samples[i++] = samples[--end];
+                samples[end] = moved;
+            }
+        }
+        if (rank >= i)
+            low = i;
+        else if (rank < end)
+            high = end - 1;
+        else
+            break;
+    }
+    return samples[rank];
 }
 
-/* A sorted copy without the NANs; *count becomes their number. NULL: nothing left, or no memory. */
-static double *sorted(const double *samples, size_t *count)
+/* A copy without the NANs; *count becomes their number. NULL: nothing left, or no memory. */
+static double *numbers_of(const double *samples, size_t *count)
 {
     double *copy = malloc((*count + 1) * sizeof *copy);
     size_t kept = 0;
 
-    if (!copy)
-        return NULL;
-    for (size_t i = 0; i < *count; i++)
+    for (size_t i = 0; i < *count && copy; i++)
         if (!isnan(samples[i]))
             copy[kept++] = samples[i];
-    if (kept == 0) {
-        free(copy);
-        return NULL;
-    }
-    qsort(copy, kept, sizeof *copy, ascending);
     *count = kept;
-    return copy;
+    if (kept > 0)
+        return copy;
+    free(copy);
+    return NULL;
 }
 
 double statistics_median(const double *samples, size_t count)
 {
-    double *copy = sorted(samples, &count);
+    double *copy = numbers_of(samples, &count);
     double median;
 
     if (!copy)
         return NAN;
-    median = (copy[(count - 1) / 2] + copy[count / 2]) / 2;
+    median = statistics_select(copy, count, (count - 1) / 2);
+    median = (median + statistics_select(copy, count, count / 2)) / 2;
     free(copy);
     return median;
 }
 
 double statistics_quantile(const double *samples, size_t count, double share)
 {
-    double *copy = sorted(samples, &count);
+    double *copy = numbers_of(samples, &count);
     double quantile;
 
     if (!copy)
         return NAN;
-    quantile = copy[(size_t)(share * (double)(count - 1))];
+    quantile = statistics_select(copy, count, (size_t)(share * (double)(count - 1)));
     free(copy);
     return quantile;
 }
 
 void statistics_interval(const double *samples, size_t count, double *low, double *high)
 {
-    double *copy = sorted(samples, &count);
+    double *copy = numbers_of(samples, &count);
     double n = (double)count;
     double first, last;
 
@@ -66,8 +84,8 @@ void statistics_interval(const double *samples, size_t count, double *low, doubl
         return;
     first = floor((n - 1.96 * sqrt(n)) / 2);
     last = ceil(1 + (n + 1.96 * sqrt(n)) / 2);
-    *low = copy[(size_t)fmax(first, 1) - 1];
-    *high = copy[(size_t)fmin(last, n) - 1];
+    *low = statistics_select(copy, count, (size_t)fmax(first, 1) - 1);
+    *high = statistics_select(copy, count, (size_t)fmin(last, n) - 1);
     free(copy);
 }
 

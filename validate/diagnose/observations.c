@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/base/statistics.h"
+
 /* Samples that should be alike: of a rail, inside a leaf or across, alone or with the other rails.
  */
 enum { CLASSES_OF_RAIL = 2 * 2 };
@@ -55,41 +57,16 @@ float sample_y(const struct diagnose_sample *sample)
     return rate > 0 ? fmaxf((float)log(rate), dead_y) : dead_y;
 }
 
-/* The value of that rank, from 0, among so many, which are reordered (Hoare's selection). */
-static float select_rank(float *values, long count, long rank)
-{
-    for (long low = 0, high = count - 1; low < high;) {
-        float middle = values[(low + high) / 2];
-        long i = low, k = high;
-
-        while (i <= k) {
-            for (; values[i] < middle; i++)
-                ;
-            for (; values[k] > middle; k--)
-                ;
-            if (i <= k) {
-                float moved = values[i];
-
-                values[i++] = values[k];
-                values[k--] = moved;
-            }
-        }
-        if (rank > k)
-            low = i;
-        if (rank < i)
-            high = k;
-    }
-    return values[rank];
-}
-
 /* Of those from that rank on. */
-static double median(float *values, long first, long count)
+static double median(double *values, size_t first, size_t count)
 {
+    float lower, upper;
+
     if (first == count)
         return NAN;
-    return (select_rank(values, count, (first + count - 1) / 2) +
-            select_rank(values, count, (first + count) / 2)) /
-           2.0;
+    lower = (float)statistics_select(values, count, (first + count - 1) / 2);
+    upper = (float)statistics_select(values, count, (first + count) / 2);
+    return (lower + upper) / 2.0;
 }
 
 /* What samples of a class should have, ln, and how they scatter. */
@@ -100,34 +77,34 @@ struct class
     size_t end; /* of its values */
 };
 
-static long count_below(const float *values, long count, double limit)
+static size_t count_below(const double *values, size_t count, double limit)
 {
-    long below = 0;
+    size_t below = 0;
 
-    for (long i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         below += values[i] < limit;
     return below;
 }
 
 /* Of the class's sound samples, which are those that are near the nominal rate. What scatters to
  * the upper side is no fault's. Returns the scale. */
-static double fit(float *values, long count, double *location)
+static double fit(double *values, size_t count, double *location)
 {
-    long low = count_below(values, count, *location + log(MODEL_SOUND)), upper;
+    size_t low = count_below(values, count, *location + log(MODEL_SOUND)), upper;
 
     if (count - low >= 3 && (count - low) * 10 >= count)
         *location = median(values, low, count);
     upper = count_below(values, count, *location);
     if (count - upper < 3)
         return 0;
-    return fmin(mad_scale * (select_rank(values, count, (upper + count) / 2) - *location),
+    return fmin(mad_scale * (statistics_select(values, count, (upper + count) / 2) - *location),
                 MODEL_HEALTHY_SCALE_MOST);
 }
 
 /* Puts the y of samples that had their uplinks to themselves by class. */
 static void sort_values(const struct diagnose_network *network,
                         const struct diagnose_sample *samples, size_t count, struct class *classes,
-                        float *values)
+                        double *values)
 {
     size_t begin = 0;
 
@@ -147,7 +124,7 @@ static int fit_classes(struct observations *observations, const struct diagnose_
                        size_t count, struct class *classes)
 {
     const struct diagnose_network *network = observations->network;
-    float *values = malloc((count + 1) * sizeof *values);
+    double *values = malloc((count + 1) * sizeof *values);
     int status = values ? 0 : -1;
 
     if (values)
@@ -160,7 +137,7 @@ static int fit_classes(struct observations *observations, const struct diagnose_
 
         if (in_rail > 0) /* alone, or inside */
             classes[i].location = classes[i - (in_rail % 2 ? 1 : 2)].location;
-        scale = fit(values + begin, (long)(classes[i].end - begin), &classes[i].location);
+        scale = fit(values + begin, classes[i].end - begin, &classes[i].location);
         table = &observations->tables[model_scale(scale)];
         *table = *table ? *table : malloc(sizeof **table);
         classes[i].table = *table;
@@ -337,15 +314,15 @@ static double hiccup_of(const struct observations *observations, const struct ru
 static double median_of_stream(const struct observations *observations, const struct pair *pair,
                                const struct observation *stream, bool is_together)
 {
-    float values[STREAM_MOST];
-    long count = 0;
+    double values[STREAM_MOST];
+    size_t count = 0;
 
     for (unsigned i = pair->begin; i < pair->end && count < STREAM_MOST; i++) {
         const struct observation *one = &observations->items[i];
 
         if (one->rail == stream->rail && one->is_up == stream->is_up &&
             one->is_together == is_together)
-            values[count++] = (float)model_bin_y(one->mean_bin);
+            values[count++] = model_bin_y(one->mean_bin);
     }
     return median(values, 0, count);
 }

@@ -9,6 +9,7 @@ int main(void)
     static const double samples[] = {5, NAN, 1, 4, 2, 3};
     static const double even[] = {4, 1, 3, 2};
     double many[100], low, high;
+    int misplaced = 0;
 
     is_near(statistics_median(samples, 6), 3, 0, "the median leaves NAN out");
     is_near(samples[0], 5, 0, "... and the samples as they were");
@@ -29,6 +30,13 @@ int main(void)
     /* n = 100: ranks floor(40.2) and ceil(60.8) */
     is_near(low, 40, 0, "a hundred samples: rank 40");
     is_near(high, 61, 0, "... to rank 61");
+    for (int i = 0; i < 100; i++) {
+        many[i] = (i * 37) % 100 / 3; /* each three times */
+        misplaced += statistics_select(many, (size_t)i + 1, 0) != 0;
+    }
+    for (size_t rank = 0; rank < 100; rank++)
+        misplaced += statistics_select(many, 100, rank) != (double)(rank / 3);
+    is_int(misplaced, 0, "equal samples have ranks as well");
     statistics_interval(NULL, 0, &low, &high);
     ok(isnan(low) && isnan(high), "no sample has no interval");
     is_near(statistics_poisson_tail(0, 3), 1, 0, "none or more are certain");
