@@ -351,12 +351,13 @@ static double nominal_of(const struct links *links, const struct diagnose_sample
     double from = links->nominal_mbps[(size_t)sample->from * links->rail_count + rail];
     double to = links->nominal_mbps[(size_t)sample->to * links->rail_count + rail];
 
-    return from > 0 && to > 0 ? fmin(from, to) : 0;
+    return from > 0 && to > 0 ? (from < to ? from : to) : 0;
 }
 
 static void rise(double *best, double mbps)
 {
-    *best = fmax(*best, mbps); /* of NAN and a number the number */
+    if (!(*best >= mbps)) /* it may be NAN */
+        *best = mbps;
 }
 
 /* More than nominal is what a busy machine makes of the clock's readings. */
@@ -374,7 +375,7 @@ static int find_figures(struct links *links)
 
         if (sample->is_together)
             continue;
-        mbps = nominal > 0 ? fmin(mbps, nominal) : mbps;
+        mbps = nominal > 0 && nominal < mbps ? nominal : mbps;
         rise(&links->figures_mbps[(size_t)sample->from * links->rail_count + rail], mbps);
         rise(&receives[(size_t)sample->to * links->rail_count + rail], mbps);
     }
@@ -389,13 +390,6 @@ static int find_figures(struct links *links)
     return receives ? 0 : -1;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* What a rail has whose speed nobody stated: of the nodes' figures the upper quartile is one of a
  * sound node. figures: room for the nodes. 0: nothing is known. */
 static double usual_of(const struct links *links, size_t rail, double *figures)
@@ -405,24 +399,18 @@ static double usual_of(const struct links *links, size_t rail, double *figures)
     for (size_t i = 0; i < links->node_count; i++)
         if (!isnan(links->figures_mbps[i * links->rail_count + rail]))
             figures[count++] = links->figures_mbps[i * links->rail_count + rail];
-    if (count > 0)
-        qsort(figures, count, sizeof *figures, by_value);
-    return count > 0 ? figures[3 * (count - 1) / 4 + ((3 * (count - 1)) % 4 > 0)] : 0;
+    return count > 0 ? statistics_select(figures, count, 3 * count / 4) : 0;
 }
 
 /* Puts each sample beside what its rail should have; before that was another figure. */
 static int scale(struct links *links)
 {
-    double *usual = calloc(links->rail_count + 1, sizeof *usual);
+    double *usual = malloc((links->rail_count + 1) * sizeof *usual);
     double *figures = malloc((links->node_count + 1) * sizeof *figures);
     bool is_done = usual && figures;
 
-    for (size_t i = 0; i < links->sample_count && is_done; i++)
-        if (nominal_of(links, &links->samples[i]) <= 0)
-            usual[links->samples[i].rail] = 1;
     for (size_t k = 0; k < links->rail_count && is_done; k++)
-        if (usual[k] > 0)
-            usual[k] = usual_of(links, k, figures);
+        usual[k] = usual_of(links, k, figures);
     for (size_t i = 0; i < links->sample_count && is_done; i++) {
         struct diagnose_sample *sample = &links->samples[i];
         struct link_sample *measured = &links->measured[i];
