@@ -33,9 +33,15 @@ struct passing {
     int count;
 };
 
-/* A bit for each sample of the run that passes the part. */
+/* Uplinks that only some streams feel: those on one of several cables. */
+static bool is_cable(const struct part *part)
+{
+    return part->type == DIAGNOSE_UPLINK && part->duty > 0;
+}
+
+/* A bit for each sample of the run that passes the part, or those of slow streams only. */
 static unsigned long long run_mask(const struct observations *observations, const struct part *part,
-                                   const struct pair *pair, const struct run *run)
+                                   const struct pair *pair, const struct run *run, bool only_slow)
 {
     bool up = part_carries(observations->network, part, pair->low, pair->high, part->rail);
     bool down = part_carries(observations->network, part, pair->high, pair->low, part->rail);
@@ -43,73 +49,29 @@ static unsigned long long run_mask(const struct observations *observations, cons
 
     for (unsigned i = run->begin; i < run->end && i - run->begin < 64; i++) {
         const struct observation *sample = &observations->items[i];
-        bool is_of_rail = part->rail < 0 || part->rail == sample->rail;
+        bool is_passing = (part->rail < 0 || part->rail == sample->rail) &&
+                          (sample->is_up ? up : down) && (sample->is_slow || !only_slow);
 
-        mask |= (unsigned long long)(is_of_rail && (sample->is_up ? up : down)) << (i - run->begin);
+        mask |= (unsigned long long)is_passing << (i - run->begin);
     }
     return mask;
 }
 
-/* Uplinks that only some streams feel: those on one of several cables. */
-static bool is_cable(const struct part *part)
+/* How likely it is that of the pair's streams that pass the uplinks just the slow ones are on a
+ * cable that such a share of all is on. */
+static double chance_of(const struct observations *observations, const struct pair *pair,
+                        const struct part *part, int duty)
 {
-    return part->type == DIAGNOSE_UPLINK && part->duty > 0;
-}
-
-/* The streams of a pair that pass the uplinks, and which of them are on a slow cable, which they
- * keep: those that are low more often than not, a bit of each. */
-struct streams {
-    unsigned long long on;
-    int count;
-};
-
-static unsigned stream_of(const struct observation *sample)
-{
-    return (2U * sample->rail + sample->is_up) % 64;
-}
-
-static struct streams find_streams(const struct observations *observations, const struct pair *pair,
-                                   const struct part *part)
-{
-    struct streams streams = {0, 0};
-    int low[64] = {0};
-    unsigned long long all = 0;
+    unsigned long long streams[2] = {0, 0}; /* a bit of each: those that are well, slow ones */
 
     for (unsigned i = pair->begin; i < pair->end; i++) {
         const struct observation *sample = &observations->items[i];
 
-        if (!part_passes(observations->network, part, pair, sample))
-            continue;
-        all |= 1ULL << stream_of(sample);
-        low[stream_of(sample)] += sample->is_low ? 1 : -1;
+        if (part_passes(observations->network, part, pair, sample))
+            streams[sample->is_slow] |= 1ULL << (2U * sample->rail + sample->is_up) % 64;
     }
-    for (int i = 0; i < 64; i++)
-        streams.on |= (unsigned long long)(low[i] > 0) << i;
-    streams.count = __builtin_popcountll(all);
-    return streams;
-}
-
-/* Those of the samples in the mask that are of streams on the cable: a bit of each. */
-static unsigned long long mask_of(const struct observations *observations, const struct run *run,
-                                  const struct streams *streams, unsigned long long mask)
-{
-    unsigned long long kept = 0;
-
-    for (; mask; mask &= mask - 1) {
-        int bit = __builtin_ctzll(mask);
-
-        kept |= (streams->on >> stream_of(&observations->items[run->begin + (unsigned)bit]) & 1)
-                << bit;
-    }
-    return kept;
-}
-
-static double chance_of(const struct streams *streams, int duty)
-{
-    int on = __builtin_popcountll(streams->on);
-
-    return pow(model_duties[MODEL_CABLES][duty], on) *
-           pow(1 - model_duties[MODEL_CABLES][duty], streams->count - on);
+    return pow(model_duties[MODEL_CABLES][duty], __builtin_popcountll(streams[1])) *
+           pow(1 - model_duties[MODEL_CABLES][duty], __builtin_popcountll(streams[0]));
 }
 
 static struct passing passing_of(const struct observations *observations, const struct pair *pair,
@@ -121,14 +83,9 @@ static struct passing passing_of(const struct observations *observations, const 
     passing.count = 0;
     for (int i = 0; i < parts->count; i++) {
         const struct part *part = parts->items[i];
-        unsigned long long mask = run_mask(observations, part, pair, run);
+        unsigned long long mask = run_mask(observations, part, pair, run, is_cable(part));
         int at;
 
-        if (mask && is_cable(part)) {
-            struct streams streams = find_streams(observations, pair, part);
-
-            mask = mask_of(observations, run, &streams, mask);
-        }
         if (mask == 0)
             continue;
         for (at = passing.count++; at > 0 && passing.parts[at - 1].part->depth < part->depth; at--)
@@ -337,11 +294,8 @@ static double cables_of(const struct observations *observations, const struct pa
     double sum = 0;
 
     for (int i = 0; i < parts->count; i++)
-        if (is_cable(parts->items[i])) {
-            struct streams streams = find_streams(observations, pair, parts->items[i]);
-
-            sum += log(chance_of(&streams, parts->items[i]->duty));
-        }
+        if (is_cable(parts->items[i]))
+            sum += log(chance_of(observations, pair, parts->items[i], parts->items[i]->duty));
     return sum;
 }
 
@@ -396,17 +350,14 @@ INLINE void gains_by(const struct observations *observations, const struct pair 
                      double gains[MODEL_CELLS])
 {
     bool is_uplink = part->type == DIAGNOSE_UPLINK;
-    struct streams streams = {0, 0};
     double on_cable[MODEL_CELLS];
 
     for (int cell = 0; cell < depths * MODEL_DUTIES; cell++)
         gains[cell] = on_cable[cell] = 1;
-    if (is_uplink)
-        streams = find_streams(observations, pair, part);
     for (unsigned i = 0; i < pair->run_count; i++) {
         const struct run *run = &observations->runs[pair->first_run + i];
         struct passing passing = passing_of(observations, pair, run, parts);
-        struct looked_at other = {part, run_mask(observations, part, pair, run), depths,
+        struct looked_at other = {part, run_mask(observations, part, pair, run, false), depths,
                                   is_uplink ? 1 : MODEL_DUTIES, 0};
         double most = busy * run->busy * pair->gain;
 
@@ -415,12 +366,16 @@ INLINE void gains_by(const struct observations *observations, const struct pair 
         if (depths == MODEL_GROUPS && parts->count == 0 && !is_uplink && most < seldom)
             other.most = pair->gain;
         multiply(observations, run, &passing, &other, busy, gains);
-        other.mask = is_uplink ? mask_of(observations, run, &streams, other.mask) : 0;
+        other.mask = is_uplink ? run_mask(observations, part, pair, run, true) : 0;
         if (other.mask)
             multiply(observations, run, &passing, &other, busy, on_cable);
     }
-    for (int cell = depths; is_uplink && cell < depths * MODEL_DUTIES; cell++)
-        gains[cell] = bounded(chance_of(&streams, cell / depths) * on_cable[cell % depths]);
+    for (int duty = 1; duty < MODEL_DUTIES && is_uplink; duty++) {
+        double chance = chance_of(observations, pair, part, duty);
+
+        for (int depth = 0; depth < depths; depth++)
+            gains[duty * depths + depth] = bounded(chance * on_cable[depth]);
+    }
 }
 
 VECTORISED void pair_gains(const struct observations *observations, const struct pair *pair,

@@ -258,6 +258,7 @@ static void take(struct observations *observations, const struct diagnose_sample
         (struct observation){.table = class->table,
                              .bin = (unsigned char)model_bin(y),
                              .mean_bin = (unsigned char)model_bin(mean_y),
+                             .apart_bin = (unsigned char)model_bin(y),
                              .rail = (unsigned char)sample->rail,
                              .is_up = sample->from == pair->low,
                              .is_together = sample->is_together,
@@ -311,6 +312,11 @@ static double hiccup_of(const struct observations *observations, const struct ru
     return sum;
 }
 
+static bool is_same_stream(const struct observation *a, const struct observation *b)
+{
+    return a->rail == b->rail && a->is_up == b->is_up;
+}
+
 static double median_of_stream(const struct observations *observations, const struct pair *pair,
                                const struct observation *stream, bool is_together)
 {
@@ -320,35 +326,33 @@ static double median_of_stream(const struct observations *observations, const st
     for (unsigned i = pair->begin; i < pair->end && count < STREAM_MOST; i++) {
         const struct observation *one = &observations->items[i];
 
-        if (one->rail == stream->rail && one->is_up == stream->is_up &&
-            one->is_together == is_together)
+        if (is_same_stream(one, stream) && one->is_together == is_together)
             values[count++] = model_bin_y(one->mean_bin);
     }
     return median(values, 0, count);
 }
 
-static void find_apart(struct observations *observations)
+/* Which streams are slow, and what those that meet on a cable may have had of it alone. */
+static void find_streams(struct observations *observations, const struct pair *pair)
 {
     long rails = (long)observations->network->rail_count;
 
-    for (unsigned i = 0; i < observations->pair_count; i++) {
-        const struct pair *pair = &observations->pairs[i];
+    for (unsigned i = pair->begin; i < pair->end && pair->is_low; i++) {
+        struct observation *one = &observations->items[i];
+        double alone =
+            one->is_together && one->is_low ? median_of_stream(observations, pair, one, false) : 0;
+        long met = 1;
+        int low = 0;
 
-        for (unsigned k = pair->begin; k < pair->end; k++) {
-            struct observation *one = &observations->items[k];
-            double alone;
-            long met = 1;
-
-            one->apart_bin = one->bin;
-            if (!one->is_together || !one->is_low)
-                continue;
-            alone = median_of_stream(observations, pair, one, false);
-            if (alone < MODEL_LOW)
-                met = lround(exp(alone - median_of_stream(observations, pair, one, true)));
-            if (met > 1)
-                one->apart_bin = (unsigned char)model_bin(model_bin_y(one->mean_bin) +
-                                                          log((double)(met < rails ? met : rails)));
-        }
+        for (unsigned k = pair->begin; k < pair->end; k++)
+            if (is_same_stream(&observations->items[k], one))
+                low += observations->items[k].is_low ? 1 : -1;
+        one->is_slow = low > 0;
+        if (alone < MODEL_LOW)
+            met = lround(exp(alone - median_of_stream(observations, pair, one, true)));
+        if (met > 1)
+            one->apart_bin = (unsigned char)model_bin(model_bin_y(one->mean_bin) +
+                                                      log((double)(met < rails ? met : rails)));
     }
 }
 
@@ -417,7 +421,8 @@ int observations_make(const struct diagnose_network *network, const struct diagn
     }
     free(uplinks);
     free(classes);
-    find_apart(observations);
+    for (unsigned i = 0; i < observations->pair_count; i++)
+        find_streams(observations, &observations->pairs[i]);
     list_pairs(observations);
     return 0;
 }

@@ -73,6 +73,8 @@ struct observation {
     bool is_up : 1; /* the pair's lower node sends */
     bool is_together : 1, is_low : 1, is_seen : 1;
     bool is_changed : 1; /* while it was measured */
+    bool is_slow : 1; /* its stream, all of the pair's on the rail and way, low more often than not
+                       */
 };
 _Static_assert(MODEL_BINS <= UCHAR_MAX + 1, "a bin is a byte");
 
