@@ -154,12 +154,9 @@ static double mean_of_rails(const struct diagnose_sample *samples, size_t count,
     size_t begin = i, rails = 0;
     double sum = 0;
 
-    while (begin > 0 && samples[begin - 1].pair_run == one->pair_run &&
-           sample_is_same_pair(&samples[begin - 1], one))
+    while (begin > 0 && samples[begin - 1].pair_run == one->pair_run)
         begin--;
-    for (size_t k = begin;
-         k < count && samples[k].pair_run == one->pair_run && sample_is_same_pair(&samples[k], one);
-         k++)
+    for (size_t k = begin; k < count && samples[k].pair_run == one->pair_run; k++)
         if (samples[k].from == one->from && samples[k].is_together == one->is_together) {
             sum += samples[k].rate;
             rails++;
@@ -175,24 +172,6 @@ struct uplinks {
     bool is_measured;       /* together */
 };
 
-/* leaf: at the other end */
-static void add_together(struct uplinks *uplinks, const struct diagnose_sample *sample, int leaf,
-                         double mean)
-{
-    if (!uplinks->is_measured) {
-        uplinks->common[0] = sample->from;
-        uplinks->common[1] = sample->to;
-        uplinks->leaf = leaf;
-    }
-    if (uplinks->leaf != leaf)
-        uplinks->leaf = -1;
-    for (int i = 0; i < 2; i++)
-        if (uplinks->common[i] != sample->from && uplinks->common[i] != sample->to)
-            uplinks->common[i] = -1;
-    uplinks->is_measured = true;
-    uplinks->together = fmax(uplinks->together, mean);
-}
-
 /* Adds it to the uplinks of both of its leaves. Those alone come after those together. */
 static void add_sample(const struct diagnose_network *network, const struct diagnose_sample *sample,
                        double mean, struct uplinks *uplinks)
@@ -203,10 +182,20 @@ static void add_sample(const struct diagnose_network *network, const struct diag
         struct uplinks *of = &uplinks[2 * leaves[way] + way];
         int other = leaves[1 - way];
 
-        if (sample->is_together)
-            add_together(of, sample, other, mean);
-        else if (of->is_measured && (of->leaf < 0 || of->leaf == other))
-            of->alone = fmax(of->alone, mean);
+        if (!sample->is_together) {
+            if (of->is_measured && (of->leaf < 0 || of->leaf == other))
+                of->alone = fmax(of->alone, mean);
+            continue;
+        }
+        if (!of->is_measured)
+            *of = (struct uplinks){
+                .common = {sample->from, sample->to}, .leaf = other, .is_measured = true};
+        if (of->leaf != other)
+            of->leaf = -1;
+        for (int i = 0; i < 2; i++)
+            if (of->common[i] != sample->from && of->common[i] != sample->to)
+                of->common[i] = -1;
+        of->together = fmax(of->together, mean);
     }
 }
 
