@@ -25,7 +25,6 @@ struct search {
     struct observations observations;
     struct explanation explanation;
     struct diagnosis *diagnosis;
-    unsigned *pairs;               /* [pairs] of a part */
     struct candidate *left;        /* parts that were not put in */
     size_t left_count, left_large; /* the first ones are those of many nodes */
     bool *open;                    /* [nodes + leaves + 1] whether their parts are looked for */
@@ -207,20 +206,20 @@ static int find_rivals(struct search *search, const struct part *part, double sc
 {
     struct explanation *explanation = &search->explanation;
     const struct observations *observations = &search->observations;
-    unsigned low = 0, pairs = part_pairs(observations, part, search->pairs);
+    unsigned *pairs = explanation->scratch, low = 0, all = part_pairs(observations, part, pairs);
     size_t base = explanation->count, kept = 0;
     long found;
     struct candidate *others = NULL, *left, picked[BEGINNINGS];
     double needed;
     int beginnings;
 
-    for (unsigned i = 0; i < pairs; i++)
-        if (part_is_low(observations, part, &observations->pairs[search->pairs[i]]))
-            search->pairs[low++] = search->pairs[i];
+    for (unsigned i = 0; i < all; i++)
+        if (part_is_low(observations, part, &observations->pairs[pairs[i]]))
+            pairs[low++] = pairs[i];
     rivals->count = 0;
     note_rival(rivals, explanation, base);
     needed = hopeful * (score - rivals->items[0].score - negligible);
-    found = part_candidates(observations, search->pairs, low, &others);
+    found = part_candidates(observations, pairs, low, &others);
     left = found < 0 ? NULL : malloc(((size_t)found + BEGINNINGS) * sizeof *left);
     if (!left) {
         free(others);
@@ -495,12 +494,13 @@ static bool count_samples(struct search *search, const struct part *const *sure,
 {
     const struct observations *observations = &search->observations;
     const struct diagnose_network *network = observations->network;
-    unsigned count = part_pairs(observations, &item->part, search->pairs);
+    unsigned *pairs = search->explanation.scratch;
+    unsigned count = part_pairs(observations, &item->part, pairs);
     double least = log(network->fault_share);
     bool has_own = false;
 
     for (unsigned i = 0; i < count; i++) {
-        const struct pair *pair = &observations->pairs[search->pairs[i]];
+        const struct pair *pair = &observations->pairs[pairs[i]];
 
         for (unsigned k = pair->begin; k < pair->end; k++) {
             const struct observation *sample = &observations->items[k];
@@ -585,8 +585,7 @@ static void find_noise(const struct explanation *explanation, struct model_noise
                 count_dips(observations, pair, run, &parts, counts, &all);
         }
     }
-    model_fit_noise(counts, all, MODEL_DIPS_MOST, hiccups / fmax(observations->run_count, 1),
-                    noise);
+    model_fit_noise(counts, all, hiccups / fmax(observations->run_count, 1), noise);
 }
 
 /* Begins with no part, beside that noise. Returns 0, or -1 when memory is out. */
@@ -601,7 +600,6 @@ static void search_clear(struct search *search)
 {
     explanation_clear(&search->explanation);
     observations_clear(&search->observations);
-    free(search->pairs);
     free(search->left);
     free(search->open);
 }
@@ -615,11 +613,9 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     int status = observations_make(network, samples, count, &search.observations);
 
     *diagnosis = (struct diagnosis){0};
-    search.pairs = malloc((search.observations.pair_count + 1) * sizeof *search.pairs);
-    status = status == 0 && search.pairs ? find_open(&search, before) : -1;
-    model_fit_noise(none, 0, 1, 0, &noise);
-    if (status == 0)
-        status = begin(&search, &noise);
+    model_fit_noise(none, 0, 0, &noise);
+    if (status == 0 && (find_open(&search, before) != 0 || begin(&search, &noise) != 0))
+        status = -1;
     /* at first all that is low may be nobody's */
     for (int i = 0; i < ROUNDS && status == 0; i++) {
         double dips = noise.dips;

@@ -92,7 +92,7 @@ static double density_dip(double y)
            0.5 * (power + 1) / most * pow(share / most, power) * share;
 }
 
-void model_fit_noise(const unsigned *dips, double samples, double most, double hiccups,
+void model_fit_noise(const unsigned *dips, double samples, double hiccups,
                      struct model_noise *noise)
 {
     double scale = MODEL_FAULTY_SCALE, low = 0;
@@ -107,7 +107,7 @@ void model_fit_noise(const unsigned *dips, double samples, double most, double h
                 dips[from] * model_density(model_bin_y(bin) - model_bin_y(from), scale);
     for (int bin = 0; bin < MODEL_BINS; bin++)
         noise->dip_density[bin] /= MODEL_DIPS_KNOWN + low;
-    noise->dips = fmin(fmax(low / fmax(samples, 1), MODEL_DIP_SHARE), most);
+    noise->dips = fmin(fmax(low / fmax(samples, 1), MODEL_DIP_SHARE), MODEL_DIPS_MOST);
     noise->hiccups = fmin(fmax(hiccups, MODEL_HICCUPS_LEAST), MODEL_HICCUPS_MOST);
 }
 

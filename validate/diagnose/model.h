@@ -46,9 +46,9 @@ struct model_noise {
     double dip_density[MODEL_BINS]; /* of y */
 };
 
-/* dips: how many there were in each bin of y, of so many samples; most: their share is no greater.
- * hiccups: share of the pair runs that had one. */
-void model_fit_noise(const unsigned *dips, double samples, double most, double hiccups,
+/* dips: how many there were in each bin of y, of so many samples; hiccups: share of the pair runs
+ * that had one. */
+void model_fit_noise(const unsigned *dips, double samples, double hiccups,
                      struct model_noise *noise);
 
 /* A sample's density over that of a healthy way: of what is always there and of what comes and

@@ -664,7 +664,7 @@ static void check_dips(void)
     struct model_noise noise;
     double all = 0, low = 0;
 
-    model_fit_noise(none, 0, 1, 0, &noise);
+    model_fit_noise(none, 0, 0, &noise);
     for (int bin = 1; bin < MODEL_BINS - 1; bin++) {
         double wide = (model_bin_y(bin + 1) - model_bin_y(bin - 1)) / 2;
 
@@ -687,7 +687,7 @@ static void check_groups(rate_of *rate)
     make(12);
     meet_all(12, rate, 0.1);
     is_int(observations_make(&network, samples, count, &observations), 0, "there are samples");
-    model_fit_noise(none, 0, 1, 0, &noise);
+    model_fit_noise(none, 0, 0, &noise);
     observations_weigh(&observations, &noise);
     found = part_candidates(&observations, NULL, 0, &candidates);
     ok(found > 50, "%ld parts could be at fault", found);
