@@ -14,11 +14,6 @@ static const double prior_misplaced = 1e-4;
 /* The other leaf has to say so by itself, and it is certain when the own one does. */
 static const double each_least = 3;
 
-static int bin_of(const struct diagnose_sample *sample)
-{
-    return sample->rate > 0 ? model_bin(log(sample->rate)) : 0;
-}
-
 /* Neighboring bins are much the same. */
 static void smooth(double *counts)
 {
@@ -34,20 +29,28 @@ static void smooth(double *counts)
         counts[bin] = held[bin];
 }
 
-static void make_ratios(const struct diagnose_network *network,
-                        const struct diagnose_sample *samples, size_t count, int class,
-                        double *log_ratio)
+static int class_of(const struct diagnose_sample *sample)
 {
-    double counts[2][MODEL_BINS] = {{0}}, all[2] = {0};
+    return sample->rail * 2 + sample->is_together;
+}
 
+/* bins: of each sample; counts: of each class within leaves, then across them, by bin. */
+static void count_samples(const struct diagnose_network *network,
+                          const struct diagnose_sample *samples, size_t count, unsigned char *bins,
+                          double (*counts)[2][MODEL_BINS])
+{
     for (size_t i = 0; i < count; i++) {
         bool across = sample_is_across(network, &samples[i]);
 
-        if (samples[i].rail * 2 + samples[i].is_together != class ||
-            (across && samples[i].shared < 2))
-            continue;
-        counts[across][bin_of(&samples[i])]++;
+        bins[i] = samples[i].rate > 0 ? (unsigned char)model_bin(log(samples[i].rate)) : 0;
+        counts[class_of(&samples[i])][across][bins[i]] += !across || samples[i].shared > 1;
     }
+}
+
+static void make_ratios(double counts[2][MODEL_BINS], double *log_ratio)
+{
+    double all[2] = {0};
+
     for (int side = 0; side < 2; side++) {
         smooth(counts[side]);
         for (int bin = 0; bin < MODEL_BINS; bin++)
@@ -70,8 +73,8 @@ struct contact {
  * not independent: it says the mean of what they do. */
 static void read_contacts(const struct diagnose_network *network,
                           const struct diagnose_sample *samples, size_t count,
-                          const ratios *log_ratios, struct contact *contacts,
-                          const struct contact **first)
+                          const unsigned char *bins, const ratios *log_ratios,
+                          struct contact *contacts, const struct contact **first)
 {
     size_t found = 0;
 
@@ -80,8 +83,7 @@ static void read_contacts(const struct diagnose_network *network,
         double sum = 0;
 
         for (end = begin; end < count && samples[end].pair_run == samples[begin].pair_run; end++) {
-            double ratio =
-                log_ratios[samples[end].rail * 2 + samples[end].is_together][bin_of(&samples[end])];
+            double ratio = log_ratios[class_of(&samples[end])][bins[end]];
 
             sum += isnan(ratio) ? 0 : ratio;
             used += !isnan(ratio);
@@ -139,6 +141,8 @@ long places_find(const struct diagnose_network *network, const struct diagnose_s
     size_t classes = 2 * network->rail_count, nodes = network->node_count;
     struct contact *contacts;
     const struct contact **first;
+    unsigned char *bins;
+    double(*counts)[2][MODEL_BINS];
     ratios *log_ratios;
     double *said;
     long found = -1;
@@ -149,17 +153,22 @@ long places_find(const struct diagnose_network *network, const struct diagnose_s
     contacts = malloc((2 * count + 1) * sizeof *contacts);
     first = calloc(nodes + 1, sizeof *first);
     said = malloc(network->leaf_count * sizeof *said);
+    bins = malloc(count + 1);
+    counts = calloc(classes, sizeof *counts);
     log_ratios = malloc(classes * sizeof *log_ratios);
     *misplaced = malloc((nodes + 1) * sizeof **misplaced);
-    if (contacts && first && said && log_ratios && *misplaced) {
+    if (contacts && first && said && bins && counts && log_ratios && *misplaced) {
+        count_samples(network, samples, count, bins, counts);
         for (size_t class = 0; class < classes; class ++)
-            make_ratios(network, samples, count, (int)class, log_ratios[class]);
-        read_contacts(network, samples, count, log_ratios, contacts, first);
+            make_ratios(counts[class], log_ratios[class]);
+        read_contacts(network, samples, count, bins, log_ratios, contacts, first);
         found = find_misplaced(network, first, said, *misplaced);
     }
     free(contacts);
     free(first);
     free(said);
+    free(bins);
+    free(counts);
     free(log_ratios);
     return found;
 }
