@@ -124,9 +124,8 @@ static int read_leaves(const struct links_source *source, struct links *links)
 
 bool links_is_same_transfer(const struct record *a, const struct record *b)
 {
-    return a->node && a->peer && a->part && b->node && b->peer && b->part &&
-           strcmp(a->node, b->node) == 0 && strcmp(a->peer, b->peer) == 0 &&
-           strcmp(a->part, b->part) == 0;
+    return a->node && a->peer && a->part && a->node == b->node && a->peer == b->peer &&
+           a->part == b->part;
 }
 
 /* What the receiver says of the transfer: the record beside it, which becomes *other. NULL: it says
@@ -135,8 +134,8 @@ static const struct record *received_of(const struct records *records, size_t i,
                                         const struct record *record, struct record *other)
 {
     for (size_t k = i > 0 ? i - 1 : 1; k <= i + 1 && k < records->count; k += 2)
-        if (links_is_measurement(records_get(records, k, other)) &&
-            is_metric(other, METRIC_BANDWIDTH_RECEIVED) && links_is_same_transfer(other, record))
+        if (links_is_same_transfer(records_get(records, k, other), record) &&
+            is_metric(other, METRIC_BANDWIDTH_RECEIVED) && links_is_measurement(other))
             return other;
     return NULL;
 }

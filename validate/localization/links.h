@@ -57,7 +57,7 @@ struct links {
 /* Whether the record is a bandwidth or latency of a pair and rail. */
 bool links_is_measurement(const struct record *record);
 
-/* Whether both are of the same way of a pair, on the same rail. */
+/* Whether both, of one list, are of the same way of a pair, on the same rail. */
 bool links_is_same_transfer(const struct record *a, const struct record *b);
 
 /* Reads the records since first, and when called again those that have come since; *links is zeroed
