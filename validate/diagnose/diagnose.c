@@ -59,35 +59,40 @@ static void heap_make(struct candidate *parts, size_t count)
         heap_sift(parts, count, at);
 }
 
-static void heap_drop_first(struct candidate *parts, size_t *count)
+static struct candidate heap_take(struct candidate *parts, size_t *count)
 {
+    struct candidate first = parts[0];
+
     parts[0] = parts[--*count];
     if (*count > 0)
         heap_sift(parts, *count, 0);
+    return first;
 }
 
-/* Moves the likeliest of the parts, weighed beside the explanation as it is, which it is not in, to
- * the front; those that are in it leave the list. Each is bounded first: what comes before it may
- * explain its samples. Returns whether there is one above least. */
-static bool find_likeliest(struct explanation *explanation, struct candidate *parts, size_t *count,
-                           double least)
+/* Takes the likeliest of the parts out of the list, weighed beside the explanation as it is, which
+ * it is not in; those that are in it leave the list. Each is bounded first: what comes before it
+ * may explain its samples. Returns whether there is one above least. */
+static bool take_likeliest(struct explanation *explanation, struct candidate *parts, size_t *count,
+                           double least, struct candidate *likeliest)
 {
     while (*count > 0 && parts->value > least) {
-        if (is_among(explanation->parts, explanation->count, &parts->part)) {
-            heap_drop_first(parts, count);
-        } else if (parts->stamp == (long)explanation->count && parts->depths == MODEL_DEPTHS) {
-            return true;
-        } else {
-            bool is_bounded = parts->stamp == (long)explanation->count;
-            double known = least > 0 ? least : fmin(least, log(MODEL_ASKED));
+        bool is_bounded = parts->stamp == (long)explanation->count;
+        double known = least > 0 ? least : fmin(least, log(MODEL_ASKED));
 
-            if (part_is_large(&parts->part) && least <= 0 && !is_bounded)
-                known -= large_known;
-            parts->depths = is_bounded ? MODEL_DEPTHS : MODEL_GROUPS;
-            parts->value = explanation_weigh(explanation, &parts->part, parts->depths, known);
-            parts->stamp = (long)explanation->count;
-            heap_sift(parts, *count, 0);
+        if (is_among(explanation->parts, explanation->count, &parts->part)) {
+            heap_take(parts, count);
+            continue;
         }
+        if (is_bounded && parts->depths == MODEL_DEPTHS) {
+            *likeliest = heap_take(parts, count);
+            return true;
+        }
+        if (part_is_large(&parts->part) && least <= 0 && !is_bounded)
+            known -= large_known;
+        parts->depths = is_bounded ? MODEL_DEPTHS : MODEL_GROUPS;
+        parts->value = explanation_weigh(explanation, &parts->part, parts->depths, known);
+        parts->stamp = (long)explanation->count;
+        heap_sift(parts, *count, 0);
     }
     return false;
 }
@@ -98,15 +103,15 @@ static void complete(struct explanation *explanation, struct candidate *parts, s
                      size_t most, double gain)
 {
     double begin = explanation_score(explanation);
+    struct candidate one;
 
     heap_make(parts, *count);
     for (; most > 0; most--) {
         double needed = gain - (explanation_score(explanation) - begin);
 
-        if (!find_likeliest(explanation, parts, count, fmax(needed / (double)most, 0)) ||
-            !explanation_put(explanation, &parts->part))
+        if (!take_likeliest(explanation, parts, count, fmax(needed / (double)most, 0), &one) ||
+            !explanation_put(explanation, &one.part))
             return;
-        heap_drop_first(parts, count);
     }
 }
 
@@ -123,21 +128,6 @@ static void note_rival(struct rivals *rivals, const struct explanation *explanat
     *rival = (struct rival){.score = explanation_score(explanation)};
     for (size_t i = base; i < explanation->count && rival->count < DIAGNOSE_RIVAL_PARTS; i++)
         rival->parts[rival->count++] = explanation->parts[i];
-}
-
-/* Takes from the list up to so many that explain at least so much by themselves, the best first.
- * Returns how many. */
-static int pick_beginnings(struct explanation *explanation, struct candidate *parts, size_t *count,
-                           double least, struct candidate *picked)
-{
-    int found = 0;
-
-    heap_make(parts, *count);
-    while (found < BEGINNINGS && find_likeliest(explanation, parts, count, least)) {
-        picked[found++] = *parts;
-        heap_drop_first(parts, count);
-    }
-    return found;
 }
 
 /* Where the part stands in search.open. */
@@ -210,8 +200,8 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     size_t base = explanation->count, kept = 0;
     long found;
     struct candidate *others = NULL, *left, picked[BEGINNINGS];
-    double needed;
-    int beginnings;
+    double needed, least;
+    int beginnings = 0;
 
     for (unsigned i = 0; i < all; i++)
         if (part_is_low(observations, part, &observations->pairs[pairs[i]]))
@@ -232,8 +222,11 @@ static int find_rivals(struct search *search, const struct part *part, double sc
             others[kept++] = others[i];
         }
     /* each of the parts that come after one explains less */
-    beginnings = pick_beginnings(explanation, others, &kept,
-                                 fmax(needed / DIAGNOSE_RIVAL_PARTS, -negligible), picked);
+    least = fmax(needed / DIAGNOSE_RIVAL_PARTS, -negligible);
+    heap_make(others, kept);
+    while (beginnings < BEGINNINGS &&
+           take_likeliest(explanation, others, &kept, least, &picked[beginnings]))
+        beginnings++;
     for (int i = 0; i < beginnings; i++) {
         double most = picked[i].value;
         size_t count = 0;
@@ -451,18 +444,18 @@ static int revise_all(struct search *search)
 /* Parts that are nearly likely enough to be put in. */
 static int add_likely(struct search *search)
 {
-    struct candidate *left = search->left;
+    struct candidate one;
 
-    heap_make(left, search->left_count);
-    while (find_likeliest(&search->explanation, left, &search->left_count, log(MODEL_ASKED))) {
-        struct suspicion item = {.part = left->part, .rival_count = 1};
+    heap_make(search->left, search->left_count);
+    while (take_likeliest(&search->explanation, search->left, &search->left_count, log(MODEL_ASKED),
+                          &one)) {
+        struct suspicion item = {.part = one.part, .rival_count = 1};
 
-        item.probability = 1 / (1 + exp(-left->value));
+        item.probability = 1 / (1 + exp(-one.value));
         item.rivals[0].probability = 1 - item.probability;
         if (!diagnosis_find(search->diagnosis, &item.part) &&
             add_item(search->diagnosis, &item) != 0)
             return -1;
-        heap_drop_first(left, &search->left_count);
     }
     return 0;
 }
