@@ -345,19 +345,30 @@ static void find_streams(struct observations *observations, const struct pair *p
     }
 }
 
-/* Each node's in the order in which they are. */
-static void list_pairs(struct observations *observations)
+/* Each node's in the order in which they are. Returns 0, or -1 when memory is out. */
+static int list_pairs(struct observations *observations)
 {
-    for (unsigned i = observations->pair_count; i-- > 0;) {
-        struct pair *pair = &observations->pairs[i];
+    const struct pair *pairs = observations->pairs;
+    size_t nodes = observations->network->node_count;
+    unsigned *next;
 
-        for (int is_high = 0; is_high < 2; is_high++) {
-            struct pair **first = &observations->first[is_high ? pair->high : pair->low];
-
-            pair->next[is_high] = *first;
-            *first = pair;
-        }
+    observations->of_nodes =
+        malloc((2 * observations->pair_count + 1) * sizeof *observations->of_nodes);
+    observations->first = calloc(nodes + 2, sizeof *observations->first);
+    if (!observations->of_nodes || !observations->first)
+        return -1;
+    next = observations->first + 1; /* each node's end, when all are listed */
+    for (unsigned i = 0; i < observations->pair_count; i++) {
+        next[pairs[i].low + 1]++;
+        next[pairs[i].high + 1]++;
     }
+    for (size_t node = 0; node < nodes; node++)
+        next[node + 1] += next[node];
+    for (unsigned i = 0; i < observations->pair_count; i++) {
+        observations->of_nodes[next[pairs[i].low]++] = i;
+        observations->of_nodes[next[pairs[i].high]++] = i;
+    }
+    return 0;
 }
 
 int observations_make(const struct diagnose_network *network, const struct diagnose_sample *samples,
@@ -371,10 +382,8 @@ int observations_make(const struct diagnose_network *network, const struct diagn
     observations->items = malloc((count + 1) * sizeof *observations->items);
     observations->runs = calloc(count + 1, sizeof *observations->runs);
     observations->pairs = malloc((count + 1) * sizeof *observations->pairs);
-    observations->first = calloc(network->node_count + 1, sizeof *observations->first);
     if (!classes || !uplinks || !observations->items || !observations->runs ||
-        !observations->pairs || !observations->first ||
-        fit_classes(observations, samples, count, classes) != 0) {
+        !observations->pairs || fit_classes(observations, samples, count, classes) != 0) {
         free(uplinks);
         free(classes);
         return -1;
@@ -412,8 +421,7 @@ int observations_make(const struct diagnose_network *network, const struct diagn
     free(classes);
     for (unsigned i = 0; i < observations->pair_count; i++)
         find_streams(observations, &observations->pairs[i]);
-    list_pairs(observations);
-    return 0;
+    return list_pairs(observations);
 }
 
 void observations_weigh(struct observations *observations, const struct model_noise *noise)
@@ -454,6 +462,7 @@ void observations_clear(struct observations *observations)
     free(observations->items);
     free(observations->runs);
     free(observations->pairs);
+    free(observations->of_nodes);
     free(observations->first);
     for (int i = 0; i < MODEL_SCALES; i++)
         free(observations->tables[i]);

@@ -98,7 +98,6 @@ struct pair {
     unsigned first_run, run_count; /* one after the other */
     double most, gain;             /* that its samples may gain for a part: log, and itself */
     bool is_low;                   /* a sample of it */
-    struct pair *next[2];          /* of its low, its high node; NULL: none */
 };
 
 struct observations {
@@ -107,7 +106,8 @@ struct observations {
     struct run *runs;
     struct pair *pairs;
     unsigned count, run_count, pair_count;
-    struct pair **first; /* [nodes] of each node, NULL: none */
+    unsigned *of_nodes; /* the pairs of each node, one after the other */
+    unsigned *first;    /* [nodes + 1] where each node's begin, and the next one's */
     struct model_table *tables[MODEL_SCALES];
 };
 

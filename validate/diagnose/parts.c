@@ -74,14 +74,14 @@ static unsigned add_node(const struct observations *observations, const struct p
     const int *leaves = observations->network->leaves;
     bool is_leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK;
 
-    for (const struct pair *pair = observations->first[node]; pair;
-         pair = pair->next[pair->high == node]) {
+    for (unsigned i = observations->first[node]; i < observations->first[node + 1]; i++) {
+        const struct pair *pair = &observations->pairs[observations->of_nodes[i]];
         int other = pair->low == node ? pair->high : pair->low;
         bool is_others = is_leaf && leaves[other] == part->place &&
                          (part->type == DIAGNOSE_UPLINK || other < node);
 
         if (!is_others && (part->peer < 0 || (is_leaf ? leaves[other] : other) == part->peer))
-            pairs[count++] = (unsigned)(pair - observations->pairs);
+            pairs[count++] = observations->of_nodes[i];
     }
     return count;
 }
