@@ -52,7 +52,7 @@ struct state {
     struct class *class;
     struct sum *sums; /* [part_count] by number: see part_of() */
     size_t part_count;
-    double middle;         /* of nodes' means: samples are held against those that are not above */
+    bool *is_marked;       /* [nodes] samples are held against those of the others */
     struct ranked *ranked; /* room for the nodes, and for the pairs */
     size_t ranked_count;
 };
@@ -141,11 +141,6 @@ static double mean_of(const struct sum *sum)
     return sum->count > 0 ? sum->score / sum->count : 0;
 }
 
-static bool is_worse(const struct state *state, int node)
-{
-    return mean_of(&state->sums[(size_t)node * (1 + state->rails)]) > state->middle;
-}
-
 /* Of a sample of the class. */
 static int bin_of(const struct state *state, const struct class *class, size_t i)
 {
@@ -182,7 +177,7 @@ static int fit_classes(struct state *state)
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
 
-        if (state->is_told[i] && !is_worse(state, sample->from) && !is_worse(state, sample->to))
+        if (state->is_told[i] && !state->is_marked[sample->from] && !state->is_marked[sample->to])
             counts[class_of(sample)][state->bins[i]]++;
     }
     for (size_t i = 0; i < state->classes; i++)
@@ -203,14 +198,17 @@ static int by_score(const void *left, const void *right)
 }
 
 /* As many nodes as are picked at most may be at fault, of few nodes half of them. */
-static void find_middle(struct state *state)
+static void mark_worst(struct state *state)
 {
-    size_t nodes = state->network->node_count;
+    size_t nodes = state->network->node_count, of_node = 1 + state->rails;
+    double most;
 
     for (size_t node = 0; node < nodes; node++)
-        state->ranked[node].score = mean_of(&state->sums[node * (1 + state->rails)]);
+        state->ranked[node].score = mean_of(&state->sums[node * of_node]);
     qsort(state->ranked, nodes, sizeof *state->ranked, by_score);
-    state->middle = state->ranked[nodes > 2 * PICKS ? PICKS : (nodes - 1) / 2].score;
+    most = state->ranked[nodes > 2 * PICKS ? PICKS : (nodes - 1) / 2].score;
+    for (size_t node = 0; node < nodes; node++)
+        state->is_marked[node] = mean_of(&state->sums[node * of_node]) > most;
 }
 
 /* The part with the lowest samples that was not picked: scores are exponential with mean 1, or,
@@ -254,17 +252,17 @@ static void explain(struct state *state, const struct part *part)
 }
 
 /* Told are samples that shared an uplink while their ends were let run, and pass nothing that is at
- * fault for sure. flags: one for each node, none set; few have part in such a fault. */
-static void find_told(struct state *state, const struct diagnosis *diagnosis, bool *flags)
+ * fault for sure; few nodes have part in such a fault. */
+static void find_told(struct state *state, const struct diagnosis *diagnosis)
 {
     const struct suspicion *items = diagnosis->items;
     size_t sure = 0; /* the first ones */
 
     for (; sure < diagnosis->count && items[sure].probability >= MODEL_SURE; sure++)
-        part_mark(state->network, &items[sure].part, SIZE_MAX, flags);
+        part_mark(state->network, &items[sure].part, SIZE_MAX, state->is_marked);
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
-        bool is_flagged = flags[sample->from] || flags[sample->to];
+        bool is_at_fault = state->is_marked[sample->from] || state->is_marked[sample->to];
         bool is_shared = sample_is_shared(state->network, sample);
 
         if (i == 0 || !sample_is_same_pair(sample, sample - 1))
@@ -274,9 +272,10 @@ static void find_told(struct state *state, const struct diagnosis *diagnosis, bo
         state->ranges[state->range_count - 1].is_alone |= !is_shared;
         state->bins[i] = is_shared ? (unsigned char)model_bin(sample_y(sample)) : 0;
         state->is_told[i] = is_shared && sample->stalled <= MODEL_SEEN;
-        for (size_t k = 0; k < sure && is_flagged && state->is_told[i]; k++)
+        for (size_t k = 0; k < sure && is_at_fault && state->is_told[i]; k++)
             state->is_told[i] = !passes(state, &items[k].part, i);
     }
+    memset(state->is_marked, 0, state->network->node_count * sizeof *state->is_marked);
 }
 
 /* The score of the lowest sample that passes the part. */
@@ -388,7 +387,7 @@ static int find(struct state *state, struct diagnosis *diagnosis)
 {
     if (fit_classes(state) != 0)
         return -1;
-    find_middle(state);
+    mark_worst(state);
     if (fit_classes(state) != 0)
         return -1;
     for (int i = 0; i < PICKS && pick(state, diagnosis); i++)
@@ -411,24 +410,23 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
         .leaves = leaves,
         .classes = rails * 2 * LOADS,
         .part_count = network->node_count * (1 + rails) + leaves * leaves,
-        .middle = INFINITY,
         .is_told = malloc((count + 1) * sizeof *state.is_told),
         .bins = malloc((count + 1) * sizeof *state.bins),
         .ranges = malloc((count + 1) * sizeof *state.ranges),
         .ranked = malloc((count + network->node_count + 1) * sizeof *state.ranked),
+        .is_marked = calloc(network->node_count + 1, sizeof *state.is_marked),
     };
-    bool *flags = calloc(network->node_count + 1, sizeof *flags);
     int status = -1;
 
     state.class = calloc(state.classes + 1, sizeof *state.class);
     state.sums = calloc(state.part_count + 1, sizeof *state.sums);
     diagnosis->screened = malloc((PICKS * LOWEST + PATHS) * sizeof *diagnosis->screened);
     if (state.is_told && state.bins && state.ranges && state.ranked && state.class && state.sums &&
-        flags && diagnosis->screened) {
-        find_told(&state, diagnosis, flags);
+        state.is_marked && diagnosis->screened) {
+        find_told(&state, diagnosis);
         status = count > 0 ? find(&state, diagnosis) : 0;
     }
-    free(flags);
+    free(state.is_marked);
     free(state.is_told);
     free(state.bins);
     free(state.ranges);
