@@ -176,8 +176,12 @@ double explanation_weigh(struct explanation *explanation, struct part *part, int
         rest += observations->pairs[explanation->scratch[i]].most;
     for (unsigned i = 0; i < count; i++) {
         unsigned pair = explanation->scratch[i];
+        const struct pair *next = &observations->pairs[explanation->scratch[i + (i + 1 < count)]];
         struct parts parts = explanation_parts(explanation, pair);
 
+        /* what comes after takes as long to arrive as this takes to be computed */
+        __builtin_prefetch(&observations->items[next->begin]);
+        __builtin_prefetch(&observations->runs[next->first_run]);
         if (i == check) {
             check += PAIRS_AT_ONCE + (i - telling) / PAIRS_MORE_OF;
             sum = prior + gains_sum(&gains, part_sharing(part), &best) + rest;
