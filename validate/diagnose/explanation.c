@@ -27,37 +27,27 @@ struct parts explanation_parts(const struct explanation *explanation, unsigned p
     return parts;
 }
 
-static void compute(struct explanation *explanation, unsigned pair)
-{
-    struct parts parts = explanation_parts(explanation, pair);
-
-    pair_values(explanation->observations, &explanation->observations->pairs[pair], &parts,
-                explanation->values[pair]);
-}
-
-static void find_rate(struct explanation *explanation)
-{
-    for (int i = 0; i < MODEL_RATES; i++)
-        if (explanation->totals[i] + log(model_rate_priors[i]) >
-            explanation->totals[explanation->rate] + log(model_rate_priors[explanation->rate]))
-            explanation->rate = i;
-}
-
 /* The pairs in scratch as they are now, with a part more or less. */
 static void change(struct explanation *explanation, unsigned count, int more)
 {
     for (unsigned i = 0; i < count; i++) {
-        double *values = explanation->values[explanation->scratch[i]];
-        unsigned short *touched = &explanation->touched[explanation->scratch[i]];
+        unsigned pair = explanation->scratch[i];
+        double *values = explanation->values[pair], *totals = explanation->totals;
+        struct parts parts;
 
-        *touched = (unsigned short)(*touched + more);
+        explanation->touched[pair] = (unsigned short)(explanation->touched[pair] + more);
+        parts = explanation_parts(explanation, pair);
         for (int rate = 0; rate < MODEL_RATES; rate++)
-            explanation->totals[rate] -= values[rate];
-        compute(explanation, explanation->scratch[i]);
+            totals[rate] -= values[rate];
+        pair_values(explanation->observations, &explanation->observations->pairs[pair], &parts,
+                    values);
         for (int rate = 0; rate < MODEL_RATES; rate++)
-            explanation->totals[rate] += values[rate];
+            totals[rate] += values[rate];
     }
-    find_rate(explanation);
+    for (int i = 0; i < MODEL_RATES; i++)
+        if (explanation->totals[i] + log(model_rate_priors[i]) >
+            explanation->totals[explanation->rate] + log(model_rate_priors[explanation->rate]))
+            explanation->rate = i;
 }
 
 int explanation_make(const struct observations *observations, struct explanation *explanation)
@@ -65,7 +55,7 @@ int explanation_make(const struct observations *observations, struct explanation
     size_t pairs = observations->pair_count;
 
     *explanation = (struct explanation){.observations = observations};
-    explanation->values = malloc((pairs + 1) * sizeof *explanation->values);
+    explanation->values = calloc(pairs + 1, sizeof *explanation->values);
     explanation->scratch = malloc((pairs + 1) * sizeof *explanation->scratch);
     explanation->touched = calloc(pairs + 1, sizeof *explanation->touched);
     explanation->size = pairs + PARTS_MOST;
@@ -73,12 +63,9 @@ int explanation_make(const struct observations *observations, struct explanation
     if (!explanation->values || !explanation->scratch || !explanation->touched ||
         !explanation->parts)
         return -1;
-    for (unsigned i = 0; i < pairs; i++) {
-        compute(explanation, i);
-        for (int rate = 0; rate < MODEL_RATES; rate++)
-            explanation->totals[rate] += explanation->values[i][rate];
-    }
-    find_rate(explanation);
+    for (unsigned i = 0; i < pairs; i++)
+        explanation->scratch[i] = i;
+    change(explanation, (unsigned)pairs, 0);
     return 0;
 }
 
