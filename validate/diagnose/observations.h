@@ -34,7 +34,7 @@ struct diagnose_sample {
     int from, to;
     short rail;
     unsigned short shared; /* pairs that used an uplink beside it, itself counted; 0, 1: none */
-    unsigned pair_run;     /* what one pair measured at one time */
+    unsigned pair_run;     /* what one pair measured at one time: its own number */
     double rate;           /* over the nominal one of the slower end, or in Mb/s of all; 0: dead */
     double stalled;        /* share of the time in which an end was not scheduled */
     float low, high;       /* of its parts, quartiles or so, over the same; 0: not known */
@@ -73,8 +73,7 @@ struct observation {
     bool is_up : 1; /* the pair's lower node sends */
     bool is_together : 1, is_low : 1, is_seen : 1;
     bool is_changed : 1; /* while it was measured */
-    bool is_slow : 1; /* its stream, all of the pair's on the rail and way, low more often than not
-                       */
+    bool is_slow : 1;    /* its stream, of a rail and way, is low more often than not */
 };
 _Static_assert(MODEL_BINS <= UCHAR_MAX + 1, "a bin is a byte");
 

@@ -52,7 +52,7 @@ struct state {
     struct class *class;
     struct sum *sums; /* [part_count] by number: see part_of() */
     size_t part_count;
-    bool *is_marked;       /* [nodes] samples are held against those of the others */
+    bool *is_marked;       /* [nodes] it is at fault for sure, then: it is one of the worst */
     struct ranked *ranked; /* room for the nodes, and for the pairs */
     size_t ranked_count;
 };
