@@ -132,12 +132,12 @@ static void find_ratios(const struct observation *sample, int load, const struct
 /* What a sample's likelihood, over that of a healthy one, is beside the parts that pass it, each
  * there for such a share of the time, and with another part at each depth, which is there, unless
  * part is NULL. The deepest of those that are there rules. Returns what it is without that part. */
-static double mix(const struct passing *others, const struct observation *sample, int bit, int load,
-                  const struct part *part, struct ratios *with)
+VECTORISED static double mix(const struct passing *others, const struct observation *sample,
+                             int bit, int load, const struct part *part, struct ratios *with)
 {
     struct ratios own;
     double left = 1, mixed = 0;
-    int depth = MODEL_DEPTHS - 1;
+    int deepest = MODEL_DEPTHS - 1;
 
     if (part)
         find_ratios(sample, load, part, with);
@@ -149,10 +149,11 @@ static double mix(const struct passing *others, const struct observation *sample
 
         if (other && !(other->mask >> bit & 1))
             continue;
-        for (; part && depth >= at; depth--) {
+        for (int depth = part ? at : MODEL_DEPTHS; depth <= deepest; depth++) {
             with->own.always[depth] = (float)(mixed + left * with->row->always[depth]);
             with->own.at_times[depth] = (float)(mixed + left * with->row->at_times[depth]);
         }
+        deepest = at - 1;
         if (!other)
             break;
         find_ratios(sample, load, other->part, &own);
