@@ -288,23 +288,14 @@ static double likelihood_of(const struct run *run, double busy, const struct wei
 
 static const struct looked_at nothing = {.mask = 0};
 
-/* ln of how likely it is that just those streams are on the cables. */
-static double cables_of(const struct observations *observations, const struct pair *pair,
-                        const struct parts *parts)
-{
-    double sum = 0;
-
-    for (int i = 0; i < parts->count; i++)
-        if (is_cable(parts->items[i]))
-            sum += log(chance_of(observations, pair, parts->items[i], parts->items[i]->duty));
-    return sum;
-}
-
 void pair_values(const struct observations *observations, const struct pair *pair,
                  const struct parts *parts, double values[MODEL_RATES])
 {
-    double cables = cables_of(observations, pair, parts);
+    double cables = 0;
 
+    for (int i = 0; i < parts->count; i++)
+        if (is_cable(parts->items[i]))
+            cables += log(chance_of(observations, pair, parts->items[i], parts->items[i]->duty));
     for (int rate = 0; rate < MODEL_RATES; rate++)
         values[rate] = cables;
     for (unsigned i = 0; i < pair->run_count; i++) {
