@@ -589,14 +589,6 @@ static int begin(struct search *search, const struct model_noise *noise)
     return explanation_make(&search->observations, &search->explanation);
 }
 
-static void search_clear(struct search *search)
-{
-    explanation_clear(&search->explanation);
-    observations_clear(&search->observations);
-    free(search->left);
-    free(search->open);
-}
-
 int diagnose(const struct diagnose_network *network, const struct diagnose_sample *samples,
              size_t count, const struct diagnosis *before, struct diagnosis *diagnosis)
 {
@@ -623,7 +615,10 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     if (status == 0 && (revise_all(&search) != 0 || add_others(&search) != 0 ||
                         add_likely(&search) != 0 || finish(&search) != 0))
         status = -1;
-    search_clear(&search);
+    explanation_clear(&search.explanation);
+    observations_clear(&search.observations);
+    free(search.left);
+    free(search.open);
     return status;
 }
 
