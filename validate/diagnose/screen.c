@@ -99,13 +99,13 @@ static int numbers_of(const struct state *state, const struct diagnose_sample *s
     return count;
 }
 
+/* load: so many times two are not below those that shared an uplink. */
 static size_t class_of(const struct diagnose_sample *sample)
 {
-    int load = 0;
+    int load = sample->shared > 1 ? 32 - __builtin_clz(sample->shared - 1U) : 0;
 
-    while ((1 << load) < sample->shared && load < LOADS - 1)
-        load++;
-    return (size_t)((sample->rail * 2 + sample->is_together) * LOADS + load);
+    return (size_t)((sample->rail * 2 + sample->is_together) * LOADS +
+                    (load < LOADS ? load : LOADS - 1));
 }
 
 /* From how many samples of the class there are in each bin. */
