@@ -5,6 +5,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +205,22 @@ int watch_read_ranks(const char *root, const struct watch_job *job, struct watch
     return rv;
 }
 
+static void count_faults(const struct counters *counted, struct watch_rail *rail)
+{
+#define AT(name) offsetof(struct counters, name)
+    static const size_t read[] = {
+        AT(carrier_changes),   AT(link_downed),     AT(link_error_recovery),  AT(rx_crc_errors),
+        AT(tx_carrier_errors), AT(port_rcv_errors), AT(link_integrity_errors)};
+
+    rail->losses =
+        (double)(counted->carrier_changes + counted->link_downed + counted->link_error_recovery);
+    rail->errors = (double)(counted->rx_crc_errors + counted->tx_carrier_errors +
+                            counted->port_rcv_errors + counted->link_integrity_errors);
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        if (counters_lacks(counted, read[i]))
+            rail->losses = rail->errors = NAN;
+}
+
 int watch_read_rails(const char *root, const struct fabric *fabric, struct watch_sample *sample)
 {
     sample->rails = calloc(fabric->rail_count + 1, sizeof *sample->rails);
@@ -221,10 +239,7 @@ int watch_read_rails(const char *root, const struct fabric *fabric, struct watch
             snprintf(read->address, sizeof read->address, "%.*s",
                      (int)strcspn(rail->nic->addresses[0], "/"), rail->nic->addresses[0]);
         read->received_bytes = (double)(counted.rx_bytes + counted.rdma_rx_bytes);
-        read->losses =
-            (double)(counted.carrier_changes + counted.link_downed + counted.link_error_recovery);
-        read->errors = (double)(counted.rx_crc_errors + counted.tx_carrier_errors +
-                                counted.port_rcv_errors + counted.link_integrity_errors);
+        count_faults(&counted, read);
         read->is_partial = counted.lacks_rdma_bytes;
         sample->rail_count++;
     }

@@ -27,8 +27,9 @@ struct watch_rail {
     char address[64]; /* "": it has none */
     double sent_bytes, received_bytes;
     bool is_partial; /* what RDMA carries is not among these: the port does not count it */
-    double losses;   /* of the link, and how often it recovered */
-    double errors;   /* frames and packets that arrived damaged */
+    /* Both are NAN where one of the counters that they are made of could not be read. */
+    double losses; /* of the link, and how often it recovered */
+    double errors; /* frames and packets that arrived damaged */
 };
 
 /* What the job's TCP connections of a rail have sent to one address. */

@@ -4,6 +4,7 @@
 #include "validate/watch/judge.h"
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static struct node {
     double losses, errors, unread;
     double flow_mbps[RAILS]; /* of what it sends to the next node; 0: no network limits it */
     double far_mbps;         /* and by eth1 to the one after that */
-    bool is_silent, has_none, is_partial;
+    bool is_silent, has_none, is_partial, is_unread;
 } nodes[NODES];
 
 static int used;  /* of the nodes: the job has the first of them */
@@ -102,6 +103,8 @@ static struct watch_sample sample_make(int i)
         snprintf(sums[i][k].address, sizeof sums[i][k].address, "10.0.%d.%d", k, i);
         sums[i][k].is_partial = nodes[i].is_partial;
         rails[k] = sums[i][k];
+        if (nodes[i].is_unread)
+            rails[k].losses = rails[k].errors = NAN;
         flows[k] =
             (struct watch_flow){.bytes = sums[i][k].sent_bytes, .mbps = nodes[i].flow_mbps[k]};
         strcpy(flows[k].rail, rails[k].name);
@@ -477,6 +480,15 @@ static void differing(void)
     begin(20);
     nodes[0].losses = 1;
     finds_after(2, "warn link_errors n1 eth1", "a rail whose link was lost");
+
+    begin(0);
+    nodes[1].is_unread = true;
+    pass(2);
+    nodes[1].is_unread = false;
+    nodes[1].losses = 5000;
+    pass(2);
+    nodes[1].losses = 0;
+    finds_after(2, "pass", "what could not be read before was not counted since");
 }
 
 /* ---------------------------------------------------------------- NCCL */
@@ -813,6 +825,7 @@ static void reading(void)
     is_str(address, "localhost:9", "where NCCL listens, by the job");
 
     tree_put(root, "sys/class/infiniband/irdma0/ports/1/state", "4: ACTIVE\n");
+    tree_put(root, "sys/class/infiniband/irdma0/ports/1/counters/link_downed", "\n");
     is_int(watch_read_rails(root, &fabric, &sample), 0, "rails are read");
 
     snprintf(sample.node, sizeof sample.node, "n1");
@@ -826,6 +839,8 @@ static void reading(void)
     is_int(again.ranks[1].state, 'T', "... and their states");
     ok(again.rail_count == 1 && again.rails[0].is_partial,
        "... its rail, which does not count what RDMA carries");
+    ok(isnan(again.rails[0].losses) && isnan(again.rails[0].errors),
+       "... nor does it tell how often it was lost");
     is_int(again.ras.comms[0].behind.pid, 102, "... and what NCCL says");
     watch_sample_clear(&again);
     is_int(watch_sample_parse("slurmstepd: error: muster-watch", &again), -1,
