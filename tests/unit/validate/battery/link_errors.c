@@ -103,6 +103,13 @@ static void counts_what_is_known(void)
     put(root, PORT("hw_counters/out_of_sequence"), "3000\n");
     is_str(moved(root, &before), "symbol_errors 2 link_errors in what it received",
            "nor has what is not told now");
+    put(root, STATISTIC("rx_missed_errors"), "\n");
+    put(root, STATISTIC("rx_errors"), "0\n");
+    counters_read(root, "ib0", "mlx5_0", 1, &before);
+    put(root, STATISTIC("rx_missed_errors"), "5000\n");
+    put(root, STATISTIC("rx_errors"), "4\n");
+    has_str(moved(root, &before), "rx_errors 4 link_errors",
+            "... and hides no error of another counter");
     tree_remove(root);
 }
 

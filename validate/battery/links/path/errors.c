@@ -85,11 +85,11 @@ const struct error_kind error_kinds[ERROR_KINDS] = {
      "its host's memory, and the number of its senders"},
 };
 
-static uint64_t count_of(const struct counters *counters, int kind)
+static uint64_t count_of(const struct counters *counters, size_t offset)
 {
     uint64_t count;
 
-    memcpy(&count, (const char *)counters + error_kinds[kind].offset, sizeof count);
+    memcpy(&count, (const char *)counters + offset, sizeof count);
     return count;
 }
 
@@ -133,24 +133,26 @@ double errors_arrived_bytes(const struct rail *rail)
     return (double)counters.rx_bytes + (double)counters.rdma_rx_bytes;
 }
 
-static double more(uint64_t before, uint64_t after)
+/* How much more is in the counter at that offset; 0 where it could not be read. */
+static double more(const struct counters *before, const struct counters *after, size_t offset)
 {
-    return after > before ? (double)(after - before) : 0;
+    uint64_t was = count_of(before, offset), is = count_of(after, offset);
+
+    return counters_lacks(before, offset) || counters_lacks(after, offset) || is < was
+               ? 0
+               : (double)(is - was);
 }
 
 void errors_between(const struct counters *before, const struct counters *after,
                     struct errors *errors)
 {
-    double received = more(before->rx_missed, after->rx_missed) +
-                      more(before->rx_crc_errors, after->rx_crc_errors);
-    double sent = more(before->tx_discards, after->tx_discards) +
-                  more(before->tx_carrier_errors, after->tx_carrier_errors);
+    double received = more(before, after, offsetof(struct counters, rx_missed)) +
+                      more(before, after, offsetof(struct counters, rx_crc_errors));
+    double sent = more(before, after, offsetof(struct counters, tx_discards)) +
+                  more(before, after, offsetof(struct counters, tx_carrier_errors));
 
     for (int i = 0; i < ERROR_KINDS; i++) {
-        bool is_known = !counters_lacks(before, error_kinds[i].offset) &&
-                        !counters_lacks(after, error_kinds[i].offset);
-
-        errors->counts[i] = is_known ? more(count_of(before, i), count_of(after, i)) : 0;
+        errors->counts[i] = more(before, after, error_kinds[i].offset);
         /* what has a counter of its own as well is told once */
         if (error_kinds[i].offset == offsetof(struct counters, rx_errors))
             errors->counts[i] = fmax(errors->counts[i] - received, 0);
