@@ -127,7 +127,7 @@ static void read_links(const char *root, const struct inventory *inventory,
     }
 }
 
-/* -1: an AMD GPU does not tell it now, and others never do. */
+/* -1: an AMD GPU does not tell it, at least not now; others never do. */
 static void add_ecc(struct part_counters *counters, const char *part, const struct gpu *gpu,
                     const char *counter, long value)
 {
@@ -253,19 +253,26 @@ int part_counters_write(const void *what, FILE *stream)
     const struct part_counters *counters = what;
 
     fprintf(stream, "%s\nboot %s %" PRId64 "\n", title, counters->boot_id, counters->time_s);
-    for (size_t i = 0; i < counters->count; i++)
-        fprintf(stream, "%s %s %" PRIu64 "\n", counters->items[i].part,
-                *counters->items[i].counter ? counters->items[i].counter : "-",
-                counters->items[i].value);
+    for (size_t i = 0; i < counters->count; i++) {
+        const struct part_counter *item = &counters->items[i];
+
+        fprintf(stream, "%s %s ", item->part, *item->counter ? item->counter : "-");
+        if (item->value == PART_COUNTER_UNREAD)
+            fputs("?\n", stream);
+        else
+            fprintf(stream, "%" PRIu64 "\n", item->value);
+    }
     return ferror(stream) ? -1 : 0;
 }
 
 static void parse_line(struct part_counters *counters, const char *line)
 {
     char part[PART_NAME], counter[COUNTER_NAME];
-    uint64_t value;
+    uint64_t value = PART_COUNTER_UNREAD;
+    int behind = 0;
 
-    if (sscanf(line, "%31s %27s %" SCNu64, part, counter, &value) == 3)
+    if (sscanf(line, "%31s %27s %n%" SCNu64, part, counter, &behind, &value) == 3 ||
+        (behind > 0 && line[behind] == '?'))
         part_counters_add(counters, part, counter[0] == '-' ? "" : counter, value);
 }
 

@@ -101,7 +101,7 @@ static void read_tree(const char *tree, struct part_counters *counters)
 /* What moves in a recorded machine between two looks. */
 static void machine(void)
 {
-    char *tree = tree_unpack("dgx-h100"), path[300], *written = NULL;
+    char *tree = tree_unpack("dgx-h100"), path[300], line[200] = "", *written = NULL;
     struct part_counters then, now, again;
     size_t size;
     FILE *stream;
@@ -139,6 +139,17 @@ static void machine(void)
     part_counters_moved(&then, &again, put_moved, NULL);
     is_str(moved_text, "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n",
            "... as far as it is whole");
+    part_counters_clear(&again);
+    stream = fmemopen(line, sizeof line, "w");
+    part_counters_init(&again, "b", 5);
+    part_counters_add(&again, "mlx5_0:1", "port_rcv_errors", PART_COUNTER_UNREAD);
+    part_counters_write(&again, stream);
+    fclose(stream);
+    part_counters_clear(&again);
+    has_str(line, "mlx5_0:1 port_rcv_errors ?\n", "what could not be read has no number");
+    is_int(part_counters_parse(&again, line), 0, "... in a text");
+    is_int((long)again.count, 1, "... that is read");
+    ok(again.items[0].value == PART_COUNTER_UNREAD, "... as it was");
     part_counters_clear(&again);
     strcpy(now.boot_id, "other");
     *moved_text = '\0';
