@@ -36,7 +36,8 @@ ROW(real, SUBNET_MESH_USUAL_SHARE, 0.65, "of the switches", "chosen 2026-11", "o
 ROW(real, SUBNET_SMALL_UPLINKS_SHARE, 0.5, "ratio", "chosen 2026-11", "of the uplinks of its like that a switch has at most, and no more nodes to each, to be meant so: the last leaf of a cluster that is not full") \
 ROW(integer, SUBNET_COUNTERS_MS, 100, "ms", "chosen 2026-11", "for the counters of a port of the subnet") \
 ROW(real, CHECK_SPACE_S, 2, "s", "chosen 2026-11", "for all local file systems: a root on NFS may hang") \
-ROW(real, CHECK_SPACE_OWNER_S, 0.3, "s", "chosen 2026-11", "of these for whose files fill one directory, of three at most") \
+ROW(real, CHECK_SPACE_OWNER_S, 0.3, "s", "chosen 2026-11", "of these, to find whose files fill one directory; for three at most") \
+ROW(real, CHECK_SPACE_OWNER_SHARE, 0.1, "of the size", "chosen 2026-11", "of a file system, that a user's files of a directory have at least to be named") \
 ROW(real, CHECK_MOUNT_S, 2, "s", "chosen 2026-11", "for one mount: a busy file server answers within 0.1 s") \
 ROW(integer, ARP_WAIT_MS, 150, "ms", "chosen 2026-11", "for other hosts that have an address of this node") \
 ROW(integer, ARP_PROXY_WAIT_MS, 100, "ms", "chosen 2026-11", "for a proxy that answers to every address") \

@@ -34,7 +34,7 @@ static int add(const char *path, const struct stat *status, int kind, struct FTW
     return ++file_count >= FILES_MOST || clock_s() >= end_s;
 }
 
-void space_owner(const char *directory, char text[SPACE_OWNER])
+void space_owner(const char *directory, double least_gb, char text[SPACE_OWNER])
 {
     size_t most = 0;
 
@@ -46,7 +46,7 @@ void space_owner(const char *directory, char text[SPACE_OWNER])
         if (owners[i].bytes > owners[most].bytes)
             most = i;
     *text = '\0';
-    if (owners[most].bytes > 0)
+    if (owners[most].bytes > 0 && owners[most].bytes >= 1e9 * least_gb)
         snprintf(text, SPACE_OWNER, "uid %u has %.3g GB in %s", owners[most].uid,
                  owners[most].bytes / 1e9, directory);
 }

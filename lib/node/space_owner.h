@@ -11,8 +11,8 @@
 enum { SPACE_OWNER = 64 /* bytes of the text, with the NUL */ };
 
 /* "uid 4711 has 120 GB in /tmp": who has the most there, of its first 100000 files and of those
- * that are found in CHECK_SPACE_OWNER_S; "" where there are none. By number, as the service that
- * knows names may not respond. Not for two threads at once. */
-void space_owner(const char *directory, char text[SPACE_OWNER]);
+ * that are found in CHECK_SPACE_OWNER_S; "" where that is less than least_gb, or there are none. By
+ * number, as the service that knows names may not respond. Not for two threads at once. */
+void space_owner(const char *directory, double least_gb, char text[SPACE_OWNER]);
 
 #endif

@@ -23,9 +23,9 @@ enum { DIRECTORIES = sizeof directories / sizeof *directories };
 struct space {
     bool is_read; /* of a file system that no directory before it lies on */
     double free_percent, free_inodes_percent; /* 100 where the file system has no such limit */
-    double free_gb;
+    double free_gb, size_gb;
     bool is_shared;               /* between the ranks of a job, which may fill it rightly */
-    char owners[3 * SPACE_OWNER]; /* of a full one: whose files fill its directories */
+    char owners[3 * SPACE_OWNER]; /* of one that is nearly full: whose files fill its directories */
 };
 
 static double percent(double part, double whole)
@@ -50,6 +50,7 @@ static void read_space(const char *directory, struct space *space)
         percent((double)found.f_bavail, (double)(found.f_blocks - found.f_bfree + found.f_bavail));
     space->free_inodes_percent = percent((double)found.f_favail, (double)found.f_files);
     space->free_gb = (double)found.f_bavail * (double)found.f_frsize / 1e9;
+    space->size_gb = (double)found.f_blocks * (double)found.f_frsize / 1e9;
     space->is_read = true;
     space->is_shared = strcmp(directory, SHARED_MEMORY) == 0;
 }
@@ -58,26 +59,28 @@ static void read_space(const char *directory, struct space *space)
 static void read_spaces(void *context)
 {
     struct space *spaces = context;
-    dev_t devices[DIRECTORIES] = {0};
+    struct stat stats[DIRECTORIES] = {{0}};
+    size_t of[DIRECTORIES]; /* the first directory of the same file system */
     char owner[SPACE_OWNER];
 
-    for (size_t i = 0, of; i < DIRECTORIES; i++) {
-        struct stat status;
-
-        if (stat(directories[i], &status) != 0)
-            continue;
-        for (of = 0; of < i && devices[of] != status.st_dev;)
-            of++;
-        if (of == i)
+    for (size_t i = 0; i < DIRECTORIES; i++) {
+        if (stat(directories[i], &stats[i]) != 0)
+            stats[i] = (struct stat){0};
+        for (of[i] = 0; of[i] < i && stats[of[i]].st_dev != stats[i].st_dev;)
+            of[i]++;
+        if (of[i] == i && stats[i].st_mode != 0)
             read_space(directories[i], &spaces[i]);
-        if (!spaces[of].is_read)
+    }
+    /* last, as a directory of a user's may hang */
+    for (size_t i = 0; i < DIRECTORIES; i++) {
+        struct space *space = &spaces[of[i]];
+
+        if (!space->is_read || least_of(space) >= CHECK_SPACE_LOW_PERCENT ||
+            !(stats[i].st_mode & S_IWOTH))
             continue;
-        devices[of] = status.st_dev;
-        if (least_of(&spaces[of]) >= CHECK_SPACE_FULL_PERCENT || !(status.st_mode & S_IWOTH))
-            continue;
-        space_owner(directories[i], owner);
+        space_owner(directories[i], CHECK_SPACE_OWNER_SHARE * space->size_gb, owner);
         if (*owner)
-            text_join(spaces[of].owners, sizeof spaces[of].owners, "; ", "%s", owner);
+            text_join(space->owners, sizeof space->owners, "; ", "%s", owner);
     }
 }
 
@@ -116,8 +119,7 @@ void check_space(const struct checks *checks)
     else if (end.outcome != BOUNDED_RETURNED)
         checks_fault(checks, end.file, FAULT_MOUNT_HANGS, "%s did not respond within %g s",
                      *end.file ? end.file : "a file system of this node", CHECK_SPACE_S);
-    else
-        for (size_t i = 0; i < DIRECTORIES; i++)
-            if (spaces[i].is_read)
-                report(checks, directories[i], &spaces[i]);
+    for (size_t i = 0; i < DIRECTORIES; i++)
+        if (spaces[i].is_read)
+            report(checks, directories[i], &spaces[i]);
 }

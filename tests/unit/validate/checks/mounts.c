@@ -93,8 +93,8 @@ static void hangs(void)
     umount2(path_of("gone"), MNT_DETACH);
     close(fd);
     fd = hung_mount("/var/tmp");
-    is_str(space(false), "unknown mount_hangs /var/tmp did not respond within 2 s\n",
-           "so is one of those that everybody writes to");
+    has_str(space(false), "unknown mount_hangs /var/tmp did not respond within 2 s\n",
+            "so is one of those that everybody writes to");
     umount2("/var/tmp", MNT_DETACH);
     close(fd);
 }
@@ -129,24 +129,32 @@ static void refusals(void)
     chmod(path_of("a b"), 0700);
 }
 
-/* Mounts a file system of 16 kB there, and fills it by that user; others may write to it unless
+/* Writes 64 kB there, or what there is room for, for that user. Returns whether it could. */
+static bool fill(const char *file, uid_t uid)
+{
+    static const char content[65536];
+    int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    bool is_filled = fd >= 0 && write(fd, content, sizeof content) > 0 && fchown(fd, uid, uid) == 0;
+
+    if (!is_filled)
+        tap_diag("%s: %s", file, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return is_filled;
+}
+
+/* Mounts a file system of 64 kB there, and fills it by that user; others may write to it unless
  * that is root. Returns whether it could. */
 static bool mount_full(const char *path, uid_t uid)
 {
-    static const char content[65536];
-    char file[64];
-    int fd;
+    char file[160];
 
-    if (mount("none", path, "tmpfs", 0, uid ? "size=16k" : "size=16k,mode=755") < 0) {
+    if (mount("none", path, "tmpfs", 0, uid ? "size=64k" : "size=64k,mode=755") < 0) {
         tap_skip("nothing is mounted at %s: %s", path, strerror(errno));
         return false;
     }
     snprintf(file, sizeof file, "%s/content", path);
-    fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, content, sizeof content) < 0 || fchown(fd, uid, uid) < 0)
-        tap_diag("%s: %s", file, strerror(errno));
-    if (fd >= 0)
-        close(fd);
+    fill(file, uid);
     return true;
 }
 
@@ -165,6 +173,21 @@ static void images(void)
     umount2("/var/tmp", MNT_DETACH);
 }
 
+/* By files that nobody looks at: a user with a little beside them has not done it. */
+static void filled_elsewhere(void)
+{
+    if (!mount_full(path_of("gone"), 0))
+        return;
+    if (truncate(path_of("gone/content"), 61440) < 0 || mkdir(path_of("gone/tmp"), 0700) < 0 ||
+        chmod(path_of("gone/tmp"), 01777) < 0 || !fill(path_of("gone/tmp/little"), 4711) ||
+        mount(path_of("gone/tmp"), "/tmp", NULL, MS_BIND, NULL) < 0)
+        tap_diag("%s: %s", path_of("gone"), strerror(errno));
+    has_str(space(true), "fail disk_full 0% of /tmp is free, 0.0 GB\n",
+            "who has less than a tenth of it is not named");
+    umount2("/tmp", MNT_DETACH);
+    umount2(path_of("gone"), MNT_DETACH);
+}
+
 static void filled_by_a_user(const char *path, enum verdict watched)
 {
     char full[128], expected[256];
@@ -172,12 +195,32 @@ static void filled_by_a_user(const char *path, enum verdict watched)
     if (!mount_full(path, 4711))
         return;
     snprintf(full, sizeof full,
-             "disk_full 0%% of %s is free, 0.0 GB; uid 4711 has 1.64e-05 GB in %s\n", path, path);
+             "disk_full 0%% of %s is free, 0.0 GB; uid 4711 has 6.55e-05 GB in %s\n", path, path);
     snprintf(expected, sizeof expected, "unknown %s", full);
     has_str(space(false), expected, "a node with a full %s is unknown; it says who fills it", path);
     snprintf(expected, sizeof expected, "%s %s", verdict_name(watched), full);
     has_str(space(true), expected, "... a health check takes that as %s", verdict_name(watched));
     umount2(path, MNT_DETACH);
+}
+
+/* Of a user's, whose server has stopped. */
+static void hangs_below(void)
+{
+    int fd;
+
+    if (!mount_full("/tmp", 4711))
+        return;
+    if (mkdir("/tmp/gone", 0700) < 0)
+        tap_diag("/tmp/gone: %s", strerror(errno));
+    fd = hung_mount("/tmp/gone");
+    if (fd >= 0) {
+        has_str(space(true), "unknown mount_hangs /tmp/gone did not respond",
+                "a mount below a full directory that hangs is named");
+        has_str(found, "fail disk_full 0% of /tmp is free", "... and hides not that it is full");
+        umount2("/tmp/gone", MNT_DETACH);
+        close(fd);
+    }
+    umount2("/tmp", MNT_DETACH);
 }
 
 static void is_once(void)
@@ -187,7 +230,7 @@ static void is_once(void)
     if (mount("/tmp", "/var/tmp", NULL, MS_BIND, NULL) < 0)
         tap_diag("/var/tmp: %s", strerror(errno));
     has_str(space(false),
-            " of /tmp is free, 0.0 GB; uid 4711 has 1.64e-05 GB in /tmp; uid 4711 has 1.64e-05 GB "
+            " of /tmp is free, 0.0 GB; uid 4711 has 6.55e-05 GB in /tmp; uid 4711 has 6.55e-05 GB "
             "in /var/tmp\n",
             "whose files are in each directory of one file system");
     ok(!strstr(found, " of /var/tmp"), "... which is reported once");
@@ -232,6 +275,8 @@ int main(void)
     images();
     filled_by_a_user("/dev/shm", VERDICT_WARN); /* a job may fill it rightly */
     filled_by_a_user("/tmp", VERDICT_FAIL);
+    filled_elsewhere();
+    hangs_below();
     is_once();
 
     umount2(path_of("a b"), MNT_DETACH);
