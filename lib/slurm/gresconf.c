@@ -41,7 +41,7 @@ void gres_auto_detect(const struct slurm_lines *gres, const char *node, char *va
     }
 }
 
-bool gres_is_explicit(const struct slurm_lines *gres, const char *kind)
+bool gres_is_explicit(const struct slurm_lines *gres, const char *kind, const char *node)
 {
     char name[32], flags[128];
 
@@ -49,7 +49,7 @@ bool gres_is_explicit(const struct slurm_lines *gres, const char *kind)
         if (slurm_line_value(&gres->lines[i], "Name", name, sizeof name) &&
             strcasecmp(name, kind) == 0 &&
             slurm_line_value(&gres->lines[i], "Flags", flags, sizeof flags) &&
-            strcasestr(flags, "explicit"))
+            strcasestr(flags, "explicit") && (!node || line_is_for(&gres->lines[i], node)))
             return true;
     return false;
 }

@@ -36,8 +36,9 @@ void gres_devices_clear(struct gres_devices *devices);
  * goes before one of all nodes, wherever they stand. */
 void gres_auto_detect(const struct slurm_lines *gres, const char *node, char *value, size_t size);
 
-/* Whether a job of whole nodes gets what is of that kind only if it asks for it: Flags=explicit, on
- * any line of it, is of all nodes (from 24.05 on). */
-bool gres_is_explicit(const struct slurm_lines *gres, const char *kind);
+/* Whether a job of whole nodes gets what is of that kind only if it asks for it (from 24.05 on):
+ * Flags=explicit on a line of it, for that node, as slurmctld goes by what the node's slurmd read
+ * (gres_stepmgr.c); NULL: for any, as gres.conf(5) has the flag for all. */
+bool gres_is_explicit(const struct slurm_lines *gres, const char *kind, const char *node);
 
 #endif

@@ -33,25 +33,14 @@ static uint64_t job_memory(const struct certify *certify, const struct hostlist 
     return partition ? memory_of_job(&certify->cluster, partition, names) : 0;
 }
 
-static bool are_gpus_explicit(void)
-{
-    struct slurm_lines gres = {0};
-    char directory[256];
-    bool are = slurm_client_directory("", directory, sizeof directory, NULL) == 0 &&
-               slurm_lines_read("", directory, "gres.conf", &gres, NULL) == 0 &&
-               gres_is_explicit(&gres, "gpu");
-
-    slurm_lines_clear(&gres);
-    return are;
-}
-
 /* The GPUs that a job of the run asks for of each of its nodes, where a job of whole nodes does not
  * get them by itself: as many as the one with the fewest has, as Slurm gives no job a node that has
  * fewer than it asks for (gres_sock_list.c). 0: it asks for none. Notes which nodes lack some. */
 static long job_gpus(const struct certify *certify, const struct hostlist *names)
 {
+    struct slurm_lines gres = {0};
+    char directory[256];
     long least = LONG_MAX, most = 0;
-    bool are_explicit;
 
     for (size_t i = 0; i < names->count; i++) {
         long gpus = certify_node_run(certify, names->names[i])->gpus;
@@ -59,13 +48,18 @@ static long job_gpus(const struct certify *certify, const struct hostlist *names
         least = gpus < least ? gpus : least;
         most = gpus > most ? gpus : most;
     }
-    are_explicit = most > 0 && are_gpus_explicit();
+    if (most > 0 && slurm_client_directory("", directory, sizeof directory, NULL) == 0)
+        slurm_lines_read("", directory, "gres.conf", &gres, NULL);
     for (size_t i = 0; i < names->count; i++) {
         struct node_run *node_run = certify_node_run(certify, names->names[i]);
 
-        node_run->lacks_gpus = are_explicit && node_run->gpus > least;
+        node_run->lacks_gpus =
+            node_run->gpus > least && gres_is_explicit(&gres, "gpu", node_run->name);
     }
-    return are_explicit ? least : 0;
+    if (!gres_is_explicit(&gres, "gpu", NULL))
+        least = 0;
+    slurm_lines_clear(&gres);
+    return least;
 }
 
 /* How long any job of the cluster that completes may keep one of the run from being started. */

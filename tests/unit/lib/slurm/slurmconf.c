@@ -104,7 +104,6 @@ static void bad_files(void)
     slurm_lines_clear(&lines);
 }
 
-/* More names than any buffer of a line's value has room for. */
 /* Half a file has nodes and devices fewer than there are. */
 static void lines_are_whole_or_none(void)
 {
@@ -129,6 +128,7 @@ static void lines_are_whole_or_none(void)
     is_int(cut, 0, "a file is read whole or not at all, whichever allocation fails");
 }
 
+/* More names than any buffer of a line's value has room for. */
 static void long_lists_are_whole(void)
 {
     struct slurm_lines lines;
@@ -270,8 +270,9 @@ static void explicit_is(const char *text, bool expected)
 
     tree_put(root, "etc/slurm/gres.conf", text);
     slurm_lines_read(root, "/etc/slurm", "gres.conf", &lines, NULL);
-    is_int(gres_is_explicit(&lines, "gpu"), expected, "GPUs are%s to be asked for: %s",
+    is_int(gres_is_explicit(&lines, "gpu", NULL), expected, "GPUs are%s to be asked for: %s",
            expected ? "" : " not", text);
+    is_int(gres_is_explicit(&lines, "gpu", "n9"), 0, "... not those of n9");
     slurm_lines_clear(&lines);
 }
 

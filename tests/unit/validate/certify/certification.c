@@ -1829,6 +1829,10 @@ static void explicit_accelerators(void)
     has_str(outcome_of("n6")->faults[0].message, "certify nodes with 16 GPUs in a run of their own",
             "... it says why");
     ok(!world.nodes[5].is_drained && world.nodes[5].has_certificate, "... and nothing is taken");
+    put("gres.conf", "NodeName=other Name=gpu File=/dev/nvidia0 Flags=explicit\n");
+    run();
+    is_int(outcome_of("n6")->stages[STAGE_GPU], VERDICT_PASS,
+           "the flag of another node's GPUs hides none of this one");
     unsetenv("SLURM_CONF");
     unlink(path_in("gres.conf"));
     unlink(path_in("slurm.conf"));
@@ -2523,7 +2527,7 @@ static void names_what_is_never_tested(void)
 {
     setup.fifth = "n5-in-the-third-rack-of-the-second-row-of-the-first-hall-of-two-halls";
     is_int(campaign("autumn"), COMMAND_FAIL, "a campaign with a name that is too long");
-    has_str(said, "1 node cannot be tested: names longer than 63", "... says so at its end");
+    has_str(said, "1 node cannot be tested: names longer than 63", "... says so");
     ok(!strstr(said, "once they are back"), "... and not to wait for it");
 }
 
