@@ -104,7 +104,7 @@ static int take_pairs(char *list, int *pairs, struct error *err)
     if (!colon)
         return 0;
     number = strtol(colon + 1, &rest, 10);
-    if (*rest || number < 1 || number > INT_MAX)
+    if (colon == list || *rest || number < 1 || number > INT_MAX)
         return error_set(err, "expected NODES:PAIRS, found \"%s\"", list);
     *colon = '\0';
     *pairs = (int)number;
@@ -120,7 +120,7 @@ static int take_block(const char *text, size_t length, struct blocks *blocks, st
     int rv, pairs = 0;
 
     if (!equals || name_length == 0 || name_length + 1 == length)
-        return error_set(err, "expected LEAF=NODES;LEAF=NODES, found \"%.*s\"", (int)length, text);
+        return error_set(err, "expected LEAF=NODES[:PAIRS];..., found \"%.*s\"", (int)length, text);
     for (size_t i = 0; i < blocks->count; i++)
         if (strlen(blocks->names[i]) == name_length &&
             strncmp(blocks->names[i], text, name_length) == 0)

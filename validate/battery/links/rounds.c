@@ -359,11 +359,11 @@ static void conduct_pass(struct runner *runner, bool is_wanted)
 
 static bool is_limited(const struct rounds_plan *options)
 {
-    bool is_limited = options->concurrency > 0 || options->leaf_concurrency > 0;
+    bool is_any = options->concurrency > 0 || options->leaf_concurrency > 0;
 
     for (size_t i = 0; i < options->blocks.count; i++)
-        is_limited |= options->blocks.uplink_pairs[i] > 0;
-    return is_limited;
+        is_any |= options->blocks.uplink_pairs[i] > 0;
+    return is_any;
 }
 
 static void conduct(struct runner *runner)

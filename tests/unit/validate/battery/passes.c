@@ -51,11 +51,12 @@ int main(void)
     is_int(blocks.uplink_pairs[0], 0, "the uplinks of the first have no limit");
     is_int(blocks.uplink_pairs[1], 3, "... those of the second their own");
     blocks_clear(&blocks);
-    blocks_are_refused("", "expected LEAF=NODES;LEAF=NODES, found \"\"");
-    blocks_are_refused("a=n1;", "expected LEAF=NODES;LEAF=NODES, found \"\"");
-    blocks_are_refused("a=", "expected LEAF=NODES;LEAF=NODES, found \"a=\"");
-    blocks_are_refused("=n1", "expected LEAF=NODES;LEAF=NODES, found \"=n1\"");
+    blocks_are_refused("", "expected LEAF=NODES[:PAIRS];..., found \"\"");
+    blocks_are_refused("a=n1;", "expected LEAF=NODES[:PAIRS];..., found \"\"");
+    blocks_are_refused("a=", "expected LEAF=NODES[:PAIRS];..., found \"a=\"");
+    blocks_are_refused("=n1", "expected LEAF=NODES[:PAIRS];..., found \"=n1\"");
     blocks_are_refused("a=n1;a=n2", "a is given twice");
+    blocks_are_refused("a=:2", "expected NODES:PAIRS, found \":2\"");
     blocks_are_refused("a=n1:0", "expected NODES:PAIRS, found \"n1:0\"");
     blocks_are_refused("b=n2;a=n1:2x", "expected NODES:PAIRS, found \"n1:2x\"");
     blocks_are_refused("a=n[1-2];b=n2", "node n2 is in two blocks");
