@@ -17,6 +17,7 @@
 #include "collectives/choose/measure.h"
 #include "collectives/choose/measured-code.h" /* made by Local.mk */
 #include "collectives/choose/background_load.h"
+#include "lib/base/memory_stream.h"
 #include "lib/constants/collectives_constants.h"
 
 enum { FACTS = 512 };
@@ -64,7 +65,7 @@ static char *describe(const struct layout *layout, char *facts, char **place)
     char library[MPI_MAX_LIBRARY_VERSION_STRING], *text = NULL;
     size_t size, ranks = (size_t)layout->ranks;
     int length, leaves = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
 
     if (stream == NULL)
         return NULL;
@@ -85,7 +86,7 @@ static char *describe(const struct layout *layout, char *facts, char **place)
     for (const struct algorithm *a = algorithms; a->name != NULL; a++)
         fprintf(stream, " %s%s", a->kind == COLLECTIVE_ALLREDUCE ? "" : "+", a->name);
     fprintf(stream, "\ncode: %s\n", MEASURED_CODE);
-    if (fclose(stream) != 0 || *place == NULL) {
+    if (memory_stream_close(stream) != 0 || *place == NULL) {
         free(text);
         return NULL;
     }

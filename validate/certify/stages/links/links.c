@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/memory_stream.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/settle/actions.h"
@@ -31,7 +32,7 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
     struct hostlist *leaves = calloc(cluster->leaf_count + 1, sizeof *leaves);
     char *text = NULL;
     size_t size = 0, count = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
 
     for (size_t i = 0; leaves && i < names->count; i++) {
         int leaf = certify_node_run(certify, names->names[i])->slurm->leaf;
@@ -49,8 +50,8 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
         free(folded);
         hostlist_clear(&leaves[leaf]);
     }
-    if (stream)
-        fclose(stream);
+    if (stream && memory_stream_close(stream) != 0)
+        count = 0;
     free(leaves);
     if (count > 1)
         return text;
