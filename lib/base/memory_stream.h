@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A text that is put together in memory, for which half of it would be another one. As
+/* A text that is put together in memory, where a part of it must not be taken for the whole. As
  * open_memstream(3), whose own stream loses what finds no memory and says so by the return of that
  * one fprintf() only: fflush(), ferror() and fclose() know nothing of it (glibc 2.36, strops.c). */
 

@@ -7,7 +7,8 @@
 /* Pure functions on samples. NAN samples are left out everywhere; the array is not changed, but by
  * statistics_select(). */
 
-/* The sample of that rank, from 0, of so many, none of which is NAN: they are reordered. O(count). */
+/* The sample of that rank, from 0 and below count, none of which is NAN: they are reordered.
+ * Usually O(count). */
 double statistics_select(double *samples, size_t count, size_t rank);
 
 /* The median; NAN when there is no sample. Even counts: the mean of the two middle ones. */

@@ -286,7 +286,7 @@ FAULT(MOUNT_HANGS, "mount_hangs", UNKNOWN, NEVER, CHECK_LOG, \
     "a mounted file system does not answer") \
 FAULT(DISK_FULL, "disk_full", FAIL, NEVER, FIX_CONFIG, \
     "Find what fills the file system (du -x) and remove it.", \
-    "a local file system has no space or no inodes left: unknown in muster certify, a failure of a health check") \
+    "a local file system has no space or no inodes left: unknown in muster certify, a failure of a health check (/dev/shm: a warning)") \
 FAULT(SERVICE_DOWN, "service_down", FAIL, CERTIFY, RESTART_SERVICE, \
     "Read the log of the service (journalctl -u), and start it again.", \
     "a service that Services names does not run") \

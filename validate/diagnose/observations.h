@@ -34,7 +34,7 @@ struct diagnose_sample {
     int from, to;
     short rail;
     unsigned short shared; /* pairs that used an uplink beside it, itself counted; 0, 1: none */
-    unsigned pair_run;     /* what one pair measured at one time: its own number */
+    unsigned pair_run;     /* what one pair measured at one time: a number that no other has */
     double rate;           /* over the nominal one of the slower end, or in Mb/s of all; 0: dead */
     double stalled;        /* share of the time in which an end was not scheduled */
     float low, high;       /* of its parts, quartiles or so, over the same; 0: not known */

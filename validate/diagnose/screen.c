@@ -99,7 +99,7 @@ static int numbers_of(const struct state *state, const struct diagnose_sample *s
     return count;
 }
 
-/* load: so many times two are not below those that shared an uplink. */
+/* load: two to that power is the least that is not below the pairs that shared an uplink. */
 static size_t class_of(const struct diagnose_sample *sample)
 {
     int load = sample->shared > 1 ? 32 - __builtin_clz(sample->shared - 1U) : 0;

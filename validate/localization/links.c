@@ -235,8 +235,8 @@ static size_t end_of(const struct diagnose_sample *sample, bool is_high)
     return (size_t)(is_high ? pair_of(sample).high : pair_of(sample).low);
 }
 
-/* Sorts numbers of samples, which are counted from the first so many, by one end of their pairs; of
- * those alike the order before is kept (NULL: their own). begins: room for the nodes and one more.
+/* Sorts the numbers of the samples from first on, counted from there, by one end of their pairs;
+ * those alike keep the order of before (NULL: their own). begins: room for the nodes and one more.
  */
 static void order_by(const struct links *links, size_t first, bool is_high, size_t *begins,
                      const unsigned *before, unsigned *order)
