@@ -57,6 +57,23 @@ float sample_y(const struct diagnose_sample *sample)
     return rate > 0 ? fmaxf((float)log(rate), dead_y) : dead_y;
 }
 
+/* The samples, and which of them had their uplinks to themselves: hardly any of many pairs. */
+struct source {
+    const struct diagnose_network *network;
+    const struct diagnose_sample *samples;
+    size_t count, own_count;
+    unsigned *own;
+};
+
+static int find_own(struct source *source)
+{
+    source->own = malloc((source->count + 1) * sizeof *source->own);
+    for (unsigned i = 0; i < source->count && source->own; i++)
+        if (!sample_is_shared(source->network, &source->samples[i]))
+            source->own[source->own_count++] = i;
+    return source->own ? 0 : -1;
+}
+
 /* Of those from that rank on. */
 static double median(double *values, size_t first, size_t count)
 {
@@ -101,35 +118,34 @@ static double fit(double *values, size_t count, double *location)
                 MODEL_HEALTHY_SCALE_MOST);
 }
 
-/* Puts the y of samples that had their uplinks to themselves by class. */
-static void sort_values(const struct diagnose_network *network,
-                        const struct diagnose_sample *samples, size_t count, struct class *classes,
-                        double *values)
+/* Puts their y by class. */
+static void sort_values(const struct source *source, struct class *classes, double *values)
 {
     size_t begin = 0;
 
-    for (size_t i = 0; i < count; i++)
-        classes[class_of(network, &samples[i])].end += !sample_is_shared(network, &samples[i]);
-    for (size_t i = 0; i < CLASSES_OF_RAIL * network->rail_count; i++) {
+    for (size_t i = 0; i < source->own_count; i++)
+        classes[class_of(source->network, &source->samples[source->own[i]])].end++;
+    for (size_t i = 0; i < CLASSES_OF_RAIL * source->network->rail_count; i++) {
         begin += classes[i].end;
         classes[i].end = begin - classes[i].end;
     }
-    for (size_t i = 0; i < count; i++)
-        if (!sample_is_shared(network, &samples[i]))
-            values[classes[class_of(network, &samples[i])].end++] = sample_y(&samples[i]);
+    for (size_t i = 0; i < source->own_count; i++) {
+        const struct diagnose_sample *sample = &source->samples[source->own[i]];
+
+        values[classes[class_of(source->network, sample)].end++] = sample_y(sample);
+    }
 }
 
 /* From the classes that others fall back to: alone inside leaves, then the rest. */
-static int fit_classes(struct observations *observations, const struct diagnose_sample *samples,
-                       size_t count, struct class *classes)
+static int fit_classes(struct observations *observations, const struct source *source,
+                       struct class *classes)
 {
-    const struct diagnose_network *network = observations->network;
-    double *values = malloc((count + 1) * sizeof *values);
+    double *values = malloc((source->own_count + 1) * sizeof *values);
     int status = values ? 0 : -1;
 
     if (values)
-        sort_values(network, samples, count, classes, values);
-    for (int i = 0; i < CLASSES_OF_RAIL * (int)network->rail_count && status == 0; i++) {
+        sort_values(source, classes, values);
+    for (int i = 0; i < CLASSES_OF_RAIL * (int)source->network->rail_count && status == 0; i++) {
         size_t begin = i > 0 ? classes[i - 1].end : 0;
         int in_rail = i % CLASSES_OF_RAIL;
         struct model_table **table;
@@ -148,15 +164,15 @@ static int fit_classes(struct observations *observations, const struct diagnose_
 }
 
 /* Of sample i's pair run and way the mean of all rails, as i was measured: alone or together. */
-static double mean_of_rails(const struct diagnose_sample *samples, size_t count, size_t i)
+static double mean_of_rails(const struct source *source, size_t i)
 {
-    const struct diagnose_sample *one = &samples[i];
+    const struct diagnose_sample *samples = source->samples, *one = &samples[i];
     size_t begin = i, rails = 0;
     double sum = 0;
 
     while (begin > 0 && samples[begin - 1].pair_run == one->pair_run)
         begin--;
-    for (size_t k = begin; k < count && samples[k].pair_run == one->pair_run; k++)
+    for (size_t k = begin; k < source->count && samples[k].pair_run == one->pair_run; k++)
         if (samples[k].from == one->from && samples[k].is_together == one->is_together) {
             sum += samples[k].rate;
             rails++;
@@ -201,17 +217,19 @@ static void add_sample(const struct diagnose_network *network, const struct diag
 
 /* Of each leaf up and down, where no node can be why all rails of a pair have less together: no one
  * node has part in all of them, or that node is alone on its leaf. NULL: no memory. */
-static struct uplinks *find_uplinks(const struct diagnose_network *network,
-                                    const struct diagnose_sample *samples, size_t count)
+static struct uplinks *find_uplinks(const struct source *source)
 {
+    const struct diagnose_network *network = source->network;
     struct uplinks *uplinks = calloc(2 * network->leaf_count + 1, sizeof *uplinks);
 
     /* those together first: what is alone is of the same uplinks */
     for (int together = 1; together >= 0; together--)
-        for (size_t i = 0; i < count && uplinks; i++)
-            if (samples[i].is_together == together && sample_is_across(network, &samples[i]) &&
-                !sample_is_shared(network, &samples[i]))
-                add_sample(network, &samples[i], mean_of_rails(samples, count, i), uplinks);
+        for (size_t i = 0; i < source->own_count && uplinks; i++) {
+            const struct diagnose_sample *sample = &source->samples[source->own[i]];
+
+            if (sample->is_together == together && sample_is_across(network, sample))
+                add_sample(network, sample, mean_of_rails(source, source->own[i]), uplinks);
+        }
     for (size_t i = 0; i < 2 * network->leaf_count && uplinks; i++)
         for (int k = 0; k < 2 && uplinks[i].is_measured; k++)
             if (uplinks[i].common[k] >= 0 && !node_is_alone(network, uplinks[i].common[k]) &&
@@ -374,33 +392,33 @@ static int list_pairs(struct observations *observations)
 int observations_make(const struct diagnose_network *network, const struct diagnose_sample *samples,
                       size_t count, struct observations *observations)
 {
+    struct source source = {.network = network, .samples = samples, .count = count};
     struct class *classes = calloc(network->rail_count * CLASSES_OF_RAIL + 1, sizeof *classes);
-    struct uplinks *uplinks = find_uplinks(network, samples, count);
+    struct uplinks *uplinks = find_own(&source) == 0 ? find_uplinks(&source) : NULL;
     const struct diagnose_sample *last = NULL; /* that was taken */
 
     *observations = (struct observations){.network = network};
-    observations->items = malloc((count + 1) * sizeof *observations->items);
-    observations->runs = calloc(count + 1, sizeof *observations->runs);
-    observations->pairs = malloc((count + 1) * sizeof *observations->pairs);
+    observations->items = malloc((source.own_count + 1) * sizeof *observations->items);
+    observations->runs = calloc(source.own_count + 1, sizeof *observations->runs);
+    observations->pairs = malloc((source.own_count + 1) * sizeof *observations->pairs);
     if (!classes || !uplinks || !observations->items || !observations->runs ||
-        !observations->pairs || fit_classes(observations, samples, count, classes) != 0) {
+        !observations->pairs || fit_classes(observations, &source, classes) != 0) {
+        free(source.own);
         free(uplinks);
         free(classes);
         return -1;
     }
-    for (size_t i = 0; i < count; i++) {
-        const struct diagnose_sample *sample = &samples[i];
+    for (size_t i = 0; i < source.own_count; i++) {
+        const struct diagnose_sample *sample = &samples[source.own[i]];
         const struct class *class = &classes[class_of(network, sample)];
         bool is_new = !last || !sample_is_same_pair(sample, last);
         double y, mean_y, built;
 
-        if (sample_is_shared(network, sample))
-            continue;
         y = mean_y = sample_y(sample) - class->location;
         if (sample->is_together) {
             built = built_rate(network, uplinks, sample, class->location);
-            mean_y =
-                log(mean_of_rails(samples, count, i)) - (built > 0 ? log(built) : class->location);
+            mean_y = log(mean_of_rails(&source, source.own[i])) -
+                     (built > 0 ? log(built) : class->location);
             y = built > 0 ? mean_y : y;
         }
         if (is_new)
@@ -417,6 +435,7 @@ int observations_make(const struct diagnose_network *network, const struct diagn
         last = sample;
         take(observations, sample, class, (float)fmax(y, dead_y), mean_y);
     }
+    free(source.own);
     free(uplinks);
     free(classes);
     for (unsigned i = 0; i < observations->pair_count; i++)
