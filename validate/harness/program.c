@@ -276,7 +276,7 @@ static void report_full_memory(const struct program *program)
     if (statvfs(SHARED_MEMORY, &found) != 0 ||
         (double)found.f_bavail * 100 >= (double)found.f_blocks * CHECK_SPACE_FULL_PERCENT)
         return;
-    space_owner(SHARED_MEMORY, owner);
+    space_owner(SHARED_MEMORY, 0, owner);
     own_name("", node, sizeof node);
     fprintf(stderr, "%s: %s: " SHARED_MEMORY " is full%s%s\n", program->spec->name, node,
             *owner ? ": " : "", owner);
