@@ -165,7 +165,7 @@ static void machine(void)
 
 /* While amdgpu resets one of its GPUs it does not tell what that has counted (Linux,
  * drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c). */
-static void gpu_that_is_silent(void)
+static void gpu_is_silent(void)
 {
     static const char *const files[] = {"sys/bus/pci/devices/0000:4e:00.0/ras/gfx_err_count",
                                         "sys/bus/pci/devices/0000:4e:00.0/ras/umc_err_count"};
@@ -384,7 +384,7 @@ int main(void)
     job_log.notes = notes;
     snprintf(job_log.path, sizeof job_log.path, "%s/jobs", root);
     machine();
-    gpu_that_is_silent();
+    gpu_is_silent();
     jobs();
     attribution();
     damage();
