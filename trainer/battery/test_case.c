@@ -105,8 +105,10 @@ static int store(struct training *training, const char *directory, bool loads, s
     }
     rv = saver_create(directory, &problem, training->comm, &piece, 1, 1, &saver, err);
     rv = comm_agree(training->comm, rv, err);
-    if (rv == 0)
-        rv = saver_begin(saver, training->step, err) | saver_finish(saver, err);
+    if (rv == 0) {
+        rv = saver_begin(saver, training->step, err);
+        rv |= saver_finish(saver, err);
+    }
     saver_destroy(saver);
     return rv;
 }
