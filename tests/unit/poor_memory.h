@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/tap.h"
 
 /* Allocations of a test that fail, those of the C library's own among them. Included by one file of
  * it. Under AddressSanitizer, whose own they are, none does. */
@@ -69,5 +73,31 @@ void *realloc(void *memory, size_t size)
 }
 #pragma GCC visibility pop
 #endif
+
+enum { LEAST_BYTES = 20000 /* more than a stream in memory begins with */ };
+
+/* A text of that much, which make() gives of it, is whole or NULL, as each allocation fails in
+ * turn. */
+static inline void is_whole_or_none(const char *what, char *make(const void *of), const void *of)
+{
+    char *whole = make(of), *text;
+    unsigned number = 0, cut = 0, none = 0;
+    bool has_failed = true;
+
+    ok(whole && strlen(whole) > LEAST_BYTES, "%s: %zu bytes", what, strlen(whole));
+    while (has_failed) {
+        memory_fails_at(++number);
+        text = make(of);
+        has_failed = memory_has_failed();
+        memory_fails_at(0);
+        none += !text;
+        cut += text && strcmp(text, whole) != 0;
+        free(text);
+    }
+    is_int(cut, 0, "... is whole or none, whichever of its allocations fails");
+    if (number > 1)
+        ok(none > 0, "... none at %u of %u", none, number - 1);
+    free(whole);
+}
 
 #endif

@@ -305,28 +305,20 @@ static void test_text(void)
     refused("\n", "f:1: \"\" is no figure");
 }
 
+static char *text_of_machine(const void *of)
+{
+    return machine_write(of);
+}
+
 /* Half of the figures would be kept as all of them. */
 static void test_text_is_whole_or_none(void)
 {
     struct machine machine = synthetic(1, 7);
-    char *whole, *text;
-    unsigned number = 0, cut = 0;
-    bool has_failed = true;
 
     for (size_t bytes = 1; bytes <= 500; bytes++)
         add(&machine, "ring", 65536, bytes, 40.1);
-    whole = machine_write(&machine);
-    while (has_failed) {
-        memory_fails_at(++number);
-        text = machine_write(&machine);
-        has_failed = memory_has_failed();
-        memory_fails_at(0);
-        cut += text && strcmp(text, whole) != 0;
-        free(text);
-    }
-    is_int(cut, 0, "the text of a machine is whole or none, whichever of its allocations fails");
+    is_whole_or_none("the text of a machine", text_of_machine, &machine);
     machine_clear(&machine);
-    free(whole);
 }
 
 static struct plan_shape allreduce(const struct layout *layout, size_t count)

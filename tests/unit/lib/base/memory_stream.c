@@ -15,30 +15,6 @@
 /* A text that is put together in memory is whole, or it is none: half of one would be another
  * node's fingerprint, a certificate that is not genuine, a list without some nodes. */
 
-enum { LEAST_BYTES = 20000 /* more than a stream in memory begins with */ };
-
-static void is_whole_or_none(const char *what, char *make(const void *of), const void *of)
-{
-    char *whole = make(of), *text;
-    unsigned number = 0, cut = 0, none = 0;
-    bool has_failed = true;
-
-    ok(whole && strlen(whole) > LEAST_BYTES, "%s: %zu bytes", what, strlen(whole));
-    while (has_failed) {
-        memory_fails_at(++number);
-        text = make(of);
-        has_failed = memory_has_failed();
-        memory_fails_at(0);
-        none += !text;
-        cut += text && strcmp(text, whole) != 0;
-        free(text);
-    }
-    is_int(cut, 0, "... is whole or none, whichever of its allocations fails");
-    if (number > 1)
-        ok(none > 0, "... none at %u of %u", none, number - 1);
-    free(whole);
-}
-
 static char *fingerprint(const void *inventory)
 {
     return fingerprint_text(inventory, NULL, 0, NULL);
