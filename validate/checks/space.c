@@ -14,8 +14,7 @@
 /* host.space: where Slurm, its jobs and the system write. Any user can fill them, also those that
  * only root writes to: by core dumps, containers, job scripts, and what the system logs of a
  * program. So a node that is tested is unknown for it, and keeps its certificate. A health check
- * fails, as a job that is sent there fails at once, but drains nobody.
- */
+ * fails, as a job that is sent there fails at once, but drains nobody. */
 static const char *const directories[] = {"/",        "/run",       "/tmp",     "/var",
                                           "/var/log", "/var/spool", "/var/tmp", SHARED_MEMORY};
 enum { DIRECTORIES = sizeof directories / sizeof *directories };

@@ -216,7 +216,8 @@ static void hangs_below(void)
     if (fd >= 0) {
         has_str(space(true), "unknown mount_hangs /tmp",
                 "a mount below a full directory that hangs is named");
-        has_str(found, "fail disk_full 0% of /tmp is free", "... and hides not that it is full");
+        has_str(found, "fail disk_full 0% of /tmp is free",
+                "... and does not hide that it is full");
         umount2("/tmp/gone", MNT_DETACH);
         close(fd);
     }
