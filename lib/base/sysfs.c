@@ -220,7 +220,7 @@ size_t sysfs_names(const char *root, char ***names, const char *format, ...)
             deferred_error_set(errno);
         return 0;
     }
-    while (count < SYSFS_NAMES) {
+    for (;;) {
         errno = 0;
         entry = readdir(directory);
         if (!entry) {

@@ -14,10 +14,7 @@
  * cannot be read for want of memory or descriptors, or a directory whose names end in an error, is
  * noted in deferred_error.h. */
 
-enum {
-    SYSFS_PATH = PATH_MAX,
-    SYSFS_NAMES = 4096, /* more entries than this of one directory are left out */
-};
+enum { SYSFS_PATH = PATH_MAX };
 
 /* root + "/" + path. Returns 0, or -1 when it does not fit (path is then ""). */
 int sysfs_path(const char *root, char *path, size_t size, const char *format, ...)

@@ -351,8 +351,10 @@ static void broken(void)
 /* What is not a regular file is never waited for. */
 static void odd_files(void)
 {
-    char *root = tree_unpack(""), path[4096], text[16];
+    enum { MANY = 5000 };
+    char *root = tree_unpack(""), path[4096], text[16], **names;
     struct error err = {""};
+    size_t count;
 
     ok(!inventory_read(root, &err), "a root without sys is an error");
     has_str(err.text, "sys/class/net", "... that names what is missing");
@@ -366,6 +368,13 @@ static void odd_files(void)
     is_str(text, "012345678901234", "... as far as there is room");
     tree_put(root, "empty", "");
     is_int(sysfs_number(root, "empty"), -1, "an empty file is no number");
+    for (int i = 0; i < MANY; i++) {
+        snprintf(path, sizeof path, "many/%d", i);
+        tree_put(root, path, "");
+    }
+    is_int(count = sysfs_names(root, &names, "many"), MANY, "all names of a large directory");
+    is_str(names[count - 1], "4999", "... in order");
+    sysfs_names_free(names, count);
     tree_remove(root);
 }
 
