@@ -111,13 +111,18 @@ static void read_nic(const char *root, const char *name, struct nic *nic)
     }
 }
 
+static bool has_device(const struct inventory *inventory)
+{
+    for (size_t i = 0; i < inventory->nic_count; i++)
+        if (inventory->nics[i].is_physical)
+            return true;
+    return false;
+}
+
 /* A host has ends of pairs for its containers; where nothing has a device behind it, as in a
  * container, they are all there is. */
 static void take_pairs(const char *root, struct inventory *inventory)
 {
-    for (size_t i = 0; i < inventory->nic_count; i++)
-        if (inventory->nics[i].is_physical)
-            return;
     for (size_t i = 0; i < inventory->nic_count; i++) {
         struct nic *nic = &inventory->nics[i];
 
@@ -127,23 +132,40 @@ static void take_pairs(const char *root, struct inventory *inventory)
     }
 }
 
+/* Made for a container, or waiting for one. The kernel numbers interfaces as they are made: those
+ * that the node is set up with come first. */
+static bool is_spare(const struct nic *nic)
+{
+    return nic->is_virtual_function
+               ? !nic->is_up
+               : strcmp(nic->driver, "veth") == 0 && nic->index > INVENTORY_NICS;
+}
+
 int nics_read(const char *root, struct inventory *inventory, struct error *err)
 {
     char **names;
-    size_t count = sysfs_names(root, &names, "sys/class/net");
-    int result = 0;
+    size_t count = sysfs_names(root, &names, "sys/class/net"), spare = 0;
+    bool fits = true;
 
-    for (size_t i = 0; i < count && result == 0; i++) {
+    for (size_t i = 0; i < count && fits; i++) {
+        struct nic nic = {.name = ""};
+
         /* /sys/class/net also has plain files, such as bonding_masters */
         if (strlen(names[i]) >= INVENTORY_NAME || strcmp(names[i], "lo") == 0 ||
             !sysfs_exists(root, "sys/class/net/%s/ifindex", names[i]))
             continue;
-        if (inventory->nic_count == INVENTORY_NICS)
-            result = error_set(err, "more than %d network interfaces", INVENTORY_NICS);
+        read_nic(root, names[i], &nic);
+        if (count > INVENTORY_NICS && is_spare(&nic))
+            spare++;
+        else if (inventory->nic_count < INVENTORY_NICS)
+            inventory->nics[inventory->nic_count++] = nic;
         else
-            read_nic(root, names[i], &inventory->nics[inventory->nic_count++]);
+            fits = false;
     }
     sysfs_names_free(names, count);
-    take_pairs(root, inventory);
-    return result;
+    if (!has_device(inventory)) {
+        take_pairs(root, inventory);
+        fits = fits && spare == 0;
+    }
+    return fits ? 0 : error_set(err, "more than %d network interfaces", INVENTORY_NICS);
 }

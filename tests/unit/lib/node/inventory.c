@@ -392,6 +392,71 @@ static void too_many(void)
     tree_remove(root);
 }
 
+static void put_of(const char *root, const char *directory, const char *name, const char *file,
+                   const char *content)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "%s/%s/%s", directory, name, file);
+    tree_put(root, path, content);
+}
+
+static void put_pair(const char *root, const char *name, int index)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "%d\n", index);
+    put_of(root, "sys/class/net", name, "ifindex", text);
+    put_of(root, "sys/class/net", name, "iflink", "2\n");
+    put_of(root, "sys/class/net", name, "type", "1\n");
+}
+
+static void put_function(const char *root, const char *name, const char *flags)
+{
+    put_of(root, "sys/class/net", name, "ifindex", "9\n");
+    put_of(root, "sys/class/net", name, "device/physfn/vendor", "0x15b3\n");
+    put_of(root, "sys/class/net", name, "flags", flags);
+    put_of(root, "sys/class/infiniband", name, "device/physfn/vendor", "0x15b3\n");
+    put_of(root, "sys/class/infiniband", name, "ports/1/state",
+           strcmp(flags, "0x1002\n") == 0 ? "1: DOWN\n" : "4: ACTIVE\n");
+}
+
+/* Ends of pairs and virtual functions of a host's containers. */
+static void many_of_containers(void)
+{
+    char *root = tree_unpack(""), name[32];
+    struct error err = {""};
+    struct inventory *node;
+
+    for (int i = 1; i <= INVENTORY_NICS; i++) {
+        snprintf(name, sizeof name, "cali%d", i);
+        put_pair(root, name, INVENTORY_NICS + i);
+    }
+    put_pair(root, "mgmt", 3);
+    ok(!inventory_read(root, &err), "more pairs than fit may be all that a container has");
+    has_str(err.text, "more than 256 network interfaces", "... and are an error there");
+
+    put_of(root, "sys/class/net", "eth0", "ifindex", "2\n");
+    put_of(root, "sys/class/net", "eth0", "device/vendor", "0x15b3\n");
+    for (int i = 1; i <= INVENTORY_RDMA; i++) {
+        snprintf(name, sizeof name, "eth0v%d", i);
+        put_function(root, name, i == 7 ? "0x1003\n" : "0x1002\n");
+    }
+    put_of(root, "sys/class/infiniband", "mlx5_0", "ports/1/state", "1: DOWN\n");
+    node = inventory_read(root, &err);
+    if (ok(node != NULL, "a host with more of them than fit is read")) {
+        is_int(node->nic_count, 3, "... without those that no container has, or one has");
+        physical(node, "eth0", 1);
+        physical(node, "mgmt", 0);
+        physical(node, "eth0v7", 1);
+        is_int(node->rdma_count, 2, "... nor their RDMA ports");
+        is_str(node->rdma[0].device, "eth0v7", "... but for one that is in use");
+        is_str(node->rdma[1].device, "mlx5_0", "... and the host's own");
+        inventory_free(node);
+    }
+    tree_remove(root);
+}
+
 static void order(const char *a, const char *b)
 {
     ok(sysfs_compare(a, b) < 0 && sysfs_compare(b, a) > 0, "%s < %s", a, b);
@@ -420,5 +485,6 @@ int main(void)
     broken();
     odd_files();
     too_many();
+    many_of_containers();
     return tap_done();
 }
