@@ -119,11 +119,9 @@ static bool is_refusal(const struct finding *finding)
  * name service, and so only where the job would be refused otherwise. */
 static bool is_battery(const struct finding *finding, uid_t uid)
 {
-    struct passwd entry, *found = NULL;
-    char text[4096];
+    const struct passwd *entry = getpwnam(finding->battery_user); /* of any length */
 
-    return getpwnam_r(finding->battery_user, &entry, text, sizeof text, &found) == 0 && found &&
-           found->pw_uid == uid;
+    return entry != NULL && entry->pw_uid == uid;
 }
 
 /* ---------------------------------------------------------------- the deadline */

@@ -2,9 +2,11 @@
 #include "config.h"
 
 #include <pwd.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -199,6 +201,28 @@ static void gate_brakes(void)
     unlink(file("brake"));
 }
 
+/* As directories of users have it. */
+static void gate_of_long_entry(void)
+{
+    static char entry[6000];
+
+    memset(entry, 'x', sizeof entry - 1);
+    memcpy(entry, "longuser:x:4711:4711:", 21);
+    strcpy(entry + sizeof entry - 13, ":/:/bin/sh\n");
+    write_file(file("passwd"), entry);
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount(file("passwd"), "/etc/passwd", NULL, MS_BIND, NULL) != 0) {
+        tap_skip("no namespace of mounts for a passwd of our own");
+    } else {
+        put_certificate(MISSING);
+        is_int(gate("OnMissing=refuse\nBatteryUser=longuser\n", 4711), 0,
+               "a BatteryUser with a long entry is one");
+        is_int(gate("OnMissing=refuse\nBatteryUser=longuser\n", 1000), -1, "... and nobody else");
+        umount2("/etc/passwd", MNT_DETACH);
+    }
+    unlink(file("passwd"));
+}
+
 int main(int argc, char *argv[])
 {
     (void)argc;
@@ -209,6 +233,7 @@ int main(int argc, char *argv[])
         gate_states();
         gate_lets_through();
         gate_brakes();
+        gate_of_long_entry();
     } else {
         tap_skip("certificates that count are root's");
     }
