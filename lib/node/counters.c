@@ -74,6 +74,11 @@ static const struct source byte_sources[] = {
     SOURCE(rdma_rx_bytes, HW "rx_bytes", HW "ip4InOctets", HW "ip6InOctets"),
 };
 
+static uint64_t *counter_at(struct counters *counters, size_t offset)
+{
+    return (uint64_t *)(void *)((char *)counters + offset);
+}
+
 static uint64_t unread_bit(size_t offset)
 {
     return UINT64_C(1) << offset / sizeof(uint64_t);
@@ -84,6 +89,11 @@ bool counters_lacks(const struct counters *counters, size_t offset)
     return counters->unread & unread_bit(offset);
 }
 
+void counters_mark_unread(struct counters *counters, size_t offset)
+{
+    counters->unread |= unread_bit(offset);
+}
+
 /* Returns whether there is a file of each. */
 static bool read_sources(const char *root, const char *directory, const struct source *sources,
                          size_t count, struct counters *counters)
@@ -92,7 +102,7 @@ static bool read_sources(const char *root, const char *directory, const struct s
     bool are_there = true;
 
     for (size_t i = 0; i < count; i++) {
-        uint64_t *sum = (uint64_t *)(void *)((char *)counters + sources[i].offset);
+        uint64_t *sum = counter_at(counters, sources[i].offset);
         bool is_there = false;
 
         for (int k = 0; k < FILES && sources[i].files[k]; k++) {
@@ -101,7 +111,7 @@ static bool read_sources(const char *root, const char *directory, const struct s
             errno = 0;
             number = sysfs_number(root, "%s/%s", directory, sources[i].files[k]);
             if (number < 0 && errno != ENOENT && errno != ENOTDIR)
-                counters->unread |= unread_bit(sources[i].offset);
+                counters_mark_unread(counters, sources[i].offset);
             is_there |= number >= 0;
             *sum += number > 0 ? (uint64_t)number * (sources[i].factor ? sources[i].factor : 1) : 0;
         }
@@ -138,26 +148,36 @@ int counters_read(const char *root, const char *netdev, const char *rdma_device,
 }
 
 /* A file has a line for each kind of error, "RxErr 0", and the sum last: "TOTAL_ERR_COR 0". */
-static uint64_t read_total(const char *root, const char *pci, const char *file)
+static void read_total(const char *root, const char *pci, const char *file, size_t offset,
+                       struct counters *counters)
 {
-    char *text = sysfs_file(root, 4096, "sys/bus/pci/devices/%s/%s", pci, file);
-    const char *total = text ? strstr(text, "TOTAL_ERR_") : NULL;
-    uint64_t count = 0;
+    uint64_t *count = counter_at(counters, offset);
+    const char *total;
+    char *text;
 
+    errno = 0;
+    text = sysfs_file(root, 4096, "sys/bus/pci/devices/%s/%s", pci, file);
+    if (!text && errno != ENOENT && errno != ENOTDIR)
+        counters_mark_unread(counters, offset);
+    total = text ? strstr(text, "TOTAL_ERR_") : NULL;
     total = total ? strchr(total, ' ') : NULL;
-    if (total)
-        count = strtoull(total, NULL, 10);
+    *count = total ? strtoull(total, NULL, 10) : 0;
     free(text);
-    return count;
 }
 
 void counters_read_pci(const char *root, const char *pci, struct counters *counters)
 {
-    if (!pci[0])
-        return;
-    counters->pcie_correctable = read_total(root, pci, "aer_dev_correctable");
-    counters->pcie_nonfatal = read_total(root, pci, "aer_dev_nonfatal");
-    counters->pcie_fatal = read_total(root, pci, "aer_dev_fatal");
+    static const struct {
+        const char *file;
+        size_t offset;
+    } totals[] = {
+        {"aer_dev_correctable", offsetof(struct counters, pcie_correctable)},
+        {"aer_dev_nonfatal", offsetof(struct counters, pcie_nonfatal)},
+        {"aer_dev_fatal", offsetof(struct counters, pcie_fatal)},
+    };
+
+    for (size_t i = 0; pci[0] && i < sizeof totals / sizeof *totals; i++)
+        read_total(root, pci, totals[i].file, totals[i].offset, counters);
 }
 
 /* Adds up those that are named of a file of names and numbers: a line "Tcp: NAME ...", then a line

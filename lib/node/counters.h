@@ -31,7 +31,7 @@ struct counters {
     uint64_t socket_drops;     /* likewise */
     uint64_t pauses_sent, pauses_received; /* of PFC: dcb_count_pauses() of lib/netif/dcb.h */
     uint64_t pcie_correctable, pcie_nonfatal, pcie_fatal; /* counters_read_pci() */
-    uint64_t unread;       /* a bit for each that counters_read() reads: counters_lacks() */
+    uint64_t unread;                                      /* a bit for each: counters_lacks() */
     bool lacks_rdma_bytes; /* the port has no counter of them: what RDMA carries is not known */
 };
 
@@ -40,9 +40,11 @@ struct counters {
 int counters_read(const char *root, const char *netdev, const char *rdma_device, int rdma_port,
                   struct counters *counters);
 
-/* Whether the counter at that offset, of those that counters_read() reads, is there and could not
- * be read whole: its figure is too low by what could not be read. */
+/* Whether the counter at that offset, not one of TCP's, is there and could not be read whole: its
+ * figure is too low by what could not be read. */
 bool counters_lacks(const struct counters *counters, size_t offset);
+/* Of a counter that others read. */
+void counters_mark_unread(struct counters *counters, size_t offset);
 
 /* Adds how many segments TCP threw away, of any interface: because their checksum was wrong, and
  * because a socket had no room for them, as its process or the host was too slow. */

@@ -97,6 +97,12 @@ int main(void)
     is_int(counters.pcie_nonfatal, 2, "... that were not");
     is_int(counters.pcie_fatal, 0, "... a file that is not there is 0");
     is_int(counters.rdma_retransmits, 229, "... and the rest stays");
+    ok(!counters_lacks(&counters, offsetof(struct counters, pcie_fatal)), "... and known");
+    tree_put(root, "sys/bus/pci/devices/0000:3b:00.0/aer_dev_fatal/no_file", "");
+    counters_read_pci(root, "0000:3b:00.0", &counters);
+    ok(counters_lacks(&counters, offsetof(struct counters, pcie_fatal)) &&
+           !counters_lacks(&counters, offsetof(struct counters, pcie_nonfatal)),
+       "... and one that cannot be read is not known");
     counters_read_pci(root, "", &counters);
     is_int(counters.pcie_correctable, 5, "no device: nothing changes");
     tree_put(root, "proc/self/net/snmp",
