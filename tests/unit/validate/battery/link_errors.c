@@ -170,11 +170,33 @@ static void counts_what_goes_by_tcp(void)
     lacks_rdma_bytes = false;
 }
 
+/* lo has no flow control. */
+static void counts_known_pauses(void)
+{
+    static const struct nic nic = {.name = "lo"};
+    const struct rail rail = {.name = "lo", .class = FABRIC_ETHERNET, .nic = &nic};
+    struct counters before, after;
+    struct errors errors;
+    double paused = 0;
+    bool can_count;
+
+    errors_read(&rail, &before, &can_count);
+    after = before;
+    after.unread = 0;
+    after.pauses_sent = after.pauses_received = 5000;
+    errors_between(&before, &after, &errors);
+    for (int kind = 0; kind < ERROR_KINDS; kind++)
+        if (strncmp(error_kinds[kind].name, "pauses", strlen("pauses")) == 0)
+            paused += errors.counts[kind];
+    is_near(paused, 0, 0, "pauses that were not told before are none of a test");
+}
+
 int main(void)
 {
     names_what_moves();
     counts_what_is_known();
     counts_once();
     counts_what_goes_by_tcp();
+    counts_known_pauses();
     return tap_done();
 }

@@ -93,17 +93,20 @@ static uint64_t count_of(const struct counters *counters, size_t offset)
     return count;
 }
 
-/* What is not told counts as none. */
 static void read_pauses(const char *interface, struct counters *counters)
 {
     struct netlink netlink;
+    int rv = netlink_open(&netlink, NULL);
 
-    if (netlink_open(&netlink, NULL) != 0)
-        return;
-    if (dcb_count_pauses(&netlink, interface, &counters->pauses_sent, &counters->pauses_received,
-                         NULL) != 0)
-        counters->pauses_sent = counters->pauses_received = 0;
-    netlink_close(&netlink);
+    if (rv == 0) {
+        rv = dcb_count_pauses(&netlink, interface, &counters->pauses_sent,
+                              &counters->pauses_received, NULL);
+        netlink_close(&netlink);
+    }
+    if (rv != 0) {
+        counters_mark_unread(counters, offsetof(struct counters, pauses_sent));
+        counters_mark_unread(counters, offsetof(struct counters, pauses_received));
+    }
 }
 
 /* Returns whether it counts all that it carries: what goes by TCP its interface counts. */
