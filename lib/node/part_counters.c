@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/deferred_error.h"
 #include "lib/base/grow.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
@@ -30,6 +31,12 @@ void part_counters_clear(struct part_counters *counters)
     counters->count = 0;
 }
 
+static void lose(struct part_counters *counters)
+{
+    part_counters_clear(counters);
+    counters->is_lost = true;
+}
+
 const char *part_counter_unit(const char *counter)
 {
     return strcmp(counter, memory_used) == 0 ? "bytes" : "count";
@@ -46,11 +53,12 @@ void part_counters_add(struct part_counters *counters, const char *part, const c
 {
     struct part_counter *items;
 
-    if (counters->count >= PART_COUNTERS_MOST || !*part || !is_word(part, PART_NAME) ||
-        !is_word(counter, COUNTER_NAME))
+    if (counters->is_lost || !*part || !is_word(part, PART_NAME) || !is_word(counter, COUNTER_NAME))
         return;
-    if (!GROW(counters->items, counters->count))
+    if (counters->count >= PART_COUNTERS_MOST || !GROW(counters->items, counters->count)) {
+        lose(counters);
         return;
+    }
     items = &counters->items[counters->count++];
     *items = (struct part_counter){.value = value};
     strcpy(items->part, part);
@@ -208,10 +216,13 @@ static void read_host(const char *root, struct part_counters *counters)
 void part_counters_read(const char *root, const struct inventory *inventory,
                         struct part_counters *counters)
 {
+    deferred_error_take();
     read_links(root, inventory, counters);
     read_gpus(root, inventory, counters);
     read_memory_errors(root, counters);
     read_host(root, counters);
+    if (deferred_error_take() != 0)
+        lose(counters);
 }
 
 /* ---------------------------------------------------------------- the difference */

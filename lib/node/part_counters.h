@@ -2,6 +2,7 @@
 #ifndef MUSTER_PART_COUNTERS_H
 #define MUSTER_PART_COUNTERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct part_counters {
     int64_t time_s; /* CLOCK_MONOTONIC */
     struct part_counter *items;
     size_t count;
+    bool is_lost; /* one found no place: there are none, and none is added */
 };
 
 /* None yet, of that boot. Release with part_counters_clear(). */
@@ -36,12 +38,14 @@ void part_counters_clear(struct part_counters *counters);
 /* Of a counter: "count", or "bytes" of memory_used. */
 const char *part_counter_unit(const char *counter);
 
-/* Adds one; "" for a part that has counted nothing. What finds no place, or has a name with a blank
- * in it, is left out. */
+/* Adds one; "" for a part that has counted nothing. What has a name that does not fit, or with a
+ * blank in it, is left out. Where one finds no place all are lost: else it would be new later, with
+ * all that it has counted since the boot. */
 void part_counters_add(struct part_counters *counters, const char *part, const char *counter,
                        uint64_t value);
 
-/* Adds what the node below root has, but for what is 0. Costs some microseconds a file. */
+/* Adds what the node below root has, but for what is 0. Costs some microseconds a file. All are
+ * lost as well for want of memory or descriptors. */
 void part_counters_read(const char *root, const struct inventory *inventory,
                         struct part_counters *counters);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -190,6 +191,41 @@ static void gpu_is_silent(void)
     is_str(moved_text, "gpu2 ecc_uncorrected 1\n", "... and moves when it tells");
     part_counters_clear(&then);
     part_counters_clear(&now);
+    tree_remove(tree);
+}
+
+/* What was not kept, or not read, for want of room has not moved later. */
+static void none_or_all(void)
+{
+    char *tree = tree_unpack("dgx-h100"), name[COUNTER_NAME];
+    struct inventory *inventory = inventory_read(tree, NULL);
+    struct part_counters then = counters_of("boot", 0, 5), now;
+    struct rlimit limit;
+
+    for (int i = 0; i < PART_COUNTERS_MOST; i++) {
+        snprintf(name, sizeof name, "counter%d", i);
+        part_counters_add(&then, "eth1", name, 1);
+    }
+    is_int((long)then.count, 0, "of too many counters none is kept");
+    now = counters_of("boot", 0, 5000);
+    *moved_text = '\0';
+    part_counters_moved(&then, &now, put_moved, NULL);
+    is_str(moved_text, "", "... and none has moved since");
+    part_counters_clear(&then);
+    part_counters_clear(&now);
+
+    tree_put(tree, "proc/vmstat", "oom_kill 3\n");
+    getrlimit(RLIMIT_NOFILE, &limit);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, limit.rlim_max});
+    part_counters_init(&then, "boot", 0);
+    part_counters_read(tree, inventory, &then);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    read_tree(tree, &now);
+    part_counters_moved(&then, &now, put_moved, NULL);
+    is_str(moved_text, "", "nor what was not read for want of descriptors");
+    part_counters_clear(&then);
+    part_counters_clear(&now);
+    inventory_free(inventory);
     tree_remove(tree);
 }
 
@@ -385,6 +421,7 @@ int main(void)
     snprintf(job_log.path, sizeof job_log.path, "%s/jobs", root);
     machine();
     gpu_is_silent();
+    none_or_all();
     jobs();
     attribution();
     damage();
