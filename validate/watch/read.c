@@ -205,9 +205,29 @@ int watch_read_ranks(const char *root, const struct watch_job *job, struct watch
     return rv;
 }
 
+#define AT(name) offsetof(struct counters, name)
+
+static bool lacks_any(const struct counters *counted, const size_t *offsets, size_t count)
+{
+    bool lacks = false;
+
+    for (size_t i = 0; i < count; i++)
+        lacks |= counters_lacks(counted, offsets[i]);
+    return lacks;
+}
+
+static void count_bytes(const struct counters *counted, struct watch_rail *rail)
+{
+    static const size_t read[] = {AT(tx_bytes), AT(rx_bytes), AT(rdma_tx_bytes), AT(rdma_rx_bytes)};
+    bool is_unread = lacks_any(counted, read, sizeof read / sizeof *read);
+
+    rail->sent_bytes = is_unread ? NAN : (double)(counted->tx_bytes + counted->rdma_tx_bytes);
+    rail->received_bytes = is_unread ? NAN : (double)(counted->rx_bytes + counted->rdma_rx_bytes);
+    rail->is_partial = is_unread || counted->lacks_rdma_bytes;
+}
+
 static void count_faults(const struct counters *counted, struct watch_rail *rail)
 {
-#define AT(name) offsetof(struct counters, name)
     static const size_t read[] = {
         AT(carrier_changes),   AT(link_downed),     AT(link_error_recovery),  AT(rx_crc_errors),
         AT(tx_carrier_errors), AT(port_rcv_errors), AT(link_integrity_errors)};
@@ -216,9 +236,8 @@ static void count_faults(const struct counters *counted, struct watch_rail *rail
         (double)(counted->carrier_changes + counted->link_downed + counted->link_error_recovery);
     rail->errors = (double)(counted->rx_crc_errors + counted->tx_carrier_errors +
                             counted->port_rcv_errors + counted->link_integrity_errors);
-    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-        if (counters_lacks(counted, read[i]))
-            rail->losses = rail->errors = NAN;
+    if (lacks_any(counted, read, sizeof read / sizeof *read))
+        rail->losses = rail->errors = NAN;
 }
 
 int watch_read_rails(const char *root, const struct fabric *fabric, struct watch_sample *sample)
@@ -234,13 +253,11 @@ int watch_read_rails(const char *root, const struct fabric *fabric, struct watch
         if (rail_counters_read(root, rail, &counted) != 0)
             continue;
         snprintf(read->name, sizeof read->name, "%s", rail->name);
-        read->sent_bytes = (double)(counted.tx_bytes + counted.rdma_tx_bytes);
         if (rail->nic && rail->nic->address_count > 0)
             snprintf(read->address, sizeof read->address, "%.*s",
                      (int)strcspn(rail->nic->addresses[0], "/"), rail->nic->addresses[0]);
-        read->received_bytes = (double)(counted.rx_bytes + counted.rdma_rx_bytes);
+        count_bytes(&counted, read);
         count_faults(&counted, read);
-        read->is_partial = counted.lacks_rdma_bytes;
         sample->rail_count++;
     }
     return 0;

@@ -24,9 +24,9 @@ struct watch_rank {
 
 struct watch_rail {
     char name[64];
-    char address[64]; /* "": it has none */
-    double sent_bytes, received_bytes;
-    bool is_partial; /* what RDMA carries is not among these: the port does not count it */
+    char address[64];                  /* "": it has none */
+    double sent_bytes, received_bytes; /* both NAN where one could not be read */
+    bool is_partial; /* not all is among these: the port does not count RDMA's, or they are NAN */
     /* Both are NAN where one of the counters that they are made of could not be read. */
     double losses; /* of the link, and how often it recovered */
     double errors; /* frames and packets that arrived damaged */

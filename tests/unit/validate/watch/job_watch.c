@@ -103,8 +103,11 @@ static struct watch_sample sample_make(int i)
         snprintf(sums[i][k].address, sizeof sums[i][k].address, "10.0.%d.%d", k, i);
         sums[i][k].is_partial = nodes[i].is_partial;
         rails[k] = sums[i][k];
-        if (nodes[i].is_unread)
+        if (nodes[i].is_unread) {
             rails[k].losses = rails[k].errors = NAN;
+            rails[k].sent_bytes = rails[k].received_bytes = NAN;
+            rails[k].is_partial = true;
+        }
         flows[k] =
             (struct watch_flow){.bytes = sums[i][k].sent_bytes, .mbps = nodes[i].flow_mbps[k]};
         strcpy(flows[k].rail, rails[k].name);
@@ -826,6 +829,7 @@ static void reading(void)
 
     tree_put(root, "sys/class/infiniband/irdma0/ports/1/state", "4: ACTIVE\n");
     tree_put(root, "sys/class/infiniband/irdma0/ports/1/counters/link_downed", "\n");
+    tree_put(root, "sys/class/infiniband/irdma0/ports/1/counters/port_rcv_data", "\n");
     is_int(watch_read_rails(root, &fabric, &sample), 0, "rails are read");
 
     snprintf(sample.node, sizeof sample.node, "n1");
@@ -841,6 +845,8 @@ static void reading(void)
        "... its rail, which does not count what RDMA carries");
     ok(isnan(again.rails[0].losses) && isnan(again.rails[0].errors),
        "... nor does it tell how often it was lost");
+    ok(isnan(again.rails[0].sent_bytes) && isnan(again.rails[0].received_bytes),
+       "... and not what it carried, where a part could not be read");
     is_int(again.ras.comms[0].behind.pid, 102, "... and what NCCL says");
     watch_sample_clear(&again);
     is_int(watch_sample_parse("slurmstepd: error: muster-watch", &again), -1,
