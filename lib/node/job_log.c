@@ -279,6 +279,7 @@ int job_note_leave(const struct job_log *log, uint32_t job, uid_t uid,
     if (fd < 0)
         return -1;
     atomic_file_asides_remove(log->notes, NULL);
+    job_note_remove(log, job); /* of another user: the epilog never ran, and numbers start over */
     oldest_remove(log);
     close(fd);
     snprintf(path, sizeof path, "%s/%" PRIu32 "-%u", log->notes, job, (unsigned)uid);

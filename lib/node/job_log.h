@@ -55,8 +55,8 @@ struct job_log {
 /* Those of this machine. Returns 0, or -1 when the certificate has no directory. */
 int job_log_open(struct job_log *log, const char *certificate_path);
 
-/* In the prolog: leaves the note, the counters of the job's begin, and takes away the oldest of too
- * many. Returns 0, or -1 with err. */
+/* In the prolog: leaves the note, the counters of the job's begin, in the place of one of an
+ * earlier job of that number, and takes away the oldest of too many. Returns 0, or -1 with err. */
 int job_note_leave(const struct job_log *log, uint32_t job, uid_t uid,
                    const struct part_counters *counters, struct error *err);
 /* The note of that job; counters to be cleared. Returns 0 with *uid, 1 when there is none that can

@@ -397,6 +397,12 @@ static void stale(void)
     is_int(job_note_read(&job_log, 7, &uid, &counters), 0, "... and the newest is there");
     is_int(uid, 1000, "... with its user");
     part_counters_clear(&counters);
+    note_put("26-999", 1764090000);
+    begin(26, "boot", 0, 0);
+    is_int(job_note_read(&job_log, 26, &uid, &counters), 0,
+           "a job whose number another had has its own note");
+    is_int(uid, 1000, "... with its user");
+    part_counters_clear(&counters);
     tree_put(root, "notes/8-1000", "no counters\n");
     is_int(job_note_read(&job_log, 8, &uid, &counters), 1, "a foreign note is none");
 }
