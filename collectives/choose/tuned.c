@@ -86,7 +86,7 @@ static char *describe(const struct layout *layout, char *facts, char **place)
     for (const struct algorithm *a = algorithms; a->name != NULL; a++)
         fprintf(stream, " %s%s", a->kind == COLLECTIVE_ALLREDUCE ? "" : "+", a->name);
     fprintf(stream, "\ncode: %s\n", MEASURED_CODE);
-    if (memory_stream_close(stream) != 0 || *place == NULL) {
+    if (fclose(stream) != 0 || *place == NULL) {
         free(text);
         return NULL;
     }

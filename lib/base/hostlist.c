@@ -263,10 +263,7 @@ static char *fold(const struct hostlist *list, bool has_suffix)
         fprintf(stream, "]%s", items[end - 1].suffix);
     }
     free(items);
-    if (memory_stream_close(stream) != 0) {
-        free(text);
-        return NULL;
-    }
+    fclose(stream);
     return text;
 }
 

@@ -4,6 +4,7 @@
 #include "lib/base/memory_stream.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ struct memory {
     char **text;
     size_t *length;
     size_t size;
+    bool has_lost;
 };
 
 /* 0 is an error of the stream. */
@@ -22,8 +24,10 @@ static ssize_t add(void *cookie, const char *bytes, size_t count)
     if (length >= memory->size) {
         char *larger = realloc(*memory->text, 2 * length);
 
-        if (!larger)
+        if (!larger) {
+            memory->has_lost = true;
             return 0;
+        }
         *memory->text = larger;
         memory->size = 2 * length;
     }
@@ -33,10 +37,31 @@ static ssize_t add(void *cookie, const char *bytes, size_t count)
     return (ssize_t)count;
 }
 
-static int release(void *memory)
+/* For ftell(). */
+static int tell(void *cookie, off64_t *offset, int whence)
 {
-    free(memory);
+    const struct memory *memory = cookie;
+
+    if (*offset != 0 || whence != SEEK_CUR)
+        return -1;
+    *offset = (off64_t)*memory->length;
     return 0;
+}
+
+static int release(void *cookie)
+{
+    struct memory *memory = cookie;
+    int rv = memory->has_lost ? -1 : 0;
+
+    if (rv != 0) {
+        free(*memory->text);
+        *memory->text = NULL;
+        *memory->length = 0;
+    }
+    free(memory);
+    if (rv != 0)
+        errno = ENOMEM;
+    return rv;
 }
 
 FILE *memory_stream(char **text, size_t *length)
@@ -47,8 +72,9 @@ FILE *memory_stream(char **text, size_t *length)
     *text = calloc(1, 1);
     *length = 0;
     if (memory && *text) {
-        *memory = (struct memory){text, length, 1};
-        stream = fopencookie(memory, "w", (cookie_io_functions_t){.write = add, .close = release});
+        *memory = (struct memory){text, length, 1, false};
+        stream = fopencookie(memory, "w",
+                             (cookie_io_functions_t){.write = add, .seek = tell, .close = release});
     }
     if (!stream) {
         free(memory);
@@ -56,14 +82,4 @@ FILE *memory_stream(char **text, size_t *length)
         *text = NULL;
     }
     return stream;
-}
-
-int memory_stream_close(FILE *stream)
-{
-    int has_lost = fflush(stream) != 0 || ferror(stream);
-
-    if (fclose(stream) == 0 && !has_lost)
-        return 0;
-    errno = ENOMEM;
-    return -1;
 }

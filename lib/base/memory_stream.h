@@ -9,10 +9,8 @@
  * one fprintf() only: fflush(), ferror() and fclose() know nothing of it (glibc 2.36, strops.c). */
 
 /* The stream; *text and *length are as of its last fflush(), and the text is the caller's to free
- * once it is closed. NULL: no memory. It cannot be sought in. */
+ * after fclose(). When it lacks anything that was written, fclose() has freed it: *text is NULL,
+ * the return EOF with ENOMEM. NULL: no memory. ftell() works, seeking does not. */
 FILE *memory_stream(char **text, size_t *length);
-
-/* Returns 0, or -1 with errno when the text lacks anything that was written. */
-int memory_stream_close(FILE *stream);
 
 #endif

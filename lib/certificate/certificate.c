@@ -160,7 +160,7 @@ char *certificate_format(const struct certificate *certificate)
         return NULL;
     }
     is_fit = print(stream, certificate);
-    failed = memory_stream_close(stream) != 0;
+    failed = fclose(stream) != 0;
     if (is_fit && !failed)
         return text;
     free(text);

@@ -129,10 +129,7 @@ char *fingerprint_text(const struct inventory *inventory, const char *const *nam
             rdma_line(stream, &inventory->rdma[i], conf);
     for (size_t i = 0; i < inventory->gpu_count; i++)
         gpu_line(stream, inventory, &inventory->gpus[i]);
-    if (memory_stream_close(stream) != 0) {
-        free(text);
-        return NULL;
-    }
+    fclose(stream);
     return text;
 }
 

@@ -151,10 +151,7 @@ char *journal_format(const struct netif_journal *journal)
     for (size_t i = 0; i < journal->count; i++)
         print_entry(stream, &journal->entries[i]);
     fprintf(stream, "end %zu\n", journal->count);
-    if (memory_stream_close(stream) != 0) {
-        free(text);
-        return NULL;
-    }
+    fclose(stream);
     return text;
 }
 

@@ -403,7 +403,7 @@ static void add_moved(const struct part_counter *moved, void *context)
 /* Ends the text, and adds it to the log. */
 static int addition_end(struct addition *addition, const struct job_log *log, struct error *err)
 {
-    int rv = memory_stream_close(addition->stream) == 0 ? 0 : error_set(err, "no memory");
+    int rv = fclose(addition->stream) == 0 ? 0 : error_set(err, "no memory");
 
     if (rv == 0 && addition->size > 0)
         rv = log_add(log, addition->text, addition->size, err);

@@ -93,10 +93,7 @@ char *manifest_format(const struct manifest *manifest)
     fflush(stream);
     crc = crc32c(0, text, length);
     fprintf(stream, "end %08" PRIx32 "\n", crc);
-    if (memory_stream_close(stream) != 0) {
-        free(text);
-        return NULL;
-    }
+    fclose(stream);
     return text;
 }
 

@@ -50,7 +50,7 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
         free(folded);
         hostlist_clear(&leaves[leaf]);
     }
-    if (stream && memory_stream_close(stream) != 0)
+    if (stream && fclose(stream) != 0)
         count = 0;
     free(leaves);
     if (count > 1)
