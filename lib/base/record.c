@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/base/json_text.h"
+#include "lib/base/memory_stream.h"
 
 static void field_begin(FILE *line, const char *key)
 {
@@ -114,7 +115,7 @@ int record_write(FILE *stream, const struct record *record)
     const char *run = record->run ? record->run : getenv("MUSTER_RUN");
     char *text = NULL;
     size_t size = 0;
-    FILE *line = open_memstream(&text, &size);
+    FILE *line = memory_stream(&text, &size);
     int result = -1;
 
     if (!line)

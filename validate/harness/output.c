@@ -109,10 +109,10 @@ void output_record(struct record *record)
     clear_progress();
     record->suite = output.suite;
     output.counts[record->verdict]++;
-    if (output.json)
-        record_write(stdout, record);
-    else
+    if (!output.json)
         print_row(record);
+    else if (record_write(stdout, record) != 0)
+        output.counts[VERDICT_UNKNOWN]++; /* no pass, whatever was lost */
     pthread_mutex_unlock(&output.lock);
 }
 

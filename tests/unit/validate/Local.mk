@@ -30,6 +30,7 @@ check_PROGRAMS += \
 	tests/unit/validate/harness/admission.t \
 	tests/unit/validate/harness/battery_options.t \
 	tests/unit/validate/harness/cpu_time.t \
+	tests/unit/validate/harness/output.t \
 	tests/unit/validate/harness/pattern.t \
 	tests/unit/validate/harness/peers.t \
 	tests/unit/validate/harness/stall.t \
@@ -81,6 +82,7 @@ tests_unit_validate_diagnose_diagnose_t_LDADD = $(liblocalization) $(unit_libs)
 tests_unit_validate_harness_admission_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_battery_options_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_cpu_time_t_LDADD = $(libharness) $(unit_libs)
+tests_unit_validate_harness_output_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_pattern_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_peers_t_LDADD = $(libharness) $(unit_libs)
 tests_unit_validate_harness_stall_t_LDADD = $(libharness) $(unit_libs)

@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include "lib/base/hostlist.h"
+#include "lib/base/memory_stream.h"
+#include "lib/base/record.h"
 #include "lib/certificate/certificate.h"
 #include "lib/certificate/fingerprint.h"
 #include "lib/netif/netif_journal.h"
@@ -13,7 +15,8 @@
 #include <string.h>
 
 /* A text that is put together in memory is whole, or it is none: half of one would be another
- * node's fingerprint, a certificate that is not genuine, a list without some nodes. */
+ * node's fingerprint, a certificate that is not genuine, a list without some nodes, a record that
+ * nobody can read. */
 
 static char *fingerprint(const void *inventory)
 {
@@ -65,6 +68,21 @@ static char *folded(const void *of)
     return hostlist_fold(of);
 }
 
+static char *record_line(const void *of)
+{
+    char *text;
+    size_t size;
+    FILE *stream = memory_stream(&text, &size);
+    int rv = stream ? record_write(stream, of) : -1;
+
+    if (stream)
+        fclose(stream);
+    if (rv == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 /* Of names that have no number, and of some that have. */
 static void make_names(struct hostlist *names)
 {
@@ -103,6 +121,8 @@ int main(void)
     struct inventory *inventory = large_node();
     struct netif_journal settings = {.count = 0};
     struct hostlist names = {0};
+    char message[LEAST_BYTES + 1] = "";
+    struct record record = RECORD(.node = "n3", .message = message, .time = 1795190000);
 
     is_whole_or_none("a fingerprint", fingerprint, inventory);
     is_whole_or_none("a node's fingerprint", node_fingerprint, inventory);
@@ -112,6 +132,8 @@ int main(void)
     is_whole_or_none("the journal of interfaces", journal, &settings);
     make_names(&names);
     is_whole_or_none("a list of names", folded, &names);
+    memset(message, 'x', LEAST_BYTES);
+    is_whole_or_none("a record", record_line, &record);
     hostlist_clear(&names);
     journal_clear(&settings);
     free(large.fingerprint);
