@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "lib/base/memory_stream.h"
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
 #include "lib/node/inventory.h"
@@ -65,7 +66,7 @@ char *facts_read(const char *root, struct error *err)
 
     if (inventory == NULL)
         return NULL;
-    stream = open_memstream(&text, &size);
+    stream = memory_stream(&text, &size);
     if (stream == NULL) {
         error_set(err, "out of memory");
         goto end;
@@ -74,11 +75,8 @@ char *facts_read(const char *root, struct error *err)
     fprintf(stream, "%s, %ld cpus", model, sysconf(_SC_NPROCESSORS_ONLN));
     print_nics(inventory, stream);
     fprintf(stream, ", Linux %s", uname(&name) == 0 ? name.release : "?");
-    if (fclose(stream) != 0) {
-        free(text);
-        text = NULL;
+    if (fclose(stream) != 0)
         error_set(err, "out of memory");
-    }
 end:
     inventory_free(inventory);
     return text;

@@ -36,6 +36,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2210-purge-leaves-what-is-mounted.t \
 	tests/command/t2211-quickstart-enables-no-daemon.t \
 	tests/command/t2212-sources-need-no-newer-libc.t \
+	tests/command/t2213-sources-lose-no-text-in-memory.t \
 	# end of inventory and check
 
 # the battery's options

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/json_text.h"
+#include "lib/base/memory_stream.h"
 #include "validate/command/constants.h"
 
 struct options {
@@ -45,7 +46,7 @@ static int print_json(const struct conf *conf, FILE *stream)
     for (size_t i = 0; rv == 0 && conf_key(i, &name, &standard, &help) == 0; i++) {
         char *text = NULL, *rest;
         size_t size;
-        FILE *values = open_memstream(&text, &size);
+        FILE *values = memory_stream(&text, &size);
 
         if (!values)
             return -1;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/atomic_file.h"
 #include "lib/base/text.h"
@@ -58,7 +59,7 @@ static char *class_text(const struct cluster *cluster, const struct cluster_node
 {
     char *text = NULL;
     size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
     const char *space = "";
 
     if (!stream)
@@ -76,10 +77,7 @@ static char *class_text(const struct cluster *cluster, const struct cluster_node
             fprintf(stream, "%s%s", space, cluster->partitions[i].name);
             space = " ";
         }
-    if (fclose(stream) != 0) {
-        free(text);
-        return NULL;
-    }
+    fclose(stream);
     return text;
 }
 

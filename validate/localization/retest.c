@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/memory_stream.h"
 #include "lib/constants/links_constants.h"
 #include "validate/schedule/apart.h"
 
@@ -26,7 +27,7 @@ static char *write_pairs(const struct links *links, const struct node_pair *pair
     bool *is_named = calloc(links->node_count + 1, sizeof *is_named);
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = is_named ? open_memstream(&text, &size) : NULL;
+    FILE *stream = is_named ? memory_stream(&text, &size) : NULL;
 
     for (int round = 0; stream && round < round_count; round++) {
         const char *before = round > 0 ? "," : "";

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/base/memory_stream.h"
 
 /* Nodes that the layout, with spares, may have of an island. */
 static size_t wanted_of(const struct plan_figures *figures, const struct plan_layout *layout,
@@ -130,7 +131,7 @@ char *plan_sbatch_text(const struct plan_figures *figures, const struct plan_lay
     size_t nodes = layout->nodes + (size_t)layout->failures.spares, segment = 0, size;
     struct hostlist names = {NULL, 0};
     char *text = NULL, *excluded = NULL;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
     int leaves = 0;
 
     if (layout->stages == 1 && !layout->is_across && layout->nodes > 1)

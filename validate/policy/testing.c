@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "lib/base/memory_stream.h"
 #include "lib/base/write_all.h"
 #include "lib/constants/policy_constants.h"
 
@@ -104,7 +105,7 @@ int testing_write(int journal, const struct hostlist *nodes, struct error *err)
 
     if (nodes->count == 0)
         return 0;
-    stream = open_memstream(&text, &size);
+    stream = memory_stream(&text, &size);
     for (size_t i = 0; stream && i < nodes->count; i++)
         fprintf(stream, "%s%s\n", verb, nodes->names[i]);
     if (!stream || fclose(stream) != 0)

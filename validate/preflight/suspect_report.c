@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/memory_stream.h"
 #include "lib/constants/preflight_constants.h"
 #include "validate/preflight/preflight.h"
 #include "validate/slurm/step.h"
@@ -26,7 +27,7 @@ static char *lines_make(const struct preflight *preflight, struct hostlist *hold
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
 
     for (size_t i = 0; stream && i < preflight->names.count; i++) {
         const struct member *member = &preflight->members[i], *holder;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/memory_stream.h"
+
 int layout_choose(const struct hostlist *nodes, const struct hostlist *keep,
                   const struct hostlist *excluded, size_t wanted, struct hostlist *chosen)
 {
@@ -66,12 +68,10 @@ static void counts_add(struct arguments *variables, const char *name, const stru
     long *counts = calloc(all->count + 1, sizeof *counts);
     char *chosen_text = NULL;
     size_t size = 0, same = 0;
-    FILE *stream = open_memstream(&chosen_text, &size);
+    FILE *stream = memory_stream(&chosen_text, &size);
     long last = 0;
 
-    if (!counts || !stream) {
-        variables->out_of_memory = true;
-    } else if (text && counts_parse(text, counts, all->count)) {
+    if (counts && stream && text && counts_parse(text, counts, all->count))
         for (size_t i = 0; i <= all->count; i++) {
             if (i < all->count && !hostlist_contains(chosen, all->names[i]))
                 continue;
@@ -84,11 +84,12 @@ static void counts_add(struct arguments *variables, const char *name, const stru
             last = i < all->count ? counts[i] : 0;
             same++;
         }
-        fflush(stream);
-        arguments_add(variables, "%s=%s", name, chosen_text);
-    }
     if (stream)
         fclose(stream);
+    if (!counts || !chosen_text)
+        variables->out_of_memory = true;
+    else if (*chosen_text)
+        arguments_add(variables, "%s=%s", name, chosen_text);
     free(chosen_text);
     free(counts);
 }

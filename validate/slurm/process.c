@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/utf8.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/user.h"
@@ -352,7 +353,7 @@ int process_output_status(const char *const *words, double deadline_s, char **te
 
     *text = NULL;
     *status = -1;
-    stream = open_memstream(text, &size);
+    stream = memory_stream(text, &size);
     if (!stream)
         return error_set(err, "no memory");
     rv = process_run(&(struct process){.argv = (char *const *)(uintptr_t)words,

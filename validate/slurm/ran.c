@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/base/memory_stream.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
@@ -76,7 +77,7 @@ static void accounting_query(struct ran *asked, size_t count)
 {
     char *jobs = NULL, *text, *rest, *line;
     size_t size = 0;
-    FILE *stream = open_memstream(&jobs, &size);
+    FILE *stream = memory_stream(&jobs, &size);
 
     if (!stream)
         return;

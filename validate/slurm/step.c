@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/grow.h"
+#include "lib/base/memory_stream.h"
 #include "lib/constants/slurm_constants.h"
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/long_list.h"
@@ -97,7 +98,7 @@ static int order_add(const struct step *step, const struct hostlist *nodes, stru
 {
     char *list = NULL;
     size_t size;
-    FILE *stream = open_memstream(&list, &size);
+    FILE *stream = memory_stream(&list, &size);
 
     if (!stream)
         return error_set(err, "out of memory for a step on %zu nodes", nodes->count);

@@ -22,6 +22,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/hash.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/node_name.h"
 #include "lib/base/path.h"
 #include "lib/constants/slurm_constants.h"
@@ -105,13 +106,13 @@ static char *lines_make(const char *verb, const struct batch *nodes, struct erro
 {
     char *lines = NULL, line[LINE_BYTES];
     size_t size = 0;
-    FILE *stream = open_memstream(&lines, &size);
+    FILE *stream = memory_stream(&lines, &size);
     int rv = stream ? 0 : error_set(err, "no memory");
 
     for (size_t i = 0; rv == 0 && i < nodes->count; i++) {
         rv = line_make(line, verb, nodes->nodes[i].name, nodes->nodes[i].text, err);
-        if (rv == 0 && fputs(line, stream) < 0)
-            rv = error_set(err, "no memory");
+        if (rv == 0)
+            fputs(line, stream);
     }
     if (stream && fclose(stream) != 0 && rv == 0)
         rv = error_set(err, "no memory");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/signals.h"
 #include "validate/command/command.h"
 #include "validate/report/table.h"
@@ -216,7 +217,7 @@ static int report_suspects(const struct watching *watching, const struct user *u
     struct process_result result = {0};
     char *lines = NULL;
     size_t size;
-    FILE *stream = open_memstream(&lines, &size);
+    FILE *stream = memory_stream(&lines, &size);
     int rv = stream ? 0 : error_set(err, "no memory");
 
     for (size_t i = 0; rv == 0 && i < verdict->count; i++) {
@@ -229,8 +230,8 @@ static int report_suspects(const struct watching *watching, const struct user *u
                              "watch", finding->part, finding->message);
         rv = hostlist_append(&holders, finding->node);
     }
-    if (stream)
-        fclose(stream);
+    if (stream && fclose(stream) != 0 && rv == 0)
+        rv = error_set(err, "no memory");
     if (rv == 0 && holders.count > 0) {
         step_muster(&program, "suspects", "--leave", NULL);
         rv = step_run(&(struct step){.job_id = watching->options->job_id,

@@ -16,6 +16,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/grow.h"
+#include "lib/base/memory_stream.h"
 #include "lib/constants/watch_constants.h"
 #include "validate/watch/read.h"
 
@@ -96,7 +97,7 @@ static char *commas_add(const char *answer)
     static const char key[] = "\"status\"";
     char *text = NULL;
     size_t size;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
     const char *at, *end;
 
     for (; stream && (at = strstr(answer, key)); answer = at + strlen(key)) {
@@ -260,7 +261,7 @@ static char *answer_read(int fd, double end_s)
 {
     char *text = NULL, piece[16384];
     size_t size, length = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
     ssize_t got = -1;
 
     while (stream && length < WATCH_RAS_BYTES && clock_s() < end_s &&

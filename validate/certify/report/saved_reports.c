@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/memory_stream.h"
 #include "validate/certify/report/run_report.h"
 #include "validate/command/report.h"
 #include "validate/report/format.h"
@@ -13,7 +14,7 @@ static char *path_of(const char *path, const char *run)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
 
     if (!stream)
         return NULL;

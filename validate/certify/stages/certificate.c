@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/memory_stream.h"
 #include "lib/certificate/certificate.h"
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/choose/nodes.h"
@@ -53,7 +54,7 @@ static char *results_of(const struct node_run *node_run, time_t keep)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
 
     if (!stream)
         return NULL;
@@ -65,10 +66,7 @@ static char *results_of(const struct node_run *node_run, time_t keep)
                     verdict_name(node_run->outcome.stages[stage]));
     for (size_t k = 0; k < node_run->rails.count; k++)
         fprintf(stream, "test: %s\n", node_run->rails.names[k]);
-    if (fclose(stream) != 0) {
-        free(text);
-        return NULL;
-    }
+    fclose(stream);
     return text;
 }
 

@@ -3,6 +3,7 @@
 #include "validate/command/certificate/certificate.h"
 #include "lib/certificate/brake.h"
 #include "lib/base/hostlist.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/text.h"
 #include "lib/certificate/failed_rails.h"
 #include "lib/certificate/refused.h"
@@ -122,7 +123,7 @@ static int read_request(const char *node, struct request *request, struct error 
     int result = 0;
 
     err->text[0] = '\0';
-    request->tests_stream = open_memstream(&request->tests, &request->tests_length);
+    request->tests_stream = memory_stream(&request->tests, &request->tests_length);
     if (!request->tests_stream)
         return error_set(err, "out of memory");
     for (unsigned number = 1; (length = getline(&line, &size, stdin)) >= 0; number++) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/memory_stream.h"
 #include "lib/base/write_all.h"
 
 static void member_write(FILE *tar, const char *name, const char *text, size_t size)
@@ -54,7 +55,7 @@ static void file_add(FILE *tar, const struct doctor_site *site, const char *path
     FILE *stream;
 
     snprintf(whole, sizeof whole, "%s%s", site->root, path);
-    if (conf_load(whole, &text, &err) == 0 && (stream = open_memstream(&kept, &size))) {
+    if (conf_load(whole, &text, &err) == 0 && (stream = memory_stream(&kept, &size))) {
         secrets_leave_out(stream, text);
         if (fclose(stream) == 0)
             member_write(tar, name, kept, size);
@@ -70,18 +71,18 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
                                         "plugstack.conf", "plugstack.conf.d/muster.conf"};
     char *text = NULL, *whole = NULL, name[600], member[80];
     size_t size = 0, length = 0;
-    FILE *tar = open_memstream(&whole, &length), *stream;
+    FILE *tar = memory_stream(&whole, &length), *stream;
     int fd, rv;
 
     if (!tar)
         return error_set(err, "%s: %m", path);
-    if ((stream = open_memstream(&text, &size))) {
+    if ((stream = memory_stream(&text, &size))) {
         doctor_print(stream, findings, false);
         if (fclose(stream) == 0)
             member_write(tar, "page.txt", text, size);
         free(text);
     }
-    if ((stream = open_memstream(&text, &size))) {
+    if ((stream = memory_stream(&text, &size))) {
         for (size_t i = 0; i < findings->count; i++)
             doctor_give(stream, &findings->items[i]);
         if (fclose(stream) == 0)

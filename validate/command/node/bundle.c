@@ -13,6 +13,7 @@
 #include "lib/base/atomic_file.h"
 #include "lib/base/bounded_child.h"
 #include "lib/base/clock.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/path.h"
 #include "lib/base/sysfs.h"
 #include "lib/certificate/certificate.h"
@@ -143,7 +144,7 @@ static void add_written(FILE *tar, const char *name, const struct checks *checks
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
 
     if (!stream)
         return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/clock.h"
+#include "lib/base/memory_stream.h"
 #include "lib/constants/checks_constants.h"
 #include "validate/checks/accelerators.h"
 #include "validate/checks/checks.h"
@@ -253,7 +254,7 @@ static int run_checks(const struct options *options, const struct node_view *nod
     if (options->as_health && geteuid() == 0) { /* nobody else keeps what was missing */
         absences_load(node_view->inventory, &absences);
         output.absences = &absences;
-        faults.stream = open_memstream(&faults.text, &faults.size);
+        faults.stream = memory_stream(&faults.text, &faults.size);
         output.faults = &faults;
     }
     if (needs_accelerators(options->only)) {

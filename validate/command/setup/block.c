@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/memory_stream.h"
+
 #define BEGIN "# muster setup: begin; muster setup --undo takes this block out"
 #define NEW_FILE ", and this file"
 #define STOOD_HERE "#- "
@@ -29,7 +31,7 @@ char *setup_block_put(const char *text, const char *lines, const char *replaces)
 {
     char *after = NULL;
     size_t size;
-    FILE *stream = open_memstream(&after, &size);
+    FILE *stream = memory_stream(&after, &size);
     const char *at = text ? text : "", *next;
     bool is_put = false;
 
@@ -47,16 +49,14 @@ char *setup_block_put(const char *text, const char *lines, const char *replaces)
     }
     if (!is_put)
         fprintf(stream, BEGIN "%s\n%s" END "\n", text ? "" : NEW_FILE, lines);
-    if (fclose(stream) == 0)
-        return after;
-    free(after);
-    return NULL;
+    fclose(stream);
+    return after;
 }
 
 int setup_block_take(const char *text, char **after, struct error *err)
 {
     size_t size;
-    FILE *stream = open_memstream(after, &size);
+    FILE *stream = memory_stream(after, &size);
     int blocks = 0, number = 0, begin = 0;
     bool is_own = false;
     const char *next;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/memory_stream.h"
 #include "lib/base/regular_file.h"
 #include "lib/base/text.h"
 #include "lib/slurm/own_name.h"
@@ -143,7 +144,7 @@ static int node_note(const struct node_view *node_view, const struct slurm_lines
     char name[256], host[256], *rails = rails_text(&node_view->fabric), *note = NULL;
     struct slurm_node node;
     size_t size;
-    FILE *stream = open_memstream(&note, &size);
+    FILE *stream = memory_stream(&note, &size);
     const char *start = "Where all nodes are like this one, muster.conf can have ", *before = start;
     int rv = 0;
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/hostlist.h"
+#include "lib/base/memory_stream.h"
 
 static int by_name(const void *left, const void *right)
 {
@@ -46,7 +47,7 @@ static int name_report(const struct identity *identities, size_t first, size_t e
 {
     char *text = NULL;
     size_t size, i = first;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
 
     if (!stream)
         return -1;

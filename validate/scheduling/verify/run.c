@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/memory_stream.h"
 #include "lib/base/text.h"
 #include "lib/constants/policy_constants.h"
 #include "validate/slurm/operations.h"
@@ -208,7 +209,7 @@ static char *users_list(const struct verify_run *run)
 {
     char *text = NULL;
     size_t size, said = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = memory_stream(&text, &size);
 
     if (!stream)
         return NULL;
@@ -220,10 +221,7 @@ static char *users_list(const struct verify_run *run)
         if (is_new)
             fprintf(stream, "%s%s", said++ ? "," : "", run->users[i].name);
     }
-    if (fclose(stream) != 0) {
-        free(text);
-        return NULL;
-    }
+    fclose(stream);
     return text;
 }
 

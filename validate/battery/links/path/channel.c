@@ -16,6 +16,7 @@
 #include <ucs/config/global_opts.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/memory_stream.h"
 #include "lib/constants/battery_constants.h"
 #include "validate/battery/links/path/transport.h"
 #include "validate/harness/watch/watch.h"
@@ -318,7 +319,7 @@ void channel_transport(const struct channel *channel, char *text, size_t size)
     FILE *stream;
 
     *text = '\0';
-    stream = channel->endpoint ? open_memstream(&print, &print_size) : NULL;
+    stream = channel->endpoint ? memory_stream(&print, &print_size) : NULL;
     if (!stream)
         return;
     ucp_ep_print_info(channel->endpoint, stream);

@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# A text in memory that lacks a part is not taken for the whole: the fclose() of memory_stream() says
+# so, that of open_memstream(3) does not.
+set -u
+top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
+. "$top_srcdir/tests/tap.sh"
+
+streams() { # FUNCTION: how many sources open a stream by it
+    (cd "$top_srcdir" && grep -rlE "\<$1\([^3]" --include='*.[ch]' lib spank validate collectives trainer) | wc -l
+}
+
+ok 'texts are put together in memory' [ "$(streams memory_stream)" -gt 30 ]
+is "$(streams open_memstream)" 0 '... and none by a stream that loses what finds no memory'
+done_testing
