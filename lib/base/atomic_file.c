@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -79,6 +80,21 @@ static int take_name(const struct atomic_file *file)
     return 0;
 }
 
+/* Best effort: a directory that may be written to need not be one that may be read, and not all
+ * file systems can. */
+static void sync_name(const char *path)
+{
+    char directory[PATH_MAX];
+    int fd;
+
+    snprintf(directory, sizeof directory, "%s", path);
+    fd = open(dirname(directory), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
 int atomic_file_commit(struct atomic_file *file, struct error *err)
 {
     FILE *stream = file->stream;
@@ -97,6 +113,8 @@ int atomic_file_commit(struct atomic_file *file, struct error *err)
     if (failed || take_name(file) != 0)
         return atomic_file_discard(file, err);
     file->aside[0] = '\0';
+    if (!file->is_unsynced)
+        sync_name(file->path);
     return 0;
 }
 

@@ -58,6 +58,17 @@ static void put(const char *path, const char *text, mode_t mode)
         tap_skip_all("%s cannot be written", path);
 }
 
+static bool is_name_synced;
+
+/* That of the files here: a name is on the disk when its directory is, not with the file. */
+int fsync(int fd)
+{
+    struct stat status;
+
+    is_name_synced |= fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) && mode_of("new") >= 0;
+    return 0;
+}
+
 static void test_new(void)
 {
     struct atomic_file file;
@@ -69,6 +80,8 @@ static void test_new(void)
     fputs("text", file.stream);
     is_int(atomic_file_commit(&file, &err), 0, "... and ended");
     is_str(tree_text("new"), "text", "... with what was written");
+    ok(is_name_synced, "... and its name is on the disk");
+    is_name_synced = false;
     is_int(mode_of("new"), 0640, "... and the permissions that umask leaves");
     is_str(names(), "new", "... and nothing beside it");
     is_str(file.aside, "", "... nor a name of it");
@@ -80,6 +93,7 @@ static void test_new(void)
     file.is_unsynced = true;
     is_int(atomic_file_commit(&file, &err), 0, "... it is written too");
     is_str(tree_text("new"), "bytes", "... whole");
+    ok(!is_name_synced, "... and waits for no disk");
     is_int(mode_of("new"), 0604, "... with permissions as its writer wants them");
     unlink("new");
     umask(022);
