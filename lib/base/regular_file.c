@@ -44,9 +44,11 @@ static int read_text(int fd, const char *path, size_t size_max, char **text, str
 
     if (fstat(fd, &status) != 0)
         return error_set(err, "%s: %m", path);
-    if (status.st_size > (off_t)size_max)
+    if (status.st_size > (off_t)size_max) {
+        errno = EINVAL;
         return error_set(err, "%s: found %lld bytes, allowed %zu", path, (long long)status.st_size,
                          size_max);
+    }
     *text = malloc((size_t)status.st_size + 1);
     if (!*text)
         return error_set(err, "%s: no memory", path);
@@ -54,8 +56,10 @@ static int read_text(int fd, const char *path, size_t size_max, char **text, str
     if (length < 0)
         return error_set(err, "%s: %m", path);
     (*text)[length] = '\0';
-    if (strlen(*text) != (size_t)length)
+    if (strlen(*text) != (size_t)length) {
+        errno = EINVAL;
         return error_set(err, "%s: found a NUL byte: not a text file", path);
+    }
     return 0;
 }
 

@@ -16,7 +16,8 @@
 int regular_file_open(const char *path, struct error *err);
 
 /* The whole of a regular file of at most size_max bytes without a NUL, malloc'd with one behind.
- * Returns 0; 1 when there is no such file (err says so); -1 with err "PATH: ...". */
+ * Returns 0; 1 when there is no such file (err says so); -1 with errno (EINVAL: it is another kind
+ * of file) and err "PATH: ...". */
 int regular_file_read(const char *path, size_t size_max, char **text, struct error *err);
 
 /* The same of a file that nobody but its owner can have written, and no link to one; 1 also when

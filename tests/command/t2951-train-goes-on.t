@@ -78,6 +78,16 @@ is "$(head -n 1 err)" \
     '... but named'
 is "$(tail -n 1 out)" "$final" '... and the run comes to the same end'
 
+rm whole/step-000000060/shard-00000
+ln -s /proc/self/mem whole/step-000000060/shard-00000
+text=$(train --steps=60 --checkpoint=whole 2>&1)
+is "$?" 1 'a shard that cannot be read: the run ends'
+is "$text" 'muster-train: whole/step-000000060/shard-00000: Input/output error' '... in one line'
+rm -r whole/step-000000060
+train --steps=60 --checkpoint=whole >out 2>err
+is "$?/$(head -n 1 err)" '0/muster-train: resuming from step 57 of whole' \
+    '... and goes on from the one before when that checkpoint is removed'
+
 text=$(train --steps=60 --checkpoint=whole --batch=4 2>&1)
 is "$?" 1 'a checkpoint of another batch is refused'
 is "$text" \

@@ -292,7 +292,7 @@ static size_t shard_bytes(const struct manifest *manifest, const struct manifest
     return elements * ARRAYS * sizeof(real);
 }
 
-/* All of a shard against its size and sum. */
+/* All of a shard against its size and sum. 1: whole; 0: not, err says why; -1: cannot be read. */
 static int verify_shard(int fd, const char *path, const struct manifest *manifest,
                         const struct manifest_shard *shard, struct error *err)
 {
@@ -312,15 +312,18 @@ static int verify_shard(int fd, const char *path, const struct manifest *manifes
     if (got < 0)
         return error_set(err, "%s: %m", path);
     if (found < expected)
-        return error_set(err, "%s: truncated, expected %zu bytes", path, expected);
-    if (found > expected)
-        return error_set(err, "%s: too long, expected %zu bytes", path, expected);
-    if (crc != shard->crc)
-        return error_set(err, "%s: corrupt: checksum is %08x, expected %08x", path, (unsigned)crc,
-                         (unsigned)shard->crc);
+        error_set(err, "%s: truncated, expected %zu bytes", path, expected);
+    else if (found > expected)
+        error_set(err, "%s: too long, expected %zu bytes", path, expected);
+    else if (crc != shard->crc)
+        error_set(err, "%s: corrupt: checksum is %08x, expected %08x", path, (unsigned)crc,
+                  (unsigned)shard->crc);
+    else
+        return 1;
     return 0;
 }
 
+/* 1, 0 at the end of the file, or -1 with errno. */
 static int read_values(int fd, real *values, size_t count, size_t at)
 {
     uint8_t *bytes = (uint8_t *)values;
@@ -330,14 +333,15 @@ static int read_values(int fd, real *values, size_t count, size_t at)
         return -1;
     while (left > 0) {
         size_t length = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+        ssize_t got = read_all(fd, bytes, length);
 
-        if (read_all(fd, bytes, length) != (ssize_t)length)
-            return -1;
+        if (got != (ssize_t)length)
+            return got < 0 ? -1 : 0;
         watch_step();
         bytes += length;
         left -= length;
     }
-    return 0;
+    return 1;
 }
 
 /* What the file's piece (begins at element `at` of the file) and the wanted one have in common. */
@@ -348,39 +352,51 @@ static int read_common(int fd, const struct manifest_piece *piece, size_t at,
     size_t piece_end = piece->first + piece->count, wanted_end = wanted->first + wanted->count;
     size_t to = piece_end < wanted_end ? piece_end : wanted_end;
     real *arrays[ARRAYS] = {wanted->parameters, wanted->first_moments, wanted->second_moments};
+    int rv = 1;
 
-    for (size_t i = 0; from < to && i < ARRAYS; i++)
-        if (read_values(fd, arrays[i] + (from - wanted->first), to - from,
-                        at + i * piece->count + (from - piece->first)) != 0)
-            return -1;
-    return 0;
+    for (size_t i = 0; rv == 1 && from < to && i < ARRAYS; i++)
+        rv = read_values(fd, arrays[i] + (from - wanted->first), to - from,
+                         at + i * piece->count + (from - piece->first));
+    return rv;
 }
 
+/* Of a file that could not be opened. 0: it is missing, or is none; -1: it may be what it was. */
+static int by_errno(void)
+{
+    return errno == ENOENT || errno == ENOTDIR || errno == EINVAL ? 0 : -1;
+}
+
+/* The same. */
 static int read_shard(const char *path, const struct manifest *manifest,
                       const struct manifest_shard *shard, bool verifies,
                       const struct checkpoint_state *pieces, size_t piece_count, struct error *err)
 {
-    int fd = regular_file_open(path, err), rv = 0;
+    int fd = regular_file_open(path, err), rv = 1;
     size_t at = 0;
 
     if (fd < 0)
-        return -1;
+        return by_errno();
     if (verifies)
         rv = verify_shard(fd, path, manifest, shard, err);
-    for (size_t i = 0; rv == 0 && i < shard->piece_count; i++) {
+    for (size_t i = 0; rv == 1 && i < shard->piece_count; i++) {
         const struct manifest_piece *piece = &manifest->pieces[shard->first_piece + i];
 
-        for (size_t j = 0; rv == 0 && j < piece_count; j++)
-            if (read_common(fd, piece, at, &pieces[j]) != 0)
-                rv = error_set(err, "%s: truncated, expected %zu bytes", path,
-                               shard_bytes(manifest, shard));
+        for (size_t j = 0; rv == 1 && j < piece_count; j++) {
+            rv = read_common(fd, piece, at, &pieces[j]);
+            if (rv < 0)
+                error_set(err, "%s: %m", path);
+            else if (rv == 0)
+                error_set(err, "%s: truncated, expected %zu bytes", path,
+                          shard_bytes(manifest, shard));
+        }
         at += ARRAYS * piece->count;
     }
     close(fd);
     return rv;
 }
 
-/* 1: read; 0: not whole, err says what; -1: of another problem. What this rank sees of it. */
+/* 1: read; 0: not whole, err says what; -1: of another problem, or it cannot be read. What this
+ * rank sees of it. */
 static int read_one(const char *path, const struct checkpoint_problem *problem, long step,
                     struct rank_info rank_info, const struct checkpoint_state *pieces,
                     size_t piece_count, struct error *err)
@@ -391,7 +407,7 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
 
     snprintf(file, sizeof file, "%s/manifest", path);
     if (regular_file_read(file, MANIFEST_BYTES, &text, err) != 0)
-        return 0;
+        return by_errno();
     if (manifest_parse(text, &manifest, err) != 0) {
         free(text);
         error_prefix(err, "%s", file);
@@ -407,10 +423,9 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
     }
     for (size_t i = 0; i < manifest.shard_count && rv == 1; i++) {
         snprintf(file, sizeof file, "%s/%s", path, manifest.shards[i].file);
-        if (read_shard(file, &manifest, &manifest.shards[i],
-                       i % (size_t)rank_info.ranks == (size_t)rank_info.rank, pieces, piece_count,
-                       err) != 0)
-            rv = 0;
+        rv = read_shard(file, &manifest, &manifest.shards[i],
+                        i % (size_t)rank_info.ranks == (size_t)rank_info.rank, pieces, piece_count,
+                        err);
     }
     manifest_clear(&manifest);
     return rv;
@@ -470,19 +485,17 @@ int checkpoint_read(const char *directory, const struct checkpoint_problem *prob
     for (long i = 0; i < count && rv == 0; i++) {
         char path[PATH_BYTES];
         struct error wrong = {""};
-        int first;
+        int first, mine;
 
         step_path(directory, steps[i], "", path);
-        rv = least(
-            comm,
-            read_one(path, problem, steps[i], comm_rank_info(comm), pieces, piece_count, &wrong),
-            &first);
+        mine = read_one(path, problem, steps[i], comm_rank_info(comm), pieces, piece_count, &wrong);
+        rv = least(comm, mine, &first);
         if (rv == 0 && first == comm_rank_info(comm).rank)
             complain(wrong.text);
-        else if (rv < 0)
-            *err = wrong;
         else if (rv > 0)
             *step = steps[i];
+        else if (rv < 0 && comm_agree(comm, mine < 0 ? -1 : 0, &wrong) != 0)
+            *err = wrong;
     }
     free(steps);
     return rv;

@@ -67,9 +67,9 @@ void checkpoint_prune(const char *directory, long step, int keep);
  * ranks share the work of checking. One that is not whole is told to complain on one of the ranks
  * that see it ("PATH: what is wrong") and the one before it is tried. Returns 1 with
  * *step; 0 when the directory has none that is whole, or is not there; -1 with err when the newest
- * whole one is of another problem, or the directory cannot be listed: the same on all ranks. The
- * arrays are good only for 1.
- */
+ * whole one is of another problem, or the directory or a file cannot be read: what may be whole is
+ * not passed over, as the next commit would take it away. The same on all ranks. The arrays are
+ * good only for 1. */
 int checkpoint_read(const char *directory, const struct checkpoint_problem *problem,
                     struct comm *comm, const struct checkpoint_state *pieces, size_t piece_count,
                     long *step, void (*complain)(const char *line), struct error *err);

@@ -218,6 +218,29 @@ static void what_is_no_file_is_not_waited_for(void)
     read_step(0, 5, 40);
 }
 
+/* A file server that is away for a while would cost what was trained since, and the checkpoint with
+ * the next commit. */
+static void what_cannot_be_read_is_not_passed_over(void)
+{
+    static const char shard[] = "step-000000040/shard-00000";
+    struct checkpoint_state state = state_of(0, 5);
+    struct error err = {""};
+    char aside[512];
+    long step = -1;
+
+    snprintf(aside, sizeof aside, "%s", path_of("aside"));
+    is_int(rename(path_of(shard), aside), 0, "%s is put aside", shard);
+    is_int(symlink("/proc/self/mem", path_of(shard)), 0, "... with one that cannot be read");
+    complaints[0] = '\0';
+    is_int(checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, &err), -1,
+           "... which is an error");
+    has_str(err.text, "step-000000040/shard-00000: Input/output error", "... that names it");
+    is_str(complaints, "", "... and no other is tried");
+    is_int(rename(aside, path_of(shard)), 0, "... until it is back");
+    read_step(0, 5, 40);
+    free_state(&state);
+}
+
 static void every_cut_of_a_manifest_is_seen(void)
 {
     struct stat status;
@@ -505,6 +528,7 @@ int main(void)
     old_ones_go();
     altered_ones_are_passed_over();
     what_is_no_file_is_not_waited_for();
+    what_cannot_be_read_is_not_passed_over();
     every_cut_of_a_manifest_is_seen();
     other_problems_are_refused();
     a_failure_leaves_the_others();
