@@ -38,7 +38,7 @@ static ssize_t add(void *cookie, const char *bytes, size_t count)
 }
 
 /* For ftell(). */
-static int tell(void *cookie, off64_t *offset, int whence)
+static int position(void *cookie, off64_t *offset, int whence)
 {
     const struct memory *memory = cookie;
 
@@ -73,8 +73,8 @@ FILE *memory_stream(char **text, size_t *length)
     *length = 0;
     if (memory && *text) {
         *memory = (struct memory){text, length, 1, false};
-        stream = fopencookie(memory, "w",
-                             (cookie_io_functions_t){.write = add, .seek = tell, .close = release});
+        stream = fopencookie(
+            memory, "w", (cookie_io_functions_t){.write = add, .seek = position, .close = release});
     }
     if (!stream) {
         free(memory);
