@@ -35,20 +35,18 @@ struct layout *layout_find(MPI_Comm comm, struct error *err)
 {
     struct layout *layout = NULL;
     struct place own = {{0}}, *all;
-    int rank, ranks, code;
+    int rank, ranks, code, lacks;
 
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     all = calloc((size_t)ranks, sizeof *all);
-    /* all ranks take part whatever becomes of one: what lacks here is said after */
     code = find_place(comm, rank, &own);
-    if (all == NULL) {
-        error_set(err, "out of memory");
-        return NULL;
-    }
-    if (code == MPI_SUCCESS)
+    /* what one lacks is known to all, so that none waits for it */
+    lacks = all == NULL || code != MPI_SUCCESS;
+    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
+    if (!lacks)
         code = PMPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm);
-    if (code == MPI_SUCCESS)
+    if (!lacks && code == MPI_SUCCESS)
         layout = layout_make(ranks, all[0].node, all[0].leaf, sizeof *all);
     free(all);
     if (layout == NULL)

@@ -35,18 +35,23 @@ static void report(const struct tuned_options *options, int rank, const char *li
         options->report(line);
 }
 
-/* A text of rank 0 at all ranks; NULL there counts as "". malloc'd; NULL: out of memory. */
+/* A text of rank 0 at all ranks; NULL there counts as "". malloc'd; NULL, at all of them: out of
+ * memory. */
 static char *share_text(MPI_Comm comm, int rank, const char *text)
 {
-    int length = rank == 0 && text != NULL ? (int)strlen(text) : 0;
+    int length = rank == 0 && text != NULL ? (int)strlen(text) : 0, lacks;
     char *copy;
 
     PMPI_Bcast(&length, 1, MPI_INT, 0, comm);
     copy = calloc(1, (size_t)length + 1);
-    if (copy != NULL && rank == 0 && length > 0)
+    lacks = copy == NULL;
+    PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);
+    if (lacks) {
+        free(copy);
+        return NULL;
+    }
+    if (rank == 0 && length > 0)
         memcpy(copy, text, (size_t)length);
-    /* who has no memory for it takes part with nothing to put it in: that ends the program, as a
-     * message too long does, which memory for a few kilobytes that is out deserves */
     PMPI_Bcast(copy, length, MPI_CHAR, 0, comm);
     return copy;
 }
@@ -287,9 +292,10 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
         status = text != NULL ? machine_read(text, "figures", &tuned->machine, err)
                               : error_set(err, "out of memory");
         free(text);
-    } else if (err != NULL && *err->text == '\0') {
-        error_set(err, "another rank could not measure");
+        PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
     }
+    if (status < 0 && err != NULL && *err->text == '\0')
+        error_set(err, "another rank could not measure, or read what was measured");
     free(figures);
     free(fingerprint);
     free(place);

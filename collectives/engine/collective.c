@@ -10,12 +10,9 @@
 /* Who shares a node with whom, as numbers of nodes in the order of their lowest ranks. */
 static int find_nodes(struct collective *collective)
 {
-    int *leaders = malloc((size_t)collective->ranks * sizeof *leaders), leader, code;
+    int *nodes = collective->node_of_rank, leader = collective->rank, code;
     MPI_Comm node;
 
-    if (!leaders)
-        return MPI_ERR_NO_MEM;
-    leader = collective->rank;
     code = PMPI_Comm_split_type(collective->comm, MPI_COMM_TYPE_SHARED, collective->rank,
                                 MPI_INFO_NULL, &node);
     if (code == MPI_SUCCESS) {
@@ -23,11 +20,10 @@ static int find_nodes(struct collective *collective)
         PMPI_Comm_free(&node);
     }
     if (code == MPI_SUCCESS)
-        code = PMPI_Allgather(&leader, 1, MPI_INT, leaders, 1, MPI_INT, collective->comm);
+        code = PMPI_Allgather(&leader, 1, MPI_INT, nodes, 1, MPI_INT, collective->comm);
+    /* in place, as no leader comes after its ranks */
     for (int r = 0; r < collective->ranks && code == MPI_SUCCESS; r++)
-        collective->node_of_rank[r] =
-            leaders[r] == r ? collective->topology.nodes++ : collective->node_of_rank[leaders[r]];
-    free(leaders);
+        nodes[r] = nodes[r] == r ? collective->topology.nodes++ : nodes[nodes[r]];
     return code;
 }
 
@@ -60,11 +56,11 @@ static int copy_ring(struct collective *collective, const int *ring, struct erro
 }
 
 /* Whether a rank has failed is known to all, so that none waits for another. */
-static int agreed(struct collective *collective, int status, struct error *err)
+static int agreed(MPI_Comm comm, int status, struct error *err)
 {
     int worst = status;
 
-    if (PMPI_Allreduce(&status, &worst, 1, MPI_INT, MPI_MIN, collective->comm) != MPI_SUCCESS)
+    if (PMPI_Allreduce(&status, &worst, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
         return error_set(err, "MPI_Allreduce failed");
     if (worst < 0 && status == 0)
         error_set(err, "another rank could not set up its collectives");
@@ -88,34 +84,37 @@ int collective_split(MPI_Comm comm, bool is_of_node, MPI_Comm *made)
 
 int collective_create(MPI_Comm comm, const int *ring, struct collective **out, struct error *err)
 {
-    struct collective *collective = calloc(1, sizeof *collective);
-    int status = 0, provided = MPI_THREAD_SINGLE;
+    struct collective *collective;
+    int status, ranks, provided = MPI_THREAD_SINGLE;
+    MPI_Comm own;
 
-    if (!collective)
-        return error_set(err, "out of memory for collectives");
-    PMPI_Query_thread(&provided);
-    collective->may_share = provided == MPI_THREAD_MULTIPLE;
-    PMPI_Comm_rank(comm, &collective->rank);
+    PMPI_Comm_size(comm, &ranks);
+    collective = calloc(1, sizeof *collective + 2 * (size_t)ranks * sizeof(int));
     /* not a duplicate, which copies the program's attributes by its own functions */
-    if (collective_split(comm, false, &collective->comm) != MPI_SUCCESS) {
+    if (collective_split(comm, false, &own) != MPI_SUCCESS) {
         free(collective);
         return error_set(err, "MPI_Comm_split failed");
     }
-    PMPI_Comm_set_errhandler(collective->comm, MPI_ERRORS_RETURN);
-    PMPI_Comm_size(collective->comm, &collective->ranks);
-    collective->node_of_rank = calloc((size_t)collective->ranks * 2, sizeof(int));
-    if (!collective->node_of_rank)
-        status = error_set(err, "out of memory for collectives");
-    status = agreed(collective, status, err);
-    if (status == 0) {
-        collective->ring = collective->node_of_rank + collective->ranks;
-        collective->topology.node_of_rank = collective->node_of_rank;
-        if (find_nodes(collective) != MPI_SUCCESS)
-            status = error_set(err, "cannot determine which ranks share a node");
-        else if (ring)
-            status = copy_ring(collective, ring, err);
-        status = agreed(collective, status, err);
+    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    status = collective ? 0 : error_set(err, "out of memory for collectives");
+    if (agreed(own, status, err) < 0 || !collective) {
+        PMPI_Comm_free(&own);
+        free(collective);
+        return -1;
     }
+    PMPI_Query_thread(&provided);
+    collective->may_share = provided == MPI_THREAD_MULTIPLE;
+    collective->comm = own;
+    collective->ranks = ranks;
+    PMPI_Comm_rank(own, &collective->rank);
+    collective->node_of_rank = (int *)(collective + 1);
+    collective->ring = collective->node_of_rank + ranks;
+    collective->topology.node_of_rank = collective->node_of_rank;
+    if (find_nodes(collective) != MPI_SUCCESS)
+        status = error_set(err, "cannot determine which ranks share a node");
+    else if (ring)
+        status = copy_ring(collective, ring, err);
+    status = agreed(own, status, err);
     if (status == 0 && collective->topology.nodes == 1 && collective->ranks > 1) {
         int found = processors(collective->comm);
 
@@ -147,7 +146,6 @@ void collective_destroy(struct collective *collective)
     window_destroy(collective->window);
     codec_scratch_destroy(collective->codec);
     PMPI_Comm_free(&collective->comm);
-    free(collective->node_of_rank);
     free(collective);
 }
 

@@ -22,7 +22,7 @@ struct collective {
     MPI_Comm comm;
     int rank, ranks;
     struct plan_topology topology;
-    int *node_of_rank, *ring; /* topology's */
+    int *node_of_rank, *ring; /* [ranks], behind the struct: topology's */
     bool may_share;           /* threads may call MPI at once: none may hold the lock in a wait */
 
     struct window *window; /* NULL: ranks are on several nodes, or cannot share memory */

@@ -215,5 +215,7 @@ tests_command_confined_LDADD =
 noinst_PROGRAMS += tests/command/collectives
 tests_command_collectives_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_command_collectives_CFLAGS = $(AM_CFLAGS) -pthread
+tests_command_collectives_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc,--wrap=reallocarray \
+	-Wl,--wrap=getloadavg
 tests_command_collectives_LDADD = $(libmustercollmpi) $(MPI_LIBS)
 endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Under mpirun: our collectives over MPI, every algorithm, compared with what must come out.
  * Prints one line "ok ..." or "not ok ..." per check at rank 0, for the script that starts it. */
+#include "collectives/choose/tuned.h"
 #include "collectives/collective.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -506,6 +508,111 @@ static void test_ring_order(struct buffers *buffers)
     free(order);
 }
 
+/* ------------------------------------------------------------------------------------------ memory
+ */
+
+/* The allocation of that number fails, counted from 1; 0: none. Ours alone: MPI's are not linked
+ * with these. */
+static unsigned memory_left;
+static bool has_memory_failed;
+
+static bool memory_fails(void)
+{
+    if (memory_left == 0 || --memory_left > 0)
+        return false;
+    has_memory_failed = true;
+    errno = ENOMEM;
+    return true;
+}
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return memory_fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__real_reallocarray(void *memory, size_t count, size_t size);
+void *__wrap_reallocarray(void *memory, size_t count, size_t size);
+void *__wrap_reallocarray(void *memory, size_t count, size_t size)
+{
+    return memory_fails() ? NULL : __real_reallocarray(memory, count, size);
+}
+
+/* No machine is quiet enough to be measured again. */
+int __wrap_getloadavg(double *loads, int count);
+int __wrap_getloadavg(double *loads, int count)
+{
+    for (int i = 0; i < count; i++)
+        loads[i] = 1e6;
+    return count;
+}
+
+static int make_collective(const void *unused, struct error *err)
+{
+    struct collective *collective;
+    int status = collective_create(MPI_COMM_WORLD, NULL, &collective, err);
+
+    (void)unused;
+    collective_destroy(status == 0 ? collective : NULL);
+    return status;
+}
+
+static int make_tuned(const void *options, struct error *err)
+{
+    struct tuned *tuned;
+    int status = tuned_create(MPI_COMM_WORLD, options, &tuned, err);
+
+    tuned_destroy(tuned);
+    return status;
+}
+
+static int make_tuned_comm(const void *tuned, struct error *err)
+{
+    struct tuned_comm made;
+    int status = tuned_comm_create(tuned, MPI_COMM_WORLD, &made, err);
+
+    tuned_comm_destroy(&made);
+    return status;
+}
+
+/* Each allocation fails in turn, at the last rank. */
+static void fail_each(const char *what, int make(const void *of, struct error *err), const void *of)
+{
+    int has_failed = 1, failures_seen = 0, differences = 0;
+
+    for (unsigned number = 1; has_failed; number++) {
+        struct error err = {""};
+        int status, least, most;
+
+        has_memory_failed = false;
+        memory_left = rank == ranks - 1 ? number : 0;
+        status = make(of, &err);
+        memory_left = 0;
+        MPI_Allreduce(&status, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+        MPI_Allreduce(&status, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        differences += least != most;
+        failures_seen += least < 0;
+        has_failed = has_memory_failed;
+        MPI_Bcast(&has_failed, 1, MPI_INT, ranks - 1, MPI_COMM_WORLD);
+    }
+    check(differences == 0 && failures_seen > 0, what, "come to the same end on all ranks");
+}
+
+static void test_memory(void)
+{
+    const struct tuned_options options = {.with_mpi = true};
+    struct tuned *tuned;
+    struct error err = {""};
+
+    fail_each("collectives without memory", make_collective, NULL);
+    if (tuned_create(MPI_COMM_WORLD, &options, &tuned, &err) < 0) /* measures, and keeps it */
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    fail_each("figures without memory", make_tuned, &options);
+    fail_each("chosen collectives without memory", make_tuned_comm, tuned);
+    tuned_destroy(tuned);
+}
+
 int main(int argc, char **argv)
 {
     int wanted =
@@ -540,6 +647,8 @@ int main(int argc, char **argv)
     }
     test_allocations(collective, &buffers);
     test_refusals(collective, &buffers);
+    if (argc > 1 && strcmp(argv[1], "failures") == 0)
+        test_memory();
     test_ring_order(&buffers);
     collective_destroy(collective);
     free(buffers.in);

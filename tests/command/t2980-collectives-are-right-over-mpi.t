@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Our collectives over MPI: every algorithm, in place and not, at 1 to 13 ranks; several at once;
-# where threads may call MPI at once.
+# where threads may call MPI at once; where one rank is out of memory.
 . "$(dirname "$0")/command.sh"
 needs tests/command/collectives
 program=$top_builddir/tests/command/collectives
@@ -11,7 +11,7 @@ mpi_environment
 export OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
 
 # A time-out only ends what hangs: ranks that share processors with other tests take minutes.
-run() { # RANKS [threads]
+run() { # RANKS [threads|failures]
     text=$(timeout 600 mpirun --oversubscribe -n "$1" "$program" "${@:2}" 2>&1 </dev/null)
     is "$?" 0 "$1 ranks${2:+ with $2}: all is right"
     unlike "$text" '^not ok' '... each by itself'
@@ -25,6 +25,7 @@ for ranks in "${ranks_tried[@]}"; do
     run $ranks
 done
 run 4 threads
+MUSTER_COLLECTIVES_CACHE=$dir run 3 failures
 # a long message then needs its sender again and again
 OMPI_MCA_btl_vader_single_copy_mechanism=none run 3
 # where the kernel lets nobody read another's memory, or not one of them write; MPI itself must not
