@@ -188,15 +188,21 @@ static int commit_checkpoint(struct saver *saver)
                              &saver->err);
 }
 
+/* The memory is there once it is touched: of much, longer than a rank may be silent. */
+static void copy_array(real *to, const real *from, size_t count)
+{
+    memcpy(to, from, count * sizeof *to);
+    watch_step();
+}
+
 static void copy_state(struct saver *saver)
 {
     for (size_t i = 0; i < saver->piece_count; i++) {
         const struct checkpoint_state *from = &saver->pieces[i], *to = &saver->copies[i];
-        size_t bytes = from->count * sizeof(real);
 
-        memcpy(to->parameters, from->parameters, bytes);
-        memcpy(to->first_moments, from->first_moments, bytes);
-        memcpy(to->second_moments, from->second_moments, bytes);
+        copy_array(to->parameters, from->parameters, from->count);
+        copy_array(to->first_moments, from->first_moments, from->count);
+        copy_array(to->second_moments, from->second_moments, from->count);
     }
 }
 

@@ -14,7 +14,8 @@ tests_unit_trainer_bf16_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_bf16_t_CPPFLAGS = $(trainer_cppflags)
 tests_unit_trainer_bf16_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_checkpoint_t_CPPFLAGS = $(trainer_cppflags)
-tests_unit_trainer_checkpoint_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync -Wl,--wrap=readdir
+tests_unit_trainer_checkpoint_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fsync -Wl,--wrap=readdir \
+	-Wl,--wrap=watch_step
 tests_unit_trainer_checkpoint_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_compute_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_compute_t_LDADD = $(libtrainer) $(unit_libs)

@@ -15,6 +15,7 @@
 #include "tests/unit/tap.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/checkpoint/manifest.h"
+#include "trainer/checkpoint/saver.h"
 
 /* What is written is what is read; what is not whole is not read. */
 
@@ -425,6 +426,30 @@ static void another_writer_is_named(void)
     free_state(&state);
 }
 
+/* The steps that the watch is told of. */
+static int steps_told;
+
+void __wrap_watch_step(void);
+void __wrap_watch_step(void)
+{
+    steps_told++;
+}
+
+/* Memory for a copy is touched for the first time then, which takes long where there is much. */
+static void copying_is_no_silence(void)
+{
+    struct checkpoint_state state = state_of(0, 5);
+    struct saver *saver = NULL;
+    struct error err = {""};
+
+    is_int(saver_create(directory, &problem, alone, &state, 1, 3, &saver, &err), 0, "a saver");
+    steps_told = 0;
+    is_int(saver_begin(saver, 950, &err), 0, "... begins a checkpoint");
+    is_int(steps_told, 3, "... and the watch hears of each array that is copied");
+    saver_destroy(saver);
+    free_state(&state);
+}
+
 /* As thousands of ranks have that hold parts of each tensor. */
 static void long_manifests_are_read(void)
 {
@@ -537,6 +562,7 @@ int main(void)
     a_name_that_may_be_lost_costs_no_other();
     a_list_that_breaks_off_is_an_error();
     what_is_not_whole_displaces_no_other();
+    copying_is_no_silence();
     long_manifests_are_read();
     a_manifest_is_whole_or_none();
     pieces_must_be_complete();
