@@ -141,14 +141,11 @@ size_t comm_choices(const struct comm *comm, const struct comm_choice **choices)
     return comm->tuning ? comm->tuning->count : 0;
 }
 
-int comm_split(struct comm *comm, int number, int key, struct comm **part, struct error *err)
+static int split(struct comm *comm, int number, int key, struct comm **part, struct error *err)
 {
     MPI_Comm mpi;
     int rv;
 
-    *part = NULL;
-    if (comm->mpi == MPI_COMM_NULL)
-        return number < 0 ? 0 : comm_self(part, err);
     MPI_Comm_split(comm->mpi, number < 0 ? MPI_UNDEFINED : number, key, &mpi);
     if (mpi == MPI_COMM_NULL)
         return 0;
@@ -166,6 +163,19 @@ int comm_split(struct comm *comm, int number, int key, struct comm **part, struc
         return -1;
     }
     return 0;
+}
+
+int comm_split(struct comm *comm, int number, int key, struct comm **part, struct error *err)
+{
+    int rv;
+
+    *part = NULL;
+    if (comm->mpi == MPI_COMM_NULL)
+        return number < 0 ? 0 : comm_self(part, err);
+    watch_waits_for(STALL_WAIT_ALL);
+    rv = split(comm, number, key, part, err);
+    watch_works();
+    return rv;
 }
 
 void comm_destroy(struct comm *comm)

@@ -21,7 +21,9 @@ tests_unit_trainer_compute_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_compute_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_dataset_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_pipeline_t_CPPFLAGS = $(trainer_cppflags)
-tests_unit_trainer_pipeline_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=watch_step
+tests_unit_trainer_pipeline_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=watch_step \
+	-Wl,--wrap=watch_waits_for,--wrap=watch_works,--wrap=comm_rank_info,--wrap=comm_mpi \
+	-Wl,--wrap=MPI_Barrier,--wrap=MPI_Sendrecv,--wrap=MPI_Allreduce
 tests_unit_trainer_pipeline_t_LDADD = $(libtrainer) $(unit_libs)
 tests_unit_trainer_trainer_t_CFLAGS = $(trainer_cflags)
 tests_unit_trainer_trainer_t_CPPFLAGS = $(trainer_cppflags)

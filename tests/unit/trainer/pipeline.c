@@ -11,6 +11,7 @@
 #include "trainer/parallel/pipeline/schedule.h"
 #include "trainer/parallel/pipeline/speed.h"
 #include "trainer/parallel/pipeline/split.h"
+#include "validate/harness/watch/stall.h"
 
 /* The 1F1B schedule, the split of layers and the placement of ranks, without MPI. */
 
@@ -313,10 +314,61 @@ static void test_measuring_is_no_silence(void)
     ok(seconds > 0 && told >= 6, "... and the watch hears of it (%d times)", told);
 }
 
+/* Two ranks, whose MPI does nothing; whether the watch knows of each call to it. */
+static int waits_for = STALL_WORKING, calls, untold;
+
+void __wrap_watch_waits_for(int rank);
+void __wrap_watch_waits_for(int rank)
+{
+    waits_for = rank;
+}
+
+void __wrap_watch_works(void);
+void __wrap_watch_works(void)
+{
+    waits_for = STALL_WORKING;
+}
+
+int call_mpi(void);
+int call_mpi(void)
+{
+    calls++;
+    untold += waits_for == STALL_WORKING;
+    return MPI_SUCCESS;
+}
+int __wrap_MPI_Barrier(void) __attribute__((alias("call_mpi")));
+int __wrap_MPI_Sendrecv(void) __attribute__((alias("call_mpi")));
+int __wrap_MPI_Allreduce(void) __attribute__((alias("call_mpi")));
+
+struct rank_info __wrap_comm_rank_info(const struct comm *comm);
+struct rank_info __wrap_comm_rank_info(const struct comm *comm)
+{
+    (void)comm;
+    return (struct rank_info){0, 2};
+}
+
+MPI_Comm __wrap_comm_mpi(const struct comm *comm);
+MPI_Comm __wrap_comm_mpi(const struct comm *comm)
+{
+    (void)comm;
+    return MPI_COMM_NULL;
+}
+
+/* Else who is stopped by the network is taken for one that hangs outside of MPI. */
+static void test_exchanges_are_waits(void)
+{
+    speed_of_ring(NULL);
+    speed_of_pair(NULL, 1);
+    ok(calls >= 6, "ranks exchange messages (%d calls)", calls);
+    is_int(untold, 0, "... and the watch knows that they wait");
+    is_int(waits_for, STALL_WORKING, "... and no longer do");
+}
+
 int main(void)
 {
     test_islands();
     test_measuring_is_no_silence();
+    test_exchanges_are_waits();
     test_schedule();
     test_split();
     test_placement();

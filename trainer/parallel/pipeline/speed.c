@@ -13,6 +13,7 @@
 #include "trainer/model/parameters.h"
 #include "trainer/optimizer/adamw.h"
 #include "trainer/pages.h"
+#include "validate/harness/watch/stall.h"
 #include "validate/harness/watch/watch.h"
 
 /* A layer is computed that often and for SPEED_LEAST_S, then the least counts: what disturbs only
@@ -173,8 +174,10 @@ static struct link_speed speed_of(struct comm *comm, int to, int from)
 
     if (comm_rank_info(comm).ranks == 1)
         return (struct link_speed){0, INFINITY};
+    watch_waits_for(STALL_WAIT_ALL);
     short_s = exchange_s(mpi, to, from, 1, SHORT_TURNS);
     long_s = exchange_s(mpi, to, from, MESSAGE_BYTES, LONG_TURNS);
+    watch_works();
     return (struct link_speed){short_s, MESSAGE_BYTES / fmax(long_s - short_s, 1e-9)};
 }
 
