@@ -303,12 +303,11 @@ void report_forecast(const struct training *training)
 /* Beside what they did take, and sent. */
 static void report_stages(const struct training *training, const struct world *world)
 {
-    int stages = training->arrangement.placement.stages;
-    struct stage_usage *usages = calloc((size_t)stages, sizeof *usages);
-    struct forecast *forecasts = calloc((size_t)stages, sizeof *forecasts);
+    int stages = training->arrangement.placement.stages; /* no more than ranks */
+    struct stage_usage *usages = comm_gather_buffer(training->comm, sizeof *usages);
+    struct forecast *forecasts = comm_gather_buffer(training->comm, sizeof *forecasts);
 
-    if (usages && forecasts && training_usage(training, usages, forecasts) == 0 &&
-        world->rank == 0) {
+    if (training_usage(training, usages, forecasts) == 0 && world->rank == 0) {
         for (int i = 0; i < stages; i++) {
             const struct forecast *of = &forecasts[i];
             const struct stage_usage *usage = &usages[i];
