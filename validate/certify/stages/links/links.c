@@ -104,9 +104,6 @@ static void links_arguments(const struct certify *certify, const struct hostlist
 {
     int *uplink_pairs = retry ? NULL : certify_uplink_pairs(certify, names);
     char *blocks = retry ? NULL : blocks_text(certify, names, uplink_pairs);
-    /* with any limit nothing is measured by all at once */
-    bool is_limited = certify->conf.concurrency > 0 || certify->conf.leaf_concurrency > 0 ||
-                      certify->conf.uplink_concurrency > 0 || uplink_pairs;
 
     certify_program(certify, "muster-links", limit_s, program);
     if (certify->options.level != LEVEL_QUICK && retry && retry->schedule.is_quick)
@@ -122,6 +119,9 @@ static void links_arguments(const struct certify *certify, const struct hostlist
             verbs_add(certify->options.level, program);
     } else {
         double confidence = budget_confidence(certify->options.level, names->count);
+        /* with any limit nothing is measured by all at once */
+        bool is_limited = certify->conf.concurrency > 0 || certify->conf.leaf_concurrency > 0 ||
+                          certify->conf.uplink_concurrency > 0 || uplink_pairs;
 
         arguments_add(program, "--times=%d", certify_link_times(certify, names->count));
         if (confidence > 0)
