@@ -61,8 +61,8 @@ struct collective_call {
 int collective_split(MPI_Comm comm, bool is_of_node, MPI_Comm *made);
 
 /* All ranks of comm call it. They get a communicator of their own; comm may be freed. ring:
- * [ranks], copied, their order in rings; NULL: as they are numbered. -1: out of memory, or the ring
- * lacks a rank. */
+ * [ranks], copied, their order in rings; NULL: as they are numbered. -1, at all ranks alike: out of
+ * memory, or the ring lacks a rank. */
 int collective_create(MPI_Comm comm, const int *ring, struct collective **collective,
                       struct error *err);
 
