@@ -8,26 +8,28 @@
 #include "lib/base/grow.h"
 #include "validate/diagnose/explanation.h"
 
-/* Explanations without a part begin with one of so many others; what is that much less likely than
- * the best does not matter. */
+/* The search for rivals of a part begins with at most BEGINNINGS other parts. An explanation whose
+ * log probability is lower than the best by `negligible` does not matter. */
 enum { BEGINNINGS = 10, REVISIONS = 3 };
 static const double negligible = 16;
-/* A part has no rival that reaches less than that share of what it gains, were it true of several
- * parts that each gain what they gain alone. */
+/* A rival is given up if the sum of what its parts gain, each alone, is below this share of what
+ * the part gains. */
 static const double hopeful = 0.7;
-/* When less than that share of the dips is left unexplained, another search may see more. */
+/* The search is repeated, up to ROUNDS times in all, while the share of dips falls below this
+ * fraction of the one before. */
 enum { ROUNDS = 3 };
 static const double clearer = 0.6;
-/* Log odds of what many nodes share are known so much further down: a bound beside fewer parts. */
+/* Log odds of parts that many nodes share are computed this far below the limit: they are bounds
+ * where the explanation has fewer parts, see bound_large(). */
 static const double large_known = 2e3;
 
 struct search {
     struct observations observations;
     struct explanation explanation;
     struct diagnosis *diagnosis;
-    struct candidate *left;        /* parts that were not put in */
-    size_t left_count, left_large; /* the first ones are those of many nodes */
-    bool *open;                    /* [nodes + leaves + 1] whether their parts are looked for */
+    struct candidate *left;        /* candidates that were not put in */
+    size_t left_count, left_large; /* number of parts that many nodes share: the first ones */
+    bool *open;                    /* [nodes + leaves + 1] whether their parts are candidates */
 };
 
 static bool is_among(const struct part *parts, size_t count, const struct part *part)
@@ -38,7 +40,7 @@ static bool is_among(const struct part *parts, size_t count, const struct part *
     return false;
 }
 
-/* Lists are heaps, the greatest value first: moves down the one at that place. */
+/* Lists of candidates are heaps, the greatest value first. Moves the one at index `at` down. */
 static void heap_sift(struct candidate *parts, size_t count, size_t at)
 {
     struct candidate moved = parts[at];
@@ -69,9 +71,9 @@ static struct candidate heap_take(struct candidate *parts, size_t *count)
     return first;
 }
 
-/* Takes the likeliest of the parts out of the list, weighed beside the explanation as it is, which
- * it is not in; those that are in it leave the list. Each is bounded first: what comes before it
- * may explain its samples. Returns whether there is one above least. */
+/* Takes the likeliest part out of the list, weighed beside the explanation as it is. Parts of the
+ * explanation leave the list. Each part is bounded before it is weighed, because the parts put in
+ * since may explain its samples. Returns whether there is a part above least. */
 static bool take_likeliest(struct explanation *explanation, struct candidate *parts, size_t *count,
                            double least, struct candidate *likeliest)
 {
@@ -97,8 +99,8 @@ static bool take_likeliest(struct explanation *explanation, struct candidate *pa
     return false;
 }
 
-/* Puts in parts of the list, the best first, while they make the explanation likelier, at most so
- * many, and only as long as it may gain that. */
+/* Puts in parts of the list, the best first, while they make the explanation likelier: at most
+ * `most` parts, and only as long as they may raise the score by `gain` in all. */
 static void complete(struct explanation *explanation, struct candidate *parts, size_t *count,
                      size_t most, double gain)
 {
@@ -130,7 +132,7 @@ static void note_rival(struct rivals *rivals, const struct explanation *explanat
         rival->parts[rival->count++] = explanation->parts[i];
 }
 
-/* Where the part stands in search.open. */
+/* Returns the index of the node, leaf or fabric of the part in search.open. */
 static size_t open_index(const struct diagnose_network *network, const struct part *part)
 {
     if (part->type == DIAGNOSE_FABRIC)
@@ -138,8 +140,9 @@ static size_t open_index(const struct diagnose_network *network, const struct pa
     return (size_t)part->place + (part_is_large(part) ? network->node_count : 0);
 }
 
-/* Parts are looked for of nodes and leaves of which there is more than in the diagnosis before, and
- * of the fabric where there is of most nodes; and those that it has looked at. */
+/* Sets search->open: nodes that have more samples than in the diagnosis before, their leaves, the
+ * fabric if most nodes have more, and the nodes and leaves of the parts in the diagnosis before.
+ * Sets diagnosis->measured. Returns 0, or -1 if memory is out. */
 static int find_open(struct search *search, const struct diagnosis *before)
 {
     const struct observations *observations = &search->observations;
@@ -178,7 +181,8 @@ static bool is_open(const struct search *search, const struct part *part)
     return search->open[open_index(network, part)] || (part->peer >= 0 && search->open[peer]);
 }
 
-/* What many nodes share gains what it did beside all parts, and what it may of these samples. */
+/* Bounds a part that many nodes share: it gains at most what it gained beside all parts, plus what
+ * it may gain on the samples of the part that was taken out. */
 static void bound_large(const struct search *search, struct candidate *one)
 {
     double prior = part_log_prior(search->observations.network, &one->part);
@@ -189,8 +193,10 @@ static void bound_large(const struct search *search, struct candidate *one)
             one->value = fmin(one->value, search->left[i].value + one->value - prior);
 }
 
-/* With the part taken out, with which the score was that: what explains its low samples else. What
- * many nodes share explains them by itself or begins: two of these do not look like one node. */
+/* Finds rivals of a part that was taken out: what else explains its low samples. score: of the
+ * explanation with the part. In a rival of a part that few nodes share, a part that many nodes
+ * share can only be the first one: two of these do not look like one node. Returns 0, or -1 if
+ * memory is out. */
 static int find_rivals(struct search *search, const struct part *part, double score,
                        struct rivals *rivals)
 {
@@ -221,7 +227,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
             bound_large(search, &others[i]);
             others[kept++] = others[i];
         }
-    /* each of the parts that come after one explains less */
+    /* later parts of a rival explain less than its first one */
     least = fmax(needed / DIAGNOSE_RIVAL_PARTS, -negligible);
     heap_make(others, kept);
     while (beginnings < BEGINNINGS &&
@@ -235,7 +241,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
             most += fmax(picked[k].value, 0);
         if (most < needed)
             break;
-        /* those that began before have had what they explain together */
+        /* combinations with earlier beginnings were tried already */
         for (int k = i + 1; k < beginnings; k++)
             left[count++] = picked[k];
         for (size_t k = 0; k < kept; k++)
@@ -271,7 +277,7 @@ static int by_score(const void *left, const void *right)
     return (a->score < b->score) - (a->score > b->score);
 }
 
-/* The best first, each once. */
+/* Sorts the rivals, the best first, and drops duplicates. */
 static void sort_rivals(struct rivals *rivals)
 {
     int kept = 0;
@@ -288,9 +294,9 @@ static void sort_rivals(struct rivals *rivals)
     rivals->count = kept;
 }
 
-/* Takes out the part at that place, holds the rivals against it, and puts in the best explanation.
- * *part gets its state given the others as they are now. Returns 1 when that is another, 0, or -1
- * when memory is out. */
+/* Takes out the part at index place, compares it with its rivals, and puts the best explanation in.
+ * Sets *part to the part with its likeliest state given the other parts, and *score to the score
+ * with it. Returns 1 if a rival took its place, 0 if not, or -1 if memory is out. */
 static int revise(struct search *search, size_t place, struct part *part, struct rivals *rivals,
                   double *score)
 {
@@ -330,14 +336,15 @@ static int add_item(struct diagnosis *diagnosis, const struct suspicion *item)
     return 0;
 }
 
-/* Whether the other explanation is a cable that the path is on: then the path is slow as well. */
+/* Whether the rival is a cable that the path may be on: then the path is slow as well. */
 static bool is_carried(const struct part *part, const struct rival *other)
 {
     return part->type == DIAGNOSE_PATH && other->count == 1 &&
            other->parts[0].type == DIAGNOSE_UPLINK && other->parts[0].duty > 0;
 }
 
-/* What is said of a part that is in the explanation, and of its rivals. */
+/* Adds the suspicion of a part that is in the explanation, with its rivals. Returns 0, or -1 if
+ * memory is out. */
 static int add_suspicion(struct search *search, const struct part *part,
                          const struct rivals *rivals, double score)
 {
@@ -359,7 +366,8 @@ static int add_suspicion(struct search *search, const struct part *part,
     return add_item(search->diagnosis, &item);
 }
 
-/* Parts that are in no rival's or own explanation likely enough to be left out. */
+/* Adds a suspicion for each part of a rival that is not in the explanation, with the sum of the
+ * probabilities of these rivals. Returns 0, or -1 if memory is out. */
 static int add_others(struct search *search)
 {
     struct diagnosis *diagnosis = search->diagnosis;
@@ -392,7 +400,8 @@ static int by_probability(const void *left, const void *right)
     return (a->probability < b->probability) - (a->probability > b->probability);
 }
 
-/* The candidates of all samples, the likely ones put in. */
+/* Finds the candidates of all samples and puts in the likely ones. Sorts the others: first those
+ * that many nodes share. Returns 0, or -1 if memory is out. */
 static int put_likely(struct search *search)
 {
     long found;
@@ -417,7 +426,8 @@ static int put_likely(struct search *search)
     return 0;
 }
 
-/* Each part against its rivals, until none is better; then what is said of them. */
+/* Compares each part with its rivals, until no rival is better, and adds the suspicions. Returns 0,
+ * or -1 if memory is out. */
 static int revise_all(struct search *search)
 {
     struct explanation *explanation = &search->explanation;
@@ -441,7 +451,8 @@ static int revise_all(struct search *search)
     return 0;
 }
 
-/* Parts that are nearly likely enough to be put in. */
+/* Adds suspicions of parts that are nearly likely enough to be put in. Returns 0, or -1 if memory
+ * is out. */
 static int add_likely(struct search *search)
 {
     struct candidate one;
@@ -480,8 +491,8 @@ bool suspicion_is_sure(const struct suspicion *item)
     return suspicion_probability(item) >= MODEL_SURE;
 }
 
-/* Counts the samples that pass the part, all and low ones. Returns whether one of them is too low
- * and passes none that is at fault for sure. */
+/* Counts the samples that pass the part, all and low ones. Returns whether one of them is below
+ * fault_share and passes none of the parts in sure. */
 static bool count_samples(struct search *search, const struct part *const *sure, size_t sure_count,
                           struct suspicion *item)
 {
@@ -511,8 +522,9 @@ static bool count_samples(struct search *search, const struct part *const *sure,
     return has_own;
 }
 
-/* Counts what passes each part. What is low only where a part is at fault for sure is that part's:
- * how deep it is may vary more than the model has it. Nor is told what leaves enough. */
+/* Counts the samples of each suspicion, and sorts the suspicions. Clears a part that is low only
+ * where samples pass a part that is surely at fault: the depth of that one may vary more than in
+ * the model. Clears a part that leaves enough of the rate. Returns 0, or -1 if memory is out. */
 static int finish(struct search *search)
 {
     const struct diagnose_network *network = search->observations.network;
@@ -541,7 +553,8 @@ static int finish(struct search *search)
     return sure ? 0 : -1;
 }
 
-/* The samples of a run that no part passes, all and the low ones. */
+/* Counts the samples of a run that pass no part: all, and by bin the low ones whose ends were
+ * scheduled. */
 static void count_dips(const struct observations *observations, const struct pair *pair,
                        const struct run *run, const struct parts *parts,
                        unsigned counts[MODEL_BINS], double *all)
@@ -557,7 +570,8 @@ static void count_dips(const struct observations *observations, const struct pai
     }
 }
 
-/* What is low though no part that is at fault passes it. */
+/* Fits the noise to what the explanation leaves: hiccups, and low samples that pass no part at
+ * fault. */
 static void find_noise(const struct explanation *explanation, struct model_noise *noise)
 {
     const struct observations *observations = explanation->observations;
@@ -581,7 +595,7 @@ static void find_noise(const struct explanation *explanation, struct model_noise
     model_fit_noise(counts, all, hiccups / fmax(observations->run_count, 1), noise);
 }
 
-/* Begins with no part, beside that noise. Returns 0, or -1 when memory is out. */
+/* Starts an explanation without parts, with that noise. Returns 0, or -1 if memory is out. */
 static int begin(struct search *search, const struct model_noise *noise)
 {
     explanation_clear(&search->explanation);
@@ -601,7 +615,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
     model_fit_noise(none, 0, 0, &noise);
     if (status == 0 && (find_open(&search, before) != 0 || begin(&search, &noise) != 0))
         status = -1;
-    /* at first all that is low may be nobody's */
+    /* at first everything that is low may be noise */
     for (int i = 0; i < ROUNDS && status == 0; i++) {
         double dips = noise.dips;
 

@@ -6,11 +6,12 @@
 
 #include "lib/base/vectorised.h"
 
-/* Products are kept within that, and its inverse. */
+/* Products are kept between 1 / large and large. */
 static const double large = 1e150;
-static const double log_large = 346;    /* or a little more */
-static const double exp_nothing = -746; /* or less: exp() of it is 0 */
-/* Pairs between two looks at whether the others matter, and one of so many that were weighed. */
+static const double log_large = 346;    /* rounded up */
+static const double exp_nothing = -746; /* exp() of this, or of less, is 0 */
+/* Pairs between two checks of whether the remaining ones matter: PAIRS_AT_ONCE, plus one for each
+ * PAIRS_MORE_OF of them that were weighed. */
 enum { PAIRS_AT_ONCE = 4, PAIRS_MORE_OF = 8 };
 
 struct parts explanation_parts(const struct explanation *explanation, unsigned pair)
@@ -27,7 +28,8 @@ struct parts explanation_parts(const struct explanation *explanation, unsigned p
     return parts;
 }
 
-/* The pairs in scratch as they are now, with a part more or less. */
+/* Recomputes the first `count` pairs in scratch. more: 1 or -1, parts that touch them more or less;
+ * 0: none. */
 static void change(struct explanation *explanation, unsigned count, int more)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -78,10 +80,10 @@ void explanation_clear(struct explanation *explanation)
     *explanation = (struct explanation){0};
 }
 
-/* What each cell of a part gains: its log is that of product and what was taken out of it. */
+/* The gain of each cell of a part. Its log is logs[cell] + log(products[cell]). */
 struct gains {
     double products[MODEL_CELLS], logs[MODEL_CELLS];
-    int depths; /* of each duty, or groups of them */
+    int depths; /* of each duty, or groups of depths */
     bool has_logs;
 };
 
@@ -100,7 +102,8 @@ VECTORISED static void gains_multiply(struct gains *gains, const double *factors
     }
 }
 
-/* The log odds that the cells come to, or of groups cannot exceed, and the likeliest one. */
+/* Returns the log of the mean gain of the cells, weighted by prior; of groups, an upper bound. Sets
+ * *best to the likeliest cell. */
 static double gains_sum(const struct gains *gains, enum model_sharing sharing, int *best)
 {
     double sum = 0, most = -INFINITY, greatest = 0;
@@ -129,8 +132,8 @@ static double gains_sum(const struct gains *gains, enum model_sharing sharing, i
     return log(sum) + (gains->has_logs ? most : 0);
 }
 
-/* Those pairs in scratch first that may speak for a part: low ones, and those that others touch.
- * Returns how many. */
+/* Moves the pairs that may speak for a part to the front of scratch: low ones, and those that other
+ * parts touch. Returns the number of these. */
 static unsigned put_telling_first(struct explanation *explanation, unsigned count)
 {
     unsigned *pairs = explanation->scratch, telling = 0;
@@ -166,7 +169,7 @@ double explanation_weigh(struct explanation *explanation, struct part *part, int
         const struct pair *next = &observations->pairs[explanation->scratch[i + (i + 1 < count)]];
         struct parts parts = explanation_parts(explanation, pair);
 
-        /* what comes after takes as long to arrive as this takes to be computed */
+        /* fetching the next pair takes as long as computing this one */
         __builtin_prefetch(&observations->items[next->begin]);
         __builtin_prefetch(&observations->runs[next->first_run]);
         if (i == check) {

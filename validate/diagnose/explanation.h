@@ -4,41 +4,44 @@
 
 #include "validate/diagnose/likelihood.h"
 
-/* An explanation of all samples: a set of parts at fault, and its log probability, which is up to a
- * constant of the samples. Parts are put in and taken out; only the pairs they touch are computed
- * anew. Of several faulty parts on a way the slowest rules. */
+/* An explanation of all samples: a set of parts at fault, with its log probability up to a constant
+ * that depends on the samples only. When a part is put in or taken out, only the pairs that it
+ * touches are computed anew. Where a sample passes several faulty parts, the slowest one sets its
+ * rate. */
 
 struct explanation {
     const struct observations *observations;
     struct part *parts;
     size_t count, size;
-    double (*values)[MODEL_RATES]; /* [pair] log likelihood by the share of busy runs */
-    double totals[MODEL_RATES];    /* of all pairs */
-    int rate;                      /* the likeliest of these */
-    double prior;                  /* of all parts */
-    unsigned *scratch;             /* [pairs] of a part */
+    double (*values)[MODEL_RATES]; /* [pair] log likelihood for each share of busy runs */
+    double totals[MODEL_RATES];    /* sums of values over all pairs */
+    int rate;                      /* index of the likeliest share */
+    double prior;                  /* log, sum over the parts */
+    unsigned *scratch;             /* [pairs] indices of the pairs of a part */
     unsigned short *touched;       /* [pairs] how many parts touch each */
 };
 
-/* Of no part. Returns 0, or -1 when memory is out; to be
- * cleared in either case. */
+/* Makes an explanation without parts. Returns 0, or -1 if memory is out. Call explanation_clear()
+ * in both cases. */
 int explanation_make(const struct observations *observations, struct explanation *explanation);
 void explanation_clear(struct explanation *explanation);
 
-/* The parts that touch a pair. */
+/* Returns the parts that touch the pair, PARTS_MOST at most. */
 struct parts explanation_parts(const struct explanation *explanation, unsigned pair);
 
-/* The log odds of the explanation with the part against that without, by MODEL_DEPTHS; depth, duty
- * and prior of the part are set to their likeliest. By MODEL_GROUPS what these cannot exceed. What
- * does not exceed least may be a bound of either. */
+/* Returns the log odds of the explanation with the part against the one without. With depths =
+ * MODEL_DEPTHS also sets depth, duty and prior of the part to the likeliest. With depths =
+ * MODEL_GROUPS returns an upper bound. In both cases a result that does not exceed least may be
+ * only an upper bound, and the part is then not set. */
 double explanation_weigh(struct explanation *explanation, struct part *part, int depths,
                          double least);
 
-/* Puts in a part that was weighed, unless there are too many; takes out the one at that place,
- * which the last one takes. */
+/* Puts in a part that was weighed. Returns false if the explanation is full. */
 bool explanation_put(struct explanation *explanation, const struct part *part);
+/* Takes out the part at index place. The last part moves there. */
 void explanation_take(struct explanation *explanation, size_t place);
 
+/* Returns the log probability, up to the constant. */
 double explanation_score(const struct explanation *explanation);
 
 #endif

@@ -6,12 +6,13 @@
 
 #include "lib/base/vectorised.h"
 
-/* Once for depths and once for groups of them: loops of a known length are vectorized. */
+/* Inlined once for depths and once for groups of them: loops of a known length are vectorized. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* What busy machines may make of a run at most, of a healthy one, where that is bounded at once. */
+/* If busy machines can add no more than this to the likelihood of a run, their cells are bounded
+ * and not computed. */
 static const double seldom = 1e-3;
-/* No pair says more than that for a part, or against it. */
+/* The gain of a pair is limited to this, and to its inverse. */
 static const double certain = 1e150;
 
 static double bounded(double gain)
@@ -19,8 +20,8 @@ static double bounded(double gain)
     return gain < 1 / certain ? 1 / certain : gain > certain ? certain : gain;
 }
 
-/* A part of a run: which samples pass it (a bit of each), and the share of the time that it is
- * there. */
+/* A part that samples of a run pass: which samples (a bit of each), and the share of the time that
+ * it is at fault. */
 struct passed {
     const struct part *part;
     unsigned long long mask;
@@ -33,13 +34,14 @@ struct passing {
     int count;
 };
 
-/* Uplinks that only some streams feel: those on one of several cables. */
+/* Whether the part is one of several cables of an uplink: only some streams are on it. */
 static bool is_cable(const struct part *part)
 {
     return part->type == DIAGNOSE_UPLINK && part->duty > 0;
 }
 
-/* A bit for each sample of the run that passes the part, or those of slow streams only. */
+/* Returns a bit for each sample of the run that passes the part, up to 64. only_slow: only for
+ * samples of slow streams. */
 static unsigned long long run_mask(const struct observations *observations, const struct part *part,
                                    const struct pair *pair, const struct run *run, bool only_slow)
 {
@@ -57,12 +59,12 @@ static unsigned long long run_mask(const struct observations *observations, cons
     return mask;
 }
 
-/* How likely it is that of the pair's streams that pass the uplinks just the slow ones are on a
- * cable that such a share of all is on. */
+/* Returns how likely it is that, of the streams of the pair that pass the uplinks, exactly the slow
+ * ones are on a slow cable. duty: index of the share of all streams that are on it. */
 static double chance_of(const struct observations *observations, const struct pair *pair,
                         const struct part *part, int duty)
 {
-    unsigned long long streams[2] = {0, 0}; /* a bit of each: those that are well, slow ones */
+    unsigned long long streams[2] = {0, 0}; /* a bit of each: healthy streams, slow ones */
 
     for (unsigned i = pair->begin; i < pair->end; i++) {
         const struct observation *sample = &observations->items[i];
@@ -96,10 +98,10 @@ static struct passing passing_of(const struct observations *observations, const 
     return passing;
 }
 
-/* The likelihoods of a sample, over that of a healthy one, if a part is there at each depth. */
+/* The likelihoods of a sample, over that of a healthy one, if a part is at fault at each depth. */
 struct ratios {
     const struct model_row *row;
-    struct model_row own; /* what it points to, unless it is the table's */
+    struct model_row own; /* what row points to, unless the table has it */
 };
 
 static void find_ratios(const struct observation *sample, int load, const struct part *part,
@@ -110,7 +112,7 @@ static void find_ratios(const struct observation *sample, int load, const struct
     int bin = is_uplink ? sample->apart_bin : sample->bin;
     const float *healthy = table->healthy[load][sample->is_seen];
     float unit = bin == sample->bin ? 1 : expf(healthy[bin] - healthy[sample->bin]);
-    /* what is there all the time does not let a sample change, unless machines do, or rails that
+    /* a fault that is always present does not let a sample change; busy machines do, and rails that
      * meet on a cable */
     bool is_unexplained = sample->is_changed && load == MODEL_QUIET && bin == sample->bin;
     float steady = is_unexplained ? (float)MODEL_CHANGES_ALWAYS : 1;
@@ -129,9 +131,10 @@ static void find_ratios(const struct observation *sample, int load, const struct
     ratios->row = &ratios->own;
 }
 
-/* What a sample's likelihood, over that of a healthy one, is beside the parts that pass it, each
- * there for such a share of the time, and with another part at each depth, which is there, unless
- * part is NULL. The deepest of those that are there rules. Returns what it is without that part. */
+/* Returns the likelihood of a sample, over that of a healthy one, given the parts that it passes,
+ * each at fault for its share of the time (duty). The deepest of those at fault sets the rate.
+ * part: another part, or NULL. Sets `with` to the likelihoods if that is at fault as well, at each
+ * depth. */
 VECTORISED static double mix(const struct passing *others, const struct observation *sample,
                              int bit, int load, const struct part *part, struct ratios *with)
 {
@@ -169,18 +172,18 @@ VECTORISED static double mix(const struct passing *others, const struct observat
     return mixed + left;
 }
 
-/* The likelihood of a run over that of a healthy one, on quiet and on busy machines, without a part
- * and with each cell of it. */
+/* The likelihood of a run, over that of a healthy one, on quiet and on busy machines: without the
+ * other part, and with each cell of it. */
 struct weighed_run {
     double without[MODEL_LOADS], cells[MODEL_LOADS][MODEL_CELLS];
 };
 
-/* Of another part: its samples, and how many depths (or groups) and duties are looked at. */
+/* Another part: its samples, and how many depths (or groups) and duties are evaluated. */
 struct looked_at {
     const struct part *part;
-    unsigned long long mask; /* 0: there is none */
+    unsigned long long mask; /* 0: no sample passes it */
     int depths, duties;
-    double most; /* that a cell has on busy machines, of which no more is looked at; 0: it is */
+    double most; /* bound of all cells on busy machines, which are not computed; 0: they are */
 };
 
 static int cells_of(const struct looked_at *other)
@@ -188,7 +191,7 @@ static int cells_of(const struct looked_at *other)
     return other->depths * MODEL_DUTIES;
 }
 
-/* So many samples' likelihoods can be multiplied as floats. */
+/* As many likelihoods of samples can be multiplied as floats. */
 enum { FLOATS_MOST = 6 };
 
 INLINE void take_products(float *products, double *cells, int count)
@@ -199,7 +202,7 @@ INLINE void take_products(float *products, double *cells, int count)
     }
 }
 
-/* Adds weight times the likelihoods at that load. */
+/* Adds to sum weight times the likelihoods of the run at that load. */
 INLINE void add_variant(const struct observations *observations, const struct run *run,
                         const struct passing *others, const struct looked_at *other, int load,
                         double weight, struct weighed_run *sum)
@@ -246,7 +249,7 @@ INLINE void run_weigh(const struct observations *observations, const struct run 
                       struct weighed_run *sum)
 {
     double kept = MODEL_TOGETHER_RUN;
-    struct passed *lasting = NULL; /* the deepest that comes and goes */
+    struct passed *lasting = NULL; /* the deepest part that comes and goes */
     float lasting_duty;
 
     for (int i = 0; i < others->count && !lasting; i++)
@@ -279,7 +282,7 @@ INLINE void run_weigh(const struct observations *observations, const struct run 
     }
 }
 
-/* Of quiet, busy machines and a hiccup. */
+/* Returns the likelihood of the run: quiet machines, busy ones (share busy), or a hiccup. */
 static double likelihood_of(const struct run *run, double busy, const struct weighed_run *weighed)
 {
     return (1 - busy) * weighed->without[MODEL_QUIET] +
@@ -319,7 +322,7 @@ bool run_is_hiccup(const struct observations *observations, const struct pair *p
     return 2 * run->hiccup > likelihood_of(run, busy, &weighed);
 }
 
-/* Multiplies the gains of each cell with what the run makes of it. */
+/* Multiplies the gain of each cell by the likelihood of the run with it over that without. */
 INLINE void multiply(const struct observations *observations, const struct run *run,
                      struct passing *others, const struct looked_at *other, double busy,
                      double *gains)

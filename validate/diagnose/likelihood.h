@@ -4,8 +4,8 @@
 
 #include "validate/diagnose/parts.h"
 
-/* How likely the samples of a pair are, given the parts at fault that they pass, over the
- * likelihood of healthy ones on quiet machines. */
+/* The likelihood of the samples of a pair, given the parts at fault that they pass, over the
+ * likelihood of healthy samples on quiet machines. */
 
 enum { PARTS_MOST = 12 };
 
@@ -15,18 +15,20 @@ struct parts {
     int count;
 };
 
-/* Logarithms for each share of runs on busy machines. */
+/* Sets values to the log likelihood of the pair for each share of runs on busy machines. */
 void pair_values(const struct observations *observations, const struct pair *pair,
                  const struct parts *parts, double values[MODEL_RATES]);
 
-/* Whether the run's low samples are rather a hiccup's than anything else's. */
+/* Returns whether a hiccup explains the run's samples better than everything else together. busy:
+ * the share of runs on busy machines. */
 bool run_is_hiccup(const struct observations *observations, const struct pair *pair,
                    const struct run *run, const struct parts *parts, double busy);
 
-/* What each cell of another part multiplies that with, at a share of busy runs: depths of each
- * duty, MODEL_DEPTHS, or MODEL_GROUPS of them, which have what none of theirs exceeds. What comes
- * and goes may keep for a whole run. Of uplinks that some of the streams feel each stream has its
- * cable, which it keeps. */
+/* Sets gains to the factors by which one more part changes the likelihood of the pair, at the share
+ * `busy` of runs on busy machines. A cell is [duty][depth], with depths = MODEL_DEPTHS, or with
+ * depths = MODEL_GROUPS, whose cells are upper bounds of the depths in the group. A fault that
+ * comes and goes may stay on or off for a whole run. Where a part is one of several cables of an
+ * uplink, each stream keeps its cable. */
 void pair_gains(const struct observations *observations, const struct pair *pair,
                 const struct parts *parts, double busy, const struct part *part, int depths,
                 double gains[MODEL_CELLS]);

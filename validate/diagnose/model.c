@@ -9,19 +9,20 @@ const float model_duties[MODEL_SHARINGS][MODEL_DUTIES] = {
     [MODEL_ALONE] = {1, 0.75F, 0.5F, 0.3F, 0.15F},
     [MODEL_SHARED] = {1, 0.75F, 0.5F, 0.3F, 0.15F},
     [MODEL_CABLES] = {1, 0.5F, 0.2F, 0.08F, 0.03F}};
-/* What many nodes share is hardly ever there at times only; of uplinks it can be one cable. */
+/* A part that many nodes share is hardly ever at fault only at times. Of uplinks it may be one
+ * cable. */
 const double model_duty_priors[MODEL_SHARINGS][MODEL_DUTIES] = {
     [MODEL_ALONE] = {0.6, 0.1, 0.1, 0.1, 0.1},
     [MODEL_SHARED] = {0.96, 0.01, 0.01, 0.01, 0.01},
     [MODEL_CABLES] = {0.8, 0.05, 0.05, 0.05, 0.05}};
-static const double nothing = 0.018; /* a dead way counts as that */
+static const double nothing = 0.018; /* the rate of a dead link */
 /* Bins of y: wide ones up to a limit, then fine ones. */
 static const double bin_first = -4.0, bin_limit = -1.0, bin_wide = 0.04, bin_fine = 0.01;
 enum { WIDE_BINS = 75 };
 
 static const double scale_step = 1.25;
 const double model_impossible = 1e-6;
-/* No sample says more than that for a part. */
+/* The density ratio of a sample is limited to this. */
 static const double certain = 1e6;
 
 float model_depth(int depth)
@@ -72,7 +73,8 @@ double model_density(double y, double scale)
     return 0.3675525969 / (base * base * scale);
 }
 
-/* Rates that are anything between `least` and the most of what they should be: in y, exp(y). */
+/* The density in y of a rate that is uniform between `least` and MODEL_MOST of what it should
+ * be. */
 static double density_even(double y, double least)
 {
     double most = MODEL_MOST, share = exp(y);
@@ -80,7 +82,8 @@ static double density_even(double y, double least)
     return share > least && share < most ? share / (most - least) : 1e-3;
 }
 
-/* Samples that are anything: half of them evenly, half of them the more the less is missing. */
+/* The density in y of a dip: half of the dips are uniform, half have a rate with density ~
+ * rate^MODEL_DIP_POWER. */
 static double density_dip(double y)
 {
     double least = MODEL_DIP_LEAST, most = MODEL_MOST;
@@ -111,12 +114,14 @@ void model_fit_noise(const unsigned *dips, double samples, double hiccups,
     noise->hiccups = fmin(fmax(hiccups, MODEL_HICCUPS_LEAST), MODEL_HICCUPS_MOST);
 }
 
-/* Densities of samples of machines under each load whose ends are seen to wait, or not. */
+/* The density of a sample, by the load of the machines and by whether an end noticed that it was
+ * not scheduled. */
 struct densities {
     double of[MODEL_LOADS][2];
 };
 
-/* Of a sample whose way, if it lets it be, scatters by scale about depth and has such dips. */
+/* Returns the densities of a sample at y. Unless preempted it scatters by scale about depth, but
+ * for the given share of dips, whose density at y is `dip`. */
 static struct densities density(double y, double depth, double scale, double share, double dip)
 {
     double slowed = MODEL_SLOWED_SHARE;
@@ -148,8 +153,8 @@ void model_group(float ratios[MODEL_ROW])
     }
 }
 
-/* From what is always there: what comes and goes may change while a sample is measured, which then
- * has anything between, each depth up to the part's own as likely. */
+/* Sets at_times from always. A fault that comes and goes may change during a sample, which then has
+ * any depth up to that of the fault, each as likely. */
 static void complete_row(struct model_row *row)
 {
     float changes = (float)MODEL_CHANGES, sum = 0;

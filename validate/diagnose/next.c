@@ -4,9 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Suspicions that are looked at in one go but for the first time, and those whose nodes measure
- * with others rather not, of each so many nodes; nodes that measure with a suspect at most. */
+/* For each ITEMS_OF_NODES nodes: suspicions that get pairs at once, but for the first time, when
+ * all do (ITEMS_MOST), and suspicions whose nodes are avoided as partners (ITEMS_FIRST). */
 enum { ITEMS_MOST = 8, ITEMS_FIRST = 16, ITEMS_OF_NODES = 256 };
+/* About how many nodes of other leaves are tried as partners of a suspect; nodes taken of a part
+ * that many share; nodes tried as each end of a control pair. */
 enum { OTHERS_MOST = 12, MEMBERS = 3, CONTROLS_MOST = 64 };
 
 /* The probability that a sample of the pair is low, alone on the network. */
@@ -28,8 +30,9 @@ static double entropy(double p)
     return p <= 0 || p >= 1 ? 0 : -p * log(p) - (1 - p) * log1p(-p);
 }
 
-/* The divergence of what the explanations predict for the pair's samples. Beside the rivals a part
- * may be nothing, or, of a node, a cable of its leaf's uplinks. */
+/* Returns the divergence of what the explanations predict for the samples of the pair. Besides the
+ * part and its rivals there is one more explanation: nothing is at fault or, of a node's part and a
+ * pair across leaves, a cable of the leaf's uplinks, which predicts what the part does. */
 static double divergence(const struct diagnose_network *network, const struct suspicion *item,
                          const struct node_pair *pair)
 {
@@ -82,8 +85,8 @@ static bool is_lost(const struct diagnose_network *network, const struct node_pa
     return network->is_lost && (network->is_lost[pair->low] || network->is_lost[pair->high]);
 }
 
-/* The pair, not chosen yet, that tells most of the item: suspects with each other, with others
- * of their leaf and with some of other leaves, rather than with those of other items (dirty).
+/* Finds the pair, not chosen yet, that tells most about the item: suspects with each other, with
+ * nodes of their leaf and with some of other leaves, rather than with nodes of other items (dirty).
  * Returns whether there is one. */
 static bool find_best(const struct diagnose_network *network, const struct suspicion *item,
                       const bool *suspects, const bool *dirty, const struct node_pair *pairs,
@@ -134,9 +137,9 @@ static size_t choose(const struct diagnose_network *network, const struct suspic
     return count;
 }
 
-/* Whether it is asked for once more: a node's part that has come to be sure is confirmed, as the
- * node may fail for it, and what is in doubt is asked for as long as what was measured since has
- * told something of it. */
+/* Whether the item is measured once more. A part of a node that has become sure is confirmed, as
+ * the node may fail for it. A part in doubt is measured as long as the last samples changed its log
+ * odds. */
 static bool is_asked_again(const struct diagnosis *before, const struct suspicion *item)
 {
     const struct suspicion *known = diagnosis_find(before, &item->part);
@@ -147,7 +150,7 @@ static bool is_asked_again(const struct diagnosis *before, const struct suspicio
            (!known || fabs(log_odds(known) - log_odds(item)) >= NEXT_NOTHING_TOLD);
 }
 
-/* Whether a part that may be at fault touches what the pair would show. */
+/* Whether a part that may be at fault touches the pair. */
 static bool is_suspected(const struct diagnose_network *network, const struct diagnosis *diagnosis,
                          const struct node_pair *pair)
 {
@@ -158,7 +161,8 @@ static bool is_suspected(const struct diagnose_network *network, const struct di
     return false;
 }
 
-/* A pair that tells whether it is the machines. Returns whether there is one. */
+/* Finds a control pair, which no suspected part touches: if it is low too, the machines are the
+ * cause. Returns whether there is one. */
 static bool find_control(const struct diagnose_network *network, const struct diagnosis *diagnosis,
                          struct node_pair *control)
 {

@@ -6,10 +6,10 @@
 
 #include "lib/base/statistics.h"
 
-/* Samples that should be alike: of a rail, inside a leaf or across, alone or with the other rails.
- */
+/* A class is samples that should be alike: of a rail, inside a leaf or across leaves, alone or with
+ * the other rails. */
 enum { CLASSES_OF_RAIL = 2 * 2 };
-enum { STREAM_MOST = 64 }; /* samples of a stream that are looked at */
+enum { STREAM_MOST = 64 }; /* samples of a stream that are used */
 static const double mad_scale = 1.4826;
 static const float dead_y = -4;
 
@@ -42,8 +42,9 @@ static int class_of(const struct diagnose_network *network, const struct diagnos
            sample->is_together;
 }
 
-/* What changed while it was measured, and not because an end had to wait, was slow for a part of
- * it: how slow that was tells more than the mean, which has whatever share of it was met. */
+/* Whether the rate changed during the sample, and not because an end was not scheduled. The sample
+ * was slow for some of the time. Its low end tells more than its mean, which depends on how much of
+ * that time was slow. */
 static bool is_changed(const struct diagnose_sample *sample)
 {
     return sample->low > 0 && sample->high > MODEL_CHANGED * sample->low &&
@@ -57,7 +58,7 @@ float sample_y(const struct diagnose_sample *sample)
     return rate > 0 ? fmaxf((float)log(rate), dead_y) : dead_y;
 }
 
-/* The samples, and which of them had their uplinks to themselves: hardly any of many pairs. */
+/* The samples, and the indices of those that did not share an uplink: of many pairs hardly any. */
 struct source {
     const struct diagnose_network *network;
     const struct diagnose_sample *samples;
@@ -74,7 +75,7 @@ static int find_own(struct source *source)
     return source->own ? 0 : -1;
 }
 
-/* Of those from that rank on. */
+/* The median of the sorted values [first, count), or NAN if there are none. */
 static double median(double *values, size_t first, size_t count)
 {
     float lower, upper;
@@ -86,7 +87,7 @@ static double median(double *values, size_t first, size_t count)
     return (lower + upper) / 2.0;
 }
 
-/* What samples of a class should have, ln, and how they scatter. */
+/* What samples of a class should have, as ln, and the table for how they scatter. */
 struct class
 {
     double location;
@@ -103,8 +104,9 @@ static size_t count_below(const double *values, size_t count, double limit)
     return below;
 }
 
-/* Of the class's sound samples, which are those that are near the nominal rate. What scatters to
- * the upper side is no fault's. Returns the scale. */
+/* Fits the sound samples of a class, which are those near *location or above. Sets *location to
+ * their median, unless they are too few. Returns the scale, of the upper half only, as no fault
+ * raises a rate; 0 if these are too few. */
 static double fit(double *values, size_t count, double *location)
 {
     size_t low = count_below(values, count, *location + log(MODEL_SOUND)), upper;
@@ -118,7 +120,7 @@ static double fit(double *values, size_t count, double *location)
                 MODEL_HEALTHY_SCALE_MOST);
 }
 
-/* Puts their y by class. */
+/* Sorts the y of the samples by class. Sets the end of each class in values. */
 static void sort_values(const struct source *source, struct class *classes, double *values)
 {
     size_t begin = 0;
@@ -136,7 +138,8 @@ static void sort_values(const struct source *source, struct class *classes, doub
     }
 }
 
-/* From the classes that others fall back to: alone inside leaves, then the rest. */
+/* Fits each class, beginning with the location of the class that it falls back to: that of alone,
+ * or that of inside. Returns 0, or -1 if memory is out. */
 static int fit_classes(struct observations *observations, const struct source *source,
                        struct class *classes)
 {
@@ -151,7 +154,7 @@ static int fit_classes(struct observations *observations, const struct source *s
         struct model_table **table;
         double scale;
 
-        if (in_rail > 0) /* alone, or inside */
+        if (in_rail > 0) /* together: alone; across: inside */
             classes[i].location = classes[i - (in_rail % 2 ? 1 : 2)].location;
         scale = fit(values + begin, classes[i].end - begin, &classes[i].location);
         table = &observations->tables[model_scale(scale)];
@@ -163,7 +166,8 @@ static int fit_classes(struct observations *observations, const struct source *s
     return status;
 }
 
-/* Of sample i's pair run and way the mean of all rails, as i was measured: alone or together. */
+/* Returns the mean over all rails in the pair run and direction of sample i, measured as i was:
+ * alone or together. */
 static double mean_of_rails(const struct source *source, size_t i)
 {
     const struct diagnose_sample *samples = source->samples, *one = &samples[i];
@@ -180,15 +184,15 @@ static double mean_of_rails(const struct source *source, size_t i)
     return sum / (double)rails;
 }
 
-/* What a leaf's uplinks carried of one pair in one way, mean of the rails. */
+/* What a leaf's uplinks carried for one pair in one direction, as the mean of the rails. */
 struct uplinks {
-    double alone, together; /* at best */
-    int common[2];          /* nodes that all those together have in common; -1: none */
-    int leaf;               /* at the other end of all those together; -1: several */
-    bool is_measured;       /* together */
+    double alone, together; /* the most of any pair */
+    int common[2];          /* nodes that are in all samples together; -1: none */
+    int leaf;               /* at the other end of all samples together; -1: several */
+    bool is_measured;       /* there are samples together */
 };
 
-/* Adds it to the uplinks of both of its leaves. Those alone come after those together. */
+/* Adds the sample to the uplinks of both of its leaves. Samples alone come after those together. */
 static void add_sample(const struct diagnose_network *network, const struct diagnose_sample *sample,
                        double mean, struct uplinks *uplinks)
 {
@@ -215,14 +219,15 @@ static void add_sample(const struct diagnose_network *network, const struct diag
     }
 }
 
-/* Of each leaf up and down, where no node can be why all rails of a pair have less together: no one
- * node has part in all of them, or that node is alone on its leaf. NULL: no memory. */
+/* Returns the uplinks [leaf][up, down], or NULL if memory is out. is_measured remains where no node
+ * can be the reason that all rails of a pair have less together: no node is in all samples, or the
+ * node that is has no other node on its leaf. */
 static struct uplinks *find_uplinks(const struct source *source)
 {
     const struct diagnose_network *network = source->network;
     struct uplinks *uplinks = calloc(2 * network->leaf_count + 1, sizeof *uplinks);
 
-    /* those together first: what is alone is of the same uplinks */
+    /* samples together first: samples alone count if they pass the same uplinks */
     for (int together = 1; together >= 0; together--)
         for (size_t i = 0; i < source->own_count && uplinks; i++) {
             const struct diagnose_sample *sample = &source->samples[source->own[i]];
@@ -238,8 +243,9 @@ static struct uplinks *find_uplinks(const struct source *source)
     return uplinks;
 }
 
-/* Sound uplinks may carry less than all rails of one pair: what no pair of the leaf exceeds is as
- * they were built, and shared by the rails in any way. Returns 0 where that limits nothing. */
+/* Returns what the uplinks of the sample were built for, if that is less than all rails of a pair
+ * have: what no pair of the leaf exceeds, however the rails share it. 0 if they limit nothing.
+ * Sound uplinks may be built so. */
 static double built_rate(const struct diagnose_network *network, const struct uplinks *uplinks,
                          const struct diagnose_sample *sample, double location)
 {
@@ -255,7 +261,8 @@ static double built_rate(const struct diagnose_network *network, const struct up
     return built;
 }
 
-/* y: ln of its rate over what it should be; mean_y: of that of all rails */
+/* Adds the sample to the last pair and run. y: ln of its rate over what it should be; mean_y: of
+ * the mean of all rails. */
 static void take(struct observations *observations, const struct diagnose_sample *sample,
                  const struct class *class, float y, double mean_y)
 {
@@ -275,8 +282,8 @@ static void take(struct observations *observations, const struct diagnose_sample
     pair->end = observations->runs[observations->run_count - 1].end = observations->count;
 }
 
-/* Whether samples that a hiccup slows have that in common: a rail, all, a direction, that all rails
- * ran, or a rail and a direction. */
+/* Whether the sample fits the pattern of a hiccup, which slows the samples of a rail, of the whole
+ * run, of a direction, of all rails at once, or of a rail and a direction. */
 static bool is_in_common(const struct observation *sample, int pattern, int rails)
 {
     return pattern == rails       ? true
@@ -287,7 +294,8 @@ static bool is_in_common(const struct observation *sample, int pattern, int rail
                                   : sample->rail == pattern;
 }
 
-/* Each pattern and each depth is as likely. */
+/* Returns the likelihood of a hiccup over that of healthy samples. Each pattern and each depth is
+ * as likely. */
 static double hiccup_of(const struct observations *observations, const struct run *run)
 {
     int rails = (int)observations->network->rail_count, patterns = 3 * rails + 4;
@@ -339,7 +347,7 @@ static double median_of_stream(const struct observations *observations, const st
     return median(values, 0, count);
 }
 
-/* Which streams are slow, and what those that meet on a cable may have had of it alone. */
+/* Sets is_slow of each sample, and apart_bin of those that met others on a cable. */
 static void find_streams(struct observations *observations, const struct pair *pair)
 {
     long rails = (long)observations->network->rail_count;
@@ -363,7 +371,7 @@ static void find_streams(struct observations *observations, const struct pair *p
     }
 }
 
-/* Each node's in the order in which they are. Returns 0, or -1 when memory is out. */
+/* Lists the pairs of each node, in the order of pairs. Returns 0, or -1 if memory is out. */
 static int list_pairs(struct observations *observations)
 {
     const struct pair *pairs = observations->pairs;
@@ -375,7 +383,7 @@ static int list_pairs(struct observations *observations)
     observations->first = calloc(nodes + 2, sizeof *observations->first);
     if (!observations->of_nodes || !observations->first)
         return -1;
-    next = observations->first + 1; /* each node's end, when all are listed */
+    next = observations->first + 1; /* [node] becomes the end of its pairs */
     for (unsigned i = 0; i < observations->pair_count; i++) {
         next[pairs[i].low + 1]++;
         next[pairs[i].high + 1]++;
@@ -395,7 +403,7 @@ int observations_make(const struct diagnose_network *network, const struct diagn
     struct source source = {.network = network, .samples = samples, .count = count};
     struct class *classes = calloc(network->rail_count * CLASSES_OF_RAIL + 1, sizeof *classes);
     struct uplinks *uplinks = find_own(&source) == 0 ? find_uplinks(&source) : NULL;
-    const struct diagnose_sample *last = NULL; /* that was taken */
+    const struct diagnose_sample *last = NULL; /* the last sample added */
 
     *observations = (struct observations){.network = network};
     observations->items = malloc((source.own_count + 1) * sizeof *observations->items);

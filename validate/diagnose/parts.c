@@ -67,7 +67,8 @@ bool part_is_low(const struct observations *observations, const struct part *par
     return false;
 }
 
-/* Adds those of the node's pairs that are to be had of it and not of another member of its leaf. */
+/* Adds the pairs of the node that may pass the part, except pairs that another member of the same
+ * leaf adds, or that do not leave the leaf of an uplink. Returns the new count. */
 static unsigned add_node(const struct observations *observations, const struct part *part, int node,
                          unsigned *pairs, unsigned count)
 {
@@ -136,8 +137,8 @@ double part_log_prior(const struct diagnose_network *network, const struct part 
                                                                           : MODEL_PRIOR_LARGE);
 }
 
-/* What a low sample gains at most for a part that it passes; a number is another one of each part
- * and its ways. */
+/* The most that a low sample adds to the log odds of a part that it passes. number: of the part and
+ * its ways, see number_of(). */
 struct gain {
     unsigned long long number;
     double value;
@@ -181,8 +182,8 @@ static int add_gain(struct gains *gains, double value, struct part part)
     return 0;
 }
 
-/* The parts that a low sample passes. With one rail all rails are the one; of two leaves the one's
- * uplinks are the other's. */
+/* Adds a gain for each part that a low sample passes. With one rail, "all rails" is that rail. With
+ * two leaves, both have the same uplinks. Returns 0, or -1 if memory is out. */
 static int take_low(const struct diagnose_network *network, struct gains *gains,
                     const struct pair *pair, const struct observation *sample)
 {

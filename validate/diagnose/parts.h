@@ -19,7 +19,7 @@ enum part_type {
 };
 
 enum { DIAGNOSE_SENDS = 1, DIAGNOSE_RECEIVES = 2, DIAGNOSE_BOTH = 3 };
-/* By ways: "sends", "receives", "sends and receives". */
+/* Indexed by ways: "sends", "receives", "sends and receives". */
 extern const char *const part_verbs[DIAGNOSE_BOTH + 1];
 
 struct part {
@@ -27,14 +27,16 @@ struct part {
     int place; /* node, or leaf; -1: the fabric */
     int peer;  /* -1: none */
     int rail;  /* -1: all */
-    int ways;  /* of the place's */
-    /* its state */
+    int ways;  /* of the place: sends, receives */
+    /* the state of the fault */
     int depth, duty;
-    /* log of its prior, of the state's too, and of how wide its maximum is */
+    /* log prior of the part and of its state, plus the log width of the maximum of the
+     * likelihood */
     double prior;
 };
 
-/* Whether what a node sends to another on a rail passes the part; a sample of a pair. */
+/* Whether traffic from one node to another on a rail passes the part, or a sample of a pair
+ * does. */
 bool part_carries(const struct diagnose_network *network, const struct part *part, int from, int to,
                   int rail);
 static inline bool part_passes(const struct diagnose_network *network, const struct part *part,
@@ -53,7 +55,7 @@ static inline bool part_is_large(const struct part *part) /* shared by many node
     return part->type >= DIAGNOSE_LEAF;
 }
 
-/* Whether a sample of two nodes could pass it. */
+/* Whether a sample between the two nodes could pass the part. */
 static inline bool part_touches(const struct diagnose_network *network, const struct part *part,
                                 int a, int b)
 {
@@ -62,19 +64,20 @@ static inline bool part_touches(const struct diagnose_network *network, const st
             part_carries(network, part, b, a, part->rail));
 }
 
-/* Whether the sample is of one rail by itself that passes a host, which has its depth for all rails
- * at once: one rail feels less of it, or nothing. */
+/* Whether the part is a host and the sample is of one rail by itself. The depth of a host is that
+ * of all rails at once: one rail by itself is slowed less, or not at all. */
 static inline bool part_is_attenuated(const struct part *part, const struct observation *sample)
 {
     return part->type == DIAGNOSE_HOST && !sample->is_together;
 }
 
-/* Sets the flags, one a node, of those whose samples may pass it, at most so many of those that
- * share it. */
+/* Sets flags[node] of the nodes whose samples may pass the part. If many nodes share the part, sets
+ * at most `most`. */
 void part_mark(const struct diagnose_network *network, const struct part *part, size_t most,
                bool *flags);
 
-/* The pairs some of whose samples may pass it. pairs: room for all. Returns how many. */
+/* Sets pairs to the indices of pairs with samples that may pass the part. pairs: room for all.
+ * Returns the number of pairs. */
 unsigned part_pairs(const struct observations *observations, const struct part *part,
                     unsigned *pairs);
 
@@ -82,25 +85,28 @@ unsigned part_pairs(const struct observations *observations, const struct part *
 bool part_is_low(const struct observations *observations, const struct part *part,
                  const struct pair *pair);
 
-/* Whether they are the same but for ways and state. */
+/* Whether the parts are the same, whatever their ways and state. A path is the same from both
+ * ends. */
 bool part_is_same(const struct part *a, const struct part *b);
 
 enum model_sharing part_sharing(const struct part *part);
-/* The share of the time, or of the streams, that it is there. */
+/* Returns the share of the time that the part is at fault or, of uplinks, the share of the streams
+ * that are on slow cables. */
 float part_duty(const struct part *part);
 
 double part_log_prior(const struct diagnose_network *network, const struct part *part);
 
-/* Parts that low samples pass, with what these would gain at most. */
+/* A part that low samples pass. */
 struct candidate {
     struct part part;
-    double value; /* log odds, or what they cannot exceed: if each low sample were of its depth */
-    long stamp;   /* of when it was weighed; -1: not yet */
-    int depths;   /* by which it was then: a bound, or its odds */
+    double value; /* log odds, or a bound: as if each low sample had its own best depth */
+    long stamp;   /* size of the explanation when it was weighed; -1: not yet */
+    int depths;   /* then used: MODEL_GROUPS, value is a bound, or MODEL_DEPTHS */
 };
 
-/* among: the pairs to look at, or NULL: all. *candidates is malloc'd. Returns how many, or -1 when
- * memory is out. */
+/* Lists the parts that low samples pass, unless their odds cannot exceed MODEL_ASKED. among:
+ * [count] indices of the pairs to consider, or NULL: all. *candidates is malloc'd; the caller frees
+ * it in any case. Returns the number of candidates, or -1 if memory is out. */
 long part_candidates(const struct observations *observations, const unsigned *among, size_t count,
                      struct candidate **candidates);
 

@@ -7,22 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples are held against their like: of a rail, alone or with the others, that as many share an
- * uplink with. */
+/* Samples are compared within a class: of a rail, alone or with the others, with as many pairs on
+ * the uplink (a power of two). */
 enum { LOADS = 8 };
-/* Parts that are looked for; the lowest pairs of each, which are measured alone; how many are
- * enough of a node and of a leaf; paths. */
+/* Parts picked at most; the lowest pairs of each to measure alone; pairs measured alone that are
+ * enough, of a node and of uplinks; pairs to measure alone for paths. */
 enum { PICKS = 8, LOWEST = 4, ENOUGH = 3, ENOUGH_LARGE = 12, PATHS = 32 };
 
-/* What is above the last bin is all alike. */
+/* Scores of a class. Samples above the last bin are all alike. */
 struct class
 {
-    float score[MODEL_BINS];   /* of a sample: -ln of the share that is as low, 1 on average */
+    float score[MODEL_BINS];   /* of a sample: -ln of the share that is as low, scaled to mean 1 */
     float density[MODEL_BINS]; /* of y */
     int last;
 };
 
-/* Of the samples that pass a part. */
+/* The sum over the samples that pass a part. */
 struct sum {
     double score;
     unsigned count;
@@ -33,7 +33,7 @@ struct sum {
 struct range {
     struct node_pair pair;
     unsigned begin, end;
-    bool is_alone; /* some of them */
+    bool is_alone; /* some of them did not share an uplink */
 };
 
 struct ranked {
@@ -45,20 +45,21 @@ struct state {
     const struct diagnose_network *network;
     const struct diagnose_sample *samples;
     size_t count, classes, rails, leaves;
-    bool *is_told; /* [count] it shared an uplink, its ends were let run, and nothing explains it */
-    unsigned char *bins; /* [count] model_bin() of its y, 0 of one that was alone */
+    bool *is_told; /* [count] it shared an uplink, its ends were scheduled, nothing explains it */
+    unsigned char *bins; /* [count] model_bin() of its y; 0: it did not share an uplink */
     struct range *ranges;
     size_t range_count;
     struct class *class;
     struct sum *sums; /* [part_count] by number: see part_of() */
     size_t part_count;
-    bool *is_marked;       /* [nodes] it is at fault for sure, then: it is one of the worst */
+    bool *is_marked;       /* [nodes] in a part surely at fault; later: one of the worst */
     struct ranked *ranked; /* room for the nodes, and for the pairs */
     size_t ranked_count;
 };
 
-/* The parts that are looked for: of each node all rails, then each; of each two leaves the uplinks
- * between them, the lower leaf first, and where both are one all of its uplinks. */
+/* Returns the part with that number. Numbers: for each node all rails, then each rail; then for
+ * leaves a <= b, at a * leaves + b, the uplinks between them or, if a is b, all uplinks of the
+ * leaf. */
 static struct part part_of(const struct state *state, size_t number)
 {
     size_t of_node = 1 + state->rails, of_nodes = state->network->node_count * of_node;
@@ -76,7 +77,8 @@ static struct part part_of(const struct state *state, size_t number)
     return part;
 }
 
-/* The parts that it passes. Of two leaves the one's uplinks are the other's. */
+/* Sets numbers to those of the parts that the sample passes. Returns how many. With two leaves,
+ * both have the same uplinks. */
 enum { NUMBERS_MOST = 7 };
 static int numbers_of(const struct state *state, const struct diagnose_sample *sample,
                       size_t numbers[NUMBERS_MOST])
@@ -99,7 +101,7 @@ static int numbers_of(const struct state *state, const struct diagnose_sample *s
     return count;
 }
 
-/* load: two to that power is the least that is not below the pairs that shared an uplink. */
+/* load: log2, rounded up, of the number of pairs that shared the uplink. */
 static size_t class_of(const struct diagnose_sample *sample)
 {
     int load = sample->shared > 1 ? 32 - __builtin_clz(sample->shared - 1U) : 0;
@@ -108,7 +110,7 @@ static size_t class_of(const struct diagnose_sample *sample)
                     (load < LOADS ? load : LOADS - 1));
 }
 
-/* From how many samples of the class there are in each bin. */
+/* Fits the class. counts: [MODEL_BINS] its samples in each bin. */
 static void fit_class(const unsigned *counts, struct class *class)
 {
     double all = 0, below = 0, above = 0, mean = 0;
@@ -141,7 +143,7 @@ static double mean_of(const struct sum *sum)
     return sum->count > 0 ? sum->score / sum->count : 0;
 }
 
-/* Of a sample of the class. */
+/* Returns the bin of sample i, which is of the class. */
 static int bin_of(const struct state *state, const struct class *class, size_t i)
 {
     return state->bins[i] < class->last ? state->bins[i] : class->last;
@@ -167,7 +169,8 @@ static void add_score(struct state *state, size_t i, int more)
     }
 }
 
-/* Held against all but the worst nodes, if there are such samples, and summed. */
+/* Fits each class to the samples between nodes that are not marked, and sums the scores of all
+ * samples by part. Returns 0, or -1 if memory is out. */
 static int fit_classes(struct state *state)
 {
     unsigned(*counts)[MODEL_BINS] = calloc(state->classes, sizeof *counts);
@@ -197,7 +200,7 @@ static int by_score(const void *left, const void *right)
     return (a->score < b->score) - (a->score > b->score);
 }
 
-/* As many nodes as are picked at most may be at fault, of few nodes half of them. */
+/* Marks the worst nodes, which may be at fault: PICKS at most, of few nodes less than half. */
 static void mark_worst(struct state *state)
 {
     size_t nodes = state->network->node_count, of_node = 1 + state->rails;
@@ -211,8 +214,8 @@ static void mark_worst(struct state *state)
         state->is_marked[node] = mean_of(&state->sums[node * of_node]) > most;
 }
 
-/* The part with the lowest samples that was not picked: scores are exponential with mean 1, or,
- * through a part at fault, with a greater one. NULL: there is none. */
+/* Returns the part with the lowest samples that is not picked yet, or NULL. Scores are exponential
+ * with mean 1, or with a greater mean through a part at fault. */
 static struct sum *find_lowest(const struct state *state)
 {
     struct sum *best = NULL;
@@ -237,7 +240,7 @@ static bool passes(const struct state *state, const struct part *part, size_t i)
     return part_carries(state->network, part, sample->from, sample->to, sample->rail);
 }
 
-/* What passes the part is explained. */
+/* Takes away the samples that pass the part: they are explained. */
 static void explain(struct state *state, const struct part *part)
 {
     for (const struct range *of = state->ranges; of < state->ranges + state->range_count; of++) {
@@ -251,12 +254,13 @@ static void explain(struct state *state, const struct part *part)
     }
 }
 
-/* Told are samples that shared an uplink while their ends were let run, and pass nothing that is at
- * fault for sure; few nodes have part in such a fault. */
+/* Finds the samples of each pair, and sets is_told: the sample shared an uplink, its ends were
+ * scheduled, and it passes no part that is surely at fault. Few nodes are marked, so most samples
+ * need no check. */
 static void find_told(struct state *state, const struct diagnosis *diagnosis)
 {
     const struct suspicion *items = diagnosis->items;
-    size_t sure = 0; /* the first ones */
+    size_t sure = 0; /* items that are sure, which come first */
 
     for (; sure < diagnosis->count && items[sure].probability >= MODEL_SURE; sure++)
         part_mark(state->network, &items[sure].part, SIZE_MAX, state->is_marked);
@@ -278,7 +282,7 @@ static void find_told(struct state *state, const struct diagnosis *diagnosis)
     memset(state->is_marked, 0, state->network->node_count * sizeof *state->is_marked);
 }
 
-/* The score of the lowest sample that passes the part. */
+/* Returns the score of the lowest sample that passes the part, or 0. */
 static double lowest_of(const struct state *state, const struct range *of, const struct part *part)
 {
     double most = 0;
@@ -291,8 +295,8 @@ static double lowest_of(const struct state *state, const struct range *of, const
     return most;
 }
 
-/* How much likelier the samples on the rail that go one way, the other, or both are of one depth
- * each than of their classes: the most of these, ln. */
+/* Returns ln of how much likelier the samples on the rail are of one common depth than of their
+ * classes: the maximum of those in one direction, in the other, and in both. */
 static double path_gain(const struct state *state, const struct range *of, int rail)
 {
     double sums[3] = {0};
@@ -319,8 +323,8 @@ static double path_gain(const struct state *state, const struct range *of, int r
     return log(fmax(fmax(sums[0], sums[1]), sums[2]));
 }
 
-/* Ranks pairs that were not measured alone: a part's by their lowest sample, or (NULL) all by what
- * a path gains that nothing else explains. Returns how many of the part's were measured alone. */
+/* Ranks the pairs that were not measured alone: those of the part by their lowest sample or, if
+ * part is NULL, all by path_gain(). Returns how many pairs of the part were measured alone. */
 static size_t rank(struct state *state, const struct part *part)
 {
     size_t alone = 0;
@@ -341,7 +345,7 @@ static size_t rank(struct state *state, const struct part *part)
     return alone;
 }
 
-/* Adds the first of the pairs that are ranked, of different nodes but for the part's own. */
+/* Adds the first of the ranked pairs that have no node in common, except the node of the part. */
 static void add_pairs(const struct state *state, const struct part *part,
                       struct diagnosis *diagnosis)
 {
@@ -363,7 +367,7 @@ static void add_pairs(const struct state *state, const struct part *part,
     }
 }
 
-/* Picks the part with the lowest samples and asks for pairs of it. Returns whether there is one. */
+/* Picks the part with the lowest samples and adds pairs of it. Returns whether there is one. */
 static bool pick(struct state *state, struct diagnosis *diagnosis)
 {
     struct sum *lowest = find_lowest(state);
@@ -375,7 +379,7 @@ static bool pick(struct state *state, struct diagnosis *diagnosis)
     lowest->is_picked = true;
     part = part_of(state, (size_t)(lowest - state->sums));
     alone = rank(state, &part);
-    /* cleared by what was measured alone, it explains nothing */
+    /* samples of pairs measured alone clear the part: it explains nothing */
     if (state->ranked_count == 0 || alone >= (part_is_large(&part) ? ENOUGH_LARGE : ENOUGH))
         return true;
     explain(state, &part);
