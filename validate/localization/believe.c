@@ -10,10 +10,10 @@ struct account {
     bool is_inconsistent;
 };
 
-/* The receiver's time of a transfer lies within the sender's, as that ends when the receiver has
- * said that all is there: the sender's figure cannot honestly be the higher one by more than the
- * first message makes, a sixteenth at most. The other way round it can be anything: an end that
- * was not scheduled makes the sender's figure low. */
+/* Whether the ends contradict each other. The receiver's time of a transfer lies within the
+ * sender's, which ends when the receiver has confirmed that all is there. So the sender's figure
+ * cannot honestly be the higher one by more than the first message makes, a sixteenth at most. It
+ * may be lower by any amount: an end that was not scheduled makes the sender's figure low. */
 static bool is_contradicted(const struct diagnose_sample *sample)
 {
     return sample->received > 0 && sample->rate > 0 &&
@@ -86,7 +86,7 @@ long believe_reports(const struct diagnose_network *network, struct diagnose_sam
     for (size_t i = 0; i < count; i++) {
         struct diagnose_sample *sample = &samples[i];
 
-        /* of two ends of a kind the lower figure, which is the receiver's */
+        /* if the ends are alike, the lower figure, which is the receiver's */
         if (is_contradicted(sample) &&
             (accounts[sample->from].is_inconsistent || !accounts[sample->to].is_inconsistent))
             sample->rate = sample->received;

@@ -4,17 +4,17 @@
 
 #include "validate/diagnose/observations.h"
 
-/* Whose figures are believed, before parts are looked for. Pure. */
+/* Decides whose figures are believed, before faulty parts are searched for. Pure. */
 
 struct inconsistent_node {
     int node;
     int told, contradicted; /* transfers that it took part in, and those of them that contradict */
 };
 
-/* Nodes whose figures contradict those of several partners, the most contradicted first. Of each
- * contradiction the figure of the end that is consistent is put into the samples, of two such ends
- * the lower one. *inconsistent is malloc'd. Returns how many, or -1 when memory is out. O(samples x
- * inconsistent). */
+/* Finds the nodes whose figures contradict those of several partners, the most contradicted first.
+ * Where the two ends of a transfer contradict each other, sets the rate of the sample to the figure
+ * of the consistent end or, if the ends are alike, to the lower figure. *inconsistent is malloc'd.
+ * Returns the number of nodes, or -1 if memory is out. O(samples x inconsistent). */
 long believe_reports(const struct diagnose_network *network, struct diagnose_sample *samples,
                      size_t count, struct inconsistent_node **inconsistent);
 

@@ -51,7 +51,7 @@ static int by_name(const void *a, const void *b)
     return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The speed of a rail that is stated: the configuration's, else what its node told first. */
+/* Sets the nominal speed of a rail: of the configuration, else what its node reported first. */
 static void read_nominal(const struct record *record, struct links *links)
 {
     long node;
@@ -69,7 +69,7 @@ static void read_nominal(const struct record *record, struct links *links)
     }
 }
 
-/* The names of the nodes on the leaf; malloc'd. */
+/* Returns the names of the nodes on the leaf, malloc'd. */
 static char *name_group(const struct links *links, const int *leaves, int leaf)
 {
     struct hostlist names = {0};
@@ -83,8 +83,9 @@ static char *name_group(const struct links *links, const int *leaves, int leaf)
     return folded;
 }
 
-/* The nodes are on some of so many leaves, each node's in leaves: those that none is on count not.
- * Without names each has its nodes'. */
+/* Sets the leaves of links, numbered without leaves that have no node. leaves: [node] below count;
+ * names: [count] of the leaves, or NULL to name each after its nodes. Returns 0, or -1 if memory is
+ * out. */
 static int number_leaves(struct links *links, const int *leaves, size_t count,
                          const char *const *names)
 {
@@ -109,7 +110,8 @@ static int number_leaves(struct links *links, const int *leaves, size_t count,
     return is_done ? 0 : -1;
 }
 
-/* Where one node's leaf switch is not known none is. */
+/* Reads the leaves of the source. If the leaf of one node is not known, none is. Returns 0, or -1
+ * if memory is out. */
 static int read_leaves(const struct links_source *source, struct links *links)
 {
     int last = -1;
@@ -128,8 +130,8 @@ bool links_is_same_transfer(const struct record *a, const struct record *b)
            a->part == b->part;
 }
 
-/* What the receiver says of the transfer: the record beside it, which becomes *other. NULL: it says
- * nothing. */
+/* Returns the record of the receiver about the transfer, which is beside record i and is read into
+ * *other, or NULL if there is none. */
 static const struct record *received_of(const struct records *records, size_t i,
                                         const struct record *record, struct record *other)
 {
@@ -140,8 +142,8 @@ static const struct record *received_of(const struct records *records, size_t i,
     return NULL;
 }
 
-/* The largest packet that arrived, where longer ones were lost: the record before. NULL: none is
- * known to be lost. */
+/* Returns the record of the largest packet that arrived, if longer ones were lost: the record
+ * before, which is read into *other. NULL: none is known to be lost. */
 static const struct record *path_mtu_of(const struct records *records, size_t i,
                                         const struct record *record, struct record *other)
 {
@@ -157,15 +159,17 @@ static bool is_kept_waiting(const struct record *record)
     return record->stalled > MODEL_SEEN;
 }
 
-/* The share of its time that an end was not let run; 1: not known, unless nothing arrived. */
+/* Returns the share of the time in which an end was not scheduled. If that is not known: 1, or 0 if
+ * nothing arrived. */
 static double stalled_of(const struct record *record)
 {
     return !isnan(record->stalled) ? record->stalled : record->value > 0;
 }
 
-/* What the way has shown: without the time in which its ends were not let run, which is none of its
- * own, and no more than the receiver's counter saw in the best part: a sender that was not let run
- * sees several samples end at once, and the last of them look fast. */
+/* Returns the rate that the path has shown, in Mb/s. The time in which an end was not scheduled
+ * does not count, as that is not the fault of the path. The rate is at most what the counter of the
+ * receiver saw in the best part: a sender that was not scheduled sees several samples end at once,
+ * and the last of them look fast. */
 static double shown_by(const struct record *record, const struct record *received)
 {
     double most = record->high;
@@ -179,13 +183,13 @@ static double shown_by(const struct record *record, const struct record *receive
     return fmax(record->value, most);
 }
 
-/* Bytes of a packet. */
+/* Returns the bytes of a packet, within the range of the type. */
 static unsigned short packet_of(double bytes)
 {
     return (unsigned short)fmin(fmax(bytes, 0), USHRT_MAX);
 }
 
-/* Adds number i, if it is of nodes at hand. */
+/* Adds record i, if both of its nodes are known. */
 static void take(const struct links_source *source, size_t i, const struct record *record,
                  size_t retests, struct links *links)
 {
@@ -235,9 +239,9 @@ static size_t end_of(const struct diagnose_sample *sample, bool is_high)
     return (size_t)(is_high ? pair_of(sample).high : pair_of(sample).low);
 }
 
-/* Sorts the numbers of the samples from first on, counted from there, by one end of their pairs;
- * those alike keep the order of before (NULL: their own). begins: room for the nodes and one more.
- */
+/* Sorts the samples from first on by the lower or the higher node of their pair: order gets their
+ * indices, counted from first. Samples with the same node keep the order of `before` (NULL: their
+ * own). begins: room for node_count + 1. */
 static void order_by(const struct links *links, size_t first, bool is_high, size_t *begins,
                      const unsigned *before, unsigned *order)
 {
@@ -256,7 +260,7 @@ static void order_by(const struct links *links, size_t first, bool is_high, size
     }
 }
 
-/* order: which one comes to each of so many places; it is used up. */
+/* Sorts both arrays. order: index of the element that belongs at each index; it is overwritten. */
 static void permute(struct diagnose_sample *samples, struct link_sample *measured, size_t count,
                     unsigned *order)
 {
@@ -276,7 +280,8 @@ static void permute(struct diagnose_sample *samples, struct link_sample *measure
     }
 }
 
-/* Puts those after the first so many between these, where both are sorted. */
+/* Merges the samples after the first `sorted` into these. Both are sorted. Returns 0, or -1 if
+ * memory is out. */
 static int merge(struct links *links, size_t sorted)
 {
     size_t at = links->sample_count, left = at - sorted;
@@ -302,7 +307,8 @@ static int merge(struct links *links, size_t sorted)
     return is_done ? 0 : -1;
 }
 
-/* By pair, those of one in the order of time, in which they have come. The first so many are. */
+/* Sorts the samples by pair, and those of one pair by time, in which they were added. The first
+ * `sorted` are sorted. Returns 0, or -1 if memory is out. */
 static int sort_by_pair(struct links *links, size_t sorted)
 {
     size_t count = links->sample_count - sorted;
@@ -322,8 +328,9 @@ static int sort_by_pair(struct links *links, size_t sorted)
     return !is_done ? -1 : sorted > 0 ? merge(links, sorted) : 0;
 }
 
-/* What a pair measured at one time: until a rail and direction comes again. The rounds measure
- * rails alone and then, in others, together; suspects' rounds together last. */
+/* Numbers the pair runs. A run ends where a rail and direction occurs again. At first all rails
+ * together are measured in other rounds than rails alone; in a retest they come last in a run.
+ * Returns 0, or -1 if memory is out. */
 static int number_runs(struct links *links)
 {
     unsigned *seen = calloc(4 * links->rail_count + 1, sizeof *seen), run = 0;
@@ -359,7 +366,8 @@ static void rise(double *best, double mbps)
         *best = mbps;
 }
 
-/* More than nominal is what a busy machine makes of the clock's readings. */
+/* Finds the best rates of each rail. A rate above nominal counts as nominal: it comes from the
+ * clock readings of a busy machine. Returns 0, or -1 if memory is out. */
 static int find_figures(struct links *links)
 {
     size_t ends = links->node_count * links->rail_count;
@@ -389,8 +397,8 @@ static int find_figures(struct links *links)
     return receives ? 0 : -1;
 }
 
-/* What a rail has whose speed nobody stated: of the nodes' figures the upper quartile is one of a
- * sound node. figures: room for the nodes. 0: nothing is known. */
+/* Returns what a rail without a nominal speed should have: the upper quartile of the figures of the
+ * nodes, which is that of a good node; 0 if nothing is known. figures: room for the nodes. */
 static double usual_of(const struct links *links, size_t rail, double *figures)
 {
     size_t count = 0;
@@ -401,7 +409,8 @@ static double usual_of(const struct links *links, size_t rail, double *figures)
     return count > 0 ? statistics_select(figures, count, 3 * count / 4) : 0;
 }
 
-/* Puts each sample beside what its rail should have; before that was another figure. */
+/* Divides each sample by what its rail should have. That may have been another figure before.
+ * Returns 0, or -1 if memory is out. */
 static int scale(struct links *links)
 {
     double *usual = malloc((links->rail_count + 1) * sizeof *usual);
@@ -435,8 +444,9 @@ static int root_of(int *parents, int node)
     return node;
 }
 
-/* Groups of nodes that reach each other well, and other groups not on any rail, are leaf switches
- * that nobody has stated. A node that reaches nobody well is a group of its own. */
+/* Finds leaf switches that are not stated: groups of nodes that reach each other well, and nodes of
+ * other groups on no rail. A node that reaches no other one well is a group of its own. Returns 0,
+ * or -1 if memory is out. */
 static int find_leaves(double peers_share, struct links *links)
 {
     int *parents = malloc((links->node_count + 1) * sizeof *parents), groups = 0;
@@ -505,7 +515,8 @@ static int allocate(const struct links_source *source, struct links *links)
     return samples && measured ? 0 : -1;
 }
 
-/* What is known of each end before anything is read. */
+/* Sets what is known of each rail of each node before anything is read. Returns 0, or -1 if memory
+ * is out. */
 static int begin(const struct links_source *source, struct links *links)
 {
     size_t rails = links->rail_count, ends = links->node_count * rails;
@@ -553,7 +564,7 @@ int links_read(const struct links_source *source, size_t first, size_t retests, 
     }
     if (allocate(source, links) != 0)
         return -1;
-    if (!is_first && links->rail_count > rails) { /* the others have other numbers now */
+    if (!is_first && links->rail_count > rails) { /* the other rails have other indices now */
         links_clear(links);
         return links_read(source, first, retests, peers_share, links);
     }

@@ -21,7 +21,8 @@ static void look_clear(struct evidence *look)
     *look = (struct evidence){0};
 }
 
-/* Whose figures are believed, and where the nodes are. */
+/* Sets the rates of inconsistent nodes to those of their partners, and the leaves of misplaced
+ * nodes. Returns 0, or -1 if memory is out. */
 static int prepare(struct links *links, struct evidence *look)
 {
     look->inconsistent_count =
@@ -38,8 +39,8 @@ static int prepare(struct links *links, struct evidence *look)
     return look->misplaced_count < 0 ? -1 : 0;
 }
 
-/* Whether both looks have the nodes on the same leaf switches, which may be found by what was
- * measured between them. */
+/* Whether both have the nodes on the same leaf switches, which may be found from the
+ * measurements. */
 static bool is_same_network(const struct evidence *before, const struct evidence *look)
 {
     return before->leaves && before->network.leaf_count == look->network.leaf_count &&
@@ -47,8 +48,8 @@ static bool is_same_network(const struct evidence *before, const struct evidence
                0;
 }
 
-/* Diagnoses all records. The samples of the links are those that are believed. before: the look
- * before, all 0: there is none. */
+/* Diagnoses all records. Sets the samples of localization->links to the figures that are believed.
+ * before: the previous evidence, all zeros if there is none. Returns 0, or -1 if memory is out. */
 static int look_take(struct localization *localization, const struct evidence *before,
                      struct evidence *look)
 {
@@ -80,7 +81,7 @@ static int look_take(struct localization *localization, const struct evidence *b
                     is_same_network(before, look) ? &before->diagnosis : &none, &look->diagnosis);
 }
 
-/* Whether all rails of a pair at once would say more. */
+/* Returns what to measure again: also all rails of a pair at once, if a host is suspected. */
 static enum retest_passes passes_of(const struct diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->count; i++)
@@ -89,7 +90,7 @@ static enum retest_passes passes_of(const struct diagnosis *diagnosis)
     return PASSES_PAIRS;
 }
 
-/* How many rounds were measured, each pair once in one. */
+/* Returns how many rounds were measured. A round has each node in one pair. */
 static size_t rounds_of(const struct links *links)
 {
     size_t pairs = 0;
@@ -99,9 +100,9 @@ static size_t rounds_of(const struct links *links)
     return links->node_count > 1 ? 2 * pairs / links->node_count : 0;
 }
 
-/* Measures what tells most: at first what the screen asks for as well, later only so much of it as
- * was measured before it, or as there are nodes. Returns whether there was anything, and it ended
- * well. */
+/* Measures the most informative pairs again. The screen may have all of them the first time, later
+ * one for each RETEST_ROUNDS_FOR_ONE rounds and one for each RETEST_PAIRS_MOST nodes. Returns
+ * whether there were any pairs and that succeeded. */
 static bool retest(struct localization *localization, const struct evidence *look,
                    const struct evidence *before)
 {

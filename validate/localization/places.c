@@ -5,16 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of samples of a rail, alone or with the others: ln of the density of each rate across leaves, of
- * those that share an uplink, over that within; NAN where there are too few samples. */
+/* For samples of a rail, alone or with the others: ln of the density of each bin of rate across
+ * leaves, of samples that share an uplink, over the density inside leaves. NAN: there are too few
+ * samples. */
 typedef double ratios[MODEL_BINS];
 enum { SAMPLES_LEAST = 20 };
-static const double prior_count = 0.5; /* of each bin, spread */
+static const double prior_count = 0.5; /* added to each bin */
 static const double prior_misplaced = 1e-4;
-/* The other leaf has to say so by itself, and it is certain when the own one does. */
+/* Log odds. The samples with the other leaf must show as much by themselves; if those with the
+ * stated leaf do as well, the other leaf is certain. */
 static const double each_least = 3;
 
-/* Neighboring bins are much the same. */
+/* Spreads each count over five bins, as neighboring bins are much the same, and adds
+ * prior_count. */
 static void smooth(double *counts)
 {
     double held[MODEL_BINS];
@@ -34,7 +37,8 @@ static int class_of(const struct diagnose_sample *sample)
     return sample->rail * 2 + sample->is_together;
 }
 
-/* bins: of each sample; counts: of each class within leaves, then across them, by bin. */
+/* Sets bins, [count] of the samples, and counts, [class][0 inside leaves, 1 across][bin]. Across
+ * leaves only samples that share an uplink count. */
 static void count_samples(const struct diagnose_network *network,
                           const struct diagnose_sample *samples, size_t count, unsigned char *bins,
                           double (*counts)[2][MODEL_BINS])
@@ -62,15 +66,16 @@ static void make_ratios(double counts[2][MODEL_BINS], double *log_ratio)
                              : NAN;
 }
 
-/* What a pair run of the node with one of that leaf says for being across. */
+/* What a pair run of the node with a node of that leaf shows: mean of the log ratios. */
 struct contact {
     int node, leaf;
     double said;
-    const struct contact *next; /* of the node */
+    const struct contact *next; /* of the same node */
 };
 
-/* contacts: room for two of each run; first: [nodes] of each node, NULL: none. Samples of a run are
- * not independent: it says the mean of what they do. */
+/* Reads the contacts of all pair runs. contacts: room for two of each run; first: [nodes] first
+ * contact of the node, or NULL. Samples of a run are not independent, so a run counts as their
+ * mean. */
 static void read_contacts(const struct diagnose_network *network,
                           const struct diagnose_sample *samples, size_t count,
                           const unsigned char *bins, const ratios *log_ratios,
@@ -98,8 +103,9 @@ static void read_contacts(const struct diagnose_network *network,
     }
 }
 
-/* A node that meets those of its leaf alone on its uplinks has all there as well, so that they say
- * nothing for it. One that is well with most others only has a better way. */
+/* Whether the node is on another leaf; sets *misplaced. A node that had the uplinks to itself has
+ * the full rate with its stated leaf as well, so such samples show nothing. A node that is good
+ * with most other leaves too only has a better path. */
 static bool is_misplaced(const struct diagnose_network *network, int node, const double *said,
                          struct misplaced *misplaced)
 {
@@ -119,7 +125,8 @@ static bool is_misplaced(const struct diagnose_network *network, int node, const
     return misplaced->probability > MODEL_CLEARED;
 }
 
-/* first: of each node's contacts; said: [leaves], of one node. */
+/* Finds the misplaced nodes and returns their number. first: [nodes] first contact; said: room for
+ * leaf_count. */
 static long find_misplaced(const struct diagnose_network *network,
                            const struct contact *const *first, double *said,
                            struct misplaced *misplaced)

@@ -4,18 +4,19 @@
 
 #include "validate/diagnose/observations.h"
 
-/* Which leaf a node is on, before parts are looked for. Pure. */
+/* Finds nodes that are not on the leaf that the network has them on, before faulty parts are
+ * searched for. Pure. */
 
 struct misplaced {
-    int node, leaf;     /* the one that it is on */
-    double probability; /* that it is not where the network says */
-    bool is_certain;    /* those of its leaf say so as well; else another leaf may be it */
+    int node, leaf;     /* the leaf that it is on */
+    double probability; /* that it is not on the leaf that the network has it on */
+    bool is_certain;    /* its samples with its stated leaf show it too; else leaf may be wrong */
 };
 
-/* Nodes that meet those of their leaf as if these were of others, and those of another leaf as if
- * it were theirs: seen where samples within leaves and across them differ. Samples of a pair run
- * come one after the other. *misplaced is malloc'd, or NULL. Returns how many, or -1 when memory is
- * out. O(samples + nodes x leaves). */
+/* Finds nodes whose samples with their stated leaf are like those across leaves, and whose samples
+ * with another leaf are like those inside one. Needs samples that differ inside leaves and across.
+ * Samples of a pair run are adjacent. *misplaced is malloc'd, or NULL. Returns the number of nodes,
+ * or -1 if memory is out. O(samples + nodes x leaves). */
 long places_find(const struct diagnose_network *network, const struct diagnose_sample *samples,
                  size_t count, struct misplaced **misplaced);
 

@@ -19,8 +19,8 @@ struct retest_schedule retest_schedule(size_t nodes)
                               : (struct retest_schedule){2, 8, false};
 }
 
-/* "n1:n2+n3:n4,n1:n3": pairs of a round, then the next one's. malloc'd; NULL: memory is out. names:
- * gets the nodes of them. */
+/* Returns "n1:n2+n3:n4,n1:n3", the pairs by round, malloc'd, or NULL if memory is out. Adds their
+ * nodes to names. */
 static char *write_pairs(const struct links *links, const struct node_pair *pairs, size_t count,
                          const int *rounds, int round_count, struct hostlist *names)
 {
@@ -64,7 +64,7 @@ static bool measure_pairs(const struct localization *localization, const struct 
 
     for (size_t i = 0; i < count && ends; i++)
         memcpy(ends[i], (int[]){pairs[i].low, pairs[i].high}, sizeof ends[i]);
-    if (ends && rounds && count > 0) /* a few have a round each: nothing is quieter */
+    if (ends && rounds && count > 0) /* a few pairs have a round each: nothing is quieter */
         round_count = schedule_apart((const int(*)[2])ends, count, (int)links->node_count,
                                      count > RETEST_SERIAL_MOST ? links->leaves : NULL, rounds);
     if (round_count > 0)
@@ -131,7 +131,7 @@ bool localization_measure_nodes(const struct localization *localization, const b
 
     for (int node = 0; node < (int)links->node_count && is_measured; node++)
         if (is_suspect[node] && (is_measured = GROW(suspects.items, suspects.count)))
-            /* it, or nothing */
+            /* the node is at fault, or nothing is */
             suspects.items[suspects.count++] = (struct suspicion){.part = {.type = DIAGNOSE_NODE,
                                                                            .place = node,
                                                                            .peer = -1,

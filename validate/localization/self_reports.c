@@ -6,8 +6,8 @@
 #include "lib/catalog/catalog.h"
 #include "validate/localization/localization.h"
 
-/* What libibverbs says of two ports: that a message did not arrive, or that they cannot talk. Its
- * other bandwidths are diagnosed with the links. */
+/* Whether the record is about messages of libibverbs between two ports. Other bandwidths of
+ * libibverbs are diagnosed with the links. */
 static bool is_of_messages(const struct record *record)
 {
     return record->metric && (strncmp(record->metric, "bandwidth_rc_", 13) == 0 ||
@@ -25,37 +25,37 @@ static bool is_damage(const struct record *record)
     return record->peer && catalog_is_metric(record->metric, METRIC_DAMAGED);
 }
 
-/* Whose fault it is, the record alone does not tell. */
+/* Whether the record alone does not show which of its two ends is at fault. */
 static bool is_of_both(const struct record *record)
 {
     return record->node && catalog_is_suite(record->suite, SUITE_LINKS) &&
            (is_damage(record) || is_failure(record));
 }
 
-/* What a retest says of a node of which messages did not arrive. */
+/* What a retest shows of a node whose messages did not arrive. */
 enum message_retest {
-    NOT_RETESTED, /* or with no good partner */
-    NO_CONTROL,   /* no pair of others */
-    CONTROL_TOO,  /* messages of a pair of others do not arrive either */
+    NOT_RETESTED, /* or not with a good partner */
+    NO_CONTROL,   /* no control pair */
+    CONTROL_TOO,  /* messages of the control pair do not arrive either */
     NOT_AGAIN,    /* they arrived at one of the times, or with one of its good partners */
-    ACROSS_ONLY,  /* not again, but with no good partner on its own leaf switch */
+    ACROSS_ONLY,  /* they failed again, but only with partners on other leaf switches */
     CONFIRMED,
 };
 
-/* The records of the measurement itself, and what is known of the localization's nodes. */
+/* The records of the measurement, and what is known of the nodes of the localization. */
 struct self_reports {
     const struct localization *localization;
     const struct records *records; /* its source's */
     size_t count;                  /* of the records, before any retest */
     size_t first;                  /* the first record of the retest of messages */
-    size_t (*blames)[2]; /* records that have the node at either end: of messages, of damage */
-    bool *is_inside;     /* some damage is with a node of its own leaf switch */
-    bool *is_suspect;    /* of messages that did not arrive */
+    size_t (*blames)[2]; /* [nodes] records with the node at an end: of messages, of damage */
+    bool *is_inside;     /* [nodes] some damage is with a node of its own leaf switch */
+    bool *is_suspect;    /* [nodes] of messages that did not arrive */
     enum message_retest *retests;
     enum { UNMET, MET, FAILS } * partners; /* of one suspect in the retest */
 };
 
-/* The ends as nodes of the localization. Returns whether both are. */
+/* Finds the two nodes of the record. Returns whether both are of the localization. */
 static bool find_ends(const struct self_reports *self_reports, const struct record *record,
                       long ends[2])
 {
@@ -66,7 +66,8 @@ static bool find_ends(const struct self_reports *self_reports, const struct reco
     return ends[0] >= 0 && ends[1] >= 0;
 }
 
-/* Of leaves found from the samples one that reaches nobody well is no leaf. */
+/* Whether the node is alone on a leaf that was found from the samples: such a leaf is no leaf
+ * switch, the node reaches no other one well. */
 static bool is_lone(const struct links *links, long node)
 {
     for (size_t i = 0; i < links->node_count && links->has_found_leaves; i++)
@@ -94,7 +95,8 @@ static void count_blames(struct self_reports *self_reports)
     }
 }
 
-/* Which end the record suspects: FAIL or UNKNOWN of each, NONE of who has less of them. */
+/* Finds the ends of the record and its verdict on each: FAIL if the end has more such records than
+ * the other one, NONE if less, UNKNOWN if as many. */
 static void weigh_ends(const struct self_reports *self_reports, const struct record *record,
                        long ends[2], enum verdict verdicts[2])
 {
@@ -114,7 +116,7 @@ static bool is_same(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
-/* Whether what failed there arrived at another time of the retest. */
+/* Whether what failed in that record arrived at another time of the retest. */
 static bool has_arrived(const struct self_reports *self_reports, const struct record *failed)
 {
     for (size_t i = self_reports->first; i < self_reports->records->count; i++) {
@@ -129,7 +131,7 @@ static bool has_arrived(const struct self_reports *self_reports, const struct re
     return false;
 }
 
-/* The ends of what the retest measured, or of what failed there. */
+/* Finds the ends of record i of the retest. Returns whether it is about messages, or a failure. */
 static bool read_ends(const struct self_reports *self_reports, size_t i, long ends[2])
 {
     const struct record *record = RECORD_AT(self_reports->records, i);
@@ -138,7 +140,7 @@ static bool read_ends(const struct self_reports *self_reports, size_t i, long en
            catalog_is_suite(record->suite, SUITE_LINKS) && find_ends(self_reports, record, ends);
 }
 
-/* The suspect with its good partners, and pairs of others. */
+/* Judges the suspect by its messages with good partners, and by those of the control pair. */
 static enum message_retest judge_suspect(const struct self_reports *self_reports, long suspect)
 {
     const struct links *links = &self_reports->localization->links;
@@ -173,7 +175,7 @@ static enum message_retest judge_suspect(const struct self_reports *self_reports
     return !is_any ? NOT_RETESTED : !is_each ? NOT_AGAIN : !is_own ? ACROSS_ONLY : control;
 }
 
-/* Measures those again of which messages did not arrive, each alone with partners that nobody
+/* Measures nodes again whose messages did not arrive, each alone with partners that nobody
  * suspects, by turns with control pairs. */
 static void measure_suspects(struct self_reports *self_reports)
 {
@@ -200,8 +202,8 @@ static void measure_suspects(struct self_reports *self_reports)
             self_reports->retests[node] = judge_suspect(self_reports, (long)node);
 }
 
-/* Why a record that suspects the node is not its failure; CONFIRMED: it is. What is damaged only
- * with other leaf switches may be so between them. */
+/* Returns why a record that suspects the node does not fail it, or CONFIRMED if it does. Data
+ * damaged only with nodes of other leaf switches may be damaged between the switches. */
 static enum message_retest doubt_of(const struct self_reports *self_reports,
                                     const struct record *record, long node)
 {
@@ -210,7 +212,8 @@ static enum message_retest doubt_of(const struct self_reports *self_reports,
     return self_reports->retests[node];
 }
 
-/* A message that did not arrive, or damage, and why it is not the node's failure. */
+/* Reports as UNKNOWN a message that did not arrive, or damage, with the reason why it does not fail
+ * the node. */
 static void report_doubt(const char *node, const struct record *record, enum message_retest retest,
                          void (*report)(void *context, const char *node, enum verdict verdict,
                                         const struct record *record),

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the first words of two parts compare. */
+/* Compares the first words of two parts. */
 static int compare_kinds(const char *a, const char *b)
 {
     size_t length = strcspn(a, " "), other = strcspn(b, " ");
@@ -21,7 +21,7 @@ static bool are_peers(const struct link_sum *a, const struct link_sum *b)
     return a->flows == b->flows && compare_kinds(a->part, b->part) == 0;
 }
 
-/* Sums: peers beside each other, the least one first. */
+/* Orders sums: peers beside each other, the lowest first. */
 static int by_kind(const void *left, const void *right)
 {
     const struct link_sum *a = *(const struct link_sum *const *)left;
@@ -32,7 +32,8 @@ static int by_kind(const void *left, const void *right)
     return order ? order : (a->mbps > b->mbps) - (a->mbps < b->mbps);
 }
 
-/* The median of all but one of these count sums, which are in order; NAN: too few. */
+/* Returns the median of `count` sorted sums without the one at index own, or NAN if they are too
+ * few. */
 static double peers_mbps(const struct link_sum *const *sums, size_t count, size_t own)
 {
     size_t peers = count - 1, low = (peers - 1) / 2, high = peers / 2;

@@ -7,8 +7,8 @@
 #include "lib/base/record.h"
 #include "lib/constants/links_constants.h"
 
-/* What a way between leaf switches, or between the halves of a cluster, carries when all nodes that
- * it is there for use it at once. Pure. */
+/* What the links between leaf switches, or between the halves of a cluster, carry when all nodes
+ * that they are there for use them at once. Pure. */
 
 struct link_sum {
     const char *part; /* "uplink leaf1-leaf2", "bisection first-second" */
@@ -16,9 +16,9 @@ struct link_sum {
     int flows;        /* > 0 */
 };
 
-/* PASS: as much as the flows' rails have alone, or as much as most of its peers. WARN: less than
- * those; it was measured once, with everything else at work. UNKNOWN: less than the rails, and
- * nothing to hold it against: slow, or oversubscribed as it was built. */
+/* PASS: as much as the rails of the flows have alone, or as most of its peers have. WARN: less than
+ * its peers have; it was measured once, with everything else at work. UNKNOWN: less than the rails
+ * have, and there are no peers: slow, or oversubscribed by design. */
 struct sum_verdict {
     enum verdict verdict;
     double limit; /* Mb/s; NAN: none */
@@ -26,9 +26,9 @@ struct sum_verdict {
     char message[240];
 };
 
-/* alone_mbps: what a rail has alone, NAN: not known. Peers are at least SUM_PEERS_LEAST others of
- * the first word of `part` with as many flows; less than peers_percent of their median is too
- * little. verdicts: room for count. */
+/* Judges each sum. alone_mbps: of a rail alone, NAN: not known. Peers are at least SUM_PEERS_LEAST
+ * other sums with the same first word of `part` and as many flows; less than peers_percent of their
+ * median is too little. verdicts: room for count. */
 void sums_judge(const struct link_sum *sums, size_t count, double alone_mbps, double peers_percent,
                 struct sum_verdict *verdicts);
 

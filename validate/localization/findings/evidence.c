@@ -12,7 +12,7 @@
 #include "lib/constants/links_constants.h"
 #include "validate/diagnose/model.h"
 
-/* What samples of a part count: those of the first of these that it has any of. */
+/* Which samples of a part count: those up to the first of these levels that has any. */
 enum trust { TRUST_ISOLATED, TRUST_OWN_UPLINK, TRUST_ANY, TRUSTS };
 
 static enum trust trust_of(const struct evidence *evidence, size_t i)
@@ -74,7 +74,8 @@ static struct range samples_of(const struct findings_builder *builder, const str
     return (struct range){builder->node_samples + begin[0], begin[1] - begin[0]};
 }
 
-/* way: DIAGNOSE_SENDS, what the part's node, or the lower node of a path, sends. */
+/* Whether the sample passes the part in one direction. way: DIAGNOSE_SENDS is what the node of the
+ * part, or the lower node of a path, sends. */
 static bool passes(const struct evidence *evidence, const struct part *part, int way,
                    const struct diagnose_sample *sample)
 {
@@ -85,8 +86,9 @@ static bool passes(const struct evidence *evidence, const struct part *part, int
            part_carries(&evidence->network, &one_way, sample->from, sample->to, sample->rail);
 }
 
-/* What the part's samples have in one way, in Mb/s, of what comes and goes those below the limit,
- * or the lowest where none is. values: room for the samples. */
+/* Returns what the samples of the part have in one direction, in Mb/s: the median; if the fault
+ * comes and goes, the median of those below the limit or, if there are none, the lowest. values:
+ * room for the samples. */
 static double value_of(const struct findings_builder *builder, const struct suspicion *item,
                        int way, double *values)
 {
@@ -119,7 +121,8 @@ static double value_of(const struct findings_builder *builder, const struct susp
     return lowest;
 }
 
-/* Where most of what is dead is so as long packets are lost. */
+/* Sets lost_bytes and path_mtu_bytes if most of the dead samples are dead because long packets are
+ * lost. */
 static void find_lost(const struct findings_builder *builder, const struct part *part,
                       struct finding *finding)
 {
@@ -144,7 +147,6 @@ static void find_lost(const struct findings_builder *builder, const struct part 
         finding->lost_bytes = finding->path_mtu_bytes = 0;
 }
 
-/* Of both directions that of the slower one. */
 void evidence_value(struct findings_builder *builder, const struct suspicion *item,
                     struct finding *finding)
 {
@@ -160,8 +162,8 @@ void evidence_value(struct findings_builder *builder, const struct suspicion *it
     free(values);
 }
 
-/* Its pairs with leaves whose uplinks are slower are not what it carries. Of both directions
- * that of the slower one. */
+/* The upper quartile, as pairs with leaves of slower uplinks do not show what these uplinks
+ * carry. */
 double evidence_uplink_mbps(struct findings_builder *builder, const struct finding *finding)
 {
     const struct part part = {.type = DIAGNOSE_UPLINK,
@@ -185,7 +187,8 @@ double evidence_uplink_mbps(struct findings_builder *builder, const struct findi
     return mbps;
 }
 
-/* Whether it is of nodes that nobody suspects, and nothing between them is at fault for sure. */
+/* Whether the sample is of nodes that nobody suspects, and passes no part that is surely at
+ * fault. */
 static bool is_control(const struct findings_builder *builder, const struct diagnose_sample *sample)
 {
     if (builder->is_suspect[sample->from] || builder->is_suspect[sample->to])
@@ -196,7 +199,7 @@ static bool is_control(const struct findings_builder *builder, const struct diag
     return true;
 }
 
-/* The median of all samples costs their time: once a rail. */
+/* The median takes a pass over all samples, so it is kept for each rail. */
 double evidence_peers_mbps(struct findings_builder *builder, int rail)
 {
     const struct links *links = builder->evidence->links;
@@ -223,7 +226,7 @@ double evidence_peers_mbps(struct findings_builder *builder, int rail)
     return *peers;
 }
 
-/* The stated speed of the part's rail; NAN: it has none. */
+/* Returns the nominal speed of the part's rail, or NAN if it has none. */
 static double nominal_of(const struct links *links, const struct part *part)
 {
     size_t node = part->type <= DIAGNOSE_PATH ? (size_t)part->place : 0;
@@ -233,11 +236,11 @@ static double nominal_of(const struct links *links, const struct part *part)
     return nominal > 0 ? nominal : NAN;
 }
 
-/* What was measured alone on the network while the ends were scheduled: of the part, and by turns
- * of nodes that nobody suspects. */
+/* Numbers of samples that were measured alone on the network with both ends scheduled: of the part,
+ * and of control pairs, of nodes that nobody suspects. */
 struct retested {
     size_t part, part_low, control, control_low;
-    size_t part_stalled; /* besides: an end was not scheduled */
+    size_t part_stalled; /* low ones besides, in which an end was not scheduled */
 };
 
 static struct retested retested_of(const struct findings_builder *builder, const struct part *part)
@@ -250,7 +253,8 @@ static struct retested retested_of(const struct findings_builder *builder, const
         const struct diagnose_sample *sample = &evidence->links->samples[builder->isolated[k]];
         bool is_low = sample->rate < least;
 
-        /* an end that was not scheduled is no evidence that a way is slow, only that it is fast */
+        /* a sample in which an end was not scheduled may show that a path is fast, never that it is
+         * slow */
         if (is_low && sample->stalled > MODEL_SEEN) {
             retested.part_stalled += passes(evidence, part, part->ways, sample);
         } else if (passes(evidence, part, part->ways, sample)) {
@@ -269,9 +273,9 @@ static double low_share(size_t low, size_t all)
     return all > 0 ? (double)low / (double)all : 0;
 }
 
-/* The share of a part's samples that busy machines may have made low unseen: of those that they
- * keep from running the ends notice a share only, so the rest has some as well, at most as the
- * model's busy machine. */
+/* Returns the share of the samples of a part that busy machines may have made low unnoticed. Ends
+ * notice only a share of the samples in which they are preempted, so some of the others are so as
+ * well; at most as many as in the busy machine of the model. */
 static double unseen_share(const struct retested *retested)
 {
     double noticed = MODEL_SEEN_PREEMPTED, busy = MODEL_PREEMPTED_BUSY;
@@ -280,13 +284,13 @@ static double unseen_share(const struct retested *retested)
     return fmin((double)retested->part_stalled * (1 / noticed - 1) / (double)retested->part, most);
 }
 
-/* Whether so many low ones of so many samples may be of those that are low with that chance. */
+/* Whether `low` of `all` samples may be low by chance, if each is so with that probability. */
 static bool may_be(size_t low, size_t all, double chance)
 {
     return statistics_binomial_tail(low, all, chance) > RETEST_UNSEEN_CHANCE;
 }
 
-/* Whether a part of another node that is at fault for sure explains that the sample is low. */
+/* Whether a part of another node that is surely at fault explains that the sample is low. */
 static bool is_others(const struct evidence *evidence, const struct part *part,
                       const struct diagnose_sample *sample)
 {
@@ -301,8 +305,9 @@ static bool is_others(const struct evidence *evidence, const struct part *part,
     return false;
 }
 
-/* What a node's part had with others of its leaf, but for what busy machines are known to have
- * made low, and, of what comes and goes, others that are at fault. */
+/* Numbers of samples of a part of a node with others of its leaf. Left out are low samples in which
+ * an end was not scheduled and, if the fault comes and goes, samples that pass a faulty part of
+ * another node. */
 struct inside {
     size_t all, low;
 };
@@ -329,9 +334,9 @@ static struct inside inside_of(const struct findings_builder *builder, const str
     return inside;
 }
 
-/* Whether it may be the uplinks of the node's leaf, or a cable of them, on which most streams are
- * its by chance: with others of its leaf it was not low, or, of what comes and goes, no more than
- * samples are anyway. */
+/* Whether the uplinks of the node's leaf may be at fault, or one cable of them, on which by chance
+ * most streams are this node's: with others of its leaf no sample was low or, if the fault comes
+ * and goes, no more than are low anyway. Sets *inside. */
 static bool may_be_uplink(const struct findings_builder *builder, const struct part *part,
                           double unseen, struct inside *inside)
 {
@@ -344,8 +349,6 @@ static bool may_be_uplink(const struct findings_builder *builder, const struct p
            (part->duty > 0 && may_be(inside->low, inside->all, fmax(unseen, MODEL_DIP_SHARE)));
 }
 
-/* Whether the retest bears a node's failure out; else why has the words. *is_cleared: it was well
- * so often that what was low was nobody's. */
 bool evidence_bears_out(const struct findings_builder *builder, const struct suspicion *item,
                         bool *is_cleared, char *why, size_t size)
 {
@@ -383,7 +386,6 @@ bool evidence_bears_out(const struct findings_builder *builder, const struct sus
     return false;
 }
 
-/* What 100 % is: the stated speed where it is below that, else the peers. */
 void evidence_set_limit(struct findings_builder *builder, const struct suspicion *item,
                         double peers, struct finding *finding)
 {

@@ -37,14 +37,15 @@ struct finding *builder_add(struct findings_builder *builder, enum finding_kind 
     return finding;
 }
 
-/* Makes the finding unknown, with why behind what it says. */
+/* Makes the finding UNKNOWN and adds why to its message. */
 static void doubt(struct finding *finding, const char *why)
 {
     finding->verdict = VERDICT_UNKNOWN;
     text_join(finding->message, sizeof finding->message, "; ", "%s", why);
 }
 
-/* Whether something was said of the rail already, of any of the node's when rail is -1. */
+/* Whether there is a finding about the rail already, or about any rail of the node if rail is
+ * -1. */
 static bool is_reported(const struct findings_builder *builder, int node, int rail)
 {
     bool is_any = false;
@@ -74,7 +75,8 @@ static void mark_suspects(struct findings_builder *builder)
     }
 }
 
-/* Of two leaves the one's uplinks are the other's. */
+/* Returns the suspicion, with the other leaf as peer if there are two only: both have the same
+ * uplinks. */
 static struct suspicion with_peer(const struct findings_builder *builder,
                                   const struct suspicion *item)
 {
@@ -104,7 +106,7 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
         (is_node && item->probability < MODEL_SURE &&
          is_reported(builder, part->place, part->rail)))
         return;
-    /* of an uplink's cables those that were met may be the good ones */
+    /* of the cables of an uplink, the retest may have met the good ones */
     if (is_retested && part->type != DIAGNOSE_UPLINK)
         is_borne_out = evidence_bears_out(builder, item, &is_cleared, why, sizeof why);
     if (is_node || part->type == DIAGNOSE_PATH)
@@ -120,7 +122,7 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
     finding->leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK ? part->place : -1;
     finding->peer_leaf = part->type == DIAGNOSE_UPLINK ? part->peer : -1;
     finding->confidence = suspicion_probability(item);
-    /* what slows many nodes may be something that no explanation has */
+    /* what slows many nodes may be something that the model does not have */
     if (part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK)
         finding->confidence = fmin(finding->confidence, MODEL_SURE_SHARED);
     finding->ways = part->ways;
@@ -142,13 +144,14 @@ static bool is_uplink(const struct finding *finding, int rail)
     return finding->kind == FINDING_UPLINK && finding->rail == rail;
 }
 
-/* Uplinks of all leaves that are slow alike are as they were built, or the spine; one that carries
- * less than half of what another does, as leaves of different size may, is not where most do, and
- * those are three: which of two is slow cannot be told. */
+/* Replaces the findings about uplinks by one warning if the uplinks of all leaves are slow alike:
+ * they were built so, or it is the spine. Uplinks that carry less than half of what the best ones
+ * do keep their finding, if the others are three or more, and most: of two it is not known which
+ * one is slow. Leaves of different size may differ by less. */
 static void fold_uplinks(struct findings_builder *builder, int rail)
 {
     struct findings *findings = builder->findings;
-    double *carried = malloc((findings->count + 1) * sizeof *carried); /* of a leaf's; else NAN */
+    double *carried = malloc((findings->count + 1) * sizeof *carried); /* of a leaf; else NAN */
     double greatest = NAN, least = NAN, reference = NAN;
     size_t leaves = 0, alike = 0, left = 0;
     const char *other;
@@ -159,7 +162,7 @@ static void fold_uplinks(struct findings_builder *builder, int rail)
         const struct finding *finding = &findings->items[i];
         bool is_leaf = is_uplink(finding, rail) && finding->peer_leaf < 0;
 
-        /* the quartile would hide what comes and goes, or is one cable of several */
+        /* the quartile would hide a fault that comes and goes, or one cable of several */
         carried[i] = !is_leaf                   ? NAN
                      : finding->is_intermittent ? finding->value
                                                 : evidence_uplink_mbps(builder, finding);

@@ -9,11 +9,11 @@
 #include "validate/localization/links.h"
 #include "validate/localization/places.h"
 
-/* What a diagnosis says of nodes and their links, in words. */
+/* Findings: what a diagnosis says of nodes and their links, in words. */
 
-/* What others take for the least on such hardware. */
+/* The minimum that others expect of such hardware. */
 struct reference_figure {
-    double mbps;        /* 0: nobody says anything */
+    double mbps;        /* 0: there is none */
     const char *source; /* "reference.conf:12, ..." */
 };
 
@@ -46,7 +46,7 @@ struct finding {
     double latency_us, latency_peers_us; /* RAIL that fails by its bandwidth: its latency and the
                                             peers' median, where that is high as well; else 0 */
     bool is_intermittent;                /* some of its samples are low, others well */
-    int lost_bytes, path_mtu_bytes;      /* as of a link_sample: it is dead for that */
+    int lost_bytes, path_mtu_bytes;      /* see link_sample: why it is dead; else 0 */
     char part[160];    /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
     char message[320]; /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */
 };
@@ -63,7 +63,7 @@ struct evidence {
     const struct links *links;
     const struct conf *conf;
     struct diagnose_network network;
-    int *leaves; /* of the network: without nodes that are elsewhere */
+    int *leaves; /* of the network, with misplaced nodes on the leaf that they are on */
     struct diagnosis diagnosis;
     struct inconsistent_node *inconsistent;
     struct misplaced *misplaced;
@@ -72,7 +72,8 @@ struct evidence {
     const struct localization *localization;
 };
 
-/* findings->items is malloc'd, to be freed by the caller. Returns 0, or -1 when memory is out. */
+/* Makes the findings. findings->items is malloc'd; the caller frees it. Returns 0, or -1 if memory
+ * is out. */
 int findings_make(const struct evidence *evidence, struct findings *findings);
 
 #endif

@@ -67,10 +67,10 @@ void message_rival(const struct findings_builder *builder, const struct suspicio
         snprintf(text, size, "or %s: cannot be distinguished", name);
 }
 
-/* of part.ways */
+/* indexed by part.ways */
 static const char *const ways_between[] = {"", "forth", "back", "both ways"};
 
-/* " at times, in 45 % of 20 samples" for what comes and goes. */
+/* Writes " at times, in 45 % of 20 samples" if the fault comes and goes, else nothing. */
 static void how_often(const struct suspicion *item, char *text, size_t size)
 {
     text[0] = '\0';

@@ -25,9 +25,9 @@ static struct finding *add(struct findings_builder *builder, size_t end, enum fi
     return finding;
 }
 
-/* ---------------------------------------------------------------- whether anybody vouches */
+/* ---------------------------------------------------------------- rails that no sample clears */
 
-/* The best rate that each end showed, by direction, over what it should have. */
+/* The best sample of a rail of a node in one direction: its rate over what the rail should have. */
 struct best {
     double rate, expected_mbps; /* rate NAN: nothing was measured */
 };
@@ -55,7 +55,7 @@ static struct best *find_best(const struct links *links)
     return best;
 }
 
-/* Whether what is said of the node's leaf, or of all, speaks for the rail as well. */
+/* Whether a finding about the leaf of the node, or about the fabric, holds for the rail as well. */
 static bool is_in_larger(const struct findings_builder *builder, size_t end)
 {
     const struct links *links = builder->evidence->links;
@@ -81,7 +81,7 @@ static void add_missing(struct findings_builder *builder, size_t end, const char
              what);
 }
 
-/* best: of a direction of which nothing was well. */
+/* best: of a direction in which no sample was good. */
 static void add_unproved(struct findings_builder *builder, size_t end, const struct best *best)
 {
     const struct links *links = builder->evidence->links;
@@ -124,7 +124,8 @@ static void find_unvouched(struct findings_builder *builder)
 
 /* ---------------------------------------------------------------- latency */
 
-/* A long way makes a rail slow: what fails for it names both. */
+/* Adds the latency to findings that fail the rail for its bandwidth: a long path makes a rail
+ * slow. */
 static void name_latency(struct findings_builder *builder, size_t end, double latency_us,
                          double median_us)
 {
@@ -183,7 +184,7 @@ static void find_latency(struct findings_builder *builder)
 
 /* ---------------------------------------------------------------- hints */
 
-/* Of a rail that is well by what this run has measured. */
+/* Adds a warning about a rail that is good by the measurements of this run. */
 static struct finding *hint(struct findings_builder *builder, size_t end, double limit,
                             const char *source)
 {

@@ -8,13 +8,13 @@
 #include "lib/constants/links_constants.h"
 
 enum { PARTNERS_LEAST = 2 };
-static const double chance = 0.01; /* that a pair loses as little which is no better */
+static const double chance = 0.01; /* probability that a pair that is no better loses as little */
 
-/* One way of a node's rail, or one direction of a pair. lost: without what the receiver dropped
- * itself; stalled: of that, while an end was not scheduled. */
+/* One direction of a rail of a node, or of a pair. lost: without what the receiver dropped itself;
+ * stalled: of lost, while an end was not scheduled. */
 struct loss_way {
-    double sent, lost, damaged, stalled; /* of a node: of the partners that lose */
-    int losing, clean;                   /* partners */
+    double sent, lost, damaged, stalled; /* of a node: sums over the partners that lose */
+    int losing, clean;                   /* numbers of partners */
 };
 
 /* All samples of one direction of a pair on a rail. */
@@ -44,7 +44,8 @@ static bool is_losing(const struct loss_way *way)
     return way->lost >= LOSS_PAIR_LEAST && way->lost > LOSS_SHARE * way->sent;
 }
 
-/* Whether so few are hardly chance where as large a share would have been lost as of `like`. */
+/* Whether so little was lost that it is hardly chance, if the share of `like` was to be
+ * expected. */
 static bool is_clean(const struct loss_way *like, const struct loss_way *way)
 {
     double expected = way->sent * like->lost / like->sent;
@@ -66,8 +67,9 @@ static int by_pair(const void *left, const void *right)
                                 : (a->to > b->to) - (a->to < b->to);
 }
 
-/* The pairs by rail, each once. is_retest: of the isolated samples during which both ends were
- * scheduled; else of all. malloc'd; NULL: memory is out. */
+/* Sums the samples by rail and direction of a pair, sorted by rail. is_retest: only isolated
+ * samples during which both ends were scheduled. Returns *count pairs, malloc'd, or NULL if memory
+ * is out. */
 static struct loss_pair *pool(const struct loss_data *data, bool is_retest, size_t *count)
 {
     struct loss_pair *pairs = calloc(data->count + 1, sizeof *pairs);
@@ -126,7 +128,8 @@ static int leaf_of(const struct judging *judging, int node)
     return judging->network->leaves ? judging->network->leaves[node] : -1;
 }
 
-/* Sums of what loses first: by them it is known how much a good pair would have lost. */
+/* Sets the ends. First sums the pairs that lose, which shows how much a good pair would have lost;
+ * then counts the clean ones. */
 static void fill_ends(struct judging *judging)
 {
     for (int is_clean_turn = 0; is_clean_turn < 2; is_clean_turn++)
@@ -172,7 +175,8 @@ static struct loss_finding *add(struct judging *judging, struct part part,
     return finding;
 }
 
-/* A node's rail that loses with so many partners. */
+/* Adds a finding about the rail of a node, in the directions in which it loses with at least
+ * `losing` partners. */
 static void add_end(struct judging *judging, int rail, int node, int losing, bool is_either)
 {
     struct loss_end *end = end_of(judging, rail, node);
@@ -188,7 +192,7 @@ static void add_end(struct judging *judging, int rail, int node, int losing, boo
     end->is_told = true;
 }
 
-/* The nodes of a leaf, -1: of all. */
+/* Numbers of nodes on a leaf, or, for leaf -1, in all. */
 struct group {
     int measured, suspects;
 };
@@ -210,7 +214,7 @@ static bool are_alike(const struct group *group)
     return group->suspects > 1 && 2 * group->suspects > group->measured;
 }
 
-/* What most nodes of the leaf, or of all, have alike. */
+/* Adds one finding about what most nodes of the leaf, or of all (leaf -1), have alike. */
 static void add_group(struct judging *judging, int rail, int leaf)
 {
     struct part part = {.type = leaf < 0 ? DIAGNOSE_FABRIC : DIAGNOSE_LEAF,
@@ -229,7 +233,7 @@ static void add_group(struct judging *judging, int rail, int leaf)
     add(judging, part, &sum)->is_damage = false; /* one of them may be to blame */
 }
 
-/* The suspects of one rail. */
+/* Adds the findings about the suspects of one rail. */
 static void judge_rail(struct judging *judging, int rail)
 {
     struct group all = group_of(judging, rail, -1);
@@ -249,12 +253,12 @@ static void judge_rail(struct judging *judging, int rail)
             own = group_of(judging, rail, leaf);
         if (are_alike(&own))
             add_group(judging, rail, leaf);
-        else /* the only one on its leaf switch: all its paths are the switch's too */
+        else /* the only node on its leaf switch: all its paths are those of the switch too */
             add_end(judging, rail, node, PARTNERS_LEAST, own.measured == 1 && all.measured > 1);
     }
 }
 
-/* Whether nothing explains what the pair has lost. */
+/* Whether no finding explains yet what the pair has lost. */
 static bool is_open(const struct judging *judging, const struct loss_pair *pair)
 {
     return !pair->is_told && !end_of(judging, pair->rail, pair->from)->is_told &&
@@ -264,12 +268,12 @@ static bool is_open(const struct judging *judging, const struct loss_pair *pair)
 /* What pairs between two leaves have lost. */
 struct loss_uplink {
     struct loss_way way;
-    const struct loss_pair *first; /* that loses */
+    const struct loss_pair *first; /* the first pair that loses */
     bool is_of_several, is_told;
 };
 
-/* Uplinks of one rail: pairs of several nodes lose, and hardly any shows that it does not. Returns
- * 0, or -1 when memory is out. */
+/* Adds the findings about uplinks of one rail: pairs of several nodes lose, and hardly any pair
+ * shows that it does not. Returns 0, or -1 if memory is out. */
 static int judge_uplinks(struct judging *judging, int rail)
 {
     struct part part = {.type = DIAGNOSE_UPLINK, .rail = rail, .ways = DIAGNOSE_BOTH};
@@ -309,7 +313,7 @@ static int judge_uplinks(struct judging *judging, int rail)
     return uplinks ? 0 : -1;
 }
 
-/* A pair that neither end explains. */
+/* Adds a finding about a pair that loses, unless an end or uplinks explain it. */
 static void judge_path(struct judging *judging, const struct loss_pair *pair)
 {
     const struct loss_way *sends = &end_of(judging, pair->rail, pair->from)->ways[0];
@@ -361,7 +365,7 @@ int losses_judge(const struct loss_data *data, struct loss_finding **findings, s
 
 /* ---------------------------------------------------------------- whether a retest agrees */
 
-/* What the retest has of one finding. */
+/* The retest of one finding. */
 struct retest {
     struct loss_way ways[2]; /* with good partners: all that was sent; losing and clean: partners */
     struct loss_way control;
@@ -425,7 +429,7 @@ static enum loss_retest judge_retest(const struct retest *retest, struct loss_fi
     struct loss_way again = {0};
     int ways = 0, clean = 0;
 
-    /* that way lost again with each good partner of whom enough was measured */
+    /* a direction counts if it lost again with each good partner of which enough was measured */
     for (int way = 0; way < 2; way++) {
         clean += retest->ways[way].clean;
         if (is_way_suspect(&retest->ways[way], 1)) {
@@ -450,7 +454,7 @@ int losses_confirm(const struct loss_data *data, struct loss_finding *findings, 
     struct retest *retests = calloc(*found + 1, sizeof *retests);
     bool is_there = pairs && retests;
 
-    /* all of them first: each is held against the others as they are */
+    /* reads all before any is dropped: each is compared with the others */
     for (size_t i = 0; i < *found && is_there; i++)
         if (findings[i].part.type == DIAGNOSE_RAIL)
             read_retest(data, pairs, count, findings, *found, &findings[i], &retests[i]);

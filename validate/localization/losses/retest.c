@@ -51,8 +51,9 @@ static bool is_congested(const struct reading *reading, const struct loss_sample
                                     links->bests_mbps[(size_t)sample->to * rails + rail]));
 }
 
-/* muster-links tells of one measurement in one go: what the NICs counted, its bandwidth (NULL: it
- * has none), its losses. */
+/* Adds the sample of record i, if it is about losses. muster-links writes the records of a
+ * measurement one after the other: what the NICs counted, its bandwidth, its losses. bandwidth: of
+ * the same measurement, or NULL. */
 static void sample_add(struct reading *reading, size_t i, const struct record *record,
                        const struct record *bandwidth)
 {
@@ -137,8 +138,8 @@ static bool is_open(const struct loss_finding *finding)
            finding->retest <= LOSS_NO_CONTROL;
 }
 
-/* Measures the rails in question again. *is_measured: there were some, and it ended well. Returns
- * 0, or -1 when memory is out. */
+/* Measures the rails in question again. Sets *is_measured: there were any, and that succeeded.
+ * Returns 0, or -1 if memory is out. */
 static int rails_measure(struct localization *localization, const struct losses *losses,
                          bool *is_measured)
 {
