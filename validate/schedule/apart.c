@@ -5,11 +5,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Which rounds a node, or a block's uplink, is in: one bit each, in words of 64 rounds. Behind the
- * nodes: which have pairs within blocks, and which across. */
+/* The rounds that a node, or the uplink of a block, is in: one bit each, in words of 64 rounds. Two
+ * entries follow the nodes: rounds that have pairs within blocks, and rounds that have pairs
+ * across. */
 struct places {
     uint64_t *nodes, *uplinks; /* [words][width] */
-    size_t words, width;       /* the more of nodes and blocks, and two */
+    size_t words, width;       /* the greater of nodes and blocks, plus two */
 };
 
 /* Doubles the rounds there is room for. */
@@ -32,7 +33,8 @@ static int grow(struct places *places)
     return 0;
 }
 
-/* Takes the first round where both ends, and their blocks' uplinks if it uses them, are free. */
+/* Returns the first round in which both ends, and the uplinks of their blocks if the pair uses
+ * them, are free, and marks it. Returns -1 if memory is out. */
 static int take(struct places *places, const int pair[2], const int *blocks)
 {
     bool is_across = blocks[pair[0]] != blocks[pair[1]];

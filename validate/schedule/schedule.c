@@ -25,8 +25,8 @@ static int partner_in_tournament(const struct schedule *schedule, int begin, int
     return partner == TOURNAMENT_BYE ? SCHEDULE_BYE : schedule->order[begin + partner];
 }
 
-/* Number i of the smaller block meets number i + rotation of the larger one, in its slice. Each two
- * blocks begin at a rotation of their own, or the same places would meet in all blocks. */
+/* Node i of the smaller block meets node i + rotation of the larger one, in the slice of i. Each
+ * two blocks begin at a rotation of their own; else the same indices would meet in all blocks. */
 static int partner_across(const struct schedule *schedule, const struct round *round, int node)
 {
     int own = schedule->block[node], other, small, large, size, rotation, index, partner;
@@ -59,7 +59,7 @@ static int partner_of_halves(const struct schedule *schedule, int rotation, int 
 {
     int half = schedule->node_count / 2, upper = schedule->node_count - half;
 
-    /* of an odd number the one in the middle rests */
+    /* if the number of nodes is odd, the middle one rests */
     if (place < half)
         return schedule->order[upper + (place + rotation) % half];
     if (place >= upper)
@@ -88,13 +88,13 @@ int schedule_partner(const struct schedule *schedule, int round, int node)
     return SCHEDULE_BYE;
 }
 
-/* Places go block after block. */
+/* Places are ordered by block, so all nodes of the same block are first. */
 bool schedule_is_first(const struct schedule *schedule, int round, int node)
 {
     return schedule->place[node] < schedule->place[schedule_partner(schedule, round, node)];
 }
 
-/* Pairs of the round that leave that block. */
+/* Returns the number of pairs of the round that leave the block. */
 static int pairs_leaving(const struct schedule *schedule, int round, int block)
 {
     int count = 0;

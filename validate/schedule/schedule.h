@@ -7,20 +7,20 @@
 
 #include "lib/base/error.h"
 
-/* Who measures with whom in which round. Pure: no I/O, and the same request gives the same schedule
- * on every process, so that nothing needs to be told around.
+/* Which nodes measure with each other in which round. Pure: no I/O, and the same request gives the
+ * same schedule on every process, so that processes need not exchange it.
  *
  * In a round the pairs are disjoint: a node has one partner or rests. Pairs are built by the circle
  * method (tournament.h); no table of pairs is kept, memory is O(nodes + rounds).
  *
- * Where the blocks (leaf switches) of the nodes are known, a round of SCHEDULE_PAIRS is either
- * inside all blocks at once, where no uplink is used, or across: the blocks play a tournament of
- * their own, and those of two blocks that meet are paired so that each block has one partner block.
- * Then as few pairs at once cross a block's uplink as keep all rounds within 5/4 of what they would
- * be without blocks, plus 8; schedule_pair_load() says how many. Rounds inside and across
- * alternate, so that a run that ends early has both. Blocks whose sizes differ so much that all
- * rounds would be twice as many are not heeded for the order (schedule_pair_load() still tells what
- * crosses). */
+ * If the blocks (leaf switches) of the nodes are known, a round of SCHEDULE_PAIRS is either inside
+ * all blocks at once, where no uplink is used, or across blocks. Across, the blocks have a
+ * tournament of their own: in a round each block has one partner block, and nodes are paired
+ * between the two. The number of pairs that cross a block's uplink at once (schedule_pair_load())
+ * is the smallest that keeps all rounds within 5/4 of those without blocks, plus 8. Rounds inside
+ * and across alternate, so that a run that ends early has both. If the sizes of blocks differ so
+ * much that there would be twice as many rounds, the order of rounds ignores the blocks;
+ * schedule_pair_load() still counts what crosses. */
 
 enum { SCHEDULE_BYE = -1 };
 
@@ -43,37 +43,38 @@ struct schedule_request {
 
 struct schedule;
 
-/* Makes the schedule; to be destroyed with schedule_destroy(). -1 and err: kind or a figure of the
- * request is out of its range, UPLINKS without two blocks, or memory is out. */
+/* Makes the schedule, which the caller destroys with schedule_destroy(). Returns 0, or -1 with err
+ * if a field of the request is out of its range, if UPLINKS has fewer than two blocks, or if memory
+ * is out. */
 int schedule_make(const struct schedule_request *request, struct schedule **schedule,
                   struct error *err);
 void schedule_destroy(struct schedule *schedule);
 
-/* Rounds; 0 for fewer than two nodes. */
+/* Returns the number of rounds; 0 for fewer than two nodes. */
 int schedule_rounds(const struct schedule *schedule);
 
 /* The partner of a node in a round (0 <= round < schedule_rounds()), or SCHEDULE_BYE when it rests.
  * The partner's partner is the node. O(1). */
 int schedule_partner(const struct schedule *schedule, int round, int node);
 
-/* Whether the node, which has a partner in that round, is the one that sends first: of two blocks
- * or halves that meet all nodes of the same one. O(1). */
+/* Whether the node, which has a partner in that round, sends first. Of two blocks or halves that
+ * are paired, all nodes of the same one do. O(1). */
 bool schedule_is_first(const struct schedule *schedule, int round, int node);
 
-/* How many pairs at once cross the uplinks that the node's pair uses in that round: the greater of
- * the numbers of its block and of its partner's block, itself counted; 0 when the pair is inside a
- * block, blocks are not known, or the node rests. O(nodes of the two blocks). */
+/* Returns how many pairs, with the node's own, cross the uplink of its block in that round, or that
+ * of its partner's block if these are more; 0 if the pair is inside a block, blocks are not known,
+ * or the node rests. O(nodes of the two blocks). */
 int schedule_pair_load(const struct schedule *schedule, int round, int node);
 
-/* Which round it is that is played as that number (from 0) when all rounds are played so many times
- * over: each time begins elsewhere, so that what comes and goes regularly is not always met by the
- * same pair, or by none. */
+/* Returns the round to run as number `number` (from 0) if all rounds are run `times` times over.
+ * Each time begins at another round, so that a fault that comes and goes regularly is not always
+ * met by the same pair, or by none. */
 int schedule_round_again(int rounds, int times, int number);
 
-/* Rounds that name a bad node among node_count with that confidence (0 < confidence < 1) even when
- * one in twenty of its partners is bad too: the smallest k with
+/* Returns how many rounds show a bad node among node_count with that confidence (0 < confidence <
+ * 1) even if one in twenty of its partners is bad too: the smallest k with
  *     node_count * P(Binomial(k, 0.05) >= k / 2) <= 1 - confidence
- * (then no node has a median that its partners made), at least 3, at most 2 lg N + 8 and at most
+ * (then the median of no node is due to its partners), at least 3, at most 2 lg N + 8 and at most
  * all rounds. */
 int schedule_rounds_for(int node_count, double confidence);
 

@@ -22,7 +22,8 @@ static void shuffle(int *numbers, int count, uint64_t seed, uint64_t stream)
     }
 }
 
-/* Slices in which the pairs of one rotation of two blocks follow each other. */
+/* Returns the number of slices for the pairs of one rotation of two blocks. Slices run one after
+ * the other. */
 static int slice_count(const struct schedule *schedule, int a, int b)
 {
     int pairs = least(block_size(schedule, a), block_size(schedule, b));
@@ -108,7 +109,8 @@ static int add_round(struct schedule *schedule, struct round round)
     return 0;
 }
 
-/* The most rotations and slices that two blocks need which meet in that round of the blocks. */
+/* Sets the most rotations and slices that any two blocks need that meet in that round of the
+ * tournament of blocks. */
 static void pair_extent(const struct schedule *schedule, int round, int *rotations, int *slices)
 {
     *rotations = *slices = 0;
@@ -144,7 +146,8 @@ static long across_rounds(const struct schedule *schedule)
     return rounds;
 }
 
-/* Chooses how many pairs may cross at once. False: whatever is chosen takes too many rounds. */
+/* Sets schedule->slice, the number of pairs that may cross at once. Returns false if any choice
+ * takes too many rounds. */
 static bool choose_slice(struct schedule *schedule)
 {
     int largest = 1, low = 1;
@@ -195,8 +198,9 @@ static int add_plain(struct schedule *schedule, int enough)
     return rv;
 }
 
-/* Rounds inside the blocks and across in turns; the latter so that the first ones go through all
- * rounds of the blocks, each with another slice and rotation when its turn comes again. */
+/* Adds rounds inside the blocks and across in turns. Those across first go through all rounds of
+ * the tournament of blocks, then through them again with the next slice or rotation. Returns 0, or
+ * -1 if memory is out. */
 static int add_blocks(struct schedule *schedule, int enough)
 {
     int upper = tournament_rounds(schedule->block_count), inside = inside_rounds(schedule), rv = 0;

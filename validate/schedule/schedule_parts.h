@@ -4,7 +4,8 @@
 
 #include "validate/schedule/schedule.h"
 
-/* What a schedule is, for schedule_make.c, which makes it, and schedule.c, which is asked. */
+/* The contents of a schedule, for schedule_make.c, which makes it, and schedule.c, which reads
+ * it. */
 
 enum round_kind {
     ROUND_PLAIN,  /* round `first` of the tournament of all */
@@ -21,7 +22,7 @@ struct round {
 struct schedule {
     int node_count, block_count;
     int *order;   /* [place] node: block after block, inside a block in the order that seed gives */
-    int *place;   /* [node] its place */
+    int *place;   /* [node] its index in order; -1: it always rests */
     int *block;   /* [node] dense number of its block; all 0 when not known */
     int *members; /* [place] node, in order of blocks and nodes */
     int *begins;  /* [block_count + 1] first place of each block */

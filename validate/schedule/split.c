@@ -78,7 +78,7 @@ static void empty(struct usage *usage)
     memset(usage->ranks, 0, (size_t)usage->node_count * sizeof *usage->ranks);
 }
 
-/* Takes those of the pairs that are left into one sub-round. Returns how many. */
+/* Fills one sub-round with pairs that have none yet. Returns the number of pairs. */
 static int fill(struct usage *usage, const int *partners, int number, int *sub_rounds)
 {
     empty(usage);

@@ -14,14 +14,14 @@ struct split_limits {
     const int *blocks;       /* [node] number from 0, below 0: not known; NULL: none known */
     const int *hosts;      /* [node] number from 0 below node_count of the machine that it runs on;
                               NULL: each on its own */
-    const int *host_ranks; /* [host] ranks that it may have at work at once */
+    const int *host_ranks; /* [host] ranks that may run on it at once */
 };
 
-/* partners: [node] its partner in the round, below 0: it rests. sub_rounds: [node] filled with the
- * number from 0 of its pair's sub-round, the same for both; -1 for those that rest. The first
- * sub-rounds are as full as can be, in the order of nodes; a pair that no limit has room for is one
- * by itself. Returns how many sub-rounds there are, or -1 when memory is out. Pure, the same on
- * every process. O(nodes x sub-rounds). */
+/* partners: [node] its partner in the round, below 0: it rests. sub_rounds: [node] set to the
+ * number, from 0, of the sub-round of its pair, the same for both; -1 for nodes that rest. The
+ * first sub-rounds are as full as can be, in the order of nodes. A pair that exceeds a limit by
+ * itself has a sub-round of its own. Returns the number of sub-rounds, or -1 if memory is out.
+ * Pure, the same on every process. O(nodes x sub-rounds). */
 int schedule_split(const struct split_limits *limits, const int *partners, int node_count,
                    int *sub_rounds);
 

@@ -8,9 +8,9 @@ int tournament_rounds(int count)
     return count % 2 == 0 ? count - 1 : count;
 }
 
-/* In round r those two meet whose numbers add up to r modulo the odd number of places on the
- * circle. One of the circle would meet itself: it meets the player in the centre, the last one of
- * an even number, or rests. */
+/* In round r two players meet whose numbers add up to r modulo the odd number of places on the
+ * circle. One player of the circle would meet itself: it meets the player in the center, the last
+ * one of an even number, or rests. */
 int tournament_partner(int count, int round, int player)
 {
     int places = tournament_rounds(count);
