@@ -4,13 +4,13 @@
 
 #include <stddef.h>
 
-/* What a collective of about so many bytes moves. Pure. */
+/* The amount of data that a collective of about `bytes` bytes moves. Pure. */
 struct amount {
     size_t block; /* floats of a block, one at least */
     size_t bytes; /* of all blocks together, as nccl-tests counts them */
 };
 
-/* blocks: one for each rank, or 1 where the collective has no blocks. */
+/* blocks: the number of ranks, or 1 if the collective has no blocks. */
 struct amount amount_of(size_t bytes, int blocks);
 
 #endif

@@ -16,16 +16,16 @@
 #include "validate/harness/sleeping_wait.h"
 
 enum {
-    ELEMENTS = 301, /* of a block: more than one of int8's, the second cut short */
+    ELEMENTS = 301, /* of a block: more than one block of int8 on the wire, the second cut short */
     FEW_ELEMENTS = 15,
-    MANY_RANKS = 512, /* ... from here on */
+    MANY_RANKS = 512, /* FEW_ELEMENTS from here on */
     TAG_WORST = 310,
 };
 
-/* No sum of all ranks' numbers is greater. */
+/* The greatest sum of the numbers of all ranks. */
 static const double sum_most = 16;
 
-/* The result that is farthest off, in bounds. */
+/* The result that is farthest off, relative to its bound. */
 struct worst {
     double ratio, found, expected, bound;
     int rank, element, type, wire, cases;
@@ -79,8 +79,8 @@ static double get(enum element_type type, const char *buffer, size_t i)
     return (double)narrow;
 }
 
-/* Element i of what a rank gives to another, or to a sum: of either sign and of eight magnitudes,
- * as the type holds it. */
+/* Returns element i of what a rank sends to another, or adds to a sum: of either sign and of eight
+ * magnitudes, as the type holds it. */
 static double given(const struct check *check, int from, int to, size_t i)
 {
     uint64_t word = pattern_mix(check->seed << 32 ^ (uint64_t)from << 16 ^ (uint64_t)to, i);
@@ -108,7 +108,8 @@ static void fill(const struct check *check, char *buffer, int to, size_t offset)
 /* ----------------------------------------------------------------------------------------- bounds
  */
 
-/* How far a result may be off that is a sum, or a number that came as it was. */
+/* Returns how far off a result may be, which is a sum or, for a kind that does not reduce, a number
+ * that was moved. magnitudes: sum of the absolute values that it is made of. */
 static double bound_of(const struct check *check, double magnitudes)
 {
     unsigned additions = collective_kind_reduces(check->kind) ? (unsigned)check->comm->size - 1 : 0;
@@ -174,7 +175,7 @@ static void hold_sums(struct check *check, size_t offset)
     }
 }
 
-/* The block of `out` that came from a rank, which gave it to `to`. */
+/* Checks the block of `out` that came from rank `from`, which sent it to `to`. */
 static void hold_block(struct check *check, int block, int from, int to)
 {
     for (size_t i = 0; i < (size_t)check->count; i++) {
@@ -238,7 +239,7 @@ static void hold_all(struct check *check)
     }
 }
 
-/* Of what all ranks get alike. */
+/* Sets worst.differs if a result that all ranks get alike differs in bits. */
 static void compare_bits(struct check *check)
 {
     size_t bytes = (size_t)check->count * element_bytes(check->type);
@@ -279,7 +280,7 @@ static void run_case(struct check *check)
     check->root = (int)(check->seed % (uint64_t)check->comm->size);
     call.root = check->root;
     if (check->algorithm && !collective_algorithm(check->comm->ours, &call, NULL, NULL))
-        return; /* it does not do this, on any rank */
+        return; /* the algorithm does not support this, on any rank */
     fill_all(check);
     watch_waits_for(-1);
     if (check->algorithm)
@@ -346,7 +347,7 @@ static void report(const struct check *check, const struct worst *worst)
     }
 }
 
-/* Rank 0 hears of every rank's worst and keeps the worst of them. */
+/* Collects the worst result of each rank on rank 0, and reports the worst of all. */
 static void find_worst(struct check *check)
 {
     struct worst other;
@@ -365,7 +366,7 @@ static void find_worst(struct check *check)
     report(check, &check->worst);
 }
 
-/* Whether there is time for it. */
+/* Begins with a kind of collective. Returns false on all ranks if the time is up. */
 static bool begin(struct check *check, enum collective_kind kind, const struct algorithm *algorithm)
 {
     struct program *program = check->program;

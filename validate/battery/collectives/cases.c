@@ -27,7 +27,7 @@ MPI_Op bench_op(enum value_op op)
     return ops[op];
 }
 
-/* --inject=lie:RANK[:WHERE]. */
+/* Reads WHERE of --inject=lie:RANK[:WHERE]. */
 static void read_lie(struct bench *bench, const char *where)
 {
     static const char *const wheres[] = {"send", "recv", "send-sometimes", "recv-sometimes"};
@@ -69,7 +69,7 @@ void bench_close(struct bench *bench)
     free(bench->evidence);
 }
 
-/* The rank of the world at a place of the communicator. */
+/* Returns the rank in the world of a rank of the communicator. */
 static int world_rank(const struct comm *comm, int place)
 {
     if (comm->is_reversed)
@@ -82,7 +82,7 @@ static char *at(const struct bench *bench, char *buffer, size_t element)
     return buffer + element * value_size(bench->type);
 }
 
-/* --inject=lie: two elements of each block. */
+/* Damages two elements of a block, for --inject=lie. */
 static void damage(const struct bench *bench, char *block, int count)
 {
     if (bench->lies_sometimes && pattern_mix(bench->seed, 1) % LIE_EVERY != 0)
@@ -165,7 +165,7 @@ void bench_check_blocks(struct bench *bench, char *blocks, int to)
                           bench->count);
 }
 
-/* Elements offset to offset + count - 1 of the result of places 0 to `places` - 1. */
+/* Checks elements offset to offset + count - 1 of the result of ranks 0 to `places` - 1. */
 void bench_check_reduced(struct bench *bench, char *block, size_t offset, int count, int places)
 {
     if (bench->corrupts_receiving)
@@ -293,7 +293,7 @@ static void run_alltoallv(struct bench *bench)
                           comm->rank, mine);
 }
 
-/* Each rank has a result of the first so many ranks. */
+/* Runs a prefix reduction, which gives this rank the result of the first `places` ranks. */
 static void run_prefix(struct bench *bench, int places,
                        int (*sum)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm))
 {
@@ -301,7 +301,7 @@ static void run_prefix(struct bench *bench, int places,
     bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
     sum(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
         bench_type(bench->type), bench_op(bench->op), bench->comm->mpi);
-    if (places > 0) /* undefined at the first of MPI_Exscan */
+    if (places > 0) /* MPI_Exscan leaves the result of rank 0 undefined */
         bench_check_reduced(bench, bench->receive, 0, bench->count, places);
 }
 

@@ -7,7 +7,7 @@
 #include "validate/harness/program.h"
 #include "validate/battery/collectives/values.h"
 
-/* Each of MPI's collectives, run once with known data and checked to the bit. */
+/* Cases: one run of a collective with known data, checked to the bit. */
 
 /* A communicator of consecutive world ranks, in their order or reversed, or beginning with the one
  * `shift` places on. */
@@ -16,7 +16,7 @@ struct comm {
     MPI_Comm mpi;
     int rank, size; /* in comm */
     int first, is_reversed, shift;
-    struct collective *ours; /* NULL: MPI's own are looked at alone */
+    struct collective *ours; /* NULL: only MPI's own are checked */
 };
 
 struct bench {
@@ -28,7 +28,7 @@ struct bench {
     int root;
     bool in_place;
     const struct routine *routine;
-    bool was_left_out; /* its algorithm does not do the case that was run last */
+    bool was_left_out; /* the algorithm does not support the case that ran last */
 
     int case_number;      /* counts up, the same on all ranks */
     uint64_t seed;        /* of the data of this case */
@@ -40,7 +40,7 @@ struct bench {
     struct evidence *evidence;
     int evidence_count, mismatches;
     bool corrupts_sending, corrupts_receiving; /* --inject=lie */
-    bool lies_sometimes;                       /* ... in one case of some */
+    bool lies_sometimes;                       /* ... in one case of LIE_EVERY */
 };
 
 /* A rank that sometimes corrupts does so in one case of so many. */
@@ -48,7 +48,7 @@ enum { LIE_EVERY = 16 };
 
 struct routine {
     const char *name;
-    bool reduces; /* op counts */
+    bool reduces; /* uses op */
     bool scales;  /* its buffers hold a block per rank */
     bool has_in_place;
     void (*run)(struct bench *bench);
@@ -58,27 +58,27 @@ struct routine {
 
 enum { ROUTINES = 64 };
 
-/* Ends with a name NULL: MPI's, and with ours_add() ours behind them. */
+/* MPI's collectives and, after ours_add(), our algorithms. Ends with a NULL name. */
 extern struct routine routines[ROUTINES];
 
 void bench_open(struct bench *bench, struct program *program, size_t room_bytes);
 void bench_close(struct bench *bench);
 
-/* Runs one case; evidence of what was wrong is added. */
+/* Runs one case, and adds evidence of what was wrong. */
 void bench_run(struct bench *bench, const struct routine *collective);
 
 MPI_Datatype bench_type(enum value_type type);
 MPI_Op bench_op(enum value_op op);
 
-/* For routines. What rank `from` of the communicator sends to `to`, or contributes to a reduction,
- * is put into a block; a block that came is held against it and evidence kept of the first
- * difference. */
+/* For routines. bench_fill_*() puts into a block what rank `from` of the communicator sends to
+ * `to`, or what this rank contributes to a reduction. bench_check_*() compares a received block
+ * with that, and adds evidence of the first difference. */
 void bench_fill_moved(const struct bench *bench, char *block, int from, int to, int count);
 void bench_fill_contribution(const struct bench *bench, char *block, int count);
 void bench_check_moved(struct bench *bench, char *block, int from, int to, int count);
 void bench_check_reduced(struct bench *bench, char *block, size_t offset, int count, int places);
-/* The same of a block of bench->count elements for each rank, one behind the other: for each
- * receiver, or from each sender. */
+/* The same for adjacent blocks of bench->count elements, one for each receiver, or from each
+ * sender. */
 void bench_fill_blocks(const struct bench *bench, char *blocks, int from);
 void bench_check_blocks(struct bench *bench, char *blocks, int to);
 void bench_note(struct bench *bench, int source, int64_t index, int64_t found, int64_t expected);

@@ -20,7 +20,7 @@
 enum { COMMS = 4, SMALL = 7 };
 enum { ROUNDS_MOST = 100000, ROUNDS_MORE = 4 };
 
-/* What rank 0 says before a collective. */
+/* What rank 0 decides before a collective. */
 enum decision { DECISION_STOP, DECISION_ENOUGH, DECISION_CONTINUE };
 
 struct collectives_options {
@@ -84,7 +84,7 @@ static void make_comms(struct program *program, struct comm comms[COMMS])
     comms[0] = (struct comm){.name = "world", .mpi = MPI_COMM_WORLD};
     comms[1] = (struct comm){.name = "dup"};
     connect_all(program);
-    sleeping_barrier(MPI_COMM_WORLD); /* what makes communicators polls */
+    sleeping_barrier(MPI_COMM_WORLD); /* making communicators polls */
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[1].mpi);
     comms[2] = (struct comm){.name = "reversed", .is_reversed = 1};
     MPI_Comm_split(MPI_COMM_WORLD, 0, -program->rank, &comms[2].mpi);
@@ -111,7 +111,7 @@ struct session {
     bool is_quick, has_algorithms;
     int odd; /* an odd number of elements that is not small */
     size_t big_bytes;
-    int turn; /* for what goes round: types, roots */
+    int turn; /* counts up, for types and roots that take turns */
     struct effort effort;
     double begin_s; /* clock_s() of the first case */
 };
@@ -132,7 +132,7 @@ static void run_case(struct session *session, enum value_type type, enum value_o
                 bench->mismatches - before);
 }
 
-/* Both ways where there are two; --quick takes turns. */
+/* Runs the case out of place and in place, if both are possible; --quick alternates. */
 static void run_in_and_out(struct session *session, enum value_type type, enum value_op op,
                            int count)
 {
@@ -151,13 +151,13 @@ static int types_of(const struct session *session)
     return session->routine->algorithm ? TYPE_COUNT : TYPE_OF_MPI;
 }
 
-/* A type that goes round. */
+/* Returns the type whose turn it is. */
 static enum value_type next_type(const struct session *session)
 {
     return (enum value_type)(session->turn * 3 % types_of(session));
 }
 
-/* An operation for the type that goes round. */
+/* Returns the operation whose turn it is, or the sum if that does not apply to the type. */
 static enum value_op next_op(const struct session *session, enum value_type type)
 {
     enum value_op op = (enum value_op)(session->turn % OP_COUNT);
@@ -174,13 +174,13 @@ static void run_big(struct session *session, enum value_type type)
         run_case(session, type, OP_SUM, (int)(count - 1) | 1, false);
 }
 
-/* A type and an operation; OP_COUNT: one that goes round. */
+/* A type and an operation; OP_COUNT: next_op(). */
 struct kind {
     enum value_type type;
     enum value_op op;
 };
 
-/* All of the routine: at least one. */
+/* Lists all kinds of cases of the routine, and returns their number, which is not 0. */
 static size_t kinds_of(const struct session *session, const struct routine *routine,
                        struct kind kinds[TYPE_COUNT * OP_COUNT])
 {
@@ -211,7 +211,8 @@ static bool is_world(const struct comm *comm)
 
 enum { OTHER_CASES = 3 }; /* of a routine on a communicator that is not the world */
 
-/* Kinds of cases of the routine on the communicator, but for its sizes on the world. */
+/* Returns the number of kinds of cases of the routine on the communicator, without its sizes on the
+ * world. */
 static size_t planned_cases(const struct session *session, const struct comm *comm,
                             const struct routine *routine)
 {
@@ -266,14 +267,15 @@ static void run_some(struct session *session)
     }
 }
 
-/* Whether there is time for the next collective on the communicator. The world's are run to the end
- * of the time limit; what other communicators would add is left out before that comes near. */
+/* Whether there is time for the next collective on the communicator. On the world they run to the
+ * end of the time limit; on other communicators they are left out from COLLECTIVES_COMMS_SHARE of
+ * it on. */
 static enum decision next_decision(const struct session *session, const struct comm *comm)
 {
     double elapsed_s = clock_s() - session->begin_s;
 
     if (session->program->rank != 0)
-        return DECISION_CONTINUE; /* rank 0's counts */
+        return DECISION_CONTINUE; /* rank 0 decides */
     if (watch_time_is_up(1))
         return DECISION_STOP;
     return !is_world(comm) &&
@@ -309,8 +311,8 @@ static enum decision run_comm(struct session *session, const struct comm *comm)
     return DECISION_CONTINUE;
 }
 
-/* A round more, with the ranks moved on by a place for each round before it: who is root, whose
- * neighbor, and where in a tree or a ring is another then. */
+/* Runs one more round, with the ranks rotated by one place for each round before it. So each rank
+ * has another role: as root, as neighbor, and in a tree or ring. */
 static enum decision run_round(struct session *session, int round)
 {
     struct program *program = session->program;
@@ -331,9 +333,9 @@ static enum decision run_round(struct session *session, int round)
     return decision;
 }
 
-/* All communicators, as many rounds as asked for, and some more while it is open who is at fault:
- * that sometimes corrupts alone may leave too little to tell by. Returns whether there was time for
- * what must be run. */
+/* Runs all communicators, as many rounds as wanted, and up to ROUNDS_MORE more while the rank at
+ * fault is not known: a rank that corrupts only sometimes may leave too little evidence. Returns
+ * whether there was time for all that must run. */
 static bool run_rounds(struct session *session, struct comm comms[COMMS], long rounds)
 {
     enum decision decision = DECISION_CONTINUE;

@@ -15,7 +15,7 @@ struct incident {
     int source;         /* the only one, or MIXED */
     int first_position; /* of the observers, in the communicator's order */
     bool is_explained;
-    unsigned char *observed; /* by rank of the world: has it a wrong result? */
+    unsigned char *observed; /* [world rank] whether it has a wrong result */
 };
 
 enum { MIXED = -2 };
@@ -60,7 +60,8 @@ static bool is_member(const struct evidence *item, int rank)
     return rank >= item->first && rank < item->first + item->count;
 }
 
-/* Would it look like this if the rank's contributions, and nothing else, were damaged? */
+/* Whether the incident would look like this if the contributions of the rank, and nothing else,
+ * were damaged. */
 static bool explains_as_sender(const struct incident *incident, int rank)
 {
     const struct evidence *item = &incident->items[0];
@@ -80,7 +81,8 @@ static bool explains_as_receiver(const struct incident *incident, int rank)
     return incident->observers == 1 && incident->observed[rank];
 }
 
-/* ... if what leaves the rank were damaged, whoever's it is? */
+/* Whether it would look like this if all that leaves the rank, of whatever rank it is, were
+ * damaged. */
 static bool explains_by_passing_on(const struct incident *incident, int rank)
 {
     return is_member(&incident->items[0], rank) && !incident->observed[rank];
@@ -107,7 +109,7 @@ static int count_explained(const struct incident *incidents, int count, int rank
     return explained;
 }
 
-/* The rank that explains most of what is left. */
+/* Returns the rank that explains most of the cases that are left. */
 static struct faulty_rank find_best(const struct incident *incidents, int count, int size)
 {
     struct faulty_rank best = {.rank = -1};
@@ -125,7 +127,8 @@ static struct faulty_rank find_best(const struct incident *incidents, int count,
     return best;
 }
 
-/* The one, if there is one alone, that was right in all that is left, and that is several cases. */
+/* Returns the only rank that was right in all cases that are left, or rank -1 if there is not just
+ * one such rank, or just one case. */
 static struct faulty_rank find_passing(const struct incident *incidents, int count, int size)
 {
     struct faulty_rank found = {.rank = -1};
@@ -150,7 +153,7 @@ static bool belongs(const struct incident *incident, const struct faulty_rank *f
                                      : explains_as_receiver(incident, faulty_rank->rank);
 }
 
-/* What a rank that contributes damaged data may have passed on, too. */
+/* Sets aside cases that a rank with damaged contributions may have passed on, too. */
 static void put_aside_passed_on(struct incident *incidents, int count, int size,
                                 struct faulty_rank *faulty_rank)
 {
@@ -166,7 +169,7 @@ static void put_aside_passed_on(struct incident *incidents, int count, int size,
     faulty_rank->cases += passed_on;
 }
 
-/* The next faulty rank; false when nothing is left to explain. */
+/* Names the next faulty rank. Returns false if nothing is left to explain. */
 static bool name_next(struct incident *incidents, int count, int size,
                       struct faulty_rank *faulty_rank)
 {

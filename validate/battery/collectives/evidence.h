@@ -4,19 +4,19 @@
 
 #include <stdint.h>
 
-/* From wrong results of collectives to the rank that is at fault. Pure.
+/* Finds the rank at fault from wrong results of collectives. Pure.
  *
- * One wrong result rarely tells: a wrong sum may be any contributor's fault. But collectives differ
- * in who sees what of whom, and a rank that sends or receives damaged data does so in many of them.
- * So each rank is held against all cases: would it alone, as a sender or as a receiver of damaged
- * data, explain what was seen, and by whom it was not seen? The rank that explains most is named,
- * its cases are put aside, and the rest is looked at again.
+ * One wrong result rarely shows it: a wrong sum may be any contributor's fault. But collectives
+ * differ in which ranks get data of which others, and a rank that sends or receives damaged data
+ * does so in many of them. So each rank is tested against all cases: would it alone, as a sender or
+ * as a receiver of damaged data, explain which ranks have wrong results, and which have not? The
+ * rank that explains most is named, its cases are set aside, and the rest is examined again.
  *
- * A rank whose messages are damaged on their way out has right results itself, while those are
- * wrong that get theirs by way of it: in trees and rings some of the others, and other ones where
- * another is root. Almost every rank would explain one such case. So it has to be the one rank
- * that was right in all that is left, or one that is named already for what it contributes, and to
- * explain more than any other rank does as sender or receiver. */
+ * A rank whose messages are damaged on their way out has right results itself. Wrong are those of
+ * ranks that get data through it: in trees and rings some of the others, and different ones if the
+ * root is another. Almost every rank would explain one such case. So the rank must be the only one
+ * that was right in all cases that are left, or one that is named already for what it contributes;
+ * and it must explain more than any other rank does as sender or receiver. */
 
 enum evidence_kind {
     EVIDENCE_SHARED,   /* all members receive the same data: bcast, allgather, allreduce */
@@ -45,8 +45,8 @@ struct faulty_rank {
 
 enum { FAULTY_RANKS = 16 };
 
-/* size: of the world. The items are put in order of cases. Returns the number of faulty ranks, at
- * most FAULTY_RANKS, the clearest first; -1 when memory is out. */
+/* Names the faulty ranks. size: of the world. Sorts the items by case. Returns the number of faulty
+ * ranks, at most FAULTY_RANKS, the clearest first, or -1 if memory is out. */
 int evidence_attribute(struct evidence *items, int count, int size,
                        struct faulty_rank faulty_ranks[FAULTY_RANKS]);
 

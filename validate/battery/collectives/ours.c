@@ -48,7 +48,7 @@ static char *block_at(const struct bench *bench, char *buffer, int block)
     return buffer + (size_t)block * (size_t)bench->count * value_size(bench->type);
 }
 
-/* The kind's blocks in the buffer that it writes. */
+/* Returns the number of blocks that a collective of that kind writes. */
 static int blocks_written(const struct bench *bench, enum collective_kind kind)
 {
     bool has_many = kind == COLLECTIVE_ALL_GATHER || kind == COLLECTIVE_ALL_TO_ALL ||
@@ -107,7 +107,7 @@ static void check_kind(struct bench *bench, enum collective_kind kind)
     }
 }
 
-/* What stands behind the result is nobody's to write: evidence against this rank itself. */
+/* Checks that nothing was written behind the result; if it was, adds evidence against this rank. */
 static void check_guard(struct bench *bench, const char *end, int blocks)
 {
     for (int i = 0; i < GUARD_BYTES; i++)

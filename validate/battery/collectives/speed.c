@@ -74,7 +74,7 @@ static void measure(struct program *program, size_t bytes, double seconds)
     if (!allreduce.out || !allreduce.in)
         watch_fault("out of memory");
     for (size_t i = 0; i < bytes / sizeof *allreduce.out; i++)
-        allreduce.out[i] = (float)(i % 1024); /* pages that were never written are all one */
+        allreduce.out[i] = (float)(i % 1024); /* unwritten pages are all the same one */
     program_phase(program, "speed of allreduce, %zu KiB", bytes >> 10);
     count = speed_time(MPI_COMM_WORLD, seconds, allreduce_once, &allreduce, times);
     snprintf(part, sizeof part, "allreduce %zuK", bytes >> 10);

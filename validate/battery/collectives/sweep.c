@@ -14,20 +14,20 @@
 
 static const size_t sizes_bytes[] = {1 << 10, 64 << 10, 1 << 20, 16 << 20};
 
-/* What is timed. */
+/* What is measured. */
 struct sweep {
     struct program *program;
     const struct comm *comm;
     enum collective_kind kind;
     const struct algorithm *algorithm; /* NULL: MPI's own */
-    size_t bytes;                      /* one of sizes_bytes; by its name the figure is known */
+    size_t bytes;                      /* one of sizes_bytes, after which the figure is named */
     struct amount amount;
     float *in, *out;
     double seconds;
 
     enum wire_format wire;     /* of ours */
     struct chooser *chooser;   /* chooses the wire; NULL: it is given */
-    struct wire_choice choice; /* what it chose, of the algorithm at hand */
+    struct wire_choice choice; /* what it chose for the current algorithm */
 };
 
 void ours_run_mpi(const struct comm *comm, enum collective_kind kind, const void *in, void *out,
@@ -85,7 +85,7 @@ static double run_once(const void *context)
     return MPI_Wtime() - start;
 }
 
-/* What was predicted where the wire was chosen by it. */
+/* Writes the prediction by which the wire was chosen, if it was. */
 static void explain(const struct sweep *sweep, char *text, size_t size)
 {
     const struct wire_choice *choice = &sweep->choice;
@@ -127,7 +127,7 @@ static void measure(const struct sweep *sweep)
         report(sweep, times, count);
 }
 
-/* Whether there is time for one more; rank 0 says so. */
+/* Whether there is time for one more, as rank 0 decides. */
 static bool goes_on(const struct sweep *sweep)
 {
     int go = !watch_time_is_up(1);
@@ -136,7 +136,7 @@ static bool goes_on(const struct sweep *sweep)
     return go;
 }
 
-/* Which wire the algorithm has; false: it does not do this on the one that is wanted. */
+/* Sets the wire of the algorithm. Returns false if it does not support this on the wanted wire. */
 static bool find_wire(struct sweep *sweep, enum wire_format wanted)
 {
     struct collective_call call;
@@ -177,7 +177,7 @@ static void measure_kind(struct sweep *sweep, enum wire_format wanted)
     }
 }
 
-/* Numbers spread as gradients are: what is coded without loss shrinks as theirs would. */
+/* Fills in numbers distributed like gradients, so that lossless coding shrinks them as much. */
 static void fill(float *values, size_t count)
 {
     enum { SOME = 1 << 16 };

@@ -10,11 +10,11 @@
 
 static const struct {
     const char *name;
-    enum value_type stored; /* how it stands in memory */
+    enum value_type stored; /* the type in memory */
     size_t size;
     bool is_signed, is_float;
     int64_t most;   /* the greatest magnitude that a partial result may have */
-    bool has_steps; /* 0 and `most` alone are exact, with either sign */
+    bool has_steps; /* only 0 and `most` are exact, with either sign */
 } types[TYPE_COUNT] = {
     [TYPE_INT8] = {"int8", TYPE_INT8, 1, true, false, INT8_MAX, false},
     [TYPE_UINT8] = {"uint8", TYPE_UINT8, 1, false, false, UINT8_MAX, false},
@@ -89,7 +89,7 @@ int64_t value_contributed(enum value_type type, enum value_op op, uint64_t seed,
 
     switch (op) {
     case OP_SUM:
-        if (types[type].has_steps) /* of one rank alone, lest a sum have another size */
+        if (types[type].has_steps) /* of one rank alone, or sums would have another magnitude */
             return (int)(i % (size_t)size) == rank % size ? within(type, word, most) : 0;
         return within(type, word, most > 0 ? most : rank < types[type].most);
     case OP_PROD: /* one rank has a 3, the rest 1 or -1 */
@@ -116,7 +116,7 @@ int64_t value_damaged(enum value_type type, int64_t value)
     return other < -most ? value + 1 : other;
 }
 
-/* What is left of a number in the type. */
+/* Returns the number as the type holds it. */
 static int64_t narrow(enum value_type type, int64_t value)
 {
     char buffer[8];
@@ -182,8 +182,8 @@ static double bf16_value(uint16_t half)
     return (double)value;
 }
 
-/* Of a whole number below 65520, rounded likewise: sign, 5 bits of exponent + 15, 10 of fraction.
- */
+/* Returns the fp16 of a whole number below 65520, rounded likewise: sign, 5 bits of exponent + 15,
+ * 10 of fraction. */
 static uint16_t fp16_of(int64_t value)
 {
     uint64_t magnitude = value < 0 ? -(uint64_t)value : (uint64_t)value, fraction;
@@ -229,7 +229,8 @@ void value_put(enum value_type type, void *buffer, size_t i, int64_t value)
     }
 }
 
-/* A damaged floating-point number may be anything, also none. */
+/* Returns the whole number, or INT64_MIN if it is none: a damaged floating-point number may be
+ * anything. */
 static int64_t whole(double value)
 {
     return value > -9e18 && value < 9e18 && (double)(int64_t)value == value ? (int64_t)value

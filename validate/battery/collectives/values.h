@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What ranks contribute to collectives, and what must come out, computed apart from MPI. All values
+/* What ranks contribute to collectives, and the expected results, computed without MPI. All values
  * are whole numbers small enough that every type holds them and every partial result exactly, in
  * any order. No MPI here. */
 
@@ -21,10 +21,10 @@ enum value_type {
     TYPE_UINT64,
     TYPE_FLOAT,
     TYPE_DOUBLE,
-    TYPE_OF_MPI, /* so many have a name in MPI; what follows our algorithms alone know */
+    TYPE_OF_MPI, /* number of types that MPI has; the others only our algorithms have */
     TYPE_FP16 = TYPE_OF_MPI,
     TYPE_BF16,
-    /* as they travel: less stays exact in few bits, nothing is lost where it is coded */
+    /* by wire format: fewer numbers stay exact in few bits; coded ones lose nothing */
     TYPE_FLOAT_AS_BF16,
     TYPE_FLOAT_AS_FP16,
     TYPE_FLOAT_AS_E4M3,
@@ -53,8 +53,8 @@ const char *value_type_name(enum value_type type); /* "int8", "float as e4m3", .
 const char *value_op_name(enum value_op op);       /* "sum", ... */
 size_t value_size(enum value_type type);
 
-/* Whether the operation is defined on the type: bits and truth only on whole numbers. No products
- * in int8's blocks, which have one scale: a 3 is not exact beside a 1. */
+/* Whether the operation is defined on the type: bitwise and logical ones only on whole numbers. No
+ * products on the wire as int8, whose blocks have one scale: a 3 is not exact beside a 1. */
 bool value_op_applies(enum value_type type, enum value_op op);
 
 /* Element i of the data that `from` sends to `to` (moving collectives). seed: the case. */
@@ -64,7 +64,8 @@ int64_t value_moved(enum value_type type, uint64_t seed, int from, int to, size_
 int64_t value_contributed(enum value_type type, enum value_op op, uint64_t seed, int rank, int size,
                           size_t i);
 
-/* Another value that the type holds exactly, for a lie: next to it where that can be. */
+/* Returns another value that the type holds exactly, next to `value` if possible, for
+ * --inject=lie. */
 int64_t value_damaged(enum value_type type, int64_t value);
 
 /* a op b, as the type holds it. */

@@ -11,7 +11,7 @@
 
 enum { TAG_WORD = 300, TAG_MISMATCHES, TAG_EVIDENCE };
 
-/* Enough to tell who is at fault; a rank whose every case is wrong need not tell all. */
+/* Enough to find the rank at fault. A rank whose every case is wrong need not send all. */
 enum { EVIDENCE_PER_RANK = 2000 };
 
 void account_add(struct account *account, int collective, const struct bench *bench, int first_case,
@@ -112,7 +112,8 @@ int verdict_broadcast(struct program *program, int word)
     return word;
 }
 
-/* Takes the evidence of all ranks in: on rank 0, malloc'd, *total of it; NULL on the others. */
+/* Collects the evidence of all ranks. Returns it on rank 0, malloc'd, *total items; NULL on the
+ * others. */
 static struct evidence *collect(struct program *program, const struct bench *bench, int *total)
 {
     int mine =
@@ -139,7 +140,7 @@ static struct evidence *collect(struct program *program, const struct bench *ben
     return all;
 }
 
-/* On rank 0 the account has the mismatches of all ranks then. */
+/* Adds the mismatches of all ranks to the account on rank 0. */
 static void add_up(struct program *program, struct account *account)
 {
     int others[ACCOUNT_COLLECTIVES];
