@@ -68,7 +68,8 @@ static ssize_t transfer(struct disk *disk, enum host_figure figure, long index)
                  (off_t)(splitmix_at(13, (uint64_t)index) % blocks) * SMALL_BYTES);
 }
 
-/* One transfer after the other, so many at most, until its time is over. */
+/* Runs transfers one after the other, `most` at most, until HOST_DISK_S are over. Returns 0, or -1
+ * with disk_text. */
 static int transfers(struct disk *disk, enum host_figure figure, long most)
 {
     struct host_value *value = &disk->measure->node->disks[figure];

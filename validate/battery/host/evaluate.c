@@ -12,7 +12,7 @@
 #include "lib/base/text.h"
 #include "lib/constants/battery_constants.h"
 
-/* Sizes of memory within a 32nd are one: the kernel and firmware take a little. */
+/* Sizes of memory within a 32nd are the same: the kernel and firmware take a little. */
 enum { MEMORY_ALIKE = 32, WRONG_CORES_MOST = 8 };
 
 struct figure_spec {
@@ -57,7 +57,7 @@ static const struct host_value *value_of(const struct host_node *node, enum host
                                   : &node->disks[figure];
 }
 
-/* Arrays that are too small are in the cache. */
+/* Whether the figure is judged. Arrays that are too small are in the cache. */
 static bool is_judged(const struct host_node *node, enum host_figure figure)
 {
     return figure >= HOST_READ ||
@@ -200,8 +200,9 @@ static bool is_low(const struct reporter *reporter, enum host_figure figure, int
                        reporter->references[figure]);
 }
 
-/* The code of a low figure: none of a thread that was kept from running. What would be a warning
- * is then no reason to do without a certificate. */
+/* Sets the code of a low figure. If the thread was not scheduled that is FAULT_NOT_STEADY, with
+ * verdict UNKNOWN; or SKIP, where the fault would be a warning, so that a certificate is not
+ * withheld for it. */
 static void code_set(enum host_figure figure, const struct host_value *value, struct record *record)
 {
     record->code = specs[figure].code;
@@ -243,7 +244,7 @@ static void value_report(const struct reporter *reporter, enum host_figure figur
     }
 }
 
-/* "cpu3,7-9" of the socket's low cores, as far as there is room. */
+/* Writes the low cores of the socket, "cpu3,7,8", as far as there is room. */
 static void low_cores_print(const struct reporter *reporter, int socket, char *part, size_t size)
 {
     const struct host_node *node = own_node(reporter);
@@ -255,8 +256,8 @@ static void low_cores_print(const struct reporter *reporter, int socket, char *p
             text_join(part, size, ",", "%s%d", *part ? "" : "cpu", node->cores[k].cpu);
 }
 
-/* Whether a low core tells more than the other one: it ran, or both or neither did and it is the
- * slower one. */
+/* Whether a low core is better evidence than the other one: only it was scheduled, or both or
+ * neither were and it is the slower one. */
 static bool is_worse(const struct host_value *rate, const struct host_value *other)
 {
     bool ran = rate->stalled <= HOST_STALLED_MOST_SHARE;
@@ -266,8 +267,8 @@ static bool is_worse(const struct host_value *rate, const struct host_value *oth
     return rate->best < other->best;
 }
 
-/* One record for the cores of a socket: the slowest of them, or of those that are low. Where some
- * are, half of them at most, they are the part, else the socket. */
+/* Reports one record for the cores of a socket, with the slowest core, or the worst of the low
+ * ones. The part is the low cores if these are half of them at most, else the socket. */
 static void socket_report(const struct reporter *reporter, int socket)
 {
     const struct host_node *node = own_node(reporter);
@@ -419,7 +420,8 @@ static void node_report(const struct reporter *reporter)
     disk_report(reporter);
 }
 
-/* References are those of a kind: looked for once where nodes of one follow each other. */
+/* Finds the references of the kind of the node, once for nodes of one kind that follow each
+ * other. */
 static void references_find(struct reporter *reporter)
 {
     if (reporter->node > 0 && is_alike(own_node(reporter) - 1, own_node(reporter)))

@@ -17,7 +17,7 @@ enum test { TEST_SET_COMPUTE = 1, TEST_SET_MEMORY = 2, TEST_SET_DISK = 4 };
 
 struct host_options {
     bool is_quick;
-    long times;     /* the cores compute so many times as long */
+    long times;     /* cores compute this many times as long */
     unsigned tests; /* 0: all */
 };
 
@@ -63,8 +63,8 @@ static int measure_all(struct host_run *run, struct error *err)
     return 0;
 }
 
-/* Which parts of this node are low in that figure; cores also whose results differ from *expected
- * (NULL: not known). Returns how many. */
+/* Sets is_low of the parts of this node that are low in that figure, and of cores whose results
+ * differ from *expected (NULL: not known). Returns how many are. */
 static int low_find(const struct host_run *run, const struct host_node *nodes,
                     enum host_figure figure, const uint64_t *expected, bool *is_low)
 {
@@ -102,7 +102,7 @@ static void again_find(const struct host_run *run, const struct host_node *nodes
         again->disks += low_find(run, nodes, (enum host_figure)figure, NULL, &again->is_disk);
 }
 
-/* The best of both measurements counts. */
+/* Measures what is low or wrong again. The best of both measurements counts. */
 static int measure_again(struct host_run *run, const struct again *again, struct error *err)
 {
     program_phase(run->program, "low figures again");

@@ -11,8 +11,8 @@
  * one have the same result to the bit. */
 const char *kernel_instructions(void);
 
-/* Logistic maps and integer mixing, so many steps with fixed seeds: an error of one bit anywhere
- * grows until all bits of the result are others. Returns a checksum. */
+/* Computes `steps` steps of logistic maps and integer mixing with fixed seeds: an error of one bit
+ * anywhere grows until all bits of the result are affected. Returns a checksum. */
 uint64_t kernel_compute(long steps);
 enum { KERNEL_FLOP_OF_STEP = 24 }; /* floating-point operations, a fused one being two */
 

@@ -18,8 +18,8 @@
 #include "validate/battery/host/kernels.h"
 #include "validate/battery/host/topology.h"
 
-/* STEPS: 3 ms at 3 GHz. CHUNK: elements of a triad between looks at the clock, 128 KiB of each
- * array. */
+/* STEPS: 3 ms at 3 GHz. CHUNK: elements of a triad between two readings of the clock, 128 KiB of
+ * each array. */
 enum { STEPS = 1 << 20, CHUNK = 1 << 14, STAT_MOST = 1 << 22 };
 
 struct thread;
@@ -29,20 +29,20 @@ struct crew {
     struct measure *measure;
     void (*work)(struct thread *thread);
     pthread_mutex_t start;     /* held until all threads are there */
-    bool is_abandoned;         /* ... which they are not */
+    bool is_abandoned;         /* ... some could not be started */
     pthread_barrier_t barrier; /* of the threads */
     atomic_long progress;
     atomic_int running;
     atomic_bool has_failed; /* want of memory */
     int repeats;
     const uint64_t *expected;
-    size_t elements[HOST_NUMA_NODES]; /* of each array of a thread there */
+    size_t elements[HOST_NUMA_NODES]; /* of each array of a thread on that NUMA node */
 };
 
 struct thread {
     pthread_t thread;
     struct crew *crew;
-    int core; /* index in the node's */
+    int core; /* index in node->cores */
     /* of each round */
     double bytes[HOST_TRIAD_ROUNDS], ran_s[HOST_TRIAD_ROUNDS], took_s[HOST_TRIAD_ROUNDS];
 };
@@ -242,7 +242,7 @@ static void triad_work(struct thread *thread)
         munmap(arrays, bytes);
 }
 
-/* A round that was kept from running less is better than one that was more, else the faster one. */
+/* Adds a round. It is the best one if it was stalled less, or as little and is faster. */
 static void round_take(struct host_value *value, double rate_GBps, double stalled)
 {
     bool is_better = value->samples == 0 || stalled < (double)value->stalled - 0.01 ||
@@ -272,8 +272,8 @@ static void triad_take(struct measure *measure, const struct thread *threads, in
         round_take(&measure->node->numas[i].triad, rates[i], fmax(0, 1 - ran_s[i] / took_s[i]));
 }
 
-/* How large the arrays of each thread are: together so many times the caches of their NUMA node,
- * or what free memory allows. */
+/* Sets how many elements the arrays of each thread have: together HOST_CACHE_TIMES the caches of
+ * their NUMA node, or what free memory allows. Sets array_share. */
 static void sizes_make(struct measure *measure, size_t *elements)
 {
     const struct host_node *node = measure->node;

@@ -9,7 +9,7 @@
 
 /* The measurements on this node, one thread a core, bound to it. */
 
-/* What a thread that waits for a measurement calls now and then, as long as it gets on. */
+/* Called now and then by a thread that waits for a measurement, as long as that makes progress. */
 struct measure_wait {
     void (*tick)(void *context);
     void *context;
@@ -23,21 +23,22 @@ struct measure {
     struct measure_wait wait;
 };
 
-/* Allows this process all processors that its cgroup does, and reads what they are. */
+/* Allows this process all processors that its cgroup allows, and reads what they are. Returns 0, or
+ * -1 with err. */
 int measure_open(struct measure *measure, struct error *err);
 
-/* Runs the kernel so often on all cores at once, or on those with the flag in is_chosen (NULL: all
- * cores). expected: counts results that are others in again and again_wrong; NULL: a first look,
- * notes sums. The best rate counts. 0, or -1 with err. */
+/* Runs the kernel `repeats` times on all chosen cores at once (is_chosen NULL: on all). The best
+ * rate counts. expected: counts results in again, and those that differ from *expected in
+ * again_wrong; NULL: the first measurement, stores the results. Returns 0, or -1 with err. */
 int measure_cores(struct measure *measure, const bool *is_chosen, int repeats,
                   const uint64_t *expected, struct error *err);
 
-/* Rounds of STREAM's triad on all cores at once; the best counts that was kept from running least.
- */
+/* Runs rounds of STREAM's triad on all cores at once. The round counts that was stalled least, of
+ * equal ones the best. Returns 0, or -1 with err. */
 int measure_memory(struct measure *measure, struct error *err);
 
-/* Writes and reads a file without a name in the folder, past the page cache: node->disks, or
- * node->disk_text with the reason. Nothing of it stays, however the process ends. */
+/* Writes and reads a file without a name in the folder, past the page cache. Sets node->disks, or
+ * node->disk_text to the reason. The file is gone with the process, however that ends. */
 void measure_disk(struct measure *measure, const char *folder);
 
 #endif

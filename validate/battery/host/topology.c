@@ -17,7 +17,7 @@
 
 enum { FILE_MOST = 1 << 20, CACHE_LEVELS = 10, DEFAULT_CACHE = 32 << 20 };
 
-/* The number behind the key in a file of lines "KEY NUMBER"; NAN. */
+/* Returns the number behind the key in a file of lines "KEY NUMBER", or NAN. */
 static double number_in(const char *text, const char *key)
 {
     const char *value = text ? text_behind(text, key) : NULL;
@@ -91,7 +91,8 @@ static void cores_read(const char *root, const cpu_set_t *allowed, struct host_n
     }
 }
 
-/* The processor's last-level cache in bytes; list: who shares it. 0: not told. */
+/* Returns the bytes of the processor's last-level cache, or 0 if not known. list: gets the
+ * processors that share it. */
 static double last_cache(const char *root, int cpu, char *list, size_t size)
 {
     long long level = 0;
@@ -114,7 +115,7 @@ static double last_cache(const char *root, int cpu, char *list, size_t size)
     return bytes;
 }
 
-/* Each cache once: at the first of its cores. */
+/* Adds up the caches of each NUMA node, each cache once: at the first of its cores. */
 static void caches_add(const char *root, const struct host_node *node, const int *numa_of,
                        double *cache_bytes)
 {
@@ -133,7 +134,7 @@ static void caches_add(const char *root, const struct host_node *node, const int
             cache_bytes[k] = DEFAULT_CACHE;
 }
 
-/* The NUMA node of the processor; 0 where there are none. */
+/* Returns the NUMA node of the processor; 0 if there are none. */
 static int numa_number(const char *root, char **names, size_t count, int cpu)
 {
     for (size_t i = 0; i < count; i++) {
@@ -179,8 +180,8 @@ void topology_read(const char *root, const cpu_set_t *allowed, struct host_node 
 
 typedef void cgroup_fn(const char *root, const char *path, void *context);
 
-/* The path of the process's cgroup behind a line "NUMBER:CONTROLLERS:PATH", where that controller
- * is one of these; NULL. */
+/* Returns PATH of a line "NUMBER:CONTROLLERS:PATH", if the controller is one of these, else
+ * NULL. */
 static const char *path_of(const char *line, const char *controller)
 {
     const char *names = strchr(line, ':'), *end = names ? strchr(names + 1, ':') : NULL;
@@ -194,8 +195,8 @@ static const char *path_of(const char *line, const char *controller)
     return NULL;
 }
 
-/* Calls each() for the cgroup of the process in a hierarchy, and for those that it lies in: the
- * path of each below the root, "sys/fs/cgroup/...". controller: of version 1; "" : version 2. */
+/* Calls each() for the cgroup of the process in a hierarchy, and for the cgroups above it, with the
+ * path of each below the root, "sys/fs/cgroup/...". controller: of version 1; "": version 2. */
 static void cgroups_each(const char *root, const char *controller, cgroup_fn *each, void *context)
 {
     char *text = sysfs_file(root, FILE_MOST, "proc/self/cgroup"), path[SYSFS_PATH], *rest = NULL;

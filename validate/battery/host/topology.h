@@ -7,25 +7,26 @@
 
 #include "validate/battery/host/evaluate.h"
 
-/* What of a node a program may use. Each function takes the root of /proc and /sys first, "" for
- * this machine (lib/base/sysfs.h). */
+/* What a program may use of a node. root: of /proc and /sys, "" for this machine
+ * (lib/base/sysfs.h). */
 
-/* Fills in model, memory_gib, cores and numas of the node, but no figure: the first of each core's
- * hardware threads among those allowed. cache_bytes: [HOST_NUMA_NODES] of the last-level caches of
- * each NUMA node, 32 MiB where the kernel does not tell. numa_of: [HOST_CORES] the index of each
- * core in numas. */
+/* Sets model, memory_gib, cores and numas of the node, but no figure. A core is the first of its
+ * hardware threads that is allowed. cache_bytes: [HOST_NUMA_NODES] of the last-level caches of each
+ * NUMA node, 32 MiB if that is not known. numa_of: [HOST_CORES] the index of each core in numas. */
 void topology_read(const char *root, const cpu_set_t *allowed, struct host_node *node,
                    double *cache_bytes, int *numa_of);
 
-/* Memory that can be had without anybody being killed for it: what is available, and what the
- * memory limits of the process's cgroups, version 1 or 2, leave. In bytes; 0: not told. */
+/* Returns the memory that can be allocated without an out-of-memory kill, in bytes: what is
+ * available, but no more than the memory limits of the process's cgroups, version 1 or 2, leave. 0:
+ * not known. */
 double topology_free_bytes(const char *root);
 
-/* How long the CPU quotas of the process's cgroups have held them back, in seconds since these were
- * made, the time of all processors added up. */
+/* Returns how long the CPU quotas of the process's cgroups have throttled them since these were
+ * created, in seconds, summed over all processors. */
 double topology_held_back_s(const char *root);
 
-/* The time that a hypervisor gave to others while that processor had work, in clock ticks. */
+/* Returns the steal time of the processor in clock ticks: it had work, but the hypervisor ran
+ * others. stat: the text of /proc/stat; NULL: 0. */
 uint64_t topology_steal_ticks(const char *stat, int cpu);
 
 #endif

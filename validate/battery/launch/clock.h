@@ -4,9 +4,9 @@
 
 #include "validate/harness/program.h"
 
-/* Each node's clock against rank 0's, one after the other, by the round trip that took the least
- * time (SKaMPI's method): the offset is wrong by at most half of that. One record per node; fails
- * above the configuration's clock_offset_ms. All ranks call it. */
+/* Compares the clock of each node with that of rank 0, one after the other, by the shortest of
+ * several round trips (SKaMPI's method): the offset is wrong by at most half of that. Reports a
+ * record per node, which fails above clock_offset_ms of the configuration. All ranks call it. */
 void clock_compare(struct program *program);
 
 #endif

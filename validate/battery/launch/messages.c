@@ -15,7 +15,7 @@
 /* Empty, less than a word, a word, MPI's eager and rendezvous protocols, and several segments. */
 static const int sizes[] = {0, 1, 8, 4096, 65536, 1048576};
 
-/* The first message of a pair that was not what it should be. */
+/* The first damaged message of a pair. */
 struct damage {
     int from, to; /* ranks */
     int size, received;
@@ -33,7 +33,7 @@ struct exchange {
     double sent_bytes; /* to other nodes */
 };
 
-/* By which way a rank's messages to other nodes left. */
+/* How the messages of a rank left for other nodes. */
 struct way {
     double sent_bytes, tcp_bytes;
     int class; /* of its node's fabric */
@@ -139,7 +139,8 @@ static void report_nodes(const struct program *program, const int *messages, con
     }
 }
 
-/* TCP although there is RDMA. A message costs more bytes than its own on the way, not fewer. */
+/* Warns of messages that left by TCP although there is RDMA. By TCP they take no fewer bytes than
+ * they have. */
 static void report_way(const char *node, const struct way *way)
 {
     if (!fabric_class_is_rdma((enum fabric_class)way->class) || way->sent_bytes <= 0 ||
@@ -155,8 +156,8 @@ static void report_way(const char *node, const struct way *way)
         node, 1e-6 * way->sent_bytes, way->rail, fabric_class_name((enum fabric_class)way->class));
 }
 
-/* Rank 0 adds up each node's ranks. Where `muster certify` itself has put MPI on TCP, as the
- * control of its tests, it says so (certify_environment()). */
+/* Adds up the ranks of each node on rank 0, and reports. If `muster certify` itself has put MPI on
+ * TCP, as the control of its tests, it has set MUSTER_MPI (certify_environment()). */
 static void report_ways(struct exchange *exchange, double tcp_bytes)
 {
     struct program *program = exchange->program;
@@ -216,7 +217,7 @@ static void report_all(struct exchange *exchange)
     free(damages);
 }
 
-/* The same on all ranks. */
+/* Makes the schedule, the same on all ranks. */
 static struct schedule *make_schedule(const struct program *program,
                                       const struct messages_plan *plan)
 {

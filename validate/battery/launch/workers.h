@@ -5,15 +5,15 @@
 #include "lib/base/hostlist.h"
 #include "validate/harness/program.h"
 
-/* Who takes part, and how long it took to get there. */
+/* Which nodes and ranks take part, and how long their start took. */
 
-/* What is told of the launch by options; the first member of a program's own options. */
+/* Options about the launch: the first member of the options of a program. */
 struct launch_wish {
     double started;           /* -1: not given */
     struct hostlist expected; /* to be cleared by the program */
 };
 
-/* Those options, for its table. */
+/* The rows of these options, for the table of the program. */
 #define LAUNCH_STARTED                                                                             \
     OPTION('\0', "started", "EPOCH",                                                               \
            "time of the launch request, in seconds since 1970; default: the start of the process", \
@@ -23,12 +23,13 @@ struct launch_wish {
            OPTION_FIELD(struct launch_wish, expected), .take = launch_take_expect_nodes)
 int launch_take_expect_nodes(const char *value, void *expected, struct error *err);
 
-/* One record per node: seconds from the asking (started, since the epoch; <= 0: from the process's
- * own start) to MPI_Init's return, the slowest rank of each node. All ranks call it. */
+/* Reports one record per node: the seconds from the launch request to the return of MPI_Init, on
+ * the slowest rank of the node. started: the request, since the epoch; <= 0: the start of the
+ * process. All ranks call it. */
 void workers_start(struct program *program, double started);
 
-/* Every expected node is here with its ranks (0: any number of them), and no other; an empty list
- * expects nobody in particular. One record per node, by rank 0. */
+/* Checks that every expected node takes part with ranks_per_node ranks (0: any number), and no
+ * other node. An empty list expects no node in particular. Rank 0 reports one record per node. */
 void workers_check(const struct program *program, const struct hostlist *expected,
                    long ranks_per_node);
 

@@ -49,7 +49,8 @@ static const struct program_spec spec = {
 static const struct program_spec links_spec = {"muster-preflight", "launch", "", option_table,
                                                true};
 
-/* Without a process manager that MPI knows, each rank is an MPI job of its own. */
+/* Whether each rank is an MPI job of its own, as happens without a process manager that MPI knows;
+ * reports it. */
 static bool is_alone(const struct program *program)
 {
     const char *tasks = getenv("SLURM_NTASKS");
@@ -81,7 +82,7 @@ static void run(struct program *program, struct preflight_options *options)
     speed_measure(program, options->rounds.is_quick ? 0.1 : 0.5);
 }
 
-/* Wanted before MPI, and so before the options are read. */
+/* Whether --links-only is given. This is needed before MPI, and so before the options are read. */
 static bool has_links_only(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)

@@ -10,7 +10,7 @@
 
 enum { COUNT = 8191 }; /* odd, and no power of two: uneven segments */
 
-/* What the rank contributes at that place: no two ranks and few places alike. */
+/* Returns what the rank contributes at an index: no two ranks and few indices have the same. */
 static int64_t part_of(int rank, int place)
 {
     return (int64_t)(rank + 1) * (place % 1009 + 1) + rank % 7;
