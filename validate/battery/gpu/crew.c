@@ -44,8 +44,8 @@ static void find_place(const struct inventory *inventory, struct gpu_device *dev
     device->numa_node = inventory->gpus[found].location.numa_node;
 }
 
-/* Gives the device's worker, which is started where there is none, that task. answer: of one that
- * cannot be started. */
+/* Sends the task to the worker of the device, which is started if there is none. Sets answer only
+ * if it cannot be started. */
 static void begin(struct crew *crew, int index, enum worker_task task, struct worker_answer *answer)
 {
     bool is_instance = crew->instance_count > 0;
@@ -68,7 +68,8 @@ static void begin(struct crew *crew, int index, enum worker_task task, struct wo
     crew_lose(crew, index, &request, answer);
 }
 
-/* By the first device's worker. answer: its answer. Returns how many devices there are. */
+/* Counts the devices, by the worker of the first one. answer: its answer. Returns the number of
+ * devices. */
 static int count_devices(struct crew *crew, struct worker_answer *answer)
 {
     int index;
@@ -81,7 +82,7 @@ static int count_devices(struct crew *crew, struct worker_answer *answer)
     return answer->device_count;
 }
 
-/* Waits for all that open. answer: of the last to answer. */
+/* Waits for all devices that are being opened. answer: the last one. */
 static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
 {
     int index;
@@ -118,7 +119,7 @@ static void open_all(struct crew *crew, struct worker_answer *answer)
         if (crew_wants(crew, i))
             begin(crew, i, TASK_OPEN, answer);
         else
-            worker_end(&crew->workers[i]); /* which has counted them */
+            worker_end(&crew->workers[i]); /* it has counted them */
     }
     open_wait(crew, crew->node->count, answer);
 }
@@ -172,7 +173,7 @@ bool crew_forget_busy(struct crew *crew)
     return is_busy;
 }
 
-/* NVIDIA's MIG User Guide, "CUDA Device Enumeration". */
+/* Finds the MIG instances. See NVIDIA's MIG User Guide, "CUDA Device Enumeration". */
 static void find_instances(struct crew *crew)
 {
     const char *rest = getenv("CUDA_VISIBLE_DEVICES");
@@ -213,7 +214,7 @@ void crew_open(struct crew *crew)
         count = crew->instance_count;
     if (!crew->options->has_devices)
         node->device_count = count;
-    /* without a list of them CUDA shows the first one alone */
+    /* without a list of instances CUDA shows only the first one */
     if (!crew->options->has_devices && count == 1 && !getenv("CUDA_VISIBLE_DEVICES") &&
         mig_instances_count("") > 1)
         node->device_count = (int)mig_instances_count("");

@@ -7,7 +7,7 @@
 #include "validate/battery/gpu/evaluate.h"
 #include "validate/harness/program.h"
 
-/* The workers of a node's devices, and what they are asked for. */
+/* The workers of a node's devices, and which tests they run. */
 
 struct gpu_options {
     bool is_quick;
@@ -24,30 +24,30 @@ struct crew {
     struct gpu_node *node;                    /* of this rank; devices: [GPU_DEVICES_MOST] */
     struct worker_nic nics[GPU_DEVICES_MOST]; /* a port for each device */
     double deadline_s;
-    /* The MIG instances that CUDA_VISIBLE_DEVICES names: a process sees no more than the first of
-     * them, so each worker is given its own. 0: there are none. */
+    /* The MIG instances that CUDA_VISIBLE_DEVICES names: a process sees only the first of them, so
+     * each worker gets its own. instance_count 0: there are none. */
     char instances[GPU_DEVICES_MOST][GPU_LIST_WORD];
     int instance_count;
 };
 
-/* Starts a worker for each device, which opens it; node says what came of it. With skips_busy those
- * that others use are given up at once. */
+/* Starts a worker for each wanted device, which opens it. Sets node to what came of it. With
+ * skips_busy, devices that other processes use are given up at once. */
 void crew_open(struct crew *crew);
 
 /* Whether the device of that index is to be tested. */
 bool crew_wants(const struct crew *crew, int index);
 
-/* With skips_busy, when all workers have ended: what was measured of a device that others have come
- * to use is forgotten, and so is what it did with others. Returns whether there is one. */
+/* With skips_busy, when all workers have ended: forgets what was measured of devices that other
+ * processes use now, and what others did with these. Returns whether there are any. */
 bool crew_forget_busy(struct crew *crew);
 
-/* Finds the RDMA port nearest to each device, or, where nearness is not known, one of them. */
+/* Sets the RDMA port nearest to each device or, if that is not known, one of them. */
 void crew_find_nics(struct crew *crew);
 
-/* Starts anew the workers of those devices that were ended. */
+/* Restarts the workers of those devices that have ended. */
 void crew_open_again(struct crew *crew, const struct device_set *devices);
 
-/* Notes why a device is not asked any more, and ends its worker. */
+/* Gives a device up: keeps the reason, and ends its worker. */
 void crew_lose(struct crew *crew, int index, const struct worker_request *request,
                const struct worker_answer *answer);
 

@@ -22,7 +22,8 @@ void device_set_add(struct device_set *set, int device);
 bool device_set_has(const struct device_set *set, int device);
 int device_set_count(const struct device_set *set);
 
-/* The first device of the set after that one, -1: from the beginning. Returns -1 after the last. */
+/* Returns the next device of the set after `device` (-1: from the beginning), or -1 after the
+ * last. */
 int device_set_next(const struct device_set *set, int device);
 
 #endif

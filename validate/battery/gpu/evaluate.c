@@ -88,10 +88,10 @@ const struct figure_spec figure_specs[FIGURES] = {
     [FIGURE_BF16_TOGETHER] = RATE_TOGETHER(TASK_BLAS, BLAS_BF16, "rate_bf16_together"),
     [FIGURE_COPY_TOGETHER] = {TASK_MEMORY, ACCESS_COPY, true, "memory_copy_together", "GB/s",
                               &GPU_MEMORY_TOGETHER_LEAST_SHARE, FAULT_GPU_MEMORY_SLOW},
-    /* devices share switches and sockets: not the same for all */
+    /* devices share switches and sockets, and not all alike */
     [FIGURE_TO_DEVICE_TOGETHER] = NOT_JUDGED(TASK_HOST, COPY_TO_DEVICE, true, "to_device_together"),
     [FIGURE_TO_HOST_TOGETHER] = NOT_JUDGED(TASK_HOST, COPY_TO_HOST, true, "to_host_together"),
-    /* not beside peers, whose ports may be others: gpu_is_nic_low() */
+    /* not compared with peers, whose ports may differ: gpu_is_nic_low() */
     [FIGURE_NIC_LOOPBACK] = NOT_JUDGED(TASK_NIC, NIC_LOOPBACK, false, "nic_loopback"),
     [FIGURE_NIC_TO_DEVICE] = NOT_JUDGED(TASK_NIC, NIC_TO_DEVICE, false, "nic_to_device"),
     [FIGURE_NIC_FROM_DEVICE] = NOT_JUDGED(TASK_NIC, NIC_FROM_DEVICE, false, "nic_from_device"),
@@ -102,32 +102,32 @@ const struct figure_spec figure_specs[FIGURES] = {
 struct reporter {
     const struct gpu_node *nodes;
     size_t count, node;
-    double *peers; /* of nodes like this what a path should carry, [most][most]; NAN: not yet */
+    double *peers; /* what a path of nodes like this should carry, [most][most]; NAN: not yet */
     size_t most;   /* devices of a node */
     const char *name;
     const struct record_sink *sink;
     char part[32], model[96];
 };
 
-/* A record of the device at hand. */
+/* A record of the current device. */
 #define OF(reporter, test_, metric_, ...)                                                          \
     RECORD(.test = test_, .metric = metric_, .node = (reporter)->name, .part = (reporter)->part,   \
            __VA_ARGS__)
 
-/* Whether an error of the driver (cuda.h, hip_runtime_api.h) is the device's own: of its memory
- * (214, 226), of its links (220), of a kernel that it ran, which are right on others (700, 702, 714
- * to 719), or one that it has no name for (999). All others may come from elsewhere: memory that
- * others hold (2), a device that they have for themselves (46), MPS of the user or of others (805
- * to 811), libraries of a container that do not fit the device (209, 804), a fabric manager that is
- * not there yet (802), or our own use of the driver. */
+/* Whether an error of the driver (cuda.h, hip_runtime_api.h) is the fault of the device: in its
+ * memory (214, 226), in its links (220), in a kernel that it ran and that works on others (700,
+ * 702, 714 to 719), or one that the driver has no name for (999). All others may have other causes:
+ * memory that other processes hold (2), a device that one of them has exclusively (46), MPS of the
+ * user or of others (805 to 811), container libraries that do not fit the device (209, 804), a
+ * fabric manager that has not started yet (802), or our own use of the driver. */
 static bool is_of_device(int error)
 {
     return error == 214 || error == 220 || error == 226 || error == 700 || error == 702 ||
            (error >= 714 && error <= 719) || error == 999;
 }
 
-/* What a device that was given up says of the node. 803: versions that do not fit. What comes while
- * the vendor's library multiplies may be its own, or our use of it. */
+/* Returns the fault of a device that was given up. Error 803: versions do not fit. An error while
+ * the vendor's library multiplies may be that of the library, or of our use of it. */
 static enum fault_code code_of(enum worker_outcome outcome, enum worker_task task, int error)
 {
     switch (outcome) {
@@ -201,9 +201,9 @@ static void report_figure(const struct reporter *reporter, const struct gpu_devi
                   device->condition);
 }
 
-/* The code of such errors of the device, where less than half of the devices of its model have
- * some. Products of the vendor's library are known to the bit if its matrix units add as they are
- * said to; where half of the devices have others, that is not so, and no device's fault. */
+/* Returns code if less than half of the devices of the model have such errors (own), else
+ * FAULT_NOT_MEASURED. Products of the vendor's library are known to the bit if its matrix units add
+ * as documented. If half of the devices have other ones they do not, and no device is at fault. */
 static enum fault_code code_of_wrong(const struct reporter *reporter,
                                      const struct gpu_device *device, const struct gpu_wrong *own,
                                      enum fault_code code)
@@ -230,7 +230,8 @@ static const char *why_not(enum fault_code code)
                : "";
 }
 
-/* The same of paths between devices. */
+/* The same for atomics on paths between devices: whether less than half of the paths have
+ * errors. */
 static bool is_path_alone_wrong(const struct reporter *reporter)
 {
     int wrong = 0, all = 0;
@@ -323,7 +324,7 @@ static void report_memory(const struct reporter *reporter, const struct gpu_devi
                       "%s: only partly tested: %s", reporter->model, device->text);
 }
 
-/* Whether its own work is wrong, which what it does with others then is as well. */
+/* Whether what the device does alone is wrong; then what it does with others is wrong as well. */
 static bool is_wrong_itself(const struct gpu_device *device)
 {
     return device->wrong_products.count > 0 || device->wrong_blas.count > 0 ||
@@ -350,7 +351,7 @@ static void report_nic_contents(const struct reporter *reporter, const struct gp
                   why_not(code));
 }
 
-/* What a NIC does with the device's memory beside what it does with the host's. */
+/* Reports what a NIC does with the device's memory, compared with host memory. */
 static void report_nic(const struct reporter *reporter, const struct gpu_device *device)
 {
     double loopback = device->best[FIGURE_NIC_LOOPBACK];
@@ -377,7 +378,7 @@ static void report_nic(const struct reporter *reporter, const struct gpu_device 
     report_nic_contents(reporter, device);
 }
 
-/* Atomic additions of the device in the memory of another one. */
+/* Reports wrong atomic additions of the device in the memory of another one. */
 static void report_atomics_to(const struct reporter *reporter, const struct gpu_device *device,
                               const struct gpu_path *path)
 {
@@ -467,7 +468,8 @@ static bool has_tested(const struct gpu_node *nodes, size_t count)
     return false;
 }
 
-/* What was not tested on the node, by the first device that has a reason at that offset. */
+/* Reports what was not tested on the node. offset: of the reason in a device; the first device that
+ * has one counts. */
 static void report_left_out(const struct reporter *reporter, size_t offset, const char *test,
                             const char *metric, const char *what)
 {
@@ -507,7 +509,7 @@ static void report_node(struct reporter *reporter)
                     "paths between NICs and GPUs");
 }
 
-/* Returns 0, or -1 without memory. */
+/* Allocates peers. Returns 0, or -1 if memory is out. */
 static int peers_make(struct reporter *reporter)
 {
     for (size_t i = 0; i < reporter->count; i++)
@@ -517,7 +519,7 @@ static int peers_make(struct reporter *reporter)
     return reporter->peers ? 0 : -1;
 }
 
-/* What is known of paths holds for nodes like the one before. */
+/* Forgets what is known of paths, unless the node is like the one before. */
 static void peers_keep(struct reporter *reporter)
 {
     const struct gpu_node *node = &reporter->nodes[reporter->node];
@@ -528,7 +530,7 @@ static void peers_keep(struct reporter *reporter)
         reporter->peers[i] = NAN;
 }
 
-/* A part that several devices have does not tell which of them it is. */
+/* Writes the model, with the number of the device if several devices have its part. */
 static void write_model(struct reporter *reporter, const struct gpu_device *device)
 {
     const struct gpu_node *node = &reporter->nodes[reporter->node];
@@ -559,7 +561,7 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
         for (int k = 0; k < nodes[i].count; k++) {
             const struct gpu_device *device = &nodes[i].devices[k];
 
-            if (!last || !gpu_is_same_model(last, device)) /* with it the references change */
+            if (!last || !gpu_is_same_model(last, device)) /* references change with the model */
                 gpu_references(nodes, count, device, references);
             last = device;
             snprintf(reporter.part, sizeof reporter.part, "gpu%d", device->part);

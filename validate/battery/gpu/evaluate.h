@@ -9,7 +9,7 @@
 #include "validate/accelerator/device/blas.h"
 #include "validate/battery/gpu/worker.h"
 
-/* What the nodes' devices measured, and who of them is at fault. Pure. */
+/* What the nodes' devices measured, and which of them are at fault. Pure. */
 
 /* In the order of the words that --tests takes. */
 enum gpu_test {
@@ -21,7 +21,7 @@ enum gpu_test {
     GPU_TESTS
 };
 
-/* The test that the task is of; of TASK_OPEN the first. */
+/* Returns the test that the task belongs to; for TASK_OPEN the first. */
 enum gpu_test gpu_test_of(enum worker_task task);
 
 enum figure {
@@ -62,8 +62,8 @@ struct figure_spec {
     enum fault_code code;
 };
 
-/* Sinha et al., SC'22, is "Not all GPUs are created equal": of an A100 system clocks differ by up
- * to 9 %, outliers beyond. */
+/* See Sinha et al., SC'22, "Not all GPUs are created equal": the clocks of an A100 system differ by
+ * up to 9 %, outliers by more. */
 extern const struct figure_spec figure_specs[FIGURES];
 
 struct gpu_wrong {
@@ -76,7 +76,7 @@ struct gpu_path {
     float GBps;           /* 10^9 byte/s; 0: not measured */
     bool is_direct;       /* the driver says peer access */
     bool has_atomics;     /* additions in the other one's memory were tested */
-    unsigned wrong_words; /* in what went there and back */
+    unsigned wrong_words; /* in what went there and came back */
     unsigned wrong_atomics;
 };
 
@@ -103,7 +103,7 @@ struct gpu_device {
     char condition[160]; /* of a slow one, while it was at work: usage_condition() */
     struct gpu_wrong wrong_products, wrong_memory;
     float products, tested_mb;
-    struct gpu_wrong wrong_blas; /* of the vendor's library; first in which precision */
+    struct gpu_wrong wrong_blas; /* by the vendor's library; precision of the first */
     enum blas_precision wrong_blas_precision;
     char no_blas[160];    /* why products of the vendor's library were not tested */
     bool is_memory_short; /* something was not tested for want of memory */
@@ -115,65 +115,67 @@ struct gpu_device {
     char nic[64];          /* the port of the NIC figures, "mlx5_0:1"; "": none */
     bool is_nic_near;      /* no port is nearer */
     char no_nic[160];      /* why its path to the device was not tested */
-    char nic_failure[160]; /* what was said of writes that failed; "": none */
+    char nic_failure[160]; /* the error of writes that failed; "": none */
     struct gpu_wrong wrong_nic;
 };
 
 struct gpu_node {
-    enum worker_outcome outcome; /* WORKER_DONE, or why no device was looked at, in text */
+    enum worker_outcome outcome; /* WORKER_DONE, or why no device was tested, in text */
     int error;
     char text[200];
-    bool is_shared; /* others have come to use a device: collectives are not judged */
+    bool is_shared; /* other processes use a device now: collectives are not judged */
     int count;
     int device_count;           /* that the driver has; 0: not all were wanted */
     struct gpu_device *devices; /* [count], in the driver's order */
 };
 
-/* The path to the device of that index; NULL: there is none. path_make() adds it, and returns NULL
- * where the device has GPU_PEERS_MOST others. */
+/* Returns the path to the device of that index, or NULL. gpu_path_make() adds it; it returns NULL
+ * if the device has GPU_PEERS_MOST paths to others. */
 const struct gpu_path *gpu_path_find(const struct gpu_device *device, int to);
 struct gpu_path *gpu_path_make(struct gpu_device *device, int to);
 void gpu_path_forget(struct gpu_device *device, int to);
 
-/* The same of the all-reduce with that device. */
+/* The same for the all-reduce with that device. */
 const struct gpu_pair *gpu_pair_find(const struct gpu_device *device, int with);
 void gpu_pair_put(struct gpu_device *device, const struct gpu_pair *pair);
 
-/* The median, of two samples the better one, NAN of fewer; and where three quarters of them are
- * within a fifth of it, else NAN. */
+/* gpu_middle() returns the median; of two samples the better one, of fewer NAN. gpu_common()
+ * returns the same, but NAN unless there are two, or three quarters of them are within a fifth of
+ * it. */
 double gpu_middle(const double *samples, size_t count);
 double gpu_common(const double *samples, size_t count);
 
-/* Whether two devices are of one model, and of one size but for a third: a partition of a GPU has
- * its name, and half of it at most. */
+/* Whether two devices are of the same model, and of the same size within a third: a partition of a
+ * GPU has its name, but half of it at most. */
 bool gpu_is_same_model(const struct gpu_device *a, const struct gpu_device *b);
 
-/* What each figure should be: the median over all devices of that model; of two devices the better
- * one; NAN of one alone. */
+/* Sets what each figure should be: the median over all devices of that model; of two devices the
+ * better one; of one NAN. */
 void gpu_references(const struct gpu_node *nodes, size_t count, const struct gpu_device *model,
                     double references[FIGURES]);
 
-/* Whether two nodes have as many devices, all at the same places. */
+/* Whether two nodes have as many devices, of the same models at the same PCI addresses. */
 bool gpu_is_same_node(const struct gpu_node *a, const struct gpu_node *b);
 
-/* What the path between two devices should carry: of three nodes and more the median over the same
- * pair, at the same places, and its reverse; else, where most paths of its kind in the node are
- * alike (within a GPU, within a NUMA node, beyond), the median of them; of two devices the better
- * direction; NAN where it cannot be told. */
+/* Returns what the path between two devices should carry, in GB/s. With three nodes or more that is
+ * the median over the same pair, at the same PCI addresses, in both directions. Else it is the
+ * median of the paths of its kind in the node (within a GPU, within a NUMA node, beyond), if most
+ * of these are alike; of two devices the better direction. NAN if it is not known. */
 double gpu_peer_reference(const struct gpu_node *nodes, size_t count, size_t node, int from,
                           int to);
 
-/* By the nodes alone, the same of all that are alike; NAN where there are fewer than three. */
+/* The same by nodes only, and so the same for all nodes that are alike; NAN if these are fewer than
+ * three. */
 double gpu_peer_reference_of_nodes(const struct gpu_node *nodes, size_t count, size_t node,
                                    int from, int to);
 
-/* Whether the device is low in that figure beside that reference, or towards that peer, and is to
- * be measured again. */
+/* Whether the device is low in that figure against the reference, or on the path to that peer, and
+ * is to be measured again. */
 bool gpu_is_low(const struct gpu_device *device, enum figure figure, double reference);
 bool gpu_is_nic_low(const struct gpu_device *device, enum figure figure);
 bool gpu_is_peer_low(const struct gpu_node *nodes, size_t count, size_t node, int from, int to);
 
-/* A record for each that was measured. */
+/* Reports a record for each figure that was measured. */
 void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const *names,
                   const struct record_sink *sink);
 

@@ -110,7 +110,8 @@ static void take(struct crew *crew, int index, const struct worker_request *requ
     }
 }
 
-/* Asks the devices of the set and waits for all. The answers of a figure go there. */
+/* Sends the request to the devices of the set, and waits for all answers. figure: gets the values,
+ * or NULL. */
 static void crew_measure(struct crew *crew, struct device_set set,
                          const struct worker_request *request, const enum figure *figure)
 {
@@ -165,9 +166,9 @@ static bool is_wanted(const struct crew *crew, enum worker_task task)
     return !crew->options->tests || (crew->options->tests >> gpu_test_of(task) & 1);
 }
 
-/* Whether the paths between two of so many devices, of these indices, are measured: those of
- * peer_rounds.h; quick: of neighbors, as a device that is opened in another one's process takes a
- * third of a second. */
+/* Whether the paths between two of `count` devices are measured: pairs of peer_rounds.h or, if
+ * quick, neighbors, as it takes a third of a second to open a device in the process of another
+ * one. */
 static bool is_pair_wanted(bool is_quick, int count, int one, int other)
 {
     if (is_quick)
@@ -202,7 +203,7 @@ static void measure_peers(struct crew *crew)
                 measure_path(crew, list[i], list[k]);
 }
 
-/* Whether an earlier device is of the same GPU, whose path to the port is one for all. */
+/* Whether an earlier device is of the same GPU: they share the path to the port. */
 static bool is_measured_before(const struct crew *crew, int index)
 {
     for (int i = 0; i < index; i++)
@@ -212,7 +213,7 @@ static bool is_measured_before(const struct crew *crew, int index)
     return false;
 }
 
-/* What is slow is measured again. */
+/* Measures the paths to NICs, and slow ones again. */
 static void measure_nics(struct crew *crew)
 {
     for (int i = 0; i < crew->node->count; i++) {
@@ -228,8 +229,8 @@ static void measure_nics(struct crew *crew)
     }
 }
 
-/* In parts, each with its own deadline: one where it is quick, else 40, or as many as there is time
- * for. */
+/* Repeats products in parts, each with its own deadline: one if quick, else 40, or as many as there
+ * is time for. */
 static void measure_repeatable(struct crew *crew)
 {
     struct worker_request request = {.task = TASK_REPEAT, .amount = 50};
@@ -240,7 +241,7 @@ static void measure_repeatable(struct crew *crew)
         crew_measure(crew, device_set_all(), &request, NULL);
 }
 
-/* How many devices before it are of the same GPU. */
+/* Returns how many earlier devices are of the same GPU. */
 static int number_in_gpu(const struct crew *crew, int index)
 {
     int number = 0;
@@ -250,8 +251,8 @@ static int number_in_gpu(const struct crew *crew, int index)
     return number;
 }
 
-/* One device of each GPU at a time: MIG's compute instances share the memory of a GPU instance, and
- * the second would find none that is free. */
+/* Tests one device of each GPU at a time: MIG's compute instances share the memory of a GPU
+ * instance, so a second one would find none free. */
 static void measure_patterns(struct crew *crew)
 {
     struct worker_request request = {.task = TASK_PATTERN,
@@ -271,7 +272,7 @@ static void measure_patterns(struct crew *crew)
 
 static void measure_all(struct crew *crew)
 {
-    int rounds = crew->options->is_quick ? 1 : 5; /* what is low is measured again */
+    int rounds = crew->options->is_quick ? 1 : 5; /* low figures are measured again later */
 
     if (is_wanted(crew, TASK_BLAS)) { /* all at once, as the library takes long to load */
         program_phase(crew->program, "loading libraries");
@@ -310,7 +311,7 @@ static void measure_all(struct crew *crew)
     }
 }
 
-/* What the management library says of a slow device while it computes. */
+/* Keeps what the management library says of a slow device while it computes. */
 static void note_condition(struct crew *crew, int index)
 {
     struct gpu_device *device = &crew->node->devices[index];
@@ -331,7 +332,7 @@ static void note_condition(struct crew *crew, int index)
     }
 }
 
-/* What is low by the figures of all nodes is measured again; the best counts. */
+/* Measures again what is low by the figures of all nodes. The best sample counts. */
 static void measure_again(struct crew *crew, const struct gpu_node *nodes)
 {
     size_t count = (size_t)crew->program->node_count, own = (size_t)crew->program->node;
@@ -363,7 +364,8 @@ static void measure_again(struct crew *crew, const struct gpu_node *nodes)
 
 /* ---------------------------------------------------------------- the program */
 
-/* One line for what all devices of the node have alike: no compiler, say. */
+/* Moves the reason to the node if no device was tested and all have the same one, such as no
+ * compiler. */
 static void fold_node(struct gpu_node *node)
 {
     const struct gpu_device *first = &node->devices[0];
@@ -424,8 +426,8 @@ static const struct program_spec spec = {
     "host and to each other, and collectives.",
     option_table, true};
 
-/* What all nodes have measured, to all of them or to rank 0. most: devices of a node; devices: of
- * all nodes, so many of each. */
+/* Collects what all nodes have measured, on all of them or on rank 0. most: devices of a node at
+ * most; devices: [node][most]. */
 static void gather(const struct crew *crew, size_t most, struct gpu_node *nodes,
                    struct gpu_device *devices,
                    void (*collect)(const void *own, void *all, int size_bytes, MPI_Comm comm))

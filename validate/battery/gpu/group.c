@@ -16,7 +16,7 @@ enum {
     TIMES_MOST = 200,
     AGAIN = 2,
     ALL = -1,
-    BROKEN_ROUNDS = 3 /* of pairs, in which each meets two others: each may take a deadline */
+    BROKEN_ROUNDS = 3 /* of pairs, so that each has two partners; each may take a deadline */
 };
 
 /* Devices that make a communicator; of a group across nodes this node's share of it. */
@@ -26,7 +26,7 @@ struct group {
     bool is_root;              /* its first member makes the id */
     struct nccl_id id;
     int version;            /* of the library, where the id was made; 0: it was not loaded */
-    int times;              /* an operation is done */
+    int times;              /* how often an operation runs */
     double highest, lowest; /* of the last answers of all its members */
     int told;               /* the device that result.text is of */
     struct group_result result;
@@ -41,7 +41,7 @@ struct run {
     int root;    /* the node whose first member makes the id */
 };
 
-/* What the nodes of a group tell each other after each step. */
+/* What the nodes of a group exchange after each step. */
 struct told {
     double highest, lowest;
     enum worker_outcome outcome;
@@ -59,8 +59,9 @@ static struct group *group_of(struct run *run, int device)
     return group;
 }
 
-/* An error says more than that others waited for what had it; so does a process that was not let
- * run, for which the others of its group wait asleep. */
+/* Whether an outcome says more than another one. An error says more than the hang of others that
+ * waited for what had it. So does a process that was not scheduled, as the others of its group
+ * sleep while they wait for it. */
 static bool outranks(enum worker_outcome outcome, enum worker_outcome than)
 {
     static const int order[] = {
@@ -75,7 +76,7 @@ static bool has_failed(const struct group *group)
     return group->result.outcome > WORKER_WRONG;
 }
 
-/* Libraries are loaded, and load their kernels. */
+/* Returns the time limit of the task: longer for tasks that load libraries and kernels. */
 static double limit_of(const struct run *run, enum worker_task task)
 {
     return run->crew->deadline_s * (task == TASK_GROUP_RUN ? 1 : GPU_OPEN_LIMIT);
@@ -96,7 +97,7 @@ static void take(struct run *run, int device, const struct worker_request *reque
     struct group_result *result = &group->result;
     int part = run->crew->node->devices[device].part;
     int collective = request->task == TASK_GROUP_RUN ? request->kind : -1;
-    /* one of the group, and ended: what fails from then on fails for want of it */
+    /* one of the group was given up and ended: what fails later fails because of that */
     bool is_given_up = result->outcome == WORKER_HUNG || result->outcome == WORKER_SLOW;
 
     if (request->task == TASK_GROUP_ID) {
@@ -110,7 +111,7 @@ static void take(struct run *run, int device, const struct worker_request *reque
         result->wrong += answer->wrong;
         if (result->outcome == WORKER_WRONG && result->collective == collective &&
             device < group->told)
-            result->outcome = WORKER_DONE; /* the first device tells, whoever answers first */
+            result->outcome = WORKER_DONE; /* the first device counts, whichever answers first */
     }
     if (!outranks(answer->outcome, result->outcome) ||
         (is_given_up && answer->outcome != WORKER_SLOW))
@@ -144,7 +145,7 @@ static bool is_in(const struct run *run, int node)
            (run->partner == ALL || node == own || node == run->partner);
 }
 
-/* What the other nodes of the group have found. */
+/* Adds what the other nodes of the group have found. All leaders call it. */
 static void share(struct run *run, struct group *group, enum worker_task task, int kind)
 {
     struct program *program = run->crew->program;
@@ -170,7 +171,7 @@ static void share(struct run *run, struct group *group, enum worker_task task, i
     free(all);
 }
 
-/* Whether the task is that device's. The id is made by the root's first member. */
+/* Whether the device has that task. The first member of the root makes the id. */
 static bool has_task(const struct group *group, enum worker_task task, int device)
 {
     if (task == TASK_GROUP_ID)
@@ -178,8 +179,8 @@ static bool has_task(const struct group *group, enum worker_task task, int devic
     return device_set_has(&group->members, device);
 }
 
-/* Asks the members of the groups that have not failed. Once one has failed the group's processes
- * are ended: what they wait for does not come. */
+/* Runs the task on the members of the groups that have not failed. If one fails, the processes of
+ * its group are ended: what they wait for does not come. */
 static void step(struct run *run, enum worker_task task, int kind)
 {
     struct crew *crew = run->crew;
@@ -215,7 +216,7 @@ static void step(struct run *run, enum worker_task task, int kind)
 
 /* ---------------------------------------------------------------- a run */
 
-/* Once to see how long it takes, then for as long as a figure is taken from. */
+/* Runs the collective once to see how long it takes, then as often as a figure needs. */
 static void run_collective(struct run *run, int collective)
 {
     for (int i = 0; i < run->count; i++)
@@ -255,8 +256,8 @@ static void run_groups(struct run *run)
 
 /* ---------------------------------------------------------------- within a node */
 
-/* Devices that can be in a group: a physical device once, as NCCL wants it; of MIG instances, which
- * it has no paths between, one. */
+/* Returns the devices that can be in a group: a physical device once, as NCCL needs; one MIG
+ * instance, as NCCL has no paths between instances. */
 static struct device_set usable(const struct crew *crew)
 {
     struct device_set set = {{0}};
@@ -289,7 +290,7 @@ static void measure_within(struct crew *crew, const struct device_set *set, stru
     own->version = group->version;
 }
 
-/* What was kept from the processors says nothing of a device. */
+/* Returns the state of a pair. A process that was not scheduled says nothing of a device. */
 static enum pair_state pair_state(enum worker_outcome outcome)
 {
     return outcome == WORKER_DONE                                   ? PAIR_DONE
@@ -298,7 +299,7 @@ static enum pair_state pair_state(enum worker_outcome outcome)
                                                                     : PAIR_BROKEN;
 }
 
-/* What the two devices of a group did is noted with each of them. */
+/* Stores what the two devices of a group did with each of them. */
 static void pair_put(struct gpu_node *node, const struct group *group)
 {
     int a = device_set_next(&group->members, -1), b = device_set_next(&group->members, a);
@@ -312,8 +313,8 @@ static void pair_put(struct gpu_node *node, const struct group *group)
     gpu_pair_put(&node->devices[b], &pair);
 }
 
-/* The pairs of peer_rounds.h; where one is broken, which takes a deadline, so many rounds as tell
- * which of its devices is. */
+/* Measures the pairs of peer_rounds.h. If one is broken, which takes a deadline, only as many
+ * rounds as show which of its devices is at fault. */
 static void measure_pairs(struct crew *crew, const struct device_set *set, bool is_broken)
 {
     int list[GPU_DEVICES_MOST], count = 0;
@@ -342,7 +343,8 @@ static void measure_pairs(struct crew *crew, const struct device_set *set, bool 
 
 /* ---------------------------------------------------------------- across nodes */
 
-/* A group of the devices of two nodes, or of all; all leaders call it, also of nodes that rest. */
+/* Measures a group of the devices of two nodes, or of all. All leaders call it, also those of nodes
+ * that rest. */
 static void measure_across(struct crew *crew, const struct group_node *nodes, int partner,
                            const struct device_set *set, struct group_result *result)
 {
@@ -427,7 +429,8 @@ static void measure_all_nodes(struct crew *crew, const struct device_set *set,
     }
 }
 
-/* Where the devices did not come together pairs would not say more: that is seldom one device's. */
+/* Whether to measure pairs. If the devices did not form a communicator, pairs would not show more:
+ * that is seldom the fault of one device. */
 static bool is_worth_pairs(const struct crew *crew, const struct group_node *own, bool is_low)
 {
     const struct group_result *within = &own->within;
@@ -448,7 +451,7 @@ void group_measure(struct crew *crew, const struct gpu_node *devices, struct gro
         watch_fault("out of memory");
     program_phase(crew->program, "collectives of each node");
     own->count = device_set_count(&set);
-    if (own->count > 0) /* of one it tells whether NCCL works with it */
+    if (own->count > 0) /* with one device this shows whether NCCL works */
         measure_within(crew, &set, own);
     if (own->count > 0 && own->version == 0) {
         own->outcome = own->within.outcome;

@@ -5,9 +5,9 @@
 #include "validate/battery/gpu/crew.h"
 #include "validate/battery/gpu/group_evaluate.h"
 
-/* Collectives of the devices of each node, of all nodes and, where these do not do well or there is
- * time, of pairs of devices and of nodes. All leaders together. devices: of all nodes; nodes: to be
- * filled in, of all nodes too. */
+/* Measures collectives of the devices of each node and of all nodes. If these are wrong, fail or
+ * are slow, or if there is time, measures pairs of devices and of nodes. All leaders call it.
+ * devices: [nodes]. nodes: [nodes], set; complete on rank 0. */
 void group_measure(struct crew *crew, const struct gpu_node *devices, struct group_node *nodes);
 
 #endif

@@ -19,16 +19,17 @@ struct reporter {
     const struct group_node *nodes;
     size_t count, node, *kinds; /* kinds: of each node the first one that is like it */
     double *samples;            /* for as many as there may be */
-    double *pairs; /* of nodes like this what a pair should reach, [most][most]; NAN: not yet */
+    double *pairs; /* what a pair of nodes like this should reach, [most][most]; NAN: not yet */
     size_t most;   /* devices of a node */
-    double rates[COLLECTIVES]; /* of nodes like this what a collective should reach; NAN: not yet */
+    double rates[COLLECTIVES]; /* what nodes like this should reach; NAN: not yet */
     const char *const *names;
     const struct record_sink *sink;
 };
 
 #define OF(metric_, ...) RECORD(.test = "gpu.collectives", .metric = metric_, __VA_ARGS__)
 
-/* Nodes of as many devices of the same models at the same places, and as many in their group. */
+/* Returns the first node like this one: as many devices, of the same models at the same PCI
+ * addresses, and as many of them in its group. */
 static size_t kind_of(const struct gpu_node *devices, const struct group_node *nodes,
                       const size_t *kinds, size_t node)
 {
@@ -102,7 +103,7 @@ static bool is_alike(const struct reporter *reporter, size_t other)
     return reporter->kinds[reporter->node] == reporter->kinds[other];
 }
 
-/* For nodes of another kind than the one before, or the first. */
+/* Forgets the references: for a node of another kind than the one before, or the first. */
 static void reporter_forget(struct reporter *reporter)
 {
     for (size_t i = 0; i < reporter->most * reporter->most; i++)
@@ -152,19 +153,21 @@ static double pair_bandwidth(const struct gpu_pair *pair)
     return bandwidth(COLLECTIVE_ALL_REDUCE, 2, pair->bytes, pair->ms);
 }
 
-/* What the pair did on that node; NULL: it was not measured. */
+/* Returns what the pair did on that node, or NULL if it was not measured. */
 static const struct gpu_pair *pair_of(const struct gpu_node *node, int i, int k)
 {
     return i < node->count ? gpu_pair_find(&node->devices[i], k) : NULL;
 }
 
-/* What samples have in common; two may differ by how they are connected. */
+/* Returns what more than two samples have in common, or NAN: two may differ by how they are
+ * connected. */
 static double common(const struct reporter *reporter, size_t count)
 {
     return count > 2 ? gpu_common(reporter->samples, count) : NAN;
 }
 
-/* What the pair reaches on three nodes of the kind and more: the median. NAN: on fewer. */
+/* Returns the median of what the pair reaches on nodes of the kind, or NAN if these are less than
+ * three. */
 static double reference_of_nodes(const struct reporter *reporter, int i, int k)
 {
     size_t found = 0;
@@ -178,8 +181,8 @@ static double reference_of_nodes(const struct reporter *reporter, int i, int k)
     return found > 2 ? gpu_middle(reporter->samples, found) : NAN;
 }
 
-/* What the pair should reach: as on other nodes of the kind, or else what the node's pairs without
- * that device (-1: all) have in common. */
+/* Returns what the pair should reach: as on other nodes of the kind or, if that is not known, what
+ * the pairs of the node without the device `without` (-1: all pairs) have in common. */
 static double pair_reference(const struct reporter *reporter, int i, int k, int without)
 {
     const struct gpu_node *own = &reporter->devices[reporter->node];
@@ -200,7 +203,7 @@ static double pair_reference(const struct reporter *reporter, int i, int k, int 
     return common(reporter, found);
 }
 
-/* Of a pair of device i's. */
+/* Whether a pair of device i is slow. without: see pair_reference(). */
 static bool pair_is_slow(const struct reporter *reporter, int i, const struct gpu_pair *pair,
                          int without)
 {
@@ -214,8 +217,8 @@ static bool is_bad(int state)
     return state == PAIR_WRONG || state == PAIR_BROKEN;
 }
 
-/* The node's devices that are bad, or slow, in all their pairs, at least two, while others are not.
- */
+/* Returns the devices of the node that are bad, or slow, in all their pairs, at least two, if less
+ * than half of them are. */
 static struct device_set suspects_of(const struct reporter *reporter, bool is_slow)
 {
     const struct gpu_node *node = &reporter->devices[reporter->node];
@@ -238,7 +241,7 @@ static struct device_set suspects_of(const struct reporter *reporter, bool is_sl
     return 2 * device_set_count(&suspects) < seen ? suspects : (struct device_set){{0}};
 }
 
-/* What the pairs of nodes without that one have in common. */
+/* Returns what the pairs of nodes have in common, without those of this node. */
 static double node_reference(const struct reporter *reporter)
 {
     size_t found = 0;
@@ -251,7 +254,7 @@ static double node_reference(const struct reporter *reporter)
     return common(reporter, found);
 }
 
-/* Whether the node's pairs, at least two, are all bad, or below least. */
+/* Whether all pairs of the node, at least two, are bad or, if least is given, below least. */
 static bool is_suspect(const struct reporter *reporter, double least)
 {
     int measured = 0, bad = 0;
@@ -280,7 +283,7 @@ static enum fault_code code_of(enum worker_outcome outcome)
     return codes[outcome] ? codes[outcome] : FAULT_NOT_MEASURED;
 }
 
-/* "gpu1 gpu5", by the inventory's numbers; as many as there is room for. */
+/* Writes devices by their numbers in the inventory, "gpu1 gpu5", as many as there is room for. */
 static const char *write_parts(const struct reporter *reporter, const struct device_set *devices,
                                char part[PART])
 {
@@ -298,7 +301,8 @@ static void write_version(int version, char text[32])
     snprintf(text, 32, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
 }
 
-/* Whether nodes have been tested: then one that has no library differs from them. */
+/* Reports a node without NCCL, or with another version than most nodes have. version: that one; 0:
+ * no node was tested. */
 static void report_library(const struct reporter *reporter, int version)
 {
     const struct group_node *node = &reporter->nodes[reporter->node];
@@ -327,7 +331,7 @@ static void report_library(const struct reporter *reporter, int version)
     }
 }
 
-/* What ended a group, or was wrong in it. */
+/* Writes what ended a group, or was wrong in it. */
 static void write_end(const struct group_result *result, char *text, size_t size)
 {
     const char *name = result->collective >= 0 ? collective_names[result->collective] : NULL;
@@ -340,7 +344,8 @@ static void write_end(const struct group_result *result, char *text, size_t size
                  result->ranks, result->text);
 }
 
-/* Of a group within the reporter's node, which its peers are the measure of; or of all nodes. */
+/* Reports the bandwidths of a group within the node `name`, compared with its peers, or of the
+ * group of all nodes (NULL). */
 static void report_rates(struct reporter *reporter, const struct group_result *result,
                          const char *name)
 {
@@ -397,7 +402,7 @@ static void report_within(struct reporter *reporter)
                   text);
 }
 
-/* The pair of a slow device that is the slowest; or a slow pair. */
+/* Reports the slowest pair of a slow device, `without`, or a slow pair (-1). */
 static void report_pair(const struct reporter *reporter, int i, const struct gpu_pair *pair,
                         const struct device_set *parts, int without)
 {
@@ -445,8 +450,8 @@ static void report_pairs(struct reporter *reporter)
     }
 }
 
-/* What is of no node's has no more than a warning: the network may be at fault, or what uses it.
- * The first node tells that has something to say of how the group ended. */
+/* Reports the group of all nodes. A fault of no node in particular is no more than a warning: it
+ * may be the network, or what else uses it. The text is of the first node that has one. */
 static void report_across(struct reporter *reporter)
 {
     const struct group_result *any = NULL, *told = NULL;
@@ -486,7 +491,7 @@ static void report_suspect(const struct reporter *reporter)
         samples[r] = node->rounds[r].state == PAIR_DONE ? node->rounds[r].bandwidth : NAN;
     }
     if (is_suspect(reporter, 0)) {
-        /* a wrong result is no network's load */
+        /* load on the network makes no result wrong */
         record_report(reporter->sink,
                       OF("device", .node = name, .verdict = is_wrong ? VERDICT_NONE : VERDICT_WARN,
                          .code = is_wrong ? FAULT_GPU_COLLECTIVE_WRONG : FAULT_GPU_COLLECTIVE_HUNG),

@@ -8,13 +8,13 @@
 #include "validate/battery/gpu/evaluate.h"
 
 /* Collectives of groups of devices: all of a node, all of all nodes, pairs of devices and of nodes;
- * and who of them is at fault. Pure. */
+ * and which of these are at fault. Pure. */
 
-/* What came of a group, of an all-reduce of two or of all collectives of more. */
+/* The result of a group: of an all-reduce of two devices, or of all collectives of more. */
 struct group_result {
-    bool is_measured;                /* it was begun; and: */
+    bool is_measured;                /* it was begun */
     enum worker_outcome outcome;     /* WORKER_DONE; WORKER_WRONG; or why it ended */
-    int collective;                  /* of what is not done; -1: the devices did not meet */
+    int collective;                  /* in which that was; -1: no communicator */
     struct device_set wrong_devices; /* of this node */
     unsigned long long wrong;        /* elements, of this node */
     int ranks;
@@ -28,7 +28,7 @@ enum { GROUP_ROUNDS = 4 /* of pairs of nodes, at most */ };
 struct group_node {
     enum worker_outcome outcome; /* WORKER_DONE: it takes part; or why not, in text */
     char text[160];
-    int version;    /* 22105; 0: not known */
+    int version;    /* of NCCL: 22105; 0: not known */
     int count;      /* devices that take part */
     bool is_across; /* in the group of all nodes: its version is the one that most have */
     struct group_result within, across;
@@ -39,19 +39,20 @@ struct group_node {
     } rounds[GROUP_ROUNDS];
 };
 
-/* Bus bandwidth, GB/s; 0: not measured. */
+/* Returns the bus bandwidth, GB/s; 0: not measured. */
 double group_bandwidth(const struct group_result *result, enum collective collective);
 
-/* The version of NCCL that most nodes have that take part; of equally many the newest. 0: none. */
+/* Returns the version of NCCL that most nodes have that take part; the newest, if several are as
+ * common. 0: none. */
 int group_version(const struct group_node *nodes, size_t count);
 
-/* Whether the group within that node is slow in some collective beside those of nodes like it.
- * devices: of the model and how many; their pairs are what pairs of devices did. */
+/* Whether the group within that node is slow in some collective, compared with nodes like it.
+ * devices: [nodes], which show what nodes are alike. */
 bool group_is_low(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
                   size_t node);
 
-/* Records of all of it; slow and bad devices are those that are so in all their pairs, while others
- * are not, and nodes likewise. */
+/* Reports all groups. Devices are slow, or bad, if they are so in all their pairs while others are
+ * not; nodes likewise. devices: [nodes], with what pairs of devices did. */
 void group_evaluate(const struct gpu_node *devices, const struct group_node *nodes, size_t count,
                     const char *const *names, const struct record_sink *sink);
 

@@ -111,7 +111,7 @@ static void end(const struct device *device, struct operation *operation)
     free(operation->host);
 }
 
-/* Waits until the copy is done: the host's memory is used again. */
+/* Waits until the copy is done, as the host memory is used again. */
 static int copied(struct device *device, int status, struct error *err)
 {
     status = check_device(device, "a copy", status, err);
@@ -126,7 +126,8 @@ static int put(struct device *device, device_address to, const unsigned *host, s
     return copied(device, device->library->call.to_device(to, host, count * ELEMENT, NULL), err);
 }
 
-/* What is to be sent goes to the device, and to where it will be received what cannot be right. */
+/* Puts what is to be sent on the device, and values that cannot be right where it will be
+ * received. */
 static int fill(struct device *device, struct operation *operation, struct error *err)
 {
     int status;
@@ -156,7 +157,8 @@ static int wait_end(struct device *device, struct error *err)
     return check_device(device, "a collective", status, err);
 }
 
-/* One before that is not timed, as the ranks do not begin at once. */
+/* Runs the collective `times` times, after one that is not timed, as the ranks do not begin at
+ * once. */
 static int run_timed(struct device *device, const struct operation *operation, int times,
                      struct worker_answer *answer, struct error *err)
 {

@@ -79,7 +79,7 @@ static int write_and_verify(struct nic_run *run, struct verbs_link *from, struct
         verbs_write_pattern(from, session);
     }
     if (status == 0 && verbs_measure_within(from, to, "this node", 0, &plan, path, err) != 0) {
-        /* host memory alone is a matter of the port's, which muster-links tests */
+        /* a failure in host memory is the fault of the port, which muster-links tests */
         status = from->gpu || to->gpu ? 0 : -1;
         answer->outcome = WORKER_WRONG;
     } else if (status == 0) {

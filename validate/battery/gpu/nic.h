@@ -4,12 +4,12 @@
 
 #include "validate/battery/gpu/worker.h"
 
-/* Writes of an RDMA port to itself, from and to host memory or memory of the device, as of
- * GPUDirect RDMA: what the port does with the one beside what it does with the other. In the
- * device's process. kind: enum nic_write. The answer's value is GB/s; its outcome WORKER_WRONG
- * where what arrived is not what was sent (wrong > 0), or the writes failed (wrong 0, with err).
- * Returns 0, a number below it for what was not tested, as where the port cannot reach the device's
- * memory, or above it for what failed in the driver; with err. */
+/* Measures writes of an RDMA port to itself, from and to host memory or memory of the device
+ * (GPUDirect RDMA), so that the two can be compared. Runs in the process of the device.
+ * request->kind: enum nic_write. Sets answer->value to GB/s, and the outcome to WORKER_WRONG if
+ * what arrived is not what was sent (wrong > 0), or if the writes failed (wrong 0, with err).
+ * Returns 0; a negative number with err if it was not tested, such as when the port cannot reach
+ * the device's memory; a positive one with err if the driver failed. */
 int nic_measure(struct device *device, const struct worker_request *request,
                 struct worker_answer *answer, struct error *err);
 

@@ -4,16 +4,16 @@
 
 #include <stdbool.h>
 
-/* Which pairs of so many devices of a node are measured. All of up to GPU_PEERS_MOST + 1 devices;
- * of more each device with GPU_PEERS_MOST others, or one less: all pairs would take a time that
- * grows with the square. These are rounds of a tournament (validate/schedule/tournament.h), spread
- * evenly over all of its rounds. Where each GPU is some devices that follow each other in the
- * driver's order (AMD's CPX mode) each two GPUs have a pair then. Pure. */
+/* Which pairs of a node's devices are measured. With up to GPU_PEERS_MOST + 1 devices these are all
+ * pairs. With more, each device has GPU_PEERS_MOST partners, or one less, as the time for all pairs
+ * grows with the square. The pairs are those of some rounds of a tournament
+ * (validate/schedule/tournament.h), spread evenly over all of its rounds. So if each GPU is several
+ * devices in a row in the driver's order (AMD's CPX mode), each two GPUs have a pair. Pure. */
 
-/* Rounds of pairs, GPU_PEERS_MOST at most; in each a device has one partner. */
+/* Returns the number of rounds, GPU_PEERS_MOST at most. A device has one partner in each. */
 int peer_rounds(int count);
 
-/* The device's partner in that round, or TOURNAMENT_BYE. */
+/* Returns the partner of the device in that round, or TOURNAMENT_BYE. */
 int peer_partner(int count, int round, int device);
 
 /* Whether a round has that pair. */

@@ -25,7 +25,7 @@ struct product {
     const struct blas_product *blas; /* instead of the kernel; NULL: the kernel */
 };
 
-/* As many columns as give each thread that fits on the device its 8 by 8 elements. */
+/* Returns as many columns as give each thread that fits on the device its 8 by 8 elements. */
 static unsigned long long columns_of(const struct device *device)
 {
     double threads = (double)device->multiprocessors * device->threads_each;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a device and a path are held against. */
+/* What the figures of devices and paths should be. */
 #include "config.h"
 
 #include "validate/battery/gpu/evaluate.h"
@@ -81,7 +81,7 @@ bool gpu_is_same_model(const struct gpu_device *a, const struct gpu_device *b)
     return strcmp(a->model, b->model) == 0 && 3 * small >= 2 * large;
 }
 
-/* What that figure should be. */
+/* Returns what the figure should be. */
 static double reference_of(const struct gpu_node *nodes, size_t count,
                            const struct gpu_device *model, enum figure figure)
 {
@@ -108,8 +108,8 @@ void gpu_references(const struct gpu_node *nodes, size_t count, const struct gpu
         references[figure] = reference_of(nodes, count, model, (enum figure)figure);
 }
 
-/* Whether two devices of two nodes are of one model and at one PCI address: as a machine of another
- * kind has them elsewhere, and on other paths. */
+/* Whether two devices of two nodes have the same model and PCI address. A machine of another kind
+ * has them at other addresses, and on other paths. */
 static bool is_same_place(const struct gpu_device *a, const struct gpu_device *b)
 {
     return gpu_is_same_model(a, b) && strcmp(a->pci, b->pci) == 0;
@@ -144,8 +144,8 @@ double gpu_common(const double *samples, size_t count)
     return count == 2 || 4 * near >= 3 * count ? reference : NAN;
 }
 
-/* Whether two paths of a node are both within a GPU, both within a NUMA node, or neither: nodes are
- * built with faster ones within. */
+/* Whether two paths of a node are both within a GPU, both within a NUMA node, or neither: paths
+ * within are faster by design. */
 static bool is_same_kind(const struct gpu_device *devices, int from, int to, int other_from,
                          int other_to)
 {
@@ -175,7 +175,7 @@ double gpu_peer_reference_of_nodes(const struct gpu_node *nodes, size_t count, s
     return reference;
 }
 
-/* By the paths of its kind of its own node. */
+/* Returns the reference by the paths of the same kind on the same node. */
 static double reference_of_own(const struct gpu_node *node, int from, int to)
 {
     size_t most = (size_t)node->count * GPU_PEERS_MOST, found = 0;

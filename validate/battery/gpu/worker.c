@@ -32,7 +32,7 @@ static struct {
     struct error err;
 } worker;
 
-/* moved: bytes for each byte of a buffer */
+/* moved: bytes moved for each byte of a buffer */
 static const struct {
     enum kernel kernel;
     int moved;
@@ -127,7 +127,7 @@ static int memory(const struct worker_request *request)
     return status;
 }
 
-/* As much as is free, but for a sixteenth of all; less where that cannot be had in one piece. */
+/* Tests the free memory, but for a sixteenth of all; less if there is not as much in one piece. */
 static int pattern(const struct worker_request *request)
 {
     static const int order[PATTERNS] = {0, 1, 4, 2, 3, 5};
@@ -171,7 +171,8 @@ static size_t copy_size(void)
     return size > 256 << 20 ? 256 << 20 : size;
 }
 
-/* From here on memory of this process comes from that NUMA node, where it may run there. */
+/* Makes memory of this process come from that NUMA node from now on, if the process may run
+ * there. */
 static void go_near(int numa_node)
 {
     char line[1024];
@@ -191,7 +192,8 @@ static void go_near(int numa_node)
         sched_setaffinity(0, sizeof set, &set);
 }
 
-/* One copy of the host's memory or to another device, how often, and the device's time. */
+/* Copies to or from host memory or, if host is NULL, to another device, `times` times. *ms: the
+ * time of the device. */
 static int copy_times(int kind, device_address near, void *host, device_address far, size_t size,
                       unsigned times, float *ms)
 {
@@ -279,7 +281,7 @@ static void leave_peer(int peer)
         device_leave(&worker.device, &worker.peers[peer]);
 }
 
-/* Memory of the device, or of the peer; the device is used then. */
+/* Allocates memory of the device (peer -1), or of the peer. The device is current afterwards. */
 static int allocate_at(int peer, size_t size, device_address *address)
 {
     int status;
@@ -293,7 +295,7 @@ static int allocate_at(int peer, size_t size, device_address *address)
     return status;
 }
 
-/* There and back: what comes back must be what went. */
+/* Copies to the peer and back, and verifies what came back. */
 static int peer(const struct worker_request *request)
 {
     size_t size = copy_size();
@@ -341,7 +343,7 @@ static void verify_counters(const unsigned long long counters[COUNTERS],
     }
 }
 
-/* In the memory of the peer; -1: of the device. */
+/* Runs atomic additions in the memory of the peer, or of the device (-1), and verifies them. */
 static int add(int peer)
 {
     unsigned blocks = device_blocks(&worker.device);
@@ -396,7 +398,7 @@ static int load(const char *path)
     return outcome == DEVICE_FAILED ? worker.library.error : -1;
 }
 
-/* With the outcome of what failed. */
+/* Opens the device. Sets the outcome if that fails. */
 static int open_device(const char *path, const struct worker_request *request)
 {
     int status = load(path);

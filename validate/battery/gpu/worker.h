@@ -6,11 +6,11 @@
 
 #include "validate/accelerator/device/nccl.h"
 
-/* A process for each device, in which alone the driver's libraries are loaded: one that hangs in
- * the driver is killed, or left behind, and costs its own device. Requests and answers are
+/* A worker process for each device. Only workers load the driver's libraries: one that hangs in the
+ * driver is killed, or left behind, and only its own device is lost. Requests and answers are
  * datagrams of these structures, one answer to each request. */
 
-enum { WORKER_FD = 3 /* of its end */ };
+enum { WORKER_FD = 3 /* its end of the socket */ };
 
 enum worker_task {
     TASK_COUNT, /* loads the driver's library; device_count */
@@ -29,11 +29,11 @@ enum worker_task {
     TASK_GROUP_JOIN,  /* id, rank, size; value: bytes of an operation that it has memory for */
     TASK_GROUP_RUN,   /* kind: enum collective; bytes, of collective_bytes(); amount: how often;
                          value: ms for each */
-    TASK_GROUP_LEAVE, /* the communicator is given back */
+    TASK_GROUP_LEAVE, /* destroys the communicator */
 };
 
-/* The task may load a library, which takes long from a slow file system: who is late is no device
- * that hangs. */
+/* Whether the task may load a library, which takes long from a slow file system: if it is late,
+ * that does not show that the device hangs. */
 bool worker_loads(enum worker_task task);
 
 enum precision { PRECISION_FP32, PRECISION_FP64, PRECISIONS };
@@ -86,7 +86,7 @@ struct worker_answer {
     char text[256];
 };
 
-/* How often something that takes ms is done for one figure. */
+/* Returns how often to run what takes ms milliseconds, for one figure. */
 unsigned worker_times(float ms);
 
 /* Runs a kernel that verifies and adds what it found to the answer, with the first error. Returns a
@@ -94,12 +94,13 @@ unsigned worker_times(float ms);
 int worker_verify(struct device *device, enum kernel kernel, const struct kernel_work *work,
                   struct worker_answer *answer, struct error *err);
 
-/* The tasks of a group, in the process. Returns 0, a number below it for what was not tested, or
- * above it for what failed; with err. */
+/* Runs a task of a group, in the process. Returns 0 or, with err, a negative number if that was not
+ * tested, a positive one if it failed. */
 int group_worker_do(const char *path, struct device *device, const struct worker_request *request,
                     struct worker_answer *answer, struct error *err);
 
-/* The process: loads the libraries from path ("": as usual), answers until its parent is gone. */
+/* The main function of the process: loads the libraries from path ("": as usual), and answers until
+ * its parent is gone. Returns the exit status. */
 int worker_main(const char *path);
 
 /* ---------------------------------------------------------------- the parent's side */
@@ -109,21 +110,21 @@ struct worker {
     bool is_busy;
     enum worker_task task;
     double sent_s, limit_s;  /* of the request that is not answered, by clock_s() */
-    double queued_s;         /* then: ready to run while others ran, since its start */
+    double queued_s;         /* at that time: how long it was ready to run while others ran */
     unsigned looks, at_work; /* how often it was looked at since, and found running or ready to */
 };
 
-/* Starts one, with path for the libraries, and with visible as its CUDA_VISIBLE_DEVICES (NULL: as
- * here). Returns 0, or -1 with errno. */
+/* Starts a worker. path: of the libraries; visible: its CUDA_VISIBLE_DEVICES, NULL: that of this
+ * process. Returns 0, or -1 with errno. */
 int worker_start(struct worker *worker, const char *path, const char *visible);
 
-/* Sends the request; the answer must come within limit_s, and as long again as any of the workers
- * that are asked was kept from the processors, up to GPU_KEPT_LIMIT of limit_s. A worker that was
- * given up answers WORKER_DIED. */
+/* Sends the request. The answer must come within limit_s, plus the longest time that a busy worker
+ * was not scheduled, up to GPU_KEPT_LIMIT times limit_s. A worker that has died answers
+ * WORKER_DIED. One that was given up (fd -1) gets no request. */
 void worker_send(struct worker *worker, const struct worker_request *request, double limit_s);
 
-/* Waits up to GPU_WAIT_MS for an answer of any of the workers that are asked. Returns the index of
- * one that has answered, or was given up in its stead; -1: none yet; -2: no one is asked. */
+/* Waits up to GPU_WAIT_MS for an answer of any busy worker. Returns the index of one that has
+ * answered or was given up, with the answer; -1 if there is none yet; -2 if none is busy. */
 int worker_wait(struct worker *workers, int count, struct worker_answer *answer);
 
 void worker_end(struct worker *worker);

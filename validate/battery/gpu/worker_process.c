@@ -22,7 +22,8 @@
 
 extern char **environ;
 
-/* This process's environment with that variable, "NAME=value". free(); NULL: no memory. */
+/* Returns the environment of this process with the variable "NAME=value", to be freed, or NULL if
+ * memory is out. */
 static char **environment_with(char *variable)
 {
     size_t length = strcspn(variable, "=") + 1, count = 0, kept = 0;
@@ -73,8 +74,8 @@ int worker_start(struct worker *worker, const char *path, const char *visible)
     return 0;
 }
 
-/* A killed process that is stuck in the driver stays: it is not waited for. Returns whether it has
- * gone. */
+/* Reaps a killed process, but does not wait for one that is stuck in the driver. Returns whether it
+ * has gone. */
 static bool reap(const struct worker *worker, int *status)
 {
     pid_t pid = 0;
@@ -95,7 +96,7 @@ void worker_end(struct worker *worker)
     reap(worker, NULL);
 }
 
-/* How long it has been ready to run while others ran. */
+/* Returns how long the worker has been ready to run while others ran, in seconds. */
 static double queued_s(const struct worker *worker)
 {
     unsigned long long ns = 0;
@@ -120,7 +121,7 @@ void worker_send(struct worker *worker, const struct worker_request *request, do
         worker->limit_s = 0;
 }
 
-/* Whether it runs, is ready to run, or is stopped: no driver's fault. */
+/* Whether the worker runs, is ready to run, or is stopped: then the driver is not at fault. */
 static bool is_at_work(const struct worker *worker)
 {
     char line[512];
@@ -163,7 +164,7 @@ static void bury(struct worker *worker, struct worker_answer *answer)
 int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
 {
     struct pollfd fds[GPU_DEVICES_MOST];
-    double kept_s = 0; /* by others from the processors: those of a group wait for each other */
+    double kept_s = 0; /* of the worker that was kept longest from running: a group waits for it */
     bool is_asked = false;
 
     for (int i = 0; i < count; i++) {
