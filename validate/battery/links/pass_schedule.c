@@ -26,14 +26,14 @@ static struct path_plan make_plan(const struct rounds_plan *options, enum pass_k
 
     if (options->repeats > 0)
         plan.samples = (int)options->repeats;
-    /* Flows that are to run together do not go on one by one. */
+    /* Flows that run together are not extended one by one. */
     plan.most_samples = is_pairs ? 3 * plan.samples : plan.samples;
     if (pass_is_for_all(kind))
         plan.samples = plan.most_samples = 2 * plan.samples;
     return plan;
 }
 
-/* The number of a node by its name, length characters; -1: takes no part. */
+/* Returns the number of a node by its name, length characters; -1: takes no part. */
 static int node_number(const struct program *program, const char *name, size_t length)
 {
     for (int node = 0; node < program->node_count; node++)
@@ -177,7 +177,7 @@ void pass_schedule_clear(struct pass_schedule *pass_schedule)
     *pass_schedule = (struct pass_schedule){0};
 }
 
-/* Which of the first `once` rounds that one is. */
+/* Returns which of the first `once` rounds that round repeats. */
 static int round_of(const struct pass_schedule *pass_schedule, int round)
 {
     return schedule_round_again(pass_schedule->once, pass_schedule->times, round);

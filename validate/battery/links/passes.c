@@ -95,7 +95,7 @@ static int add_block(struct blocks *blocks, const char *name, size_t length, int
     return 0;
 }
 
-/* Takes ":PAIRS" off the end of the list; where it is not there *pairs stays. */
+/* Removes ":PAIRS" from the end of the list, and sets *pairs; without it *pairs stays. */
 static int take_pairs(char *list, int *pairs, struct error *err)
 {
     char *colon = strchr(list, ':'), *rest;

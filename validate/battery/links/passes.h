@@ -36,16 +36,16 @@ bool pass_is_for_all(enum pass_kind kind);    /* all of its pairs at once: uplin
 /* Leaf switches and their nodes. */
 struct blocks {
     char **names;
-    int *uplink_pairs; /* of each: at once across its uplinks at most; 0: no limit */
+    int *uplink_pairs; /* pairs at once across the uplinks of each, at most; 0: no limit */
     size_t count;
     struct hostlist nodes; /* of all of them */
-    int *numbers;          /* of each of the nodes: its block */
+    int *numbers;          /* of each of the nodes: the index of its block */
     struct name_index by_name;
 };
 
-/* "leaf1=n[1-2];leaf2=n[3-4]:2", with a limit of pairs across the uplinks of leaf2. A block or a
- * node that comes twice is an error. Returns 0, or -1 with err and no blocks; to be released with
- * blocks_clear(). */
+/* Parses "leaf1=n[1-2];leaf2=n[3-4]:2", which limits leaf2 to two pairs at once across its uplinks.
+ * A block or a node that comes twice is an error. Returns 0, or -1 with err and no blocks. Release
+ * with blocks_clear(). */
 int blocks_parse(const char *text, struct blocks *blocks, struct error *err);
 void blocks_clear(struct blocks *blocks);
 

@@ -16,13 +16,13 @@
 #include "validate/battery/links/pair/overlap.h"
 #include "validate/battery/verbs/verbs_pair.h"
 
-/* What the first leader calls. */
+/* What the leader of the first node sends to start a sub-round. */
 struct call {
-    int32_t number; /* of the round in the run, from 1; 0: all is over */
+    int32_t number; /* of the sub-round in the run, from 1; 0: all is over */
     int32_t pass, round;
 };
 
-/* The share of the time that all pairs once more must leave. */
+/* The share of the time limit that repeats of all pairs must leave. */
 static const double time_to_leave = 0.4;
 
 struct runner {
@@ -35,7 +35,7 @@ struct runner {
     struct pass_schedule pass_schedule;
     struct call call;
     int measured;             /* results of the pass */
-    int most_rails;           /* of a node; others than the first one know their own alone */
+    int most_rails;           /* of a node; only the first one knows those of others */
     struct rail_kinds *kinds; /* node_count, of the first node */
     struct sub_rounds subs;   /* of the first node */
     int sub_round;            /* of the round that runs */
@@ -75,8 +75,8 @@ static bool node_is_gone(struct runner *runner, int node)
     return runner->has_gone[node];
 }
 
-/* Waits until each node that has a part in the sub-round and is still there has a word, and lets
- * take() read it; take() returns -1 when the line is lost. */
+/* Waits for a message of each node that takes part in the sub-round and is not lost, and lets
+ * take() read it. take() returns -1 if the connection is lost. */
 static void receive_all(struct runner *runner, int (*take)(struct runner *runner, int node))
 {
     int count = runner->program->node_count, missing;
@@ -135,7 +135,7 @@ static int send_results(struct runner *runner)
     return rv;
 }
 
-/* What a lost node made of a pair run is no fault of the path. */
+/* Drops the failures of pair runs with a lost node: they are not the fault of the path. */
 static void drop_broken(struct runner *runner)
 {
     struct link_results *results = &runner->results;
@@ -167,7 +167,7 @@ static int receive_rail_infos(struct runner *runner, int node)
     return 0;
 }
 
-/* Everybody's rails. Returns 0, or -1 when the first node is lost. */
+/* Collects the rails of all nodes on the first one. Returns 0, or -1 if that is lost. */
 static int introduce(struct runner *runner)
 {
     if (runner->program->node > 0)
@@ -198,7 +198,8 @@ static int take_ready(struct runner *runner, int node)
     return control_receive(runner->control, node, &ready, 1);
 }
 
-/* All nodes begin at once: when the last one is ready the first node says so. */
+/* Waits until all nodes are ready, as the first node tells the others, so that they begin at
+ * once. */
 static void wait_for_start(void *context, int direction)
 {
     struct runner *runner = context;
@@ -274,14 +275,14 @@ static int count_left(struct runner *runner)
     return count;
 }
 
-/* All nodes have a part in what comes. */
+/* Makes all nodes take part in what comes. */
 static void call_all(struct runner *runner)
 {
     runner->subs.is_split = false;
     runner->pass_schedule.sub_rounds = NULL;
 }
 
-/* sub_rounds: of the round that runs, so many are over. */
+/* sub_rounds: how many of this round are over. */
 static void print_progress(const struct runner *runner, int round, int sub_rounds)
 {
     const struct pass_schedule *pass_schedule = &runner->pass_schedule;
@@ -322,8 +323,8 @@ static void conduct_round(struct runner *runner, int round)
     runner->round_s = clock_s() - begin_s;
 }
 
-/* Whether there is time for another round like the longest so far. All pairs once more only as long
- * as enough of it is left for what comes after. */
+/* Whether there is time for another round like the longest so far. Pairs are repeated only as long
+ * as time_to_leave is left for what comes after. */
 static bool has_time(const struct runner *runner, int round, double longest_s)
 {
     if (round < runner->pass_schedule.once)
@@ -376,7 +377,7 @@ static void conduct(struct runner *runner)
 
         runner->call.pass = (int32_t)i;
         if (program->node_count < 2 && runner->passes.kinds[i] != PASS_LOCAL)
-            continue; /* that was said */
+            continue; /* it was reported */
         if (is_verbs(runner->passes.kinds[i]) && verbs_missing()) {
             linkreport_unknown("%s: %s", pass_name(runner->passes.kinds[i]), verbs_missing());
             continue;

@@ -8,11 +8,11 @@
 #include "validate/harness/program.h"
 #include "validate/battery/verbs/verb.h"
 
-/* The passes of muster-links, each some rounds of meetings.
+/* The passes of muster-links, each some rounds of pair runs.
  *
- * Every leader knows the schedule. The first node's leader calls each round, and the others tell it
- * what they measured when they are through; then comes the next round. So a leader that dies,
- * freezes or is cut off costs the pairs that it would have met, and no one else's. */
+ * Every leader knows the schedule. The leader of the first node starts each round. The others send
+ * it what they measured when they are done, and then comes the next round. So a leader that dies,
+ * freezes or is cut off costs only its own pairs. */
 
 struct rounds_plan {
     const char *rails, *pairs;   /* "eth[1-2]", "n1:n2+n3:n4,n1:n3"; NULL: all */
@@ -20,17 +20,17 @@ struct rounds_plan {
     double confidence;           /* 0: all rounds */
     /* pairs at once: in all, within a block; 0: not given */
     long concurrency, leaf_concurrency;
-    long long sample_bytes;      /* 0: what takes a while */
-    struct passes passes;        /* count 0: by the others */
+    long long sample_bytes;      /* 0: for some time */
+    struct passes passes;        /* count 0: by the other options */
     struct blocks blocks;        /* count 0: not known */
     struct verbs_settings verbs; /* of the passes verbs and local */
     bool is_quick;
-    bool prints_speeds;   /* a record of each rail's stated speed first */
-    double floor_percent; /* 0: no judgement */
-    bool leaves_mpi; /* nothing comes after it: MPI ends first, and the run survives lost ranks */
+    bool prints_speeds;   /* a record of each rail's nominal speed first */
+    double floor_percent; /* 0: no verdict */
+    bool leaves_mpi;      /* MPI ends first, so that the run survives lost ranks; it comes last */
 };
 
-/* Plays until the rounds or the time are over and reports; all ranks call it. */
+/* Runs the passes until the rounds or the time are over, and reports. All ranks call it. */
 void rounds_run(struct program *program, const struct rounds_plan *plan);
 
 #endif

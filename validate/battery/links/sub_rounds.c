@@ -55,7 +55,7 @@ static int by_machine(const void *left, const void *right)
     return order ? order : a->node - b->node;
 }
 
-/* Nodes of one kernel are on one machine; one that does not tell is on its own. */
+/* Nodes with the same boot ID are on one machine. A node that has none is on its own. */
 void sub_rounds_ready(struct sub_rounds *subs)
 {
     int host = -1;

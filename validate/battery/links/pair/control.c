@@ -30,7 +30,7 @@ static bool is_lost(const struct control *control, int node)
     return watch_is_lost(control->program->leader_of_node[node]);
 }
 
-/* Moves what can be moved now. Returns bytes, 0 when it would block, -1 when the line is lost. */
+/* Moves what can be moved now. Returns bytes, 0 if it would block, -1 if the connection is lost. */
 static ssize_t move_some(int fd, void *data, size_t size, bool sends)
 {
     ssize_t moved = sends ? send(fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT)
@@ -104,7 +104,8 @@ void control_wait(struct control *control, const bool *is_received)
     watch_works();
 }
 
-/* Waits until somebody calls who knows the secret. Returns the node, *fd its line; or -1. */
+/* Waits for a connection of a node that knows the key, wait_ms at most. Returns the node, with *fd,
+ * or -1. */
 static int take_call(struct control *control, int wait_ms, int *fd)
 {
     struct pollfd polled[ADMISSION_POLLED];
@@ -127,7 +128,8 @@ static int call(struct control *control, int node, int timeout_ms)
                              CONTROL_ANSWER_MS, &err);
 }
 
-/* For each of the partner's addresses: those that swallow all packets leave time for the others. */
+/* Returns the time for each address of the partner: one that drops all packets leaves time for the
+ * others. */
 static int meet_ms(const struct control *control, int partner)
 {
     int most = 1000 * CONTROL_MEET_S / (int)(control->endpoints[partner].address_count + 1);
@@ -135,8 +137,8 @@ static int meet_ms(const struct control *control, int partner)
     return most < CONTROL_CONNECT_MS ? most : CONTROL_CONNECT_MS;
 }
 
-/* The first node: takes the calls of all others, those that come in time. Who calls again has given
- * its earlier call up. */
+/* First node: accepts the connections of all others that come in time. A node that connects again
+ * has given up its earlier connection. */
 static void take_calls(struct control *control)
 {
     double until = clock_s() + 1e-3 * (CONTROL_CONNECT_MS + CONTROL_ANSWER_MS);
@@ -214,8 +216,8 @@ void control_close(struct control *control)
     free(control);
 }
 
-/* The lower one calls, the other one waits a little longer. A call of somebody else is one that
- * came too late in an earlier round. */
+/* The lower node connects, the other one waits a little longer. A connection of another node came
+ * too late in an earlier round. */
 int control_connect(struct control *control, int partner)
 {
     bool calls = control->program->node < partner;

@@ -9,7 +9,7 @@
 #include "lib/base/clock.h"
 #include "validate/battery/links/path/samples.h"
 
-/* The rails that are to begin together, and who has come so far. */
+/* Where rails wait, so that they begin together. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -44,7 +44,7 @@ static void come(struct lane *lane)
     pthread_mutex_unlock(&gate->lock);
 }
 
-/* Between warm-up and stream. */
+/* Waits between warm-up and stream until the gate is open. */
 static void wait_at_gate(void *context)
 {
     struct lane *lane = context;
@@ -122,7 +122,7 @@ static void run(struct lane *lanes, int count, bool drives, const struct overlap
     }
 }
 
-/* The figure of each lane is what it carried while all of them ran. */
+/* Sets the figure of each lane to what it carried while all of them ran. */
 static void figure(struct lane *lanes, int count)
 {
     struct flow flows[PAIR_RAILS];
@@ -171,7 +171,8 @@ static void take_result(const struct pair_run *pair_run, struct lane *lane, bool
     *results_add(pair_run->results, result->from, result->to, "") = *result;
 }
 
-/* Which lanes are not to be tried in this direction. */
+/* Probes each lane, and sets is_hopeless of those that are not to be tried in this direction.
+ * Returns 0, or -1 if the partner was lost. */
 static int probe(struct pair_run *pair_run, struct lane *lanes, int count, bool drives,
                  const struct control_idle *idle)
 {
@@ -187,7 +188,8 @@ static int probe(struct pair_run *pair_run, struct lane *lanes, int count, bool 
     return 0;
 }
 
-/* One direction; returns -1 when the partner has gone. indexes: of the rails, for the session. */
+/* Measures one direction. indexes: of the rails, for the session. Returns 0, or -1 if the partner
+ * was lost. */
 static int hold_direction(struct pair_run *pair_run, struct lane *lanes, const int *indexes,
                           int count, int direction, const struct overlap_start *start)
 {
@@ -212,7 +214,7 @@ static int hold_direction(struct pair_run *pair_run, struct lane *lanes, const i
     return rv;
 }
 
-/* Those rails that both ends can drive, connected. */
+/* Connects the rails that both ends can drive. Returns their number. */
 static int open_lanes(struct pair_run *pair_run, const struct rail_infos *theirs,
                       struct lane *lanes, int *indexes)
 {

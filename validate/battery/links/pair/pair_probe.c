@@ -15,7 +15,7 @@ int pair_run_probe(struct pair_run *pair_run, int own, const struct rail_info *t
     *path_mtu_bytes = -1;
     for (int i = 0; i < PROBE_TIMES && is_cut; i++) {
         int mine = -1, other = -1;
-        uint64_t own_session = session | (uint64_t)i << 60; /* late ones of before do not count */
+        uint64_t own_session = session | (uint64_t)i << 60; /* late ones do not count */
 
         if (drives)
             probe_send(probe, &theirs->probe, own_session);

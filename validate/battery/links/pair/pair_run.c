@@ -80,7 +80,7 @@ void rails_open(struct program *program, struct rails *rails, struct link_result
         snprintf(results_add(results, program->node, -1, rail->name)->failure, sizeof(char[256]),
                  "%.255s", err.text);
     }
-    /* each node does as many steps: one that did less would be behind */
+    /* each node does as many steps: one that did fewer would seem to be behind */
     for (int i = rails->own.count; i < PAIR_RAILS; i++)
         watch_step();
 }
@@ -168,7 +168,8 @@ static void fill_report(int failed, const struct error *err, const struct counte
     errors_between(before, after, &report->errors);
 }
 
-/* -1: a counter went backwards, as it was reset. */
+/* Returns the bytes counted between two readings, or -1 if a counter went backwards, as it was
+ * reset. */
 static double counted_bytes(const struct counters *before, const struct counters *after)
 {
     if (after->tx_bytes < before->tx_bytes || after->rdma_tx_bytes < before->rdma_tx_bytes)
@@ -177,8 +178,8 @@ static double counted_bytes(const struct counters *before, const struct counters
                     before->rdma_tx_bytes);
 }
 
-/* Some drivers ask their NIC for its counts once a second (bnxt_en: stats-block-usecs): before it
- * is said that what was sent is not among them, they get that time. */
+/* Reads the counters after a stream. Some drivers ask their NIC for its counts once a second
+ * (bnxt_en: stats-block-usecs), so they get PAIR_LATE_S until what was sent is among them. */
 static void read_late(const struct rail *rail, const struct counters *before, double sent_bytes,
                       struct counters *after, bool *can_count)
 {
@@ -243,7 +244,7 @@ static int progress(void *channel, struct pollfd *polled)
     return polled->fd < 0 ? -1 : 1;
 }
 
-/* For --inject=lie: half as much again as it sent. */
+/* For --inject=lie: reports half as much again as it sent. */
 static void lie(struct link_result *result)
 {
     result->bandwidth_mbps *= 1.5;
@@ -270,8 +271,8 @@ void pair_run_conclude(const struct rail_info *own, const struct rail_info *thei
         result->peer_errors = other->errors;
 }
 
-/* One rail. A connection that cannot be made one way is not tried the other way. Returns -1 when
- * the partner has gone. */
+/* Measures one rail. A connection that cannot be made one way is not tried the other way. Returns
+ * 0, or -1 if the partner was lost. */
 static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_info *theirs,
                         int index)
 {
@@ -323,7 +324,7 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
     return rv;
 }
 
-/* A pair that is not measured is told, by the one that was to send first. */
+/* Adds a result for a pair that is not measured, on the node that was to send first. */
 static void report_unmet(struct pair_run *pair_run, bool has_met)
 {
     const struct program *program = pair_run->program;

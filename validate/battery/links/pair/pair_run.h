@@ -9,12 +9,12 @@
 #include "validate/battery/links/path/probe.h"
 #include "validate/harness/program.h"
 
-/* The rails of this node, open; and what happens when two nodes meet: each rail of the one with
- * the like rail of the other, both directions one after the other. */
+/* The open rails of this node, and pair runs: each rail with the matching rail of another node, one
+ * direction after the other. */
 
 enum { PAIR_RAILS = 32, PAIR_ADDRESS_BYTES = 1024 };
 
-/* What a node tells its partner. Travels as it is. */
+/* What a node sends its partner, as a raw struct. */
 struct rail_info {
     char name[INVENTORY_NAME];
     int is_open; /* up, and UCX drives it */
@@ -31,7 +31,8 @@ struct rail_infos {
     struct rail_info rails[PAIR_RAILS];
 };
 
-/* One direction of one rail of one pair, or (to -1) a rail that takes no part. Travels as it is. */
+/* One direction of one rail of one pair, or (to -1) a rail that takes no part. Sent as a raw
+ * struct. */
 struct link_result {
     int from, to;  /* nodes */
     int sub_round; /* sub-round of the run, the first node's */
@@ -41,15 +42,15 @@ struct link_result {
     double latency_stalled; /* share of the least that pauses of the processes may have made */
     int latency_count, latency_outliers, latency_stop;
     double bandwidth_mbps, bandwidth_low_mbps,
-        bandwidth_high_mbps; /* whole, 95 % interval of parts */
+        bandwidth_high_mbps; /* of the whole; 95 % interval of its parts */
     double bandwidth_lowest_mbps;
     int bandwidth_count, bandwidth_outliers, bandwidth_stop;
-    double marks_s[PATH_SAMPLES + 1]; /* of a rail among others: since they were let go */
+    double marks_s[PATH_SAMPLES + 1]; /* of a rail among others: since their common start */
     double mark_bytes;
     int mark_count;
-    double received_mbps; /* as the receiver has it; 0: it did not tell */
+    double received_mbps; /* by the receiver; 0: not known */
     double stalled;       /* share of the time in which either end was kept from polling */
-    double arrived_mbps;  /* by its interface too, in the best part; 0: not known */
+    double arrived_mbps;  /* by its interface as well, in the best part; 0: not known */
     /* of the sender's interface; the longest packet that arrived, 0: none did, -1: not known */
     int mtu_bytes, path_mtu_bytes;
     bool is_astray;                    /* UCX took another transport or device */
@@ -59,9 +60,9 @@ struct link_result {
     double damaged;
     char transport[160];
     char failure[256]; /* "" when all was measured */
-    /* What libibverbs measured (verbs/verbs_pair.h): enum verb and enum verb_scope; a port that
-     * takes no part, or (rail "") two nodes that do not meet; what is known of GPU memory, with the
-     * reason in failure. */
+    /* What libibverbs measured (verbs/verbs_pair.h): enum verb and enum verb_scope. is_state: a
+     * port that takes no part or, if rail is "", two nodes that did not connect. is_gpu_memory:
+     * what is known of GPU memory, with the reason in failure. */
     int is_verbs, verb, scope, is_state;
     int is_gpu_memory, has_gpu_memory, has_gpu;
     int packet_bytes; /* payload of a packet, the RDMA MTU; 0: not known */
@@ -79,16 +80,18 @@ struct link_results {
     int count;
 };
 
-/* A new one at the end, empty but for these; it stays where it is until the next one. */
+/* Adds a result, empty but for these fields. Returns it; the pointer is valid until the next one is
+ * added. */
 struct link_result *results_add(struct link_results *results, int from, int to, const char *rail);
 
-/* Opens this node's rails. Those that are down or cannot be driven go to results, and that there
- * are more than can be measured. */
+/* Opens this node's rails. Adds a result for each that is down or cannot be driven, and one if
+ * there are more rails than can be measured. */
 void rails_open(struct program *program, struct rails *rails, struct link_results *results);
 void rails_close(struct rails *rails);
 
-/* Which rail of `second` meets rail `index` of `first`: the one of the same name, else the one at
- * the same index when neither name is known at the other end; -1: none. */
+/* Returns the rail of `second` that matches rail `index` of `first`: the one of the same name or,
+ * if neither end has a rail of the name that the other one has at that index, the one at that
+ * index; -1: none. */
 int rail_infos_match(const struct rail_infos *first, int index, const struct rail_infos *second);
 
 struct pair_run {
@@ -96,13 +99,13 @@ struct pair_run {
     struct control *control;
     struct rails *rails;
     const struct path_plan *plan;
-    struct link_results *results; /* what this node sent is added */
+    struct link_results *results; /* gets what this node sent */
     int partner;
     bool is_first;    /* sends first; the partner does not */
     uint32_t session; /* the same on both ends, of no other pair run */
 };
 
-/* What one end tells the other when a direction is over. */
+/* What each end sends the other when a direction is over. */
 struct report {
     int failed;
     char text[200];
@@ -110,46 +113,47 @@ struct report {
     struct path_received received; /* the server's */
 };
 
-/* Opens the line and learns the partner's rail infos, malloc'd; NULL: it does not come, which is
- * among the results then. */
+/* Connects to the partner. Returns its rail infos, malloc'd, or NULL if it cannot be reached; then
+ * a result says so. */
 struct rail_infos *pair_run_open(struct pair_run *pair_run);
 
-/* Both ends have the same answer: the own rail number i of `first`'s order and the partner's rail
- * info for it, when both can be driven. */
+/* Sets *own and *other to the indices of this node's and the partner's rail, for rail i in the
+ * order of the end that sends first. Returns whether both can be driven, which is the same on both
+ * ends. */
 bool pair_run_rails(const struct pair_run *pair_run, const struct rail_infos *theirs, int i,
                     int *own, int *other);
 
-/* A number for the direction of one rail that no other one of the run has. */
+/* Returns a number for the direction of one rail that no other direction of the run has. */
 uint64_t pair_run_session(const struct pair_run *pair_run, int rail, int direction);
 
-/* Whether frames of the MTU arrive on that rail in the direction: what does not is sent again
- * several times, as a busy switch may drop some. Both ends call it and have the same
- * *path_mtu_bytes, as of a link_result. Returns 0, 1 when no stream in that direction would come to
- * an end and none is to be tried, or -1 when the partner has gone. */
+/* Tests whether frames of the MTU arrive on that rail in the direction. Lost ones are sent again
+ * several times, as a busy switch may drop some. Both ends call it and get the same
+ * *path_mtu_bytes, as of a link_result. Returns 0; 1 if a stream in that direction would hang, so
+ * that none is to be tried; or -1 if the partner was lost. */
 int pair_run_probe(struct pair_run *pair_run, int own, const struct rail_info *theirs,
                    uint64_t session, bool drives, const struct control_idle *idle,
                    int *path_mtu_bytes);
 
-/* The figures of a path. */
+/* Sets the figures of result to those of a path. */
 void pair_run_summarize(const struct path_result *path, struct link_result *result);
-/* Another figure for the bandwidth, of the time that it shared with others. Its interval holds it.
- */
+/* Sets the bandwidth to that of the time shared with others, and widens its interval to hold it. */
 void pair_run_set_bandwidth(struct link_result *result, double mbps);
 
-/* Drives or serves one direction, and reads the NIC's counters around it. result: NULL for the
- * server. Returns 0, or -1 with report->text. */
+/* Drives or serves one direction, and reads the NIC's counters around it. Returns 0, or -1 with
+ * report->text. */
 int pair_run_drive(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
                    struct link_result *result, struct path_result *path, struct report *report);
 int pair_run_serve(struct channel *channel, const struct rail *rail, const struct path_plan *plan,
                    struct report *report);
 
-/* What a direction ends with besides its figures: the sender's result. other: NULL when the partner
- * has gone; is_hopeless: as pair_run_probe() has it. */
+/* Completes the result of the sender for a direction, except for its figures. other: NULL if the
+ * partner was lost; is_hopeless: pair_run_probe() did not return 0. */
 void pair_run_conclude(const struct rail_info *own, const struct rail_info *theirs,
                        const struct report *mine, const struct report *other, bool is_hopeless,
                        struct link_result *result);
 
-/* Rail after rail. Both ends call it. Returns 0, or -1 when the partner did not come, or went. */
+/* Measures rail after rail. Both ends call it. Returns 0, or -1 if the partner did not connect or
+ * was lost. */
 int pair_run_execute(struct pair_run *pair_run);
 
 #endif

@@ -33,11 +33,11 @@ struct channel {
     int event_fd; /* -1: UCX cannot sleep here */
     bool is_rdma;
     double poll_s; /* how long a wait polls before it sleeps */
-    int sleep_ms;  /* at most, then it looks around */
+    int sleep_ms;  /* longest sleep between two checks */
     ucp_ep_h endpoint;
     ucp_address_t *address;
     size_t address_size;
-    ucs_status_t broken;                  /* what the error handler was told; UCS_OK */
+    ucs_status_t broken;                  /* status that the error handler got, or UCS_OK */
     void *sends[SLOTS], *receives[SLOTS]; /* UCX requests, NULL when none is under way */
     void *marks[CHANNEL_MARKS];           /* requests */
     double mark_times[CHANNEL_MARKS];
@@ -86,7 +86,8 @@ static int configure(const struct rail *rail, ucp_config_t *config, struct error
     return 0;
 }
 
-/* A transport's own setting, which UCX reads when the worker is made. The user's wins. */
+/* Sets UCX_IB_GID_INDEX, which UCX's transport reads when the worker is made, unless the user has
+ * set it. */
 static void set_gid_index(const struct rail *rail, bool is_users)
 {
     char gid_index[16];
@@ -100,7 +101,8 @@ static void set_gid_index(const struct rail *rail, bool is_users)
     }
 }
 
-/* UCX without a transport here that can wake a sleeper is used without. */
+/* Makes context and worker. If no transport here can wake a process that sleeps, UCX is used
+ * without wake-ups. */
 static ucs_status_t init_worker(struct channel *channel, const ucp_config_t *config)
 {
     ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
@@ -150,7 +152,8 @@ static int open_worker(struct channel *channel, const struct rail *rail, struct 
     return 0;
 }
 
-/* What UCX registers counts as locked, and with too low a limit UCX 1.13 may not come back. */
+/* Checks that enough memory can be locked. Memory that UCX registers counts as locked, and with too
+ * low a limit UCX 1.13 may hang. */
 static int check_locked_memory(const struct channel *channel, const struct rail *rail,
                                struct error *err)
 {
@@ -392,7 +395,8 @@ double channel_unwatch(struct channel *channel)
     return channel->stalled_s;
 }
 
-/* Before the poll, so that what was late because of the pause is not seen before the pause is. */
+/* Notes a pause. Called before the poll, so that a pause is noted before what it made late is
+ * seen. */
 static void note_pause(struct channel *channel, double now_s)
 {
     double pause_s = now_s - channel->polled_s;
@@ -415,7 +419,7 @@ void channel_set_wait(struct channel *channel, enum channel_wait wait)
                                                                     : INFINITY;
 }
 
-/* What arming has brought meanwhile may have been the end of the request. */
+/* Sleeps until UCX has something to do. Arming may have completed the request. */
 static void sleep_for(struct channel *channel, void *request)
 {
     struct pollfd wake = {.fd = channel_arm(channel), .events = POLLIN};
@@ -426,7 +430,7 @@ static void sleep_for(struct channel *channel, void *request)
         poll(&wake, 1, channel->sleep_ms);
 }
 
-/* Where cores are few the peer may need this one, so an idle poller yields. */
+/* Waits for the request. An idle poller yields: if cores are few, the peer may need this one. */
 static int wait_for(struct channel *channel, void **request, double timeout_s, struct error *err)
 {
     double begin_s = clock_s(), now_s = begin_s, looked_s = begin_s;

@@ -20,8 +20,8 @@ enum {
     CHANNEL_MESSAGE_BYTES = 1 << 20, /* the largest */
 };
 
-/* Settings of UCX for the process; its variables in the environment win. Call it once, before MPI
- * and the first channel. UCX's own messages would stand among ours. */
+/* Sets options of UCX for the process, unless the environment has its variables. Call it once,
+ * before MPI and the first channel. UCX's own messages are off, as they would stand among ours. */
 void channel_prepare(void);
 
 /* TCP on the rail's interface, or verbs (rc, ud, dc) on its RDMA port. */
@@ -51,7 +51,7 @@ void channel_transport(const struct channel *channel, char *text, size_t size);
 void *channel_out(struct channel *channel);
 void *channel_in(struct channel *channel, int slot);
 
-/* Starts a message in a slot that is free; out: always from channel_out(), at that offset. */
+/* Starts a message in a slot that is free. Messages are always sent from channel_out(). */
 int channel_send(struct channel *channel, int slot, uint64_t tag, size_t size_bytes,
                  struct error *err);
 int channel_receive(struct channel *channel, int slot, uint64_t tag, size_t size_bytes,
@@ -61,15 +61,15 @@ int channel_receive(struct channel *channel, int slot, uint64_t tag, size_t size
 int channel_wait_send(struct channel *channel, int slot, double timeout_s, struct error *err);
 int channel_wait_receive(struct channel *channel, int slot, double timeout_s, struct error *err);
 
-/* Both of the above at once for a small message: at most 256 bytes copied out of or into data. */
+/* Starts a small message and waits for it: at most 256 bytes, copied out of or into data. */
 int channel_send_small(struct channel *channel, uint64_t tag, const void *data, size_t size_bytes,
                        double timeout_s, struct error *err);
 int channel_receive_small(struct channel *channel, uint64_t tag, void *data, size_t size_bytes,
                           double timeout_s, struct error *err);
 
-/* Marks: small messages whose times of arrival count. Expects `count` of them, at most
- * CHANNEL_MARKS, with that tag; channel_wait_mark() waits for number `index` and tells when it came
- * (clock_s()), whatever this thread did at that moment. */
+/* Marks: small messages whose times of arrival count. channel_expect_marks() expects `count` of
+ * them with that tag, at most CHANNEL_MARKS. channel_wait_mark() waits for number `index`, and sets
+ * *time_s to when it arrived (clock_s()), whatever this thread did at that moment. */
 enum { CHANNEL_MARKS = 72 };
 int channel_expect_marks(struct channel *channel, uint64_t tag, int count, struct error *err);
 int channel_wait_mark(struct channel *channel, int index, double timeout_s, double *time_s,
@@ -87,13 +87,14 @@ void channel_set_wait(struct channel *channel, enum channel_wait wait);
  * cannot tell, so that it is to be called often. */
 int channel_arm(struct channel *channel);
 
-/* Counts, from here to there, in seconds, the time in which this process waited for the channel and
- * was not let run, beyond the 10 ms of each pause that do no link any harm. */
+/* Between channel_watch() and channel_unwatch(), counts the time in which this process waited for
+ * the channel and was not scheduled, without the first 10 ms of each pause, which harm no link.
+ * channel_unwatch() returns it in seconds. */
 void channel_watch(struct channel *channel);
 double channel_unwatch(struct channel *channel);
 
-/* How long, in seconds, what the last wait was for may have been there before this process saw it:
- * since it looked the last time and found nothing. Long where the process was not let run. */
+/* Returns how long, in seconds, the last wait may have been over before this process saw it: since
+ * it last looked and found nothing. That is long if the process was not scheduled. */
 double channel_late_s(const struct channel *channel);
 
 #endif

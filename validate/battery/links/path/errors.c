@@ -11,21 +11,21 @@
 #include "lib/fabric/rail_counters.h"
 #include "lib/netif/dcb.h"
 
-/* Ethernet's switches may cut through: they pass on a damaged frame before they know of it. */
+/* Ethernet switches may cut through: they pass on a damaged frame before they know of it. */
 #define OF_CABLE "clean or replace the cable and transceiver"
 #define OF_ETHERNET                                                                                \
     "frames were damaged on the cable to this port, or before a cut-through switch: " OF_CABLE
 
 static const char rx_way[] = " in what it received", tx_way[] = " in what it sent";
 
-/* What a NIC counts is of four kinds. Of its link: what arrived damaged over it, or that it was
- * lost. Of its host: it has no buffers ready, or PCIe has errors. Of congestion, somewhere else:
- * what is discarded, paused, marked or slowed for want of room (IBTA, PortCounters:
- * PortXmitDiscards; IEEE 802.1Qbb; RFC 3168; Linux, if_link.h, rtnl_link_stats64). Of damage
- * before this link: a switch marked the packet, or TCP's checksum did not fit while the link's
- * did. Only the first two are a fault here. A link that is as good as its standard asks for has
- * one bit of 10^12 wrong at most (IEEE 802.3, IBTA): what is sent here in a measurement, some
- * 10^10 bits, is hardly ever damaged, so a single one counts. */
+/* A NIC has counters of four kinds. Of its link: what arrived damaged over it, or that it was lost.
+ * Of its host: no buffers were ready, or PCIe had errors. Of congestion elsewhere: what was
+ * discarded, paused, marked or slowed for want of room (IBTA, PortCounters: PortXmitDiscards; IEEE
+ * 802.1Qbb; RFC 3168; Linux, if_link.h, rtnl_link_stats64). Of damage before this link: a switch
+ * marked the packet, or TCP's checksum did not fit while the link's did. Only the first two are a
+ * fault here. A link that is as good as its standard asks for has one bit of 10^12 wrong at most
+ * (IEEE 802.3, IBTA). What is sent here in a measurement, some 10^10 bits, is hardly ever damaged,
+ * so a single error counts. */
 const struct error_kind error_kinds[ERROR_KINDS] = {
     /* of the link */
     {"crc_errors", offsetof(struct counters, rx_crc_errors), FAULT_LINK_ERRORS, rx_way,
@@ -93,6 +93,7 @@ static uint64_t count_of(const struct counters *counters, size_t offset)
     return count;
 }
 
+/* Reads PFC pauses, or marks them unread. */
 static void read_pauses(const char *interface, struct counters *counters)
 {
     struct netlink netlink;
@@ -109,7 +110,8 @@ static void read_pauses(const char *interface, struct counters *counters)
     }
 }
 
-/* Returns whether it counts all that it carries: what goes by TCP its interface counts. */
+/* Returns whether the counters include all that the rail carries. Its interface counts what goes by
+ * TCP. */
 static bool rail_read(const struct rail *rail, struct counters *counters)
 {
     return rail_counters_read("", rail, counters) == 0 &&
@@ -136,7 +138,7 @@ double errors_arrived_bytes(const struct rail *rail)
     return (double)counters.rx_bytes + (double)counters.rdma_rx_bytes;
 }
 
-/* How much more is in the counter at that offset; 0 where it could not be read. */
+/* Returns the increase of the counter at that offset; 0 if it could not be read, or was reset. */
 static double more(const struct counters *before, const struct counters *after, size_t offset)
 {
     uint64_t was = count_of(before, offset), is = count_of(after, offset);
@@ -156,7 +158,7 @@ void errors_between(const struct counters *before, const struct counters *after,
 
     for (int i = 0; i < ERROR_KINDS; i++) {
         errors->counts[i] = more(before, after, error_kinds[i].offset);
-        /* what has a counter of its own as well is told once */
+        /* errors with a counter of their own are reported once */
         if (error_kinds[i].offset == offsetof(struct counters, rx_errors))
             errors->counts[i] = fmax(errors->counts[i] - received, 0);
         if (error_kinds[i].offset == offsetof(struct counters, tx_errors))

@@ -19,7 +19,7 @@ enum order_kind { REQUEST_PING, REQUEST_WARMUP, REQUEST_STREAM, REQUEST_END };
 struct request {
     uint32_t kind, count;
     uint64_t message_bytes;
-    uint32_t mark_every; /* of a stream: mark the arrival of each so many messages */
+    uint32_t mark_every; /* of a stream: messages between two marks of arrival */
 };
 
 struct reply {
@@ -39,8 +39,8 @@ static uint64_t tag_of(const struct path_plan *plan, enum tag_kind kind)
     return plan->session << 8 | (uint64_t)kind;
 }
 
-/* Messages of about 2 ms, so that a window is neither a whole sample on a slow link nor all
- * overhead on a fast one. */
+/* Returns the size of messages of about 2 ms, so that a window is neither a whole sample on a slow
+ * link nor all overhead on a fast one. */
 static size_t message_bytes(double bytes_per_s)
 {
     size_t size = LEAST_MESSAGE_BYTES;
@@ -64,13 +64,14 @@ static int send_request(struct channel *channel, const struct path_plan *plan,
                               timeout_s, err);
 }
 
-/* Of the time for which a message may have lain there: a poll takes a little of it. */
+/* Returns the time for which a message may have been there unseen, or 0 if a poll takes as long. */
 static double pause_in(double late_s)
 {
     return late_s > PING_POLL_S ? late_s : 0;
 }
 
-/* The server answers with the time for which the ping may have lain there unseen. */
+/* Measures half round trips. The server answers with the time for which the ping may have been
+ * there unseen. */
 static int ping(struct channel *channel, const struct path_plan *plan, int count, double timeout_s,
                 double *half_us, double *late_us, struct error *err)
 {
@@ -130,8 +131,8 @@ static int measure_latency(struct channel *channel, const struct path_plan *plan
     return 0;
 }
 
-/* Sends what the request says with a window of messages under way. times gets marks + 1 entries:
- * when it began, and when each mark came back: by then the server had all that was sent before. */
+/* Sends what the request says, with a window of messages under way. times gets marks + 1 entries:
+ * when it began, and when each mark came back. By then the server had all that was sent before. */
 static int stream(struct channel *channel, const struct path_plan *plan,
                   const struct request *request, int marks, double *times, struct error *err)
 {
@@ -156,9 +157,9 @@ static int stream(struct channel *channel, const struct path_plan *plan,
     return 0;
 }
 
-/* Shapers, switches and NICs let a burst pass faster than the link, and TCP begins slowly: sends
- * growing batches until the time is over and two of them agree, or that takes too long. The speed
- * of the last one gives the size of the samples; the nominal speed may be far from true. */
+/* Shapers, switches and NICs let a burst pass faster than the link, and TCP begins slowly. So this
+ * sends growing batches until the time is over and two of them agree, or that takes too long. The
+ * speed of the last one gives the size of the samples; the nominal speed may be far from true. */
 static int warm_up(struct channel *channel, const struct path_plan *plan,
                    struct path_result *result, double *bytes_per_s, struct error *err)
 {
@@ -297,14 +298,15 @@ static int serve_pings(struct channel *channel, const struct path_plan *plan,
     return 0;
 }
 
-/* Of streams by the server's clock, without their first messages. */
+/* Sums over the streams by the clock of the server, without their first messages. */
 struct stream_received {
     double bytes, seconds, stalled_s, best_mbps;
     struct arrival arrivals[PATH_SAMPLES + 1]; /* of the stream under way */
     int arrival_count;
 };
 
-/* A reading that took long, because others were let run, says nothing of either moment. */
+/* Notes an arrival. A reading that took long, because the process was not scheduled, shows neither
+ * moment. */
 static void note_arrival(struct stream_received *received, const struct path_plan *plan,
                          double payload_bytes)
 {

@@ -24,8 +24,7 @@ struct path_plan {
                          that make the connection */
     double connect_s; /* the first answer must come within this */
     double timeout_s; /* each further one */
-    void (*begin)(void *context); /* the driver's, when the warm-up is over and the stream comes; or
-                                     NULL */
+    void (*begin)(void *context); /* called by the driver between warm-up and stream; or NULL */
     void *context;
     const char *netdev; /* the driver's: TCP's segments through it are counted; or NULL */
     /* the server's: bytes that have arrived at the interface so far, < 0: not known; or NULL */
@@ -33,10 +32,10 @@ struct path_plan {
     const void *interface;
 };
 
-/* What the server says of the samples' streams. */
+/* The figures of the server for the streams of samples. */
 struct path_received {
     double mbps;      /* payload by the server's clock, from the first message there to the last; 0:
-                         there      was none */
+                         there was none */
     double best_mbps; /* in the best part of a stream, arrivals_best_mbps(); 0: not known */
     double stalled;   /* share of that time in which the server was kept from polling */
 };
@@ -47,7 +46,7 @@ enum path_stop { PATH_STOP_BUDGET, PATH_STOP_INTERVAL };
 
 struct path_result {
     double latency_us[PATH_PINGS]; /* half round trips of 8 bytes */
-    double late_us[PATH_PINGS]; /* of each, what pauses of the two processes may have made of it */
+    double late_us[PATH_PINGS]; /* of each, what pauses of the two processes may have added to it */
     int latency_count;
     enum path_stop latency_stop, bandwidth_stop;
     double bandwidth_mbps;             /* payload of all samples, until the server had it */
@@ -64,7 +63,7 @@ struct path_result {
     char transport[160];
 };
 
-/* Returns 0, or -1 with err; result holds what was measured until then. */
+/* Return 0, or -1 with err; result holds what was measured until then. */
 int path_drive(struct channel *channel, const struct path_plan *plan, struct path_result *result,
                struct error *err);
 int path_serve(struct channel *channel, const struct path_plan *plan,

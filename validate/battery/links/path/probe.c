@@ -20,7 +20,7 @@
 
 enum { HEADER_BYTES = 28 /* IPv4 and UDP */, LONGEST = 65535, COPIES = 2 };
 
-/* Besides the MTU itself: what may get through where it does not. */
+/* Sizes besides the MTU itself, which may get through if that does not. */
 static const int sizes[] = {4096, 1500, 1280, 128};
 
 struct probe {
@@ -44,7 +44,7 @@ static int address_of(const char *interface, struct sockaddr_in *address)
     return rv;
 }
 
-/* Whether this node's TCP looks for a smaller MTU when long segments are lost; yes where the kernel
+/* Whether this node's TCP looks for a smaller MTU when long segments are lost; true if the kernel
  * does not tell. */
 static bool can_shrink(void)
 {

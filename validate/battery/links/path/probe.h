@@ -8,21 +8,23 @@
 
 #include "lib/fabric/fabric.h"
 
-/* Whether frames of a rail's MTU arrive, end to end: datagrams of several sizes, which nobody may
- * cut (DF), over the rail's own interface. A switch on the way with a smaller MTU swallows long
- * ones without a word, and TCP then hangs. IPv4 only; where a node cannot do it nothing is told. */
+/* Tests whether frames of a rail's MTU arrive end to end, by datagrams of several sizes that must
+ * not be fragmented (DF), over the rail's own interface. A switch on the path with a smaller MTU
+ * drops long ones silently, and TCP then hangs. IPv4 only; if a node cannot do it the result is not
+ * known. */
 
 struct probe;
 
-/* What the partner needs. Travels as it is. */
+/* What the partner needs. Sent as a raw struct. */
 struct probe_address {
     struct sockaddr_in address; /* sin_port 0: no probes here */
     int32_t mtu_bytes;          /* of the interface */
-    int32_t is_hopeless;        /* what it sends hangs where long frames are lost: TCP that does not
+    int32_t is_hopeless;        /* what it sends hangs if long frames are lost: TCP that does not
                                    look for a smaller MTU by itself (net.ipv4.tcp_mtu_probing) */
 };
 
-/* NULL: not possible on this rail; address says so too, with the MTU where that is known. */
+/* Opens a probe and sets its address. Returns NULL if that is not possible on this rail; the
+ * address says so too, with the MTU if that is known. */
 struct probe *probe_open(const struct inventory *inventory, const struct rail *rail,
                          struct probe_address *address);
 void probe_close(struct probe *probe);
@@ -30,7 +32,7 @@ void probe_close(struct probe *probe);
 /* Sends to the partner: two of each size, up to the own MTU. */
 void probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session);
 
-/* Reads what has come from that partner: the longest packet of that session in bytes, as the MTU
+/* Returns the longest packet that has come from the partner in that session, in bytes as the MTU
  * counts them; 0: none came, -1: not possible at one of the ends. */
 int probe_receive(const struct probe *probe, const struct probe_address *from, uint64_t session);
 

@@ -36,7 +36,7 @@ static void add(int fd, struct segments *segments)
     struct tcp_info info = {0};
     socklen_t length = sizeof info;
 
-    /* an old kernel fills in less: then it does not tell, and the rest stays 0 */
+    /* an old kernel fills in less: then the counts are not known, and stay 0 */
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 ||
         length < offsetof(struct tcp_info, tcpi_dsack_dups) + sizeof info.tcpi_dsack_dups)
         return;

@@ -25,8 +25,9 @@ static int value_of(const struct rail_kinds *kinds, const char *rail, enum field
     return -1;
 }
 
-/* Of that rail: the value that most nodes have, on how many, and how many tell theirs. The vote of
- * Boyer and Moore (1981) finds it if more than half have it, else another one. */
+/* Returns the value of that rail that most nodes have. *having: how many have it; *known: how many
+ * have any. The vote of Boyer and Moore (1981) finds it if more than half have it, else it returns
+ * another value. */
 static int majority(const struct program *program, const struct rail_kinds *kinds, const char *rail,
                     enum field field, int *having, int *known)
 {

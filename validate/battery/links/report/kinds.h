@@ -4,7 +4,7 @@
 
 #include "validate/battery/links/pair/pair_run.h"
 
-/* What must be alike on all nodes, of one node's rails. */
+/* What must be alike on all nodes: of the rails of one node. */
 struct rail_kinds {
     int count; /* 0: not known */
     struct {
@@ -16,8 +16,8 @@ struct rail_kinds {
 
 void kinds_note(const struct rail_infos *rail_infos, struct rail_kinds *kinds);
 
-/* A record for each rail whose MTU or kind is not that of most nodes; where there are no most, each
- * is unknown. kinds: node_count. */
+/* Reports a record for each rail whose MTU or kind is not that of most nodes. Without a majority
+ * each rail is UNKNOWN. kinds: [node_count]. */
 void kinds_report(const struct program *program, const struct rail_kinds *kinds);
 
 #endif

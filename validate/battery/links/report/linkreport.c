@@ -18,7 +18,7 @@ static void report_state(const struct program *program, const struct link_result
     output_record(&record);
 }
 
-/* Long frames vanish on the way, or the other end takes none as long. */
+/* Whether long frames are lost on the path, or the other end takes none as long. */
 static bool is_cut(const struct link_result *result)
 {
     return result->path_mtu_bytes > 0 && result->path_mtu_bytes < result->mtu_bytes;
@@ -84,7 +84,7 @@ void linkreport_bandwidth(const struct program *program, const struct link_resul
     }
 }
 
-/* The transport in use: the NIC must have counted what UCX sent through it. */
+/* Reports the transport in use. The NIC must have counted what UCX sent through it. */
 static void report_path(const struct program *program, const struct link_result *result)
 {
     bool is_short = result->counted_bytes < result->sent_bytes;
@@ -123,7 +123,7 @@ static void report_damage(const struct program *program, const struct link_resul
                   result->rail, record.peer, result->peer_rail, result->damaged);
 }
 
-/* What a NIC, or its PCIe link, counted of errors while it was used. */
+/* Reports the errors that a NIC, or its PCIe link, counted while it was used. */
 static void report_errors(const struct program *program, int node, const char *rail, int peer,
                           const struct errors *errors)
 {
@@ -155,7 +155,7 @@ static void report_path_mtu(const struct program *program, const struct link_res
                   result->path_mtu_bytes);
 }
 
-/* The share of TCP's segments that the sender had to send again. */
+/* Reports how many of TCP's segments the sender had to send again, and how many it sent. */
 static void report_loss(const struct program *program, const struct link_result *result,
                         const char *metric, const struct segments *segments)
 {
@@ -166,7 +166,7 @@ static void report_loss(const struct program *program, const struct link_result 
         output_record(&record);
 }
 
-/* The receiver's word against the sender's. */
+/* Reports the receiver's figure, to compare with the sender's. */
 static void report_received(const struct program *program, const struct link_result *result)
 {
     struct record record = LINKREPORT(program, result, "bandwidth_received",

@@ -5,27 +5,27 @@
 #include "validate/battery/links/pass_schedule.h"
 #include "validate/battery/links/pair/pair_run.h"
 
-/* The first node's: results as records. */
+/* Results as records, on the first node. */
 
-/* Each rail's stated speed of a node, those that it knows. */
+/* Reports the nominal speed of each rail of a node, if it knows it. */
 void linkreport_speeds(const struct program *program, int node,
                        const struct rail_infos *rail_infos);
 
-/* Rails that take no part. */
+/* Reports rails that take no part. */
 void linkreport_states(const struct program *program, const struct link_results *results);
 
-/* What a sub-round of the pass schedule measured. floor_percent > 0: a bandwidth of a pair below
- * that share of nominal fails. Of flows that all ran at once the figures are those of the time in
- * which all of them did, with a record of their sum. */
+/* Reports what a sub-round of the pass schedule measured. floor_percent > 0: a bandwidth of a pair
+ * below that share of nominal fails. If all flows ran at once, the figures are those of the time in
+ * which all of them did, and their sum has a record. */
 void linkreport_round(const struct program *program, const struct pass_schedule *pass_schedule,
                       int round, struct link_results *results, double floor_percent);
 
-/* How many rounds of the pass were measured, in what time, and what is left of the limit: pass
- * where they are enough, else unknown where the pass is wanted. */
+/* Reports how many rounds of the pass were measured, in what time, and what is left of the limit.
+ * PASS if the rounds are enough, else UNKNOWN if the pass is wanted, else SKIP. */
 void linkreport_pass(const struct program *program, const struct pass_schedule *pass_schedule,
                      int rounds, bool is_wanted, double pass_s, double run_s);
 
-/* A node that was lost in round number `sub_round` of the run. */
+/* Reports a node that was lost in round number `sub_round` of the run. */
 void linkreport_lost(const struct program *program, int node, int sub_round);
 
 /* A record of the result, with these members. */
@@ -34,13 +34,14 @@ void linkreport_lost(const struct program *program, int node, int sub_round);
            .part = (result_)->rail,                                                                \
            .peer = (result_)->to >= 0 ? (program_)->node_name[(result_)->to] : NULL, __VA_ARGS__)
 
-/* Its usual figures. shared: pairs that used the same uplink at that time; 0: none. */
+/* Reports the usual figures of the result. shared: pairs that used the same uplink at that time; 0:
+ * none. */
 void linkreport_bandwidth(const struct program *program, const struct link_result *result,
                           const char *metric, int shared, double floor_percent);
 void linkreport_latency(const struct program *program, const struct link_result *result,
                         const char *metric);
 
-/* A record of verdict unknown. */
+/* Reports a record of verdict UNKNOWN. */
 void linkreport_unknown(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

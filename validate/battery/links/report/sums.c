@@ -23,8 +23,8 @@ static const char *side_name(const struct pass_schedule *pass_schedule, int side
     return side < 0 ? "others" : pass_schedule->block_names[side];
 }
 
-/* The members of the group of results->items[first]: flows[i] is that of members[i]. Returns how
- * many; *failed more could not be measured. */
+/* Finds the results in the group of results->items[first]: members has their indices, flows[i] is
+ * that of members[i]. Returns how many; *failed more could not be measured. */
 static int select_group(const struct program *program, const struct pass_schedule *pass_schedule,
                         int round, const struct link_results *results, int first, int *members,
                         struct flow *flows, bool *is_done, int *failed)

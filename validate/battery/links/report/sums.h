@@ -5,9 +5,9 @@
 #include "validate/battery/links/pass_schedule.h"
 #include "validate/battery/links/pair/pair_run.h"
 
-/* Flows that all went from one side to the other at once: from a block to another, from a half of
- * the nodes to the other. Prints a record of each sum, and gives each flow the figure of the time
- * in which all of them ran. */
+/* Reports a record of each sum of flows that went from one side to the other at once: from a block
+ * to another, or from a half of the nodes to the other. Sets the bandwidth of each flow to that of
+ * the time in which all of them ran. */
 void sums_report(const struct program *program, const struct pass_schedule *pass_schedule,
                  int round, struct link_results *results);
 

@@ -75,13 +75,13 @@ void verbsreport_loss(const struct program *program, const struct link_result *r
         result->peer_rail);
 }
 
-/* Rails of the same direction of the same pair. */
+/* Whether both are of the same direction of the same pair. */
 static bool is_alike(const struct link_result *a, const struct link_result *b)
 {
     return a->from == b->from && a->to == b->to;
 }
 
-/* Writes on one rail alone. */
+/* Whether the result is of writes on one rail alone. */
 static bool is_candidate(const struct link_result *result)
 {
     return result->is_verbs && result->verb == VERB_WRITE && result->scope == VERB_PAIR &&

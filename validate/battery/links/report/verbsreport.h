@@ -4,20 +4,21 @@
 
 #include "validate/battery/links/report/linkreport.h"
 
-/* The first node's: what concerns RDMA rails, as records. */
+/* What concerns RDMA rails, as records, on the first node. */
 
-/* A port that takes no part in what libibverbs measures, or what is known of GPU memory there. */
+/* Reports a port that takes no part in what libibverbs measures, or what is known of GPU memory
+ * there. */
 void verbsreport_port(const struct program *program, const struct link_result *result);
 
-/* Bandwidth and latency of a verb. metric: of the bandwidth. */
+/* Reports bandwidth and latency of a verb. metric: of the bandwidth. */
 void verbsreport_figures(const struct program *program, const struct link_result *result,
                          const char *metric, int shared, double floor_percent);
 
-/* A warning where more packets than LOSS_LIMIT were sent again or came out of order. */
+/* Warns if a larger share of packets than VERBS_LOSS_LIMIT was sent again or came out of order. */
 void verbsreport_loss(const struct program *program, const struct link_result *result);
 
-/* A warning for two nodes of which one rail is so much slower that an even share over all of them
- * is slower than the fastest alone. */
+/* Warns of two nodes with one rail so much slower that an even share over all rails is slower than
+ * the fastest alone. */
 void verbsreport_striping(const struct program *program, const struct link_results *results);
 
 #endif
