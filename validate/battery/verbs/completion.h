@@ -7,7 +7,7 @@
 
 #include "validate/battery/verbs/verb.h"
 
-/* What a work completion that is not a success means (InfiniBand Architecture Specification 1.3,
+/* Explains a work completion that is not a success (InfiniBand Architecture Specification 1.3,
  * 10.10.2 and 11.6.2), in a sentence that names both ends. Pure. */
 
 struct completion_place {
@@ -17,7 +17,7 @@ struct completion_place {
     const char *peer;      /* its node; "" or NULL: this one */
 };
 
-/* status: enum ibv_wc_status. vendor: vendor_err of the completion, 0: not told. */
+/* status: enum ibv_wc_status. vendor: vendor_err of the completion, 0: not known. */
 void completion_explain(int status, uint32_t vendor, const struct completion_place *place,
                         char *text, size_t size);
 

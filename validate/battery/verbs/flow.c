@@ -17,8 +17,8 @@
 enum { PING_BYTES = 8, LEAST_PINGS = 11, WARMUP_PINGS = 8, REAP = 16 };
 enum { SPINS = 1000, SPINS_PER_LOOK = 64 };
 
-/* Waiting on a port: spins, for a sleeper would be late, and lets others work after a while: on a
- * machine with few processors they are the ones that are waited for. */
+/* A wait on a port. It spins, as a process that slept would be late, and yields after a while: on a
+ * machine with few processors it may wait for the other processes there. */
 struct patience {
     double until_s;
     unsigned spins;
@@ -33,7 +33,7 @@ static bool is_over(struct patience *patience)
     return clock_s() > patience->until_s;
 }
 
-/* For a wait that fails then: since it ends by itself it is no hang. */
+/* Whether the time is over, for a wait that then fails. As it ends by itself it is no hang. */
 static bool is_late(struct patience *patience)
 {
     bool is_late = is_over(patience);
@@ -113,12 +113,12 @@ static int send_number(struct verbs_link *link, uint64_t number, struct error *e
     memcpy(link->small_out, &number, sizeof number);
     if (post(link, 0, link->small_out, PING_BYTES, link->peer.small, 0, true, err) != 0)
         return -1;
-    /* what is not inline must stay until it is gone; and so the queue never fills */
+    /* what is not inline must stay until it is sent; and so the queue never fills */
     return await(link, link->sends, 5, &completion, err);
 }
 
-/* The other end writes the number back. What is done is reaped meanwhile, for a failure is told
- * there; the last of these may come after the answer. */
+/* Writes the number, which the other end writes back. Completions are polled meanwhile, as they
+ * show failures; the last of them may come after the answer. */
 static int ping_by_write(struct verbs_link *link, uint64_t number, double timeout_s,
                          struct error *err)
 {
@@ -162,7 +162,8 @@ static uint64_t received_number(const struct verbs_link *link)
     return number;
 }
 
-/* A datagram may be lost: it is sent again, and an answer to an earlier one does not count. */
+/* Sends the number, which the other end sends back. A datagram may be lost: it is sent again, and
+ * an answer to an earlier one does not count. */
 static int ping_by_send(struct verbs_link *link, uint64_t number, double timeout_s,
                         struct error *err)
 {
@@ -231,8 +232,8 @@ static void prepare(struct verbs_stream *stream, double part_s)
     double per_s = stream->bytes_per_s / (double)stream->message_bytes / link->count;
     int depth = link->send_depth - 1; /* drain() sends one more */
 
-    /* Where the speed is known: a tenth of a second's messages under way, and of each part of the
-     * time at least twenty that tell that they are done. */
+    /* If the speed is known: messages of FLOW_UNDER_WAY_S under way, and at least twenty signaled
+     * ones in each part of the time. */
     stream->window = per_s > 0 ? (int)fmin(depth, fmax(4, per_s * FLOW_UNDER_WAY_S))
                                : (link->count < 4 ? 8 / link->count : 2);
     stream->signal_every = per_s > 0 ? (int)fmin(depth / 8.0, fmax(1, per_s * part_s / 20)) : 1;
@@ -280,7 +281,7 @@ static int post_more(struct verbs_stream *stream, struct error *err)
     return 0;
 }
 
-/* What is done. Returns how many completions there were. */
+/* Polls completions. Returns how many there were, or -1 with err. */
 static int reap(struct verbs_stream *stream, struct error *err)
 {
     struct ibv_wc completions[REAP];
@@ -305,7 +306,7 @@ static double mbps(const struct verbs_stream *stream, double messages, double se
     return seconds > 0 ? 8e-6 * messages * (double)stream->message_bytes / seconds : 0;
 }
 
-/* A completion came: the time of it is that of all before it. */
+/* Notes completions. The time of one is that of all messages before it. */
 static void note(struct verbs_stream *stream, double now, double until_s, double part_s,
                  int samples)
 {
@@ -331,7 +332,7 @@ static bool is_idle(const struct verbs_stream *stream)
     return true;
 }
 
-/* The figure is that of the parts together. */
+/* Sets bytes_per_s to the figure of the parts together. */
 static void conclude(struct verbs_stream *stream)
 {
     if (stream->mark_s > stream->first_s)
@@ -346,7 +347,7 @@ static int stalled(const struct verbs_link *link, double timeout_s, struct error
                      verb_name(link->verb), link->peer.port, link->peer_node, timeout_s);
 }
 
-/* Waits for what is under way. Where nobody tells of the last ones, one more that does comes behind
+/* Waits for what is under way. If the last messages are not signaled, one more that is follows
  * them. */
 static int drain(struct verbs_stream *stream, double timeout_s, struct error *err)
 {

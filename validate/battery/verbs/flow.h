@@ -9,27 +9,27 @@
 #include "validate/battery/verbs/link.h"
 #include "validate/harness/pattern.h"
 
-/* Messages on connected queue pairs: the driver sends and measures; the server of writes and reads
- * does nothing, that of sends takes them and puts its buffers back. Nothing here needs MPI.
- * Functions that return int give 0, or -1 with err. */
+/* Messages on connected queue pairs. The driver sends and measures. The server has nothing to do
+ * for streams of writes and reads; of sends it takes the messages and posts its buffers again.
+ * Nothing here needs MPI. Functions that return int give 0, or -1 with err. */
 
-/* Pings of 8 bytes until plan->latency_s is over or the figure is certain, into result->latency_us:
- * half the round trip, of VERB_READ the whole one (as perftest has it). */
+/* Runs pings of 8 bytes until plan->latency_s is over or the figure is certain, and adds them to
+ * result->latency_us: half the round trip, of VERB_READ the whole one (as perftest does). */
 int verbs_ping(struct verbs_link *link, const struct path_plan *plan, struct path_result *result,
                struct error *err);
 
 /* One of several streams at once. */
 struct verbs_stream {
     struct verbs_link *link;
-    double bytes_per_s; /* expected; 0: not known. After it: found */
+    double bytes_per_s; /* expected; 0: not known. Afterwards: measured */
     double sent_bytes;  /* in all */
     double samples_mbps[PATH_SAMPLES];
     int sample_count;
     int window;       /* messages under way at a time on each queue pair */
-    int signal_every; /* messages of which one tells that it is done */
+    int signal_every; /* one of so many messages is signaled */
     size_t message_bytes;
     uint32_t under_way[VERBS_QUEUE_PAIRS], unsignalled[VERBS_QUEUE_PAIRS];
-    double done, marked; /* messages: all, those at the last mark */
+    double done, marked; /* messages that are done: all, and at the last mark */
     double first_s, mark_s, first_done;
 };
 
@@ -49,14 +49,14 @@ struct verbs_service {
     struct error err;
 };
 
-/* Takes what has come, and goes on while more comes; for struct control_idle: -1.
- */
+/* Takes what has arrived, and goes on while more arrives. For struct control_idle: returns -1. */
 int verbs_serve(void *service, struct pollfd *polled);
 
-/* How many queue pairs' memory does not hold what was sent last. of_reads: the driver's own. */
+/* Returns how many queue pairs have memory that does not hold what was sent last: that of the
+ * server or, of reads, of the driver. */
 double verbs_damaged(const struct verbs_link *link, uint64_t session);
 void verbs_write_pattern(struct verbs_link *link, uint64_t session);
-/* That of a message of so many bytes. */
+/* Returns the pattern of a message of so many bytes. */
 struct pattern verbs_pattern(size_t message_bytes, uint64_t session);
 
 #endif

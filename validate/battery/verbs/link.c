@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 4.096 us x 2^16 = 0.27 s for an answer, six times more: a dead path is known in about two seconds
- * to eight, as the device counts; and a slow one, on which the messages of many queue pairs wait
- * for each other, is not taken for dead. Seven times would be for ever to soft-RoCE. A receiver
- * that is not ready is asked again after 41 ms (code 24), six times. */
+/* 4.096 us x 2^16 = 0.27 s for an answer, and six retries: a dead path is known in about two
+ * seconds to eight, depending on the device. A slow path, on which the messages of many queue pairs
+ * wait for each other, is not taken for dead. Seven retries would be forever for soft-RoCE. A
+ * receiver that is not ready is tried again after 41 ms (code 24), six times. */
 enum { ANSWER_TIMEOUT = 16, RETRIES = 6, NOT_READY_TIMER = 24, NOT_READY_RETRIES = 6 };
 enum { DEPTH = 128, LEAST_DEPTH = 8, DEPTH_OF_ALL = 512, RECEIVES_PER_SEND = 4 };
 enum { DATAGRAM_KEY = 0x11111111, HOPS = 64 };
@@ -250,7 +250,7 @@ static struct ibv_ah_attr way_to(const struct verbs_link *link)
     return way;
 }
 
-/* To "ready to receive". */
+/* Makes a queue pair "ready to receive". Returns 0 or an error number. */
 static int make_receive(struct verbs_link *link, int index)
 {
     struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_RTR};
@@ -268,7 +268,7 @@ static int make_receive(struct verbs_link *link, int index)
                              IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 }
 
-/* To "ready to send". */
+/* Makes a queue pair "ready to send". Returns 0 or an error number. */
 static int make_send(struct verbs_link *link, int index)
 {
     struct ibv_qp_attr attributes = {.qp_state = IBV_QPS_RTS, .sq_psn = link->packet_number};
@@ -344,7 +344,8 @@ int verbs_link_fill(struct verbs_link *link, struct error *err)
     return 0;
 }
 
-/* What was posted behind a request that failed is flushed, and some devices tell of that first. */
+/* Requests that were posted after one that failed are flushed, and some devices report these
+ * first. */
 int verbs_link_broken(const struct verbs_link *link, const struct ibv_wc *completion,
                       struct error *err)
 {

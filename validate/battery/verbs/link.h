@@ -9,8 +9,8 @@
 /* Queue pairs of one port for one verb, connected to as many of another port, with the memory that
  * they use. Functions that return int give 0, or -1 with err. */
 
-/* What the other end needs: of the port, and of a link also its queue pairs and memory. Travels as
- * it is. */
+/* What the other end needs: of the port, and of a link also its queue pairs and memory. Sent as a
+ * raw struct. */
 struct verbs_address {
     uint32_t queue_pairs[VERBS_QUEUE_PAIRS];
     uint32_t count, packet_number, key;
@@ -46,43 +46,43 @@ struct verbs_link {
     const struct verbs_gpu_memory *gpu; /* in place of memory, for one queue pair's streams of
                                            writes; nothing here looks into it */
 
-    int unreaped; /* pings that were sent and not yet told as done */
+    int unreaped; /* pings that were sent and whose completion was not polled yet */
     uint32_t packet_number;
     struct verbs_address peer;
-    struct ibv_ah *handle; /* UD's way to the peer */
+    struct ibv_ah *handle; /* of UD: address of the peer */
     int mtu_bytes;         /* of the connection */
     struct completion_place place;
     char peer_node[64];
 };
 
-/* message_bytes: the longest. settings as given; the port's GID was chosen before. gpu: for writes
- * of one queue pair from and to memory of a GPU that has room for a message, and outlives the link;
- * NULL: memory of its own. */
+/* Opens a link. message_bytes: of the longest message. The port's GID was chosen before. gpu: for
+ * writes of one queue pair from and to memory of a GPU, which has room for a message and outlives
+ * the link; NULL: memory of its own. */
 int verbs_link_open(struct verbs_port *port, enum verb verb, const struct verbs_settings *settings,
                     size_t message_bytes, const struct verbs_gpu_memory *gpu,
                     struct verbs_link **link, struct error *err);
 void verbs_link_close(struct verbs_link *link);
 
-/* Without queue pairs and memory. */
+/* Sets the address of a port, without queue pairs and memory. */
 void verbs_port_address(const struct verbs_port *port, struct verbs_address *address);
 void verbs_link_address(const struct verbs_link *link, struct verbs_address *address);
 
-/* Whether the two ports can talk at all, as far as their GIDs tell; node and peer name them. Pure.
- */
+/* Checks whether the two ports can communicate, as far as their addresses show. node, peer_node:
+ * names for err. Pure. */
 int verbs_addresses_fit(const struct verbs_address *own, const char *node,
                         const struct verbs_address *peer, const char *peer_node, struct error *err);
 
-/* Both ends call it; after it, and word from the other end that it is through as well, messages may
- * go. mtu_bytes: 0 for the lower of both ports'. peer_node: for what is said of failures. */
+/* Connects the link. Both ends call it. Messages may be sent when this end knows that the other one
+ * is done as well. mtu_bytes: 0 for the lower of both ports'. peer_node: for error messages. */
 int verbs_link_connect(struct verbs_link *link, const struct verbs_address *peer,
                        const char *peer_node, int mtu_bytes, struct error *err);
 
 /* Posts receive buffers for each queue pair, as many as it holds. */
 int verbs_link_fill(struct verbs_link *link, struct error *err);
-/* One more, for that queue pair. */
+/* Posts one more for that queue pair. */
 int verbs_link_receive(struct verbs_link *link, int pair, struct error *err);
 
-/* err from a completion that failed. */
+/* Sets err from a completion that failed. Returns -1. */
 int verbs_link_broken(const struct verbs_link *link, const struct ibv_wc *completion,
                       struct error *err);
 

@@ -8,7 +8,8 @@
 #include "lib/base/text.h"
 #include "validate/battery/verbs/measure.h"
 
-/* The node's ports by themselves. Writes need nobody at the other end, so one process is enough. */
+/* The ports of the node by themselves. A write needs no process at the other end, so one is
+ * enough. */
 
 static struct link_result *add_result(struct program *program, const struct rail *from,
                                       const struct rail *to, struct link_results *results)
@@ -93,7 +94,7 @@ static int open_port(const struct rail *rail, const struct verbs_settings *setti
         rail->port, settings->gid_index >= 0 ? settings->gid_index : rail->gid_index, port, err);
 }
 
-/* A port to itself, with all that is to be told of it alone. */
+/* Measures a port to itself, and reports its GPU memory, or why the port cannot be opened. */
 static void hold_one(struct program *program, const struct rail *rail, const struct path_plan *plan,
                      const struct verbs_settings *settings, struct link_results *results)
 {
@@ -112,7 +113,7 @@ static void hold_one(struct program *program, const struct rail *rail, const str
     verbs_port_close(port);
 }
 
-/* Of a port that cannot be opened hold_one() has told. */
+/* Measures one port to another. hold_one() has reported ports that cannot be opened. */
 static void hold_two(struct program *program, const struct rail *from, const struct rail *to,
                      const struct path_plan *plan, const struct verbs_settings *settings,
                      struct link_results *results)
@@ -127,7 +128,7 @@ static void hold_two(struct program *program, const struct rail *from, const str
     verbs_port_close(to_port);
 }
 
-/* Of one that is down rails_open() has told. */
+/* Whether the rail is measured. rails_open() has reported rails that are down. */
 static bool is_measured(const struct rail *rail)
 {
     return fabric_class_is_rdma(rail->class) && rail_is_up(rail);

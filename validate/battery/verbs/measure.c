@@ -8,7 +8,8 @@
 
 #include "validate/battery/links/path/samples.h"
 
-/* Until two runs agree: shapers and switches let a burst pass faster than the link. */
+/* Runs until two runs agree, MOST at most: shapers and switches let a burst pass faster than the
+ * link. */
 static int warm_up(struct verbs_stream *streams, int count, const struct path_plan *plan,
                    struct error *err)
 {

@@ -6,8 +6,8 @@
 
 /* The streams of a figure. */
 
-/* Warms up, which settles stream->bytes_per_s, or measures: samples of the plan, more of them until
- * each figure is certain or the plan's most are taken. Returns 0, or -1 with err. */
+/* Warms up, which sets stream->bytes_per_s, or measures plan->samples samples. Returns 0, or -1
+ * with err. */
 int verbs_measure(struct verbs_stream *streams, int count, const struct path_plan *plan,
                   bool is_warmup, struct error *err);
 
@@ -17,7 +17,7 @@ int verbs_measure_within(struct verbs_link *from, struct verbs_link *to, const c
                          int mtu_bytes, const struct path_plan *plan, struct path_result *path,
                          struct error *err);
 
-/* What the stream found, as a path's result. */
+/* Sets the bandwidth of a path to what the stream measured. */
 void measure_take(const struct verbs_stream *stream, struct path_result *path);
 
 #endif

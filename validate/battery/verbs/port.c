@@ -36,7 +36,7 @@ static struct ibv_context *open_device(const char *name, struct error *err)
     return context;
 }
 
-/* The GID's type is in sysfs in all versions of the kernel. */
+/* Returns the type of a GID, which sysfs has in all versions of the kernel. */
 static enum gid_type type_of(const struct rdma_port *port, int index)
 {
     for (size_t i = 0; i < port->gid_count; i++)
@@ -177,8 +177,8 @@ struct ibv_mr *verbs_register_gpu(struct verbs_port *port, const struct verbs_gp
     return region;
 }
 
-/* As UCX asks: with no file at all, a driver that can says "bad file", one that cannot "not
- * supported". */
+/* Probes as UCX does, without a file: a driver that supports dma-buf says "bad file", another one
+ * "not supported". */
 static bool probe_dma_buf(struct verbs_port *port, char *text, size_t size)
 {
     struct ibv_mr *region = ibv_reg_dmabuf_mr(port->domain, 0, (size_t)sysconf(_SC_PAGESIZE), 0, -1,

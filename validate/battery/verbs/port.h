@@ -23,25 +23,25 @@ struct verbs_port {
     enum gid_type gid_type;
 };
 
-/* port: of the inventory. gid_index: -1 for none. */
+/* Opens a port. port: of the inventory. gid_index: -1 for none. */
 int verbs_port_open(const struct rdma_port *port, int gid_index, struct verbs_port **opened,
                     struct error *err);
 void verbs_port_close(struct verbs_port *port);
 
-/* The port's GID as a person reads it: "::ffff:10.77.0.1". */
+/* Writes a GID as text: "::ffff:10.77.0.1". */
 void verbs_gid_text(const union ibv_gid *gid, char *text, size_t size);
 
-/* 256 to 4096 */
+/* Returns 256 to 4096. */
 int verbs_mtu_bytes(enum ibv_mtu mtu);
-/* The greatest that is not more than bytes; 256 at least. */
+/* Returns the greatest MTU that is not more than bytes; 256 at least. */
 enum ibv_mtu verbs_mtu_of(int bytes);
 
-/* Registers memory. A refusal for want of locked memory says which limit stands in the way. */
+/* Registers memory. If too little memory can be locked, err names the limit. */
 struct ibv_mr *verbs_register(struct verbs_port *port, void *memory, size_t size_bytes,
                               struct error *err);
 
-/* Memory of a GPU at its own address, by the file of its dma-buf, or, where fd is -1, by a peer
- * memory client. */
+/* Memory of a GPU, which is registered by the file of its dma-buf or, if fd is -1, at its own
+ * address by a peer memory client. */
 struct verbs_gpu_memory {
     uint64_t address;
     size_t size_bytes;
@@ -50,9 +50,9 @@ struct verbs_gpu_memory {
 struct ibv_mr *verbs_register_gpu(struct verbs_port *port, const struct verbs_gpu_memory *memory,
                                   struct error *err);
 
-/* How memory of a GPU could be registered at this port: by dma-buf (asked of the driver), and by a
- * peer memory client (asked of the kernel, below root). Each is available or not, with the reason.
- * Returns whether either is. */
+/* Writes how memory of a GPU could be registered at this port: by dma-buf (as the driver says), and
+ * by a peer memory client (as the kernel says; root: of /sys). Each is available, or not, with the
+ * reason. Returns whether either is. */
 bool verbs_probe_gpu_memory(struct verbs_port *port, const char *root, char *text, size_t size);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "lib/base/error.h"
 
-/* What muster-links asks of an RDMA port by libibverbs itself, and how. Pure. */
+/* What muster-links measures of an RDMA port by libibverbs itself, and its settings. Pure. */
 
 enum verb {
     VERB_WRITE, /* RDMA write over a reliable connection (RC) */
@@ -33,7 +33,7 @@ struct verbs_settings verbs_defaults(void);
 /* "rc_write", "rc_read", "rc_send", "ud_send" */
 const char *verb_name(enum verb verb);
 
-/* Some of "write,read,send,ud". Returns 0, or -1 with err. */
+/* Parses some of "write,read,send,ud". Returns 0, or -1 with err. */
 int verbs_parse(const char *text, unsigned *wanted, struct error *err);
 
 /* What one link_result of the battery is about: a verb between two nodes, all rails of it at once,

@@ -22,16 +22,16 @@ struct verbs_pair {
     struct verbs_address peer;
     int mtu_bytes;            /* of connections; 0: as the ports have it */
     uint64_t session;         /* of this direction: no other has the same data */
-    double write_bytes_per_s; /* as it was found alone */
+    double write_bytes_per_s; /* as measured alone */
 };
 
-/* What one end tells the other before it begins, and when it is through. */
+/* What each end sends the other before it begins, and when it is done. */
 struct message {
     int failed;
     char text[256];
     struct verbs_address address;
     struct errors errors;
-    double messages, bytes_per_s; /* that came, of the server; left, of the driver */
+    double messages, bytes_per_s; /* server: received; driver: messages sent */
     double damaged;
     int next_mtu_bytes; /* the driver's: once more, with this; 0: done */
 };
@@ -86,7 +86,8 @@ static int send_request(struct verbs_pair *verbs_pair, enum request_kind kind)
                             NULL);
 }
 
-/* The driver. Returns -1 when the partner has gone; a failure of the port is in mine. */
+/* Drives one direction. Returns 0, or -1 if the partner was lost; a failure of the port is in
+ * mine. */
 static int drive(struct verbs_pair *verbs_pair, struct verbs_link *link, struct path_result *path,
                  struct message *mine, struct message *other)
 {
@@ -116,7 +117,7 @@ static int drive(struct verbs_pair *verbs_pair, struct verbs_link *link, struct 
         return -1;
     if (link->verb == VERB_READ && !mine->failed)
         path->damaged = verbs_damaged(link, verbs_pair->session);
-    /* over a smaller MTU than the ports' pings pass, and no message does */
+    /* if the path has a smaller MTU than the ports, pings pass and messages do not */
     if (mine->failed && link->verb != VERB_UD && path->latency_count > 0 &&
         link->mtu_bytes > verbs_mtu_bytes(IBV_MTU_256))
         mine->next_mtu_bytes = link->mtu_bytes / 2;
@@ -168,8 +169,8 @@ static size_t message_bytes(const struct verbs_pair *verbs_pair, enum verb verb)
     return verb == VERB_UD ? (size_t)mtu : (size_t)verbs_pair->settings->message_bytes;
 }
 
-/* Opens both ends. Returns 0 when both are, 1 when one is not (mine and other say why), -1 when the
- * partner has gone. */
+/* Opens both ends. Returns 0 if both are open, 1 if one is not (mine and other say why), -1 if the
+ * partner was lost. */
 static int open_link(struct verbs_pair *verbs_pair, enum verb verb, bool drives,
                      struct verbs_link **link, struct message *mine, struct message *other)
 {
@@ -196,7 +197,8 @@ static int open_link(struct verbs_pair *verbs_pair, enum verb verb, bool drives,
     return mine->failed || other->failed;
 }
 
-/* Once with one MTU. *next_mtu_bytes: 0, or try again with that. */
+/* Tries a direction with one MTU, and sets *used_mtu_bytes to it. The driver's next_mtu_bytes is 0,
+ * or the MTU to try next. Returns 0, or -1 if the partner was lost. */
 static int try_direction(struct verbs_pair *verbs_pair, enum verb verb, bool drives,
                          struct path_result *path, struct message *mine, struct message *other,
                          int *used_mtu_bytes)
@@ -220,7 +222,7 @@ static int try_direction(struct verbs_pair *verbs_pair, enum verb verb, bool dri
     return rv < 0 ? -1 : 0;
 }
 
-/* The driver's result from what both ends say. */
+/* Completes the driver's result from what both ends found. */
 static void conclude(struct verbs_pair *verbs_pair, enum verb verb, struct path_result *path,
                      const struct message *mine, const struct message *other, int mtu_bytes,
                      struct link_result *result)
@@ -257,8 +259,8 @@ static void conclude(struct verbs_pair *verbs_pair, enum verb verb, struct path_
                  verb_name(verb), mine->messages, mtu_bytes);
 }
 
-/* A message that does not pass is tried with smaller packets: then what is on the way, a switch or
- * the other end, takes none as long as the two ports agreed on. */
+/* Measures one direction. If messages do not pass, it tries smaller packets. If these pass, a
+ * switch on the path, or the other end, takes none as long as the two ports agreed on. */
 static int hold_direction(struct verbs_pair *verbs_pair, enum verb verb, bool drives)
 {
     struct link_result *result = drives ? add_result(verbs_pair, verb, VERB_PAIR) : NULL;
@@ -273,7 +275,7 @@ static int hold_direction(struct verbs_pair *verbs_pair, enum verb verb, bool dr
                                            drives == verbs_pair->pair_run->is_first) +
                           ((uint64_t)verb << 56);
     rv = try_direction(verbs_pair, verb, drives, path, &mine, &other, &used_mtu);
-    /* the errors that were counted are known after the last word */
+    /* errors are counted until after the last message */
     if (rv == 0) {
         struct message last = mine;
 
@@ -324,7 +326,8 @@ static void open_port(struct verbs_pair *verbs_pair, struct message *mine)
         verbs_port_address(verbs_pair->port, &mine->address);
 }
 
-/* Both ends open their ports and look whether they can talk. */
+/* Opens the ports of both ends, and checks whether they can communicate. Returns 0 if so, 1 if not,
+ * -1 if the partner was lost. */
 static int open_verbs_pair(struct verbs_pair *verbs_pair)
 {
     struct program *program = verbs_pair->pair_run->program;
@@ -346,8 +349,8 @@ static int open_verbs_pair(struct verbs_pair *verbs_pair)
             return 0;
         fail(&mine, &err);
     }
-    /* each end tells what is its own, but for a rail that rails_open() has told of; what is both's
-     * the first one */
+    /* each end reports its own failure, unless rails_open() has; the first one reports that of
+     * both */
     if (mine.failed && (verbs_pair->pair_run->is_first || is_own) && rail_is_up(verbs_pair->rail)) {
         result = add_result(verbs_pair, VERB_WRITE, VERB_PAIR);
         result->is_state = 1;
@@ -424,7 +427,7 @@ const char *verbs_missing(void)
     return NULL;
 }
 
-/* Both ends come to the same answer. */
+/* Sets up rail i, if it is RDMA on both ends. Returns whether it is, the same on both ends. */
 static bool choose(struct pair_run *pair_run, const struct verbs_settings *settings,
                    const struct rail_infos *theirs, int i, struct verbs_pair *verbs_pair)
 {
