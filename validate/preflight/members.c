@@ -39,8 +39,8 @@ long *preflight_groups(const struct preflight *preflight, const struct hostlist 
     return groups;
 }
 
-/* Each member gets the group of its component, the first one of several, and how many GPUs the job
- * has there. */
+/* Sets the group of each member to that of its component, the first one of several, and its gpus to
+ * those of the job there. */
 static void components_take(const struct preflight *preflight,
                             const struct cluster_component *components, int count)
 {
@@ -55,7 +55,7 @@ static void components_take(const struct preflight *preflight,
         }
 }
 
-/* All nodes of the step or job, or those that were named; count of components. */
+/* Finds all nodes of the step or job, or those that were named. count: of components. */
 static int names_find(struct preflight *preflight, const struct cluster_component *components,
                       int count, struct error *err)
 {

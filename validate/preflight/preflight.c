@@ -78,7 +78,8 @@ double preflight_left_s(const struct preflight *preflight)
 
 /* ---------------------------------------------------------------- before and after */
 
-/* Which job: --step's, else the one that we are in. Slurm's variables go afterwards. */
+/* Finds the job: that of --step, else the one that this process is in. The variables of Slurm are
+ * removed afterwards. */
 static int job_find(struct preflight *preflight, struct error *err)
 {
     const char *job = getenv("SLURM_JOB_ID");
@@ -96,7 +97,8 @@ static int job_find(struct preflight *preflight, struct error *err)
     return 0;
 }
 
-/* "preflight-12.0-4711": no other step of the job has that name. */
+/* Makes the ID of the run, and a name of the steps that no other step of the job has:
+ * "muster-preflight-RUN-PID". */
 static void names_make(struct preflight *preflight)
 {
     char date[32];
@@ -142,7 +144,7 @@ static void print_lines(const struct preflight *preflight, const struct hostlist
     }
 }
 
-/* One record a node, and one of the whole. */
+/* Adds one record for each node, and one for all. */
 static void conclude(struct preflight *preflight, enum verdict verdict)
 {
     for (size_t i = 0; i <= preflight->names.count; i++) {
@@ -185,7 +187,7 @@ static int keep(const struct preflight *preflight)
     return status;
 }
 
-/* A node of which it cannot be told whether it is at fault. */
+/* Returns a node of which it is not known whether it is at fault, or NULL. */
 static const struct member *doubtful(const struct preflight *preflight)
 {
     for (size_t i = 0; i < preflight->names.count; i++)
@@ -226,7 +228,8 @@ static int report(struct preflight *preflight)
     return status;
 }
 
-/* A step on one node has no links; without GPUs there is nothing to test. */
+/* Whether there is nothing to test: a step on one node has no links, and the job has no GPUs
+ * there. */
 static bool has_nothing(const struct preflight *preflight)
 {
     return preflight->options.has_step && preflight->names.count < 2 &&

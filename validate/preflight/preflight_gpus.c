@@ -11,10 +11,10 @@
 #include "validate/preflight/preflight.h"
 #include "validate/slurm/step.h"
 
-/* What muster-gpu has to say of a node: no more than one for each part and code. */
+/* A finding of muster-gpu about a node: no more than one for each part and code. */
 struct finding {
     struct member *member;
-    struct record record; /* its texts are the records' */
+    struct record record; /* its strings belong to the records */
     bool is_fault, is_common, is_reported;
 };
 
@@ -25,7 +25,8 @@ struct findings {
 
 /* ---------------------------------------------------------------- what holds a step up */
 
-/* Not what the user's environment may make, nor what other jobs on the node may. */
+/* Whether the fault stops a step: it is not one that the environment of the user, or other jobs on
+ * the node, may cause. */
 static bool holds_up(const struct member *member, enum fault_code code)
 {
     static const enum fault_code own[] = {
@@ -53,7 +54,7 @@ static const char *message_of(const struct finding *finding)
     return finding->record.message ? finding->record.message : "";
 }
 
-/* The same code and part; of what is not tested the same reason as well. */
+/* Whether code and part are the same and, if it was not tested, the reason as well. */
 static bool is_same(const struct finding *one, const struct finding *other)
 {
     return record_code(&one->record) == record_code(&other->record) &&
@@ -61,7 +62,8 @@ static bool is_same(const struct finding *one, const struct finding *other)
            (one->record.verdict != VERDICT_SKIP || strcmp(message_of(one), message_of(other)) == 0);
 }
 
-/* What hits many nodes alike is nobody's fault. Findings are in the order of their nodes. */
+/* Whether so many nodes have the finding that it is the fault of none. Findings are in the order of
+ * their nodes. asked: nodes that were tested. */
 static bool is_common(const struct findings *findings, size_t index, size_t asked)
 {
     const struct finding *finding = &findings->items[index];
@@ -110,7 +112,7 @@ static bool is_reported_with(const struct finding *finding, const struct finding
            (first->record.verdict != VERDICT_SKIP || is_same(finding, first));
 }
 
-/* One remark for all nodes that have the same, by the words of the first. */
+/* Adds one remark for all nodes that have the same finding, with the message of the first. */
 static void remark(struct preflight *preflight, struct findings *findings, size_t index)
 {
     const struct finding *first = &findings->items[index];
@@ -150,7 +152,7 @@ static void findings_report(struct preflight *preflight, struct findings *findin
             remark(preflight, findings, i);
 }
 
-/* Takes what is worse than a pass, or was not tested, among the records since first. */
+/* Judges the records since first that are worse than a pass, or say what was not tested. */
 static void judge(struct preflight *preflight, size_t first, size_t asked)
 {
     size_t last = preflight->records.count;
@@ -173,7 +175,7 @@ static void judge(struct preflight *preflight, size_t first, size_t asked)
 
 /* ---------------------------------------------------------------- the run */
 
-/* The good nodes that have so many devices. Release names. */
+/* Sets names to the good nodes that have so many devices. Release names. Returns their number. */
 static size_t nodes_with(const struct preflight *preflight, long gpus, struct hostlist *names)
 {
     struct hostlist good;
@@ -187,7 +189,7 @@ static size_t nodes_with(const struct preflight *preflight, long gpus, struct ho
     return names->count;
 }
 
-/* The next larger number of devices that the job has on a node; 0: there is none. */
+/* Returns the next larger number of devices that the job has on a node, or 0. */
 static long next_count(const struct preflight *preflight, long gpus)
 {
     long next = 0;

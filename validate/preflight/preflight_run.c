@@ -19,7 +19,7 @@
 
 struct receiver {
     struct preflight *preflight;
-    int status; /* as the program told; -1: not yet */
+    int status; /* reported by the program; -1: not yet */
     bool has_memory;
 };
 
@@ -43,8 +43,8 @@ static void receive_line(const char *line, bool is_error, void *context)
     }
 }
 
-/* Whether a step has run to its end with all its nodes: nothing that could not be told, nobody
- * missing. */
+/* Whether a step has run to its end with all its nodes: no record without a node is UNKNOWN, and no
+ * rank is missing. */
 static bool is_complete(const struct records *records, size_t first)
 {
     for (size_t i = first; i < records->count; i++) {
@@ -56,7 +56,7 @@ static bool is_complete(const struct records *records, size_t first)
     return records->count > first;
 }
 
-/* What is said of a program that was not heard of before it ended. */
+/* Sets the reason of a program that ended without a record. */
 static void silent_note(struct preflight *preflight)
 {
     char line[sizeof preflight->reason];
@@ -68,7 +68,7 @@ static void silent_note(struct preflight *preflight)
         *line ? line : "no error message was given");
 }
 
-/* Why the program cannot tell, in its own words; NULL: it has not said. */
+/* Returns why the result is unknown, as the program says, or NULL if it does not say. */
 static const char *unknown_of(const struct records *records, size_t first)
 {
     for (size_t i = first; i < records->count; i++) {
@@ -152,8 +152,8 @@ void preflight_program(const char *name, double limit_s, struct arguments *progr
     arguments_add(program, "--time-limit=%.0f", fmax(1, floor(limit_s)));
 }
 
-/* The short form of the battery; links_only: MPI on the management network, nothing but the
- * links. */
+/* Runs the short form of the battery. is_links_only: with MPI on the management network, nothing
+ * but the links. */
 static bool battery_run(struct preflight *preflight, const struct hostlist *names,
                         bool is_links_only, double limit_s, size_t *first)
 {
@@ -179,7 +179,7 @@ static bool battery_run(struct preflight *preflight, const struct hostlist *name
                           first);
 }
 
-/* Every collective, to the bit; for the level standard. */
+/* Runs every collective, checked to the bit; for the level standard. */
 static bool collectives_run(struct preflight *preflight, const struct hostlist *names,
                             size_t *first)
 {
@@ -195,8 +195,8 @@ static bool collectives_run(struct preflight *preflight, const struct hostlist *
 
 /* ---------------------------------------------------------------- the nodes answer */
 
-/* Of a short budget a busy slurmd has not had the time to answer, nor a lost packet that to be sent
- * again. */
+/* Whether the deadline was too short to fail the node. With a short budget a busy slurmd has no
+ * time to answer, and a lost packet no time to be sent again. */
 static bool is_hasty(const struct reach *answer, double deadline_s)
 {
     return (answer->state == REACH_FROZEN && deadline_s < PREFLIGHT_REACH_MOST_S) ||
@@ -282,7 +282,7 @@ static bool crosses_leaves(const struct localization *localization)
     return false;
 }
 
-/* What may be another job's traffic is told and holds up nothing. */
+/* Takes a finding. What may be another job's traffic is only a remark. */
 static void finding_take(struct preflight *preflight, const struct localization *localization,
                          const struct finding *finding)
 {
@@ -297,9 +297,9 @@ static void finding_take(struct preflight *preflight, const struct localization 
 
     if (finding->kind == FINDING_AMBIGUOUS && localization->retests != SIZE_MAX &&
         !crosses_leaves(localization))
-        verdict = VERDICT_FAIL; /* the step would have it, whichever end it is */
+        verdict = VERDICT_FAIL; /* the step would suffer from it, whichever end it is */
     if (finding->kind == FINDING_MISSING && member && member->verdict == VERDICT_FAIL)
-        return; /* its node has said why */
+        return; /* reported with its node already */
     if (member && !is_of_path) {
         preflight_blame(preflight, member, verdict, FAULT_NONE, "links", finding->part,
                         finding->message);
@@ -311,7 +311,7 @@ static void finding_take(struct preflight *preflight, const struct localization 
     hostlist_append(&preflight->remarks, text);
 }
 
-/* What --keep ranks the nodes by. */
+/* Sets the figures by which --keep ranks the nodes. */
 static void figures_take(struct preflight *preflight, const struct localization *localization)
 {
     const struct links *links = &localization->links;
@@ -341,7 +341,7 @@ static void figures_take(struct preflight *preflight, const struct localization 
     }
 }
 
-/* Returns 0, or -1 when memory is out. */
+/* Localizes faults of the links, with retests. Returns 0, or -1 if memory is out. */
 static int links_try(struct preflight *preflight, const struct hostlist *names, size_t first)
 {
     int *leaves = calloc(names->count + 1, sizeof *leaves);
@@ -378,8 +378,8 @@ static int links_try(struct preflight *preflight, const struct hostlist *names, 
 
 /* ---------------------------------------------------------------- the run */
 
-/* What the programs say themselves of a node, but for the links, which are tried; and what is
- * wrong without a node. */
+/* Takes the failures that the programs report of a node, except those of links, which links_try()
+ * judges, and failures of no node. */
 static void verdicts_take(struct preflight *preflight, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++) {
@@ -437,8 +437,8 @@ void preflight_run(struct preflight *preflight)
     struct hostlist names;
 
     nodes_query(preflight);
-    /* A step with a node at fault does not start. With --keep the others are tested without it, and
-     * without one whose answer may only be late in any case. */
+    /* A step with a node at fault does not start. With --keep the other nodes are tested without
+     * it. A node whose answer may only be late is left out in any case. */
     for (int i = 0; i < 2 && !preflight_stop; i++) {
         bool is_over = preflight->has_fault && preflight->options.keep == 0;
         size_t good = preflight_good(preflight, &names);

@@ -7,7 +7,7 @@
 #include "lib/constants/preflight_constants.h"
 #include "validate/preflight/preflight.h"
 
-/* Steps of what counts as another figure: finer ones would only order nodes by noise. */
+/* Figures in the same step count as equal: finer steps would only order nodes by noise. */
 static const double share_step = 0.05;
 
 struct rank {

@@ -10,7 +10,8 @@
 #include "validate/slurm/step.h"
 #include "validate/suspects/suspect_reports.h"
 
-/* Which node of the job keeps the suspect report: the node itself, else one that answers. */
+/* Returns which node of the job keeps the suspect report: the node itself, else one that
+ * answers. */
 static const struct member *holder_of(const struct preflight *preflight,
                                       const struct member *member)
 {
@@ -22,7 +23,8 @@ static const struct member *holder_of(const struct preflight *preflight,
     return NULL;
 }
 
-/* The suspect reports as lines for `muster suspects --leave`, malloc'd, and who is to keep them. */
+/* Returns the suspect reports as lines for `muster suspects --leave`, malloc'd. holders: gets the
+ * nodes that keep them. */
 static char *lines_make(const struct preflight *preflight, struct hostlist *holders)
 {
     char *text = NULL;
