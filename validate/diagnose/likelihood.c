@@ -191,7 +191,7 @@ static int cells_of(const struct looked_at *other)
     return other->depths * MODEL_DUTIES;
 }
 
-/* As many likelihoods of samples can be multiplied as floats. */
+/* As many likelihoods of samples, each 1e6 at most (model.c), can be multiplied as floats. */
 enum { FLOATS_MOST = 6 };
 
 INLINE void take_products(float *products, double *cells, int count)

@@ -11,7 +11,8 @@ enum { ITEMS_MOST = 8, ITEMS_FIRST = 16, ITEMS_OF_NODES = 256 };
  * that many share; nodes tried as each end of a control pair. */
 enum { OTHERS_MOST = 12, MEMBERS = 3, CONTROLS_MOST = 64 };
 
-/* The probability that a sample of the pair is low, alone on the network. */
+/* Returns the probability that a sample of the pair is low, alone on the network, if the parts are
+ * at fault. */
 static double predict(const struct diagnose_network *network, const struct part *parts, int count,
                       const struct pair *pair, const struct observation *sample)
 {

@@ -75,7 +75,8 @@ static int find_own(struct source *source)
     return source->own ? 0 : -1;
 }
 
-/* The median of the sorted values [first, count), or NAN if there are none. */
+/* Returns the median of the values with ranks from first on, or NAN if there are none. Reorders
+ * values. */
 static double median(double *values, size_t first, size_t count)
 {
     float lower, upper;
@@ -244,8 +245,8 @@ static struct uplinks *find_uplinks(const struct source *source)
 }
 
 /* Returns what the uplinks of the sample were built for, if that is less than all rails of a pair
- * have: what no pair of the leaf exceeds, however the rails share it. 0 if they limit nothing.
- * Sound uplinks may be built so. */
+ * have, as sound uplinks may carry: what no pair of the leaf exceeds, however the rails share it. 0
+ * if they limit nothing. */
 static double built_rate(const struct diagnose_network *network, const struct uplinks *uplinks,
                          const struct diagnose_sample *sample, double location)
 {
