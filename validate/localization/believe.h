@@ -8,7 +8,8 @@
 
 struct inconsistent_node {
     int node;
-    int told, contradicted; /* transfers that it took part in, and those of them that contradict */
+    int told, contradicted; /* its transfers, and those in which it and its partner contradict
+                               each other */
 };
 
 /* Finds the nodes whose figures contradict those of several partners, the most contradicted first.

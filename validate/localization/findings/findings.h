@@ -20,7 +20,7 @@ struct reference_figure {
 enum finding_kind {
     FINDING_NODE,   /* all rails of a node: node */
     FINDING_RAIL,   /* node's rail: node, rail */
-    FINDING_HOST,   /* node's rails are well alone and slow together: node */
+    FINDING_HOST,   /* node's rails are good alone and slow together: node */
     FINDING_PAIR,   /* path of a pair: node, peer, rail or -1 */
     FINDING_LEAF,   /* all paths of a leaf switch's nodes: leaf, rail or -1 */
     FINDING_UPLINK, /* path between two leaves, or one leaf's uplinks: leaf, peer_leaf or -1 */
@@ -45,7 +45,7 @@ struct finding {
     double confidence;                   /* 0 to 1; NAN: does not apply */
     double latency_us, latency_peers_us; /* RAIL that fails by its bandwidth: its latency and the
                                             peers' median, where that is high as well; else 0 */
-    bool is_intermittent;                /* some of its samples are low, others well */
+    bool is_intermittent;                /* some of its samples are low, others good */
     int lost_bytes, path_mtu_bytes;      /* see link_sample: why it is dead; else 0 */
     char part[160];    /* "eth1", "path n1-n3 eth1", "uplink leaf1-leaf2", "all eth1" */
     char message[320]; /* "eth1 sends 49 of 200 Mb/s (nominal), peers 196" */

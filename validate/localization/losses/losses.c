@@ -405,7 +405,7 @@ static void read_retest(const struct loss_data *data, const struct loss_pair *pa
 
             is_back = pair->to == part->place;
             of = &retest->ways[is_back];
-            /* an end that could be either has no partner that is above suspicion */
+            /* if it may be either end, no partner is above suspicion */
             if (!finding->is_either && (is_back ? is_from : is_to))
                 continue;
             add_way(of, &pair->way);

@@ -78,7 +78,7 @@ static void sample_add(struct reading *reading, size_t i, const struct record *r
         sample.damaged = record->value;
     } else if (is_drop) {
         sample.dropped = record->value;
-        sample.is_stalled = false; /* nothing that speaks against anybody */
+        sample.is_stalled = false; /* a drop is evidence against nobody */
     } else {
         sample.sent = record->samples;
         sample.lost = record->value;
@@ -131,7 +131,7 @@ static int judge(const struct localization *localization, struct losses *losses)
     return rv;
 }
 
-/* Whether another retest may say more of it. */
+/* Whether another retest may show more of the finding. */
 static bool is_open(const struct loss_finding *finding)
 {
     return finding->part.type == DIAGNOSE_RAIL && (!finding->is_either || finding->is_stalled) &&
