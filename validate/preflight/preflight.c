@@ -255,7 +255,7 @@ static int run(struct preflight *preflight)
         print_message(preflight, "%s", err.text);
         return COMMAND_USAGE;
     }
-    /* a step has the user of its job: nobody else can be in root's */
+    /* a step runs as the user of its job: nobody else can be in a job of root */
     if (privileges_are_too_many()) {
         print_message(preflight, "skipped, since this is root's job: the battery %s%s",
                       privileges_refusal, preflight->options.has_step ? "; the step starts" : "");
