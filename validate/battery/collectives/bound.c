@@ -121,7 +121,7 @@ static double bound_of(const struct check *check, double magnitudes)
         shape.topology = collective_topology(check->comm->ours);
         roundings = check->algorithm->roundings(&shape);
     }
-    if (check->type == ELEMENT_FP64) /* what is expected is not exact either */
+    if (check->type == ELEMENT_FP64) /* the expected value is not exact either */
         return additions * (0x1p-53 + (double)LDBL_EPSILON) * 1.01 * magnitudes;
     if (is_lossy && check->wire == WIRE_INT8) {
         double most = collective_kind_reduces(check->kind) ? sum_most : sum_most / shape.ranks;

@@ -113,7 +113,7 @@ static int64_t contribution(const struct bench *bench, int place, size_t i)
     return value_contributed(bench->type, bench->op, bench->seed, place, bench->comm->size, i);
 }
 
-/* This rank's own, elements 0 to count - 1. */
+/* Fills in this rank's own contribution, elements 0 to count - 1. */
 void bench_fill_contribution(const struct bench *bench, char *block, int count)
 {
     for (int i = 0; i < count; i++)

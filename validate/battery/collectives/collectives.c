@@ -145,7 +145,7 @@ static void run_in_and_out(struct session *session, enum value_type type, enum v
             run_case(session, type, op, count, in_place);
 }
 
-/* How many types there are for the routine. */
+/* Returns the number of types that the routine has. */
 static int types_of(const struct session *session)
 {
     return session->routine->algorithm ? TYPE_COUNT : TYPE_OF_MPI;
@@ -223,8 +223,8 @@ static size_t planned_cases(const struct session *session, const struct comm *co
                                : OTHER_CASES;
 }
 
-/* On the world: all sizes, then all types and operations, or as many of them as there is time for.
- */
+/* Runs the routine on the world: all sizes, then all types and operations, or as many of them as
+ * there is time for. */
 static void run_all(struct session *session)
 {
     struct kind kinds[TYPE_COUNT * OP_COUNT];
@@ -254,7 +254,7 @@ static void run_all(struct session *session)
     }
 }
 
-/* On other communicators: a few of each. */
+/* Runs a few cases of the routine on another communicator. */
 static void run_some(struct session *session)
 {
     const int counts[OTHER_CASES] = {1, SMALL, session->odd};

@@ -160,7 +160,7 @@ static void put_aside_passed_on(struct incident *incidents, int count, int size,
     int passed_on = count_passed_on(incidents, count, faulty_rank->rank);
     struct faulty_rank best = find_best(incidents, count, size);
 
-    /* another sender would have spoilt sums of this rank's too, so that it would explain more */
+    /* another sender would have damaged sums of this rank too, and so explain more */
     if (passed_on < best.cases || (passed_on == best.cases && !best.sends))
         return;
     for (int i = 0; i < count; i++)

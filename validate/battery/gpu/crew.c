@@ -54,7 +54,7 @@ static void begin(struct crew *crew, int index, enum worker_task task, struct wo
     struct worker *worker = &crew->workers[index];
 
     device->ordinal = index;
-    if (!*device->pci) { /* else it is opened again */
+    if (!*device->pci) { /* else the device is opened again */
         device->part = index;
         device->numa_node = -1;
     }

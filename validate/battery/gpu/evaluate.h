@@ -74,7 +74,7 @@ struct gpu_wrong {
 struct gpu_path {
     int to;               /* index of that device */
     float GBps;           /* 10^9 byte/s; 0: not measured */
-    bool is_direct;       /* the driver says peer access */
+    bool is_direct;       /* the driver reports peer access */
     bool has_atomics;     /* additions in the other one's memory were tested */
     unsigned wrong_words; /* in what went there and came back */
     unsigned wrong_atomics;
@@ -100,7 +100,7 @@ struct gpu_device {
     int numa_node;       /* -1: not known */
     float best[FIGURES], lowest[FIGURES]; /* 0: not measured */
     int samples[FIGURES];
-    char condition[160]; /* of a slow one, while it was at work: usage_condition() */
+    char condition[160]; /* of a slow device, while it was at work: usage_condition() */
     struct gpu_wrong wrong_products, wrong_memory;
     float products, tested_mb;
     struct gpu_wrong wrong_blas; /* by the vendor's library; precision of the first */

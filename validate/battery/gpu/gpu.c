@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* muster-gpu: does each accelerator of a node compute right and as fast as its peers, does its
- * memory keep what is written, and do its paths to the host and to the others carry what they
- * should, and do the collectives of all of them? One rank of each node drives a worker process for
+/* muster-gpu: does each accelerator of a node compute right, and as fast as its peers? Does its
+ * memory keep what is written? Do its paths to the host and to the others carry what they should,
+ * and do the collectives of all of them work? One rank of each node drives a worker process for
  * each device (worker.h). */
 #include "config.h"
 

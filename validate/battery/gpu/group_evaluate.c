@@ -40,7 +40,7 @@ static size_t kind_of(const struct gpu_node *devices, const struct group_node *n
     return node;
 }
 
-/* Release with reporter_clear(). samples NULL: no memory. */
+/* Makes a reporter, to be released with reporter_clear(). samples is NULL if memory is out. */
 static struct reporter reporter_of(const struct gpu_node *devices, const struct group_node *nodes,
                                    size_t count)
 {

@@ -380,7 +380,7 @@ static int atomics(const struct worker_request *request)
 
 /* ---------------------------------------------------------------- the process */
 
-/* Loads the libraries, once. Returns 0, or what open_device() does. */
+/* Loads the libraries, once. Returns 0, or an error as open_device() does. */
 static int load(const char *path)
 {
     enum device_outcome outcome;
@@ -413,7 +413,7 @@ static int open_device(const char *path, const struct worker_request *request)
     if (status == 0)
         status = device_load_kernels(&worker.device, &worker.err);
     if (status != 0)
-        worker.answer.outcome = status < 0 ? WORKER_NOT_TESTED /* the compiler's */ : WORKER_ERROR;
+        worker.answer.outcome = status < 0 ? WORKER_NOT_TESTED /* compiler failed */ : WORKER_ERROR;
     return status;
 }
 

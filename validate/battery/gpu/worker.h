@@ -16,7 +16,7 @@ enum worker_task {
     TASK_COUNT, /* loads the driver's library; device_count */
     TASK_OPEN,
     TASK_COMPUTE,     /* kind: enum precision; value: GFLOP/s */
-    TASK_BLAS,        /* kind: enum blas_precision; value: GFLOP/s, 0: the device has it not */
+    TASK_BLAS,        /* kind: enum blas_precision; value: GFLOP/s, 0: the device lacks it */
     TASK_REPEAT,      /* amount: products; value: how many were made */
     TASK_MEMORY,      /* kind: enum memory_access; value: GB/s */
     TASK_PATTERN,     /* amount: patterns, 1 to 6; value: MB tested */
@@ -77,7 +77,7 @@ struct worker_answer {
     double value;
     unsigned long long wrong;                  /* elements */
     unsigned long long index, found, expected; /* of the first one */
-    bool is_direct;                            /* TASK_PEER: the driver says peer access */
+    bool is_direct;                            /* TASK_PEER: the driver reports peer access */
     int device_count;                          /* TASK_COUNT, TASK_OPEN */
     int multiprocessors;                       /* TASK_OPEN; HIP: compute units */
     int version;                               /* TASK_GROUP_ID: of NCCL */
@@ -111,7 +111,7 @@ struct worker {
     enum worker_task task;
     double sent_s, limit_s;  /* of the request that is not answered, by clock_s() */
     double queued_s;         /* at that time: how long it was ready to run while others ran */
-    unsigned looks, at_work; /* how often it was looked at since, and found running or ready to */
+    unsigned looks, at_work; /* checks since then, and those that found it running or ready to */
 };
 
 /* Starts a worker. path: of the libraries; visible: its CUDA_VISIBLE_DEVICES, NULL: that of this

@@ -137,7 +137,8 @@ bool host_expected_sum(const struct host_node *nodes, size_t count, size_t node,
     uint64_t candidate = 0;
     size_t lead = 0, cores = 0, same = 0;
 
-    /* Boyer and Moore, 1981: the one that is left over when others are struck out in pairs */
+    /* majority vote (Boyer and Moore, 1981): what is left when different ones are struck out in
+     * pairs */
     for (size_t i = 0; i < count; i++)
         for (int k = 0; strcmp(nodes[i].model, nodes[node].model) == 0 && k < nodes[i].core_count;
              k++) {

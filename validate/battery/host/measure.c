@@ -199,7 +199,7 @@ int measure_cores(struct measure *measure, const bool *is_chosen, int repeats,
 
 /* ---------------------------------------------------------------- memory */
 
-/* One pass after the other until its time is over, in chunks. */
+/* Runs passes over the arrays, in chunks, until HOST_TRIAD_S are over. */
 static void triad_round(struct thread *thread, int round, double *arrays, size_t elements)
 {
     double begin_s = clock_s(), ran_s = clock_thread_s(), now_s = begin_s;

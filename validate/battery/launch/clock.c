@@ -15,7 +15,8 @@ struct reading {
     double offset_s, error_s;
 };
 
-/* Rank 0's side: its clock before and after, the other's in between. */
+/* Reads the clock of a rank, on rank 0: its own clock before and after, the other one in
+ * between. */
 static struct reading read_clock(int rank)
 {
     struct reading best = {.error_s = INFINITY};

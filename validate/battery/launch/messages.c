@@ -117,7 +117,7 @@ static void report_damage(const struct program *program, const struct damage *da
             (unsigned)damage->found, (unsigned)damage->expected, damage->bad_messages);
 }
 
-/* One record per node: the messages that its ranks received. */
+/* Reports one record per node: the messages that its ranks received. */
 static void report_nodes(const struct program *program, const int *messages, const int *damaged)
 {
     for (int node = 0; node < program->node_count; node++) {
@@ -186,7 +186,7 @@ static void report_ways(struct exchange *exchange, double tcp_bytes)
     free(ways);
 }
 
-/* Rank 0 collects what each rank has found. */
+/* Collects on rank 0 what each rank has found, and reports it. */
 static void report_all(struct exchange *exchange)
 {
     struct program *program = exchange->program;

@@ -26,7 +26,8 @@ struct passes {
     size_t count; /* 0: not given */
 };
 
-/* "pairs,together", each at most once. Returns 0, or -1 with err "expected ..., found ...". */
+/* Parses "pairs,together", each at most once. Returns 0, or -1 with err "expected ..., found
+ * ...". */
 int passes_parse(const char *text, struct passes *passes, struct error *err);
 
 const char *pass_name(enum pass_kind kind);   /* "pairs" */
@@ -49,7 +50,7 @@ struct blocks {
 int blocks_parse(const char *text, struct blocks *blocks, struct error *err);
 void blocks_clear(struct blocks *blocks);
 
-/* The index of the block of that node, -1: in none. O(1). */
+/* Returns the index of the block of that node, or -1 if it is in none. O(1). */
 int blocks_of(const struct blocks *blocks, const char *node);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "validate/harness/program.h"
 
-/* An allreduce of 64-bit integers over all ranks, each sum compared with what it must be. One
- * record, by rank 0: a wrong sum fails without naming a node, as any contributor or any observer
- * may have damaged it. All ranks call it. */
+/* Runs an allreduce of 64-bit integers over all ranks, and checks each sum. Rank 0 reports one
+ * record. A wrong sum fails without naming a node, as any contributor or any observer may have
+ * damaged it. All ranks call it. */
 void sum_check(struct program *program);
 
 #endif

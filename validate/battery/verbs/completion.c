@@ -8,7 +8,7 @@
 
 #include "lib/base/text.h"
 
-/* What is said of each status: %P is the peer's port with its node, %p the own one. */
+/* The sentence for each status: %P is the port of the peer with its node, %p the own one. */
 static const struct meaning {
     enum ibv_wc_status status;
     const char *sentence;

@@ -198,7 +198,8 @@ static bool probe_dma_buf(struct verbs_port *port, char *text, size_t size)
     return false;
 }
 
-/* nvidia_peermem (before: nv_peer_mem) of NVIDIA's driver, amdgpu's with MLNX_OFED's kernel. */
+/* Probes for a peer memory client: nvidia_peermem (before: nv_peer_mem) of NVIDIA's driver, or that
+ * of amdgpu with MLNX_OFED's kernel. */
 static bool probe_peer_memory(const char *root, char *text, size_t size)
 {
     static const char *const modules[] = {"nvidia_peermem", "nv_peer_mem", "ib_peer_mem"};

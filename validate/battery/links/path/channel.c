@@ -443,7 +443,7 @@ static int wait_for(struct channel *channel, void **request, double timeout_s, s
          turn++) {
         bool is_idle, sleeps;
 
-        looked_s = now_s; /* and it was not there */
+        looked_s = now_s; /* the request was not complete then */
         now_s = clock_s();
         if (channel->is_watched)
             note_pause(channel, now_s);
@@ -458,7 +458,7 @@ static int wait_for(struct channel *channel, void **request, double timeout_s, s
         if (!sleeps && turn % 64 != 0)
             continue;
         watch_step();                    /* a wait that ends by itself is no hang */
-        if (now_s - begin_s > timeout_s) /* progress alone is no answer: UCX may retry for ever */
+        if (now_s - begin_s > timeout_s) /* progress alone is no answer: UCX may retry forever */
             return error_set(err, "no answer in %g s", timeout_s);
     }
     channel->late_s = clock_s() - looked_s;

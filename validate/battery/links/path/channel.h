@@ -24,18 +24,18 @@ enum {
  * before MPI and the first channel. UCX's own messages are off, as they would stand among ours. */
 void channel_prepare(void);
 
-/* TCP on the rail's interface, or verbs (rc, ud, dc) on its RDMA port. */
+/* Opens a channel: TCP on the rail's interface, or verbs (rc, ud, dc) on its RDMA port. */
 int channel_open(const struct rail *rail, struct channel **channel, struct error *err);
 void channel_close(struct channel *channel);
 
 /* Whether the rail's channel is over verbs, not TCP. */
 bool channel_is_rdma(const struct rail *rail);
 
-/* The device that the rail's channel drives, as channel_transport() names it: "eth1", "mlx5_0:1".
- */
+/* Returns the device that the rail's channel drives, as channel_transport() names it: "eth1",
+ * "mlx5_0:1". */
 const char *channel_device(const struct rail *rail);
 
-/* What the peer needs for channel_connect(): size_bytes bytes, the channel's. */
+/* Returns what the peer needs for channel_connect(): *size_bytes bytes, owned by the channel. */
 const void *channel_address(const struct channel *channel, size_t *size_bytes);
 
 /* Makes an endpoint; the connection is made by the first message. */
@@ -44,10 +44,11 @@ int channel_connect(struct channel *channel, const void *address, struct error *
 /* Drops the endpoint and all that is under way, waits at most a second for UCX to agree. */
 void channel_disconnect(struct channel *channel);
 
-/* The transports and devices of the connection as UCX says: "tcp/eth1". "" when not connected. */
+/* Writes the transports and devices of the connection as UCX names them: "tcp/eth1"; "": not
+ * connected. */
 void channel_transport(const struct channel *channel, char *text, size_t size);
 
-/* Buffers of CHANNEL_MESSAGE_BYTES, slot 0 to CHANNEL_WINDOW - 1. */
+/* Return buffers of CHANNEL_MESSAGE_BYTES. slot: 0 to CHANNEL_WINDOW - 1. */
 void *channel_out(struct channel *channel);
 void *channel_in(struct channel *channel, int slot);
 

@@ -112,7 +112,7 @@ static void send_one(const struct probe *probe, const struct probe_address *to, 
     for (int i = 0; i < COPIES; i++)
         if (sendto(probe->fd, data, size, MSG_DONTWAIT, (const struct sockaddr *)&to->address,
                    sizeof to->address) < 0)
-            break; /* that none of this size arrives is the answer */
+            break; /* then none of this size arrives, which is the answer */
 }
 
 void probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session)

@@ -29,14 +29,14 @@ struct probe *probe_open(const struct inventory *inventory, const struct rail *r
                          struct probe_address *address);
 void probe_close(struct probe *probe);
 
-/* Sends to the partner: two of each size, up to the own MTU. */
+/* Sends probes to the partner: two of each size, up to the MTU of this end. */
 void probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session);
 
 /* Returns the longest packet that has come from the partner in that session, in bytes as the MTU
  * counts them; 0: none came, -1: not possible at one of the ends. */
 int probe_receive(const struct probe *probe, const struct probe_address *from, uint64_t session);
 
-/* Whether long frames are lost between these: path_mtu_bytes is what arrived of the longest. */
+/* Whether long frames are lost between these. path_mtu_bytes: the longest packet that arrived. */
 bool probe_is_cut(const struct probe_address *from, const struct probe_address *to,
                   int path_mtu_bytes);
 
