@@ -18,7 +18,7 @@ void usage_read(const char *path, double deadline_s, struct usage *usage);
 void usage_clear(struct usage *usage);
 
 /* Whether the device of that PCI address is to be left alone, as other processes compute on it, its
- * memory is in use, or neither is known; text gets the reason. So is a partition if another one of
+ * memory is in use, or that is not known; text gets the reason. So is a partition if another one of
  * its GPU is in use: they share power and memory bandwidth. */
 bool usage_forbids(const struct usage *usage, const char *pci, char *text, size_t size);
 

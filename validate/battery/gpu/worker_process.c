@@ -74,8 +74,8 @@ int worker_start(struct worker *worker, const char *path, const char *visible)
     return 0;
 }
 
-/* Reaps a killed process, but does not wait for one that is stuck in the driver. Returns whether it
- * has gone. */
+/* Waits up to GPU_REAP_MS for a killed process. One that is stuck in the driver stays. Returns
+ * whether it has gone. */
 static bool reap(const struct worker *worker, int *status)
 {
     pid_t pid = 0;
