@@ -153,11 +153,10 @@ struct inventory {
 
 /* Reads the node under root ("" or "/" for this machine). The struct is large: allocate it with
  * inventory_read(), release with inventory_free(). A file that is missing leaves its field unknown.
- * Of more interfaces or RDMA ports than fit, virtual functions that are down and, on a host, ends
- * of its containers' pairs are left out. More devices than fit without these, a root without a sys
- * directory, a kernel that does not answer, or want of memory or descriptors while reading (half a
- * node would look like a changed one), is an error. Costs a few ms. Returns NULL with err set when
- * it fails. */
+ * Of more interfaces than fit, a host's ends of its containers' pairs are left out. More devices
+ * than fit without these, a root without a sys directory, a kernel that does not answer, or want of
+ * memory or descriptors while reading (half a node would look like a changed one), is an error.
+ * Costs a few ms. Returns NULL with err set when it fails. */
 struct inventory *inventory_read(const char *root, struct error *err);
 void inventory_free(struct inventory *inventory);
 

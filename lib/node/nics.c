@@ -132,13 +132,11 @@ static void take_pairs(const char *root, struct inventory *inventory)
     }
 }
 
-/* Made for a container, or waiting for one. The kernel numbers interfaces as they are made: those
- * that the node is set up with come first. */
+/* Returns whether the interface is the host's end of a container's pair. The kernel numbers
+ * interfaces as they are made: those that the node is set up with come first. */
 static bool is_spare(const struct nic *nic)
 {
-    return nic->is_virtual_function
-               ? !nic->is_up
-               : strcmp(nic->driver, "veth") == 0 && nic->index > INVENTORY_NICS;
+    return strcmp(nic->driver, "veth") == 0 && nic->index > INVENTORY_NICS;
 }
 
 int nics_read(const char *root, struct inventory *inventory, struct error *err)

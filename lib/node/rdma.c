@@ -187,12 +187,6 @@ static void read_port(const char *root, const char *device, int number,
     borrow_location(inventory, port);
 }
 
-/* Waiting for a container or a virtual machine. */
-static bool is_spare(const struct rdma_port *port)
-{
-    return port->is_virtual_function && strcmp(port->state, "ACTIVE") != 0;
-}
-
 int rdma_read(const char *root, struct inventory *inventory, struct error *err)
 {
     char **devices, **ports;
@@ -205,17 +199,14 @@ int rdma_read(const char *root, struct inventory *inventory, struct error *err)
         port_count = sysfs_names(root, &ports, "sys/class/infiniband/%s/ports", devices[i]);
         for (size_t j = 0; j < port_count && result == 0; j++) {
             long number = strtol(ports[j], NULL, 10);
-            struct rdma_port port = {.device = ""};
 
             if (number < 1 || number > 65535)
-                continue;
-            read_port(root, devices[i], (int)number, inventory, &port);
-            if (device_count > INVENTORY_RDMA && is_spare(&port))
                 continue;
             if (inventory->rdma_count == INVENTORY_RDMA)
                 result = error_set(err, "more than %d RDMA ports", INVENTORY_RDMA);
             else
-                inventory->rdma[inventory->rdma_count++] = port;
+                read_port(root, devices[i], (int)number, inventory,
+                          &inventory->rdma[inventory->rdma_count++]);
         }
         sysfs_names_free(ports, port_count);
     }
