@@ -274,20 +274,26 @@ int job_note_leave(const struct job_log *log, uint32_t job, uid_t uid,
 {
     char path[SYSFS_PATH];
     struct atomic_file file;
-    int fd = lock(log, err);
+    struct note old;
+    int fd = lock(log, err), rv;
+    bool is_taken;
 
     if (fd < 0)
         return -1;
     atomic_file_asides_remove(log->notes, NULL);
-    job_note_remove(log, job); /* of another user: the epilog never ran, and numbers start over */
+    /* by another user's job: its epilog never ran, and numbers start over */
+    is_taken = note_find(log, job, &old) && old.uid != uid;
     oldest_remove(log);
     close(fd);
     snprintf(path, sizeof path, "%s/%" PRIu32 "-%u", log->notes, job, (unsigned)uid);
     if (atomic_file_begin(&file, path, 0600, err) != 0)
         return -1;
     file.is_unsynced = true;
-    return part_counters_write(counters, file.stream) == 0 ? atomic_file_commit(&file, err)
-                                                           : atomic_file_discard(&file, err);
+    rv = part_counters_write(counters, file.stream) == 0 ? atomic_file_commit(&file, err)
+                                                         : atomic_file_discard(&file, err);
+    if (rv == 0 && is_taken)
+        note_unlink(log, &old);
+    return rv;
 }
 
 int job_note_read(const struct job_log *log, uint32_t job, uid_t *uid,
