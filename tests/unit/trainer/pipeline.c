@@ -308,10 +308,13 @@ static void test_measuring_is_no_silence(void)
 {
     const struct shape shape = {7, 1, 8, 4, 16};
     double seconds = 0;
+    long steps = 0;
 
     told = 0;
-    is_int(speed_of_layer(&shape, &compute_cpu, 1, &seconds, NULL), 0, "a layer is measured");
+    is_int(speed_of_layer(&shape, &compute_cpu, 1, &seconds, &steps, NULL), 0,
+           "a layer is measured");
     ok(seconds > 0 && told >= 6, "... and the watch hears of it (%d times)", told);
+    is_int(steps, told, "... as often as it is said to");
 }
 
 /* Two ranks, whose MPI does nothing; whether the watch knows of each call to it. */

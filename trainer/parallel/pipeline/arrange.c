@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "trainer/parallel/pipeline/split.h"
+#include "validate/harness/watch/watch.h"
 
 int arrange_islands(char (*names)[ISLAND_BYTES], int ranks, int *order, int *numbers)
 {
@@ -100,6 +101,7 @@ static int measure_work(const struct pipeline_options *options, struct comm *com
     int stages = made->placement.stages, replicas = made->placement.replicas;
     int stage, replica, rows = pipeline_most_rows(options), rv;
     double own_s = 0, parameter_s = 0;
+    long steps = 0;
     struct stage own;
 
     placement_find(&made->placement, comm_rank_info(comm).rank, &stage, &replica);
@@ -107,12 +109,15 @@ static int measure_work(const struct pipeline_options *options, struct comm *com
     made->layer_rows = rows;
     made->layer_s = comm_gather_buffer(comm, sizeof *made->layer_s); /* no more stages than ranks */
     made->parameter_s = comm_gather_buffer(comm, sizeof *made->parameter_s);
-    rv = speed_of_layer(options->shape, options->compute, rows, &own_s, err);
+    rv = speed_of_layer(options->shape, options->compute, rows, &own_s, &steps, err);
     if (rv == 0)
         rv = speed_of_update(stage_parameters(&own), replicas, stages * replicas > 1, &parameter_s,
                              err);
     if (comm_agree(comm, rv, err) != 0)
         return -1;
+    /* a slow rank has fewer steps and is not behind for it */
+    for (long left = (long)most(comm, (double)steps) - steps; left > 0; left--)
+        watch_step();
     for (int i = 0; i < stages; i++) {
         made->layer_s[i] = most(comm, i == stage ? own_s : 0);
         made->parameter_s[i] = most(comm, i == stage ? parameter_s : 0);

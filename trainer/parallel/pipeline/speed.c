@@ -24,6 +24,7 @@ enum { MOST_UPDATED = 1 << 23 }; /* parameters: more than caches hold */
 /* A layer's parameters and gradients, as a store. */
 struct bench {
     real *parameters, *gradients;
+    long steps; /* of the watch */
 };
 
 static const real *parameters(void *context, int unit)
@@ -46,7 +47,7 @@ static void ignore(void *context, int unit)
 
 static void go_on(void *context)
 {
-    (void)context;
+    ((struct bench *)context)->steps++;
     watch_step();
 }
 
@@ -67,14 +68,14 @@ static double time_layer(struct model *model, struct bench *bench, int sequences
 }
 
 int speed_of_layer(const struct shape *shape, const struct compute *compute, int sequences,
-                   double *seconds, struct error *err)
+                   double *seconds, long *steps, struct error *err)
 {
     /* one from the middle of a model, without ends */
     struct model_options options = {
         {shape, compute, sequences, shape->context}, {shape, 1, 3, 0, 1}, 1};
     size_t size = shape_unit_size(shape, 1);
     size_t wide = (size_t)sequences * (size_t)shape->context * (size_t)shape->channels;
-    struct bench bench = {calloc(size, sizeof(real)), calloc(size, sizeof(real))};
+    struct bench bench = {calloc(size, sizeof(real)), calloc(size, sizeof(real)), 0};
     struct model *model = NULL;
     int rv = -1;
 
@@ -88,6 +89,7 @@ int speed_of_layer(const struct shape *shape, const struct compute *compute, int
         memset(model_gradient(model, 0), 0, wide * compute->element_bytes);
         *seconds = time_layer(model, &bench, sequences);
     }
+    *steps = bench.steps;
     model_destroy(model);
     free(bench.parameters);
     free(bench.gradients);

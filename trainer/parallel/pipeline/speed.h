@@ -13,9 +13,10 @@
 /* How fast this rank computes and talks, measured in a moment, for plans of pipelines. */
 
 /* Seconds of one layer, forward and backward, of a microbatch of so many sequences: the least of
- * some turns. Returns 0, or -1 with err. */
+ * some turns. *steps: how often it called watch_step(), which is not the same on all ranks. Returns
+ * 0, or -1 with err. */
 int speed_of_layer(const struct shape *shape, const struct compute *compute, int sequences,
-                   double *seconds, struct error *err);
+                   double *seconds, long *steps, struct error *err);
 
 /* Seconds that a step takes for each of a stage's parameters, beside its layers: gradients begin at
  * zero, are looked at where several ranks' are summed (guard.h), have a norm, of which each of the
