@@ -408,10 +408,12 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
     snprintf(file, sizeof file, "%s/manifest", path);
     if (regular_file_read(file, MANIFEST_BYTES, &text, err) != 0)
         return by_errno();
+    errno = 0;
     if (manifest_parse(text, &manifest, err) != 0) {
+        rv = errno == ENOMEM ? error_set(err, "out of memory") : 0;
         free(text);
         error_prefix(err, "%s", file);
-        return 0;
+        return rv;
     }
     free(text);
     if (manifest.step != step) {
