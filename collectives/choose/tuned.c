@@ -302,6 +302,13 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
     return status;
 }
 
+/* A rank that failed at nothing itself says that another one did. */
+static void blame_other(struct error *err)
+{
+    if (err != NULL && *err->text == '\0')
+        error_set(err, "another rank is out of memory");
+}
+
 int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tuned **out,
                  struct error *err)
 {
@@ -326,6 +333,7 @@ int tuned_create(MPI_Comm comm, const struct tuned_options *options, struct tune
         status = find_figures(comm, layout, options, rank, tuned, err);
     layout_free(layout);
     if (status < 0) {
+        blame_other(err);
         tuned_destroy(tuned);
         return -1;
     }
@@ -368,10 +376,12 @@ int tuned_comm_create(const struct tuned *tuned, MPI_Comm comm, struct tuned_com
                                              : error_set(err, "out of memory");
         PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
     }
-    if (status < 0)
+    if (status < 0) {
+        blame_other(err);
         tuned_comm_destroy(tuned_comm);
-    else
+    } else {
         chooser_allow_mpi(tuned_comm->chooser, tuned->with_mpi);
+    }
     return status;
 }
 
