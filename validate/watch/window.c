@@ -112,7 +112,7 @@ double watch_rail_mbps(const struct watch_node *node, const struct watch_rail *r
                : NAN;
 }
 
-/* What all rails carried between the last two samples. */
+/* What all rails carried between the last two samples; NAN if one could not be read. */
 static double last_mbps(const struct watch_node *node)
 {
     const struct watch_sample *newest = watch_sample_at(node, 0),
@@ -122,8 +122,9 @@ static double last_mbps(const struct watch_node *node)
     for (size_t i = 0; before && i < newest->rail_count; i++) {
         const struct watch_rail *rail = watch_rail_find(before, newest->rails[i].name);
 
-        if (rail && rail_bytes(&newest->rails[i]) > rail_bytes(rail))
-            bytes += rail_bytes(&newest->rails[i]) - rail_bytes(rail);
+        double more = rail ? rail_bytes(&newest->rails[i]) - rail_bytes(rail) : 0;
+
+        bytes += more < 0 ? 0 : more; /* NAN stays */
     }
     return before && newest->time_s > before->time_s
                ? 8e-6 * bytes / (newest->time_s - before->time_s)
@@ -192,7 +193,7 @@ void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, d
 {
     struct watch_node *node = &watch->nodes[index];
     struct watch_sample *place = &node->window[node->count % WATCH_WINDOW];
-    double gap = gap_s(watch, node, now_s);
+    double gap = gap_s(watch, node, now_s), mbps;
 
     if (node->count > 0 && sample->time_s <= watch_newest(node)->time_s) {
         watch_sample_clear(sample); /* it came twice */
@@ -207,9 +208,10 @@ void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, d
         rank_note(node, &place->ranks[k], now_s);
     gap_leave_out(watch, index, gap);
     ras_note(watch, index, &place->ras, now_s);
-    if (node->count < 2)
+    mbps = node->count < 2 ? NAN : last_mbps(node);
+    if (isnan(mbps))
         return;
-    if (last_mbps(node) < WATCH_QUIET_MBPS) {
+    if (mbps < WATCH_QUIET_MBPS) {
         if (isnan(node->quiet_since_s))
             node->quiet_since_s = gap > 0 ? now_s : node->times_s[(node->count - 2) % WATCH_WINDOW];
         return;
