@@ -39,9 +39,9 @@ struct atomic_file {
  * with errno and err "PATH: ..." and nothing to be ended. */
 int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, struct error *err);
 
-/* Gives it its permissions and its name, which then is on the disk too: what the file is made from
- * may be removed. Returns 0, or -1 with errno and err "PATH: ..."; then what was there before is
- * there still, and nothing else. */
+/* Gives it its permissions and its name, and syncs both, the name as well as the file system can:
+ * what the file is made from may be removed. Returns 0, or -1 with errno and err "PATH: ..."; then
+ * what was there before is there still, and nothing else. */
 int atomic_file_commit(struct atomic_file *file, struct error *err);
 
 /* Takes the file away again. Returns -1 with errno as it was and err "PATH: " and what that errno
