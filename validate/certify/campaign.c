@@ -24,16 +24,17 @@ struct campaigning {
     struct group group;
     char *partition; /* the group's; NULL: none */
     char name[CAMPAIGN_NAME], printed[600];
-    char run[64];             /* the last one */
-    bool is_broken;           /* ... had no node, for other reasons than that nodes are busy */
+    char run[64];             /* the last run */
+    bool is_broken;           /* ... had no node, but not because nodes are busy */
     bool lacks_job;           /* ... had nodes, but no job */
-    struct hostlist refusals; /* the partition of each run without a job, since its last with one */
-    bool is_refused;          /* what is left is in partitions that are given up for these */
+    struct hostlist refusals; /* the partition of each run that got no job, since its last run
+                                 that got one */
+    bool is_refused;          /* all that is left is in partitions that are given up */
     int broken; /* failures in a row: slurmctld did not answer, or a run had no nodes */
     int wait_s;
 };
 
-/* Prints where the campaign is, unless that was the last line printed. */
+/* Prints the campaign's progress and next, unless that was the last line printed. */
 static void print_progress(struct campaigning *doing, FILE *stream, const char *next)
 {
     char counts[160], text[sizeof doing->printed];
@@ -46,7 +47,7 @@ static void print_progress(struct campaigning *doing, FILE *stream, const char *
     fflush(stream);
 }
 
-/* The same as a record, behind those of a run. */
+/* Writes the progress as a record, after those of a run. */
 static void record_progress(struct campaigning *doing)
 {
     struct record record;
@@ -69,7 +70,7 @@ static int nodes_copy(const struct hostlist *from, struct hostlist *nodes, struc
                : error_set(err, "out of memory for %zu nodes", from->count);
 }
 
-/* Each once. */
+/* Expands text to nodes, each listed once. */
 static int nodes_named(const char *text, struct hostlist *nodes, struct error *err)
 {
     char *folded;
@@ -85,8 +86,8 @@ static int nodes_named(const char *text, struct hostlist *nodes, struct error *e
     return rv;
 }
 
-/* The nodes that the campaign is about: those of -w or -p, else those that it was about before,
- * else all. Returns 0, or -1 with err. */
+/* Finds the nodes of the campaign: those of -w or -p, else those of its earlier runs, else all.
+ * Returns 0, or -1 with err. */
 static int nodes_find(const struct campaigning *doing, const struct cluster *cluster,
                       struct hostlist *nodes, struct error *err)
 {
@@ -125,7 +126,7 @@ static int nodes_find(const struct campaigning *doing, const struct cluster *clu
     return 0;
 }
 
-/* Reads what is known of the campaign, of the nodes that it is about. Returns 0, or -1 with err. */
+/* Reads the state of the campaign, for the nodes of nodes_find(). Returns 0, or -1 with err. */
 static int campaign_look(struct campaigning *doing, const struct cluster *cluster,
                          struct error *err)
 {
@@ -154,7 +155,7 @@ static size_t refusals_of(const struct campaigning *doing, const char *partition
     return count;
 }
 
-/* The partition has given a job: the next refusal there is the first. */
+/* Forgets the refusals of a partition that has given a job. */
 static void refusals_forget(struct hostlist *refusals, const char *partition)
 {
     size_t kept = 0;
@@ -167,8 +168,8 @@ static void refusals_forget(struct hostlist *refusals, const char *partition)
     refusals->count = kept;
 }
 
-/* The group of the partitions that are up and have fewer refusals than most. Returns 0, or -1 with
- * err. */
+/* Chooses the group from the partitions that are up and have fewer than `most` refusals. Returns 0,
+ * or -1 with err. */
 static int group_beside(struct campaigning *doing, const struct cluster *cluster, size_t most,
                         struct error *err)
 {
@@ -196,8 +197,9 @@ static int group_beside(struct campaigning *doing, const struct cluster *cluster
     return rv;
 }
 
-/* The next group. A partition in which a run had no job gets another try when no other has a free
- * node, as the refusal may pass; after many in a row it is given up, as each reserves its nodes. */
+/* Chooses the next group. A partition that refused a job is tried again if no other partition has a
+ * free node, as the refusal may pass; after many refusals in a row it is given up, as each try
+ * reserves its nodes. */
 static int group_find(struct campaigning *doing, const struct cluster *cluster, struct error *err)
 {
     doing->is_refused = false;
@@ -215,7 +217,8 @@ static int group_find(struct campaigning *doing, const struct cluster *cluster, 
     return 0;
 }
 
-/* Asks the controller and the history. Returns 0, or -1 with err. */
+/* Reads the state from the controller and the history, and chooses the next group. Returns 0, or -1
+ * with err. */
 static int look(struct campaigning *doing, struct error *err)
 {
     struct cluster cluster = {0};
@@ -241,7 +244,8 @@ static void wait_some(struct campaigning *doing)
         doing->wait_s * 2 < CAMPAIGN_WAIT_MOST_S ? doing->wait_s * 2 : CAMPAIGN_WAIT_MOST_S;
 }
 
-/* One run, of one group. *tested: how many nodes it was about. Returns its exit status. */
+/* Performs one run, of one group. *tested: the number of its nodes. Returns the run's exit status.
+ */
 static int group_run(struct campaigning *doing, int argc, char **argv, size_t *tested)
 {
     struct certify certify = {.options = doing->base->options,
@@ -257,19 +261,20 @@ static int group_run(struct campaigning *doing, int argc, char **argv, size_t *t
         certify.options.partition = doing->partition; /* and no other that has the same nodes */
     status = certify_run(&certify, argc, argv);
     if (status == COMMAND_USAGE && certify.is_misused)
-        status = COMMAND_UNKNOWN; /* its partition has gone; the next look knows if -p named it */
+        status = COMMAND_UNKNOWN; /* its partition is gone; the next look() tells whether -p
+                                     named it */
     *tested = certify.count;
     doing->lacks_job = certify.count > 0 && certify.lacks_job;
     doing->is_broken = certify.count == 0 && certify.is_broken;
     text_put(doing->run, sizeof doing->run, "%s", certify.run);
     doing->base->options.jitter_s = 0;
-    certify.conf = (struct conf){0}; /* the next one's as well */
+    certify.conf = (struct conf){0}; /* the next run needs it as well */
     certify_clear(&certify);
     fflush(stdout);
     return status;
 }
 
-/* A campaign goes on with the level that it began with. Returns -1, or the exit status. */
+/* Selects the level that the campaign began with. Returns -1 to go on, or the exit status. */
 static int level_take(struct campaigning *doing)
 {
     struct certify_options *options = &doing->base->options;
@@ -287,7 +292,7 @@ static int level_take(struct campaigning *doing)
     return -1;
 }
 
-/* Of the nodes that are left, those that no run takes. */
+/* Returns how many of the nodes that are left cannot be tested, as their names are too long. */
 static size_t long_names(const struct campaign *campaign)
 {
     size_t count = 0;
@@ -340,8 +345,8 @@ static bool has_more(const struct campaigning *doing, int runs)
     return is_there;
 }
 
-/* A run is over: whether the history has it, which is all that the campaign remembers. One that
- * waits because the history was busy is taken in first. */
+/* Returns whether the history contains the run that has ended, as the campaign remembers nothing
+ * else. A run that could not be stored because the history was busy is taken in first. */
 static bool is_kept(const struct campaigning *doing, int runs, size_t tested)
 {
     double begin = clock_s();
@@ -357,7 +362,7 @@ static bool is_kept(const struct campaigning *doing, int runs, size_t tested)
     return has_more(doing, runs);
 }
 
-/* What fails so often will not mend itself. */
+/* Ends the campaign: what failed so often does not recover by itself. Returns the exit status. */
 static int broken_end(const struct campaigning *doing)
 {
     fprintf(stderr,
@@ -367,7 +372,7 @@ static int broken_end(const struct campaigning *doing)
     return COMMAND_UNKNOWN;
 }
 
-/* What to say beside a wait: "" where no partition is given up. */
+/* Writes which partitions are given up, for the line about a wait; "" if none is. */
 static void given_up_text(const struct campaigning *doing, char *text, size_t size)
 {
     struct hostlist names = {0};
@@ -382,7 +387,7 @@ static void given_up_text(const struct campaigning *doing, char *text, size_t si
     hostlist_clear(&names);
 }
 
-/* Looks and tests until nothing is left that will be free. Returns the exit status. */
+/* Tests groups until no node is left that is or will be free. Returns the exit status. */
 static int campaign_run(struct campaigning *doing, int argc, char **argv)
 {
     int status = -1;

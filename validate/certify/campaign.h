@@ -5,12 +5,12 @@
 #include "validate/certify/choose/group.h"
 #include "validate/certify/state/run.h"
 
-/* A campaign: one run after the other, each of a group of nodes that are free, until none is left.
- * All that it remembers is in the history (validate/history/campaign.h), so that one that was
- * ended, killed or lost with its host goes on when it is asked for again. */
+/* A campaign tests the nodes in successive runs, each on a group of free nodes, until none is left.
+ * Its only state is the history (validate/history/campaign.h), so a campaign that was stopped,
+ * killed or lost with its host continues when --campaign names it again. */
 
-/* Options and configuration are those of base, in which the JSON file is opened. Returns the exit
- * status. */
+/* Runs the campaign with the options and configuration of base; opens the JSON file in base.
+ * Returns the exit status. */
 int certify_campaign(struct certify *base, int argc, char **argv);
 
 #endif

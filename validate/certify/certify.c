@@ -63,7 +63,7 @@ static void jitter_wait(struct certify *certify)
     certify->begin = clock_s();
 }
 
-/* Slurm gives the tasks of a step this host's limit: it must not be what a node is judged by. */
+/* Slurm gives the tasks of a step this host's limit, and no node must be judged by that. */
 static void lift_memlock(void)
 {
     const struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
@@ -72,7 +72,7 @@ static void lift_memlock(void)
         (void)setrlimit(RLIMIT_MEMLOCK, &unlimited); /* a container may not let root do it */
 }
 
-/* Whose the MPI programs are. */
+/* Finds the user of the MPI programs. Returns 0, or -1 with err. */
 static int battery_user(struct certify *certify, struct error *err)
 {
     const char *name = certify->conf.battery_user;
@@ -87,7 +87,7 @@ static int battery_user(struct certify *certify, struct error *err)
                      name, why.text, name);
 }
 
-/* What must be there before anything is asked or changed. */
+/* Prepares the run, before anything is queried or changed. Returns 0, or -1 with err. */
 static int prepare(struct certify *certify, int argc, char **argv, struct error *err)
 {
     char cluster[256];
@@ -135,7 +135,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     return 0;
 }
 
-/* One record a node with the verdict of all. */
+/* Records the final verdict of each node. */
 static void conclude(struct certify *certify, enum verdict *verdicts)
 {
     for (size_t i = 0; i < certify->count; i++) {
@@ -183,7 +183,7 @@ static void history_save(struct certify *certify, const enum verdict *verdicts, 
     free(nodes);
 }
 
-/* Not at this level, or not built. */
+/* Returns whether the level does not include the stage, or its program was not built. */
 static bool is_skipped(const struct certify *certify, const struct certify_stage *stage)
 {
     char path[4096];
@@ -213,7 +213,7 @@ static void stage_run(struct certify *certify, const struct certify_stage *stage
         stage->fold(certify, stage->stage, first);
 }
 
-/* A line with the estimate of each stage, for the nodes that are good. */
+/* Prints a line with the estimate of each stage, for the good nodes. */
 static void estimate_print(struct certify *certify)
 {
     struct hostlist names = {0};
@@ -263,7 +263,7 @@ static void job_begin(struct certify *certify, enum certify_job job)
     }
 }
 
-/* Returns 0, or -1 with err when it could not go on. */
+/* Returns 0, or -1 with err if the run could not go on. */
 static int stages_run(struct certify *certify, struct error *err)
 {
     enum certify_job job = JOB_NONE;
@@ -297,7 +297,7 @@ static bool is_any_changed(const struct certify *certify)
     return false;
 }
 
-/* Whether it is well that the run finds no node. */
+/* Returns whether a run that finds no node is a success. */
 static bool is_selective(const struct certify_options *options)
 {
     return options->is_suspects || options->is_due || options->is_idle;
@@ -355,8 +355,8 @@ int certify_run(struct certify *certify, int argc, char **argv)
                                                                  : "no node to certify");
         certify_facts(certify);
         certify_report(certify, certify->json == stdout ? stderr : stdout);
-        /* one without nodes, as --suspects mostly is, must not be what "last" means, and one that
-         * was stopped is no try of a campaign */
+        /* a run without nodes, as most runs with --suspects, must not become "last", and a run that
+         * was stopped does not count as a try of a campaign */
         if (geteuid() == 0 && certify->count > 0 && !(certify->campaign && certify_stop))
             history_save(certify, verdicts, status, clock_s() - certify->begin);
         if (certify_reports(certify) != 0 && status == COMMAND_PASS)

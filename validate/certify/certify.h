@@ -4,7 +4,8 @@
 
 #include "validate/certify/state/run.h"
 
-/* One run, from its beginning to its report; returns its exit status. To be cleared. */
+/* Performs one run, from its beginning to its report. Returns the exit status. Release certify with
+ * certify_clear(). */
 int certify_run(struct certify *certify, int argc, char **argv);
 void certify_clear(struct certify *certify);
 

@@ -10,7 +10,7 @@
 #include "validate/certify/options.h"
 #include "validate/report/recordfile.h"
 
-/* Returns 0, or -1 when records were lost, which is said. */
+/* Returns 0, or -1 after printing the error if records were lost. */
 static int json_close(struct certify *certify)
 {
     struct error err;

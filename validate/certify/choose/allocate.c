@@ -25,7 +25,7 @@
 #include "validate/slurm/allocation.h"
 #include "validate/slurm/memory.h"
 
-/* What a job of the run asks for of each of its nodes. */
+/* Returns the memory that a job of the run requests per node: see memory_of_job(). */
 static uint64_t job_memory(const struct certify *certify, const struct hostlist *names)
 {
     const struct cluster_partition *partition = certify_partition(certify);
@@ -33,9 +33,10 @@ static uint64_t job_memory(const struct certify *certify, const struct hostlist 
     return partition ? memory_of_job(&certify->cluster, partition, names) : 0;
 }
 
-/* The GPUs that a job of the run asks for of each of its nodes, where a job of whole nodes does not
- * get them by itself: as many as the one with the fewest has, as Slurm gives no job a node that has
- * fewer than it asks for (gres_sock_list.c). 0: it asks for none. Notes which nodes lack some. */
+/* Returns the GPUs per node that a job of the run must request, as a job of whole nodes has only
+ * those (gres_is_explicit()): the number of the node with the fewest, as Slurm gives a job no node
+ * that has fewer than it requests (gres_sock_list.c). 0: no request. Sets lacks_gpus of the nodes.
+ */
 static long job_gpus(const struct certify *certify, const struct hostlist *names)
 {
     struct slurm_lines gres = {0};
@@ -62,13 +63,13 @@ static long job_gpus(const struct certify *certify, const struct hostlist *names
     return least;
 }
 
-/* How long any job of the cluster that completes may keep one of the run from being started. */
+/* Returns for how many seconds a completing job of the cluster may delay a job of the run. */
 static double complete_wait_s(const struct certify *certify)
 {
     return fmin(certify->cluster.complete_wait_s, CERTIFY_COMPLETE_WAIT_MOST_S);
 }
 
-/* For slurmctld once, and for the starts and prologs of three jobs. */
+/* Returns the minutes for one outage of slurmctld, and for the starts and prologs of three jobs. */
 static int waits_minutes(const struct certify *certify, size_t nodes)
 {
     double job_s = complete_wait_s(certify) + (double)nodes / ALLOCATION_NODES_PER_S;
@@ -76,7 +77,7 @@ static int waits_minutes(const struct certify *certify, size_t nodes)
     return (int)ceil((CERTIFY_CONTROLLER_S + 3 * job_s) / 60);
 }
 
-/* What the run may take. */
+/* Returns the minutes that the run may take. */
 static int run_minutes(const struct certify *certify, size_t nodes)
 {
     return certify_job_minutes(certify, JOB_CHECK) + certify_job_minutes(certify, JOB_BATTERY) +
@@ -84,8 +85,8 @@ static int run_minutes(const struct certify *certify, size_t nodes)
            waits_minutes(certify, nodes);
 }
 
-/* Leaves out the nodes where others' reservation begins before the run may end: ours would keep
- * its jobs off. Returns how many. */
+/* Leaves out the nodes on which somebody's reservation begins before the run may end: the run's own
+ * would keep its jobs off. Returns how many there are. */
 static size_t reserved_leave(struct certify *certify, const struct hostlist *names)
 {
     time_t end = time(NULL) + 60 * (time_t)run_minutes(certify, names->count);
@@ -109,8 +110,9 @@ static size_t reserved_leave(struct certify *certify, const struct hostlist *nam
     return count;
 }
 
-/* Keeps all other jobs off the nodes until the run is over. It ends by itself, in case nobody is
- * left to end it, but not with a node whose drain we lift: that would be in service then. */
+/* Reserves the nodes, to keep all other jobs off them until the run is over. The reservation ends
+ * by itself, in case no process is left to end it, unless it has a node whose drain the run lifts:
+ * that node would be in service then. */
 static int reserve(struct certify *certify, const struct hostlist *names, struct error *err)
 {
     int minutes = run_minutes(certify, names->count);
@@ -158,8 +160,8 @@ static void allocation_drop(struct certify *certify)
     }
 }
 
-/* Until the nodes are to be looked at again: seldom in a long wait, as the controller makes a table
- * of all nodes each time. */
+/* Waits until the next look at the nodes. In a long wait looks are rare, as each makes the
+ * controller build a table of all nodes. */
 static void look_wait(struct certify *certify, double begin)
 {
     double asked = clock_s(), pause_s = fmax(CERTIFY_LOOK_S, 0.1 * (asked - begin));
@@ -170,8 +172,8 @@ static void look_wait(struct certify *certify, double begin)
     }
 }
 
-/* After a try that failed: finds who is to be left out of the next one, which Slurm may note only
- * after it has ended the job, so with nobody found it is asked again. Returns how many. */
+/* Finds the nodes to leave out of the next try after one that failed. Slurm may note the cause only
+ * after it has ended the job, so while none is found it is queried again. Returns their number. */
 static size_t allocation_failed(struct certify *certify, const struct hostlist *names)
 {
     struct hostlist good = {0};
@@ -204,8 +206,9 @@ static size_t allocation_failed(struct certify *certify, const struct hostlist *
     return out > 0 || certify_stop ? out : certify_freed_note(certify, names);
 }
 
-/* What the controller did not have time to save is gone with the job: the reservation, the end of
- * earlier jobs. */
+/* Restores what was lost with the job that the controller did not save: cancels earlier jobs of the
+ * run, whose end may be lost as well, and makes the reservation again if it is gone. Returns 0, or
+ * -1 with err. */
 static int lost_replace(struct certify *certify, struct error *err)
 {
     struct hostlist held = {0};
@@ -218,22 +221,23 @@ static int lost_replace(struct certify *certify, struct error *err)
     return found == 0 ? reserve(certify, &certify->reserved, err) : found < 0 ? -1 : 0;
 }
 
-/* The nodes of the run's reservation, where its jobs are to name the others of it. */
+/* Returns the nodes of the run's reservation if its jobs must name those of them that they exclude
+ * (allocation.h: among), else NULL. */
 static const struct hostlist *reserved_blocks(const struct certify *certify)
 {
     return certify->cluster.has_blocks && *certify->reservation ? &certify->reserved : NULL;
 }
 
-/* Whether the time is over that the run may take by its limits. */
+/* Returns whether the time is over that the run may take by its limits. */
 static bool is_late(const struct certify *certify)
 {
     return clock_s() - certify->begin >= 60 * (double)run_minutes(certify, certify->count);
 }
 
-/* Tries until there is an allocation, nobody more is found to be left out, or the run's time is
- * over: each try is without a node or more of the one before. names: who is to be had; at last
- * those of the job, to be cleared. before: the job whose place it takes, or 0. Without a job at
- * last, err says why. */
+/* Tries until there is an allocation, no more nodes are found to leave out, or the run's time is
+ * over; each try is without one node or more of the one before. names: the nodes to request; at
+ * last those of the job, for the caller to clear. before: the job that it replaces, or 0. Without a
+ * job at last, err says why. */
 static void allocation_try(struct certify *certify, uint32_t before, struct hostlist *names,
                            struct error *err)
 {
@@ -266,12 +270,13 @@ static void allocation_try(struct certify *certify, uint32_t before, struct host
         if (rv == 2 && ++losses < CERTIFY_JOB_LOSSES && lost_replace(certify, err) == 0)
             continue;
         if (rv == 0 || certify_stop || is_late(certify) || allocation_failed(certify, names) == 0)
-            break; /* with nobody to leave out the next try would end the same way */
+            break; /* with no node to leave out, the next try would end the same way */
         certify_job_nodes(certify, names);
     }
 }
 
-/* Whether Slurm would have the battery's job: seen before a drain is lifted. */
+/* Checks that Slurm would accept the battery's job, before a drain is lifted. Returns 0, or -1 with
+ * err. */
 static int battery_check(const struct certify *certify, const struct hostlist *names,
                          struct error *err)
 {
@@ -296,7 +301,8 @@ static enum stage stage_of(const struct certify *certify)
                                          : STAGE_CERTIFICATE;
 }
 
-/* There is no job. code: FAULT_NONE: others may have the nodes, or it is not known why. */
+/* Makes the nodes unknown, as there is no job for them. code: FAULT_NONE if others may have the
+ * nodes, or if the reason is not known. */
 static void lack_note(struct certify *certify, const struct hostlist *names, enum fault_code code,
                       const struct error *err)
 {
@@ -305,7 +311,7 @@ static void lack_note(struct certify *certify, const struct hostlist *names, enu
     progress_end(&certify->progress, VERDICT_UNKNOWN, "%s", err->text);
 }
 
-/* err: why there is no job, if there is none. */
+/* Notes the job and its nodes, or that there is none; then err says why. */
 static void allocation_note(struct certify *certify, const struct hostlist *names,
                             const struct error *err)
 {
@@ -324,8 +330,8 @@ static void allocation_note(struct certify *certify, const struct hostlist *name
                  *certify->reservation ? ", reservation " : "", certify->reservation);
 }
 
-/* Jobs that have begun since the nodes were chosen, up to the reservation: ours, asked for with
- * such a node, would preempt them where its partition or QOS may. */
+/* Leaves out the nodes on which a job began between the selection and the reservation. A job of the
+ * run that requests such a node would preempt that job, if its partition or QOS may. */
 static void begun_note(struct certify *certify, const struct hostlist *names)
 {
     struct hostlist free_ones = {0};
@@ -337,7 +343,8 @@ static void begun_note(struct certify *certify, const struct hostlist *names)
     hostlist_clear(&free_ones);
 }
 
-/* What has to be there before the first job. Returns 0, or -1 with err. */
+/* Prepares the first job: journal, reservation, checks, and the lifting of drains. Returns 0, or -1
+ * with err. */
 static int allocation_prepare(struct certify *certify, const struct hostlist *names,
                               struct error *err)
 {

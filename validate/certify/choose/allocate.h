@@ -4,21 +4,21 @@
 
 #include "validate/certify/state/run.h"
 
-/* An allocation of the nodes to be tested, job_id, for muster check. A node that
- * is not to be had has its verdict. */
+/* Gets the allocation for muster check, certify->job_id, on the nodes to be tested. Each node that
+ * cannot be allocated gets a verdict. */
 void certify_allocate(struct certify *certify);
-/* The next job, in place of the one that is there: JOB_BATTERY of the nodes that have no fault so
- * far, JOB_CERTIFICATES of those that certify_is_held().
- * Does nothing where all of the run is one user's. */
+/* Replaces the current job by the next one: JOB_BATTERY on the nodes without a fault so far,
+ * JOB_CERTIFICATES on the nodes that certify_is_held() accepts. Does nothing if the run is not
+ * root's, has no job, or was stopped. */
 void certify_allocate_next(struct certify *certify, enum certify_job job);
-/* When the job was taken away, whatever its end did to the processes there is no node's fault.
- * Slurm does so once a prolog has failed, which may be a moment after the allocation seemed to be
- * there, and a controller may lose a job (cluster.h): ends the stage's progress and tries to have
- * another job with the nodes that are still to be had. Where no node explains the end, somebody
- * canceled the job: then there is no other one, and all its nodes are unknown. Returns false, and
- * nothing is done, when the job is there. */
+/* Gets another job after the job was ended early or lost. Slurm ends a job when a prolog fails,
+ * possibly just after the allocation seemed complete, and a controller may lose a job (cluster.h).
+ * What this did to the job's processes is no node's fault. Ends the stage's progress and requests a
+ * job on the nodes that are still available. If no node explains the end, somebody canceled the
+ * job: then no other job is requested, and all its nodes are unknown. Returns false, and does
+ * nothing, if the job still exists or the run was stopped. */
 bool certify_allocate_again(struct certify *certify);
-/* Whether the job was taken away. */
+/* Returns whether the job has ended or was lost. */
 bool certify_job_is_over(const struct certify *certify);
 
 #endif

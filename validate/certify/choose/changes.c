@@ -9,15 +9,15 @@
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/report/run_records.h"
 
-/* What we are to make of a node's state: our reservation is no obstacle, nor is our job, which is
- * still there while the next one is asked for. */
+/* Plans a node by its present state. The run's reservation is no obstacle, nor is its job, which
+ * still exists while the next one is requested. */
 static void plan_again(const struct certify *certify, const struct cluster_node *node,
                        bool has_our_job, struct plan *plan)
 {
     struct cluster_node seen = *node;
 
     seen.is_reserved &= !*certify->reservation;
-    if (*certify->reservation || has_our_job) /* which ends before */
+    if (*certify->reservation || has_our_job) /* the run ends before that */
         seen.reserved_at = 0;
     if (has_our_job) {
         seen.is_allocated = seen.is_completing = false;
@@ -26,7 +26,8 @@ static void plan_again(const struct certify *certify, const struct cluster_node 
     plan_node(&seen, false, false, plan);
 }
 
-/* What the node's state means for the run. Returns whether it is no longer to be had. */
+/* Notes what the node's state means for the run. is_hung: a canceled job does not end there.
+ * Returns whether the node is no longer available. */
 static bool change_note(struct certify *certify, struct node_run *node_run,
                         const struct cluster_node *node, bool has_our_job, bool is_hung)
 {
@@ -66,8 +67,9 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
     return true;
 }
 
-/* Whether these are the ones that keep it: it is over on others, whose epilogs may take as long as
- * theirs, and no further node has ended it for a while. */
+/* Returns whether the canceled job is stuck on the nodes where it has not ended: it is over on
+ * others, whose epilogs may take as long, and for CERTIFY_HUNG_S it has ended on no further node.
+ */
 static bool ending_is_stuck(struct ending *ending, const struct cluster *now,
                             const struct hostlist *names)
 {

@@ -4,22 +4,24 @@
 
 #include "validate/certify/state/run.h"
 
-/* What became of the run's nodes in Slurm while it asks for a job, or has one. */
+/* Changes of the nodes in Slurm while the run requests a job or has one. */
 
-/* The nodes on which a job that was canceled has not ended, and since when it is these. */
+/* The nodes on which a canceled job has not ended yet, and since when (clock_s()) the set is
+ * unchanged. */
 struct ending {
     struct hostlist nodes;
     double since;
 };
 
-/* What became of the nodes since they were looked at: Slurm has drained one whose prolog failed, a
- * job came first on another. has_our_job: they are in a job of ours; ending: what is left of one
- * that was canceled, or NULL. Returns how many of them are no longer to be had. */
+/* Notes what changed on the nodes since their state was read: Slurm drained one whose prolog
+ * failed, or another user's job started on one. has_our_job: the nodes are in a job of this run.
+ * ending: the state of a canceled job that has not ended yet, or NULL. Returns how many of the
+ * nodes are no longer available. */
 size_t certify_changes_note(struct certify *certify, const struct hostlist *names, bool has_our_job,
                             struct ending *ending);
 
-/* A job in the run's reservation never begins with a node that somebody has taken out of that: it
- * is theirs. Returns how many such nodes are found. */
+/* Notes the nodes that somebody has removed from the run's reservation. A job in the reservation
+ * would never start with such a node, so the run leaves it alone. Returns how many were found. */
 size_t certify_freed_note(struct certify *certify, const struct hostlist *names);
 
 #endif

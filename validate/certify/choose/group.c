@@ -10,7 +10,7 @@
 
 enum availability { AVAILABILITY_READY, AVAILABILITY_BUSY, AVAILABILITY_AWAY };
 
-/* What a node that is left is good for now. */
+/* Returns whether a node that is left in the campaign can be tested now, later or not. */
 static enum availability availability_of(const struct cluster_node *node, enum plan_role role)
 {
     if (role != ROLE_LEAVE)
@@ -21,14 +21,14 @@ static enum availability availability_of(const struct cluster_node *node, enum p
                : AVAILABILITY_BUSY;
 }
 
-/* What the choice looks at: of each node of the cluster its role, and whether it is left in the
- * campaign, or certified by it. */
+/* Of each node of the cluster: its role, and whether the campaign still has to test it or has
+ * certified it. */
 struct role_table {
     enum plan_role *roles;
     bool *is_left, *is_certified;
-    bool *has_partition;   /* one that a run may be in */
-    bool *is_of_partition; /* of the group's */
-    bool *is_waiting;      /* until one more node is free: links needs two */
+    bool *has_partition;   /* one that a run may use */
+    bool *is_of_partition; /* in the group's partition */
+    bool *is_waiting;      /* for one more free node: links needs two */
     const char **ready;    /* names */
 };
 
@@ -87,14 +87,14 @@ static int partition_mark(const struct cluster *cluster, const struct cluster_pa
     return 0;
 }
 
-/* Whether a run may be in the partition. */
+/* Returns whether a run may use the partition. */
 static bool is_usable(const struct cluster_partition *partition, const char *wanted)
 {
     return wanted ? strcmp(partition->name, wanted) == 0
                   : partition->is_up && !partition->is_closed;
 }
 
-/* Finds the nodes of the partitions that are up, or of the wanted one. */
+/* Marks the nodes of the partitions that a run may use. */
 static int role_table_partition(const struct cluster *cluster, const char *wanted,
                                 struct role_table *table)
 {
@@ -115,7 +115,7 @@ static enum availability availability_in(const struct cluster *cluster,
                                                                            : availability;
 }
 
-/* Counts what is left, and finds the partition that has most of what is ready. */
+/* Counts the nodes that are left, and finds the partition that has most of the ready ones. */
 static void role_table_sort(const struct cluster *cluster, const char *wanted,
                             struct role_table *table, struct group *group)
 {
@@ -141,8 +141,8 @@ static void role_table_sort(const struct cluster *cluster, const char *wanted,
     }
 }
 
-/* Those that the campaign has certified: what they showed then is known. For a node that is alone
- * any free one, where there are not enough of these. */
+/* Adds as partners the nodes that the campaign has certified, as their results are known. If only
+ * one node is to be tested and these are too few, adds any free node. */
 static int partners_add(const struct cluster *cluster, const struct role_table *table,
                         const struct name_index *wanted, bool is_alone, struct hostlist *partners)
 {
@@ -158,8 +158,8 @@ static int partners_add(const struct cluster *cluster, const struct role_table *
     return 0;
 }
 
-/* How many nodes a run may test in the partition, of which a job may not have more than MaxNodes,
- * partners included. most: the campaign's limit; 0: none. */
+/* Returns how many nodes a run may test in the partition: MaxNodes limits the nodes of its job,
+ * which include partners. most: the campaign's limit; 0: none. */
 static size_t most_in(const struct cluster_partition *partition, size_t most)
 {
     size_t room = partition->most_nodes > CERTIFY_PARTNERS
@@ -169,8 +169,8 @@ static size_t most_in(const struct cluster_partition *partition, size_t most)
     return room > 0 && (most == 0 || most > room) ? room : most;
 }
 
-/* Fills the group with what is ready in its partition, and partners. *alone: the node that can be
- * tested where there is only one, and no partner; -1. Returns 0, or -1 when memory is out. */
+/* Fills the group with the ready nodes of its partition, and partners. *alone: the testable node if
+ * it is the only one and has no partner; else -1. Returns 0, or -1 if memory is out. */
 static int group_fill(const struct cluster *cluster, struct role_table *table, size_t most,
                       struct group *group, long *alone)
 {
@@ -207,7 +207,7 @@ static int group_fill(const struct cluster *cluster, struct role_table *table, s
     return rv;
 }
 
-/* Whether another node of the group's partition will be free. */
+/* Returns whether another node of the group's partition will be free. */
 static bool is_one_busy(const struct cluster *cluster, const struct role_table *table, long alone)
 {
     for (size_t i = 0; i < cluster->node_count; i++)
@@ -217,9 +217,9 @@ static bool is_one_busy(const struct cluster *cluster, const struct role_table *
     return false;
 }
 
-/* A node that is alone in the group's partition may have a partner in another one that it is in, or
- * get one later: then it waits. Returns 1 where the group is to be chosen again, 0, or -1 when
- * memory is out. */
+/* Handles a node that is alone in the group's partition: it may have a partner in another of its
+ * partitions, or get one later, for which it waits. Returns 1 if the group must be chosen again, 0,
+ * or -1 if memory is out. */
 static int alone_place(const struct cluster *cluster, const char *wanted, size_t most, long alone,
                        struct role_table *table, struct group *group)
 {

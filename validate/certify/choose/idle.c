@@ -14,13 +14,13 @@
 #include "validate/history/node_status.h"
 #include "validate/history/offenders.h"
 
-/* The scores' facts. */
+/* The facts from which scores are computed. */
 struct facts {
     const struct cluster *cluster;
     struct idle_node *nodes; /* of each node of the cluster */
 };
 
-/* NULL: the cluster has no such node any more. */
+/* Returns the node's facts; NULL if the cluster no longer has the node. */
 static struct idle_node *facts_of(const struct facts *facts, const char *name)
 {
     const struct cluster_node *node = cluster_node(facts->cluster, name);
@@ -70,7 +70,7 @@ static int facts_read(const struct certify *certify, struct facts *facts, struct
     return offenders_take(facts, certify, since, err);
 }
 
-/* Of the nodes of the run those that are idle and no job waits for. Returns 0, or -1 with err. */
+/* Finds the nodes of the run that are idle and that no job waits for. Returns 0, or -1 with err. */
 static int unwanted_find(struct certify *certify, struct hostlist *names, struct error *err)
 {
     const struct pending_job *job;

@@ -4,8 +4,8 @@
 
 #include "validate/certify/state/run.h"
 
-/* Leaves only those nodes in the run that are idle, that no job waits for, and whose score
- * (validate/policy/idle.h) is highest, and partners. Returns 0, or -1 with err. */
+/* Reduces the run to idle nodes that no job waits for, those with the highest scores
+ * (validate/policy/idle.h), and their partners. Returns 0, or -1 with err. */
 int certify_idle(struct certify *certify, struct error *err);
 
 #endif

@@ -12,21 +12,23 @@
 #include "validate/checks/checks.h"
 #include "validate/policy/plan.h"
 
-/* All stages of the battery by their limits, and what surrounds them. */
+/* Returns the seconds for all stages of the battery, by their limits, and for what surrounds them.
+ */
 static double battery_s(const struct certify *certify)
 {
     return certify_battery_s(certify, certify->count) + 60 * CERTIFY_BATTERY_BESIDES_MIN;
 }
 
-/* The steps by their deadlines, and what is between them. */
+/* Returns the seconds for the steps of the check, by their deadlines, and for what is between them.
+ */
 static double check_s(const struct certify *certify)
 {
     return certify_deadline_s(CERTIFY_CHECK_S + checks_held_s(&certify->conf), certify->count) +
            certify_deadline_s(CERTIFY_NEIGHBORS_S, certify->count) + 60 * CERTIFY_SHORT_JOB_MIN;
 }
 
-/* Likewise: some steps revoke certificates, one after the other issues a part of them, one removes
- * suspect reports. */
+/* Returns the same for the certificates: some steps revoke certificates, one after the other issues
+ * a part of them, one removes suspect reports. */
 static double certificates_s(const struct certify *certify)
 {
     double parts = ceil((double)certify->count / CERTIFY_PART_NODES);
@@ -36,7 +38,8 @@ static double certificates_s(const struct certify *certify)
            certify_deadline_s(SUSPECTS_REMOVE_S, certify->count) + 60 * CERTIFY_SHORT_JOB_MIN;
 }
 
-/* How long the job may take. An ordinary user's is one for all, without certificates. */
+/* Returns the minutes that the job may need. An ordinary user has one job for all, without
+ * certificates. */
 static int wanted_minutes(const struct certify *certify, enum certify_job job)
 {
     double wanted_s = job == JOB_BATTERY        ? battery_s(certify)
@@ -54,7 +57,7 @@ const struct cluster_partition *certify_partition(const struct certify *certify)
                               : NULL;
 }
 
-/* MaxTime of the run's partition; 0: no limit. */
+/* Returns MaxTime of the run's partition, in minutes; 0: no limit. */
 static int most_minutes(const struct certify *certify)
 {
     const struct cluster_partition *partition = certify_partition(certify);

@@ -4,12 +4,13 @@
 
 #include "validate/certify/state/run.h"
 
-/* The run's; NULL: it has none yet. */
+/* Returns the run's partition; NULL if it has none yet. */
 const struct cluster_partition *certify_partition(const struct certify *certify);
-/* The time limit of such a job: what its steps may take, but no more than the partition allows
- * (MaxTime), as Slurm never starts a longer one. */
+/* Returns the time limit of the job in minutes: the time that its steps may take, but no more than
+ * the partition allows (MaxTime), as Slurm never starts a longer job. */
 int certify_job_minutes(const struct certify *certify, enum certify_job job);
-/* What is to be said of a job that may end before its tests' own limits; text is "" of others. */
+/* Writes a warning to text if the partition's MaxTime may end the job before its steps' own limits;
+ * else "". */
 void certify_job_most_text(const struct certify *certify, enum certify_job job, char *text,
                            size_t size);
 

@@ -42,8 +42,8 @@ static void elsewhere_note(const struct cluster_partition *partition, const stru
         certify_note(certify, "not tested: %s: %s", hostlist_text(nodes).text, text);
 }
 
-/* The battery's job has no more nodes than the partition allows (MaxNodes): the others are left, of
- * partners all that are not needed. */
+/* Keeps no more nodes than the partition allows in a job (MaxNodes), and only as many partners as
+ * are needed; the others are left for another run. */
 static void most_keep(struct certify *certify, const struct cluster_partition *partition,
                       struct hostlist *names)
 {
@@ -76,7 +76,8 @@ static void most_keep(struct certify *certify, const struct cluster_partition *p
     *names = kept;
 }
 
-/* Those that may be allocated; the others get to know why not. */
+/* Fills names with the nodes that may be allocated; each other node gets a verdict that says why
+ * not. Returns their number. */
 static size_t candidates(struct certify *certify, struct hostlist *names)
 {
     const struct cluster_partition *partition;

@@ -4,10 +4,10 @@
 
 #include "validate/certify/state/run.h"
 
-/* The nodes that the next job, certify->job, asks for: JOB_CHECK all that may be allocated, in one
- * partition, which is noted, and of the others is noted why not; JOB_BATTERY those that have no
- * fault so far; JOB_CERTIFICATES those that certify_is_held(). They take the place of what is in
- * names, which must be released. Returns their number. */
+/* Replaces names by the nodes that the next job, certify->job, requests. JOB_CHECK: all nodes of
+ * one partition that may be allocated; sets certify->partition, and notes of each other node why it
+ * is left out. JOB_BATTERY: the nodes without a fault so far. JOB_CERTIFICATES: the nodes that
+ * certify_is_held() accepts. Release names with hostlist_clear(). Returns their number. */
 size_t certify_job_nodes(struct certify *certify, struct hostlist *names);
 
 #endif

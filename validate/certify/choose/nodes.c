@@ -39,7 +39,7 @@ static void nodes_add(struct certify *certify, const struct hostlist *names)
         node_run_add(certify, cluster_node(&certify->cluster, names->names[i]));
 }
 
-/* For certify_node_run(). */
+/* Builds the index for certify_node_run(). */
 static int node_runs_index(struct certify *certify, struct error *err)
 {
     const char **names = calloc(certify->count + 1, sizeof *names);
@@ -53,7 +53,7 @@ static int node_runs_index(struct certify *certify, struct error *err)
     return rv == 0 ? 0 : error_set(err, "out of memory for %zu nodes", certify->count);
 }
 
-/* -w: these, whatever their state. */
+/* Adds the nodes of -w, whatever their state. */
 static int select_named(struct certify *certify, struct error *err)
 {
     struct hostlist names;
@@ -80,8 +80,8 @@ static int select_named(struct certify *certify, struct error *err)
     return rv;
 }
 
-/* Adds all free nodes that are not among those of the run; those that wait for their first
- * certificate last. */
+/* Adds all free nodes that are not named, and that are among `only` unless it is NULL, to the run
+ * and to others; those that wait for their first certificate last. */
 static void others_add(struct certify *certify, const struct hostlist *named,
                        const struct hostlist *only, struct hostlist *others)
 {
@@ -107,8 +107,8 @@ static void others_add(struct certify *certify, const struct hostlist *named,
     name_index_clear(&is_member);
 }
 
-/* Links needs two nodes: one that is named alone gets free ones as partners. Returns 0, or -1 with
- * err where there are none. */
+/* Adds free nodes as partners of a node that is tested alone, as links needs two. Returns 0, or -1
+ * with err if there are none. */
 static int partners_add(struct certify *certify, struct error *err)
 {
     const struct cluster_partition *partition;
@@ -146,7 +146,7 @@ static int partners_add(struct certify *certify, struct error *err)
     return rv;
 }
 
-/* A node that is somebody else's, and why. */
+/* A node that is left alone, and why. */
 struct left_node {
     const char *name;
     size_t order;
@@ -161,7 +161,7 @@ static int compare_left(const void *a, const void *b)
     return order != 0 ? order : (one->order > other->order) - (one->order < other->order);
 }
 
-/* A line for all of the same reason: on a busy cluster most nodes are in use. */
+/* Notes a line for each reason: on a busy cluster most nodes are in use. */
 static void left_note(struct certify *certify, struct left_node *left, size_t count)
 {
     if (count > 1)
@@ -176,7 +176,8 @@ static void left_note(struct certify *certify, struct left_node *left, size_t co
     }
 }
 
-/* Without names: all but what is somebody else's, which is told. */
+/* Adds all nodes (without -w), or those of `only` unless it is NULL, and notes those that are left
+ * alone. */
 static int select_all(struct certify *certify, const struct hostlist *only, struct error *err)
 {
     struct name_index wanted = {0};
@@ -196,7 +197,7 @@ static int select_all(struct certify *certify, const struct hostlist *only, stru
         plan_node(node, certify->options.is_dry_run, false, &plan);
         if (plan.role != ROLE_LEAVE) {
             node_run_add(certify, node);
-        } else if (!certify->options.is_idle) { /* there most nodes are in use */
+        } else if (!certify->options.is_idle) { /* with --idle most nodes are in use */
             left[left_count] = (struct left_node){.name = node->name, .order = left_count};
             text_put(left[left_count].why, sizeof left[left_count].why, "%s", plan.message);
             left_count++;
@@ -208,14 +209,15 @@ static int select_all(struct certify *certify, const struct hostlist *only, stru
     return 0;
 }
 
-/* A job that ended a moment ago, or a slurmd that came back, needs a few seconds in the controller.
- */
+/* Returns whether the node's state is about to change: after a job ended or slurmd came back, the
+ * controller needs a few seconds. */
 static bool is_settling(const struct cluster_node *node)
 {
     return node->is_completing && node->is_responding && !node->is_allocated && !node->is_drained;
 }
 
-/* Those of the nodes that settle; names NULL: of all. Returns their number, or -1 with err. */
+/* Finds those of the nodes that are settling; names NULL: of all nodes. Returns their number, or -1
+ * with err. */
 static long settling_find(const struct cluster *cluster, const struct hostlist *names,
                           struct hostlist *settling, struct error *err)
 {
@@ -232,8 +234,8 @@ static long settling_find(const struct cluster *cluster, const struct hostlist *
                    : error_set(err, "out of memory for %zu nodes", cluster->node_count);
 }
 
-/* Waits until none of these settles any more; others may begin to: on a busy cluster some always
- * do. */
+/* Waits until all of these have settled. Others are ignored: on a busy cluster some always settle.
+ */
 static void settling_wait(const struct certify *certify, const struct hostlist *settling)
 {
     double begin = clock_s(), pause_s = CERTIFY_SETTLE_EACH_S;
@@ -279,7 +281,7 @@ void certify_print_leftover(const char *text)
     fprintf(stderr, "muster certify: %s\n", text);
 }
 
-/* The nodes as they are once those that may be chosen have settled. */
+/* Loads the cluster once the nodes that may be chosen have settled. Returns 0, or -1 with err. */
 static int load_settled(struct certify *certify, struct error *err)
 {
     const struct hostlist *wanted = certify->campaign ? &certify->campaign->nodes : NULL;
@@ -304,7 +306,7 @@ static int load_settled(struct certify *certify, struct error *err)
     return rv;
 }
 
-/* Which nodes are there to compare the others with. */
+/* Notes which nodes the others are compared with. */
 static void partners_note(struct certify *certify)
 {
     struct hostlist partners = {0};
@@ -319,7 +321,7 @@ static void partners_note(struct certify *certify)
     hostlist_clear(&partners);
 }
 
-/* The next group of the campaign whose run this is. */
+/* Adds the next group of the run's campaign. Returns 0, or -1 with err. */
 static int select_group(struct certify *certify, struct error *err)
 {
     const struct campaign *campaign = certify->campaign;

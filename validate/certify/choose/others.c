@@ -42,7 +42,8 @@ static void run_describe(const struct cluster_run *run, const char *what, char *
                  since);
 }
 
-/* Those that were named stay, to be told; the others are none of this run's. */
+/* Leaves alone the nodes that the other run holds. Named nodes stay, so that they are reported;
+ * without -w they are removed from the run. */
 static void nodes_leave(struct certify *certify, const struct cluster_run *run)
 {
     struct name_index held;
@@ -67,7 +68,7 @@ static void nodes_leave(struct certify *certify, const struct cluster_run *run)
     name_index_clear(&held);
 }
 
-/* Says who holds those of the run's nodes that this one could have had. */
+/* Notes which run holds nodes that this run could have had. */
 static void run_note(struct certify *certify, const struct cluster_run *run)
 {
     struct hostlist named = {0}, shared = {0};
@@ -111,11 +112,11 @@ void certify_others(struct certify *certify, struct hostlist *busy)
 
 enum standing {
     STANDING_FREE,
-    STANDING_UNSETTLED, /* another run asks for them as well, or that is not known */
+    STANDING_UNSETTLED, /* another run requests them as well, or it is not known */
     STANDING_TAKEN      /* another run has begun there */
 };
 
-/* Whether another run holds one of the nodes; err says which. */
+/* Returns the standing of the nodes: whether another run holds one of them; err then names both. */
 static enum standing standing_of(const struct certify *certify, const struct hostlist *names,
                                  struct error *err)
 {
@@ -172,7 +173,7 @@ int certify_reserve(struct certify *certify, const struct hostlist *names, int m
                                               minutes, err);
             if (rv != 0)
                 break;
-            /* others that looked when we did have theirs, or will see ours */
+            /* a run that looked at the same time has its reservation by now, or will see ours */
             standing = standing_of(certify, names, err);
             if (standing == STANDING_FREE)
                 break;

@@ -4,14 +4,17 @@
 
 #include "validate/certify/state/run.h"
 
-/* Runs at the same time, on this host or another, as the controller knows them */
-/* A random delay of 0 to most_s, another one in each process, so that not all begin at once. */
+/* Concurrent runs, on this host or another, as the controller knows them. */
+/* Returns a random delay of 0 to most_s seconds, different in each process, so that not all begin
+ * at once. */
 double certify_delay_s(double most_s);
-/* What another run of root's holds is left alone, and who that is is said; busy gets its nodes. */
+/* Leaves alone the nodes that other runs of root hold, notes which runs these are, and adds the
+ * nodes to busy. */
 void certify_others(struct certify *certify, struct hostlist *busy);
-/* Makes certify->reservation, noted for undo, over nodes that no other run holds: of runs that ask
- * at the same time at least one sees the other's, gives way, and tries again for a while. Returns
- * 0, or -1 with err, which says who holds them, and no reservation. */
+/* Makes certify->reservation over names, noted for undo, if no other run holds one of them. Of two
+ * runs that do this at the same time, at least one sees the other's reservation; it removes its own
+ * and tries again for a while. Returns 0, or -1 without a reservation and with err, which names the
+ * holder. */
 int certify_reserve(struct certify *certify, const struct hostlist *names, int minutes,
                     struct error *err);
 

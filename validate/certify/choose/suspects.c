@@ -23,9 +23,8 @@
 #include "validate/slurm/step.h"
 #include "validate/suspects/suspect_reports.h"
 
-/* What users' preflights, strikes and the ends of jobs hold against nodes: a reason to test these
- * again, and no more.
- */
+/* Suspects that users' preflights, strikes or the ends of jobs name. These are a reason to test the
+ * nodes again, and no more. */
 
 static bool is_suspect_report(const struct record *record)
 {
@@ -34,28 +33,28 @@ static bool is_suspect_report(const struct record *record)
            record->node;
 }
 
-/* The suspect reports as they come in, and whether Slurm knows of them. */
+/* The suspect reports that were read, and whether Slurm knows their jobs. */
 struct collected {
     struct certify *certify;
     struct ran *asked; /* strings are the records' */
     size_t count;
-    bool is_any_read; /* of a partition */
+    bool is_any_read; /* those of some partition were */
     struct node_lines lines;
-    struct record_source *sources; /* of each of their nodes */
+    struct record_source *sources; /* one for each node of lines */
     const struct cluster_partition *partition;
-    const char **names;     /* to be asked in it */
-    struct hostlist unread; /* ... in vain, and why */
+    const char **names;     /* the nodes to query in it */
+    struct hostlist unread; /* ... that could not be read, and why */
     struct error why;
 };
 
-/* A node's suspect reports count as its own only, whatever it says: those of jobs that ran there.
- */
+/* Returns whether the node holds the report: it may only report about jobs that ran there. */
 static bool is_own(const struct record *record, const char *node)
 {
     return record->peer && strcmp(record->peer, node) == 0;
 }
 
-/* Whose it is stands in its run; as a record it is one of this run. */
+/* Adds a suspect report. The job and user of the report are in record->run, which is cleared: as a
+ * record it belongs to this run. */
 static void report_add(struct collected *collected, size_t index, struct record *record)
 {
     struct ran report = {.node = record->node, .holder = record->peer, .at = (time_t)record->time};
@@ -80,7 +79,7 @@ static void take_line(size_t task, const char *node, const char *line, void *con
     (void)record_source_take(collected->certify, &collected->sources[task], STAGE_REACH, line);
 }
 
-/* What the nodes of a step have told since first. */
+/* Takes what the nodes of a step reported in the records since first. */
 static void reports_take(struct collected *collected, size_t first)
 {
     struct certify *certify = collected->certify;
@@ -99,7 +98,7 @@ static void reports_take(struct collected *collected, size_t first)
     }
 }
 
-/* Of the nodes of the run those that are free and answer; a suspect report on another waits. */
+/* Finds the free nodes of the run that answer; suspect reports on other nodes wait. */
 static void readers_find(struct certify *certify, struct hostlist *names)
 {
     struct cluster_node **nodes = calloc(certify->count + 1, sizeof(*nodes));
@@ -121,8 +120,8 @@ static void readers_find(struct certify *certify, struct hostlist *names)
     free(answers);
 }
 
-/* Reads the suspect reports of those nodes by a small job on them. Returns 0; 1 with err when srun
- * has given up, and no job of ours is left there; else -1 with err. */
+/* Reads the suspect reports of these nodes by a small job on them. Returns 0; 1 with err if srun
+ * has given up and left no job there; else -1 with err. */
 static int reports_read(struct collected *collected, const struct hostlist *names,
                         struct error *err)
 {
@@ -153,8 +152,8 @@ static int reports_read(struct collected *collected, const struct hostlist *name
     return result.end == PROCESS_EXITED ? 1 : -1;
 }
 
-/* Leaves out those that others use since: their suspect reports wait, as of all such nodes. One on
- * which a job ends may only have been ours. Returns how many are left, which come first. */
+/* Drops the nodes that others use by now; their suspect reports wait. A node on which a job
+ * completes is kept, as the job may be ours. Returns how many are left, which come first. */
 static size_t taken_drop(const struct certify *certify, const char **names, size_t count)
 {
     struct cluster now;
@@ -178,7 +177,8 @@ static size_t taken_drop(const struct certify *certify, const char **names, size
     return left;
 }
 
-/* What a group that failed has told is read once more from its halves. */
+/* Reads the suspect reports of a group of nodes. If that fails, what was read is dropped, as the
+ * group's halves are queried again. Returns how many nodes to query again, which come first. */
 static size_t group_collect(size_t first, size_t count, bool is_last, void *context)
 {
     struct collected *collected = context;
@@ -208,9 +208,10 @@ static size_t group_collect(size_t first, size_t count, bool is_last, void *cont
     return count;
 }
 
-/* A job is in one partition. What cannot be read is left to a later run: the strikes and quick
- * failures count without it, but the run does not pass. Partitions that are down are so on purpose:
- * they, which are the last ones, forbid that only where no other was read. */
+/* Reads the suspect reports of one partition, as a job is in one. What cannot be read is left to a
+ * later run: strikes and quick failures count without it, but the run does not pass. Partitions
+ * that are down, which come last, are so on purpose: they prevent a pass only if nothing else was
+ * read. */
 static void collect_beside(const struct cluster_partition *partition, const struct hostlist *names,
                            void *context)
 {
@@ -243,7 +244,7 @@ static void collect_beside(const struct cluster_partition *partition, const stru
     hostlist_clear(&collected->unread);
 }
 
-/* Those that keep a suspect report. */
+/* Finds the nodes that hold a suspect report. */
 static void holders_find(const struct certify *certify, struct hostlist *holders)
 {
     for (size_t i = 0; i < certify->records.count; i++) {
@@ -261,7 +262,7 @@ static int leaf_of(const struct certify *certify, const char *name)
     return node ? node->leaf : -1;
 }
 
-/* One partner on each leaf switch that has a suspect, as the path between leaves may be what is at
+/* Adds one partner on each leaf switch that has a suspect, as the path between leaves may be at
  * fault. */
 static void leaf_partners_find(const struct certify *certify, const struct hostlist *readers,
                                const struct hostlist *suspects, const struct name_index *is_suspect,
@@ -286,8 +287,8 @@ static void leaf_partners_find(const struct certify *certify, const struct hostl
     free(first);
 }
 
-/* Those; then those that keep a suspect report about another, as it is taken away at the end only
- * where it is; then others, until there are enough. */
+/* Adds partners: those of the leaf switches, then the nodes that hold a suspect report, as it can
+ * be removed only there, then others until there are enough. */
 static void partners_find(const struct certify *certify, const struct hostlist *readers,
                           const struct hostlist *suspects, struct hostlist *partners)
 {
@@ -311,8 +312,8 @@ static void partners_find(const struct certify *certify, const struct hostlist *
     hostlist_clear(&holders);
 }
 
-/* Those of the partition that the run is to be in: partners of another one could outvote the nodes
- * to be tested. */
+/* Finds the others that are in the run's partition: partners of another partition could outvote the
+ * nodes to be tested. */
 static void beside_find(const struct cluster_partition *partition, const struct hostlist *others,
                         struct hostlist *beside)
 {
@@ -362,7 +363,7 @@ void certify_keep(struct certify *certify, const struct cluster_partition *parti
     hostlist_clear(&beside);
 }
 
-/* Those against which there are strikes of earlier runs, or the ends of jobs. */
+/* Adds as suspects the nodes with strikes of earlier runs or quick job failures. */
 struct struck {
     struct certify *certify;
     struct hostlist *suspects;
@@ -389,18 +390,19 @@ struct asked_for {
     unsigned uid;
 };
 
-/* What users have had tested. */
+/* How many nodes were tested for which user. */
 struct tally {
     struct user_tally {
         unsigned uid;
-        int tested; /* nodes, today: by the runs before and this one */
+        int tested; /* nodes tested today, by earlier runs and this one */
     } * users;
     size_t user_count;
     struct asked_for *nodes; /* of this run */
     size_t node_count;
 };
 
-/* Without memory or history the user has had nothing. NULL: no memory. */
+/* Returns the user's tally; NULL if memory is out. If the history cannot be read, it starts at 0.
+ */
 static struct user_tally *tally_of(struct certify *certify, struct tally *tally, unsigned uid)
 {
     struct error err;
@@ -419,8 +421,8 @@ static struct user_tally *tally_of(struct certify *certify, struct tally *tally,
     return &tally->users[tally->user_count++];
 }
 
-/* Returns whether the node is to be tested for that user, of whose suspect reports no more than
- * some a day are, over all runs; then it is counted. */
+/* Returns whether the node is to be tested for the user, and counts it then. Over all runs, at most
+ * SUSPECTS_OF_USER nodes a day are tested for a user. */
 static bool tally_take(struct certify *certify, struct tally *tally, const struct asked_for *asked)
 {
     struct user_tally *user = tally_of(certify, tally, asked->uid);
@@ -432,7 +434,7 @@ static bool tally_take(struct certify *certify, struct tally *tally, const struc
     return true;
 }
 
-/* The next runs count by these records. */
+/* Records which nodes were tested for whom: the next runs count by these records. */
 static void tally_record(struct certify *certify, struct tally *tally)
 {
     for (size_t i = 0; i < tally->node_count; i++)
@@ -444,7 +446,7 @@ static void tally_record(struct certify *certify, struct tally *tally)
     free(tally->nodes);
 }
 
-/* Makes suspects of the nodes that believed suspect reports are about. */
+/* Makes suspects of the nodes named in suspect reports whose jobs Slurm knows. */
 static void reports_evaluate(struct certify *certify, struct collected *collected, size_t first,
                              struct hostlist *suspects)
 {
@@ -494,7 +496,7 @@ static void reports_evaluate(struct certify *certify, struct collected *collecte
                      beyond, text_plural(beyond), beyond_uid, SUSPECTS_OF_USER);
 }
 
-/* Nodes where the jobs of several users fail as soon as they begin. */
+/* Adds the nodes where the jobs of several users fail as soon as they begin. */
 static int quick_failures_evaluate(struct certify *certify, struct hostlist *suspects,
                                    struct error *err)
 {
@@ -547,7 +549,7 @@ int certify_suspects(struct certify *certify, struct error *err)
     return rv;
 }
 
-/* The suspect reports about those nodes ("n[1-2]") from all that answer. */
+/* Removes the suspect reports about these nodes ("n[1-2]") from all nodes that answer. */
 static void reports_remove(struct certify *certify, const char *about,
                            const struct hostlist *answering)
 {

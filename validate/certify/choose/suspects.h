@@ -4,18 +4,19 @@
 
 #include "validate/certify/state/run.h"
 
-/* Reads the suspect reports on those nodes of the run that are free, and the strikes of earlier
- * runs, notes each, and leaves in the run only those that one is about and a few partners. Where
- * reports cannot be read, the others count, and has_unread is set, but for those in partitions that
- * are down where others were read. Returns 0, or -1 with err. */
+/* Reads the suspect reports on the free nodes of the run, the strikes of earlier runs and quick job
+ * failures, notes each, and reduces the run to the nodes that they name and a few partners. If some
+ * reports cannot be read, the others count and has_unread is set; partitions that are down set it
+ * only if no report could be read at all. Returns 0, or -1 with err. */
 int certify_suspects(struct certify *certify, struct error *err);
-/* Leaves only the wanted nodes in the run, and a few others as partners of those among them that
- * can be tested: one on each leaf switch that has such a node, and enough; of the partition, as a
- * run is in one. partition: NULL: the one that has most of these nodes. */
+/* Reduces the run to the wanted nodes and a few partners of those that can be tested. Partners are
+ * taken from others, in the partition, as a run uses one: one on each leaf switch that has such a
+ * node, then more until there are enough. partition: NULL for the one that has most of these nodes.
+ */
 void certify_keep(struct certify *certify, const struct cluster_partition *partition,
                   const struct hostlist *others, const struct hostlist *wanted);
-/* Takes away the suspect reports about nodes that were tested, if any are known, from all in the
- * job. */
+/* Removes the suspect reports about nodes that were tested, if any are known, from all nodes of the
+ * job that answer. */
 void certify_consume(struct certify *certify);
 
 #endif

@@ -19,7 +19,7 @@
 /* Until when the nodes are certified. */
 struct ends {
     const struct cluster *cluster;
-    double *until; /* of each node of the cluster; 0: not known to be */
+    double *until; /* per node of the cluster; 0: not known to be certified */
 };
 
 static void end_take(const char *name, double until, void *context)
@@ -31,7 +31,7 @@ static void end_take(const char *name, double until, void *context)
         ends->until[node - ends->cluster->nodes] = until;
 }
 
-/* Of each node of the cluster; malloc'd. NULL with err. */
+/* Returns until when each node of the cluster is certified; malloc'd. NULL with err. */
 static double *ends_read(const struct certify *certify, struct error *err)
 {
     const struct cluster *cluster = &certify->cluster;
@@ -46,8 +46,9 @@ static double *ends_read(const struct certify *certify, struct error *err)
     return NULL;
 }
 
-/* Whether Slurm knows what the history does not: the node waits for a certificate where no job
- * starts, its gate would refuse jobs, or its certificate is revoked. */
+/* Returns whether Slurm shows that the node lacks a certificate, which the history may not: the
+ * node waits for one in a reservation, its gate would refuse jobs, or its certificate is revoked.
+ */
 static bool lacks_certificate(const struct cluster_node *node)
 {
     char *gate = extra_note(node->extra, EXTRA_GATE);
@@ -57,7 +58,7 @@ static bool lacks_certificate(const struct cluster_node *node)
     return lacks;
 }
 
-/* Until when the node is certified; 0: it is not, or ends are not known (NULL). */
+/* Returns until when the node is certified; 0: it is not, or that is not known (ends NULL). */
 static double end_of(const struct certify *certify, const double *ends,
                      const struct cluster_node *node)
 {
@@ -93,8 +94,8 @@ static void leave(struct node_run *node_run, const char *why)
     snprintf(node_run->plan.message, sizeof node_run->plan.message, "left alone: %s", why);
 }
 
-/* Those that may be tested are marked in nodes, in the order of the node runs. Without a history
- * that can be read all certificates count as missing. */
+/* Marks in nodes, which is in the order of the node runs, which may be tested. If the history
+ * cannot be read, all certificates count as missing. */
 static void turns_choose(const struct certify *certify, const struct name_index *busy,
                          struct turn_node *nodes)
 {
@@ -115,7 +116,7 @@ static void turns_choose(const struct certify *certify, const struct name_index 
     free(ends);
 }
 
-/* Puts the choice into the run; without -w those that are left alone are none. */
+/* Applies the choice to the run; without -w the nodes that are left alone are removed from it. */
 static void turns_take(struct certify *certify, const struct name_index *busy,
                        const struct turn_node *nodes, struct hostlist *chosen)
 {

@@ -4,15 +4,17 @@
 
 #include "validate/certify/state/run.h"
 
-/* Which nodes a run tests when not all may be, or need to be */
-/* Leaves only those nodes in the run whose certificate is missing or ends soon, and partners. Where
- * the history cannot be read all are: a timer that fails at it lets all certificates end. */
+/* Which nodes a run tests if not all may be, or need to be, tested. */
+/* Reduces the run to the nodes whose certificate is missing or expires soon, and their partners. If
+ * the history cannot be read, all count as due: a timer that failed here would let all certificates
+ * expire. */
 void certify_due(struct certify *certify);
-/* Leaves alone what other runs on this host test now and what is beyond TestCap, and tells other
- * runs of the rest. Returns 0, or -1 with err, also where another run does not let go of the lock:
- * two on one node would be measured against each other. */
+/* Leaves alone the nodes that other runs test now and those beyond TestCap, and publishes the rest
+ * to other runs on this host. Returns 0, or -1 with err, also if another run does not release the
+ * lock: two runs on one node would measure each other. */
 int certify_take_turns(struct certify *certify, struct error *err);
-/* Takes those that were certified out of the reservation in which nodes wait for that. */
+/* Removes the nodes that this run certified from the reservation in which nodes wait for a
+ * certificate. */
 void certify_leave_waiting(struct certify *certify);
 
 #endif

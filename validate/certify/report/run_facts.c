@@ -11,7 +11,7 @@
 #include "validate/certify/report/run_records.h"
 #include "validate/certify/report/run_report.h"
 
-/* What a report has besides verdicts and figures, as records without a verdict. */
+/* Adds a record without a verdict: what a report shows besides verdicts and figures. */
 
 static void report(struct certify *certify, struct record record)
 {
@@ -38,8 +38,9 @@ static bool is_bandwidth(const struct record *record)
            record->node && record->peer && catalog_is_metric(record->metric, METRIC_BANDWIDTH);
 }
 
-/* The limit that all pairs of a rail are held to, said once: by a lower quantile where speeds
- * differ; not where no speed is nominal. speeds: room for all nodes. */
+/* Records once the limit for all pairs of a rail, a share of its nominal speed: the configured one
+ * or, as speeds may differ, a lower quantile of the nodes' speeds. None if neither is known.
+ * speeds: room for all nodes. */
 static void rail_limit(struct certify *certify, const char *rail, double *speeds)
 {
     double stated = conf_nominal_mbps(&certify->conf, rail), nominal;
@@ -87,7 +88,8 @@ static void stage_record(struct certify *certify, enum stage stage, const char *
                            .value = value, .unit = unit));
 }
 
-/* What the tests of a stage took and found, which says in time whether they are worth it. */
+/* Records how long the stage took and how many nodes it tested and failed, which shows over time
+ * whether its tests are worth it. */
 static void stage_facts(struct certify *certify, enum stage stage)
 {
     size_t tested = 0, found = 0;

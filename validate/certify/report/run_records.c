@@ -54,7 +54,7 @@ void certify_all_fault(struct certify *certify, const struct hostlist *names, en
     }
 }
 
-/* The fault for which a node takes part no more, for who looks on. */
+/* Publishes the fault for which a node takes part no more, for those who watch the run. */
 static void write_live(struct certify *certify, struct node_run *node_run)
 {
     const struct outcome_fault *fault = outcome_worst(&node_run->outcome);

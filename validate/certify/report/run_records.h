@@ -6,29 +6,30 @@
 
 #include "validate/certify/state/run.h"
 
-/* What a run finds, as records and on the line of progress. */
+/* The findings of a run, as records and on the progress line. */
 
-/* Takes a record: keeps it and writes it to the JSON lines. */
+/* Adds the record, with this run's name and the time, to the run's records and to the JSON file. */
 void certify_record(struct certify *certify, struct record record);
-/* A verdict of our own about a node: record and outcome. value, limit: NAN, unit NULL where there
- * is none. */
+/* Notes a verdict of the run itself about a node: in its outcome and, unless test is NULL, as a
+ * record. Does nothing if node_run is NULL. */
 void certify_verdict(struct certify *certify, struct node_run *node_run, enum stage stage,
                      enum verdict verdict, const char *test, const char *part, const char *message);
-/* The same with a fault code, where it is not that of the test. */
+/* As certify_verdict(), with a fault code that is not the test's own. */
 void certify_fault(struct certify *certify, struct node_run *node_run, enum stage stage,
                    enum verdict verdict, enum fault_code code, const char *test, const char *part,
                    const char *message);
-/* Notes that verdict for all nodes of the list that have no fault so far. */
+/* Notes the verdict for all nodes of the list that have no fault so far and are no suspects. */
 void certify_all(struct certify *certify, const struct hostlist *names, enum stage stage,
                  enum verdict verdict, const char *test, const char *message);
-/* The same with a fault code, where it is not that of the test. */
+/* As certify_all(), with a fault code that is not the test's own. */
 void certify_all_fault(struct certify *certify, const struct hostlist *names, enum stage stage,
                        enum verdict verdict, enum fault_code code, const char *test,
                        const char *message);
-/* The fingerprint of each node by its facts so far (history_fingerprints()); malloc'd. NULL: no
- * memory. */
+/* Returns the fingerprint of each node run by its facts so far (history_fingerprints()); malloc'd.
+ * NULL if memory is out. */
 uint64_t *certify_fingerprints(const struct certify *certify);
-/* Ends a stage's line of progress: how many of the nodes are good. */
+/* Ends a stage's progress line with the number of nodes that were asked and that are good, and
+ * publishes new faults. */
 void certify_stage_end(struct certify *certify, size_t asked);
 
 #endif

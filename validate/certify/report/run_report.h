@@ -4,21 +4,20 @@
 
 #include "validate/certify/state/run.h"
 
-/* Cluster, level, topology, limits, certificates and what was done, for reports */
+/* Records cluster, level, topology, limits, certificates, stages and notes for reports. */
 void certify_facts(struct certify *certify);
 
-/* Whether there is a place for the reports that options ask for, looked at before
- * the tests. Returns 0, or -1 with err. */
+/* Checks, before the tests, that the reports of the command line can be written. Returns 0, or -1
+ * with err. */
 int certify_reports_can_be_saved(const struct certify_options *options, struct error *err);
-/* Says on standard error which of the configuration's reports will have no place, before the tests:
- * the run goes on, as its certificates matter more. */
+/* Prints on standard error, before the tests, which reports of muster.conf cannot be written. The
+ * run goes on, as its certificates matter more. */
 void certify_site_reports_foresee(const struct certify *certify);
-/* The reports that options and configuration ask for; what cannot be written is printed on standard
- * error. Returns 0, or
- * -1 when one that options ask for is missing. */
+/* Writes the reports of the command line and of muster.conf, and prints on standard error which
+ * cannot be written. Returns 0, or -1 if one is missing. */
 int certify_reports(struct certify *certify);
 
-/* The table, and what was done, for people. */
+/* Prints the table of verdicts, the notes and the summary line. */
 void certify_report(struct certify *certify, FILE *stream);
 
 #endif

@@ -85,7 +85,7 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
 
 struct settling {
     struct certify *certify;
-    struct batch nodes; /* that are as they are to be */
+    struct batch nodes; /* nodes that are in their final state */
 };
 
 static void settled(const char *name, const char *comment, const struct error *err, void *context)
@@ -99,7 +99,8 @@ static void settled(const char *name, const char *comment, const struct error *e
         certify_note(settling->certify, "%s: no memory to note that it is settled", name);
 }
 
-/* The node's drain, which we had lifted, is as it is to be. node: as it is by now. */
+/* Removes the run's mark from the Comment of a node whose lifted drain is settled. node: its
+ * present state; NULL: not known. */
 static void settle_add(struct certify *certify, const struct node_run *node_run,
                        const struct cluster_node *node, struct batch *comments)
 {
@@ -137,10 +138,10 @@ static size_t drain_cap(const struct certify *certify)
 /* What is done to nodes once it is decided about all. */
 struct actions {
     struct certify *certify;
-    int lock; /* from the count of what is drained to the drains: other runs of this host wait */
-    bool lacks_lock; /* another run has it, lock_err says so: what that drains is not known */
+    int lock; /* held from the count of drained nodes to the drains: other runs of this host wait */
+    bool lacks_lock; /* another run has it (lock_err): what that run drains is not known */
     struct error lock_err;
-    struct cluster now; /* nothing: it could not be read, err says why */
+    struct cluster now; /* empty: it could not be read, err says why */
     struct error err;
     struct batch drains, done, comments; /* done: those that are drained */
 };
@@ -156,7 +157,8 @@ static void actions_lock(struct actions *actions)
     actions->lacks_lock = actions->lock < 0 && errno == EWOULDBLOCK;
 }
 
-/* Whether a run on whatever head has lifted its drain for a test, which it has not passed yet. */
+/* Returns whether a run on any head has lifted the node's drain for a test that it has not passed
+ * yet. */
 static bool is_lifted(const struct certify *certify, const struct cluster_node *node)
 {
     const struct node_run *node_run = certify_node_run(certify, node->name);
@@ -166,8 +168,8 @@ static bool is_lifted(const struct certify *certify, const struct cluster_node *
              outcome_tested(&node_run->outcome) == VERDICT_PASS);
 }
 
-/* Counts what muster has out of service now, whoever of its runs and tools took it: those whose
- * drain was lifted for the test too, unless they passed. */
+/* Counts the nodes that muster has out of service now, whichever of its runs and tools took them:
+ * also those whose drain was lifted for a test, unless they passed. */
 static void actions_begin(struct actions *actions)
 {
     struct certify *certify = actions->certify;
@@ -185,8 +187,8 @@ static void actions_begin(struct actions *actions)
     certify->drained = count;
 }
 
-/* Whether it is out of service and not by us. What Slurm itself sets down comes back by itself: a
- * node that is at fault must not. */
+/* Returns whether somebody else has taken the node out of service. A node that Slurm itself sets
+ * down does not count: it comes back by itself, and a faulty node must not. */
 static bool is_others(const struct cluster_node *node)
 {
     return is_away(node) && !reason_is_ours(node->reason) &&
@@ -220,7 +222,8 @@ static bool stays_drained(const struct node_run *node_run)
     return node_run->decision == DECISION_KEEP;
 }
 
-/* A node is to be drained; one of ours keeps its reason where that says the same. */
+/* Adds the drain of a node; one that muster had drained keeps its reason if the new one says the
+ * same. */
 static void drain_add(struct actions *actions, const struct node_run *node_run)
 {
     struct certify *certify = actions->certify;
@@ -273,7 +276,8 @@ static void taken_back(const char *name, const char *nothing, const struct error
     certify->drained--;
 }
 
-/* Health checks and runs on other heads may have drained nodes since ours were counted. */
+/* Takes back drains that exceed DrainCap: health checks and runs on other heads may have drained
+ * nodes since the count. */
 static void review(struct actions *actions)
 {
     struct certify *certify = actions->certify;
@@ -304,7 +308,7 @@ static void review(struct actions *actions)
     cluster_clear(&now);
 }
 
-/* What comes of a drain that stays. */
+/* Completes a drain that stays: in the journal, the node's Comment and the notes. */
 static void conclude(struct actions *actions, const char *name, const char *reason)
 {
     struct certify *certify = actions->certify;
@@ -335,7 +339,7 @@ static void actions_take(struct actions *actions)
     cluster_clear(&actions->now);
 }
 
-/* A failure near a limit is put on record, and counted at the next one. */
+/* Records a failure near a limit as a strike, which counts at the next one. */
 static void strike(struct certify *certify, const struct node_run *node_run,
                    const struct outcome_fault *fault)
 {
@@ -355,7 +359,7 @@ static void strike(struct certify *certify, const struct node_run *node_run,
         certify_note(certify, "%s is a suspect: %s", node_run->name, text);
 }
 
-/* Which strike a failure near a limit is, from 1. */
+/* Returns which strike a failure near a limit is, from 1. */
 static int strike_of(struct certify *certify, const char *node, uint64_t fingerprint,
                      const struct outcome_fault *fault)
 {
@@ -375,13 +379,15 @@ static bool is_lost(const struct node_run *node_run)
     return node_run->is_silent && !node_run->is_cut_off;
 }
 
-/* Until the node has said that it was muster's gate, its drain is Slurm's. */
+/* Returns the node's role: its drain counts as Slurm's until the node has reported that it was
+ * muster's gate. */
 static enum plan_role role_of(const struct node_run *node_run)
 {
     return node_run->plan.wants_refusal ? ROLE_FAULTY : node_run->plan.role;
 }
 
-/* The failure near a limit that the node has a strike for; NULL: none, or it is counted. */
+/* Returns the failure near a limit for which the node gets a strike; NULL: none, or it was counted.
+ */
 static const struct outcome_fault *near_of(const struct node_run *node_run)
 {
     const struct outcome_fault *ground = outcome_ground(&node_run->outcome);
@@ -393,7 +399,8 @@ static const struct outcome_fault *near_of(const struct node_run *node_run)
     return node_run->outcome.is_near ? outcome_worst(&node_run->outcome) : NULL;
 }
 
-/* Before the lock, as the history may take long to answer. */
+/* Counts the strikes of all nodes; before the lock is taken, as the history may take long to
+ * answer. */
 static void strike_near(struct certify *certify)
 {
     uint64_t *fingerprints = NULL;
@@ -494,7 +501,8 @@ void certify_drains_decide(struct certify *certify)
     hostlist_clear(&spared);
 }
 
-/* Those that were ours to test again: released when they passed, else put back by undo. */
+/* Settles the nodes that passed and whose drain was lifted: they stay in service. Undo drains the
+ * others again. */
 void certify_drains_release(struct certify *certify)
 {
     struct batch comments = {0};

@@ -4,18 +4,19 @@
 
 #include "validate/certify/state/run.h"
 
-/* Drains those that stopped answering, inside the cap, and notes that the end of the job sets them
- * down: a job with such a node does not end, and without it the others are free at once. */
+/* Drains the nodes that stopped answering, within DrainCap, and notes that the end of the job sets
+ * them down. A job with such a node does not end; once the node is down, the others are free at
+ * once. */
 void certify_drop_silent(struct certify *certify);
-/* Lifts the drains of ours among those nodes, inside the reservation of the run; each is in the
- * journal and in its node's Comment before. A node that somebody else has drained meanwhile stays
- * so, and is unknown; one that somebody has resumed is tested as any other in service. Returns 0,
- * or -1 with err. */
+/* Lifts muster's own drains of these nodes, inside the run's reservation; each is first written to
+ * the journal and to its node's Comment. A node that somebody else has drained meanwhile stays
+ * drained and is unknown; one that somebody has resumed is tested as any node in service. Returns
+ * 0, or -1 with err. */
 int certify_drains_lift(struct certify *certify, const struct hostlist *names, struct error *err);
 
-/* Decides about all nodes, once, and drains those that are to be drained, but for those that
- * somebody else has drained by now; drains of ours whose node passed are released when the
- * certificates are written. */
+/* Decides about each node, once, and drains those that are to be drained, except those that
+ * somebody else has drained meanwhile. Nodes that muster had drained and that passed are released
+ * by certify_drains_release(), after the certificates are written. */
 void certify_drains_decide(struct certify *certify);
 void certify_drains_release(struct certify *certify);
 

@@ -8,8 +8,8 @@
 
 #include "validate/certify/report/run_records.h"
 
-/* What fails many nodes alike fails none of them: it is told first, without a node. Those that
- * muster had drained before are not among them: each of these was found alone. */
+/* A failure that many nodes have alike fails none of them; it is reported first, without a node.
+ * Nodes that muster had drained before do not count: each of these was found alone. */
 
 enum { ANY_LEAF = -1 }; /* all nodes, whatever their leaf switch */
 
@@ -18,19 +18,20 @@ static int leaf_of(const struct node_run *node_run)
     return node_run->slurm ? node_run->slurm->leaf : ANY_LEAF;
 }
 
-/* Whether it is one that counts, on that leaf. */
+/* Returns whether the node counts, and is on that leaf. */
 static bool is_free(const struct node_run *node_run, int leaf)
 {
     return node_run->plan.role == ROLE_TEST && (leaf == ANY_LEAF || leaf_of(node_run) == leaf);
 }
 
-/* What a leaf switch does to the nodes behind it, which are few of a large cluster. */
+/* Returns whether a leaf switch may cause the fault on the nodes behind it, which are few of a
+ * large cluster. */
 static bool is_of_switch(const struct outcome_fault *fault)
 {
     return fault->code == FAULT_NODE_UNREACHABLE || fault->code == FAULT_LINK_DOWN;
 }
 
-/* What ails processes has many codes and often one cause. */
+/* Returns whether two faults are alike. Faults of processes have many codes and often one cause. */
 static bool is_alike(const struct outcome_fault *fault, const struct outcome_fault *other)
 {
     return fault->stage == other->stage &&
@@ -39,14 +40,15 @@ static bool is_alike(const struct outcome_fault *fault, const struct outcome_fau
            alike_is_kind(fault->part, other->part);
 }
 
-/* slurmctld misses the nodes of one outage one by one: those that are cut off have it already. */
+/* Returns whether the node has the fault. slurmctld misses the nodes of one outage one by one, so
+ * nodes that are cut off count as unreachable already. */
 static bool has_fault(const struct node_run *node_run, const struct outcome_fault *fault)
 {
     return fault->verdict == VERDICT_FAIL || fault->is_common ||
            (node_run->is_cut_off && fault->code == FAULT_NODE_UNREACHABLE);
 }
 
-/* The nodes of the leaf that came to that stage. */
+/* Returns how many nodes of the leaf reached that stage. */
 static size_t asked_in(const struct certify *certify, enum stage stage, int leaf)
 {
     size_t asked = 0;
@@ -63,7 +65,8 @@ static size_t asked_in(const struct certify *certify, enum stage stage, int leaf
     return asked;
 }
 
-/* How many nodes of the leaf have such a fault: at its part, and at a part of its kind. */
+/* Counts the nodes of the leaf that have such a fault: at the same part, and at a part of its kind.
+ */
 static void alike_count(const struct certify *certify, const struct outcome_fault *fault, int leaf,
                         size_t *same, size_t *kind)
 {
@@ -85,8 +88,8 @@ static void alike_count(const struct certify *certify, const struct outcome_faul
     }
 }
 
-/* At the parts of its kind, on a leaf at that part alone. What was done to a node that is decided
- * about stays done. */
+/* Excuses the fault on all nodes: at parts of its kind; on a single leaf, at the same part alone.
+ * What was done to a node that is decided about stays done. */
 static void excuse(struct certify *certify, const struct outcome_fault *fault, int leaf)
 {
     for (size_t i = 0; i < certify->count; i++) {
@@ -108,7 +111,8 @@ static void excuse(struct certify *certify, const struct outcome_fault *fault, i
     }
 }
 
-/* Whether so many nodes of its leaf have the fault at the same part that it is the switch's. */
+/* Returns whether so many nodes of its leaf have the fault at the same part that it is the
+ * switch's. */
 static bool is_of_leaf(const struct certify *certify, const struct node_run *node_run,
                        const struct outcome_fault *fault)
 {
@@ -143,8 +147,8 @@ void certify_alike(struct certify *certify)
     }
 }
 
-/* Whether the line about what is alike is about that fault of the node: not where it is a failure
- * of its own, on another leaf. */
+/* Returns whether the headline about a common fault includes this fault of the node: not if it
+ * counts as the node's own failure, as on another leaf. */
 static bool is_told(const struct node_run *node_run, const struct outcome_fault *fault)
 {
     return is_free(node_run, ANY_LEAF) && has_fault(node_run, fault) &&

@@ -4,10 +4,10 @@
 
 #include "validate/certify/state/run.h"
 
-/* Makes the failures that many nodes have alike nobody's: to be called before anything is done to a
- * node. */
+/* Excuses failures that many nodes have alike: they are no node's fault. Call it before anything is
+ * done to a node. */
 void certify_alike(struct certify *certify);
-/* Reports each of these, as a line above the table and a record. Once. */
+/* Reports each excused failure as a line above the table and as a record. Call it once. */
 void certify_alike_report(struct certify *certify);
 
 #endif

@@ -42,8 +42,8 @@ void certify_verdicts_take(struct certify *certify, enum stage stage, size_t fir
     }
 }
 
-/* What the first verdict without a node says, "MPI does not start": it concerns no node. NULL:
- * nothing. */
+/* Returns the message of the first bad verdict without a node, such as "MPI does not start", which
+ * concerns no node; NULL if there is none. */
 static const char *nobodys_fault(const struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
@@ -67,8 +67,8 @@ static size_t bad_nodes(const struct certify *certify, const struct hostlist *na
     return bad;
 }
 
-/* The nodes that failed or became suspects in a step that did not end: by its records, else by
- * asking the nodes and the controller. Returns how many nodes that are. */
+/* Finds the nodes that failed or became suspects in a step that did not complete: by its records,
+ * else by querying the nodes and the controller. Returns how many there are. */
 static size_t bad_nodes_find(struct certify *certify, enum stage stage,
                              const struct hostlist *names, size_t first)
 {
@@ -99,7 +99,7 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
     if (rv == 0)
         error_set(err, "ended early%s%s", *certify->complaint.text ? ": " : "",
                   certify->complaint.text);
-    if (certify_allocate_again(certify)) { /* its end killed what ran: nobody is at fault */
+    if (certify_allocate_again(certify)) { /* the job's end killed what ran: nobody is at fault */
         if (++tries->jobs == CERTIFY_TRIES)
             certify_all_fault(certify, names, stage, VERDICT_UNKNOWN, FAULT_NOT_MEASURED,
                               "slurm.state", "its job was ended early in every attempt");
@@ -117,9 +117,9 @@ bool certify_once_more(struct certify *certify, enum stage stage, struct certify
     return true;
 }
 
-/* Returns 0 when it ran to its end with all of the nodes, 1 when it did not, -1 when it could not
- * be started; rv: what certify_step() gave. is_first: it is the stage's first try; is_pair: the
- * first of the names tells for both. */
+/* Runs the battery's program. Returns 0 if it completed on all of the nodes, 1 if it did not, -1 if
+ * it could not be started. *rv: the result of certify_step(). is_first: this is the stage's first
+ * try. is_pair: the first of the names reports for both. */
 static int battery_step(struct certify *certify, const struct battery *battery, bool is_first,
                         bool is_pair, const struct hostlist *names, size_t *first, int *rv,
                         struct error *err)
@@ -170,7 +170,7 @@ static bool battery_takes(const void *context, const struct node_run *node_run)
     return !battery->takes || battery->takes(battery, node_run);
 }
 
-/* As certify_good(), but only those that the battery is for. */
+/* As certify_good(), but only the nodes that the battery tests. */
 static size_t battery_nodes(struct certify *certify, const struct battery *battery,
                             struct hostlist *names)
 {
@@ -242,8 +242,8 @@ void certify_program(const struct certify *certify, const char *name, double lim
         arguments_add(program, "--quick");
 }
 
-/* Why nothing was measured, of each node that passed; NULL: something was, or no reason is given.
- */
+/* Finds why nothing was measured, for each node that passed; NULL: something was, or no reason is
+ * given. */
 static void reasons_find(const struct certify *certify, enum stage stage, enum suite_id suite,
                          size_t first, const char **reasons, bool *is_measured)
 {
@@ -264,7 +264,8 @@ static void reasons_find(const struct certify *certify, enum stage stage, enum s
             reasons[i] = NULL;
 }
 
-/* Notes the reason of the first of the nodes, for all that have it, and takes it away. */
+/* Notes the reason of node `first` for all nodes that have it, marks the stage as skipped there,
+ * and removes the reason. */
 static void reason_note(struct certify *certify, enum stage stage, const char **reasons,
                         size_t first)
 {

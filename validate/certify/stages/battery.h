@@ -5,50 +5,50 @@
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/state/run.h"
 
-/* Takes the verdicts about the nodes that were asked among the records since first: those that are
- * at least as bad as `least`. */
+/* Takes the verdicts of the records since first, except deaths, into the outcomes of the nodes that
+ * were asked, if at least as bad as `least`. */
 void certify_verdicts_take(struct certify *certify, enum stage stage, size_t first,
                            enum verdict least);
 
-/* How often a step of a stage was tried, with nobody at fault, and for how many jobs that ended too
- * early; zeros at first. begin: clock_s() then. */
+/* How often a step of a stage was tried (made), tried with nobody at fault (blameless), and lost
+ * its job too early (jobs); zeros at first. begin: clock_s() of the first try. */
 struct certify_tries {
     int made, blameless, jobs;
     double begin;
 };
-/* After a step that did not run to its end with all of names (rv: what certify_step() gave; 0: err
- * is filled in): finds who is at fault, by the records since first or by asking the nodes.
- * Returns whether another try is worth it, and then names are those that are still good: each is
- * without a node or more of the one before, as long as the stage's time limit is not over, and some
- * tries are made in any case. */
+/* After a step that did not complete on all of names: finds the nodes at fault, by the records
+ * since first or by querying the nodes. rv: the result of certify_step(); if it is 0, err is filled
+ * in. Returns whether to try again; names are then the nodes that are still good. Tries end after
+ * too many with nobody at fault, else after the stage's time limit, but not before CERTIFY_TRIES of
+ * them. */
 bool certify_once_more(struct certify *certify, enum stage stage, struct certify_tries *tries,
                        struct hostlist *names, size_t first, int rv, struct error *err);
 
-/* A stage whose program says who is at fault. */
+/* A stage whose program reports who is at fault. */
 struct battery {
     enum stage stage;
-    bool is_fabric; /* its data is to go over the rails */
-    /* fills in the arguments for those nodes */
+    bool is_fabric; /* its data goes over the rails */
+    /* adds the program and its arguments for a step on these nodes */
     void (*build)(const struct certify *certify, const struct hostlist *names, double limit_s,
                   struct arguments *program);
-    int tasks_per_node;    /* 0: as the level has it */
+    int tasks_per_node;    /* 0: certify_ranks_per_node() */
     const char *container; /* as in struct certify_step */
-    long gpus;             /* of each node, for the step; 0: it asks for none */
-    /* Whether the node is one that it is for; NULL: all are. */
+    long gpus;             /* GPUs per node that the step requests; 0: none */
+    /* Whether the battery tests the node; NULL: it tests all. */
     bool (*takes)(const struct battery *battery, const struct node_run *node_run);
 };
-/* Runs it on the good nodes, once more without who is at fault, and measures suspects again. */
+/* Runs the battery on the good nodes, again without the nodes at fault, and retests suspects. */
 void certify_battery(struct certify *certify, const struct battery *battery);
 int certify_ranks_per_node(const struct certify *certify);
-/* Adds the program's path and what all of them take to its arguments. */
+/* Adds the program's path and the options that all battery programs take. */
 void certify_program(const struct certify *certify, const char *name, double limit_s,
                      struct arguments *program);
-/* Makes the stage skipped for the nodes that passed it with nothing measured, by the suite's
- * records since first, and notes why: one note for all that say the same. */
+/* Marks the stage as skipped for the nodes that passed it with nothing measured, by the suite's
+ * records since first, and notes why: one note per reason. */
 void certify_skip_unmeasured(struct certify *certify, enum stage stage, enum suite_id suite,
                              size_t first);
-/* Notes what the stage left out of what it could have tested, by its newest record of metric
- * coverage since first. */
+/* Notes what the stage could have tested and did not, by its newest record of metric coverage since
+ * first. */
 void certify_coverage_note(struct certify *certify, enum stage stage, size_t first);
 
 #endif

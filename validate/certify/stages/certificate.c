@@ -28,7 +28,7 @@
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/step.h"
 
-/* Whether each of the nodes did it is told by their records. */
+/* Runs program on the nodes; their records tell whether each succeeded. */
 static int certificates_step(struct certify *certify, const struct hostlist *names,
                              const char *input, struct arguments *program, size_t *first,
                              struct error *err)
@@ -42,14 +42,16 @@ static int certificates_step(struct certify *certify, const struct hostlist *nam
                           program, first, err);
 }
 
-/* Whether a certificate of a higher level may stay on the node. Not if it should have none. */
+/* Returns whether a certificate of a higher level may stay on the node: not if the node should have
+ * none. */
 static bool may_keep(const struct node_run *node_run)
 {
     return node_run->plan.role == ROLE_TEST && revocation_read(node_run->slurm->comment) == 0;
 }
 
-/* What a node's certificate is to say, malloc'd; NULL when memory is out: half of it would certify
- * a rail that failed. keep: until when a certificate of a higher level has to hold to stay. */
+/* Returns the lines of a node's certificate, malloc'd; NULL if memory is out: half of them would
+ * certify a rail that failed. keep: a certificate of a higher level stays if it is valid until
+ * then. */
 static char *results_of(const struct node_run *node_run, time_t keep)
 {
     char *text = NULL;
@@ -75,8 +77,9 @@ static bool is_to_have_one(const struct node_run *node_run)
     return node_run->is_in_job && outcome_tested(&node_run->outcome) == VERDICT_PASS;
 }
 
-/* How long a certificate of a higher level has to last to stay. A run of what is due renews that
- * and no more, also of partners: the nights that are left are for nodes that are busy. */
+/* Returns for how many seconds a certificate of a higher level must still be valid to stay. A run
+ * with --due renews only what is due, also of partners: the nights that are left are for nodes that
+ * are busy now. */
 static time_t keep_s(const struct certify *certify)
 {
     double ahead_s = turn_ahead_s((double)certify->conf.certificate_valid_s);
@@ -84,7 +87,7 @@ static time_t keep_s(const struct certify *certify)
     return (time_t)(certify->options.is_due ? ahead_s : fmin(CERTIFY_KEEP_S, ahead_s));
 }
 
-/* Returns how many nodes are to have a certificate, or -1 with err. */
+/* Makes the parts. Returns how many nodes are to have a certificate, or -1 with err. */
 static long parts_make(const struct certify *certify, struct request_parts *parts,
                        struct error *err)
 {
@@ -114,7 +117,7 @@ static long parts_make(const struct certify *certify, struct request_parts *part
     return rv == 0 ? (long)count : -1;
 }
 
-/* kept: the certificate of a higher level that stays, or 0. */
+/* kept: the end of the certificate of a higher level that stays, or 0. */
 static void certified(struct certify *certify, struct node_run *node_run, time_t kept)
 {
     node_run->certified_until_s = kept ? kept : certify->certified_until_s;
@@ -133,7 +136,8 @@ static void not_certified(struct certify *certify, struct node_run *node_run, co
     certify_verdict(certify, node_run, STAGE_CERTIFICATE, VERDICT_UNKNOWN, "certificate", "", text);
 }
 
-/* Takes what the nodes said since first; said: of each node run, the index of its record and 1. */
+/* Takes the nodes' answers from the records since first. said: for each node run, 1 + the index of
+ * its record; 0: none. */
 static void answers_take(const struct certify *certify, size_t first, size_t *said)
 {
     for (size_t i = first; i < certify->records.count; i++) {
@@ -150,7 +154,7 @@ static void answers_take(const struct certify *certify, size_t first, size_t *sa
     }
 }
 
-/* The end of the certificate that stays on the node, by what it said; 0: it has a new one. */
+/* Returns the end of the certificate that stays on the node, by its record; 0: it has a new one. */
 static time_t kept_until(const struct record *record)
 {
     return record->metric && catalog_is_metric(record->metric, METRIC_EXPIRES) &&
@@ -232,7 +236,7 @@ static void certificates_issue(struct certify *certify)
         all_issued(certify);
 }
 
-/* Of a node that has just told what became of its certificate. */
+/* Sets is_revoked of the nodes that reported, since first, that their certificate is gone. */
 static void revoked_take(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
@@ -247,7 +251,7 @@ static void revoked_take(struct certify *certify, size_t first)
     }
 }
 
-/* By when issued certificates are to go, of each node run: 0 none, ALL_ISSUED all. */
+/* For each node run: certificates issued until then are revoked; 0: none, ALL_ISSUED: all. */
 struct limits {
     const struct certify *certify;
     time_t *until;
@@ -264,8 +268,9 @@ static void failed_take(const char *node, double time, void *context)
         limits->until[node_run - limits->certify->node_runs] = (time_t)time;
 }
 
-/* Of a node of which nothing is known now those from before an earlier run failed it, which may not
- * have reached it: it is told at this contact. Another host may have certified it since. */
+/* Returns which certificates of the node to revoke, as in struct limits. If nothing is known of it
+ * now, those from before an earlier run failed it: that run may not have reached it, and another
+ * host may have certified it since. */
 static time_t limit_of(const struct node_run *node_run, time_t failed)
 {
     time_t revoked = revocation_read(node_run->slurm->comment);
@@ -279,7 +284,7 @@ static time_t limit_of(const struct node_run *node_run, time_t failed)
     return failed > revoked ? failed : revoked;
 }
 
-/* Of the nodes with that limit, which have none then. */
+/* Revokes the certificates of the nodes with that limit, and clears the limit. */
 static void part_revoke(struct certify *certify, const struct limits *limits, time_t until)
 {
     struct arguments program = {0};
@@ -316,7 +321,7 @@ static void certificates_revoke(struct certify *certify)
         for (size_t i = 0; i < certify->count; i++)
             limits.until[i] = limit_of(&certify->node_runs[i], limits.until[i]);
         part_revoke(certify, &limits, ALL_ISSUED);
-        /* what is left is told at the next contact */
+        /* the others are revoked at the next contact */
         for (size_t i = 0, steps = 0; i < certify->count && steps < CERTIFY_REVOKE_STEPS; i++)
             if (limits.until[i] != 0) {
                 part_revoke(certify, &limits, limits.until[i]);
@@ -400,7 +405,8 @@ static bool has_booted(const struct cluster_node *before, const struct cluster_n
            now->boot_time > before->boot_time + CERTIFY_SAME_BOOT_S;
 }
 
-/* A node that boots while it is tested is not well, however it is measured after that. */
+/* Makes nodes unknown that booted during the run: they are not well, whatever was measured after
+ * that. */
 static void reboots_find(struct certify *certify)
 {
     time_t begin = time(NULL) - (time_t)(clock_s() - certify->begin);

@@ -19,8 +19,8 @@
 #include "validate/checks/checks.h"
 #include "validate/compare/comparison.h"
 
-/* The nodes' own notes that their gate refused a job when Slurm drained them; of each node run the
- * index of the record and 1, 0: it has told none. */
+/* Finds the nodes' own notes that their gate refused a job when Slurm drained them. notes: for each
+ * node run, 1 + the index of the record; 0: none. */
 static void refusals_find(const struct certify *certify, size_t first, size_t *notes)
 {
     for (size_t i = first; i < certify->records.count; i++) {
@@ -35,8 +35,9 @@ static void refusals_find(const struct certify *certify, size_t first, size_t *n
     }
 }
 
-/* Whose the drain of a node is that Slurm drained for a failed prolog: its own note says that its
- * gate refused a job then, or the drain is somebody else's and stands again at the end. */
+/* Finds who drained each node that Slurm drained for a failed prolog: muster, if the node's own
+ * note says that its gate refused a job then; else it is somebody else's drain, which stands again
+ * at the end. */
 static void refusals_take(struct certify *certify, size_t first)
 {
     size_t *notes = calloc(certify->count + 1, sizeof *notes);
@@ -72,7 +73,7 @@ static void refusals_take(struct certify *certify, size_t first)
     free(notes);
 }
 
-/* Which nodes have an accelerator, by what their checks told. */
+/* Sets which nodes have an accelerator, by what their checks reported. */
 static void accelerators_note(struct certify *certify, size_t first)
 {
     for (size_t i = 0; i < certify->count; i++)
@@ -125,7 +126,7 @@ static void run(struct certify *certify)
     accelerators_note(certify, first);
     certify_duplicates(certify, first);
     certify_verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
-    /* what such a node lacks it may only not have told */
+    /* what a silent node seems to lack it may only have failed to report */
     for (size_t i = 0; i < silent.count; i++)
         certify_node_run(certify, silent.names[i])->is_asked = false;
     refusals_take(certify, first);

@@ -39,7 +39,7 @@ static void deviation_report(struct certify *certify, const struct deviation *de
     certify_note(certify, "%s", text);
 }
 
-/* A node that nobody was like. */
+/* Records the nodes that are the only one of their kind. */
 static void lone_nodes_report(struct certify *certify, const struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->groups.count; i++) {
@@ -104,7 +104,7 @@ void certify_duplicates(struct certify *certify, size_t first)
         certify_note(certify, "out of memory, cannot compare the nodes' addresses");
         certify->has_fault = true;
     }
-    /* what is said adds records, whose list may move; the facts' strings stay where they are */
+    /* reports add records, whose list may move; the facts' strings stay where they are */
     for (int i = 0; i < found; i++)
         duplicate_report(certify, &duplicates[i]);
     free(duplicates);
@@ -125,7 +125,7 @@ void certify_compare(struct certify *certify, size_t first)
         certify_note(certify, "host.config: %s", err.text);
         certify->has_fault = true;
     }
-    /* what is said adds records, whose list may move; the facts' strings stay where they are */
+    /* reports add records, whose list may move; the facts' strings stay where they are */
     for (size_t i = 0; i < comparison.count; i++)
         deviation_report(certify, &comparison.deviations[i]);
     lone_nodes_report(certify, &comparison);

@@ -4,10 +4,10 @@
 
 #include "validate/certify/state/run.h"
 
-/* Finds addresses that two nodes have among what they told since first: neither is certified, and
- * neither is at fault. To be called before other verdicts count. */
+/* Finds addresses that several nodes share, in the records since first. Such nodes are not
+ * certified, but not at fault. Call it before other verdicts count. */
 void certify_duplicates(struct certify *certify, size_t first);
-/* Compares the facts that the nodes told since first. */
+/* Compares the facts of the nodes in the records since first. */
 void certify_compare(struct certify *certify, size_t first);
 
 #endif

@@ -10,7 +10,7 @@
 #include "validate/slurm/batch.h"
 #include "validate/slurm/extra.h"
 
-/* A new Extra for the node, where it is another one than it has. Takes text, which may be NULL. */
+/* Adds the node's new Extra, if it differs from the present one. Frees text, which may be NULL. */
 static void text_add(struct batch *batch, const struct cluster_node *node, char *text)
 {
     if (text && strcmp(text, node->extra) != 0)
@@ -18,7 +18,7 @@ static void text_add(struct batch *batch, const struct cluster_node *node, char 
     free(text);
 }
 
-/* Takes the note of the key out of text, which is the caller's before and after. */
+/* Returns text without the note of the key. Owns text; the caller frees the result. */
 static char *without(char *text, const char *key, struct error *err)
 {
     char *note = text ? extra_note(text, key) : NULL, *made;
@@ -31,7 +31,7 @@ static char *without(char *text, const char *key, struct error *err)
     return made;
 }
 
-/* What the node's Extra is to be, which is extra by now; NULL when it is to be left alone. */
+/* Returns the node's new Extra, malloc'd; NULL to leave it alone. extra: the present one. */
 static char *text_wanted(struct certify *certify, const struct node_run *node_run,
                          const char *extra, bool offers, bool is_again)
 {
@@ -56,14 +56,14 @@ static char *text_wanted(struct certify *certify, const struct node_run *node_ru
     return text;
 }
 
-/* Whether another run has the node, and may write its Extra now. */
+/* Returns whether another run has the node, and may write its Extra now. */
 static bool is_others(const struct node_run *node_run, const struct cluster_node *node)
 {
     return node->is_in_run && (!node_run || node_run->plan.role == ROLE_LEAVE);
 }
 
-/* Slurm does not know when a certificate ends: what has ended is taken out wherever it stands, of
- * nodes that this run does not look at too. */
+/* Adds the Extras that show an expired certificate, to remove it: Slurm does not know when a
+ * certificate ends. This includes nodes that are not in this run. */
 static void expired_add(const struct certify *certify, const struct cluster *cluster,
                         struct batch *batch)
 {

@@ -4,10 +4,10 @@
 
 #include "validate/certify/state/run.h"
 
-/* Level and end of the certificates in the nodes' Extra, for jobs that ask for them; out of the
- * Extra of nodes that certify_has_lost_it(). Slurm changes a text as a whole: a health check that
- * read it before and wrote it after has taken that back. Later it is written once more where it is
- * missing, is_again, and what health checks have published since then stays. */
+/* Writes level and expiry of the certificates to the nodes' Extra, for jobs that request them, and
+ * removes them from the Extra of nodes that certify_has_lost_it(). Slurm changes an Extra as a
+ * whole, so a health check that runs at the same time may restore the old one. With is_again,
+ * missing ones are written once more, and what health checks have published since then stays. */
 void certify_extras(struct certify *certify, bool is_again);
 
 #endif

@@ -9,8 +9,9 @@
 #include "validate/certify/stages/decline.h"
 #include "validate/certify/step/program_probe.h"
 
-/* muster-gpu, a task a node, on the nodes that have accelerators. A step gets a node's devices only
- * by asking for them, the same number on each node: nodes that have as many are tested together. */
+/* Runs muster-gpu, one task per node, on the nodes that have accelerators. A step gets a node's
+ * devices only by requesting them, the same number on each node, so nodes with equal numbers are
+ * tested together. */
 
 static const char *container_of(const struct certify *certify)
 {
@@ -60,7 +61,8 @@ static void find_container(struct certify *certify)
     hostlist_clear(&names);
 }
 
-/* No step could ask for all GPUs of such a node: another of the job has fewer. */
+/* Notes the nodes whose GPUs no step could request in full, as another node of the job has fewer.
+ */
 static void lacks_note(struct certify *certify)
 {
     char text[200];

@@ -8,8 +8,8 @@
 #include "lib/constants/battery_constants.h"
 #include "validate/certify/stages/decline.h"
 
-/* muster-host, a task a node. It judges by the peers; here parts are compared with what
- * they showed before. */
+/* muster-host, one task per node. It compares parts with their peers; here they are compared with
+ * what they showed before. */
 
 static void host_arguments(const struct certify *certify, const struct hostlist *names,
                            double limit_s, struct arguments *program)
@@ -20,7 +20,8 @@ static void host_arguments(const struct certify *certify, const struct hostlist 
         arguments_add(program, "--times=%d", HOST_FULL_TIMES);
 }
 
-/* A figure that passed, of threads that were not kept from running. */
+/* Returns whether the record is a figure that passed, of threads that were not kept from running.
+ */
 static bool is_figure(const struct record *record)
 {
     return record->node && record->part && record->metric && isfinite(record->value) &&

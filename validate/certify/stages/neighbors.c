@@ -11,7 +11,7 @@
 #include "validate/slurm/step.h"
 #include "validate/subnet/subnet.h"
 
-/* Ethernet: where the nodes' cables go, as their lldpds have heard. */
+/* Ethernet: where the nodes' cables go, as their lldpds report. */
 
 static bool is_of(const struct record *record, enum metric_id metric)
 {
@@ -19,7 +19,7 @@ static bool is_of(const struct record *record, enum metric_id metric)
            catalog_is_metric(record->metric, metric) && record->node;
 }
 
-/* Where muster check has seen an lldpd. Returns how many nodes these are. */
+/* Finds the nodes on which muster check has seen lldpd. Returns their number. */
 static size_t listeners_find(const struct certify *certify, struct hostlist *listeners)
 {
     for (size_t i = 0; i < certify->records.count; i++) {
@@ -32,7 +32,7 @@ static size_t listeners_find(const struct certify *certify, struct hostlist *lis
     return listeners->count;
 }
 
-/* Those of the nodes that have an lldpd and told nothing: their cables are not checked. */
+/* Notes the nodes that run lldpd and reported nothing: their cables are not checked. */
 static void silence_note(struct certify *certify, const struct hostlist *names,
                          const struct hostlist *listeners, size_t first)
 {
@@ -74,7 +74,7 @@ static int neighbors_query(struct certify *certify, const struct hostlist *names
         &program, first, err);
 }
 
-/* "leaf1 Eth1/5" as muster topology --neighbors has it, "-" for no name. */
+/* Adds the neighbor in a record of muster topology --neighbors, "leaf1 Eth1/5"; "-" is no name. */
 static int take(struct subnet_neighbors *neighbors, const struct record *record, struct error *err)
 {
     struct subnet_neighbor neighbor = {.rate = {0}};
@@ -93,13 +93,13 @@ static int take(struct subnet_neighbors *neighbors, const struct record *record,
     return subnet_neighbors_add(neighbors, &neighbor, err);
 }
 
-/* What a node has heard: a record. */
+/* A record of what a node's lldpd reported. */
 struct heard {
     const char *node;
     size_t index;
 };
 
-/* By node, and of each in the order in which it came. */
+/* Sorts by node, and the records of each in the order in which they came. */
 static int by_node(const void *left, const void *right)
 {
     const struct heard *a = left, *b = right;
@@ -108,7 +108,7 @@ static int by_node(const void *left, const void *right)
     return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* The first of count that is the node's, or where it would stand. */
+/* Returns the index of the first of count records that is the node's, or where it would be. */
 static size_t first_of(const struct heard *heard, size_t count, const char *node)
 {
     size_t low = 0;
@@ -124,7 +124,8 @@ static size_t first_of(const struct heard *heard, size_t count, const char *node
     return low;
 }
 
-/* Nodes that answered, each with what it has heard; records of several come mixed. */
+/* Adds the nodes that answered, each with its neighbors; the records of several nodes come mixed.
+ */
 static int gather(const struct certify *certify, size_t first, struct subnet_neighbors *neighbors,
                   struct error *err)
 {

@@ -5,8 +5,8 @@
 #include "validate/certify/state/run.h"
 
 struct subnet;
-/* Fills subnet, which is empty, with the Ethernet that the lldpds of the good nodes
- * have heard. Returns 0, 1 where there is nothing to see, or -1 with err. */
+/* Fills subnet, which must be empty, with the Ethernet that lldpd reports on the good nodes.
+ * Returns 0, 1 if there is nothing to see, or -1 with err. */
 int certify_neighbors(struct certify *certify, struct subnet *subnet, struct error *err);
 
 #endif

@@ -12,9 +12,9 @@
 #include "validate/certify/settle/actions.h"
 #include "validate/certify/step/reach_nodes.h"
 
-/* A process that died or hung may have been killed by somebody, or have met a moment: its node is a
- * suspect, and fails only when it does so again, alone with a node that is good. One that is silent
- * on a node whose slurmd answers may as well be kept from running: that fails nobody. */
+/* A process that died or hung may have been killed by somebody, or have hit a transient condition:
+ * its node is a suspect, and fails only if that recurs alone with a good node. A process that is
+ * silent on a node whose slurmd answers may be kept from running: that fails no node. */
 
 void certify_suspect(struct certify *certify, size_t first)
 {
@@ -67,8 +67,8 @@ struct pair_runner {
     const void *context;
 };
 
-/* A good node, of those that passed the stage where there are any, on another leaf switch where
- * there is one. NULL: none that was not tried. */
+/* Returns a good node that was not tried: one that passed the stage rather than another, and then
+ * one on another leaf switch. NULL if there is none. */
 static struct node_run *partner_find(const struct certify *certify, const struct node_run *suspect,
                                      enum stage stage, const struct pair_runner *runner,
                                      const struct hostlist *tried)
@@ -104,13 +104,14 @@ static bool death_find(const struct certify *certify, const char *node, size_t f
     return false;
 }
 
-/* Whether its heartbeats stayed away, which a process that is not scheduled does as well. */
+/* Returns whether its heartbeats stopped, as they also do for a process that is not scheduled. */
 static bool is_silence(const struct record *death)
 {
     return record_code(death) == FAULT_NODE_FROZEN;
 }
 
-/* A node whose slurmd does not answer fails for that, and is no suspect any more. */
+/* Queries the slurmd of the nodes. A suspect whose slurmd does not answer fails for that, and is no
+ * suspect any more. */
 static void slurmd_query(struct certify *certify, struct node_run *suspect,
                          const struct hostlist *names, enum stage stage)
 {
@@ -144,7 +145,7 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
     } else if (rv == 0) {
         snprintf(text, sizeof text, "did not recur alone with %.60s", partner->name);
         doubt(certify, suspect, stage, text);
-    } else if (certify_job_is_over(certify)) { /* its end killed them */
+    } else if (certify_job_is_over(certify)) { /* the job's end killed the processes */
         doubt(certify, suspect, stage, "the job was ended during the retest");
     } else if (is_own_death && is_silence(&death)) {
         slurmd_query(certify, suspect, &names, stage);

@@ -7,15 +7,15 @@
 
 /* The stages of a run, a file each. How long one takes is in budget.h. */
 struct certify_stage {
-    enum stage stage;         /* whose column its verdicts stand in */
-    enum certify_job job;     /* in which it runs */
-    enum certify_level level; /* the least level that has it: below it is skipped */
-    const char *program;      /* without which it is skipped, where it was not built; NULL: none */
-    /* What asks the nodes that are good so far, and has a verdict for each of them at its end: run,
-     * or where that is NULL the battery. */
+    enum stage stage;         /* the column of its verdicts */
+    enum certify_job job;     /* the job in which it runs */
+    enum certify_level level; /* the lowest level that includes it; skipped below */
+    const char *program;      /* the program that it needs; skipped if not built; NULL: none */
+    /* Tests the nodes that are good so far and gives each a verdict: run, or battery if run is
+     * NULL. */
     const struct battery *battery;
     void (*run)(struct certify *certify);
-    /* What its records since first say besides verdicts; NULL: nothing. */
+    /* Evaluates its records since first beyond their verdicts; NULL: nothing to evaluate. */
     void (*fold)(struct certify *certify, enum stage stage, size_t first);
 };
 
@@ -24,7 +24,7 @@ STAGE_LIST(STAGE_DECLARE)
 #undef STAGE_DECLARE
 extern const struct certify_stage stage_subnet; /* a part of check */
 
-/* All of them in their order, ends with NULL. */
+/* All stages in order; ends with NULL. */
 extern const struct certify_stage *const certify_stages[];
 
 #endif

@@ -15,10 +15,12 @@
 #include "validate/subnet/findings/findings.h"
 #include "validate/subnet/outline.h"
 
-/* The InfiniBand subnet of this host, where it has one that the nodes are in, else the Ethernet
- * that their lldpds see: what is wrong with their cables, and on which leaves they really are. */
+/* Finds what is wrong with the nodes' cables, and on which leaves the nodes really are: in the
+ * InfiniBand subnet of this host, if the nodes are in it, else in the Ethernet that their lldpds
+ * see. */
 
-/* What the controller said, where its topology.conf is not on this host. */
+/* Fills conf with the controller's topology, if topology.conf is not on this host. Returns 0, or -1
+ * if memory is out. */
 static int conf_from_cluster(const struct certify *certify, struct topology_conf *conf)
 {
     const struct cluster *cluster = &certify->cluster;
@@ -58,10 +60,10 @@ static int conf_find(struct certify *certify, struct topology_conf *conf)
     return conf_from_cluster(certify, conf);
 }
 
-/* A link below its like and crossed rails make a node unfit. Where a cable is in another switch
- * than topology.conf says, the one or the other is wrong, and the node works. What is missing may
- * only have no name, have lost a packet, or have no such adapter: whether a rail is down the node's
- * own check says. */
+/* Returns the verdict of a finding. A link below its peers and crossed rails make a node unfit. If
+ * a cable is in another switch than topology.conf says, one of the two is wrong, and the node
+ * works. What is missing may only have no name, have lost a packet, or have no such adapter: the
+ * node's own check tells whether a rail is down. */
 static enum verdict verdict_on(const struct subnet_finding *finding)
 {
     bool is_mild = finding->kind == SUBNET_PLACE || finding->kind == SUBNET_MISSING;
@@ -99,7 +101,8 @@ static size_t nodes_in(const struct certify *certify, const struct subnet *subne
     return count;
 }
 
-/* The leaves where the cables are take the place of those that topology.conf says. */
+/* Replaces the leaves of topology.conf by those where the cables are. Returns 0, or -1 if memory is
+ * out. */
 static int leaves_take(struct certify *certify, const struct outline *outline)
 {
     struct cluster *cluster = &certify->cluster;
@@ -143,7 +146,7 @@ static int subnet_take(struct certify *certify, const struct subnet *subnet,
 
     for (size_t i = 0; rv == 0 && i < findings.count; i++)
         finding_take(certify, &findings.items[i]);
-    /* of Ethernet a node that has said nothing would be on no leaf */
+    /* with Ethernet, a node that reported nothing would be on no leaf */
     if (rv == 0 && (!subnet->is_ethernet || nodes_in(certify, subnet) == certify->count))
         rv = subnet_outline(subnet, conf, &outline);
     if (rv == 0 && outline.count > 0)
@@ -153,8 +156,8 @@ static int subnet_take(struct certify *certify, const struct subnet *subnet,
     return rv;
 }
 
-/* Of Ethernet only what the nodes of this run have told is known: the others are taken out of
- * topology.conf. */
+/* Removes from conf the nodes that are not in the subnet: with Ethernet only what the nodes of this
+ * run reported is known. */
 static void conf_narrow(struct topology_conf *conf, const struct subnet *subnet)
 {
     for (size_t i = 0; i < conf->count; i++) {
@@ -171,9 +174,8 @@ static void conf_narrow(struct topology_conf *conf, const struct subnet *subnet)
     }
 }
 
-/* Where this host has a port in the nodes' InfiniBand subnet, or their lldpds tell, the cables of
- * the nodes are held against topology.conf and each other, and the leaves that were found count
- * from here on. */
+/* Compares the nodes' cables with topology.conf and each other, if this host has a port in their
+ * InfiniBand subnet or their lldpds report. The leaves that were found count from here on. */
 static void run(struct certify *certify)
 {
     struct subnet subnet = {0};

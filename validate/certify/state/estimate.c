@@ -12,7 +12,8 @@
 
 /* How long the stages of this run take, by what is known of its nodes. */
 
-/* The most rails that a node has told of; before the check those of the configuration. */
+/* Returns the largest number of rails that a node reported; before the check, that of the
+ * configuration. */
 static int rail_count(const struct certify *certify)
 {
     int *rails = calloc(certify->count + 1, sizeof *rails);
@@ -42,7 +43,8 @@ int certify_link_times(const struct certify *certify, size_t nodes)
                : localization_times(nodes, certify->options.level == LEVEL_QUICK);
 }
 
-/* The machines of the nodes that are good, by what their checks told. Returns how many. */
+/* Reads the machines of the good nodes from what their checks reported. Returns how many there are.
+ */
 static size_t machines_read(const struct certify *certify, struct budget_machine *machines)
 {
     size_t count = 0;
@@ -88,7 +90,7 @@ int *certify_uplink_pairs(const struct certify *certify, const struct hostlist *
     return NULL;
 }
 
-/* How limits of leaves and uplinks split the rounds of the nodes that are good. */
+/* Accounts for the limits of leaves and uplinks, which split the rounds of the good nodes. */
 static void leaves_heed(const struct certify *certify, struct budget_work *work)
 {
     int *blocks = calloc(work->nodes + 1, sizeof *blocks);

@@ -51,7 +51,8 @@ static void fault_remove(struct outcome *outcome, size_t at)
             (outcome->fault_count - at) * sizeof *outcome->faults);
 }
 
-/* Removes the last fault as bad as this one whose code another has, for one whose code none has. */
+/* Makes room for a fault whose code no other has: removes the last fault that is as bad and shares
+ * its code with an earlier one. Returns whether it did. */
 static bool make_room(struct outcome *outcome, const struct outcome_fault *fault)
 {
     size_t doubled = 0;
@@ -68,7 +69,7 @@ static bool make_room(struct outcome *outcome, const struct outcome_fault *fault
     return doubled > 0;
 }
 
-/* Puts the fault where it belongs, in the place of a lesser one of the same code, test and part. */
+/* Inserts the fault by its rank, in place of a lesser one of the same code, test and part. */
 static void fault_add(struct outcome *outcome, const struct outcome_fault *fault)
 {
     size_t at = 0;
@@ -184,7 +185,7 @@ bool outcome_is_good(const struct outcome *outcome)
     return outcome->verdict < VERDICT_UNKNOWN;
 }
 
-/* The first stage before end that was not passed; end: there is none. */
+/* Returns the first stage before end that was not passed; end if there is none. */
 static enum stage missing_before(const struct outcome *outcome, enum stage end)
 {
     enum stage stage = 0;

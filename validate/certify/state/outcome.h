@@ -7,8 +7,9 @@
 
 #include "lib/base/record.h"
 
-/* One node's way through the stages, which are columns of the report. A stage may be skipped: gpu
- * where there is no accelerator, host and train at level quick, the certificate in a dry run. */
+/* The results of one node in the stages, which are the columns of the report. A stage may be
+ * skipped: gpu without an accelerator, host and train at level quick, the certificate in a dry run.
+ */
 #define STAGE_LIST(ROW)                                                                            \
     ROW(REACH, reach)                                                                              \
     ROW(CHECK, check)                                                                              \
@@ -28,7 +29,7 @@ const char *stage_heading(enum stage stage); /* "REACH", "CHECK", ... */
 
 enum { OUTCOME_FAULTS = 6, OUTCOME_TEXT = 400 };
 
-/* What a stage found of one part. */
+/* A stage's finding about one part. */
 struct outcome_fault {
     enum stage stage;
     enum verdict verdict; /* WARN and worse */
@@ -43,14 +44,15 @@ struct outcome {
     char cells[STAGE_COUNT][24];                 /* what the table shows; "" : the verdict's name */
     enum verdict verdict;                        /* worst so far */
     bool is_near;                                /* FAIL, by figures near their limits only */
-    struct outcome_fault faults[OUTCOME_FAULTS]; /* the worst first, then in their order; one of
-                                                    a code, test and part; of those that have no
-                                                    room, doubled codes are left out first */
+    struct outcome_fault faults[OUTCOME_FAULTS]; /* worst first, equals in order of arrival; one
+                                                    per code, test and part; if there are too
+                                                    many, a fault whose code another fault has is
+                                                    dropped first */
     size_t fault_count;
 };
 
-/* Notes a verdict of a stage. pass also where nothing is said. code: FAULT_NONE: that of the test
- * (record_code()). */
+/* Notes a verdict of a stage; PASS is noted too, even without a message. code: FAULT_NONE for the
+ * test's own (record_code()). */
 void outcome_note(struct outcome *outcome, enum stage stage, enum verdict verdict,
                   enum fault_code code, const char *test, const char *part, const char *message);
 
@@ -58,33 +60,33 @@ void outcome_note(struct outcome *outcome, enum stage stage, enum verdict verdic
 void outcome_note_near(struct outcome *outcome, enum stage stage, enum fault_code code,
                        const char *test, const char *part, const char *message);
 
-/* Makes that failure one that many nodes have alike: UNKNOWN. */
+/* Excuses failure number `fault`, which many nodes have alike: its verdict becomes UNKNOWN. */
 void outcome_excuse(struct outcome *outcome, size_t fault);
 
-/* The worst fault; one of empty texts where there is none. */
+/* Returns the worst fault; one with empty texts and VERDICT_NONE if there is none. */
 const struct outcome_fault *outcome_worst(const struct outcome *outcome);
 
-/* The worst fault that the node is to be drained for (decision_drains()), a hard one before one
- * near its limit; NULL: there is none. */
+/* Returns the worst fault that drains a node (decision_drains()), a hard one before one near its
+ * limit; NULL if there is none. */
 const struct outcome_fault *outcome_ground(const struct outcome *outcome);
 
-/* All faults that are as bad as the worst, "eth1 98 of 940 Mb/s; gpu3: ...", each with its part,
- * but for the part of the first where is_first_bare. "" where there is none. */
+/* Writes all faults that are as bad as the worst, "eth1 98 of 940 Mb/s; gpu3: ...", each with its
+ * part; is_first_bare: the first without it. "" if there is none. */
 void outcome_text(const struct outcome *outcome, bool is_first_bare, char *text, size_t size);
 
 /* Whether the node is still without a fault and may take part in the next stage. */
 bool outcome_is_good(const struct outcome *outcome);
 
-/* The verdict of what was tested so far, whether a certificate is written or not: PASS when each
- * stage was passed (a warning does not forbid it), FAIL when one failed, else UNKNOWN. */
+/* Returns the verdict of the tests so far, with or without a certificate: PASS if each stage was
+ * passed or may be skipped (warnings are allowed), FAIL if one failed, else UNKNOWN. */
 enum verdict outcome_tested(const struct outcome *outcome);
 
-/* The verdict of the node as a whole: as outcome_tested(), and PASS (certified) only with its
- * certificate; where it is UNKNOWN there is a fault then. */
+/* Returns the verdict of the node as a whole: as outcome_tested(), but PASS (certified) only with
+ * its certificate. Adds a fault if a stage did not complete. */
 enum verdict outcome_conclude(struct outcome *outcome);
 
-/* The exit status: 0 all certified, 1 something failed, 3 something could not be told. is_fault: a
- * fault that is no node's, a slow uplink. No node at all: 3. */
+/* Returns the exit status: 0 all certified, 1 something failed, 3 something is unknown or there is
+ * no node. is_fault: there is a fault that is no node's, such as a slow uplink. */
 int outcome_exit_status(const enum verdict *verdicts, size_t count, bool is_fault);
 
 #endif

@@ -15,8 +15,8 @@ enum { HAS_VERBS = true };
 enum { HAS_VERBS = false };
 #endif
 
-/* Where policy allows it, a node with a dead rail is certified for the others. That the others are
- * good is for the links to show: without one that was measured no node is certified. */
+/* If policy allows it, a node with a dead rail is certified for its other rails. The links must
+ * show that these are good: without a rail that was measured, no node is certified. */
 
 int certify_rails_left_out(const struct certify *certify, const struct node_run *node_run)
 {
@@ -58,7 +58,8 @@ enum verdict certify_rails_verdict(const struct certify *certify, const struct n
     return is_left_out && verdict >= VERDICT_WARN ? VERDICT_WARN : verdict;
 }
 
-/* The names behind each other, but not those. Returns how many; 0 where they have no room. */
+/* Appends to text the names that are not in `but`, with commas. Returns how many; 0 if they do not
+ * fit. */
 static size_t names_join(const struct hostlist *names, const struct hostlist *but, char *text,
                          size_t size)
 {
@@ -74,7 +75,8 @@ static size_t names_join(const struct hostlist *names, const struct hostlist *bu
     return length < size ? count : 0;
 }
 
-/* Fewer than half might never meet in the few rounds of that pass. */
+/* If fewer than half of the nodes had verbs, two of them might never meet in the few rounds of that
+ * pass. */
 bool certify_has_verbs(const struct certify *certify, const struct hostlist *names)
 {
     bool *has_rdma = calloc(certify->count + 1, sizeof *has_rdma);

@@ -4,20 +4,20 @@
 
 #include "validate/certify/state/run.h"
 
-/* AllowFailedRails: collects what muster check has said of rails that carry nothing, among
- * the records since first; to be called before its verdicts count. */
+/* AllowFailedRails: collects the rails that muster check found to carry nothing, from the records
+ * since first. Call it before the verdicts of these records count. */
 void certify_rails_note(struct certify *certify, size_t first);
-/* What a verdict about that part of the node counts as: a warning instead of a failure, or of not
- * knowing, where the part is such a rail and the site allows that many. */
+/* Returns the verdict to count for the part of the node: a warning instead of FAIL or UNKNOWN if
+ * the part is such a rail and the site allows that many of them. */
 enum verdict certify_rails_verdict(const struct certify *certify, const struct node_run *node_run,
                                    const char *part, enum verdict verdict);
-/* Open MPI's setting, NAME=VALUE, for data over the rails that none of the nodes lacks. Returns 0,
- * or -1 when there is nothing to set. */
+/* Writes Open MPI's setting, NAME=VALUE, that restricts data to rails which no node lacks. Returns
+ * 0, or -1 if there is nothing to set. */
 int certify_rails_setting(const struct certify *certify, char *text, size_t size);
-/* How many rails of the node are left out so. */
+/* Returns how many rails of the node are left out by AllowFailedRails. */
 int certify_rails_left_out(const struct certify *certify, const struct node_run *node_run);
-/* Whether most of these nodes have told of a rail on InfiniBand or RoCE, so that libibverbs can
- * drive it too, and muster-links was built with that. */
+/* Returns whether at least half of these nodes, and two, reported a rail on InfiniBand or RoCE,
+ * which libibverbs can drive, and muster-links was built with libibverbs. */
 bool certify_has_verbs(const struct certify *certify, const struct hostlist *names);
 
 #endif

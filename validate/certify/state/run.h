@@ -41,21 +41,21 @@ struct certify_options {
     enum certify_level level;
     bool has_level;             /* it was given */
     const char *campaign;       /* NULL: not given */
-    const char *campaign_nodes; /* of a campaign: what -w named, and nodes is NULL; NULL: nothing */
+    const char *campaign_nodes; /* of a campaign: the value of -w, moved from nodes; NULL: none */
     long at_a_time;             /* of a campaign: nodes of a run; 0: as many as are free */
-    bool is_campaign;           /* several runs, of one name */
+    bool is_campaign;           /* several runs under one name */
     bool is_dry_run, no_drain;
     bool is_suspects; /* only nodes that a suspect report or a strike is about, and partners */
     bool is_due;      /* only nodes whose certificate is missing or ends soon, and partners */
     bool is_idle;     /* only a few idle nodes, until a job wants them */
-    double jitter_s;  /* begin after a random part of it */
+    double jitter_s;  /* start after a random part of it */
     double budget_s;  /* 0: the configuration's */
     int concurrency;  /* 0: the configuration's */
 };
 
-/* A step has the user of its job, so a run that is root's has three jobs, one after the other in a
- * reservation of the run: root's for what reads and writes as root, the battery user's for the MPI
- * programs between. A dry run of an ordinary user has one, that user's own. */
+/* A step runs as the user of its job. A run of root therefore has three jobs, one after the other,
+ * in its reservation: root's for the checks, the battery user's for the MPI programs, and root's
+ * for the certificates. A dry run of an ordinary user has one job of that user. */
 enum certify_job { JOB_NONE, JOB_CHECK, JOB_BATTERY, JOB_CERTIFICATES };
 
 /* What one run knows of a node. */
@@ -65,27 +65,27 @@ struct node_run {
     struct plan plan;
     struct outcome outcome;
     long gpus;            /* of the node's GRES in Slurm */
-    bool has_accelerator; /* as muster check saw, before it as Slurm says */
+    bool has_accelerator; /* as muster check found; before the check, as Slurm says */
     bool lacks_gpus;      /* the job has not all of its GPUs: gres_is_explicit() */
     bool is_in_job;
     bool is_asked;   /* among the nodes of the last certify_good() */
     bool is_resumed; /* its drain was lifted by us */
     bool is_partner; /* chosen only as another's partner */
     bool is_silent;  /* it stopped answering while it was in the job */
-    bool is_cut_off; /* this host does not reach it, and the controller does not miss it */
-    bool is_missed;  /* it could not be had for one of the later jobs */
+    bool is_cut_off; /* this host cannot reach it, but the controller does not miss it */
+    bool is_missed;  /* it was not available for the job of the certificates */
     bool is_suspect; /* a process died or hung in this stage: set aside for certify_retest() */
     char suspicion[200], suspect_part[64]; /* of a suspect: what was seen, and where */
     enum fault_code suspect_code;
-    bool is_live;    /* its worst fault stands in live */
-    bool is_decided; /* decision is what was done */
+    bool is_live;    /* its worst fault was published in live */
+    bool is_decided; /* the decision is final */
     enum decision decision;
-    int strike;               /* if its failure is near a limit: which one, from 1 */
-    double rail_mbps;         /* its worst rail's figure, NAN */
+    int strike;               /* if its failure is near a limit: which strike, from 1 */
+    double rail_mbps;         /* its worst rail's bandwidth; NAN: not measured */
     char certified_until[32]; /* "": it has no certificate of this run, and kept none */
     time_t certified_until_s;
     int certified_level;      /* certificate_level(): above the run's if it kept the one it had */
-    bool is_revoked;          /* it has said that it has no certificate any more */
+    bool is_revoked;          /* it reported that its certificate is gone */
     struct hostlist unusable; /* rails that muster check found down or without an address */
     struct hostlist rails;    /* lines "links eth1: 196 Mb/s" for the certificate */
 };
@@ -94,20 +94,20 @@ struct campaign;
 
 struct certify {
     struct certify_options options;
-    const struct campaign *campaign; /* whose run it is; NULL: of none */
+    const struct campaign *campaign; /* the campaign of this run; NULL: none */
     struct conf conf;
     double budget_s;                             /* the administrator's, 0: none */
     double begin;                                /* clock_s() */
     char run[64], job_name[96], reservation[96]; /* reservation "": none */
-    const struct cluster_operations *operations; /* on the cluster, all that change it */
+    const struct cluster_operations *operations; /* all that the run queries and changes in Slurm */
     struct cluster cluster;
     struct node_run *node_runs;
     size_t count;
     struct name_index by_name; /* of node_runs */
     char *partition;
-    struct hostlist reserved; /* what the reservation was made for */
-    struct user battery;      /* whose the MPI programs are */
-    bool is_root;             /* check and certificates are root's, in jobs of their own */
+    struct hostlist reserved; /* the nodes of the reservation */
+    struct user battery;      /* the user of the MPI programs */
+    bool is_root;             /* check and certificates run as root, in jobs of their own */
     enum certify_job job;
     uint32_t job_id; /* 0: no allocation */
     struct undo undo;
@@ -115,27 +115,27 @@ struct certify {
     FILE *json;
     struct progress progress;
     struct live live;
-    const char *live_directory;  /* where others see what it is at; NULL: nowhere */
-    struct hostlist headlines;   /* lines above the table: what is no node's fault and hit many */
-    struct hostlist lossy;       /* what fails for its losses: "NODE RAIL", parts between nodes */
+    const char *live_directory;  /* where others can watch the run; NULL: nowhere */
+    struct hostlist headlines;   /* lines above the table: faults of many nodes, no node's own */
+    struct hostlist lossy;       /* what failed for packet loss: "NODE RAIL", shared parts */
     struct hostlist notes;       /* lines under the table */
     bool is_misused;             /* a node or partition was named that is not there */
     bool has_fault;              /* a fault that is no node's */
     bool has_unread;             /* suspect reports could not be read: the run does not pass */
-    bool is_broken;              /* it could not begin, go on or undo all: no node's fault */
-    bool lacks_job;              /* no job of nodes that were to be had, for no known reason */
+    bool is_broken;              /* the run could not begin, go on or undo all: no node's fault */
+    bool lacks_job;              /* nodes that were available got no job, for no known reason */
     char *peers;                 /* for certify_environment_peers(); NULL: not known */
     size_t drained;              /* nodes that muster has out of service, this run's included */
     char runs[512];              /* the directory of journals */
     struct hostlist changed;     /* reservations of dead runs that others changed, told at first */
     size_t stray_lines;          /* lines of programs that were no records */
-    size_t refused_records;      /* that were left out: step/record_source.h */
-    char refused_source[64];     /* the first one's: a node, or the program of all */
-    char refused_reason[160];    /* the first one's */
+    size_t refused_records;      /* records that were left out: step/record_source.h */
+    char refused_source[64];     /* of the first: a node, or the program of all */
+    char refused_reason[160];    /* of the first */
     struct complaint complaint;  /* what a program said on standard error */
     char mpi_program[1024];      /* the path that the last MPI step ran; "": there was none */
     double stage_s[STAGE_COUNT]; /* what each stage took */
-    double gone_s;               /* so long slurmctld was waited for */
+    double gone_s;               /* how long the run waited for slurmctld */
     time_t certified_until_s;    /* the end of this run's certificates */
     double idle_look_at;         /* --idle: clock_s() of the next look at the jobs that wait */
     char idle_end[200];          /* --idle: why the nodes are given back; "": they are not */
@@ -148,19 +148,21 @@ extern volatile sig_atomic_t certify_stop;
 
 void certify_note(struct certify *certify, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* NULL: the run is not about it, or about no node (NULL). */
+/* Returns the node run of that name; NULL if name is NULL or no node of the run. */
 struct node_run *certify_node_run(const struct certify *certify, const char *name);
-/* The nodes of the job that have no fault so far and are no suspects, in the place of what is in
- * names, which must be released; sets is_asked of these and no others. Returns their number. */
+/* Replaces names by the nodes of the job that have no fault so far and are no suspects, and sets
+ * is_asked for exactly these. Release names with hostlist_clear(). Returns their number; 0 if the
+ * run was stopped. */
 size_t certify_good(struct certify *certify, struct hostlist *names);
-/* Whether a step whose status is one of the battery's has run to its end with all its nodes. */
+/* Returns whether a step that ended with a status of the battery completed on all its nodes, by its
+ * records since first. */
 bool certify_is_complete(const struct certify *certify, size_t first);
-/* Whether the node was in the jobs so far and answers, faulty or not: one that does not would only
- * hold up a step. */
+/* Returns whether the node was in all jobs so far and answers, faulty or not. One that does not
+ * answer would only hold up a step. */
 bool certify_is_held(const struct node_run *node_run);
-/* Whether the node has lost the certificate of better days: it failed. Not a suspect, which keeps
- * it, nor one that Slurm took away, which was not tested; a prolog of somebody else's says nothing
- * against its node. */
+/* Returns whether the node loses the certificate that it had, because it failed. Not a suspect,
+ * which keeps it, nor a node that Slurm drained, which was not tested: a failed prolog of the site
+ * says nothing against its node. */
 bool certify_has_lost_it(const struct node_run *node_run);
 
 #endif

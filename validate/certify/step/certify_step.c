@@ -20,22 +20,24 @@
 
 /* A program on the nodes of the job: started, read, watched, ended. */
 
-/* What a step's lines are read into. */
+/* A step in progress, into which its lines are read. */
 struct step_output {
     struct certify *certify;
     const struct certify_step *step;
     struct hostlist nodes; /* of its tasks, where there is one on each */
     struct labels labels;
-    struct record_source *sources; /* of each of the nodes */
-    struct record_source all;      /* where none of them tells of itself */
+    struct record_source *sources; /* one for each of the nodes */
+    struct record_source all;      /* the only source if no task reports for itself */
     double watch_at;               /* when nodes are to be reached next */
-    size_t watched;                /* those before were reached this time round */
-    double probe_at; /* when they are asked, once, whether the program starts; INFINITY: not */
+    size_t watched;                /* nodes before this index were queried in this round */
+    double probe_at; /* when the nodes are probed, once, whether the program starts; INFINITY:
+                        never */
     volatile sig_atomic_t stop; /* ends the step */
-    double read_at;             /* the last line */
-    bool has_lost;              /* a node */
-    double until; /* clock_s(): what is printed later, while we end it, names the wrong ones */
-    int status;   /* as an MPI program told; -1: not yet */
+    double read_at;             /* of the last line */
+    bool has_lost;              /* a node was lost */
+    double until; /* clock_s(): later output, while the step is being ended, names the wrong
+                     nodes */
+    int status;   /* as an MPI program reported; -1: not yet */
     bool has_memory;
 };
 

@@ -16,19 +16,19 @@ struct certify_step {
     const char *const *environment;
     const char *input;
     const char
-        *container; /* GpuContainer, whose command, if it is one, begins program; NULL: none */
+        *container; /* GpuContainer; if it is a command, program begins with it; NULL: none */
     double deadline_s;
     bool survives_loss; /* its program goes on without a node that is lost: muster-links */
-    double held_s;      /* its tasks may be silent so much longer than others */
+    double held_s;      /* how much longer than others its tasks may be silent */
 };
-/* Runs a step; its records are added, *first is the index of the first. While a step goes on for
- * longer than a few seconds its nodes are asked whether they are still there; one that does not
- * answer fails in this stage and the step is ended, at once or, where it survives that, when it has
- * had nothing to say for some seconds. Then all of its nodes are asked, before any of them is
- * judged: many that go at once are of one outage. An MPI step that says nothing at all is ended
- * once a node tells that it cannot start the program (program_probe.h). Returns 0 when it ended by
- * itself with a status of the battery's (0, 1, 3), 1 when it did not (err says what was seen), -1
- * when it could not be started. */
+/* Runs a step and adds its records; *first is the index of the first. If the step takes longer than
+ * a few seconds, its nodes are queried from time to time. A node that does not answer fails in this
+ * stage, and the step is ended: at once or, with survives_loss, after some seconds without output.
+ * Then all of its nodes are queried before any is judged: many that vanish at once belong to one
+ * outage. An MPI step without any output is ended if a node reports that it cannot start the
+ * program (program_probe.h). Returns 0 if the step ended by itself with a status of the battery (0,
+ * 1, 3), 1 if it did not (err says what was seen), -1 with err if it could not be started or memory
+ * is out. */
 int certify_step(struct certify *certify, const struct certify_step *step, size_t *first,
                  struct error *err);
 /* Runs "muster WORDS..." (step_muster()) as one task on each of the nodes: certify_step() with the

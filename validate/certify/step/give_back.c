@@ -36,7 +36,7 @@ static void give_back(struct certify *certify, const char *why)
     certify_stop = CERTIFY_STOP_IDLE;
 }
 
-/* Those that the run may have now. */
+/* Fills names with the nodes that the run may have now. */
 static void nodes_held(const struct certify *certify, struct hostlist *names)
 {
     for (size_t i = 0; i < certify->count; i++)
@@ -57,7 +57,7 @@ void certify_give_back_look(struct certify *certify)
     if (!certify->options.is_idle || certify_stop || clock_s() < certify->idle_look_at)
         return;
     count = certify_pending_jobs(certify, &jobs, &is_slow, &err);
-    if (is_slow) /* one that does not answer at all starts no jobs either */
+    if (is_slow) /* a controller that does not answer at all starts no jobs either */
         give_back(certify, err.text);
     if (count > 0 && certify->operations->load_nodes(&now, &err) == 0) {
         nodes_held(certify, &names);

@@ -10,8 +10,8 @@
 #include "validate/certify/step/step_setup.h"
 #include "validate/harness/watch/peers.h"
 
-/* RANGES_MOST: with them the variable is 41 KB long at most, of the 128 KiB that one may have, for
- * any number of nodes: the addresses of a rail mostly are a range or few. */
+/* RANGES_MOST keeps the variable to 41 KB, of the 128 KiB that one may have, for any number of
+ * nodes: the addresses of a rail are mostly one range or a few. */
 enum { RANGES_MOST = 512 };
 
 static bool is_sources(const struct certify *certify, const struct record *record)
@@ -25,8 +25,8 @@ static bool is_sources(const struct certify *certify, const struct record *recor
     return node_run && node_run->is_asked && outcome_is_good(&node_run->outcome);
 }
 
-/* Whose addresses are not known: without them any host's connections are accepted, as else theirs
- * would be refused. Returns whether there are none. */
+/* Notes the good nodes whose addresses are not known: connections of any host are accepted then, as
+ * else theirs would be refused. Returns whether there are none. */
 static bool is_complete(struct certify *certify, const bool *has_told)
 {
     struct hostlist names = {0};

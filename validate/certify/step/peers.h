@@ -5,15 +5,14 @@
 #include "validate/certify/state/run.h"
 #include "validate/certify/step/step_setup.h"
 
-/* Whose connections the programs of the battery accept within MPI_Init, before their ranks
- * have told each other (validate/harness/watch/peers.h). */
-/* Takes what muster check said of the nodes that were asked, in the records since first. The
- * addresses are known only when all of those that are good have told theirs; a note names those
- * that have not. */
+/* The hosts whose connections the battery's programs accept within MPI_Init, before their ranks
+ * have exchanged addresses (validate/harness/watch/peers.h). */
+/* Reads the addresses of the nodes that were asked from the records of muster check since first.
+ * They are used only if all good nodes have reported theirs; a note names those that have not. */
 void certify_peers(struct certify *certify, size_t first);
-/* Adds them to the environment, where they are known. For the first try of a stage alone: if a node
- * has an address that it did not tell, the next try shows what the stage is without them, and so
- * does each measurement for which a node may fail. */
+/* Adds the addresses to the environment, if they are known. Only for the first try of a stage: if a
+ * node has an address that it did not report, later tries show how the stage ends without this
+ * restriction, and so does each measurement for which a node may fail. */
 void certify_environment_peers(const struct certify *certify,
                                struct certify_environment *environment);
 

@@ -52,7 +52,7 @@ static void tick(void *context)
     certify_give_back_look(probe->certify);
 }
 
-/* Whether each task ended by itself. */
+/* Runs the probe on the nodes. Returns whether its step ended by itself. */
 static bool probe_run(const struct hostlist *names, struct probe *probe)
 {
     const struct certify *certify = probe->certify;

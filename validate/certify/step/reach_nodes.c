@@ -19,7 +19,8 @@ static bool is_missed_by_slurm(const struct cluster *now, const char *name)
     return node && (!node->is_responding || node->is_down);
 }
 
-/* Whether it is gone by intent, as one that an administrator has rebooted or powered down. */
+/* Returns whether the node is gone by intent, as after an administrator's reboot or power-down;
+ * then text says so. */
 static bool is_absent_in_slurm(const struct cluster *now, const char *name, char *text, size_t size)
 {
     const struct cluster_node *node = cluster_node(now, name);
@@ -39,8 +40,9 @@ static bool is_any_one_sided(const struct reach *answers, size_t count)
     return false;
 }
 
-/* A node that was cut off stopped answering in that stage, whenever it is asked again: what is
- * alike is of one stage (settle/alike.c). */
+/* Returns the stage in which the node stopped answering. For a node that was cut off this is the
+ * stage that found it, whenever it is queried again: faults that are alike are of one stage
+ * (settle/alike.c). */
 static enum stage stage_found(const struct node_run *node_run, enum stage stage)
 {
     const struct outcome *outcome = &node_run->outcome;
@@ -103,7 +105,8 @@ static size_t reach_all(struct certify *certify, enum stage stage,
         /* Refused by several: then a key is being changed, or it is this host's that is wrong. */
         if (state == REACH_NO_MUNGE && no_munge > 1)
             verdict = VERDICT_UNKNOWN;
-        /* In the middle of a stage what this host lacks is no reason to end that. */
+        /* In the middle of a stage, an address or route that this host lacks is no reason to end
+         * the stage. */
         if (stage != STAGE_REACH && (state == REACH_NO_ADDRESS || state == REACH_NO_ROUTE))
             continue;
         if (verdict != VERDICT_PASS)
@@ -164,7 +167,8 @@ static bool is_cut_off(const struct node_run *node_run, const struct name_index 
     return node_run->is_cut_off;
 }
 
-/* Whether the controller may still come to miss a node: it calls all of a job that has ended. */
+/* Returns whether the controller may still come to miss a node: it contacts all nodes of a job that
+ * has ended. */
 static bool is_awaited(const struct certify *certify)
 {
     struct cluster now = {0};

@@ -4,16 +4,17 @@
 
 #include "validate/certify/state/run.h"
 
-/* Asks the slurmd of each node that is not left alone. Here and below a node that only this host is
- * known not to reach is unknown; it fails once the controller misses it too. */
+/* Queries the slurmd of each node that is not left alone. In all these functions a node that only
+ * this host cannot reach is unknown; it fails once the controller misses it too. */
 void certify_reach_first(struct certify *certify);
-/* Asks those nodes of the list again that have no fault so far and notes who does not answer;
- * returns how many those are. */
+/* Queries again the nodes of the list that have no fault so far, notes those that do not answer,
+ * and returns their number. */
 size_t certify_reach_again(struct certify *certify, const struct hostlist *names, enum stage stage);
-/* Asks all good ones a last time: nothing is certified whose slurmd went after its last stage. */
+/* Queries all good nodes a last time: no node is certified whose slurmd has gone since its last
+ * stage. */
 void certify_reach_last(struct certify *certify);
-/* Asks those again that only this host was known not to reach, once the controller has had the time
- * to miss them. */
+/* Queries again the nodes that only this host could not reach, after the controller has had time to
+ * miss them. */
 void certify_reach_cut_off(struct certify *certify);
 
 #endif

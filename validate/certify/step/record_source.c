@@ -23,7 +23,8 @@ void record_source_bound(struct record_source *source, size_t nodes)
     source->bytes_most = nodes * (size_t)CERTIFY_TEXT_OF_NODE;
 }
 
-/* What a node says ill of itself, or rank 0 of it, is no reason to pass it, however it is said. */
+/* Makes the node unknown if a record that is left out says that it failed or is unknown, and comes
+ * from the node itself or from rank 0: such a node must not pass. */
 static void doubt_note(const struct taking *taking, const struct record *record,
                        const struct error *doubt)
 {

@@ -4,10 +4,10 @@
 
 #include "validate/certify/state/run.h"
 
-/* What a step of a run is started with. */
+/* Deadline and environment of a run's steps. */
 
-/* The deadline of a step of so many nodes that takes a node less than seconds: Slurm starts the
- * tasks, and their output is read, at some 50 nodes a second at least. */
+/* Returns the deadline, in seconds, of a step on so many nodes that takes less than `seconds` on
+ * one node: Slurm starts the tasks, and their output is read, at 50 nodes a second or more. */
 double certify_deadline_s(double seconds, size_t nodes);
 /* The battery's environment, ends with NULL: control traffic on the management network; is_fabric:
  * data on the rails. Points into itself: not to be copied. */

@@ -14,7 +14,7 @@
 /* What the localization of the links found, as verdicts about nodes, notes and lines of
  * certificates. */
 
-/* What is wrong by that finding. */
+/* Returns the fault code of the finding. */
 static enum fault_code code_of(const struct finding *finding)
 {
     static const enum fault_code codes[] = {
@@ -37,8 +37,8 @@ static enum fault_code code_of(const struct finding *finding)
                                      : codes[finding->kind];
 }
 
-/* What each rail of each node failed by, [node * rails + rail]; FAULT_NONE: it did not. malloc'd;
- * NULL when memory is out. */
+/* Returns the fault code of each rail of each node, [node * rails + rail]; FAULT_NONE: it did not
+ * fail. malloc'd; NULL if memory is out. */
 static enum fault_code *rail_faults(const struct localization *localization)
 {
     const struct links *links = &localization->links;
@@ -60,8 +60,8 @@ static enum fault_code *rail_faults(const struct localization *localization)
     return faults;
 }
 
-/* Whether the node's failed rails are few enough for AllowFailedRails: another one was measured and
- * did not fail. */
+/* Returns whether AllowFailedRails permits the node's failed rails: they are few enough, and
+ * another one was measured and did not fail. */
 static bool is_allowed(const struct certify *certify, const struct localization *localization,
                        const enum fault_code *faults, int node)
 {
@@ -79,7 +79,7 @@ static bool is_allowed(const struct certify *certify, const struct localization 
     return failed > 0 && failed <= certify->conf.allow_failed_rails && good > 0;
 }
 
-/* None of the nodes on a slow leaf is certified. */
+/* Makes the nodes on a slow leaf unknown: none of them is certified. */
 static void leaf_doubt(struct certify *certify, const struct localization *localization,
                        const struct finding *finding)
 {
@@ -94,14 +94,16 @@ static void leaf_doubt(struct certify *certify, const struct localization *local
     }
 }
 
-/* Well by what this run has measured, but not what it was or what others have. */
+/* Returns whether the rail is good by what this run measured, but below its own history or a
+ * reference. */
 static bool is_hint(const struct finding *finding)
 {
     return catalog_is_limit(finding->limit_source, LIMIT_HISTORY) ||
            catalog_is_limit(finding->limit_source, LIMIT_REFERENCE);
 }
 
-/* A path that is slow for what it loses, or the rail at one of its ends. */
+/* Returns whether the finding is a path that is slow because of packet loss, on it or on the rail
+ * at one of its ends. */
 static bool is_by_loss(const struct certify *certify, const struct localization *localization,
                        const struct finding *finding)
 {
@@ -160,7 +162,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
         if (node_run && is_hint(finding))
             certify_note(certify, "%s: %s", node_run->name, text);
         break;
-    case FINDING_FABRIC: /* slow everywhere alike: no node's, but none is what it should be */
+    case FINDING_FABRIC: /* slow everywhere: no node's fault, but no node is as it should be */
         certify_note(certify, "%s", finding->message);
         certify->has_fault |= finding->verdict == VERDICT_FAIL;
         if (finding->verdict >= VERDICT_UNKNOWN)
@@ -178,8 +180,8 @@ static void finding_take(struct certify *certify, const struct localization *loc
     }
 }
 
-/* What the links say of topology.conf as a whole; nodes that are elsewhere have findings of their
- * own. */
+/* Records whether the links agree with topology.conf as a whole; nodes that are elsewhere have
+ * findings of their own. */
 static void topology_take(struct certify *certify, const struct localization *localization)
 {
     const struct links *links = &localization->links;
@@ -202,7 +204,8 @@ static void topology_take(struct certify *certify, const struct localization *lo
                                 "the leaf switch of a node"));
 }
 
-/* A line of the node's certificate: "links eth1: 196 Mb/s", of a failed rail with its code. */
+/* Adds a line to the node's certificate: "links eth1: 196 Mb/s"; for a failed rail with its code.
+ */
 static bool rail_line_add(struct node_run *node_run, const char *rail, const char *what)
 {
     char line[128];
@@ -211,8 +214,8 @@ static bool rail_line_add(struct node_run *node_run, const char *rail, const cha
     return hostlist_append(&node_run->rails, line) == 0;
 }
 
-/* The lines of what was measured, and of what is left out. False when memory is out: jobs would
- * take a failed rail for a good one. */
+/* Adds the lines of the rails that were measured and of those that are left out. Returns false if
+ * memory is out: jobs would take a failed rail for a good one. */
 static bool rail_lines_add(const struct certify *certify, const struct localization *localization,
                            const enum fault_code *faults, size_t node, struct node_run *node_run)
 {
@@ -238,7 +241,7 @@ static bool rail_lines_add(const struct certify *certify, const struct localizat
     return is_done;
 }
 
-/* The table's cell and the certificate's lines. */
+/* Sets the nodes' cells of the table, and adds the lines of their certificates. */
 static void figures_take(struct certify *certify, const struct localization *localization,
                          const enum fault_code *faults)
 {

@@ -13,7 +13,7 @@
 #include "validate/compare/hints.h"
 #include "validate/history/history.h"
 
-/* A rail that any record speaks of. */
+/* A rail that a record names. */
 struct rail_hint {
     size_t node_run;
     const char *part; /* the records' */
@@ -48,7 +48,7 @@ static void rail_add(struct hints *hints, const char *node, const char *part, do
                            .figure = {NAN, NAN, 0}};
 }
 
-/* Those of one rail with what is known of its speed first. */
+/* Sorts by rail; of one rail, the entry with a known speed first. */
 static int by_rail(const void *left, const void *right)
 {
     const struct rail_hint *a = left, *b = right;
@@ -75,8 +75,8 @@ static void rails_unite(struct hints *hints)
     hints->count = left;
 }
 
-/* Each rail that was driven since first, and what the nodes told of themselves before. The same
- * rail comes in many records one after the other. */
+/* Finds each rail that was measured since first, and the hardware that the nodes reported before.
+ * The same rail comes in many records, one after the other. */
 static void rails_find(struct hints *hints, size_t first, struct reference_hardware *hardware)
 {
     const struct certify *certify = hints->certify;

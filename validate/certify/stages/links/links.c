@@ -23,8 +23,9 @@
 #include "validate/localization/localization.h"
 #include "validate/slurm/step.h"
 
-/* The leaf switches of those nodes, where there are several: "leaf1=n[1-2];leaf2=n[3-4]:2", as
- * muster-links takes them. malloc'd; NULL: not known, or one. uplink_pairs: [leaf] or NULL. */
+/* Returns the leaf switches of these nodes as muster-links takes them,
+ * "leaf1=n[1-2];leaf2=n[3-4]:2"; malloc'd. NULL: not known, or only one. uplink_pairs: [leaf] or
+ * NULL. */
 static char *blocks_text(const struct certify *certify, const struct hostlist *names,
                          const int *uplink_pairs)
 {
@@ -59,7 +60,7 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
     return NULL;
 }
 
-/* The site's limits of how many pairs run at once; those of uplinks are told with the leaves. */
+/* Adds the site's limits on pairs that run at once; those of uplinks are given with the leaves. */
 static void concurrency_add(const struct conf *conf, struct arguments *program)
 {
     if (conf->concurrency > 0)
@@ -68,15 +69,16 @@ static void concurrency_add(const struct conf *conf, struct arguments *program)
         arguments_add(program, "--leaf-concurrency=%d", conf->leaf_concurrency);
 }
 
-/* Datagrams may be lost where a receiver is kept waiting: only where time is there to see it. */
+/* Adds the verbs to measure. Datagrams may be lost if a receiver is kept waiting, so they are
+ * measured only at level full, which has the time to see that. */
 static void verbs_add(enum certify_level level, struct arguments *program)
 {
     if (level != LEVEL_FULL)
         arguments_add(program, "--verbs=%s", level == LEVEL_QUICK ? "write" : "write,read,send");
 }
 
-/* All pairs in turn; then all rails of a pair at once; then all that an uplink is there for; and
- * RDMA ports by libibverbs itself. */
+/* Adds the passes: all pairs in turn; all rails of a pair at once; all nodes of an uplink, and of a
+ * half, at once; and RDMA ports through libibverbs. */
 static void passes_add(const struct certify *certify, bool is_limited, bool has_blocks,
                        bool has_rdma, struct arguments *program)
 {
@@ -90,15 +92,15 @@ static void passes_add(const struct certify *certify, bool is_limited, bool has_
         verbs_add(level, program);
 }
 
-/* Suspects that are measured once more. */
+/* A retest of suspects. */
 struct retry {
     struct retest_schedule schedule;
     const char *pairs;
     enum retest_passes passes;
-    bool keeps_order; /* of the nodes, the first of which tells for all */
+    bool keeps_order; /* of the nodes, the first of which reports for all */
 };
 
-/* retry NULL: the first measurement, of all. */
+/* retry NULL: the first measurement, of all nodes. */
 static void links_arguments(const struct certify *certify, const struct hostlist *names,
                             double limit_s, const struct retry *retry, struct arguments *program)
 {
@@ -135,8 +137,9 @@ static void links_arguments(const struct certify *certify, const struct hostlist
     free(uplink_pairs);
 }
 
-/* Whether the run told the end of each pass that it was asked for. One that lost its first node, or
- * whose last words were lost, has measured less than it seems: a missing measurement is no pass. */
+/* Returns whether the end of each pass that program requested was reported since first. A run that
+ * lost its first node, or its last output, has measured less than it seems: a missing measurement
+ * is no pass. */
 static bool has_all_passes(const struct certify *certify, const struct arguments *program,
                            size_t first)
 {
@@ -165,8 +168,8 @@ static bool has_all_passes(const struct certify *certify, const struct arguments
     return true;
 }
 
-/* is_first: it is the stage's first try. *is_whole: the end of all passes was told, whether or not
- * nodes were lost on the way. */
+/* Runs muster-links. is_first: this is the stage's first try. *is_whole: the end of all passes was
+ * reported, whether or not nodes were lost on the way. */
 static int links_step(struct certify *certify, bool is_first, const struct hostlist *names,
                       const struct retry *retry, size_t *first, bool *is_whole, struct error *err)
 {
@@ -210,9 +213,9 @@ static bool is_rounds(const struct record *record)
     return catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part;
 }
 
-/* Whether the run came to its end, without those nodes that were lost on the way: some rounds of
- * the pairs were held, and nothing is unknown that has no node but how many rounds there was time
- * for. *pairs: the record of their rounds. */
+/* Returns whether the run completed on the nodes that were not lost: there were rounds of pairs,
+ * and no record without a node is unknown, except for the number of rounds. *pairs: the index of
+ * the record of the pairs' rounds. */
 static bool rest_is_complete(const struct certify *certify, size_t first, size_t *pairs)
 {
     bool is_complete = false;
@@ -230,7 +233,7 @@ static bool rest_is_complete(const struct certify *certify, size_t first, size_t
     return is_complete;
 }
 
-/* Passes that the time limit cut: what they did not measure is of no node. */
+/* Notes the passes that the time limit cut: what they did not measure is no node's fault. */
 static void cut_passes_note(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
@@ -241,8 +244,8 @@ static void cut_passes_note(struct certify *certify, size_t first)
     }
 }
 
-/* Takes the nodes whose process died or hung, by what the watch says of them, out of the list, as
- * suspects; what the others measured counts. Returns how many are left. */
+/* Makes suspects of the nodes whose process died or hung, by the records of the watch, and removes
+ * them from names; what the others measured counts. Returns how many are left. */
 static size_t lost_take(struct certify *certify, size_t first, struct hostlist *names)
 {
     struct hostlist left = {0};
@@ -284,9 +287,8 @@ static void drop_verdicts(struct records *records, size_t first)
     }
 }
 
-/* Measures suspects once more, alone on the network. Where MPI does not start that is tried again,
- * but not with a node whose slurmd has gone meanwhile; what was said of the try before counts
- * against nobody. */
+/* Retests suspects, alone on the network. If MPI does not start, it is tried again, unless the
+ * slurmd of a node has gone meanwhile; the verdicts of the failed try count against nobody. */
 static bool suspects_measure(void *context, const struct hostlist *names, const char *pairs,
                              enum retest_passes passes, size_t *first)
 {
@@ -324,8 +326,8 @@ static void refer(void *context, const char *node, const char *rail,
     hints_refer(((struct retest_context *)context)->hints, node, rail, reference);
 }
 
-/* What muster-links says of a node by itself. A link that was lost meanwhile is not certified, and
- * it may have been the switch. */
+/* Takes what muster-links reports about a single node. A rail whose link was lost meanwhile is not
+ * certified, and does not fail: it may have been the switch. */
 static void self_report_take(void *context, const char *node, enum verdict verdict,
                              const struct record *record)
 {
@@ -350,8 +352,8 @@ static void rounds_conclude(struct certify *certify, const struct hostlist *name
                 is_enough ? NULL : "links", is_enough ? "" : text);
 }
 
-/* rounds: the index of the record of the pairs' rounds. Where they were not enough nobody passes
- * for what was measured, but it counts. */
+/* Evaluates the links. rounds: the index of the record of the pairs' rounds. If these were too few
+ * no node passes, but what was measured counts. */
 static void judge(struct certify *certify, const struct hostlist *names, size_t first,
                   size_t rounds)
 {
@@ -388,7 +390,7 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
     free(leaves);
 }
 
-/* A suspect and its partner alone. */
+/* Measures a suspect and its partner alone. */
 static int links_pair(struct certify *certify, const struct hostlist *names, size_t *first,
                       const void *context)
 {

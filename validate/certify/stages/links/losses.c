@@ -8,7 +8,7 @@
 #include "validate/certify/state/rails.h"
 #include "validate/localization/losses/losses.h"
 
-/* What TCP had to send again, judged: verdicts and notes. */
+/* Evaluates what TCP had to retransmit: verdicts and notes. */
 
 /* Why a rail's loss is not a failure of its node. */
 static const char *doubt_of(enum loss_retest retest)
@@ -35,7 +35,7 @@ static void uplink_part(const char *a, const char *b, const char *rail, char *pa
     snprintf(part, size, "uplink %.63s-%.63s %.63s", a, b, rail);
 }
 
-/* What is not of one node: the part, and what is said of it. */
+/* Writes the part and the message of a finding that is not about one node. */
 static void shared_write(const struct certify *certify, const struct losses *losses,
                          const struct loss_finding *finding, char *part, size_t part_size,
                          char *message, size_t size)
@@ -135,7 +135,7 @@ bool certify_is_lossy_between(const struct certify *certify, const char *const n
     return false;
 }
 
-/* None of the nodes on a lossy leaf switch is certified. */
+/* Makes the nodes on a lossy leaf switch unknown: none of them is certified. */
 static void leaf_doubt(struct certify *certify, const struct localization *localization,
                        const struct loss_finding *finding, const struct record *record)
 {
