@@ -54,7 +54,8 @@ static const char *refusal_next(int reason)
     return NULL;
 }
 
-/* What such a plugin refuses without a reason of Slurm's; but other things end so, too. */
+/* For refusals without a reason of Slurm's, as a job_submit plugin's; but other failures look the
+ * same. */
 static const char plugin_next[] =
     "a job_submit plugin may have refused it, see slurmctld's log: it "
     "has to let jobs of %s pass that ask for whole nodes and name no "
@@ -75,9 +76,9 @@ int allocation_refused(struct error *err, const char *what, const char *nodes, c
     return -1;
 }
 
-/* Without EnforcePartLimits slurmctld takes a job that it will never start, and what whole nodes
- * have of GPUs and memory it counts only as it would start it. Reasons that nothing but the site
- * lifts, and the refusal that each is. */
+/* Reasons for which a job waits until the site changes something, and the refusal that each is.
+ * Without EnforcePartLimits slurmctld accepts a job that it will never start, and it counts the
+ * GPUs and memory of whole nodes only when it would start the job. */
 #define LIMITS(name)                                                                               \
     {WAIT_ASSOC_##name, ESLURM_ACCOUNTING_POLICY},                                                 \
     {                                                                                              \
@@ -111,7 +112,7 @@ static const struct {
     {WAIT_PART_NODE_LIMIT, ESLURM_INVALID_NODE_COUNT},
 };
 
-/* 0: it may start yet. */
+/* Returns the refusal that the reason is; 0: the job may start yet. */
 static int endless_reason(uint32_t pending)
 {
     for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
@@ -128,7 +129,7 @@ static const char *user_name(const struct user *user)
 /* The job as the controller has it. */
 struct job_status {
     bool is_known, is_pending, is_over; /* over: a prolog failed, or somebody canceled it */
-    int refusal;                        /* it will never start: what a refusal would say; or 0 */
+    int refusal;                        /* Slurm's reason if the job will never start; else 0 */
     char why[160];                      /* what the controller says of it; "" */
 };
 
@@ -167,7 +168,7 @@ static void pending_read(uint32_t job_id, char *why, size_t size)
     free(text);
 }
 
-/* What keeps it from being ready. "" when that is not known. */
+/* Writes what keeps the job from being ready; "" if that is not known. */
 static void reason_read(uint32_t job_id, char *reason, size_t size)
 {
     struct job_status job_status = job_status_of(job_id);
@@ -186,7 +187,7 @@ static void reason_read(uint32_t job_id, char *reason, size_t size)
         text_put(reason, size, "the prolog did not finish on all nodes");
 }
 
-/* Until it is time to ask again. */
+/* Waits until it is time for the next query. */
 static void query_wait(const struct allocation_request *request, double begin)
 {
     double asked = clock_s(),
@@ -200,8 +201,9 @@ static void query_wait(const struct allocation_request *request, double begin)
     }
 }
 
-/* When it is given up. One that has begun is in the prologs of its nodes, of which slurmctld hears
- * one by one: a node that keeps it from beginning is not waited for any longer. */
+/* Returns after how many seconds the request is given up. A job that has begun gets more: its nodes
+ * run their prologs, whose end slurmctld learns one by one. A node that keeps a job from beginning
+ * is not waited for any longer. */
 static double limit_s(const struct allocation_request *request, int ready)
 {
     bool has_begun = ready > 0 && (ready & READY_JOB_STATE);
@@ -210,7 +212,8 @@ static double limit_s(const struct allocation_request *request, int ready)
            (has_begun ? (double)request->nodes->count / ALLOCATION_NODES_PER_S : 0);
 }
 
-/* As salloc waits: until the prologs have ended as well. A job can be lost to one that fails. */
+/* Waits as salloc does, until the prologs have ended as well; a prolog that fails may end the job.
+ * Returns as allocation_get(). */
 static int wait_ready(const struct allocation_request *request, const char *nodes, uint32_t job_id,
                       double begin, struct error *err)
 {
@@ -254,7 +257,7 @@ static int wait_ready(const struct allocation_request *request, const char *node
     }
 }
 
-/* Asks for the job as the user that this process is. Returns 0 or Slurm's errno. */
+/* Requests the job as the user of this process. Returns 0 or Slurm's errno. */
 static int submit(job_desc_msg_t *wanted, uint32_t *job_id)
 {
     resource_allocation_response_msg_t *granted = NULL;
@@ -268,7 +271,8 @@ static int submit(job_desc_msg_t *wanted, uint32_t *job_id)
     return 0;
 }
 
-/* Slurm's list of those of the reservation that are not wanted, malloc'd; NULL without memory. */
+/* Returns Slurm's list of the reservation's nodes that are not requested, malloc'd; NULL if memory
+ * is out. */
 static char *others_fold(const struct allocation_request *request)
 {
     struct name_index wanted = {0};
@@ -286,7 +290,8 @@ static char *others_fold(const struct allocation_request *request)
     return folded;
 }
 
-/* In a topology of blocks; else, or without memory, the job requires its nodes. */
+/* In a topology of blocks, makes the job exclude the other nodes; else, or if memory is out, it
+ * requires its own. */
 static void spread(const struct allocation_request *request, job_desc_msg_t *job)
 {
     char *others = request->among && request->reservation ? others_fold(request) : NULL;
@@ -301,8 +306,8 @@ static void spread(const struct allocation_request *request, job_desc_msg_t *job
         free(others);
 }
 
-/* The folded nodes, malloc'd, and what a job of them is asked for with, whose exc_nodes and
- * tres_per_node are as well; NULL with err. */
+/* Returns the folded nodes, malloc'd, and fills the request for a job of them, whose exc_nodes and
+ * tres_per_node are malloc'd as well; NULL with err. */
 static char *wanted_make(const struct allocation_request *request, job_desc_msg_t *job,
                          struct error *err)
 {

@@ -13,7 +13,7 @@
 
 #include "lib/base/read_all.h"
 
-/* What a child of another user's tells. */
+/* The answer of a child process that runs as another user. */
 struct told {
     int reason;
     uint32_t value;

@@ -5,17 +5,17 @@
 #include "validate/slurm/release.h"
 #include "validate/slurm/user.h"
 
-/* For files of this room: a request about a job, made as the user whose job it is. From 23.11 on a
- * job belongs to whose credential the request has, whatever root asks for. */
+/* Internal to validate/slurm: a request about a job, made as the job's user. From 23.11 on a job
+ * belongs to the user in the request's credential, whatever root requests. */
 
 /* Returns 0 with *answer, or Slurm's errno. */
 typedef int as_user_fn(job_desc_msg_t *wanted, uint32_t *answer);
 
-/* Asks when it would have the job start, now or later. */
+/* Queries when Slurm would start the job, now or later: *answer, in seconds since 1970. */
 as_user_fn as_user_would_start;
 
-/* Calls request() in a child that has become the user; NULL: is as this process. Returns what it
- * returns, or the errno of what kept the child from asking. */
+/* Calls request() in a child process that has become the user; NULL: as this process. Returns what
+ * request() returns, or the errno of what kept the child from calling it. */
 int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted, uint32_t *answer);
 
 #endif

@@ -50,7 +50,7 @@ static int compare_orders(const void *a, const void *b)
     return (one->order > other->order) - (one->order < other->order);
 }
 
-/* What the requests have in common. */
+/* The state of batch_apply(). */
 struct applying {
     batch_change_fn *change;
     struct error *why; /* of each node, by its order; "": it is changed */
@@ -74,7 +74,7 @@ static int request(const struct batch_node *nodes, size_t count, batch_change_fn
     return rv;
 }
 
-/* Nodes of one text. */
+/* Changes nodes with the same text, in halves if that is refused. */
 static void group_apply(struct applying *applying, const struct batch_node *nodes, size_t count)
 {
     if (applying->failures < BATCH_FAILURES) {

@@ -7,8 +7,8 @@
 #include "lib/base/error.h"
 
 /* One kind of change to many nodes, each with a text: the reason of its drain, its Comment, its
- * Extra. Nodes with the same text are one request to the controller, so that the requests are as
- * many as the texts differ, however many nodes there are. */
+ * Extra. Nodes with the same text share a request to the controller: there are as many requests as
+ * different texts, however many nodes there are. */
 struct batch {
     struct batch_node {
         char *name, *text;
@@ -28,10 +28,10 @@ typedef void batch_done_fn(const char *name, const char *text, const struct erro
 
 enum { BATCH_FAILURES = 64 };
 
-/* Makes the changes and empties the batch. A list that the controller refuses is asked for in
- * halves, so that the nodes at fault fail alone; after BATCH_FAILURES refusals it is not asked any
- * more. done (may be NULL) is called once for each node, in the order of their addition. Returns 0
- * when all nodes are changed, else -1 with the last err. */
+/* Makes the changes and empties the batch. A list that the controller refuses is split in halves,
+ * so that only the nodes at fault fail; after BATCH_FAILURES refusals nothing more is requested.
+ * done (may be NULL) is called once for each node, in the order of their addition. Returns 0 if all
+ * nodes are changed, else -1 with the last err. */
 int batch_apply(struct batch *batch, batch_change_fn *change, batch_done_fn *done, void *context,
                 struct error *err);
 void batch_clear(struct batch *batch);

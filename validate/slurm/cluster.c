@@ -28,7 +28,7 @@ static char *copy(const char *text)
     return strdup(text ? text : "");
 }
 
-/* Of what anybody may have written. */
+/* Copies a text that anybody may have written. */
 static char *copy_clean(const char *text)
 {
     char *made = copy(text);
@@ -38,7 +38,7 @@ static char *copy_clean(const char *text)
     return made;
 }
 
-/* Leaves errno as it is. */
+/* Sets err; leaves errno as it is. Returns -1. */
 static int slurm_failed(struct error *err, const char *what)
 {
     int reason = errno;
@@ -51,7 +51,8 @@ static int slurm_failed(struct error *err, const char *what)
     return -1;
 }
 
-/* By libslurm's place, whether a function of it is called through our own table or not. */
+/* Completes PATH by the location of libslurm, also if its functions are called through a table of
+ * this program. */
 static void commands_find(void)
 {
     void *function = dlsym(RTLD_DEFAULT, "slurm_load_node");
@@ -122,7 +123,7 @@ static bool node_take(const node_info_t *info, struct cluster_node *node)
            node->comment && node->extra;
 }
 
-/* The node of that name, NULL: all. */
+/* Loads the node of that name; NULL: all nodes. */
 static int nodes_load(struct cluster *cluster, const char *name, struct error *err)
 {
     node_info_msg_t *found = NULL;
@@ -150,7 +151,8 @@ int cluster_load_node(const char *name, struct cluster *cluster, struct error *e
     return -1;
 }
 
-/* Who waits for a certificate, and whether a node's reservation is somebody else's. */
+/* Finds which nodes wait for a certificate, and which are in a reservation of a run or of somebody
+ * else. */
 static int waiting_load(struct cluster *cluster, struct error *err)
 {
     reserve_info_msg_t *found = NULL;
@@ -167,7 +169,7 @@ static int waiting_load(struct cluster *cluster, struct error *err)
         bool is_later = info->start_time > now;
         const char *run;
 
-        /* one that floats never begins */
+        /* a reservation that floats never begins */
         if (info->end_time < now || (is_later && info->flags & RESERVE_FLAG_TIME_FLOAT))
             continue;
         cluster->has_waiting |= names == &waiting;
@@ -180,7 +182,7 @@ static int waiting_load(struct cluster *cluster, struct error *err)
             struct cluster_node *node =
                 run || is_later ? cluster_node(cluster, more.names[k]) : NULL;
 
-            /* muster's own is later only by another head's clock */
+            /* a run's reservation is in the future only by another head's clock */
             if (node && run)
                 node->is_in_run = true;
             else if (node && names == &others &&
@@ -244,7 +246,7 @@ static bool line_value(const char *line, const char *key, char *value, size_t si
     return true;
 }
 
-/* A line is a switch; those of level 0 are leaves. */
+/* Adds the switch of the line, if it is a leaf: level 0. */
 static int leaf_add(struct cluster *cluster, const char *line, struct error *err)
 {
     size_t size = strlen(line) + 1;
@@ -278,10 +280,10 @@ done:
     return rv;
 }
 
-/* From scontrol, a switch per line: libslurm loads the topology's plugin for it, which from 24.11
- * on needs symbols that only Slurm's own commands have, and ends the process. No topology, or one
- * without switches, is not an error: the leaves stay unknown. Where scontrol could not be asked
- * they are unknown, too, and topology_err says why. */
+/* Reads the topology from scontrol, a switch per line: libslurm would load the topology's plugin,
+ * which from 24.11 on needs symbols that only Slurm's own commands have, and ends the process. No
+ * topology, or one without switches, is not an error: the leaves stay unknown. If scontrol could
+ * not be run they are unknown, too, and topology_err says why. */
 static int topology_load(struct cluster *cluster, struct error *err)
 {
     static const char *const words[] = {"scontrol", "-o", "show", "topology", NULL};

@@ -12,8 +12,8 @@
 #include "lib/base/hostlist.h"
 #include "lib/constants/slurm_constants.h"
 
-/* What the controller knows of the cluster and what it can be told. Nothing of Slurm's own types
- * leaves this room. All functions but cluster_open() need it to have succeeded. */
+/* The cluster as the controller knows it, and the changes that it accepts. Slurm's own types do not
+ * leave this directory. All functions but cluster_open() need it to have succeeded. */
 
 /* Certificates, records and the battery hold names of so many characters; a node whose name is
  * longer is never tested, since a name that was cut could be another node's. */
@@ -40,14 +40,14 @@ struct cluster_node {
     bool is_down, is_drained; /* drained: DRAIN is set, jobs may still run */
     bool is_responding;
     bool is_reserved;   /* in a reservation of others that is active: MAINT or RES */
-    time_t reserved_at; /* when the first of others' that is still to come begins; 0: none */
+    time_t reserved_at; /* start of the next reservation of others; 0: none */
     bool is_in_run;     /* in the reservation of a run, which is active */
     bool is_waiting;    /* in the reservation CLUSTER_WAITING */
-    bool is_absent;     /* powered down, rebooting, future, or about to be: nothing to talk to by
+    bool is_absent;     /* powered down, rebooting, future, or about to be: not reachable by
                            intent */
     bool is_cloud;      /* made when a job needs it */
     bool is_unlisted;   /* slurm.conf may not have it or not its address: dynamic or of a cloud */
-    bool is_older;      /* its slurmd: of an older release than libslurm here, as amid an upgrade */
+    bool is_older;      /* its slurmd is older than libslurm here, as amid an upgrade */
     bool is_invalid;    /* its registration was refused: INVALID_REG */
     char state[32];     /* as sinfo says it, roughly: "idle", "down", "drained", "allocated*" */
 };
@@ -65,7 +65,7 @@ struct cluster_partition {
 struct cluster {
     char *name;           /* ClusterName */
     uint64_t most_memory; /* MaxMemPerNode or MaxMemPerCPU of slurm.conf: memory.h; 0: no limit */
-    int complete_wait_s;  /* CompleteWait: while a job has completed for less, none is started */
+    int complete_wait_s;  /* CompleteWait: how long a completing job delays the next one */
     struct cluster_node *nodes;
     size_t node_count;
     struct cluster_node **by_name; /* node_count of them: cluster_index() */
@@ -74,11 +74,10 @@ struct cluster {
     char **leaves; /* names of the leaf switches */
     size_t leaf_count;
     bool has_blocks;           /* topology/block: allocation.h */
-    struct error topology_err; /* why it is not known which leaves there are; "": it is, or scontrol
-                                  knows none */
-    struct hostlist runs;      /* the runs that have a reservation, CLUSTER_RUN and their name */
+    struct error topology_err; /* why the leaves are unknown; "": known, or scontrol has none */
+    struct hostlist runs;      /* names of the runs that have a reservation */
     bool has_waiting;          /* the reservation CLUSTER_WAITING is there */
-    bool has_extra;            /* jobs may ask for what is in a node's Extra: 23.11 and later, where
+    bool has_extra;            /* jobs may request what is in a node's Extra: 23.11 and later, if
                                   SchedulerParameters has extra_constraints */
 };
 
@@ -86,36 +85,36 @@ struct cluster {
  * configuration is to end the process: it is tried in a child first). */
 int cluster_open(struct error *err);
 
-/* Asks the controller for ClusterName. Returns 0, or -1 with err, also where SLURM_CLUSTERS of our
- * environment means other clusters: what libslurm and srun would reach are two then. */
+/* Reads ClusterName from the controller. Returns 0, or -1 with err, also if SLURM_CLUSTERS in our
+ * environment names other clusters: libslurm and srun would then reach different ones. */
 int cluster_name(char *name, size_t size, struct error *err);
-/* The rule: whether name is among clusters, SLURM_CLUSTERS' names with commas, "all" or NULL.
- * Returns 0, or -1 with err. */
+/* Checks that clusters, the value of SLURM_CLUSTERS (names with commas, "all" or NULL), includes
+ * name. Returns 0, or -1 with err. */
 int cluster_meant(const char *clusters, const char *name, struct error *err);
 
-/* How many pairs of the nodes run may be measured across the uplinks of each leaf switch at once,
- * so that jobs on its other nodes keep most of them: a quarter as many as the leaf has nodes, at
- * least 1. pairs: [leaf]; 0, no limit: no job runs beside, or no node of run is there. */
+/* Sets how many pairs of the nodes run may be measured at once across the uplinks of each leaf
+ * switch, so that jobs on its other nodes keep most of them: a quarter as many as the leaf has
+ * nodes, at least 1. pairs: [leaf]; 0: no limit, as no other job runs on the leaf, or none of its
+ * nodes is in run. */
 void cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *run, int *pairs);
 
-/* Asks the controller for nodes, partitions and topology. Returns 0, or -1 with err and cluster
- * empty. Release with cluster_clear(). */
+/* Loads name, nodes, reservations, partitions and topology from the controller. Returns 0, or -1
+ * with err and cluster empty. Release with cluster_clear(). */
 int cluster_load(struct cluster *cluster, struct error *err);
-/* For a user's job: nodes and topology only, and none where PrivateData=nodes keeps them from this
- * user. As cluster_load(). */
+/* As cluster_load(), for a user's job: nodes and topology only, and no nodes if PrivateData=nodes
+ * hides them from this user. */
 int cluster_load_places(struct cluster *cluster, struct error *err);
-/* For what changes while a run goes on: nodes and reservations only. As cluster_load(). */
+/* As cluster_load(), for what changes while a run goes on: nodes and reservations only. */
 int cluster_load_nodes(struct cluster *cluster, struct error *err);
-/* Partitions only, for the names of the nodes: the smallest answer that has them. As
- * cluster_load(). */
+/* As cluster_load(), partitions only: the smallest answer that contains the names of the nodes. */
 int cluster_load_partitions(struct cluster *cluster, struct error *err);
 void cluster_clear(struct cluster *cluster);
 
-/* For one node: cluster holds that one alone, or nothing where Slurm does not know it. As
- * cluster_load(). */
+/* As cluster_load(), for one node: cluster holds that node alone, or none if Slurm does not know
+ * it. */
 int cluster_load_node(const char *name, struct cluster *cluster, struct error *err);
 
-/* The node of that name, or NULL: in the time of a binary search, of a cluster that is loaded. */
+/* Returns the node of that name, or NULL; by binary search in a cluster that is loaded. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name);
 
 /* Whether others' reservation begins there within RESERVATION_SOON_S. */
@@ -124,25 +123,25 @@ static inline bool cluster_is_reserved_soon(const struct cluster_node *node)
     return node->reserved_at > 0 && node->reserved_at - time(NULL) <= RESERVATION_SOON_S;
 }
 
-/* The nodes in the order of a step's tasks, where there is one on each: that of Slurm's own table
- * of nodes. Returns 0, or -1 when memory is out or a node is not the cluster's. */
+/* Adds the nodes to tasks in the order of a step's tasks, one per node: that of Slurm's own table
+ * of nodes. Returns 0, or -1 if memory is out or a node is not the cluster's. */
 int cluster_task_nodes(const struct cluster *cluster, const struct hostlist *nodes,
                        struct hostlist *tasks);
 
-/* The first of the names that is no node of the cluster, with err; NULL: all are. Asked before
- * anything is done with any of them. */
+/* Returns the first of the names that is no node of the cluster, with err; NULL: all are. Call it
+ * before anything is done with the nodes. */
 const char *cluster_unknown_node(const struct cluster *cluster, const struct hostlist *names,
                                  struct error *err);
 
-/* Inside of cluster_load(), and for tests that make up a cluster: what cluster_node() looks into.
+/* Builds the index of cluster_node(). For cluster_load(), and for tests that make up a cluster.
  * Returns 0, or -1 with err. */
 int cluster_index(struct cluster *cluster, struct error *err);
 
-/* Likewise: what Slurm's number says of a node. */
+/* Likewise: sets the node's state from Slurm's number. */
 void cluster_node_state(uint32_t state, struct cluster_node *node);
 
-/* Likewise: which nodes wait for a certificate. Of these only those that are in one of the others'
- * reservations stay reserved. Returns 0, or -1 with err. */
+/* Likewise: marks the nodes that wait for a certificate. Of these only nodes that are also in one
+ * of the others' reservations stay reserved. Returns 0, or -1 with err. */
 int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting,
                          const struct hostlist *others, struct error *err);
 
@@ -150,39 +149,40 @@ int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting
 int cluster_drain(const char *nodes, const char *reason, struct error *err);
 int cluster_resume(const char *nodes, struct error *err);
 int cluster_set_comment(const char *nodes, const char *comment, struct error *err);
-/* Each change makes the scheduler start over: for those only that have another. */
+/* For nodes whose Extra changes only: each request makes the scheduler start over. */
 int cluster_set_extra(const char *nodes, const char *extra, struct error *err);
-/* Drains the nodes and sets them down as well: for those that do not answer. The jobs there are
- * over for Slurm at once, or are left without these nodes, rather than completing until
+/* Drains the nodes and sets them down as well: for nodes that do not answer. Slurm then ends the
+ * jobs there at once, or goes on without these nodes, instead of leaving the jobs completing until
  * SlurmdTimeout. */
 int cluster_down(const char *nodes, const char *reason, struct error *err);
 
-/* A reservation for root and those users ("alice,bob"; NULL: root alone) over the nodes, beginning
- * now, with MAINT and IGNORE_JOBS, so that no other job starts there. It ends by itself after
- * `minutes`, or after being left without a job for ten; with minutes 0 never: somebody has to
- * delete it. */
+/* Makes a reservation over the nodes for root and these users ("alice,bob"; NULL: root alone). It
+ * begins now and has MAINT and IGNORE_JOBS, so that no other job starts there. It ends by itself
+ * after `minutes`, or after ten minutes without a job; with minutes 0 it does not end until
+ * somebody deletes it. */
 int cluster_reserve(const char *name, const char *nodes, const char *users, int minutes,
                     struct error *err);
 /* The reservation of a run is named by this and the run: "muster-20261120-161200-1a2b". */
 #define CLUSTER_RUN "muster-"
-/* The run whose reservation has that name, a part of it; NULL: it does not have the form of one. */
+/* Returns the run whose reservation has that name, as a part of it; NULL if it does not have the
+ * form of one. */
 const char *cluster_run_name(const char *reservation);
 /* Whether a reservation of these times ends by itself. */
 bool cluster_has_end(time_t begin, time_t end);
-/* 0 also when there is no such reservation. */
+/* Deletes the reservation. Returns 0, also if there is none, or -1 with err. */
 int cluster_unreserve(const char *name, struct error *err);
 
-/* Whether the reservation is there, and then its nodes, to be cleared, and since when, if it does
- * not end by itself, else 0; since may be NULL. Returns 1, 0, or -1 with err. */
+/* Looks up the reservation. Returns 1 with its nodes, for the caller to clear, 0 if there is none,
+ * or -1 with err. *since (may be NULL): when it began if it does not end by itself, else 0. */
 int cluster_reservation(const char *name, struct hostlist *nodes, time_t *since, struct error *err);
 
 /* The reservation in which nodes wait for their first certificate: root's, without end, with MAINT
  * and IGNORE_JOBS, so that a reservation of a run may lie over it. Jobs that run there go on. */
 #define CLUSTER_WAITING "muster"
-/* Has the reservation hold these nodes: makes it, changes it, deletes it when there are none.
- * changed: those by which that is more, or less, than it holds; a slurmctld since 23.02 is told of
- * these alone, so that what another host changes meanwhile stays. What Slurm has without end lasts
- * a year, from each change on. is_there: whether it is there now. */
+/* Makes the waiting reservation hold these nodes: creates, changes or deletes it. changed: the
+ * nodes to be added, or those to be removed; slurmctld since 23.02 gets only these, so that what
+ * another host changes meanwhile stays. Slurm's reservations without end last a year, from each
+ * change on. is_there: whether the reservation exists now. */
 int cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
                  struct error *err);
 
@@ -202,35 +202,35 @@ int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *er
 #define CLUSTER_RUN_JOB "muster-certify-"
 
 enum cluster_job_state {
-    CLUSTER_JOB_HELD, /* it waits or runs */
-    CLUSTER_JOB_OVER, /* it has ended, or is ending */
-    CLUSTER_JOB_LOST, /* the controller does not know it: one that died, or another that took over,
-                         does not have what was not saved by then, and gives its number to the next
-                         job */
+    CLUSTER_JOB_HELD,    /* it waits or runs */
+    CLUSTER_JOB_OVER,    /* it has ended, or is ending */
+    CLUSTER_JOB_LOST,    /* the controller does not know it: after a crash or takeover it lacks what
+                            was not saved by then, and gives the number to the next job */
     CLUSTER_JOB_UNKNOWN, /* the controller does not answer */
 };
-/* What became of the job of that number and name. */
+/* Returns the state of the job of that number and name. */
 enum cluster_job_state cluster_job_state(uint32_t id, const char *name);
 
-/* 0 also when the job is over. */
+/* Cancels the job. Returns 0, also if it is over, or -1 with err. */
 int cluster_job_cancel(uint32_t id, struct error *err);
 
 /* Kills the steps of the job that have that name, NULL: all of them; not the job. */
 int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err);
 
-/* A heterogeneous job is several jobs, each with nodes of its own; any other is one. */
+/* One component of a job. A heterogeneous job is several jobs, each with nodes of its own; any
+ * other is one. */
 struct cluster_component {
     long group; /* srun's --het-group; -1: the job is not heterogeneous */
     struct hostlist nodes;
-    long *gpus; /* of each of the nodes: how many the job has there; 0 of a step that does not have
-                   all of them, as other steps may use the rest */
-    int steps;  /* that make up the step: several in a heterogeneous one within one job */
+    long *gpus; /* [node]: how many the job has there; 0 for a step that does not have all of
+                   them, as other steps may use the rest */
+    int steps;  /* Slurm's steps that make up the step: several for a heterogeneous one within
+                   one job */
 };
 
-/* The nodes of the job, or with step not NULL those of that step of it: those of all components,
- * whichever of them id names, in the order of their groups. *leader: the job that srun's --jobid
- * wants. Release *components with cluster_components_free(). Returns how many have nodes, at least
- * one, or -1 with err. */
+/* Loads the components of the job, or with step not NULL of that step, whichever component id
+ * names, in the order of their groups. *leader: the job for srun's --jobid. Release *components
+ * with cluster_components_free(). Returns how many have nodes, at least one, or -1 with err. */
 int cluster_job_components(uint32_t id, const uint32_t *step, uint32_t *leader,
                            struct cluster_component **components, struct error *err);
 void cluster_components_free(struct cluster_component *components, int count);

@@ -5,7 +5,7 @@
 
 #include "lib/base/text.h"
 
-/* What follows from something else: srun and slurmstepd end the other tasks and say so. */
+/* Messages about consequences: srun and slurmstepd end the other tasks and say so. */
 static const char *const effects[] = {
     ": Killed",
     ": Terminated",

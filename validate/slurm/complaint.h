@@ -2,9 +2,9 @@
 #ifndef MUSTER_COMPLAINT_H
 #define MUSTER_COMPLAINT_H
 
-/* What a program that failed said on standard error, in one line for a person: of many lines the
- * one that is nearest to the cause, not the last, which is mostly srun's about a task that it has
- * killed. Pure. */
+/* The error message of a failed program, in one line for a person: of the lines on standard error
+ * the one that is nearest to the cause, not the last, which is mostly srun's about a task that it
+ * has killed. Pure. */
 
 #include <stdbool.h>
 
@@ -14,7 +14,8 @@ struct complaint {
     bool is_refusal; /* it is srun's, and about no task: the step was refused */
 };
 
-/* Takes the next line. Zeros at first. Lines of the same weight: the first is kept. */
+/* Takes the next line. complaint is zeros at first. Of lines with the same weight the first is
+ * kept. */
 void complaint_add(struct complaint *complaint, const char *line);
 
 #endif

@@ -16,7 +16,7 @@ struct ended_job {
     bool has_failed_soon; /* within SUSPECTS_QUICK_S of its start */
 };
 
-/* All but root's, those of muster's own runs, and those whose end somebody else decided: canceled,
+/* Loads all ended jobs but root's, those of muster's own runs, and those that were canceled,
  * preempted or lost with a node. Returns 0 with *jobs malloc'd, to be released with
  * ended_jobs_free(), or -1 with err. cluster_open() must have succeeded. */
 int ended_jobs_load(struct ended_job **jobs, size_t *count, struct error *err);

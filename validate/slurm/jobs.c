@@ -43,8 +43,8 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
     return rv;
 }
 
-/* The list with the sign before each of its parts, in place of the commas between them:
- * "+n[1-2],+m1", as scontrol has it for Nodes+=. NULL without memory. */
+/* Returns the list with the sign before each of its parts, in place of the commas between them:
+ * "+n[1-2],+m1", as scontrol has it for Nodes+=; malloc'd. NULL if memory is out. */
 static char *list_signed(const char *list, char sign)
 {
     char *text = malloc(2 * strlen(list) + 2), *end = text;
@@ -203,7 +203,8 @@ int cluster_job_cancel_steps(uint32_t id, const char *name, struct error *err)
 
 /* ---------------------------------------------------------------- what a job consists of */
 
-/* Those that are not among the names yet; a text of Slurm's has each name once. */
+/* Adds the nodes of the text that are not among the names yet; a text of Slurm's has each name
+ * once. */
 static int names_add(const char *text, struct hostlist *names, struct error *err)
 {
     struct hostlist more;
@@ -219,7 +220,7 @@ static int names_add(const char *text, struct hostlist *names, struct error *err
     return rv;
 }
 
-/* Of "gres:gpu:8" or "gres/gpu:8", and commas between several. */
+/* Returns the GPUs in a text "gres:gpu:8" or "gres/gpu:8"; several have commas between them. */
 static long gpus_of(const char *text)
 {
     long count = 0;
@@ -230,7 +231,8 @@ static long gpus_of(const char *text)
     return count;
 }
 
-/* How many GPUs it asked for on so many nodes, or has of its job without asking. */
+/* Returns how many GPUs the step has on so many nodes, by its request or from its job without one.
+ */
 static long gpus_wanted(const job_step_info_t *step, size_t nodes)
 {
     long per_node = gpus_of(step->tres_per_node), all = gpus_of(step->tres_per_step);
@@ -240,7 +242,8 @@ static long gpus_wanted(const job_step_info_t *step, size_t nodes)
     return all > 0 ? all : gpus_of(step->tres_per_task) * (long)step->num_tasks;
 }
 
-/* The nodes of a step: a heterogeneous one within one job is there several times. */
+/* Adds the nodes and GPUs of a step. A heterogeneous step within one job is listed several times.
+ */
 static int step_names(uint32_t id, uint32_t step, struct cluster_component *component, long *gpus,
                       struct error *err)
 {
@@ -263,9 +266,9 @@ static int step_names(uint32_t id, uint32_t step, struct cluster_component *comp
     return rv;
 }
 
-/* How many GPUs the job has on each of the component's nodes, where those that are wanted are all
- * of them, -1: anyhow. Details are in the order of the job's nodes, and so are the component's but
- * for where another step of it begins. */
+/* Sets how many GPUs the job has on each of the component's nodes, if these are no more than
+ * wanted; else 0. wanted -1: in any case. Details are in the order of the job's nodes, and so are
+ * the component's nodes, except where another step of it begins. */
 static int gpus_find(const slurm_job_info_t *info, long wanted, struct cluster_component *component,
                      struct error *err)
 {
@@ -310,7 +313,7 @@ static job_info_msg_t *job_load(uint32_t id, struct error *err)
     return jobs;
 }
 
-/* The job and, asked for by its leader, the other components. */
+/* Loads the job and, by its leader, the other components. */
 static job_info_msg_t *components_load(uint32_t id, uint32_t *leader, struct error *err)
 {
     job_info_msg_t *jobs = job_load(id, err);

@@ -6,16 +6,16 @@
 
 #include "lib/base/error.h"
 
-/* The lines of a run's journal, "VERB NAME REST" each: what undo.c writes before each change, and
- * testing.c to tell other runs. The first names the cluster and the host. Pure, but for
+/* The lines of a run's journal, "VERB NAME REST" each: undo.c writes one before each change, and
+ * testing.c writes for other runs. The first names the cluster and the host. Pure, but for
  * journal_read() and journal_is_locked(). */
 
 struct journal_entry {
     char verb[16], name[256], rest[1024];
 };
 
-/* All of the file, malloc'd; NULL with errno. What is behind a NUL byte is lost: after a power loss
- * a file may end in zeros. */
+/* Returns all of the file, malloc'd; NULL with errno. What is behind a NUL byte is lost: after a
+ * power loss a file may end in zeros. */
 char *journal_read(int journal);
 
 /* Whether the run, or its keeper, lives on this host: one of them locks its journal there. */
@@ -24,11 +24,11 @@ bool journal_is_locked(const char *directory, const char *run);
 /* Takes the next line; false at the end. */
 bool journal_next(const char **text, struct journal_entry *entry);
 
-/* Whether the text may be executed for this cluster: it names it first, and each line that has its
- * end is one that is known (a line without end was never acted upon). Returns 0, or -1 with err. */
+/* Checks that the text may be executed for this cluster: it names the cluster first, and each
+ * complete line is known (one without its end was never acted upon). Returns 0, or -1 with err. */
 int journal_check(const char *text, const char *cluster, struct error *err);
 
-/* Whether there is that line, without a rest. */
+/* Returns whether the text has that line, without a rest. */
 bool journal_has(const char *text, const char *verb, const char *name);
 
 #endif

@@ -21,7 +21,7 @@ void labels_clear(struct labels *labels)
     *labels = (struct labels){0};
 }
 
-/* "   12: ": the numbers are as wide as the greatest. */
+/* Reads a label, "   12: ": the numbers are as wide as the greatest. Returns the task, or -1. */
 static long label_read(const struct labels *labels, const char *line, const char **rest)
 {
     char *end;

@@ -6,9 +6,9 @@
 
 #include "lib/base/hostlist.h"
 
-/* Who wrote a line that srun --label hands on: "12: LINE". The label is srun's own, so that no task
+/* Finds the task that wrote a line of srun --label, "12: LINE". The label is srun's own, so no task
  * can write in the name of another. Slurm passes on no more than 1024 bytes at a time and labels
- * each of them as a line: those are put together again. Pure. */
+ * each piece as a line: the pieces are joined here. Pure. */
 
 enum {
     LABELS_PIECE = 1024,        /* MAX_MSG_LEN of Slurm's io_hdr.h, 22.05 to 26.05 */
@@ -27,14 +27,13 @@ struct labels {
 int labels_make(const struct hostlist *nodes, struct labels *labels);
 void labels_clear(struct labels *labels);
 
-/* Takes a line without its end. Returns the task with its whole line in *text, which lives until
- * the next call; -1 when it is not of a task (*text is the line then), or when more of it is to
- * come
- * (*text is NULL). */
+/* Takes a line without its newline. Returns the task, with its whole line in *text, which lives
+ * until the next call; -1 if the line is not of a task (*text is the line), or if more of it is to
+ * come (*text is NULL). */
 long labels_take(struct labels *labels, const char *line, const char **text);
 
-/* The same of a line that is not to be put together: *text is what is behind its label, or the line
- * where it is not of a task (-1), as srun's own. */
+/* The same for a line that is not joined: *text is what is behind its label, or the line itself if
+ * it is not of a task (-1) but srun's own. */
 long labels_split(const struct labels *labels, const char *line, const char **text);
 
 #endif

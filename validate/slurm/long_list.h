@@ -6,19 +6,20 @@
 
 #include "lib/base/hostlist.h"
 
-/* Lists that no command line holds: the kernel refuses to start a program (E2BIG) with an argument
- * of 128 KiB. Thousands of names that do not fold, as fully qualified ones, are longer. */
+/* Returns whether a list is too long for a command line: the kernel refuses to start a program
+ * (E2BIG) with an argument of 128 KiB. Thousands of names that do not fold, such as fully qualified
+ * ones, are longer. */
 
 bool long_list_is(const char *text);
 
-/* The value of an argument "--NAME=VALUE" that is too long; NULL: any other argument. Our own
- * programs read it from standard input, one value per line in the order of their options, where
- * "--NAME=-" tells them so. */
+/* Returns the value of an argument "--NAME=VALUE" that is too long; NULL for any other argument.
+ * muster's own programs read such values from standard input, one per line in the order of their
+ * options, if they get "--NAME=-". */
 const char *long_list_value(const char *argument);
 
-/* A file without a name with those nodes, for srun's --nodelist, in "/proc/self/fd/N" of this
- * process and what it starts, under any user. It is gone with the last of them. Returns N, to be
- * closed, or -1 with err. */
+/* Creates a file without a name with these nodes, for srun's --nodelist: "/proc/self/fd/N" in this
+ * process and what it starts, under any user. The file is gone with the last of them. Returns N,
+ * which the caller closes, or -1 with err. */
 int long_list_file(const struct hostlist *nodes, struct error *err);
 
 #endif

@@ -5,8 +5,9 @@
 
 #include "validate/slurm/release.h"
 
-/* The most that a job may have on each of the nodes: the limit, or what the smallest has. A limit
- * by CPU is one of each of its CPUs. *is_beyond: whether a node has more than the limit. */
+/* Returns the memory that a job may have on each of the nodes: the limit, or that of the smallest
+ * node. A limit by CPU applies to each of a node's CPUs. *is_beyond: whether a node has more than
+ * the limit. */
 static uint64_t least_memory(const struct cluster *cluster, const struct hostlist *nodes,
                              uint64_t limit, bool *is_beyond)
 {

@@ -18,7 +18,7 @@ static const char default_socket[] = "/run/munge/munge.socket.2", key[] = "socke
 static char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* "": not watched */
 static bool is_gone;                                         /* and was waited for */
 
-/* One that is busy, or that this user may not ask, is there. */
+/* Returns whether munged listens. One that is busy, or that this user may not use, does. */
 static bool listens(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -5,15 +5,16 @@
 #include "lib/base/error.h"
 #include "lib/constants/slurm_constants.h"
 
-/* The munged of this host, by its socket. Without it libslurm tries each request for 21 s and more,
- * and srun does: a run that asks a hundred times would hold its nodes for an hour. */
+/* Watches this host's munged by its socket. Without munged, libslurm and srun try each request for
+ * 21 s and more: a run with a hundred requests would hold its nodes for an hour. */
 
-/* Takes AuthType and AuthInfo of the controller's configuration, both may be NULL. Where nothing
- * listens at the socket that they mean, or it is not MUNGE, munge_wait() never refuses. */
+/* Sets the socket from AuthType and AuthInfo of the controller's configuration, both may be NULL.
+ * If nothing listens there, or it is not MUNGE, munge_wait() never fails. */
 void munge_note(const char *auth_type, const char *auth_info);
 
-/* 0 when requests can be made. Of a munged that was there and has gone it waits until it is back,
- * for MUNGE_WAIT_S the first time and not at all after that: -1 with err, which says what to do. */
+/* Returns 0 if requests can be made. If munged was there and has gone, waits until it is back, for
+ * MUNGE_WAIT_S the first time and not at all after that; -1 with err, which says what to do, if it
+ * stays away. */
 int munge_wait(struct error *err);
 
 #endif

@@ -6,21 +6,21 @@
 #include "validate/slurm/labels.h"
 #include "validate/slurm/process.h"
 
-/* What the tasks of a step with labels say, one on each node: whose a line is srun tells, so that
- * no node speaks for another. */
+/* Reads the output of a step with labels and one task per node. srun tells which task wrote a line,
+ * so no node speaks for another. */
 typedef void node_lines_fn(size_t task, const char *node, const char *line, void *context);
 struct node_lines {
     struct hostlist nodes; /* of the tasks */
     struct labels labels;
     struct complaint complaint; /* from standard error, without its label */
     node_lines_fn *take;        /* of standard output */
-    node_lines_fn *take_error;  /* ... error, not put together: complaint has only srun's own then;
-                                   NULL, as at first: complaint has all */
+    node_lines_fn *take_error;  /* of standard error, pieces not joined: complaint then has only
+                                   srun's own; NULL, as at first: complaint has all */
     void *context;
 };
 
-/* Of a step on these nodes. Returns 0, or -1 when memory is out or a node is not the cluster's.
- * Release with node_lines_end() in any case. */
+/* Prepares lines for a step on these nodes. Returns 0, or -1 if memory is out or a node is not the
+ * cluster's. Release with node_lines_end() in any case. */
 int node_lines_begin(const struct cluster *cluster, const struct hostlist *nodes,
                      node_lines_fn *take, void *context, struct node_lines *lines);
 void node_lines_end(struct node_lines *lines);

@@ -7,8 +7,7 @@
 
 #include "lib/constants/slurm_constants.h"
 
-/* The cluster's nodes and reservations once the controller has told them: nothing here needs
- * libslurm. */
+/* The cluster's nodes and reservations once they are loaded: nothing here needs libslurm. */
 
 static int compare_names(const void *a, const void *b)
 {

@@ -5,8 +5,8 @@
 
 #include "validate/slurm/munge.h"
 
-/* Each request waits for a munged of this host that is being started again, and is refused at once
- * while it is gone. What it gives back is empty then, as with any other failure of its function. */
+/* Each request waits while this host's munged is restarted, and fails at once while munged is gone.
+ * Its outputs are empty then, as after any other failure of its function. */
 #define REQUEST(name, function, empty, parameters, arguments)                                      \
     static int name parameters                                                                     \
     {                                                                                              \

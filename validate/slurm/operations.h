@@ -11,9 +11,9 @@
 #include "validate/slurm/show.h"
 #include "validate/slurm/step.h"
 
-/* All that a run of certify asks of Slurm and has it do, and what policy reads: a table, so that a
- * test can stand in for the cluster and refuse whatever it likes. Each is the function of that name
- * in the header that is named. */
+/* All requests of a certify run to Slurm, and what policy reads: a table, so that a test can stand
+ * in for the cluster and refuse any of them. Each entry is the function of that name in the header
+ * that is named above it. */
 struct cluster_operations {
     /* cluster.h: what the controller knows */
     int (*open)(struct error *err);

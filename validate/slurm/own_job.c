@@ -14,7 +14,8 @@
 #include "lib/constants/run_constants.h"
 #include "validate/slurm/release.h"
 
-/* One task of an array has the array's own number, which means all of its tasks to requests. */
+/* Writes the name that stands for this job alone: one task of an array has the array's own number,
+ * which means all of its tasks in requests. */
 static void name_print(const slurm_job_info_t *info, char *name, size_t size)
 {
     if (info->array_job_id != 0 && info->array_task_id != NO_VAL)
@@ -67,7 +68,7 @@ void own_job_clear(struct own_job *job)
     *job = (struct own_job){0};
 }
 
-/* rv, or SLURM_ERROR with errno where a task of the job got an error. */
+/* Returns rv, or SLURM_ERROR with errno if a task of the job got an error. Frees answer. */
 static int answer_take(job_array_resp_msg_t *answer, int rv)
 {
     if (answer) {
@@ -111,7 +112,7 @@ int own_job_requeue(const struct own_job *job, struct error *err)
     memcpy(text, job->name, sizeof text);
     if (!folded)
         return error_set(err, "out of memory for %zu nodes", job->excluded.count);
-    /* pending: a request before was taken, whose answer did not come */
+    /* pending: an earlier request was accepted, whose answer did not come */
     if (requeue(text) != SLURM_SUCCESS && errno != ESLURM_JOB_PENDING) {
         rv = error_set(err, "cannot queue job %s again: %s", text, slurm_strerror(errno));
         goto done;

@@ -9,11 +9,10 @@
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
 
-/* A job, looked at, and queued again as its user. cluster_open() must have succeeded.
- */
+/* Loads a job, and requeues it as its user. cluster_open() must have succeeded. */
 
 struct own_job {
-    char name[32];            /* it alone, to requests: "7", or "36_3" of an array */
+    char name[32];            /* names this job alone in requests: "7", or "36_3" of an array */
     struct hostlist nodes;    /* that it has now: of a job with --no-kill less those that failed */
     struct hostlist excluded; /* its ExcNodeList */
     bool can_requeue;         /* a batch job without --no-requeue */
@@ -27,16 +26,17 @@ struct own_job {
 int own_job_load(uint32_t id, struct own_job *job, struct error *err);
 void own_job_clear(struct own_job *job);
 
-/* Queues the job again, with its list of nodes as ExcNodeList. Slurm ends the batch script
- * meanwhile: the caller lets no signal end it. Returns 0; 1 with err when it is queued and the list
- * could not be set; -1 with err when it is not queued. */
+/* Requeues the job, with its list of excluded nodes as ExcNodeList. Slurm ends the batch script
+ * meanwhile: the caller lets no signal end it. Returns 0; 1 with err if the job is queued and the
+ * list could not be set; -1 with err if it is not queued. */
 int own_job_requeue(const struct own_job *job, struct error *err);
 
-/* Name of the keeper's step (run/keeper.h), which is not the user's, and a variable in it. */
+/* Name of the keeper's step (run/keeper.h), which does not count as the user's, and of a variable
+ * in its environment. */
 #define OWN_JOB_KEEPER "MUSTER_KEEPER"
 
-/* The greatest number of the user's steps by srun that the controller has of the job; -1: none.
- * Returns 0, or -1 with err. */
+/* Sets *last to the greatest number of the user's srun steps that the controller has of the job;
+ * -1: none. Returns 0, or -1 with err. */
 int own_job_last_step(uint32_t id, long *last, struct error *err);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct cluster;
 
-/* The jobs that wait for nothing but nodes, and whether they wait for given ones. */
+/* Jobs that wait only for nodes, and whether they wait for given ones. */
 
 struct pending_job {
     uint32_t id;
@@ -27,25 +27,26 @@ struct pending_job {
     char *features;   /* its constraint; "" */
 };
 
-/* Jobs that depend on others, begin later, are held, at a limit, or have a reservation of their own
- * do not wait for nodes; nor do those of muster certify. battery_uid: BatteryUser. *jobs is to be
- * released with pending_jobs_free(). Returns their number, or -1 with err. */
+/* Lists the jobs that wait for nodes: not those that depend on others, begin later, are held, at a
+ * limit, or have a reservation of their own, nor those of muster certify. battery_uid: BatteryUser.
+ * Release *jobs with pending_jobs_free(). Returns their number, or -1 with err. */
 int pending_jobs(uid_t battery_uid, struct pending_job **jobs, struct error *err);
 void pending_jobs_free(struct pending_job *jobs, int count);
 
-/* Inside of pending_jobs(): what Slurm's numbers say of a job, and its is_refused. */
+/* Used by pending_jobs(): returns whether a job with these numbers of Slurm waits for nodes, and
+ * sets its is_refused. */
 bool pending_is_for_nodes(uint32_t state, uint32_t reason, bool *is_refused);
 
-/* The first job that could start if those nodes were free, and may not without; NULL: there is
- * none. Where that cannot be told, as with a constraint of several features, the job is taken for
- * one that could. Pure. cluster: partitions and features; now: the nodes as they are. Without
- * memory the first job is. */
+/* Returns the first job that could start if those nodes were free, and may not without them; NULL
+ * if there is none. If that is not known, as with a constraint of several features, the job counts
+ * as one that could. Pure. cluster: partitions and features; now: the nodes as they are. If memory
+ * is out, returns the first job. */
 const struct pending_job *pending_for(const struct pending_job *jobs, int count,
                                       const struct cluster *cluster, const struct cluster *now,
                                       const struct hostlist *nodes);
 
-/* Takes out of nodes those that are in a partition of the job. Returns 0, or -1 when memory is
- * out, with no node left. */
+/* Removes from nodes those that are in a partition of the job. Returns 0, or -1 if memory is out,
+ * with no node left. */
 int pending_leave(const struct pending_job *job, const struct cluster *cluster,
                   struct hostlist *nodes);
 

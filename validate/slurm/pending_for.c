@@ -28,7 +28,7 @@ static bool is_listed(const char *list, const char *name)
     return false;
 }
 
-/* One feature, or none: of any more than that only Slurm knows what it asks for. */
+/* Returns whether the constraint is one feature, or none: only Slurm can evaluate a longer one. */
 static bool is_plain(const char *features)
 {
     while (isalnum((unsigned char)*features) || (*features && strchr("_-.", *features)))
@@ -42,7 +42,7 @@ static bool is_usable(const struct cluster_node *node)
            !node->is_completing && node->is_responding;
 }
 
-/* What the job's lists say. */
+/* The node lists of a job. */
 struct lists {
     struct hostlist required, excluded;
     struct name_index is_required, is_excluded;
@@ -81,7 +81,7 @@ static bool is_fit(const struct pending_job *job, const struct lists *lists,
             is_listed(node->features, job->features));
 }
 
-/* A node of a partition as jobs could have it. */
+/* A node of a partition, and how jobs could have it. */
 struct place {
     const struct cluster_node *node;
     bool is_asked; /* one of those in question */
@@ -89,7 +89,7 @@ struct place {
     bool is_some;  /* another of which at least a part is free */
 };
 
-/* What a partition has; made when a job asks for it. */
+/* The nodes of a partition; made when a job requests it. */
 struct supply {
     struct place *places;
     size_t count;
@@ -127,14 +127,15 @@ static int supply_make(const struct cluster *cluster, const struct cluster_parti
     return 0;
 }
 
-/* One that the scheduler has not refused yet may start on others. */
+/* Returns whether the job could start with the nodes in question. A job that the scheduler has not
+ * refused yet may start on others. */
 static bool could_start(const struct pending_job *job, const struct supply *supply)
 {
     return supply->asked > 0 && job->nodes <= supply->asked + supply->some &&
            (job->is_refused || job->nodes > supply->idle);
 }
 
-/* The same of those nodes that the job may have at all. */
+/* The same, counting only the nodes that the job may have at all. */
 static bool is_for(const struct pending_job *job, const struct supply *supply)
 {
     struct supply fit = {0};

@@ -7,9 +7,9 @@
 
 #include "lib/base/hostlist.h"
 
-/* Whether slurmctld would end, suspend or queue again others' jobs for the job of step_run_on(),
- * asked for by this process: a CPU is free there, and yet the memory or the node may not
- * be. partition NULL: the default one. False also where that cannot be told. */
+/* Returns whether slurmctld would end, suspend or requeue others' jobs for the job of
+ * step_run_on(), requested by this process: a CPU may be free there, and yet not the memory or the
+ * node. partition NULL: the default one. False also if that is not known. */
 bool preempts(const struct hostlist *nodes, const char *partition);
 
 #endif

@@ -13,7 +13,7 @@
 /* Probe jobs of muster policy: batch jobs that sleep, in the name of a user. */
 
 struct probe_request {
-    const char *name, *cluster; /* its name: no other of a federation is asked */
+    const char *name, *cluster; /* its name: the request goes to no other cluster of a federation */
     const struct user *user;
     const char *account, *qos, *partition, *reservation; /* "": the default, or none */
     const char *node;                                    /* "": any */
@@ -23,7 +23,7 @@ struct probe_request {
     bool is_later; /* not before an hour from now: it is accepted, and does not run */
     int minutes;   /* its time limit; 0: the partition's */
     double run_s;  /* it sleeps for so long; 0: to its time limit, PROBE_MOST_MIN at most */
-    int wait_s;    /* it may wait for so much longer than other probes */
+    int wait_s;    /* how much longer than other probes it may wait */
 };
 
 enum probe_answer {
@@ -34,11 +34,12 @@ enum probe_answer {
     PROBE_SILENT,  /* the controller did not answer */
 };
 
-/* Returns the answer, with *id for PROBE_ACCEPTED, else with Slurm's words in text. */
+/* Submits the probe. Returns the answer, with *id for PROBE_ACCEPTED, else with Slurm's message in
+ * text. */
 enum probe_answer probe_submit(const struct probe_request *request, uint32_t *id, char *text,
                                size_t size);
 
-/* Asks when such a job would start, and submits none. As probe_submit(), with *start. */
+/* Queries when such a job would start, and submits none. As probe_submit(), with *start. */
 enum probe_answer probe_would_start(const struct probe_request *request, time_t *start, char *text,
                                     size_t size);
 

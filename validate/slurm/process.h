@@ -20,20 +20,19 @@ struct user;
 struct process {
     char *const *argv;              /* argv[0] is looked up in PATH; ends with NULL */
     const char *const *environment; /* "NAME=VALUE" besides our own, ends with NULL; may be NULL */
-    const struct user *user;        /* whose it is: root only can start another's; NULL: our own */
+    const struct user *user;        /* the user that it runs as (root only); NULL: our own */
     const char *input; /* written to its standard input, which is then closed; NULL: /dev/null */
-    bool holds_input;  /* without input: its standard input says nothing, and does not end before it
-                        */
+    bool holds_input;  /* without input: its standard input stays open and empty */
     double deadline_s; /* from the start; then SIGTERM to the group, SIGKILL grace_s later */
     double grace_s;
     process_line_fn *on_line; /* may be NULL */
-    /* Called about ten times a second; may be NULL. It may run a program itself: this one's lines
-     * are taken meanwhile. */
+    /* Called about ten times a second; may be NULL. It may run a program itself: the output of this
+     * one is read meanwhile. */
     void (*on_tick)(void *context);
     void *context;
     const volatile sig_atomic_t *stop; /* ended as by the deadline once not 0; may be NULL */
-    /* The exit status of what was run, by its own output: not negative once on_line has it. It
-     * holds rather than that of a launcher, which has a few seconds more to end. May be NULL. */
+    /* The exit status that the program's own output reported: not negative once on_line has it. It
+     * overrides the status of a launcher, which then has a few seconds to end. May be NULL. */
     const int *told_status;
 };
 
@@ -47,7 +46,7 @@ enum process_end {
 struct process_result {
     enum process_end end;
     int status;
-    bool has_hung; /* it had told its status, and did not end */
+    bool has_hung; /* it had reported its status, and did not end */
     double seconds;
     struct complaint complaint; /* what it said on standard error */
 };
@@ -56,17 +55,17 @@ struct process_result {
  * "2026-11-25T17:16:01", whatever the user's SLURM_TIME_FORMAT and TZ, and messages in English. */
 extern const char *const process_to_read[];
 
-/* Runs to the end; what hangs in the kernel is left. Returns 0 with *result, or -1 with err when
- * the program could not be started (not found, no memory, no more processes, its user cannot be
- * had).
- */
+/* Runs the program to its end; what hangs in the kernel is left. Returns 0 with *result, or -1 with
+ * err if the program could not be started (not found, no memory, no more processes, its user not
+ * available). */
 int process_run(const struct process *process, struct process_result *result, struct error *err);
 
-/* Runs a command, whose words end with NULL, in that environment. Returns 0 with what it wrote to
- * standard output in *text, malloc'd, or -1 with err: what it said when it failed, or that it did
- * not end within deadline_s. */
+/* Runs a command, whose words end with NULL, in the environment process_to_read. Returns 0 with
+ * what it wrote to standard output in *text, malloc'd, or -1 with err: its message if it failed, or
+ * that it did not end within deadline_s. */
 int process_output(const char *const *words, double deadline_s, char **text, struct error *err);
-/* *status: the exit status; -1: there is none, as it was not started or had to be ended. */
+/* As process_output(), with the exit status; -1: there is none, as the command was not started or
+ * had to be ended. */
 int process_output_status(const char *const *words, double deadline_s, char **text, int *status,
                           struct error *err);
 

@@ -41,7 +41,8 @@ static bool is_of(const slurm_job_info_t *info, const struct ran *asked)
             info->end_time + RAN_CLOCKS_S >= asked->at);
 }
 
-/* "2026-11-25T17:16:01" in UTC; what is no time, as "Unknown", is otherwise. */
+/* Returns the time in UTC of "2026-11-25T17:16:01"; `otherwise` if the text is no time, as
+ * "Unknown". */
 static time_t time_of(const char *text, time_t otherwise)
 {
     struct tm parts = {0};
@@ -72,7 +73,7 @@ void ran_take_line(const char *line, struct ran *asked, size_t count)
     }
 }
 
-/* What fails here is a cluster without accounting. */
+/* Queries the accounting. A failure means a cluster without accounting. */
 static void accounting_query(struct ran *asked, size_t count)
 {
     char *jobs = NULL, *text, *rest, *line;

@@ -10,7 +10,7 @@
 
 #include "lib/base/error.h"
 
-/* Whether a job was that user's and ran on both nodes at that time. */
+/* A question to Slurm: whether a job was that user's and ran on both nodes at that time. */
 struct ran {
     uint32_t job_id;
     uid_t uid;
@@ -21,8 +21,8 @@ struct ran {
 
 bool ran_is_true(const struct ran *asked);
 
-/* Asks once for all: the controller, and for jobs that it has forgotten (MinJobAge after their end)
- * the accounting, where there is one. Returns 0, or -1 with err. */
+/* Answers all questions at once: from the controller, and for jobs that it has forgotten (MinJobAge
+ * after their end) from the accounting, if there is one. Returns 0, or -1 with err. */
 int ran_query(struct ran *asked, size_t count, struct error *err);
 
 /* For tests: takes a line of sacct, with times in UTC:

@@ -61,7 +61,8 @@ bool reach_is_one_sided(enum reach_state state)
     return state == REACH_NO_SLURMD || state == REACH_CUT_OFF;
 }
 
-/* What a child tells: that it has the address, that the host took its connection, how it ended. */
+/* What a child reports: that it has the address, that the host accepted its connection, the result.
+ */
 enum word { WORD_RESOLVED = 'r', WORD_CONNECTED = 'c', WORD_END = 'e' };
 
 struct telling {
@@ -104,10 +105,10 @@ static int connect_to(const struct cluster_node *node, int told)
 
 uint32_t slurmdb_setup_cluster_flags(void); /* of libslurm, in none of its headers */
 
-/* Has libslurm ask the slurmd of SLURMD_NODENAME. Built without --enable-multiple-slurmd, as
- * SchedMD's packages are and Debian's are not, it asks that of its own host, whatever the name, but
- * for a cluster whose record has the flag. The protocol has the number of the library. The record
- * names no controller: libslurm must not have to ask that where a node is. */
+/* Makes libslurm query the slurmd of SLURMD_NODENAME. Built without --enable-multiple-slurmd, as
+ * SchedMD's packages are and Debian's are not, it queries the one of its own host, whatever the
+ * name, except for a cluster whose record has the flag. The protocol is that of the library. The
+ * record names no controller: libslurm must not need to ask one where a node is. */
 static void name_heed(void)
 {
     static slurmdb_cluster_rec_t cluster;
@@ -119,7 +120,7 @@ static void name_heed(void)
     working_cluster_rec = &cluster;
 }
 
-/* Asks the node and tells all that comes of it. */
+/* Queries the node and reports each step. */
 static void query_node(const struct cluster_node *node, int fd)
 {
     slurmd_status_t *status = NULL; /* what it gets ends with the child */
@@ -166,14 +167,14 @@ static void query_node(const struct cluster_node *node, int fd)
     }
 }
 
-/* Who is asked: side by side by some children, each of which asks its share one after the other. A
- * child a node would copy the page tables of a process that holds the records of thousands of nodes
- * as often as there are nodes. */
+/* A round of queries: some children run in parallel, and each queries its share one after the
+ * other. A child per node would copy the page tables of a process that holds the records of
+ * thousands of nodes as often as there are nodes. */
 struct round {
     struct cluster_node *const *nodes;
     const size_t *wanted; /* their indexes */
     size_t count;         /* of these */
-    size_t children;      /* the share of one: each node that is so many further */
+    size_t children;      /* number of children; each takes every so many-th node */
 };
 
 static void __attribute__((noreturn))
@@ -254,7 +255,7 @@ static void next_begin(struct asked *asked, const struct round *round, double at
     asked->is_resolved = asked->is_connected = false;
 }
 
-/* Takes what the child has told. One that hangs with a node is of no more use. */
+/* Takes what the child has reported. A child that hangs on a node is given up. */
 static void child_take(struct asked *asked, const struct round *round, double deadline_s,
                        struct reach *answers)
 {
@@ -294,7 +295,8 @@ static void child_take(struct asked *asked, const struct round *round, double de
     next_begin(asked, round, clock_s());
 }
 
-/* For the node at asked->place and those of its share behind that. */
+/* Starts a child for the node at asked->place and those of its share behind it. Returns 0, or -1
+ * with err. */
 static int child_start(struct asked *asked, const struct round *round, struct error *err)
 {
     const struct cluster_node *node = round->nodes[round->wanted[asked->place]];
@@ -326,7 +328,7 @@ static void child_reap(struct asked *asked)
     close(asked->fd);
 }
 
-/* Asks them by REACH_AT_ONCE children at most. */
+/* Queries the nodes of the round by REACH_AT_ONCE children at most. */
 static int children_run(const struct round *round, double deadline_s,
                         const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
 {
@@ -369,7 +371,7 @@ static int children_run(const struct round *round, double deadline_s,
     return rv;
 }
 
-/* Asks the wanted ones of the nodes. */
+/* Queries the nodes that are wanted. */
 static int round_run(struct cluster_node *const *nodes, size_t count, const bool *is_wanted,
                      double deadline_s, const volatile sig_atomic_t *stop, struct reach *answers,
                      struct error *err)
@@ -389,15 +391,15 @@ static int round_run(struct cluster_node *const *nodes, size_t count, const bool
     return rv;
 }
 
-/* Of the states that our own MUNGE may cause: libslurm says nothing to a node while it waits for
- * it.
- */
+/* Returns whether this host's own MUNGE may cause the state: libslurm says nothing to a node while
+ * it waits for MUNGE. */
 static bool is_of_munge(const struct reach *answer)
 {
     return answer->state == REACH_NO_MUNGE || answer->state == REACH_FROZEN;
 }
 
-/* Whether some answers are of no use, as this host cannot make or read a credential itself. */
+/* Returns whether some answers are useless, as this host cannot make or read a credential itself.
+ */
 static bool is_own_munge(const struct reach *answers, size_t count, struct error *err)
 {
     static const char text[] = "muster";
@@ -414,7 +416,7 @@ static bool is_own_munge(const struct reach *answers, size_t count, struct error
     return !is_good;
 }
 
-/* That says nothing of the nodes. */
+/* Makes these answers unknown: they say nothing about the nodes. */
 static void own_munge_note(struct reach *answers, size_t count, const struct error *err)
 {
     for (size_t i = 0; i < count; i++)
@@ -450,7 +452,7 @@ int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline
     is_blind = is_own_munge(answers, count, &why);
     if (rv == 0 && is_any && !(stop && *stop))
         rv = round_run(nodes, count, is_wanted, 2 * deadline_s, stop, answers, err);
-    /* one that comes back in the midst of it may be too late for what waited */
+    /* a munged that comes back meanwhile may be too late for queries that waited */
     if (is_own_munge(answers, count, &why) || is_blind)
         own_munge_note(answers, count, &why);
     free(is_wanted);

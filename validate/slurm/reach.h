@@ -9,16 +9,16 @@
 #include "lib/catalog/catalog.h"
 #include "validate/slurm/cluster.h"
 
-/* Each node's slurmd asked directly, past the controller and before anything is allocated: one
- * round trip authenticated by MUNGE, all nodes side by side. One frozen node would otherwise keep
- * a whole allocation from starting. */
+/* Queries each node's slurmd directly, past the controller and before anything is allocated: one
+ * round trip authenticated by MUNGE, all nodes in parallel. One frozen node would otherwise keep a
+ * whole allocation from starting. */
 
 enum reach_state {
     REACH_NOT_ASKED,
     REACH_ANSWERS,
     REACH_NO_SLURMD,  /* the host refuses the connection */
     REACH_NO_MUNGE,   /* slurmd is there and drops what is not authenticated */
-    REACH_FROZEN,     /* the host's kernel takes the connection, slurmd does not speak */
+    REACH_FROZEN,     /* the host's kernel accepts the connection, slurmd does not answer */
     REACH_CUT_OFF,    /* no answer to the connection */
     REACH_NO_ADDRESS, /* the name does not resolve, or not in time, on this host */
     REACH_NO_ROUTE,   /* this host has no way to the address */
@@ -27,30 +27,30 @@ enum reach_state {
 
 struct reach {
     enum reach_state state;
-    double seconds;    /* that it took, or was waited, since its name was resolved */
+    double seconds;    /* until the answer, or waited, since its name was resolved */
     char message[160]; /* one line for a person, without the node's name */
 };
 
 /* The part at fault: "slurmd", "munge", "node", "network", "" for the states that blame nobody. */
 const char *reach_part(enum reach_state state);
 
-/* What is wrong with a node in that state, one that answers apart. */
+/* Returns the fault code of a node in that state, other than REACH_ANSWERS. */
 enum fault_code reach_code(enum reach_state state);
 
-/* Whether the state may be the node's own fault; of the others this host is the cause, or it cannot
- * be told. */
+/* Returns whether the state may be the node's own fault. For the others this host is the cause, or
+ * it is not known. */
 bool reach_is_failure(enum reach_state state);
 
-/* Of these: whether what lies between may be the cause all the same, a name that stands for another
- * host or a network that lets only this one not through. Then another's word is wanted, as the
- * controller's. */
+/* Of these states: returns whether the cause may still lie between the hosts, such as a name that
+ * stands for another host, or a network that blocks only this one. Then a second opinion is needed,
+ * as the controller's. */
 bool reach_is_one_sided(enum reach_state state);
 
-/* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s of its name being
- * resolved, which may take as long, is asked once more with twice the time, so that a busy node is
- * not called a dead one, nor one whose slurmd is being started again. Where this host's own MUNGE
- * does not work no node is said to refuse it or to be frozen. Stops early, with REACH_NOT_ASKED for
- * the rest, when *stop (may be NULL) is set. Returns 0, or -1 with err. */
+/* Fills answers[i] for nodes[i]. A node that does not answer within deadline_s after its name is
+ * resolved, which may take as long, is queried once more with twice the time: a busy node, or one
+ * whose slurmd is restarting, must not count as dead. If this host's own MUNGE does not work, no
+ * node is reported as refusing it or frozen. Stops early, with REACH_NOT_ASKED for the rest, when
+ * *stop (may be NULL) is set. Returns 0, or -1 with err. */
 int reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                 const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
 

@@ -2,9 +2,9 @@
 #ifndef MUSTER_RELEASE_H
 #define MUSTER_RELEASE_H
 
-/* libslurm, and what differs between its releases in one form: seen to build and to work
- * with 22.05, 24.11 and 26.05. configure tries how each call is made (m4/muster_slurm_calls.m4)
- * instead of comparing version numbers. As with libslurm itself errno says why a call failed.
+/* One interface to libslurm, whose releases differ: seen to build and to work with 22.05, 24.11 and
+ * 26.05. configure tries how each call is made (m4/muster_slurm_calls.m4) instead of comparing
+ * version numbers. As with libslurm itself, errno says why a call failed.
  *
  * From 25.11 on jobs are named by a struct; with this macro slurm.h takes their numbers as well. */
 #define SLURM_BACKWARD_COMPAT
@@ -26,7 +26,8 @@ uint32_t release_submitted_id(const submit_response_msg_t *submitted);
 
 /* Return SLURM_SUCCESS or SLURM_ERROR. found is released with libslurm's own function. */
 int release_steps_load(uint32_t job_id, job_step_info_response_msg_t **found);
-/* Of the job with an array's number those of all tasks are loaded. */
+/* Returns whether the step is of the job: for the number of an array, the steps of all its tasks
+ * are loaded. */
 static inline bool release_step_is_of(const job_step_info_t *step, uint32_t job_id)
 {
     return step->array_job_id == 0 || step->step_id.job_id == job_id;
@@ -34,28 +35,29 @@ static inline bool release_step_is_of(const job_step_info_t *step, uint32_t job_
 int release_step_kill(uint32_t job_id, uint32_t step_id, uint16_t signal);
 void release_conf_free(slurm_conf_t *conf);
 
-/* Lets a job that names no nodes have any of a topology of blocks, in segments of one node, which
- * 24.05 has brought along with topology/block. Returns whether this release can. */
+/* Lets a job that names no nodes have any nodes of a topology of blocks, in segments of one node,
+ * which came in 24.05 with topology/block. Returns whether this release can. */
 bool release_job_spread(job_desc_msg_t *job);
 
-/* Who says it; 26.05 finds that out itself. */
+/* Sets who requests the update; 26.05 finds that out itself. */
 void release_node_uid(update_node_msg_t *update, uid_t uid);
 
-/* A node's Extra, a text of the site's, since 23.02. NULL where there is none or this release has
- * no such field; release_node_extra() returns a pointer into node. */
+/* A node's Extra, a text of the site's, exists since 23.02. release_node_extra() returns a pointer
+ * into node; NULL if there is none or this release has no such field. */
 bool release_has_extra(void);
 const char *release_node_extra(const node_info_t *node);
 /* extra stays the caller's and must live as long as update. */
 void release_node_set_extra(update_node_msg_t *update, char *extra);
 
-/* What a step of MPI programs has in its environment: against faults of this release's mpi/pmix
- * and, unless interface is NULL, to keep control traffic on it ("": on TCP). Appends up to 6 to
- * entries, with text for those that name the interface. Returns how many. */
+/* Appends to entries the environment of a step of MPI programs: against faults of this release's
+ * mpi/pmix and, unless interface is NULL, to keep control traffic on it ("": on TCP). text: room
+ * for the entries that name the interface. Returns how many were added, up to 6. */
 size_t release_mpi_environment(const char *interface, char text[2][128], const char **entries);
-/* Whether a daemon of that version, as "24.05.3", or NULL, is of an older release than libslurm: it
- * understands nothing that this says, as libslurm does not know whom it speaks to. */
+/* Returns whether a daemon of that version, as "24.05.3", or NULL, is of an older release than
+ * libslurm: it understands no request of libslurm, which does not know whom it speaks to. */
 bool release_is_older(const char *version);
-/* Whether its slurmstepd refuses connections of mpi/pmix at times: before 23.02. */
+/* Returns whether the slurmstepd of this release refuses connections of mpi/pmix at times: before
+ * 23.02. */
 bool release_pmix_refuses(void);
 
 #endif

@@ -14,7 +14,7 @@
 
 static const char opening[] = "[muster ";
 
-/* The length of what the site wrote, and where the mark begins, NULL: there is none. */
+/* Returns the length of the site's text. *mark: where the mark begins; NULL: there is none. */
 static size_t site_length(const char *comment, const char **mark)
 {
     size_t length = strlen(comment);
@@ -98,8 +98,8 @@ static bool has_job(const char *run, uid_t battery_uid, const struct cluster_job
     return false;
 }
 
-/* The runs that have a reservation or a mark, and neither a job nor a journal that is locked.
- * Returns 0, or -1 with err. */
+/* Finds the runs that have a reservation or a mark, but neither a job nor a locked journal. Returns
+ * 0, or -1 with err. */
 static int jobless(const struct cluster_operations *operations, const struct cluster *cluster,
                    const char *directory, uid_t battery_uid, struct hostlist *runs,
                    struct error *err)
@@ -175,14 +175,16 @@ void retest_spare(struct cluster *cluster, const struct hostlist *reservations)
 struct leftover {
     const struct cluster_operations *operations;
     char reservation[96];
-    bool is_there;         /* the reservation, with these: */
+    bool is_there;         /* the reservation exists, with these: */
     struct hostlist nodes; /* owned */
     time_t since;          /* ... when it began; 0: it ends by itself */
-    size_t marked, freed;  /* nodes that have the run's mark, and those that it has no more */
+    size_t marked, freed;  /* nodes that have the run's mark, and of these those that were
+                              removed from the reservation */
     void (*report)(const char *text);
 };
 
-/* Of a node with the run's mark. One that somebody has taken out of the reservation is theirs. */
+/* Settles a node with the run's mark: drains it again and unmarks it. A node that somebody has
+ * removed from the reservation is only unmarked. */
 static int node_settle(struct leftover *left, const struct cluster_node *node, const char *reason,
                        struct batch *drains, struct batch *comments, struct error *err)
 {
@@ -200,9 +202,9 @@ static int node_settle(struct leftover *left, const struct cluster_node *node, c
     return retest_unmark(node, comments, err);
 }
 
-/* The reservation of a run that lifts drains has no end: it goes where all nodes are in it that the
- * run marked, and where it marked none in an hour or has unmarked them. Another is what somebody
- * has made of it, or ends by itself. */
+/* Deletes the run's reservation, if it may. That of a run that lifts drains has no end: it is
+ * deleted if it holds all nodes that the run marked or, if none is marked, once it is an hour old.
+ * Any other was changed by somebody, or ends by itself. */
 static int reservation_settle(const struct leftover *left, struct error *err)
 {
     bool is_endless = left->since != 0 && time(NULL) - left->since >= RETEST_UNMARKED_S;
@@ -258,8 +260,8 @@ static int run_settle(const struct cluster_operations *operations, const struct 
     return rv;
 }
 
-/* Which nodes those runs have marked, and which of them are drained: a run that lifts many drains
- * has no job meanwhile. */
+/* Returns a hash of which nodes those runs have marked, and which of them are drained: it changes
+ * while a run lifts many drains, during which it has no job. */
 static uint64_t marks_hash(const struct cluster *cluster, const struct hostlist *runs)
 {
     uint64_t hash = HASH_BEGIN;
@@ -289,7 +291,7 @@ int retest_leftovers(const struct cluster_operations *operations, const struct c
         hostlist_clear(&suspects);
         return rv;
     }
-    while (rv == 0 && !*stop) { /* only one that is there all the time, unchanged, counts */
+    while (rv == 0 && !*stop) { /* only a run that is there all the time, unchanged, counts */
         rv = operations->load_nodes(&now, err) == 0
                  ? jobless(operations, &now, directory, battery_uid, &runs, err)
                  : -1;

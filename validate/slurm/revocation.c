@@ -10,7 +10,8 @@
 
 static const char opening[] = "[muster: certificates issued until ", closing[] = " are revoked]";
 
-/* Where the revocation is in the Comment, and behind it; NULL: there is none. */
+/* Returns where the revocation is in the Comment, and sets *end behind it; NULL if there is none.
+ */
 static const char *find(const char *comment, const char **end, time_t *until)
 {
     for (const char *at = comment; (at = strstr(at, opening)); at++) {

@@ -10,8 +10,8 @@
  * drain is gone. The node's health check, which slurmd runs before it registers, removes such a
  * certificate before the gate sees it, and so does the next certification. */
 
-/* The Comment with that revocation in place of any that it has, or with until 0 without one;
- * malloc'd, NULL when memory is out. */
+/* Returns the Comment with that revocation in place of any other, or with until 0 without one;
+ * malloc'd, NULL if memory is out. */
 char *revocation_put(const char *comment, time_t until);
 
 /* Until when certificates are revoked; 0: there is no revocation. */

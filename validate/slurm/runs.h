@@ -9,8 +9,8 @@
 #include "lib/base/error.h"
 #include "lib/base/hostlist.h"
 
-/* The runs of muster certify that the controller knows, of whatever host. A run of root's holds its
- * nodes by its reservation, which no user can make; its jobs tell that it lives, and where. */
+/* The runs of muster certify that the controller knows, from any host. A run of root holds its
+ * nodes by its reservation, which no user can make; its jobs show that it is alive, and where. */
 
 struct cluster_run {
     char run[64];
@@ -20,8 +20,8 @@ struct cluster_run {
     struct hostlist nodes;
 };
 
-/* battery_uid: BatteryUser, whose jobs count as root's do, and nobody else's. *runs is to be
- * released with cluster_runs_free(). Returns their number, or -1 with err. */
+/* Lists the runs. battery_uid: BatteryUser, as for retest_is_job_of(). Release *runs with
+ * cluster_runs_free(). Returns their number, or -1 with err. */
 int cluster_runs(uid_t battery_uid, struct cluster_run **runs, struct error *err);
 void cluster_runs_free(struct cluster_run *runs, int count);
 

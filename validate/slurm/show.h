@@ -18,8 +18,8 @@ enum cluster_text {
     CLUSTER_TEXTS,
 };
 
-/* The columns by Slurm's names of its option format=; in the first line of the text they are named
- * otherwise by some releases. */
+/* The columns, by the names of sacctmgr's option format=; some releases name them otherwise in the
+ * first line of the text. */
 #define CLUSTER_QOS_COLUMNS                                                                        \
     "Name,Priority,Preempt,PreemptMode,PreemptExemptTime,GraceTime,Flags,MinTRES,MaxWall,"         \
     "MaxTRES,MaxTRESPerNode,MaxTRESPU,MaxTRESPA,MaxJobsPU,MaxJobsPA,MaxSubmitPU,MaxSubmitPA,"      \
@@ -41,7 +41,7 @@ int cluster_show_job(uint32_t id, char **text, struct error *err);
 /* The script of a batch job by "scontrol write batch_script", as its user or root; likewise. */
 int cluster_show_script(uint32_t id, char **text, struct error *err);
 
-/* What makes up the priority of a job that waits, by sprio: its parts as they are weighted. */
+/* The priority of a job that waits, and its weighted parts, by sprio. */
 #define CLUSTER_PRIORITY_FORMAT                                                                    \
     "JobId=%i Priority=%Y Age=%A FairShare=%F JobSize=%J Partition=%P QOS=%Q TRES=%T"
 int cluster_show_priority(uint32_t id, char **text, struct error *err);

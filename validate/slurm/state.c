@@ -9,8 +9,8 @@
 
 /* A node's state as one number of Slurm's: nothing here calls libslurm. */
 
-/* Why nothing can be asked of a node, by intent; NULL: it is there. What is about to go is gone: a
- * test would be cut off, and a job that is sent to a node without power turns it on. */
+/* Returns why a node is absent by intent; NULL: it is not. A node that is about to go counts as
+ * gone: a test would be cut off, and a job that is sent to a node without power turns it on. */
 static const char *absence(uint32_t state)
 {
     static const struct {
@@ -36,8 +36,8 @@ static const char *absence(uint32_t state)
     return NULL;
 }
 
-/* Another job has the whole block of the node, in a partition of Exclusive=TOPO: none starts here.
- */
+/* Returns whether another job has the whole block of the node, in a partition of Exclusive=TOPO: no
+ * job starts here. */
 static bool is_blocked(uint32_t state)
 {
 #ifdef NODE_STATE_BLOCKED

@@ -69,8 +69,9 @@ static int input_add(struct command *command, const char *value, struct error *e
     return 0;
 }
 
-/* Returns 0, or -1 with err. Components read one standard input, each a part of it: nothing can be
- * told to all of them. */
+/* Adds the program's words; values that are too long go to its standard input. Components share one
+ * standard input, and each reads a part of it, so no value can be passed to all of them. Returns 0,
+ * or -1 with err. */
 static int program_add(struct command *command, char *const *program, bool is_heterogeneous,
                        struct error *err)
 {
@@ -92,7 +93,7 @@ static int program_add(struct command *command, char *const *program, bool is_he
                                        : 0;
 }
 
-/* The nodes as they are listed, each as often as it has tasks. */
+/* Adds the nodes as they are listed, each as often as it has tasks. */
 static int order_add(const struct step *step, const struct hostlist *nodes, struct command *command,
                      struct error *err)
 {
@@ -133,7 +134,8 @@ void step_container_begin(const char *container, struct arguments *program)
         step_words_add(program, container);
 }
 
-/* What one component is to run, on these of the step's nodes; group -1: all there is. */
+/* Adds the command line of one component, on these of the step's nodes; group -1: of the whole
+ * step. */
 static int component_add(const struct step *step, const struct hostlist *nodes, long group,
                          struct command *command, struct error *err)
 {
@@ -212,12 +214,12 @@ static int command_make(const struct step *step, struct command *command, struct
     return rv;
 }
 
-/* Without input srun tells each slurmstepd at once that there is none, from /dev/null as with
- * --input=none. One that has ended by then, because its task was quick, answers by a reset, on
- * which srun gives up: what that node said is lost, and the other nodes' tasks are killed. So our
- * standard input, which goes to all tasks unless told otherwise, does not end before the step. But
- * srun of several components (22.05) may hang or die at its end while its input is open: 4 of 20.
- */
+/* Runs srun. Without input it tells each slurmstepd at once that there is none, from /dev/null as
+ * with --input=none. A slurmstepd that has ended by then, because its task was quick, answers by a
+ * reset, on which srun gives up: that node's output is lost, and the other nodes' tasks are killed.
+ * So srun's standard input, which goes to all tasks unless told otherwise, does not end before the
+ * step. But srun of several components (22.05) may hang or die at its end while its input is open:
+ * 4 of 20. */
 static int srun_run(const struct process *watching, const struct command *command,
                     bool is_heterogeneous, struct process_result *result, struct error *err)
 {
@@ -232,7 +234,8 @@ static int srun_run(const struct process *watching, const struct command *comman
     return process_run(&process, result, err);
 }
 
-/* The components of a heterogeneous job have its number and those after it. */
+/* Cancels the step, in all components: those of a heterogeneous job have its number and those after
+ * it. */
 static void cancel(const struct step *step)
 {
     cluster_job_cancel_steps(step->job_id, step->name, NULL);
@@ -243,8 +246,9 @@ static void cancel(const struct step *step)
 
 enum { ENTRIES = 32, SECRET_BYTES = 32 };
 
-/* What the ranks of this step know each other by (validate/harness/watch/admission.h): in its
- * environment alone, never on a command line, in a record or a log. */
+/* Adds the secret by which the ranks of this step know each other
+ * (validate/harness/watch/admission.h): in its environment alone, never on a command line, in a
+ * record or a log. Returns 0, or -1 with err. */
 static int add_secret(const struct process *watching, char *text, size_t size,
                       const char *entries[ENTRIES], struct error *err)
 {

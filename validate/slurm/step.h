@@ -15,30 +15,31 @@ struct step {
     const struct hostlist *nodes;
     const long *groups; /* of a heterogeneous job: srun's --het-group for each node; else NULL */
     int tasks_per_node;
-    const char *name; /* of the step; NULL: the job is ours, and so is each of its steps */
-    const char *mpi;  /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
-    bool has_no_gres; /* asks for none of the job's GPUs: what runs beside has them */
-    long gpus;        /* asks for so many of each node, without which a step in a job of whole nodes
-                         has none; 0: asks for nothing */
-    bool has_labels;  /* each line says which task wrote it: labels.h */
-    bool keeps_order; /* ranks go to the nodes as these are listed, not in the order of Slurm's
-                         table; for few nodes */
-    bool is_of_first; /* of standard output only what task 0 writes */
-    const char *options;  /* more of srun's, words with blanks between; NULL: none */
+    const char *name;    /* of the step; NULL: the job is muster's own, with all of its steps */
+    const char *mpi;     /* srun's --mpi; NULL: the cluster's default; "none" for what is not MPI */
+    bool has_no_gres;    /* requests none of the job's GPUs: what runs beside it uses them */
+    long gpus;           /* requests so many per node, as a step in a job of whole nodes has none
+                            without a request; 0: no request */
+    bool has_labels;     /* each line says which task wrote it: labels.h */
+    bool keeps_order;    /* ranks go to the nodes as these are listed, not in the order of Slurm's
+                            table; for few nodes */
+    bool is_of_first;    /* of standard output only what task 0 writes */
+    const char *options; /* more of srun's, words with blanks between; NULL: none */
     char *const *program; /* path and arguments, ends with NULL */
 };
 
 /* Adds each of the words, which have blanks between. */
 void step_words_add(struct arguments *arguments, const char *words);
 
-/* A container by muster.conf's GpuContainer, NULL: none. Its options for srun, NULL where it has
- * none; and what of it goes before a program's path. */
+/* A container as in muster.conf's GpuContainer, NULL: none. step_container_options() returns its
+ * options for srun, NULL if it has none; step_container_begin() adds what goes before a program's
+ * path. */
 const char *step_container_options(const char *container);
 void step_container_begin(const char *container, struct arguments *program);
 
 /* Runs one step; watching is as in process_run(), whose argv is filled here. A step of MPI programs
- * has a secret of its own in its environment besides. When the step did not end by itself its tasks
- * are killed by Slurm as well. */
+ * also gets a secret of its own in its environment. If the step did not end by itself, Slurm kills
+ * its tasks as well. Returns 0, or -1 with err. */
 int step_run(const struct step *step, const struct process *watching, struct process_result *result,
              struct error *err);
 
@@ -46,32 +47,31 @@ int step_run(const struct step *step, const struct process *watching, struct pro
  * that runs it itself. Returns 0, or -1 with err. */
 int step_command(const struct step *step, struct arguments *srun, struct error *err);
 
-/* Runs the program as one task on each of the nodes in a small allocation of its own beside
- * whatever runs there, for which no job is preempted; gives up when it does not start within
- * wait_s. partition NULL: the default one. Its lines have labels (has_labels). Returns 0; 1 with
- * err when that would preempt a job, and none of ours was asked for; -1 with err. */
+/* Runs the program as one task on each of the nodes, in a small allocation beside whatever runs
+ * there, for which no job is preempted; gives up if it does not start within wait_s. partition
+ * NULL: the default one. Its lines have labels (has_labels). Returns 0; 1 with err if it would
+ * preempt a job, and nothing was requested; -1 with err. */
 int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                 char *const *program, const struct process *watching, struct process_result *result,
                 struct error *err);
 
-/* Asks count of the nodes, the first of which has that number, by one step. Returns how many are to
- * be asked again, and puts these first; is_last: they will not be. */
+/* Queries count of the nodes, from node number first on, by one step. Returns how many are to be
+ * queried again, and puts these first; is_last: they will not be. */
 typedef size_t step_query_fn(size_t first, size_t count, bool is_last, void *context);
-/* Asks nodes 0 to count - 1 in groups of some hundred: a node that keeps a step from starting is
- * found by halves, in which the others are asked again; but not where none at all has answered, or
- * none of many in a row. */
+/* Queries nodes 0 to count - 1 in groups of some hundred. A node that keeps a step from starting is
+ * found by halving: what is left of a group is queried again in halves, unless no node at all has
+ * answered, or none of many in a row. */
 void step_by_halves(size_t count, step_query_fn *query, void *context);
 
-/* Takes the variables of Slurm's commands and daemons (SLURM_*, SLURMD_*, SALLOC_*, SRUN_*,
- * SBATCH_*) out of our environment: an administrator's habits, or a job that we were started in,
- * must not shape the test. But for SLURM_CONF, and SLURM_CLUSTERS, which cluster_load() looks at.
- */
+/* Removes the variables of Slurm's commands and daemons (SLURM_*, SLURMD_*, SALLOC_*, SRUN_*,
+ * SBATCH_*) from our environment: an administrator's habits, or a job in which muster was started,
+ * must not shape the test. SLURM_CONF stays, and SLURM_CLUSTERS, which cluster_load() reads. */
 void step_clean_environment(void);
 
-/* The path of one of muster's own programs: beside this one, else where it was installed. */
+/* Writes the path of one of muster's own programs: beside this one, else where it was installed. */
 void step_program_path(const char *name, char *path, size_t size);
 
-/* The command line "muster WORDS..."; a NULL ends the words. */
+/* Adds the command line "muster WORDS..."; a NULL ends the words. */
 __attribute__((sentinel)) void step_muster(struct arguments *program, ...);
 
 #endif

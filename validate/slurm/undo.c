@@ -51,8 +51,8 @@ static int line_make(char line[LINE_BYTES], const char *verb, const char *name, 
     return 0;
 }
 
-/* All of the lines or, on a disk that is full, nothing: a part of one would become one with the
- * next line. */
+/* Writes all of the lines or, on a full disk, none: a part of a line would become one with the
+ * next. */
 static int lines_write(const struct undo *undo, const char *lines, struct error *err)
 {
     off_t end = lseek(undo->journal, 0, SEEK_END);
@@ -76,7 +76,8 @@ static int journal_add(struct undo *undo, const char *verb, const char *name, co
     return line_make(line, verb, name, rest, err) == 0 ? lines_write(undo, line, err) : -1;
 }
 
-/* Of what has happened already, so that it is not left: this process remembers it. */
+/* Adds lines about what has happened already. If they cannot be written, this process remembers
+ * them. */
 static int lines_add_late(struct undo *undo, const char *lines, struct error *err)
 {
     char *longer;
@@ -100,7 +101,7 @@ static int journal_add_late(struct undo *undo, const char *verb, const char *nam
     return line_make(line, verb, name, rest, err) == 0 ? lines_add_late(undo, line, err) : -1;
 }
 
-/* A line for each of the nodes with its text; written at once, they wait for the disk once.
+/* Returns a line for each of the nodes with its text; written at once, they wait for the disk once.
  * malloc'd; NULL with err. */
 static char *lines_make(const char *verb, const struct batch *nodes, struct error *err)
 {
@@ -130,7 +131,7 @@ int undo_note_job(struct undo *undo, const char *job_name, uid_t uid, struct err
     return journal_add(undo, "job", job_name, text, err);
 }
 
-/* A list of any length as few letters; what another list has is another one. */
+/* Hashes a list of any length to a few letters; another list has another mark. */
 static void nodes_mark(const char *nodes, char mark[24])
 {
     snprintf(mark, 24, "%016" PRIx64, hash_text(HASH_BEGIN, nodes));
@@ -203,8 +204,8 @@ undoing_report(const struct undoing *undoing, const char *format, ...)
     undoing->report(text);
 }
 
-/* Those that answer again by now end their job themselves, and one that somebody else has drained
- * or resumed since is theirs. */
+/* Sets silent nodes down. Those that answer again by now end their job themselves, and a node that
+ * somebody else has drained or resumed since is left alone. */
 static void silent_down(const struct undoing *undoing)
 {
     const char *text = undoing->text;
@@ -230,9 +231,9 @@ static void silent_down(const struct undoing *undoing)
     cluster_clear(&cluster);
 }
 
-/* Cancels jobs of that name until none is there. With is_late, waits for one that is still to
- * come. A node that does not answer keeps a job completing: those that the journal names are set
- * down then, for another that is not waited for beyond UNDO_COMPLETING_S. */
+/* Cancels the jobs of that name until none is left. With is_late, waits for one that is still to
+ * come. A node that does not answer keeps a job completing: nodes that the journal names are set
+ * down then; for another, the wait ends after UNDO_COMPLETING_S. */
 static int jobs_undo(const struct undoing *undoing, const struct journal_entry *entry,
                      struct error *err)
 {
@@ -277,8 +278,8 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
     }
 }
 
-/* Whether the reservation is there, and the nodes that it has now; is_same: they are those that it
- * was made with. Returns 1, 0, or -1 with err. */
+/* Looks up the reservation, and the nodes that it has now. *is_same: they are those that it was
+ * made with. Returns 1, 0 if there is none, or -1 with err. */
 static int reservation_find(const struct undoing *undoing, const struct journal_entry *entry,
                             struct hostlist *nodes, bool *is_same, struct error *err)
 {
@@ -328,9 +329,9 @@ static int reservation_undo(const struct undoing *undoing, const struct journal_
 
 /* The nodes of the run's reservations. */
 struct held {
-    struct hostlist whole; /* of those that stand as they were made */
-    struct hostlist now;   /* of all that are there */
-    bool is_any;           /* there */
+    struct hostlist whole; /* of those that are as they were made */
+    struct hostlist now;   /* of all that exist */
+    bool is_any;           /* one exists */
 };
 
 static int held_add(const struct hostlist *nodes, struct hostlist *held, struct error *err)
@@ -369,7 +370,7 @@ static void held_clear(struct held *held)
     hostlist_clear(&held->now);
 }
 
-/* What is to be put back: drains first, and only of nodes that have theirs the mark goes. */
+/* What is to be restored: drains first; a mark is removed only once the node has its drain. */
 struct restoring {
     struct cluster cluster;
     struct held held;
@@ -394,7 +395,7 @@ static void drain_done(const char *name, const char *reason, const struct error 
         unmark_add(restoring, cluster_node(&restoring->cluster, name));
 }
 
-/* Whether a node that is in service is still as the run left it; why: what tells that it is not. */
+/* Returns whether a node in service is still as the run left it; why: the message if it is not. */
 static bool is_left(const struct restoring *restoring, const struct cluster_node *node,
                     const char *reason, char why[400])
 {
@@ -410,7 +411,7 @@ static bool is_left(const struct restoring *restoring, const struct cluster_node
            strcmp(node->reason, reason) == 0;
 }
 
-/* Drains again what was to be tested and did not come so far. */
+/* Drains a node again that was to be tested and did not get that far. */
 static void node_undo(const struct undoing *undoing, const struct journal_entry *entry,
                       struct restoring *restoring)
 {
@@ -495,7 +496,7 @@ static int revocations_make(const struct undoing *undoing, struct error *err)
     return rv;
 }
 
-/* Does it for each name that the journal has with the verb. */
+/* Undoes each entry of the journal that has the verb. */
 static int each_undo(const struct undoing *undoing, const char *verb, struct error *err)
 {
     const char *line = undoing->text;
@@ -510,8 +511,9 @@ static int each_undo(const struct undoing *undoing, const char *verb, struct err
     return rv;
 }
 
-/* Jobs first: their nodes must not become free for others before they are drained again, and a
- * reservation in use cannot be deleted. One whose node could not be drained again stays. */
+/* Undoes the journal. Jobs come first: a reservation in use cannot be deleted. Reservations come
+ * last: nodes must not become free for others before they are drained again. If a node could not be
+ * drained again, the reservations stay. */
 static int text_undo(const struct undoing *undoing, struct error *err)
 {
     int rv = each_undo(undoing, "job", err);
@@ -555,7 +557,7 @@ static void name_set(int argc, char **argv, const char *name)
     }
 }
 
-/* Nothing is left to undo. The journal may not have come to its place. */
+/* Removes the journal, as nothing is left to undo. It may still have its hidden name. */
 static void journal_remove(const struct undo *undo, const char *hidden)
 {
     struct stat status;
@@ -603,8 +605,8 @@ keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char
     _exit(1);
 }
 
-/* The journal, locked, where nobody looks yet. Returns the descriptor, or -1 with errno and names
- * "". */
+/* Creates the journal, locked, under a hidden name that nobody reads yet. Returns the descriptor,
+ * or -1 with errno and names "". */
 static int journal_create(const char *directory, const char *run, char *hidden, char *path,
                           size_t size)
 {
@@ -710,7 +712,7 @@ int undo_end(struct undo *undo, void (*report)(const char *text), struct error *
     return rv;
 }
 
-/* Whether the journal is of another host, whose run may live; first: its first line. */
+/* Returns whether the journal is of another host, whose run may live; first: its first line. */
 static bool is_elsewhere(int journal, const char *text, struct journal_entry *first)
 {
     struct stat status;
@@ -721,7 +723,7 @@ static bool is_elsewhere(int journal, const char *text, struct journal_entry *fi
            fstat(journal, &status) == 0 && time(NULL) - status.st_mtime < UNDO_OTHER_HOST_S;
 }
 
-/* Returns 1; 0 when it is left as it is; -1 with err. */
+/* Undoes a journal that was left. Returns 1; 0 if it is left as it is; -1 with err. */
 static int leftover_undo(const struct cluster_operations *operations, int journal, const char *path,
                          const char *run, const char *cluster, void (*report)(const char *text),
                          struct hostlist *changed, struct error *err)

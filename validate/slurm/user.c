@@ -39,8 +39,8 @@ int user_find(const char *name, struct user *user, struct error *err)
     return 0;
 }
 
-/* Root's environment may hold what is root's alone (tokens, agents' sockets): what an MPI program
- * has a use for goes on. A name that ends with '_' stands for all that begin so. */
+/* Returns whether MPI programs can use the variable: root's environment may hold what is root's
+ * alone (tokens, agents' sockets). A name that ends with '_' stands for all that begin so. */
 static bool is_kept(const char *entry)
 {
     static const char *const names[] = {

@@ -7,7 +7,7 @@
 
 #include "lib/base/error.h"
 
-/* Another user that a child process becomes: whose the MPI programs of `muster certify` are. */
+/* Another user that a child process becomes: the one of `muster certify`'s MPI programs. */
 
 enum { USER_GROUPS = 256 };
 
@@ -19,16 +19,16 @@ struct user {
     int group_count;
 };
 
-/* Looks the user up, with all that becoming it needs: a child then asks no name service. Returns 0,
- * or -1 with err "no such user" or what else keeps a process from becoming it; root, whatever its
- * name is, is refused. */
+/* Looks up the user, with all that is needed to become it: a child then queries no name service.
+ * Returns 0, or -1 with err, "no such user" or what else keeps a process from becoming it; root is
+ * refused, whatever its name is. */
 int user_find(const char *name, struct user *user, struct error *err);
 
 /* Makes this process, which is root's and has one thread, that user's for good: groups, both sets
  * of IDs, no capability left, HOME, USER and LOGNAME; of root's environment only what MPI programs
- * have a use for. Its limit of locked memory is lifted before, as srun hands limits on to the
- * tasks. The signal at the parent's death (prctl) is lost by it and has to be asked for again.
- * Returns 0, or -1 with errno: the process must end then. */
+ * can use. Lifts its limit of locked memory before, as srun passes limits on to the tasks. The
+ * parent-death signal (prctl) is cleared by this and must be set again. Returns 0, or -1 with
+ * errno: the process must end then. */
 int user_become(const struct user *user);
 
 #endif
