@@ -8,14 +8,14 @@
 #include "lib/base/record.h"
 #include "validate/policy/plan.h"
 
-/* What becomes of a node that a run has looked at. Pure. */
+/* Decides what happens to a node that a run has tested. Pure. */
 
-/* Whether a fault takes a node out of service: its verdict is fail, and its code's drain mark in
- * the catalogue names who asks, DRAIN_CERTIFY or DRAIN_HEALTH. The one place that reads the mark.
- */
+/* Returns whether a fault takes a node out of service: its verdict is FAIL, and its code's drain
+ * mark in the catalog includes `who`, DRAIN_CERTIFY or DRAIN_HEALTH. Only this function reads the
+ * mark. */
 bool decision_drains(enum verdict verdict, enum fault_code code, enum fault_drain who);
 
-/* What there is to drain a node for: of its faults those that decision_drains(). */
+/* The strongest ground to drain a node, among its faults that decision_drains() accepts. */
 enum ground {
     GROUND_NONE,
     GROUND_NEAR, /* figures near their limits: strikes.h */
@@ -27,12 +27,12 @@ struct decision_facts {
     enum verdict verdict; /* of all stages */
     bool is_near;         /* all that failed are figures near their limits */
     enum ground ground;
-    int strike; /* of a figure near its limit: which this is, from 1 */
+    int strike; /* of a figure near its limit: which strike this is, from 1 */
 };
 
 struct decision_rules {
     bool is_dry_run, no_drain;
-    int strikes;         /* wanted of faults near the limit */
+    int strikes;         /* strikes that it takes to drain for a fault near its limit */
     size_t drained, cap; /* nodes that muster has out of service now, and at most: cap.h */
 };
 
@@ -43,12 +43,12 @@ enum decision {
     DECISION_SUSPECT, /* not certified anew, but keeps certificate and service; to be tested again
                        */
     DECISION_DRAIN,
-    DECISION_KEEP,  /* stays drained by us: counts for no cap, as it takes nothing away */
-    DECISION_SPARE, /* would be drained, but for the cap */
+    DECISION_KEEP,  /* stays drained by us: no cap applies, as it takes nothing away */
+    DECISION_SPARE, /* would be drained, but the cap is reached */
 };
 
-/* In a dry run the same decision is told and nothing done, but for a release: no drain is lifted
- * there, so that none can be passed. */
+/* Decides about a node. A dry run gets the same decisions, and nothing is done; but never
+ * DECISION_RELEASE, as it lifts no drain. */
 enum decision decision_make(const struct decision_facts *facts, const struct decision_rules *rules);
 
 #endif

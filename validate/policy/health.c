@@ -52,9 +52,9 @@ bool health_is_alike(const struct cluster_node *node, const char *reason, time_t
            health_is_noted(node->extra, reason, since - ALIKE_DRAINS_S);
 }
 
-/* Whether so many have the fault, of the cluster or of the node's leaf, that its cause is outside
- * of them. Those that were drained long before it began wait for parts. later: only those that were
- * drained, before the node was. */
+/* Returns whether so many nodes, of the cluster or of the node's leaf, have the fault that its
+ * cause is outside of them. Nodes that were drained long before it began do not count: they wait
+ * for parts. later: only nodes that were drained, before the node was. */
 static bool is_alike(const struct cluster *cluster, const struct cluster_node *node,
                      const char *reason, time_t since, bool later)
 {

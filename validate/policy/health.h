@@ -9,19 +9,19 @@
 #include "lib/base/record.h"
 #include "validate/slurm/cluster.h"
 
-/* Whether a node's own health check may drain it. Nobody has confirmed what it found, so that only
- * a part that is missing or dead counts, which no neighbor has to see; and each node decides for
- * itself, so that all together must not take more than DrainCap away. Pure. */
+/* Whether a node's own health check may drain it. Nobody has confirmed its findings, so only a part
+ * that is missing or dead counts, which no other node has to see; and each node decides for itself,
+ * so all together must not take more than DrainCap away. Pure. */
 
-/* Whether a failed check is such a fault, by its code's row in the catalogue: of a GPU, of a device
- * that Slurm hands out, of a NIC without link. Limits, services, and figures against the
- * configuration are not: where they are wrong they are so everywhere at once. lets_rails_fail:
- * AllowFailedRails, then a rail without link is none. */
+/* Returns whether a failed check is such a fault, by its code's row in the catalog: of a GPU, of a
+ * device that Slurm hands out, of a NIC without link. Limits, services, and figures against the
+ * configuration are not: if they are wrong, they are wrong everywhere at once. lets_rails_fail:
+ * AllowFailedRails; then a rail without link is not one. */
 bool health_is_hard(const struct record *record, bool lets_rails_fail);
 
-/* Whether a drain of muster's ends the certificate that was issued at that time: one that came
- * later, for a fault. A refusal of the gate is none: what was wrong with the certificate then is
- * what GateBrake counts. */
+/* Returns whether muster's drain of the node ends the certificate that was issued at that time: a
+ * drain that came later, for a fault. A refusal of the gate does not end it: what was wrong with
+ * the certificate then is what GateBrake counts. */
 bool health_ends_certificate(const struct cluster_node *node, time_t issued);
 
 enum health {
@@ -29,32 +29,34 @@ enum health {
     HEALTH_OURS,    /* muster has drained it already */
     HEALTH_FOREIGN, /* somebody else has, or Slurm: their reason stays */
     HEALTH_CAP,     /* muster has drained as many nodes as it may */
-    HEALTH_ALIKE,   /* others of the cluster, or of the node's leaf switch, have the same in one
-                     * event,   so many that none is at fault */
+    HEALTH_ALIKE,   /* so many others, of the cluster or of the node's leaf switch, have the same
+                       fault in one event that none is at fault */
     HEALTH_NO_NODE, /* the controller does not know it */
 };
 
-/* What its own state says: HEALTH_NO_NODE of NULL, HEALTH_OURS, HEALTH_FOREIGN; HEALTH_DRAIN: it is
- * in service, and the others decide. */
+/* Returns what the node's own state says: HEALTH_NO_NODE for NULL, HEALTH_OURS or HEALTH_FOREIGN;
+ * HEALTH_DRAIN if it is in service, so that the other nodes decide. */
 enum health health_state(const struct cluster_node *node);
 
-/* What a node publishes (EXTRA_FAULT) before it looks at the others, so that of those that have a
- * fault at once all but the first see it: the reason that it would be drained for, and when. */
+/* Writes what a node publishes (EXTRA_FAULT) before it looks at the others: the reason for which it
+ * would be drained, and when. So of the nodes that have a fault at once, all but the first see it.
+ */
 void health_note(const char *reason, time_t now, char *note, size_t size);
-/* Whether that stands in a node's Extra, of that time or later. */
+/* Returns whether a node's Extra has such a note for that reason, of that time or later. */
 bool health_is_noted(const char *extra, const char *reason, time_t earliest);
 
-/* Whether the other node has the fault, as it published or as muster drained it. since: when our
- * node's began; what others had until ALIKE_DRAINS_S before that is another event. */
+/* Returns whether the other node has the fault: it published it, or muster drained it for it.
+ * since: when the fault of our node began; what others had until ALIKE_DRAINS_S before that is
+ * another event. */
 bool health_is_alike(const struct cluster_node *node, const char *reason, time_t since);
 
-/* Before the drain, for that reason. since: as above. cap: cap.h, of all nodes. */
+/* Decides before a drain for that reason. since: as above. cap: cap.h, of all nodes. */
 enum health health_decide(const struct cluster *cluster, const char *node, const char *reason,
                           time_t since, size_t cap);
 
-/* After it, when the others that drained themselves in the same second are seen, in the order of
- * cap_is_before(): HEALTH_CAP or HEALTH_ALIKE where this node is one too many, else
- * HEALTH_OURS. */
+/* Decides after the drain, once the others that drained themselves in the same second are seen, in
+ * the order of cap_is_before(): HEALTH_CAP or HEALTH_ALIKE if this node is one too many, else
+ * HEALTH_OURS; HEALTH_FOREIGN or HEALTH_NO_NODE if muster's drain or the node is gone. */
 enum health health_review(const struct cluster *cluster, const char *node, time_t since,
                           size_t cap);
 

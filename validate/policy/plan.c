@@ -96,7 +96,7 @@ const struct cluster_partition *plan_partition(const struct cluster *cluster, co
     return best;
 }
 
-/* Tells of the first partition, and leaves in names those that are not in it. */
+/* Reports the names that are in the partition, and leaves the others in names. */
 static int elsewhere_next(const struct cluster_partition *partition, struct hostlist *names,
                           plan_elsewhere_fn *report, void *context)
 {

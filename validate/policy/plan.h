@@ -25,25 +25,25 @@ struct plan {
     char message[256];  /* ROLE_FAULTY, ROLE_LEAVE: why, one line */
 };
 
-/* What is to be done with a node, from its state in Slurm. is_dry_run: nothing may be changed, so a
- * drain cannot be lifted. is_named: an administrator named the node (-w), so that one that Slurm
- * drained for a failed prolog may be looked at: muster's own gate fails it too, and only the node
- * knows whether it did. */
+/* Plans what to do with a node, from its state in Slurm. is_dry_run: nothing may be changed, so a
+ * drain cannot be lifted. is_named: an administrator named the node (-w), so a node that Slurm
+ * drained for a failed prolog may be tested: muster's own gate fails the prolog too, and only the
+ * node knows whether it did. */
 void plan_node(const struct cluster_node *node, bool is_dry_run, bool is_named, struct plan *plan);
 
 /* Whether a run tests nodes of that role. */
 bool role_is_testable(enum plan_role role);
 
-/* The partition to allocate in: wanted when given, else of those that are up and take jobs the one
- * that has most of the named nodes (the default one, then the first, where there are several). NULL
- * when there is none. */
+/* Returns the partition to allocate in: wanted if given, else, of those that are up and accept
+ * jobs, the one that has most of the named nodes (of several the default one, else the first). NULL
+ * if there is none. */
 const struct cluster_partition *plan_partition(const struct cluster *cluster, const char *wanted,
                                                const char *const *names, size_t count);
 
-/* A run is in one partition: tells of the other nodes in which partition each could be tested, the
- * partition with most of them first, each node once. partition: NULL for those that are in none
- * that is up. nodes: in the order of names, of the call only. Returns 0, or -1 when memory is out.
- */
+/* A run uses one partition: reports in which partition each of the names could be tested, the
+ * partition with most of them first, each node once. partition: NULL for nodes in no partition that
+ * is up. nodes: in the order of names, valid during the call only. Returns 0, or -1 if memory is
+ * out. */
 typedef void plan_elsewhere_fn(const struct cluster_partition *partition,
                                const struct hostlist *nodes, void *context);
 int plan_elsewhere(const struct cluster *cluster, const struct hostlist *names,

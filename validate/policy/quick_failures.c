@@ -25,7 +25,7 @@ static int by_node_and_user(const void *left, const void *right)
     return order ? order : (a->uid > b->uid) - (a->uid < b->uid);
 }
 
-/* Of all jobs of a user. */
+/* The jobs of a user. */
 struct user_jobs {
     uid_t uid;
     size_t ended, failed;
@@ -38,7 +38,7 @@ static int by_user(const void *left, const void *right)
     return (a->uid > b->uid) - (a->uid < b->uid);
 }
 
-/* By user, malloc'd; NULL: no memory. */
+/* Returns the jobs of each user, by user, malloc'd; NULL if memory is out. */
 static struct user_jobs *sum_users(const struct ended_job *jobs, size_t count, size_t *user_count)
 {
     struct user_jobs *users = malloc((count + 1) * sizeof *users);
@@ -61,7 +61,7 @@ static struct user_jobs *sum_users(const struct ended_job *jobs, size_t count, s
     return users;
 }
 
-/* Of one node: its entries by user. Returns whether it stands out. */
+/* Evaluates one node, by its entries, which are sorted by user. Returns whether it stands out. */
 static bool evaluate(const struct user_jobs *users, size_t user_count, const struct entry *entries,
                      size_t entry_count, char *text, size_t size)
 {

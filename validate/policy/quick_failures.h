@@ -4,16 +4,16 @@
 
 #include "validate/slurm/ended.h"
 
-/* Nodes that fail whatever is started there: as each is soon free again, it draws the next job (a
- * black-hole node). Pure. */
+/* Finds nodes that fail whatever is started there: as such a node is soon free again, it draws the
+ * next job (a black-hole node). Pure. */
 
-/* node: of the jobs' names; text: what was seen, "4 of 5 jobs of 3 users ...". */
+/* node: points into the jobs; text: what was seen, "4 of 5 jobs of 3 users ...". */
 typedef void quick_failures_fn(const char *node, const char *text, void *context);
 
 /* Calls on_node for each node where SUSPECTS_QUICK_JOBS or more jobs of two or more users failed
- * soon, which by chance one node of SUSPECTS_QUICK_ODDS would show (Poisson). What is expected of a
- * user's job is that user's own rate on other nodes, (failed + 1) / (ended + 2): programs that fail
- * anywhere count against nobody. Returns how many nodes, or -1 when memory is out. */
+ * soon, if by chance fewer than one node in SUSPECTS_QUICK_ODDS would show that (Poisson). The rate
+ * expected of a user's jobs is that user's own on other nodes, (failed + 1) / (ended + 2): programs
+ * that fail anywhere count against no node. Returns the number of nodes, or -1 if memory is out. */
 int quick_failures_find(const struct ended_job *jobs, size_t count, quick_failures_fn *on_node,
                         void *context);
 

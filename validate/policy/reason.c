@@ -45,7 +45,7 @@ bool reason_is_ours(const char *reason)
     return strncmp(reason, REASON_PREFIX, strlen(REASON_PREFIX)) == 0;
 }
 
-/* What the message says besides the part that it begins with. */
+/* Returns the message without the part that it begins with. */
 static const char *message_behind(const char *message, const char *part)
 {
     size_t length = strlen(part);
@@ -83,7 +83,7 @@ void reason_write(const struct reason_fault *faults, size_t count, time_t now, c
     snprintf(reason + strlen(reason), size - strlen(reason), " %s", date);
 }
 
-/* Whether the rest of the reason was cut off there. */
+/* Returns whether the rest of the reason was cut off in these words. */
 static bool is_cut(const char *words, size_t length)
 {
     static const char cut[] = "...";
@@ -92,8 +92,8 @@ static bool is_cut(const char *words, size_t length)
            strncmp(words + length - (sizeof cut - 1), cut, sizeof cut - 1) == 0;
 }
 
-/* The next fault's code and part, which are its first two words. Returns its length, 0 at the end
- * and where the rest of the reason was cut off; *text moves on to the fault behind. */
+/* Finds the next fault's code and part, its first two words. Returns their length, 0 at the end and
+ * where the rest of the reason was cut off; *text moves on to the fault behind. */
 static size_t fault_next(const char **text, const char **words)
 {
     size_t length;

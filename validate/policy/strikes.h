@@ -5,24 +5,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Flap control. A fault near the limit may be a moment's: the node is a suspect, is not certified
- * anew, and is drained when the same part has failed so by the same code for the Strikes-th time
- * within StrikeWindow. A hard fault, one below an absolute floor, a part that is missing, a node
- * that is dead, drains at once. Pure. */
+/* Flap control. A fault near the limit may be transient: the node is a suspect, is not certified
+ * anew, and is drained once the same part has failed by the same code for the Strikes-th time
+ * within StrikeWindow. A hard fault, such as a figure below an absolute floor, a missing part or a
+ * dead node, drains at once. Pure. */
 
-/* Whether a figure that failed is near its limit: the limit is what its peers or its past reach,
- * not an absolute floor, and no more than a third is lacking, as no noise takes more. limit_source:
- * as in records; NULL or another one is hard. */
+/* Returns whether a figure that failed is near its limit: the limit is what its peers or its past
+ * reach, not an absolute floor, and the figure is at least two thirds of it, as noise takes no more
+ * than a third. limit_source: as in records; NULL or any other is hard. */
 bool strikes_is_near(const char *limit_source, double value, double limit);
 
-/* One strike of earlier runs: when, and whether it was the last one that was wanted, so that the
- * node was drained and the count began again. */
+/* A strike of an earlier run. is_last: it was the last of its count, so the node was drained and
+ * the count began again. */
 struct strike {
     double time; /* seconds since the epoch */
     bool is_last;
 };
 
-/* Which strike one at `now` is, from 1: of those of the same node, code and part, oldest first. */
+/* Returns which strike one at `now` is, from 1. strikes: those of the same node, code and part,
+ * oldest first. */
 int strikes_count(const struct strike *strikes, size_t count, double now, double window_s);
 
 /* "strike 2 of 3 within 24 h" */

@@ -42,7 +42,7 @@ int testing_lock(const char *directory, struct error *err)
     return fd;
 }
 
-/* One journal of a run that lives. */
+/* Adds the nodes in the journal of a run that lives. Closes fd. */
 static int journal_read(int fd, struct hostlist *nodes)
 {
     FILE *stream = fdopen(fd, "r");

@@ -6,7 +6,7 @@
 
 #include "lib/constants/certify_constants.h"
 
-/* Who goes first: those that are busy last, equal ones in their order. */
+/* Sorts by turn: busy nodes last, equal ones in their order. */
 static int compare_turns(const void *left, const void *right)
 {
     const struct turn_node *a = left, *b = right;

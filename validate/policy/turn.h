@@ -6,27 +6,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whose turn it is, when not all nodes may be tested at a time, so that a cluster-wide restart, or
- * a timer on many heads, does not start a wave. Pure. */
+/* Which nodes are tested first if not all may be tested at a time, so that a cluster-wide restart,
+ * or a timer on many heads, does not start a wave. Pure. */
 
 struct turn_node {
     bool is_busy;           /* another run tests it now */
     bool is_drained;        /* by muster: tests may give it back to users */
-    bool is_partner;        /* here for the sake of the others, which go first */
-    double since;           /* of a drained one: when it was drained, or tested in vain last */
+    bool is_partner;        /* only a partner of the others, which go first */
+    double since;           /* of a drained one: when it was drained, or last failed a test */
     double certified_until; /* seconds since the epoch; 0: no certificate is known */
-    bool is_chosen;         /* the answer */
-    size_t place;           /* of no use to others */
+    bool is_chosen;         /* set by turn_choose() */
+    size_t place;           /* internal */
 };
 
-/* Chooses at most `room` nodes of those that are not busy: first those drained, from the one that
- * waits longest, then those without a certificate, then those whose certificate ends first, else in
- * their order, so that runs one after the other come to all of them. Nodes that stay broken are
- * drained at each run: half of the room is for those in service, as far as there are so many. None
- * where there is room for one only and more wait: links needs two. Returns how many are chosen. */
+/* Chooses at most `room` of the nodes that are not busy: first the drained ones, the longest
+ * waiting first, then those without a certificate, then those whose certificate ends first, else in
+ * their order, so that successive runs come to all of them. Partners come after all others. Nodes
+ * that stay broken are drained at each run, so half of the room is for nodes in service, if there
+ * are so many. Chooses none if there is room for one only and more wait: links needs two. Returns
+ * how many are chosen. */
 size_t turn_choose(struct turn_node *nodes, size_t count, size_t room);
 
-/* How long before their end certificates that are valid for valid_s are due. */
+/* Returns how long before their end certificates that are valid for valid_s are due, in seconds. */
 double turn_ahead_s(double valid_s);
 
 /* Whether a certificate is due: it ends before now + ahead_s, or there is none. */
