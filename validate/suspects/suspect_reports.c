@@ -76,7 +76,7 @@ int suspect_report_leave(const char *directory, const struct suspect_report *rep
 
 /* ---------------------------------------------------------------- reading them */
 
-/* Takes one "name: value" line. One of a name that a newer muster may write is passed over. Returns
+/* Takes one "name: value" line. A name that a newer muster may write is passed over. Returns
  * whether it is such a line. */
 static bool line_take(char *line, struct suspect_report *report)
 {
@@ -152,7 +152,7 @@ static int oldest_first(const void *left, const void *right)
     return a->made != b->made ? (a->made > b->made ? 1 : -1) : strcmp(a->node, b->node);
 }
 
-/* Returns NULL, with err where that is not because there is none. */
+/* Opens the directory. Returns NULL if there is none, or with err if it cannot be opened. */
 static DIR *directory_open(const char *path, struct error *err)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -170,8 +170,9 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* What may be removed in one reading of what is no suspect report: none of another directory than
- * that of all users, whatever it has, and a bounded number, as they go on to leave more. */
+/* Returns how many entries that are no suspect reports may be removed in one reading: none in a
+ * directory that is not the one of all users, and else a bounded number, as users go on to leave
+ * more. */
 static int clearing_begin(int directory)
 {
     struct stat status;
@@ -181,7 +182,8 @@ static int clearing_begin(int directory)
                : 0;
 }
 
-/* Empties a directory: a full one below it is moved beside it, named by the next number. */
+/* Empties a directory. A directory below it that is not empty is moved beside it, named by the next
+ * number. */
 static void directory_empty(int parent, const char *name, unsigned *number, int *left)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -207,8 +209,8 @@ static void directory_empty(int parent, const char *name, unsigned *number, int 
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* Removes a directory with all that is in it; what is mounted somewhere stays. A chain of
- * directories is no chain of calls. */
+/* Removes a directory with all that is in it; mount points stay. A chain of directories needs no
+ * recursion. */
 static void directory_clear(int parent, const char *name, int *left)
 {
     unsigned number = 0;
@@ -227,8 +229,9 @@ static void directory_clear(int parent, const char *name, int *left)
     }
 }
 
-/* The next entry that may be a suspect report; NULL at the end, or when *seen has come to
- * SUSPECT_REPORTS_SEEN. Directories are none, do not count, and go while any are left to remove. */
+/* Returns the next entry that may be a suspect report; NULL at the end, or when *seen has come to
+ * SUSPECT_REPORTS_SEEN. Directories are no reports and do not count; they are removed as long as
+ * *left allows. */
 static const struct dirent *entry_next(DIR *stream, int *seen, int *left)
 {
     const struct dirent *entry;
@@ -249,7 +252,7 @@ static const struct dirent *entry_next(DIR *stream, int *seen, int *left)
 struct candidate {
     uid_t uid;
     time_t made;
-    size_t nth; /* of its owner's, the newest is 0 */
+    size_t nth; /* index among its owner's files, the newest is 0 */
     char name[96];
 };
 
@@ -290,8 +293,8 @@ static bool candidate_read(int directory, const char *name, struct candidate *ca
     return true;
 }
 
-/* One that is being left is empty for a moment. To be asked before it is read: it may be whole by
- * then, or by now. */
+/* Returns whether the file is being written: it is empty for a moment then. Call it before the file
+ * is read, as it may be whole by then. */
 static bool is_being_left(int directory, const char *name)
 {
     struct stat status;
@@ -300,7 +303,7 @@ static bool is_being_left(int directory, const char *name)
            status.st_size == 0 && status.st_ctime >= time(NULL) - 1;
 }
 
-/* Removes what is no suspect report: it would take the place of others'. */
+/* Removes an entry that is no suspect report: it would take the place of one. */
 static void junk_clear(int directory, const char *name, int *left)
 {
     if (*left <= 0)
@@ -309,7 +312,7 @@ static void junk_clear(int directory, const char *name, int *left)
     unlinkat(directory, name, 0);
 }
 
-/* Puts them in the order in which they are read. Returns how many of them are. */
+/* Sorts the candidates in the order in which they are read. Returns how many of them are read. */
 static size_t candidates_order(struct candidate *candidates, size_t count)
 {
     size_t wanted = 0;
@@ -325,8 +328,8 @@ static size_t candidates_order(struct candidate *candidates, size_t count)
     return wanted;
 }
 
-/* Removes those from first on where anything may be removed. The last of them is of who has left
- * most. */
+/* Counts the candidates from first on, and removes them if anything may be removed. The last of
+ * them belongs to the user who has left most. */
 static void overflow_clear(int directory, const struct candidate *candidates, size_t first,
                            size_t count, bool is_cleared, struct suspect_reports_overflow *overflow)
 {
@@ -412,7 +415,7 @@ int suspect_reports_remove(const char *directory, char *const *nodes, size_t cou
     return removed;
 }
 
-/* No tab and no newline inside a word. */
+/* Prints a word; tabs, newlines and other control characters become blanks. */
 static void print_word(FILE *stream, const char *word, char end)
 {
     for (; *word; word++)
