@@ -12,7 +12,7 @@ static struct run_decision decision(enum run_action action, enum run_reason reas
     return (struct run_decision){.action = action, .reason = reason};
 }
 
-/* What follows from the command's end alone. */
+/* Decides by the command's end alone. */
 static struct run_decision end_decide(const struct run_seen *seen)
 {
     if (seen->status == 0)
@@ -39,7 +39,7 @@ struct run_decision run_decide(const struct run_seen *seen)
     bool is_many = run_is_many(seen);
     size_t at_fault = seen->lost + (is_many ? 0 : seen->faulty);
 
-    /* a job that is queued again has its time anew */
+    /* a requeued job has its full time again */
     if (decided.reason == RUN_NO_TIME_LEFT && seen->is_examined && at_fault > 0 &&
         seen->can_requeue)
         return decision(RUN_REQUEUE, RUN_NODES_AT_FAULT);

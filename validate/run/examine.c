@@ -26,7 +26,7 @@ static void ignore_line(const char *text, void *context)
     (void)context;
 }
 
-/* The last record of each node, which is that of the whole preflight of it. */
+/* Takes the record of each node's whole preflight. Returns 0, or -1 if memory is out. */
 static int verdicts_take(const struct records *records, const struct hostlist *nodes,
                          struct hostlist *passed, struct hostlist *failed)
 {

@@ -9,7 +9,7 @@
 
 struct examination {
     const struct hostlist *nodes; /* of the job that we are in */
-    size_t keep;                  /* so many good ones are wanted */
+    size_t keep;                  /* number of good nodes wanted */
     const char *level;            /* "quick", "standard" */
     const char *config_path;      /* NULL: the usual one */
     double budget_s;
@@ -18,9 +18,9 @@ struct examination {
     const volatile sig_atomic_t *stop; /* ends it */
 };
 
-/* Runs muster preflight on the nodes, whose lines go to standard error; it leaves its suspect
- * reports. Adds each node that passed to passed and each that failed to failed: what is in neither
- * could not be told. Returns 0, or -1 with err, when it could not be told of any. */
+/* Runs muster preflight on the nodes; its messages go to standard error, and it leaves its suspect
+ * reports. Adds each node that passed to passed and each that failed to failed; a node in neither
+ * is unknown. Returns 0, or -1 with err if all are unknown. */
 int examine(const struct examination *examination, struct hostlist *passed, struct hostlist *failed,
             struct error *err);
 

@@ -19,7 +19,7 @@
 #include "validate/run/launch.h"
 #include "validate/slurm/step.h"
 
-/* A node that is named before what names none. */
+/* Takes a finding; one that names a node replaces one that names none. */
 static void take_record(const char *line, bool is_error, void *context)
 {
     struct hang_note *note = context;
@@ -115,7 +115,7 @@ void hang_end(struct hang *hang)
 {
     if (hang->pid <= 0)
         return;
-    /* again: the first one may come before it is heard */
+    /* repeated, as the first signal may come before it is handled */
     for (kill(hang->pid, SIGTERM); waitpid(hang->pid, NULL, WNOHANG) == 0; kill(hang->pid, SIGTERM))
         nanosleep(&(struct timespec){.tv_nsec = RUN_TICK_MS * 1000000L}, NULL);
     close(hang->notes);

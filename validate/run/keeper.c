@@ -72,7 +72,8 @@ bool keeper_beat(struct keeper *keeper)
     return false;
 }
 
-/* Tells of it in the file at path, as our own standard error is at the node that is lost. */
+/* Requeues the job, and reports it to the file at path, as our own standard error is on the node
+ * that is lost. */
 static void requeue(const char *name, const char *path, const char *script, uint32_t id,
                     struct own_job *job)
 {

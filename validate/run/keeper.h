@@ -8,10 +8,10 @@
 
 #include "lib/base/error.h"
 
-/* The keeper of a job with --no-kill: a step on a node other than the job script's. When that node
- * fails, Slurm takes it from the job and lets that run without its script: the keeper queues the
- * job again. `muster run` writes bytes to the step's standard input; the keeper asks the controller
- * only when they stop. decide.h has the rules. */
+/* The keeper of a job with --no-kill: a step on a node other than the job script's. If the script's
+ * node fails, Slurm removes it from the job, which goes on without its script: then the keeper
+ * requeues the job. `muster run` writes bytes to the step's standard input; the keeper queries the
+ * controller only when they stop. decide.h has the rules. */
 
 struct keeper {
     pid_t pid;   /* of the step's srun; 0: none */
@@ -25,12 +25,12 @@ struct keeper {
 int keeper_begin(struct keeper *keeper, uint32_t job_id, char *node, const char *script,
                  struct error *err);
 
-/* Writes a byte where it is time to: to be called some times a minute. Returns false once the step
- * has ended, as it does with this process. Does not wait. */
+/* Writes a byte if it is time to; call it some times a minute. Returns false once the step has
+ * ended, as it does with this process. Does not wait. */
 bool keeper_beat(struct keeper *keeper);
 
-/* The step itself, until its standard input ends. path: of the file that is told of a requeue, or
- * NULL. Returns the exit status. */
+/* Runs the step itself, until its standard input ends. path: the file to which a requeue is
+ * reported, or NULL. Returns the exit status. */
 int keeper_run(const char *name, const char *script, const char *path);
 
 #endif

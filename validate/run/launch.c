@@ -44,7 +44,7 @@ void launch_catch_signals(void)
             sigaction(passed_on[i], &action, NULL);
 }
 
-/* In the child, up to exec. What fails goes over the pipe, which exec closes. */
+/* Runs in the child, up to exec. A failure is reported over the pipe, which exec closes. */
 static void __attribute__((noreturn))
 child_run(const struct launch *launch, pid_t parent, const sigset_t *mask, int failed)
 {
@@ -68,8 +68,8 @@ child_run(const struct launch *launch, pid_t parent, const sigset_t *mask, int f
     _exit(STATUS_NOT_FOUND);
 }
 
-/* Until the command has ended; it is reaped. Returns its wait status, with *is_cut: on_tick() had
- * it end. */
+/* Waits until the command has ended, and reaps it. Returns its wait status. *is_cut: on_tick()
+ * ended it. */
 static int wait_for_end(const struct launch *launch, pid_t pid, bool *is_cut)
 {
     double term_at = 0;

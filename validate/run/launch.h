@@ -7,14 +7,14 @@
 
 #include "lib/base/error.h"
 
-/* The command of `muster run`, started with our own standard input, output and error, in our
- * process group: a terminal is the command's as if nobody stood between. */
+/* Runs the command of `muster run` with our own standard input, output and error, in our process
+ * group: it has the terminal as if it were started directly. */
 
 /* The signal that asked for the end, SIGINT, SIGTERM, SIGHUP or SIGQUIT; 0: none. */
 extern volatile sig_atomic_t launch_stop;
 
-/* From here on these signals, SIGUSR1 and SIGUSR2 go on to the command, if one runs; those of a
- * terminal's keys reach it anyhow. */
+/* From here on passes these signals, SIGUSR1 and SIGUSR2 on to the command, if one runs; signals of
+ * a terminal's keys reach it anyhow. */
 void launch_catch_signals(void);
 
 struct launch {
@@ -26,9 +26,9 @@ struct launch {
     void *context;
 };
 
-/* Runs the command to its end. Returns 0 with *status, 128 + the signal that ended it, which is
- * SIGTERM, too, where on_tick() had it end and its status was 0; or -1 with err and *status 126 or
- * 127, as a shell's, when it cannot be started. */
+/* Runs the command to its end. Returns 0 with *status: its exit status, or 128 + the signal that
+ * ended it, which is SIGTERM also if on_tick() ended it and its status was 0. Returns -1 with err
+ * and *status 126 or 127, as a shell's, if it cannot be started. */
 int launch_run(const struct launch *launch, int *status, struct error *err);
 
 #endif

@@ -33,7 +33,7 @@ int layout_choose(const struct hostlist *nodes, const struct hostlist *keep,
 
 /* ---------------------------------------------------------------- what launchers read */
 
-/* "2(x3),1" as 2 2 2 1. Returns whether the text is that, for count nodes. */
+/* Parses "2(x3),1" as 2 2 2 1. Returns whether the text has that form, for count nodes. */
 static bool counts_parse(const char *text, long *counts, size_t count)
 {
     size_t filled = 0;
@@ -60,7 +60,7 @@ static bool counts_parse(const char *text, long *counts, size_t count)
     return filled == count;
 }
 
-/* The value of each chosen node in name, written as Slurm does. */
+/* Adds the variable with the values of the chosen nodes, written as Slurm does. */
 static void counts_add(struct arguments *variables, const char *name, const struct hostlist *all,
                        const struct hostlist *chosen)
 {
@@ -94,7 +94,7 @@ static void counts_add(struct arguments *variables, const char *name, const stru
     free(counts);
 }
 
-/* The chosen nodes' share of a number of all, "8" or "a100:8". */
+/* Adds the variable, a number for all nodes as "8" or "a100:8", with the chosen nodes' share. */
 static void share_add(struct arguments *variables, const char *name, const struct hostlist *all,
                       const struct hostlist *chosen)
 {

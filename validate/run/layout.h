@@ -5,24 +5,24 @@
 #include "lib/base/hostlist.h"
 #include "validate/slurm/process.h"
 
-/* Some nodes of an allocation for a command that starts Slurm steps in it. */
+/* Restricts a command that starts Slurm steps to some nodes of its allocation. */
 
-/* Chooses `wanted` of the nodes, none of the excluded: those of `keep` before the others, of each
- * the first. chosen: in the order of nodes; the caller clears it. Returns 0 with as many as there
- * are, or -1 when memory is out. */
+/* Chooses up to `wanted` of the nodes, none of the excluded: those of `keep` before the others,
+ * each in their order. chosen: in the order of nodes; the caller clears it. Returns 0, or -1 if
+ * memory is out. */
 int layout_choose(const struct hostlist *nodes, const struct hostlist *keep,
                   const struct hostlist *excluded, size_t wanted, struct hostlist *chosen);
 
-/* What srun and other launchers read of an allocation, for the chosen of all its nodes, as
- * "NAME=VALUE" from our own environment: numbers of nodes, tasks and GPUs, lists of nodes and what
- * is in the order of the nodes, "2(x3),1". Of tasks and GPUs: their share of what was asked for, so
- * that it is the same whichever nodes are chosen. Variables that are not set are not made. Nothing
- * where all nodes are chosen. Returns 0, or -1 with err. */
+/* Adds the variables that srun and other launchers read of an allocation, for the chosen of all its
+ * nodes, as "NAME=VALUE" from our own environment: numbers of nodes, tasks and GPUs, lists of nodes
+ * and values in the order of the nodes, "2(x3),1". Tasks and GPUs are the chosen nodes' share of
+ * what was requested, so they are the same whichever nodes are chosen. Variables that are not set
+ * are not made; none is if all nodes are chosen. Returns 0, or -1 with err. */
 int layout_environment(const struct hostlist *all, const struct hostlist *chosen,
                        struct arguments *variables, struct error *err);
 
-/* The command: where it is srun, with --exclude=LIST for those of the job's nodes that are not
- * chosen, which no variable tells srun. Returns 0, or -1 with err. */
+/* Adds the command; if it is srun, with --exclude=LIST for those of the job's nodes that are not
+ * chosen, as no variable tells srun. Returns 0, or -1 with err. */
 int layout_command(char *const *command, const struct hostlist *nodes,
                    const struct hostlist *chosen, struct arguments *arguments, struct error *err);
 

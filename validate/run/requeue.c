@@ -25,7 +25,7 @@ static bool request(const char *name, const struct own_job *job)
     return rv >= 0;
 }
 
-/* Whether the controller has the job running as if it had never been asked. */
+/* Returns whether the controller lost the request: it has the job running, and not requeued. */
 static bool is_lost(uint32_t id, const struct own_job *job)
 {
     struct own_job now;

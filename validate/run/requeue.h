@@ -6,10 +6,10 @@
 
 #include "validate/slurm/own_job.h"
 
-/* Queues the job that we are in again, with its list of nodes as ExcNodeList, and waits for Slurm
- * to end this process, so that the rest of the job script is not run. A slurmctld that is away is
- * waited for, and one that was started again and has lost the request gets it once more. What is
- * wrong goes to standard error, after name. Returns only where the job is not queued. */
+/* Requeues the job of this process, with its list of excluded nodes as ExcNodeList, and waits for
+ * Slurm to end this process, so that the rest of the job script is not run. Waits for slurmctld if
+ * it is away, and repeats the request if slurmctld was restarted and lost it. Errors go to standard
+ * error, after name. Returns only if the job is not queued. */
 void requeue_until_ended(const char *name, uint32_t id, const struct own_job *job);
 
 #endif

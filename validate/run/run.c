@@ -33,8 +33,8 @@ struct run {
     const struct run_options *options;
     FILE *json;
     uint32_t job_id;
-    struct own_job job;       /* as it was last looked at */
-    struct hostlist all;      /* the nodes as the environment has them: of the job's begin */
+    struct own_job job;       /* as last loaded */
+    struct hostlist all;      /* the nodes at the job's begin, from the environment */
     struct hostlist chosen;   /* where the command runs, or ran last */
     struct hostlist at_fault; /* not used any more */
     size_t wanted;
@@ -63,7 +63,7 @@ static void print_message(const struct run *run, const char *format, ...)
     fputc('\n', stderr);
 }
 
-/* A line of JSON; takes fields, NULL: memory was out. */
+/* Prints a line of JSON. Owns fields; NULL: memory was out. */
 static void print_event(const struct run *run, const char *event, json_t *fields)
 {
     json_t *line =
@@ -100,7 +100,8 @@ static int job_look(struct run *run, struct error *err)
     return 0;
 }
 
-/* Those of names that the job does not have any more. Returns 0, or -1 when memory is out. */
+/* Adds to lost those of names that the job does not have any more. Returns 0, or -1 if memory is
+ * out. */
 static int lost_find(const struct run *run, const struct hostlist *names, struct hostlist *lost)
 {
     for (size_t i = 0; i < names->count; i++)
@@ -144,8 +145,8 @@ static void keeper_look(void *context)
                       "the keeper step ended: the job will not be requeued if this node fails");
 }
 
-/* Of struct launch: Slurm ends a step that loses a node, but not each launcher ends with it; and
- * what hangs does not end. */
+/* The on_tick() of struct launch. Slurm ends a step that loses a node, but not every launcher ends
+ * with it; and a command that hangs does not end. */
 static bool look(void *context)
 {
     struct run *run = context;
@@ -165,7 +166,7 @@ static bool look(void *context)
     return run->hung.is_hung || (run->lost_at > 0 && now - run->lost_at > RUN_LOST_S);
 }
 
-/* One line where a node that fails may end the job. */
+/* Prints a warning if a node that fails may end the job. */
 static void check_no_kill(const struct run *run)
 {
     const char *variable = getenv("SBATCH_NO_KILL");
@@ -225,7 +226,8 @@ static void add_at_fault(struct run *run, const struct hostlist *names)
             hostlist_append(&run->at_fault, names->names[i]);
 }
 
-/* Looks at all nodes that the job still has, for those of `used`. Adds nodes to at_fault. */
+/* Examines all nodes that the job still has; the counts are of those in `used`. Adds nodes to
+ * at_fault. */
 static void nodes_examine(struct run *run, const struct hostlist *used, struct run_seen *seen)
 {
     struct hostlist left = {0}, passed = {0}, failed = {0}, lost = {0};
@@ -284,7 +286,7 @@ static void seen_fill(const struct run *run, int status, struct run_seen *seen)
                               .has_repeated = run->has_repeated};
 }
 
-/* With the time that is left by now: a preflight may have taken minutes of it. */
+/* Decides with the time that is left by now: a preflight may have taken minutes of it. */
 static struct run_decision decide(struct run *run, struct run_seen *seen)
 {
     struct run_decision decision;
@@ -299,7 +301,7 @@ static struct run_decision decide(struct run *run, struct run_seen *seen)
 
 /* ---------------------------------------------------------------- going on */
 
-/* Queues the job again without the nodes at fault. Returns where it is not queued. */
+/* Requeues the job without the nodes at fault. Returns only if it is not queued. */
 static void requeue(struct run *run)
 {
     int rv = 0;
@@ -352,9 +354,9 @@ static void print_restart(const struct run *run, const struct run_decision *deci
 
 /* ---------------------------------------------------------------- the command */
 
-/* A step that a dead node has a part in is there until Slurm sets the node down, and keeps the
- * other nodes' CPUs and GPUs from the next step. Returns whether one of an earlier start is left,
- * after it was waited for; *last: the last of all. */
+/* A step with a dead node exists until Slurm sets the node down, and keeps the other nodes' CPUs
+ * and GPUs from the next step. Waits for such steps. Returns whether one of an earlier start is
+ * left; *last: the last step of all. */
 static bool has_step_left(const struct run *run, long *last)
 {
     double begin = clock_s();
@@ -373,7 +375,7 @@ static bool has_step_left(const struct run *run, long *last)
     }
 }
 
-/* Starts it on the nodes that are good and waits for its end. Returns 0, or -1 when it could not be
+/* Starts the command on the good nodes and waits for its end. Returns 0, or -1 if it could not be
  * started, after a line that says why. */
 static int command_run_once(struct run *run, int *status)
 {
@@ -425,7 +427,7 @@ done:
     return rv;
 }
 
-/* Before the first start: whether there are enough nodes, which the preflight tests if it is to.
+/* Before the first start: checks that there are enough nodes, after a preflight if one is wanted.
  * Returns 0, or the exit status. */
 static int first_look(struct run *run)
 {

@@ -4,8 +4,8 @@
 
 #include "lib/conf/conf.h"
 
-/* `muster run`, inside a job and as its user: the command on all nodes of the job but the spares;
- * where it fails the node at fault is found and left out. decide.h has the rules. */
+/* `muster run`, inside a job and as its user: runs the command on all nodes of the job but the
+ * spares; if it fails, finds the node at fault and leaves it out. decide.h has the rules. */
 
 struct run_options {
     long spares, max_restarts;
@@ -17,10 +17,10 @@ struct run_options {
     char *const *command; /* ends with NULL */
 };
 
-/* Returns the exit status: the command's last one, 128 and the signal that ended it; 126 or 127
- * where it could not be started; before it was started COMMAND_USAGE where it cannot be run here,
- * COMMAND_FAIL where there are too few good nodes, COMMAND_UNKNOWN where Slurm does not answer.
- * When the job is queued again Slurm ends this process. */
+/* Returns the exit status: the command's last one, or 128 + the signal that ended it; 126 or 127 if
+ * it could not be started. Before its start: COMMAND_USAGE if it cannot be run here, COMMAND_FAIL
+ * if there are too few good nodes, COMMAND_UNKNOWN if Slurm does not answer. If the job is
+ * requeued, Slurm ends this process. */
 int run_job(const char *name, const struct run_options *options);
 
 #endif
