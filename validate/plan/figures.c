@@ -30,7 +30,7 @@ static struct plan_node *node_of(const struct plan_figures *figures, const char 
 
 struct reading {
     struct plan_figures *figures;
-    double failing; /* since when the node has failed, read backwards: the oldest of its row; NAN */
+    double failing; /* when the node began to fail, as runs are read backwards; NAN: it does not */
     double passed;  /* when it passed after that */
     bool is_out_of_memory;
 };
@@ -49,7 +49,7 @@ static void end_failure(struct reading *reading)
     reading->failing = NAN;
 }
 
-/* By node, the newest run first. */
+/* Takes a run; they come by node, the newest first. */
 static void take_run(const struct history_node *run, void *context)
 {
     struct reading *reading = context;
@@ -87,7 +87,7 @@ static void take_run(const struct history_node *run, void *context)
 
 /* ---------------------------------------------------------------- figures and facts */
 
-/* Over the parts that the newest run measured: others may be there no more. */
+/* Sums over the parts that the newest run measured: others may no longer exist. */
 static void add(double *sum, double *time, const struct history_point *point)
 {
     if (point->time < *time)
@@ -96,7 +96,7 @@ static void add(double *sum, double *time, const struct history_point *point)
     *time = point->time;
 }
 
-/* The newest value of each part's figure. */
+/* Takes the newest value of a part's figure. */
 static void take_point(const struct history_point *point, void *context)
 {
     struct plan_figures *figures = context;
@@ -167,7 +167,7 @@ static void set(struct plan_figures *figures, enum plan_figure_id id, double val
     va_end(values);
 }
 
-/* A layer's rate and the update's, of the slowest rank. */
+/* Takes the rates of a layer and of the update on the slowest rank, from muster-train's records. */
 static int take_records(const char *path, struct plan_figures *figures, struct error *err)
 {
     struct records records = {0};
@@ -204,7 +204,7 @@ static int take_records(const char *path, struct plan_figures *figures, struct e
     return 0;
 }
 
-/* The least that a good node has; NAN: of none it is known. */
+/* Returns the lowest value of a good node; NAN: it is not known of any. */
 static double least(const struct plan_figures *figures, size_t offset)
 {
     double found = NAN;
@@ -274,7 +274,7 @@ static struct plan_island *island_of(struct plan_cluster *cluster, const char *n
     return &cluster->islands[at];
 }
 
-/* By muster.conf, else by the kind of network. */
+/* Returns the node's island: by muster.conf, else by the kind of its network. */
 static const char *island_name(const struct conf *conf, const struct plan_node *node)
 {
     for (size_t i = 0; i < conf->island_count; i++)
@@ -283,8 +283,8 @@ static const char *island_name(const struct conf *conf, const struct plan_node *
     return *node->class ? node->class : "all";
 }
 
-/* Whether the rate in bfloat16 is known of all nodes whose GPUs have a rate: else it compares none.
- */
+/* Returns whether the bfloat16 rate is known of all nodes whose GPUs have a rate: else it cannot
+ * compare them. */
 static bool have_bf16(const struct plan_figures *figures)
 {
     for (size_t i = 0; i < figures->count; i++)
@@ -350,7 +350,8 @@ static int make_islands(const struct plan_sources *sources, struct plan_figures 
     return 0;
 }
 
-/* What a node sends to one of another island by all rails, the least of the pairs. */
+/* What each node sends to each other by all rails, newest values; take_pair() keeps the lowest
+ * between islands. */
 static const char pairs_query[] =
     "SELECT node, peer, sum(value) FROM (SELECT node, peer, part, max(time), value FROM records"
     " WHERE suite = 'links' AND test = 'links' AND metric = 'bandwidth' GROUP BY node, peer, part)"
@@ -365,7 +366,7 @@ static void take_pair(sqlite3_stmt *statement, struct plan_figures *figures)
         figures->across_mbps = fmin(figures->across_mbps, database_number(statement, 2));
 }
 
-/* An island is planned as one network. */
+/* The slowest uplink that the newest certification failed: an island is planned as one network. */
 static const char uplinks_query[] =
     "SELECT message FROM records WHERE suite = 'certify' AND code = 'uplink_slow' AND verdict ="
     " 'fail' AND run = (SELECT run FROM records WHERE suite = 'certify' ORDER BY time DESC LIMIT 1)"

@@ -7,7 +7,8 @@
 
 #include "trainer/model/shape.h"
 
-/* Unlike that of a shape that is stated, which counts head and attention, its work is 6 P. */
+/* Sets the shape for so many parameters. Its work is 6 P, unlike that of a shape that is given,
+ * which counts head and attention. */
 static void shape_of(double parameters, const struct plan_wish *wish, struct plan_job *job)
 {
     double layers = fmax(1, round(cbrt(parameters / (12 * 128 * 128))));

@@ -4,7 +4,7 @@
 
 #include "validate/plan/model.h"
 
-/* What a job is, by what its owner says of it. Pure. */
+/* A job by its owner's description. Pure. */
 
 struct plan_wish {
     const char *model;                         /* 124M ...: a size of GPT-2; NULL: none */

@@ -57,7 +57,7 @@ static int most_layers(const struct plan_layout *layout) /* of a stage */
     return most;
 }
 
-/* The most parameters that a stage has. */
+/* Returns the most parameters that a stage has. */
 static double stage_parameters(const struct plan_job *job, const struct plan_layout *layout)
 {
     double each = layer_parameters(job);
@@ -67,7 +67,7 @@ static double stage_parameters(const struct plan_job *job, const struct plan_lay
     return most_layers(layout) * each + job->parameters - job->layers * each;
 }
 
-/* Bytes of a parameter that each of so many ranks holds. */
+/* Returns the bytes of a parameter that each of so many ranks holds. */
 static double state_bytes(const struct plan_job *job, int zero, double count)
 {
     static const double mixed[] = {16, 4, 2, 0}, single[] = {16, 8, 4, 0};
@@ -109,7 +109,7 @@ static void split(const struct plan_cluster *cluster, const struct plan_job *job
                    head_work(job) / work / speeds[layout->stages - 1], layout->layers);
 }
 
-/* Bytes of a parameter that a step sums and gathers, of all ranks. */
+/* Returns the bytes of a parameter that a step sums and gathers, of all ranks. */
 static double sent_bytes(const struct plan_job *job, int zero)
 {
     static const double mixed[] = {8, 6, 6, 8}, single[] = {8, 8, 8, 12};
@@ -117,7 +117,8 @@ static double sent_bytes(const struct plan_job *job, int zero)
     return (job->is_fp32 ? single : mixed)[zero];
 }
 
-/* The slowest island that the layout's stages are on. */
+/* Returns the speed of the slowest island that the layout's stages are on; of the links between
+ * islands if is_across. */
 static struct link_speed inside(const struct plan_cluster *cluster,
                                 const struct plan_layout *layout)
 {
@@ -134,7 +135,7 @@ static struct link_speed inside(const struct plan_cluster *cluster,
     return slowest;
 }
 
-/* Whether islands send to each other. */
+/* Returns whether islands send to each other. */
 static bool crosses(const struct plan_layout *layout)
 {
     return layout->is_across || layout->islands[0] != layout->islands[layout->stages - 1];
@@ -189,8 +190,8 @@ static void time_step(const struct plan_cluster *cluster, const struct plan_job 
     layout->busy = plan_work(job) / all_flops / layout->step_s;
 }
 
-/* The lowest stage of ZeRO that fits, with or without computing activations again: the faster of
- * these, as ZeRO-2 and 3 may cost more. */
+/* Chooses the lowest stage of ZeRO that fits, with or without computing activations again, and the
+ * faster of these two, as ZeRO-2 and 3 may cost more. Returns whether one fits. */
 static bool fit(const struct plan_cluster *cluster, const struct plan_job *job,
                 struct plan_layout *layout)
 {
@@ -241,8 +242,8 @@ double plan_goodput(double interval_s, double checkpoint_s, double restart_s, do
            (mttf_s * exp(restart_s / mttf_s) * expm1((interval_s + checkpoint_s) / mttf_s));
 }
 
-/* Erlang's recursion; stops at the fewest spares with which the job waits no longer than that
- * share, and says how many that are. */
+/* Returns the share of the time that the job waits, by Erlang's recursion up to `most` spares;
+ * stops at the fewest spares with which it waits no longer than `share`, and sets *spares. */
 static double waiting(double load, int most, double share, int *spares)
 {
     double blocked = 1;
@@ -259,7 +260,7 @@ double plan_waiting(double nodes, double failures, double repair_s, int spares)
     return waiting(nodes * failures * repair_s, spares, -1, &spares);
 }
 
-/* Nodes that a spare can be. */
+/* Returns how many nodes are left as spares. */
 static int left_over(const struct plan_cluster *cluster, const struct plan_layout *layout)
 {
     size_t nodes = 0;
@@ -275,7 +276,7 @@ static void fail(const struct plan_cluster *cluster, const struct plan_job *job,
 {
     struct plan_failures *made = &layout->failures;
     double nodes = (double)layout->nodes, saved = job->is_fp32 ? 12 : 14;
-    /* what is away for longer than the job is, it does not see come back */
+    /* the job does not see a node come back whose repair takes longer than the job */
     double repair_s = fmin(cluster->repair_s, job->steps * layout->step_s);
 
     made->mttf_s = plan_mttf_s(nodes, cluster->failures);
@@ -315,11 +316,11 @@ bool plan_evaluate(const struct plan_cluster *cluster, const struct plan_job *jo
 
 /* ---------------------------------------------------------------- choice */
 
-/* Candidates are made by nodes of a stage, and stages an island. */
+/* A search over layouts, which differ in nodes per stage and stages per island. */
 struct search {
     const struct plan_cluster *cluster;
     const struct plan_job *job;
-    double alone; /* useful steps a second and node, of the fewest nodes that fit */
+    double alone; /* useful steps per second and node, of the fewest nodes that fit */
     size_t fewest;
     struct plan_layout best;
     bool has_best;
@@ -364,7 +365,8 @@ static void try(struct search *search, struct plan_layout *layout)
     }
 }
 
-/* Stages of so many nodes on each island that has them, each island with no more than `most`. */
+/* Tries stages of so many nodes on each island that has them, with at most `most` stages per
+ * island. */
 static void try_pipeline(struct search *search, size_t nodes, size_t most)
 {
     const struct plan_cluster *cluster = search->cluster;

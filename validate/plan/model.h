@@ -46,7 +46,7 @@ struct plan_island {
     char name[64];
     size_t nodes;
     double flops;               /* of a device while it trains, operations a second */
-    double node_Bps, latency_s; /* that a node sends, by all of its rails, while all do */
+    double node_Bps, latency_s; /* sent by a node, over all of its rails, while all nodes send */
 };
 
 struct plan_cluster {
@@ -54,12 +54,12 @@ struct plan_cluster {
     int island_count;
     double across_Bps,
         across_s;        /* the same between islands; 0 bytes: they do not reach each other */
-    int devices;         /* of a node */
+    int devices;         /* per node */
     double memory_bytes; /* of a device */
-    double memory_Bps;   /* ... that it reads and writes; INFINITY: updates take no time */
-    double failures;     /* of a node in a second */
+    double memory_Bps;   /* memory bandwidth of a device; INFINITY: updates take no time */
+    double failures;     /* per node and second */
     double repair_s, restart_s;
-    double checkpoint_Bps; /* that a node writes */
+    double checkpoint_Bps; /* written by a node */
 };
 
 struct plan_job {
@@ -79,14 +79,14 @@ struct plan_job {
 
 struct plan_failures {
     double mttf_s, checkpoint_s, interval_s;
-    double goodput; /* share of the time that is new work: of failures, and of waits for repair */
+    double goodput; /* share of the time that is new work, after failures and waits for repair */
     double waiting; /* share of the time without enough nodes */
     int spares;
 };
 
 struct plan_layout {
     size_t nodes; /* that compute, without spares */
-    int devices;  /* of each of them that the job has */
+    int devices;  /* that the job has on each of them */
     int stages, islands[PLAN_STAGES_MOST], layers[PLAN_STAGES_MOST]; /* of each stage */
     size_t stage_nodes;
     bool is_across; /* one stage over all islands */
@@ -95,33 +95,34 @@ struct plan_layout {
     int microbatches;
     double microbatch;                  /* sequences of each, on average */
     double memory_bytes;                /* that a device needs */
-    double compute_s, sums_s, update_s; /* of a step; sums: that nothing hides */
-    double step_s, tokens_per_s, busy;  /* busy: share of the step that is work of all devices */
+    double compute_s, sums_s, update_s; /* of a step; sums: what nothing hides */
+    double step_s, tokens_per_s, busy;  /* busy: share of what all devices could compute */
     struct plan_failures failures;
     double finish_s; /* of all steps, with failures */
 };
 
-/* Of a GPT of that shape. */
+/* Returns the number of parameters of a GPT of that shape. */
 double plan_parameters(const struct plan_job *job);
-/* Operations of a step. */
+/* Returns the operations of a step. */
 double plan_work(const struct plan_job *job);
 
-/* Mean time to failure of so many nodes, INFINITY without failures. */
+/* Returns the mean time to failure of so many nodes, INFINITY without failures. */
 double plan_mttf_s(double nodes, double failures);
 double plan_interval_s(double checkpoint_s, double mttf_s);
-/* Daly's share of new work at that interval. */
+/* Returns Daly's share of new work at that interval between checkpoints. */
 double plan_goodput(double interval_s, double checkpoint_s, double restart_s, double mttf_s);
-/* Share of the time that a job of so many nodes stands still with those spares. */
+/* Returns the share of the time that a job on so many nodes stands still with those spares. */
 double plan_waiting(double nodes, double failures, double repair_s, int spares);
 
 /* Fills in what follows from nodes, devices, stages with their islands, stage_nodes and is_across.
- * False: it does not fit into memory, or has fewer layers or sequences than it needs. */
+ * Returns false if the layout does not fit into memory, has fewer layers or sequences than it
+ * needs, or uses islands that do not reach each other. */
 bool plan_evaluate(const struct plan_cluster *cluster, const struct plan_job *job,
                    struct plan_layout *layout);
 
-/* The best layout: one device for a small job; the nodes that are asked for; the fewest that end
- * the job within its time; else the most that are worth it. Of as many nodes the layout that ends
- * first. Returns 0, or -1 with err where none fits. */
+/* Chooses the best layout: one device for a small job; the number of nodes that is requested; the
+ * fewest that end the job within its time; else the most that are worth it. Of layouts with as many
+ * nodes, the one that ends first. Returns 0, or -1 with err if none fits. */
 int plan_choose(const struct plan_cluster *cluster, const struct plan_job *job,
                 struct plan_layout *layout, struct error *err);
 

@@ -10,7 +10,7 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/memory_stream.h"
 
-/* Nodes that the layout, with spares, may have of an island. */
+/* Returns how many nodes of an island the layout may have; spares_elsewhere() is beside them. */
 static size_t wanted_of(const struct plan_figures *figures, const struct plan_layout *layout,
                         int island)
 {
@@ -23,8 +23,8 @@ static size_t wanted_of(const struct plan_figures *figures, const struct plan_la
     return nodes;
 }
 
-/* Spares beside the nodes of wanted_of(): all of a pipeline, from its islands that have nodes left;
- * else those that the island itself has no node for, from any other. */
+/* Returns how many spares are beside the nodes of wanted_of(): for a pipeline all, from its islands
+ * that have nodes left; else as many as the island itself has no node for, from any other. */
 static long spares_elsewhere(const struct plan_figures *figures, const struct plan_layout *layout)
 {
     long own = (long)figures->cluster.islands[layout->islands[0]].nodes;
@@ -70,8 +70,8 @@ static int compare_nodes(const void *a, const void *b)
     return (first->nodes < second->nodes) - (first->nodes > second->nodes);
 }
 
-/* The fewest leaf switches that have so many of the island's nodes; 0 where one is not known, or
- * all are needed. -1: no memory. */
+/* Returns the fewest leaf switches that have so many of the island's nodes; 0 if one is not known,
+ * or all are needed; -1 if memory is out. */
 static int switches(const struct plan_figures *figures, int island, size_t nodes)
 {
     struct leaf *leaves = calloc(figures->count + 1, sizeof *leaves);

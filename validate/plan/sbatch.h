@@ -4,9 +4,9 @@
 
 #include "validate/plan/figures.h"
 
-/* What to ask Slurm for, so that it gives the nodes of a plan: a line an option, "--nodes=4", as it
- * stands behind #SBATCH; malloc'd, NULL when memory is out. Pure. block: nodes of a block of
- * topology/block, 0: another topology. has_extra: jobs may ask for what is in a node's Extra. */
+/* Returns the sbatch options for the nodes of a plan, one per line, "--nodes=4", as behind #SBATCH;
+ * malloc'd, NULL if memory is out. Pure. block: nodes of a block of topology/block, 0: another
+ * topology. has_extra: jobs may request what is in a node's Extra. */
 char *plan_sbatch_text(const struct plan_figures *figures, const struct plan_layout *layout,
                        size_t block, bool has_extra);
 
