@@ -24,7 +24,7 @@ static bool is_used(const struct site *site, const char *qos)
     return site_find(site, CLUSTER_PARTITIONS, "QoS", qos);
 }
 
-/* A user who may not use all QOS. */
+/* Returns a user who may not use all QOS; NULL: none. */
 static const struct site_record *restricted_user(const struct site *site)
 {
     const struct site_table *associations = &site->tables[CLUSTER_ASSOCIATIONS],
@@ -92,7 +92,7 @@ static void check_qos(struct policy_findings *findings)
     }
 }
 
-/* Words of a partition's list that name nothing. */
+/* Reports the words of a partition's list that name nothing. */
 static void check_names(struct policy_findings *findings, const struct site_record *partition,
                         const char *key, enum policy_kind kind)
 {

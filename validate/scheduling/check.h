@@ -7,8 +7,8 @@
 #include "validate/scheduling/kinds.h"
 #include "validate/scheduling/site.h"
 
-/* What is wrong with a cluster's scheduling by its configuration alone. Pure. One mistake is one
- * finding: of a limit that all users of an account inherit the account has it. */
+/* Finds mistakes in a cluster's scheduling by its configuration alone. Pure. One mistake is one
+ * finding: a limit that all users of an account inherit is a finding about the account. */
 
 enum policy_kind {
 #define KIND(id, ...) POLICY_##id,
@@ -19,7 +19,7 @@ enum policy_kind {
 
 struct policy_kind_row {
     const char *code;     /* "typed-gres-hole" */
-    enum verdict verdict; /* fail: something that was set does not hold, or cannot; warn */
+    enum verdict verdict; /* FAIL: a setting does not or cannot take effect; else WARN */
     const char *what, *why, *source, *cure;
 };
 
@@ -27,7 +27,7 @@ extern const struct policy_kind_row policy_kinds[POLICY_KINDS];
 
 struct policy_finding {
     enum policy_kind kind;
-    enum verdict verdict; /* the kind's, or less where the site has another guard */
+    enum verdict verdict; /* the kind's, or a milder one if the site has another guard */
     char object[160];     /* "QOS urgent", "partition gpu", "slurm.conf" */
     char where[320]; /* "/etc/slurm/slurm.conf:41"; "": in the database, or no such file here */
     char found[400];
@@ -40,13 +40,13 @@ struct policy_findings {
     bool is_out_of_memory;
 };
 
-/* All findings, in the order of the kinds. Returns 0, or -1 when memory is out. Release with
+/* Finds all mistakes, in the order of the kinds. Returns 0, or -1 if memory is out. Release with
  * policy_findings_clear(). */
 int policy_check(const struct site *site, struct policy_findings *findings);
 void policy_findings_clear(struct policy_findings *findings);
 
-/* For the parts of policy_check(): a finding. Its line of slurm.conf is the last one that sets key,
- * or that of partition key where object begins with "partition". */
+/* For the parts of policy_check(): adds a finding. Its line of slurm.conf is the last one that sets
+ * key, or the one of the partition if object begins with "partition". */
 void policy_add(struct policy_findings *findings, enum policy_kind kind, const char *key,
                 const char *object, const char *format, ...) __attribute__((format(printf, 5, 6)));
 bool policy_has(const struct policy_findings *findings, enum policy_kind kind);
@@ -54,19 +54,22 @@ bool policy_has(const struct policy_findings *findings, enum policy_kind kind);
 /* "account physics", "user alice of physics", "QOS urgent". */
 struct text_line policy_object(enum cluster_text what, const struct site_record *record);
 
-/* Whether AccountingStorageEnforce has that, by itself or by another that includes it. */
+/* Returns whether AccountingStorageEnforce includes `what`, by itself or by another value. */
 bool policy_enforces(const struct site *site, const char *what);
-/* The account over an association: that of a user, or the parent of an account; NULL: none. */
+/* Returns the account above an association: that of a user, or the parent of an account; NULL:
+ * none. */
 const struct site_record *policy_parent(const struct site *site,
                                         const struct site_record *association);
-/* Whether the association has the value of the account over it, as Slurm hands limits down. */
+/* Returns whether the association has the value of the account above it, as Slurm passes limits
+ * down. */
 bool policy_is_inherited(const struct site *site, const struct site_record *association,
                          const char *key);
-/* Whether the partition lets in that QOS, or that account. */
+/* Returns whether the partition admits the QOS or account `name`, by its lists allow and deny. */
 bool policy_lets_in(const struct site_record *partition, const char *allow, const char *deny,
                     const char *name);
-/* What slurm.conf, where it is here, sets of the partition, else what scontrol shows: of two lists
- * that exclude each other it shows one, and a DefaultTime above MaxTime not at all. "" without. */
+/* Writes the partition's value as slurm.conf, if it is here, sets it, else as scontrol shows it:
+ * scontrol shows one of two lists that exclude each other, and no DefaultTime above MaxTime. "" if
+ * there is none. */
 void policy_partition_value(const struct site *site, const struct site_record *partition,
                             const char *key, char *value, size_t size);
 /* Whether jobs of the QOS may go over limits of partitions: by its flags. */

@@ -2,8 +2,8 @@
 #ifndef MUSTER_SCHEDULING_KINDS_H
 #define MUSTER_SCHEDULING_KINDS_H
 
-/* KIND(ID, code, verdict, what, why, source, cure): a row a kind of mistake in how a cluster's
- * scheduling is configured, in the order of doc/policy.md. what: one line; why: what comes of it;
+/* KIND(ID, code, verdict, what, why, source, cure): a row per kind of mistake in a cluster's
+ * scheduling configuration, in the order of doc/policy.md. what: one line; why: its consequence;
  * source: the page of Slurm's documentation that says so, as of release 22.05. */
 
 /* clang-format off */

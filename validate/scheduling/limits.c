@@ -72,7 +72,8 @@ static void check_enforced(struct policy_findings *findings, enum cluster_text w
                    policy_object(what, record).text, value);
 }
 
-/* Names of TRES in a limit: tracked, and typed ones with the untyped. */
+/* Checks the names of TRES in a limit: whether they are tracked, and typed ones against the
+ * untyped. */
 static void check_names(struct policy_findings *findings, enum cluster_text what,
                         const struct site_record *record, const struct limit *limit,
                         const char *value)
@@ -116,7 +117,7 @@ static void check_names(struct policy_findings *findings, enum cluster_text what
     }
 }
 
-/* What the nodes have of it, together or the largest one. */
+/* Returns what all nodes have of the TRES together or, with is_per_node, the largest one. */
 static double cluster_has(const struct site *site, const char *tres, bool is_per_node)
 {
     const struct site_table *nodes = &site->tables[CLUSTER_NODES];
@@ -143,7 +144,7 @@ static void check_size(struct policy_findings *findings, enum cluster_text what,
     const char *list = value;
     char word[256];
 
-    /* nodes may come that are not there yet */
+    /* more nodes may register */
     if (site_number(site_config(site, "MaxNodeCount")) > (double)site->tables[CLUSTER_NODES].count)
         return;
     if (limit->type != TRES || limit->is_minimum || strcmp(limit->key, "GrpTRESMins") == 0)
@@ -165,7 +166,7 @@ static void check_size(struct policy_findings *findings, enum cluster_text what,
     }
 }
 
-/* A Grp limit, or a job's TRES, against the Grp limit of an account above. */
+/* Compares a Grp limit, or a job's TRES, with the Grp limit of each account above. */
 static void check_parent(struct policy_findings *findings, enum cluster_text what,
                          const struct site_record *record, const struct limit *limit,
                          const char *value)
@@ -259,7 +260,7 @@ static void check_partition_qos(struct policy_findings *findings)
     }
 }
 
-/* What a QOS says of partitions' limits. */
+/* Compares the QOS with the limits of partitions. */
 static void check_walls(struct policy_findings *findings)
 {
     const struct site *site = findings->site;

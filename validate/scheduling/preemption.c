@@ -57,7 +57,7 @@ static double tier(const struct site_record *partition)
     return site_number(site_value(partition, "PriorityTier"));
 }
 
-/* Whether that partition has a higher one over nodes of its own. */
+/* Returns whether a partition with a higher PriorityTier shares nodes with this one. */
 static bool is_lower(const struct preemption *preemption, size_t partition)
 {
     const struct site_table *all = preemption->partitions;
@@ -101,7 +101,8 @@ static void check_lists(struct policy_findings *findings, const struct preemptio
                    site_value(first, "Name"));
 }
 
-/* A QOS that preempts itself, over others or not, is refused by slurmdbd. */
+/* Checks whether a QOS preempts one of higher priority. slurmdbd refuses a QOS that preempts
+ * itself, directly or through others. */
 static void check_order(struct policy_findings *findings, const struct preemption *preemption)
 {
     const struct site_table *qos = preemption->qos;
@@ -137,7 +138,7 @@ static void check_tiers(struct policy_findings *findings, const struct preemptio
         for (size_t k = i + 1; k < all->count; k++) {
             const struct site_record *other = &all->records[k];
 
-            /* with a higher one over them, the mode says which of them that one preempts */
+            /* if a higher tier is above them, the mode says which of them it preempts */
             if (tier(one) == tier(other) && !is_lower(preemption, i) && !is_lower(preemption, k) &&
                 is_off(mode) != is_off(site_value(other, "PreemptMode")) &&
                 site_share_nodes(preemption->site, i, k))
@@ -156,7 +157,7 @@ static void check_tiers(struct policy_findings *findings, const struct preemptio
                    "no two partitions share nodes and differ in PriorityTier");
 }
 
-/* What the mode by which jobs of an object are preempted needs. */
+/* Checks what the mode needs by which jobs of the object are preempted. */
 static void check_mode(struct policy_findings *findings, const struct preemption *preemption,
                        const char *object, const char *mode)
 {
@@ -185,7 +186,8 @@ static void check_mode(struct policy_findings *findings, const struct preemption
         }
 }
 
-/* The longest that a job of the QOS may run: of it and of the partitions that let it in. */
+/* Returns the longest time that a job of the QOS may run, by the QOS and by the partitions that
+ * admit it. */
 static double longest_s(const struct preemption *preemption, const struct site_record *qos)
 {
     double wall_s = site_seconds(site_value(qos, "MaxWall")), most_s = 0;
@@ -199,7 +201,7 @@ static double longest_s(const struct preemption *preemption, const struct site_r
     return isnan(wall_s) ? most_s : fmin(wall_s, most_s);
 }
 
-/* GraceTime and PreemptExemptTime are for jobs that are requeued or canceled. */
+/* Checks GraceTime and PreemptExemptTime, which are for jobs that are requeued or canceled. */
 static void check_times(struct policy_findings *findings, const char *object, const char *key,
                         const char *mode, const char *grace, double grace_s, const char *exempt,
                         double most_s)

@@ -7,9 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* Which job goes first: the weights of priority/multifactor, and whether their factors differ. The
- * factors are between 0 and 1 (priority_multifactor.html): a QOS' is its priority over the highest,
- * a partition's its PriorityJobFactor over the highest, and that of shares 2^(-usage/share). */
+/* Checks the weights of priority/multifactor, which decide which job goes first, and whether their
+ * factors differ. The factors are between 0 and 1 (priority_multifactor.html): that of a QOS is its
+ * priority over the highest, that of a partition its PriorityJobFactor over the highest, and that
+ * of shares 2^(-usage/share). */
 
 struct range {
     double least, most;
@@ -36,7 +37,8 @@ static struct range range_of(const struct site_table *table, const char *key)
     return range;
 }
 
-/* Two associations under the same account with different shares. */
+/* Returns an association whose shares differ from those of another under the same account; NULL:
+ * none. */
 static const struct site_record *unequal_shares(const struct site *site)
 {
     const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];

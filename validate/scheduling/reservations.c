@@ -7,22 +7,24 @@
 
 #include "lib/base/hostlist.h"
 
-/* Reservations: whose, of what, and beside each other. */
+/* Checks reservations: for whom they are, what they have, and whether they overlap. */
 
-/* Slurm's own flags of reservations that are to lie over others. */
+/* Returns whether the reservation is meant to lie over others: Slurm's flag MAINT. */
 static bool lies_over(const struct site_record *reservation)
 {
     return site_list_has(site_value(reservation, "Flags"), "MAINT");
 }
 
-/* Times of scontrol's are in the order of their text. */
+/* Returns whether the reservations overlap in time. The times of scontrol are in the order of their
+ * text. */
 static bool are_at_once(const struct site_record *one, const struct site_record *other)
 {
     return strcmp(site_value(one, "StartTime"), site_value(other, "EndTime")) < 0 &&
            strcmp(site_value(other, "StartTime"), site_value(one, "EndTime")) < 0;
 }
 
-/* The first node of both lists in text; false: none, or a list that cannot be read. */
+/* Writes the first node of both lists to text. Returns false if there is none, or a list cannot be
+ * read. */
 static bool share_node(const char *one, const char *other, char *text, size_t size)
 {
     struct hostlist list = {0}, others = {0};
@@ -80,7 +82,8 @@ static void check_nodes(struct policy_findings *findings, const struct site_reco
     hostlist_clear(&list);
 }
 
-/* Words that begin with "-" are kept out: those need not be there. */
+/* Checks the names in a list of the reservation. Those that begin with "-" are kept out, and need
+ * not exist. */
 static void check_names(struct policy_findings *findings, const struct site_record *one,
                         const char *object, const char *key)
 {

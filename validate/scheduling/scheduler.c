@@ -15,8 +15,8 @@
 enum { WINDOW_MINUTES = 1440, RESOLUTION_S = 60 }; /* Slurm's defaults */
 enum { WINDOW_MOST_MINUTES = 43200 };
 
-/* Steps of a plan. The default is 1440, a day by the minute. From our own judgement: four times as
- * many as that are what the manual's advice is about. */
+/* The most steps of a plan. The default is 1440, a day by the minute. Our own judgment: the
+ * manual's advice is about four times as many. */
 enum { STEPS_MOST = 4 * WINDOW_MINUTES };
 
 /* Names of SchedulerParameters of releases 22.05 to 25.05. */
@@ -101,7 +101,7 @@ static const char *const known[] = {
     "whole_hetjob",
 };
 
-/* The number behind NAME= in the list, else what it is without. */
+/* Returns the number behind NAME= in the list, else `otherwise`. */
 static double parameter(const char *list, const char *name, double otherwise)
 {
     double value = site_tres(list, name);
@@ -116,7 +116,8 @@ static int least_of(int a, int b, int c)
     return least < c ? least : c;
 }
 
-/* How many letters one has to change, add or drop in a word to have the other (Levenshtein). */
+/* Returns how many letters must be changed, added or dropped to turn one word into the other
+ * (Levenshtein); LETTERS if a word is longer than that. */
 static int letters_apart(const char *one, const char *other)
 {
     enum { LETTERS = 48 };
@@ -201,7 +202,7 @@ static bool has_topology(const struct site *site)
     return strcasestr(plugin, "tree") || strcasestr(plugin, "block");
 }
 
-/* Nodes of one partition with different weights. */
+/* Checks whether nodes of one partition have different weights. */
 static void check_nodes(struct policy_findings *findings)
 {
     const struct site *site = findings->site;

@@ -26,7 +26,7 @@ static int add_field(struct site_record *record, char *key, char *value)
     return 0;
 }
 
-/* "Key   = Value", a line each. */
+/* Parses lines "Key   = Value" as one record. */
 static int parse_config(struct site_table *table, char *text)
 {
     struct site_record *record = add_record(table);
@@ -49,7 +49,8 @@ static int parse_config(struct site_table *table, char *text)
     return 0;
 }
 
-/* Whether a key of scontrol's begins here: letters that begin with a capital one, and "=". */
+/* Returns whether a key of scontrol's begins here: letters that begin with a capital one, and "=".
+ */
 static bool is_key(const char *text)
 {
     size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_:");
@@ -57,7 +58,7 @@ static bool is_key(const char *text)
     return isupper((unsigned char)*text) && text[length] == '=';
 }
 
-/* "Key=Value Key=Value", a line a record. A value may have blanks and equal signs. */
+/* Parses "Key=Value Key=Value", a line per record. A value may have blanks and equal signs. */
 static int parse_pairs(struct site_table *table, char *text)
 {
     char *save;
@@ -88,7 +89,8 @@ static int parse_pairs(struct site_table *table, char *text)
     return 0;
 }
 
-/* Records of that key; none only where Slurm says so in its own words. */
+/* Parses records of that key; a table without any is valid only if Slurm says so in its own words.
+ */
 static int parse_shown(struct site_table *table, char *text, const char *key, struct error *err)
 {
     static const char none[] = "No reservations in the system";
@@ -105,7 +107,8 @@ static int parse_shown(struct site_table *table, char *text, const char *key, st
                : error_set(err, "found no line of %s=, as scontrol prints it", key);
 }
 
-/* Values with "|" between, a line a record; the first line names the columns, as columns does. */
+/* Parses values with "|" between, a line per record; the first line names the columns, as columns
+ * does. */
 static int parse_columns(struct site_table *table, char *text, const char *columns,
                          struct error *err)
 {

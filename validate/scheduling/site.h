@@ -9,14 +9,14 @@
 #include "lib/slurm/slurmconf.h"
 #include "validate/slurm/show.h"
 
-/* A cluster's scheduling as it is configured: tables of what Slurm's commands print
+/* A cluster's scheduling configuration: tables of what Slurm's commands print
  * (validate/slurm/show.h). Pure, but for the names of users and groups. */
 
 struct site_field {
     char *key, *value;
 };
 
-/* One partition, node, QOS, association or reservation; or the one of slurm.conf. */
+/* One partition, node, QOS, association or reservation; or all of the configuration. */
 struct site_record {
     struct site_field *fields;
     size_t count;
@@ -32,49 +32,50 @@ enum site_name { SITE_USER, SITE_GROUP };
 struct site {
     char *texts[CLUSTER_TEXTS]; /* the records point into them */
     struct site_table tables[CLUSTER_TEXTS];
-    bool has_accounting;      /* QOS and associations are there */
-    bool *members;            /* for each partition, then each node: whether it is in it */
+    bool has_accounting;      /* QOS and associations were read */
+    bool *members;            /* for each partition, then each node: whether the node is in the
+                                 partition */
     struct slurm_lines lines; /* slurm.conf, where there is one here; none otherwise */
     /* 1: there is such a user or group, 0: there is not, -1: not known */
     int (*knows)(enum site_name what, const char *name, void *context);
     void *context;
 };
 
-/* Takes the text (malloc'd; the site's from now on) as a table. Returns 0, or -1 with err: it is
- * none, or no memory. */
+/* Parses the text, malloc'd and from now on owned by the site, as a table. Returns 0, or -1 with
+ * err: it is no such table, or memory is out. */
 int site_parse(struct site *site, enum cluster_text what, char *text, struct error *err);
-/* Once all texts are there. Returns 0, or -1 with err. */
+/* Completes the site once all texts are parsed. Returns 0, or -1 with err. */
 int site_finish(struct site *site, struct error *err);
 void site_clear(struct site *site);
 
-/* The record's value, key in any case; "" where there is none: "(null)", "N/A", "NONE", "n/a".
- * Never NULL. */
+/* Returns the record's value of key, whose case does not matter; "" if there is none: "(null)",
+ * "N/A", "NONE", "n/a". Never NULL. */
 const char *site_value(const struct site_record *record, const char *key);
-/* The same of slurm.conf. */
+/* The same for the cluster's configuration. */
 const char *site_config(const struct site *site, const char *key);
-/* The record of that table whose key has that value; NULL: none. */
+/* Returns the record of that table whose key has that value; NULL: none. */
 const struct site_record *site_find(const struct site *site, enum cluster_text what,
                                     const char *key, const char *value);
 
-/* The line of slurm.conf that sets the value of PartitionName=name; has its key first in others:
- * name NULL. NULL: no such line here. */
+/* Returns the last line of slurm.conf that has PartitionName=name or, with name NULL, begins with
+ * key. NULL: no such line here. */
 const struct slurm_line *site_line(const struct site *site, const char *key, const char *name);
 
 bool site_is_member(const struct site *site, size_t partition, size_t node);
 /* Whether some node is in both partitions. */
 bool site_share_nodes(const struct site *site, size_t one, size_t other);
 
-/* The next word of a list with commas, false at its end. *list is moved on. */
+/* Writes the next word of a list with commas, and moves *list on. Returns false at its end. */
 bool site_word(const char **list, char *word, size_t size);
-/* Whether the list has the word, in any case. */
+/* Returns whether the list has the word, whose case does not matter. */
 bool site_list_has(const char *list, const char *word);
-/* How many of tres ("gres/gpu") a list "cpu=4,mem=10G,gres/gpu=2" has, memory in MB; NAN: it is not
- * in it. */
+/* Returns the amount of tres ("gres/gpu") in a list "cpu=4,mem=10G,gres/gpu=2", memory in MB; NAN:
+ * it is not in the list. */
 double site_tres(const char *list, const char *tres);
-/* Slurm's times: "1-00:00:00", "01:00:00", "30:00"; INFINITY for UNLIMITED and INFINITE, NAN for
- * none. */
+/* Returns the seconds of Slurm's times "1-00:00:00", "01:00:00", "30:00"; INFINITY for UNLIMITED
+ * and INFINITE, NAN if it is no time. */
 double site_seconds(const char *text);
-/* A number, or NAN. */
+/* Returns the number that text begins with, or NAN. */
 double site_number(const char *text);
 
 #endif

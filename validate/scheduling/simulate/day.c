@@ -15,7 +15,8 @@ static bool is_time(double seconds)
     return seconds >= 1 && seconds <= SIMULATE_RUN_MOST_S;
 }
 
-/* Reads the job of the line. Returns NULL, or the key that is wrong, and what is expected. */
+/* Reads the job of the line. Returns NULL, or the key that is wrong, with what is expected of it.
+ */
 static const char *take(const struct slurm_line *line, struct day_job *job, const char **expected)
 {
     struct tm tm = {.tm_isdst = 0};
@@ -138,7 +139,7 @@ void day_look(struct day_job *job, const char *text, double after_s)
     slurm_line_value(&line, "Account", job->account, sizeof job->account);
     slurm_line_value(&line, "QOS", job->qos, sizeof job->qos);
     slurm_line_value(&line, "Partition", job->partition, sizeof job->partition);
-    if (isnan(job->submitted_s)) /* a requeued one has another */
+    if (isnan(job->submitted_s)) /* a requeued job has another */
         job->submitted_s = job->seen.submitted_s;
     job->was_limited |= seen_is_limited(&job->seen);
     job->is_over = is_one_of(job->seen.state, over);

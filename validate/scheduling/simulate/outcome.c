@@ -20,13 +20,13 @@ static int compare(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* In the time of the replay. */
+/* Returns how long the job waited, in the time of the replay. */
 static double waited(const struct day *day, const struct day_job *job)
 {
     return (isnan(job->started_s) ? day->end_s : job->started_s) - job->submitted_s;
 }
 
-/* The share of an account of what its parent has, times the parent's. */
+/* Returns the account's share of what its parent has, times the parent's; NAN: not known. */
 static double entitled(const struct site *site, const char *account)
 {
     const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];
@@ -93,14 +93,15 @@ int outcome_sum(const struct day *day, const struct site *site, const char *acco
 
 /* -------------------------------------------------------------------------- the statements */
 
-/* What was counted of a statement. unclear: broken by less than Slurm itself may take. */
+/* The counts of a statement. unclear: broken by less than Slurm itself may take. */
 struct tally {
     size_t jobs, limited, broken, unclear;
     const struct day_job *worst;
     double most;
 };
 
-/* Who stands for all whose jobs ask for the same; for one user where nothing but it is stated. */
+/* Returns whether the job is one of who's. Who stands for all jobs that request the same account,
+ * QOS and partition, or for its user if it states nothing else. */
 static bool is_of(const struct day_job *job, const struct intent_who *who)
 {
     bool is_user = !*who->account && !*who->qos && !*who->partition;
@@ -112,7 +113,8 @@ static bool is_of(const struct day_job *job, const struct intent_who *who)
            (!is_user || strcmp(who->user, job->user) == 0);
 }
 
-/* A job that waited for a limit shows nothing else. */
+/* Counts the job if it is one of who's. Returns whether it counts for the statement: a job that
+ * waited for a limit shows nothing else. */
 static bool is_counted(const struct day_job *job, const struct intent_who *who, struct tally *tally)
 {
     bool is = is_of(job, who);
@@ -131,7 +133,8 @@ static void note(struct tally *tally, const struct day_job *job, double value)
     }
 }
 
-/* Whether WHO's job could have had the other's place: as many nodes, for as long. */
+/* Returns whether WHO's job could have had the other's place: the other has as many nodes, for as
+ * long. */
 static bool could_go_before(const struct day *day, const struct day_job *job,
                             const struct day_job *other)
 {
@@ -161,8 +164,8 @@ static void tally_order(const struct day *day, const struct intent_statement *st
     }
 }
 
-/* Whether the other's nodes and those that are free at that time are enough for the job. Who was
- * requeued counts as if it had its nodes all the time: rather too little room. */
+/* Returns whether the nodes of `other` and those that are free at that time are enough for the job.
+ * A job that was requeued counts as if it had its nodes all the time: rather too little room. */
 static bool has_room(const struct day *day, const struct site *site, const struct day_job *job,
                      const struct intent_who *other, double at_s)
 {

@@ -54,7 +54,7 @@ static int users_find(struct at_work *work, struct error *err)
     return 0;
 }
 
-/* A copy has no jobs but the day's. */
+/* Checks that the cluster has no jobs, as a copy has only the day's. Returns 0, or -1 with err. */
 static int is_empty(struct error *err)
 {
     struct cluster_job *jobs = NULL;
@@ -107,7 +107,7 @@ static void submit(struct at_work *work, struct day_job *job)
     job->seen.answer = probe_submit(&request, &job->seen.id, job->seen.said, sizeof job->seen.said);
 }
 
-/* All jobs. Their numbers ascend, as those of the day do, mostly. */
+/* Takes the lines of all jobs. Their numbers ascend, as do those of the day, mostly. */
 static void look_at(struct at_work *work, const char *text, double after_s)
 {
     static const char key[] = "JobId=";
@@ -130,7 +130,7 @@ static void look_at(struct at_work *work, const char *text, double after_s)
     }
 }
 
-/* Returns whether the day is over. */
+/* Looks at the jobs. Returns whether the day is over. */
 static bool look(struct at_work *work)
 {
     size_t waiting = 0, running = 0;

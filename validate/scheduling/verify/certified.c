@@ -4,8 +4,8 @@
 #include "lib/constants/policy_constants.h"
 #include "validate/scheduling/verify/run.h"
 
-/* Certified=: who may use certified nodes only. Slurm is asked when a job would start on each node
- * that has no certificate; none is submitted. */
+/* Certified=: who may use certified nodes only. Queries when a job would start on each node that
+ * has no certificate; submits none. */
 
 static const struct intent_key keys[] = {{NULL}};
 
@@ -13,7 +13,7 @@ static void certified_plan(const struct intent_statement *statement,
                            const struct verify_capacity *capacity, struct verify_plan *plan)
 {
     (void)capacity;
-    plan->nodes = 0; /* and is asked before any is reserved */
+    plan->nodes = 0; /* none; it is probed before any node is reserved */
     plan->most_s = VERIFY_END_S;
     snprintf(plan->doing, sizeof plan->doing,
              "no job of %s would start on a node without certificate; none is submitted",

@@ -90,7 +90,7 @@ static const struct intent_who *who_find(const struct intent *intent, const char
     return NULL;
 }
 
-/* Puts the value into the statement. Returns 0; -1: it is not what is allowed. */
+/* Puts the value into the statement. Returns 0, or -1 if it is not what is allowed. */
 static int take_value(const struct intent *intent, enum intent_value what, const char *value,
                       struct intent_statement *statement)
 {
@@ -116,7 +116,8 @@ static int take_value(const struct intent *intent, enum intent_value what, const
 
 /* -------------------------------------------------------------------------- lines */
 
-/* The first word's key; *rest is behind it. */
+/* Splits the first word into key and value; *rest is behind it. Returns 1, 0 at the end, or -1 if
+ * the word has no "=". */
 static int split_word(char **rest, char **key, char **value)
 {
     char *word;
@@ -134,7 +135,7 @@ static int split_word(char **rest, char **key, char **value)
     return 1;
 }
 
-/* What the words of a line may be, for a message. */
+/* Returns the keys that a line may have, for a message. */
 static struct text_line allowed_keys(const struct intent_key *keys)
 {
     struct text_line line = text_line("%s", keys->name ? "" : "nothing");
@@ -149,7 +150,8 @@ static int fault(const struct slurm_line *line, struct error *err)
     return error_prefix(err, "%s:%d", line->file, line->number);
 }
 
-/* Takes the words behind the first, each key once, and those that are needed. */
+/* Takes the words after the first: each key once, and all that are needed. Returns 0, or -1 with
+ * err. */
 static int take_words(const struct intent *intent, const struct intent_key *keys,
                       const char *keyword, char *rest, struct intent_statement *statement,
                       struct error *err)
@@ -248,7 +250,7 @@ static int take_statement(struct intent *intent, const struct slurm_line *line,
     return 0;
 }
 
-/* A line, of Who= or of another as is_who. */
+/* Takes a Who= line if is_who, else any other line; skips the rest. Returns 0, or -1 with err. */
 static int take_line(struct intent *intent, const struct slurm_line *line, bool is_who,
                      struct error *err)
 {

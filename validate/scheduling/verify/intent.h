@@ -9,9 +9,10 @@
 #include "lib/constants/policy_constants.h"
 #include "lib/slurm/slurmconf.h"
 
-/* policy.conf: what a site wants of its scheduling. Lines "Keyword=NAME Key=Value ...", keys in any
- * case, # begins a comment. Who=NAME names a test user with what its jobs ask for; every other line
- * is a statement about one of those. Pure, but for intent_read(). */
+/* policy.conf: what a site wants of its scheduling. Lines "Keyword=NAME Key=Value ..."; the case of
+ * keys does not matter, # begins a comment. Who=NAME names a test user and what its jobs request;
+ * every other line is a statement about such a user. Pure, but for intent_read() and
+ * intent_lines(). */
 
 enum intent_limit {
     INTENT_JOBS,    /* so many run at once, no more */
@@ -53,7 +54,7 @@ struct intent {
 
 enum intent_need { INTENT_OPTIONAL, INTENT_NEEDED, INTENT_ONE /* exactly one of these */ };
 
-/* What the value of a key is. */
+/* The type of a key's value. */
 enum intent_value {
     INTENT_COUNT,
     INTENT_MINUTES, /* whole ones */
@@ -64,26 +65,26 @@ enum intent_value {
     INTENT_RESERVATION,
 };
 
-/* A key of a line behind the first. */
+/* A key of a line, after its keyword. */
 struct intent_key {
     const char *name;
     const char *allowed; /* for messages and the manual: "a number from 1 to 64" */
     enum intent_need need;
     enum intent_value value;
-    enum intent_limit limit; /* what it states, of INTENT_ONE */
+    enum intent_limit limit; /* the limit that it states, if INTENT_ONE */
 };
 
 enum { INTENT_AMOUNT_MOST = 64 };
 
 /* Reads the file at path. Returns 0, or -1 with err "FILE:LINE: ..., found ..., allowed ...".
- * intent is to be cleared in any case. */
+ * Release with intent_clear() in any case. */
 int intent_read(const char *path, struct intent *intent, struct error *err);
 void intent_clear(struct intent *intent);
 
-/* For files of that kind. Reads the lines of the file at path; lines is empty before, and to be
- * cleared in any case. Returns 0, or -1 with err. */
+/* Reads the lines of a file in this format. lines must be empty before; the caller clears it in any
+ * case. Returns 0, or -1 with err. */
 int intent_lines(const char *path, struct slurm_lines *lines, struct error *err);
-/* Returns 0, or -1: the value is no number from 1 to most. */
+/* Parses a number from 1 to most. Returns 0, or -1 if the value is none. */
 int intent_count(const char *value, long most, long *count);
 
 #endif

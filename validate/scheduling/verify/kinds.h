@@ -7,8 +7,8 @@
 #include "validate/scheduling/verify/intent.h"
 #include "validate/scheduling/verify/seen.h"
 
-/* Kinds of statements of policy.conf, a row each: what it may have, what is tried, what is
- * concluded. A kind of its own is a file and a row of verify_kinds. */
+/* Kinds of statements of policy.conf, a row each: the keys, what is tried, what is concluded. A new
+ * kind is a file and a row of verify_kinds. */
 
 /* CODE(ID, code, what, why, source, cure): a statement that does not hold. */
 #define VERIFY_CODE_LIST(CODE)                                                                     \
@@ -56,16 +56,16 @@ enum verify_code {
 };
 extern const struct policy_kind_row verify_codes[VERIFY_CODES];
 
-/* What a node has at least, of those that may be used. */
+/* What each node that may be used has at least. */
 struct verify_capacity {
     long cpus;
     char gres[256]; /* of the first, as scontrol shows it */
 };
 
-/* What a probe takes. */
+/* What a probe needs. */
 struct verify_plan {
-    long nodes;      /* that are to be reserved for it; below 0: none has what it needs */
-    double most_s;   /* that it may take */
+    long nodes;      /* to be reserved for it; below 0: no node has what it needs */
+    double most_s;   /* the longest time that it takes */
     char doing[160]; /* what is tried, for --dry-run */
 };
 
@@ -79,10 +79,10 @@ struct verify_run;
 
 struct verify_kind {
     const char *keyword;
-    const struct intent_key *keys; /* up to one without a name */
+    const struct intent_key *keys; /* ends with one without a name */
     void (*plan)(const struct intent_statement *statement, const struct verify_capacity *capacity,
                  struct verify_plan *plan);
-    /* Tries it; what could not be tried is in seen->not_shown. */
+    /* Tries the statement; if it could not be tried, seen->not_shown says why. */
     void (*probe)(struct verify_run *run, const struct intent_statement *statement,
                   struct verify_seen *seen);
     /* Pure. Only called for jobs that were accepted, limited or denied. */
@@ -90,14 +90,14 @@ struct verify_kind {
                   struct verify_result *result);
 };
 
-extern const struct verify_kind *const verify_kinds[]; /* up to NULL */
+extern const struct verify_kind *const verify_kinds[]; /* ends with NULL */
 extern const struct verify_kind verify_limit, verify_priority, verify_preempt, verify_dedicated,
     verify_reserved, verify_certified;
 
 /* "Who=, Limit=, ...". */
 struct text_line verify_keywords(void);
 
-/* Judges by the statement's kind; unknown is what could not be shown. Pure. */
+/* Judges the statement by its kind; UNKNOWN if it could not be shown. Pure. */
 void verify_judge(const struct intent_statement *statement, const struct verify_seen *seen,
                   struct verify_result *result);
 

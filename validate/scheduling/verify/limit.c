@@ -6,8 +6,8 @@
 #include "lib/slurm/slurmconf.h"
 #include "validate/scheduling/verify/run.h"
 
-/* Limit=: who may have how much. As much as was stated is had, and one more is not: a count of
- * jobs, the length of a job, TRES of one job or of all that run at once. */
+/* Limit=: how much somebody may have: a number of jobs, the length of a job, TRES of one job or of
+ * all that run at once. Tries whether the stated amount is granted, and one more is not. */
 
 static const struct intent_key keys[] = {
     {"Jobs", "a number of jobs that run at once, 1 to 64", INTENT_ONE, INTENT_COUNT, INTENT_JOBS},
@@ -28,7 +28,7 @@ static bool is_tres(const struct intent_statement *statement, const char *tres)
            strncmp(statement->tres, tres, strlen(tres)) == 0;
 }
 
-/* How many of what is limited a node has; 0: none. */
+/* Returns how many of the limited resource a node has; 0: none. */
 static long per_node(const struct intent_statement *statement,
                      const struct verify_capacity *capacity)
 {
@@ -70,7 +70,7 @@ static void limit_plan(const struct intent_statement *statement,
              what[statement->limit], amount + 1);
 }
 
-/* A job that has so many of what is limited. */
+/* Submits a job that requests so many of the limited resource. */
 static void submit_amount(struct verify_run *run, const struct intent_statement *statement,
                           long amount, struct verify_seen *seen)
 {
@@ -103,7 +103,7 @@ static bool all_settled(const struct verify_seen *seen)
     return true;
 }
 
-/* The last one has been decided about, and those before it run or never will. */
+/* Returns whether the last job has been decided about, and those before it run or never will. */
 static bool is_had(const struct verify_seen *seen)
 {
     for (size_t i = 0; i + 1 < seen->count; i++)
@@ -112,7 +112,8 @@ static bool is_had(const struct verify_seen *seen)
     return all_settled(seen);
 }
 
-/* One too much, then as much as was stated: the first is not in the way of the second. */
+/* Submits a job with one too much, then one with the stated amount: the first does not block the
+ * second. */
 static void probe_one_job(struct verify_run *run, const struct intent_statement *statement,
                           struct verify_seen *seen)
 {
@@ -152,8 +153,8 @@ static void limit_probe(struct verify_run *run, const struct intent_statement *s
         verify_wait(run, VERIFY_SETTLE_S, seen, is_had);
 }
 
-/* Others' jobs count towards a limit of a group. A submission that is refused has no reason that
- * names the limit. */
+/* Returns whether others' jobs may be the reason: they count towards a limit of a group, and a
+ * submission that is refused has no reason that names the limit. */
 static bool may_be_others(const struct seen_job *job, const struct verify_seen *seen)
 {
     return seen->other_jobs > 0 && (seen_is_of_group(job) || job->answer == PROBE_LIMITED);
@@ -172,7 +173,7 @@ static void judge_below(const struct seen_job *job, const struct verify_seen *se
                     seen->count - 1, text.text);
 }
 
-/* Jobs one by one: all but the last are to be had. */
+/* Judges jobs that were submitted one by one: all but the last must be granted. */
 static void judge_together(const struct intent_statement *statement, const struct verify_seen *seen,
                            struct verify_result *result)
 {
@@ -203,7 +204,7 @@ static void judge_together(const struct intent_statement *statement, const struc
         verify_not_shown(result, "%s", text.text);
 }
 
-/* The first one has one too much, the other as much as was stated. */
+/* Judges two jobs: the first requests one too much, the second the stated amount. */
 static void judge_one_job(const struct verify_seen *seen, struct verify_result *result)
 {
     const struct seen_job *over = &seen->jobs[0], *within = &seen->jobs[1];

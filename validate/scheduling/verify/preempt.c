@@ -7,8 +7,8 @@
 #include "validate/scheduling/verify/run.h"
 
 /* Preempt=: who is preempted by whom, and how soon. Wait=: how long a dedicated customer waits at
- * most while others have the nodes. A job of the other has the node, and has a longer time limit
- * than what was stated; then one of those that are not to wait for it is submitted. */
+ * most while others have the nodes. First a job of the other gets the node, with a longer time
+ * limit than the stated time; then a job is submitted that is not to wait for it. */
 
 static const struct intent_key preempt_keys[] = {
     {"Victim", "the name of another Who= line", INTENT_NEEDED, INTENT_OTHER},
@@ -81,7 +81,7 @@ static void preempt_probe(struct verify_run *run, const struct intent_statement 
         verify_wait(run, statement->within_s + VERIFY_MARGIN_S, seen, has_come);
 }
 
-/* Whether the comer came in time; else the result says what is wrong. */
+/* Returns whether the comer started in time; else the result says what is wrong. */
 static bool is_in_time(const struct intent_statement *statement, const struct verify_seen *seen,
                        enum verify_code code, struct verify_result *result)
 {

@@ -4,16 +4,16 @@
 #include "lib/constants/policy_constants.h"
 #include "validate/scheduling/verify/run.h"
 
-/* Priority=: who goes before whom. Behind a job that has the node both wait, the other one first in
- * line; sprio shows what their priorities are made of. Then the node is free, and one of them is
- * the first to start. */
+/* Priority=: who goes before whom. Two jobs wait behind one that has the node, the other's
+ * submitted first; sprio shows the factors of their priorities. Then the node becomes free, and one
+ * of them is the first to start. */
 
 static const struct intent_key keys[] = {
     {"Above", "the name of another Who= line", INTENT_NEEDED, INTENT_OTHER},
     {NULL},
 };
 
-enum { HOLDS, BEHIND, BEFORE }; /* the jobs: the one that has the node, the other's, the one's */
+enum { HOLDS, BEHIND, BEFORE }; /* the jobs: who's, which has the node; the other's; who's second */
 
 static void priority_plan(const struct intent_statement *statement,
                           const struct verify_capacity *capacity, struct verify_plan *plan)
@@ -40,7 +40,7 @@ static bool is_decided(const struct verify_seen *seen)
     return has_begun(&seen->jobs[BEHIND]) || has_begun(&seen->jobs[BEFORE]);
 }
 
-/* The scheduler knows both, or the node is taken already. */
+/* Returns whether the scheduler has looked at both jobs, or one has begun. */
 static bool both_wait(const struct verify_seen *seen)
 {
     return is_decided(seen) ||
@@ -71,7 +71,8 @@ static void priority_probe(struct verify_run *run, const struct intent_statement
     verify_wait(run, VERIFY_SETTLE_S, seen, is_decided);
 }
 
-/* What speaks most for the one that is to go behind: " (FairShare 9000 to 120)"; "": not known. */
+/* Writes what speaks most for the job that is to go behind: "; what counts most for NAME is
+ * FairShare, 9000 to 120"; "": not known. */
 static const char *largest(const struct seen_job *behind, const struct seen_job *before, char *text,
                            size_t size)
 {

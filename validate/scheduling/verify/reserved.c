@@ -3,9 +3,9 @@
 
 #include "validate/scheduling/verify/run.h"
 
-/* Reserved=: what is reserved. A job of those that it is for is accepted in the site's reservation,
- * and one of others is not. Neither is to begin before an hour has passed, and both are canceled
- * at once: nothing runs there. */
+/* Reserved=: a reservation of the site accepts a job of those that it is for, and none of others.
+ * Neither job may begin before an hour has passed, and both are canceled at once: nothing runs
+ * there. */
 
 static const struct intent_key keys[] = {
     {"Reservation", "the name of a reservation", INTENT_NEEDED, INTENT_RESERVATION},

@@ -23,12 +23,12 @@
 struct verify_run {
     const struct verify_setting *setting;
     const char *cluster;
-    const struct intent_statement *statement; /* the one at work */
+    const struct intent_statement *statement; /* the current one */
     char name[64];                            /* of the reservation and of each job */
     struct undo undo;
     struct hostlist nodes;
     struct verify_capacity capacity;
-    struct user *users; /* as intent's who; uid 0: not to be had, why says */
+    struct user *users; /* as intent's who; uid 0: not available, why[] says why */
     char (*why)[160];
 };
 
@@ -51,7 +51,7 @@ doing(const struct verify_run *run, const char *format, ...)
 
 /* -------------------------------------------------------------------------- nodes */
 
-/* Whether a job of theirs may be on the node by its partition: theirs, else the default one. */
+/* Returns whether who's partition, else the default one, has the node. */
 static bool is_in_partition(const struct verify_setting *setting, const struct intent_who *who,
                             size_t node)
 {
@@ -77,7 +77,8 @@ static bool is_in_all_partitions(const struct verify_setting *setting, size_t no
     return true;
 }
 
-/* The nodes that may be used: those given, or all that every partition has. */
+/* Lists the nodes that may be used: those given, or all that are in every partition of the Who=
+ * lines. Returns 0, or -1 with err. */
 static int candidates(const struct verify_setting *setting, struct hostlist *list,
                       struct error *err)
 {
@@ -138,8 +139,8 @@ static long nodes_needed(const struct verify_run *run, const struct intent_state
     return plan.nodes;
 }
 
-/* Takes as many as the statements need of those that nobody uses; all of those that were given, of
- * which none may be in use either. None when no statement needs any. */
+/* Chooses as many free nodes as the statements need; if nodes were given, all of them, of which
+ * none may be in use. Chooses none if no statement needs any. Returns 0, or -1 with err. */
 static int choose(struct verify_run *run, struct error *err)
 {
     const struct intent *intent = run->setting->intent;
@@ -204,7 +205,8 @@ static int users_find(struct verify_run *run, struct error *err)
     return 0;
 }
 
-/* The names of those that are there, each once, with commas; malloc'd. */
+/* Returns the names of the users that exist, each once, with commas; malloc'd. NULL if memory is
+ * out. */
 static char *users_list(const struct verify_run *run)
 {
     char *text = NULL;
@@ -239,8 +241,8 @@ static int minutes_of(const struct verify_run *run)
     return (int)fmin(VERIFY_RESERVED_MOST_MIN, ceil(most_s / 60) + 10);
 }
 
-/* The journal, and in it what is made: jobs of each user, and the reservation, which is then made.
- */
+/* Opens the journal, notes in it what is made, jobs of each user and the reservation, and makes the
+ * reservation. Returns 0, or -1 with err. */
 static int begin(struct verify_run *run, struct error *err)
 {
     const struct verify_setting *setting = run->setting;
@@ -293,7 +295,7 @@ static void request_make(const struct verify_run *run, const struct intent_who *
                                       .minutes = 1};
 }
 
-/* Whether there is such a user; else seen says what is wrong. */
+/* Returns whether the user exists; else seen->not_shown says what is wrong. */
 static bool has_user(const struct verify_run *run, const struct intent_who *who,
                      struct verify_seen *seen)
 {
@@ -425,7 +427,7 @@ void verify_uncertified(struct verify_run *run, const struct intent_who *who,
     }
 }
 
-/* Cancels what the statement's probe left, and waits until a limit does not count it any more. */
+/* Cancels the jobs of the statement's probe, and waits until no limit counts them any more. */
 static void finish(struct verify_run *run, struct verify_seen *seen)
 {
     double begin = clock_s();
@@ -437,7 +439,8 @@ static void finish(struct verify_run *run, struct verify_seen *seen)
         usleep((useconds_t)(VERIFY_POLL_S * 1e6));
 }
 
-/* Jobs in the cluster before the probe's: of others, and of the statement's users. */
+/* Counts the jobs that are in the cluster before the probe's. A limit is not tried if the
+ * statement's user has one of them. */
 static void count_others(const struct verify_run *run, struct verify_seen *seen)
 {
     const struct intent_statement *statement = run->statement;

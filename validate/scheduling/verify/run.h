@@ -26,42 +26,43 @@ struct verify_setting {
     void (*on_leftover)(const char *text); /* what is left, as undo.h reports */
 };
 
-/* Fills capacity with the least that a node has, of those given or else of all that every stated
- * partition has. Returns 0, or -1 with err: there is no such node. */
+/* Fills capacity with the least that a node has: of the given nodes, else of those that are in
+ * every partition of the Who= lines. Returns 0, or -1 with err if there is no such node. */
 int verify_measure(const struct verify_setting *setting, struct verify_capacity *capacity,
                    struct error *err);
 
-/* Verifies all statements, each result by on_result(), and removes what it made; also after *stop,
- * when the rest of the statements has no result. Needs root and cluster_open(). Returns 0, or -1
- * with err. */
+/* Verifies all statements, reports each result by on_result(), and removes what it made; also after
+ * *stop, when the rest of the statements has no result. Needs root and cluster_open(). Returns 0,
+ * or -1 with err. */
 int verify_all(const struct verify_setting *setting, struct error *err);
 
 /* ----------------------------------------------------------------- for probes */
 
 struct verify_ask {
     const char *reservation; /* NULL: that of the run */
-    const char *gres;        /* a node; NULL: none */
+    const char *gres;        /* per node; NULL: none */
     int nodes, cpus;         /* 0: 1; cpus in all */
     int minutes;
     bool is_exclusive; /* the whole of the run's first node */
     bool is_later;
 };
 
-/* Of the nodes of the run. */
+/* Returns the capacity of the run's nodes. */
 const struct verify_capacity *verify_capacity_of(const struct verify_run *run);
-/* Submits a job, which seen gets. Returns it; NULL: it could not be, and seen->not_shown says why.
- */
+/* Submits a job and adds it to seen. Returns the job; NULL if it could not be submitted, and
+ * seen->not_shown says why. */
 struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *who,
                                const struct verify_ask *ask, struct verify_seen *seen);
-/* Looks at all jobs until that is so, at most for so long. Returns whether it is. */
+/* Queries all jobs until is_so() holds, for most_s seconds at most; NULL: once. Returns whether it
+ * holds. */
 bool verify_wait(struct verify_run *run, double most_s, struct verify_seen *seen,
                  bool (*is_so)(const struct verify_seen *seen));
-/* What makes up the priority of a job that waits. */
+/* Reads the priority factors of a job that waits. */
 void verify_factors(struct seen_job *job);
 /* Cancels the job and waits until it is over. */
 void verify_end(struct verify_run *run, struct seen_job *job);
-/* Asks of the nodes without certificate that the partition has when a job would start there, until
- * one is final. */
+/* Queries when a job would start on each node of the partition that has no certificate, until an
+ * answer is final. */
 void verify_uncertified(struct verify_run *run, const struct intent_who *who,
                         struct verify_seen *seen);
 

@@ -42,7 +42,7 @@ static const char *const limits[] = {
 static const char *const later[] = {"BeginTime"};
 static const char *const groups[] = {"AssocGrp", "QOSGrp"};
 
-/* What a job waits for that nobody has looked at, or that is behind another. */
+/* Reasons of jobs that the scheduler has not looked at, or that are behind another. */
 static const char *const turns[] = {"", "None", "Priority"};
 enum { TURNS_UNSEEN = 2 }; /* the first of these */
 
@@ -126,7 +126,7 @@ bool seen_is_later(const struct seen_job *job)
     return waits_for(job, later, sizeof later / sizeof *later);
 }
 
-/* Whether it waits for one of the first turns. */
+/* Returns whether the job waits for one of the first `count` turns. */
 static bool is_turn(const struct seen_job *job, size_t count)
 {
     for (size_t i = 0; seen_is_pending(job) && i < count; i++)

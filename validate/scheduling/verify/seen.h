@@ -27,7 +27,7 @@ struct seen_job {
     const struct intent_who *who;
     uint32_t id; /* 0: it was not accepted */
     enum probe_answer answer;
-    char said[120];              /* Slurm's words, where it was not accepted */
+    char said[120];              /* Slurm's message, if it was not accepted */
     char state[24], reason[120]; /* as scontrol shows them; "": not seen */
     long priority;
     int restarts;
@@ -36,7 +36,8 @@ struct seen_job {
     long factors[SEEN_FACTORS]; /* weighted: what each adds to the priority */
 };
 
-/* A node without a certificate, and when a job would start there: after_s, of PROBE_ACCEPTED. */
+/* A node without a certificate, and when a job would start there: after_s seconds from now, if
+ * PROBE_ACCEPTED. */
 struct seen_node {
     char name[64];
     enum probe_answer answer;
@@ -49,7 +50,7 @@ enum { SEEN_JOBS = INTENT_AMOUNT_MOST + 2 };
 struct verify_seen {
     struct seen_job jobs[SEEN_JOBS];
     size_t count;
-    struct seen_node node; /* of those without a certificate the one that says most */
+    struct seen_node node; /* the one without a certificate that says most */
     size_t node_count;     /* how many were tried; the others would say no more */
     size_t other_jobs;     /* of others, in the cluster: a limit of a group counts them too */
     bool has_gate;         /* a prolog or the plugin may refuse what Slurm would start */
@@ -63,23 +64,23 @@ int seen_factors_read(const char *text, struct seen_job *job);
 
 bool seen_is_running(const struct seen_job *job);
 bool seen_is_pending(const struct seen_job *job);
-/* A limit of an association, a QOS or a partition keeps it: from being accepted, or from starting.
- */
+/* Returns whether a limit of an association, a QOS or a partition keeps the job from being
+ * accepted, or from starting. */
 bool seen_is_limited(const struct seen_job *job);
-/* ... of a group, to which jobs of others count. */
+/* Returns whether the job waits for a limit of a group, to which jobs of others count. */
 bool seen_is_of_group(const struct seen_job *job);
-/* It is not to start yet: one that was requeued waits a moment. */
+/* Returns whether the job may not start yet: one that was requeued waits a moment. */
 bool seen_is_later(const struct seen_job *job);
-/* Whether what a node says settles that others cannot say more: the controller is silent, or a job
+/* Returns whether no other node can say more than this one: the controller is silent, or a job
  * would start there soon. */
 bool seen_is_final(const struct seen_node *node);
-/* Counts a node, and keeps it where it says more than those before: final, then a start later but
- * before VERIFY_NEVER_S, then none. */
+/* Counts a node, and keeps it if it says more than those before: most if final, less with a later
+ * start before VERIFY_NEVER_S, least with none. */
 void seen_node_take(const struct seen_node *node, struct verify_seen *seen);
-/* It waits, and the scheduler has looked at it. */
+/* Returns whether the job waits, and the scheduler has looked at it. */
 bool seen_is_considered(const struct seen_job *job);
-/* Whether the scheduler has decided about it: it runs, is over, was refused, or waits for another
- * reason than its turn. */
+/* Returns whether the scheduler has decided about the job: it runs, is over, was refused, or waits
+ * for another reason than its turn. */
 bool seen_is_settled(const struct seen_job *job);
 
 /* "job 7 (alice) waits: QOSMaxJobsPerUserLimit". */
