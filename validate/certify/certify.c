@@ -284,7 +284,7 @@ static int stages_run(struct certify *certify, struct error *err)
     return 0;
 }
 
-/* Whether there is a node whose drain or certificate stays, or whose certificate is gone. */
+/* Returns whether a node's drain or certificate stays, or its certificate is gone. */
 static bool is_any_changed(const struct certify *certify)
 {
     for (size_t i = 0; i < certify->count && !certify->options.is_dry_run; i++) {

@@ -10,7 +10,7 @@
 #include "validate/command/command.h"
 #include "validate/history/campaign.h"
 
-/* "html:FILE" */
+/* Parses "html:FILE". */
 static int take_report(const char *value, void *context, struct error *err)
 {
     struct certify_options *options = context;

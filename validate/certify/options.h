@@ -4,7 +4,7 @@
 
 #include "validate/certify/state/run.h"
 
-/* Returns -1 to go on, else the exit status. */
+/* Reads the options. Returns -1 to go on, else the exit status. */
 int certify_options_read(int argc, char **argv, struct certify_options *options);
 
 #endif

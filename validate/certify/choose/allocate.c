@@ -401,7 +401,7 @@ void certify_allocate_next(struct certify *certify, enum certify_job job)
     certify->job = job;
     certify->job_id = 0;
     certify_job_nodes(certify, &names);
-    /* a node that is drained is in no other job */
+    /* a drained node is available for no other job */
     if (certify_changes_note(certify, &names, before != 0, NULL) > 0)
         certify_job_nodes(certify, &names);
     if (names.count > 0) {

@@ -73,7 +73,7 @@ static void role_table_clear(struct role_table *table)
     free(table->ready);
 }
 
-/* Sets the flags of the cluster's nodes that are in the partition. */
+/* Sets is_member of the cluster's nodes that are in the partition. */
 static int partition_mark(const struct cluster *cluster, const struct cluster_partition *partition,
                           bool *is_member)
 {

@@ -28,7 +28,8 @@ static bool is_own(const struct certify *certify, const struct cluster_run *run)
     return strcmp(run->run, certify->run) == 0;
 }
 
-/* "run 2026... of host head2 tests it since 12:03 UTC" */
+/* Describes the run: "run 2026... of host head2 tests it since 12:03 UTC". what: the nodes, or
+ * "it". */
 static void run_describe(const struct cluster_run *run, const char *what, char *text, size_t size)
 {
     char since[32];

@@ -40,7 +40,8 @@ static void fault_cell(struct table *table, const struct outcome *outcome)
     table_cell(table, VERDICT_NONE, "%s", *text ? text : "-");
 }
 
-/* Until when the new certificates are valid, and how many nodes keep one of a higher level. */
+/* Prints until when the new certificates are valid, and how many nodes keep one of a higher level.
+ */
 static void certificates_print(const struct certify *certify, FILE *stream)
 {
     int level = certificate_level(certify_level_name(certify->options.level));

@@ -9,7 +9,7 @@
 #include "validate/command/report.h"
 #include "validate/report/format.h"
 
-/* The path with the run's name for %r. malloc'd; NULL when memory is out. */
+/* Returns the path with the run's name for %r; malloc'd. NULL if memory is out. */
 static char *path_of(const char *path, const char *run)
 {
     char *text = NULL;

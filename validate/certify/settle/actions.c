@@ -28,7 +28,7 @@ static bool is_away(const struct cluster_node *node)
     return node->is_drained || node->is_down;
 }
 
-/* Whether the drain is another one than the run began with, and not ours either. */
+/* Returns whether somebody else has replaced the drain that the run began with. */
 static bool is_changed(const struct node_run *node_run, const struct cluster_node *node)
 {
     return strcmp(node->reason, node_run->slurm->reason) != 0 && !reason_is_ours(node->reason);
@@ -56,7 +56,7 @@ int certify_drains_lift(struct certify *certify, const struct hostlist *names, s
 
         if (node_run->plan.role != ROLE_RETEST || !node)
             continue;
-        if (!is_away(node)) { /* somebody has resumed it: another drain takes it away */
+        if (!is_away(node)) { /* somebody has resumed it: it is tested as in service */
             node_run->plan.role = ROLE_TEST;
             node_run->plan.wants_refusal = false;
             continue;
@@ -135,7 +135,7 @@ static size_t drain_cap(const struct certify *certify)
     return cap_nodes(&certify->cluster, certify->conf.drain_cap_percent, CAP_DRAINS_LEAST);
 }
 
-/* What is done to nodes once it is decided about all. */
+/* The actions on nodes once all of them are decided about. */
 struct actions {
     struct certify *certify;
     int lock; /* held from the count of drained nodes to the drains: other runs of this host wait */
@@ -373,7 +373,7 @@ static int strike_of(struct certify *certify, const char *node, uint64_t fingerp
     return strike < 0 ? 1 : strike;
 }
 
-/* Whether it has stopped answering for certain. */
+/* Returns whether the node has stopped answering for certain. */
 static bool is_lost(const struct node_run *node_run)
 {
     return node_run->is_silent && !node_run->is_cut_off;
@@ -465,7 +465,8 @@ void certify_drop_silent(struct certify *certify)
         return;
     certify_alike(certify);
     actions_begin(&actions);
-    for (size_t i = 0; i < certify->count && !actions.lacks_lock; i++) /* else at the end */
+    /* without the lock, at the end */
+    for (size_t i = 0; i < certify->count && !actions.lacks_lock; i++)
         if (is_lost(&certify->node_runs[i]))
             decide(&actions, &certify->node_runs[i]);
     actions_take(&actions);

@@ -396,8 +396,8 @@ static void revocations_write(struct certify *certify)
     cluster_clear(&now);
 }
 
-/* Whether the node has booted since the run began. The time is what slurmctld computes at each
- * registration: between two of the same boot it differs by a second. */
+/* Returns whether the node has booted since the run began. slurmctld computes the boot time at each
+ * registration: for the same boot it may differ by a second. */
 static bool has_booted(const struct cluster_node *before, const struct cluster_node *now,
                        time_t begin)
 {
@@ -428,8 +428,8 @@ static void reboots_find(struct certify *certify)
     cluster_clear(&now);
 }
 
-/* In this order: nothing is issued before all is decided, and nothing is released before it has its
- * certificate. */
+/* The order matters: nothing is issued before all nodes are decided about, and no node is released
+ * before it has its certificate. */
 static void run(struct certify *certify)
 {
     certify_await(certify);

@@ -10,7 +10,7 @@
 #include "validate/certify/state/rails.h"
 #include "validate/compare/comparison.h"
 
-/* host.config: the facts that muster check told, compared over the nodes. */
+/* host.config: compares the facts that muster check reported over the nodes. */
 
 static bool is_asked(const void *context, const char *node)
 {

@@ -26,7 +26,7 @@ static void run(struct certify *certify)
                  strcmp(node_run->plan.part, "slurmd") == 0) {
             char text[256];
 
-            /* It answers now: whether it was at fault cannot be told, nor tested. */
+            /* It answers now: whether it was at fault is not known, and cannot be tested. */
             text_put(text, sizeof text,
                      "%.140s; it answers now; next: scontrol update nodename=%.50s "
                      "state=resume",

@@ -17,7 +17,7 @@ static int compare_results(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->name, other->name);
 }
 
-/* How many of the nodes, from the first on, are one block. */
+/* Returns how many of the nodes, from the first on, are one block. */
 static size_t block_length(const struct request_node *nodes, size_t count)
 {
     size_t length = 1;
@@ -28,7 +28,7 @@ static size_t block_length(const struct request_node *nodes, size_t count)
     return length;
 }
 
-/* malloc'd; NULL when memory is out. */
+/* Returns the text of a block, malloc'd; NULL if memory is out. */
 static char *block_text(const struct request_node *nodes, size_t count)
 {
     struct hostlist names = {0};

@@ -41,7 +41,7 @@ bool certify_is_death(const struct record *record)
            !catalog_is_suite(record->suite, SUITE_CERTIFY);
 }
 
-/* Ends the suspicion. */
+/* Ends the suspicion against a node with a verdict. */
 static void conclude(struct certify *certify, struct node_run *node_run, enum stage stage,
                      enum verdict verdict, const char *message)
 {
@@ -131,7 +131,7 @@ static bool pair_run(struct certify *certify, struct node_run *suspect, struct n
     char text[256];
     int rv;
 
-    hostlist_append(&names, partner->name); /* rank 0 is there: it tells of the other one's end */
+    hostlist_append(&names, partner->name); /* rank 0 is there: it reports the other one's end */
     hostlist_append(&names, suspect->name);
     for (size_t i = 0; i < certify->count; i++)
         certify->node_runs[i].is_asked =

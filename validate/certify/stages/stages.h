@@ -5,7 +5,7 @@
 #include "validate/certify/stages/battery.h"
 #include "validate/certify/state/run.h"
 
-/* The stages of a run, a file each. How long one takes is in budget.h. */
+/* The stages of a run, one file each. budget.h has how long they take. */
 struct certify_stage {
     enum stage stage;         /* the column of its verdicts */
     enum certify_job job;     /* the job in which it runs */

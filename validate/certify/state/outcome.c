@@ -24,13 +24,14 @@ const char *stage_heading(enum stage stage)
     return stage < STAGE_COUNT ? headings[stage] : "";
 }
 
-/* A stage with something passed and something skipped is passed. */
+/* Returns the weight of a verdict: a stage with something passed and something skipped is passed.
+ */
 static int weight_of(enum verdict verdict)
 {
     return verdict == VERDICT_SKIP ? 1 : verdict == VERDICT_NONE ? 0 : (int)verdict + 2;
 }
 
-/* A failure near a limit is less than any other. */
+/* Returns the rank of a fault: a failure near a limit is less than any other. */
 static int rank_of(const struct outcome_fault *fault)
 {
     return 2 * (int)fault->verdict - (fault->is_near ? 1 : 0);

@@ -21,7 +21,7 @@ const char *certify_level_name(enum certify_level level)
 void certify_note(struct certify *certify, const char *format, ...)
 {
     static const char cut[] = " ... (cut) ... ";
-    enum { KEPT = 512 }; /* of its end, which says why and what is next, after the names */
+    enum { KEPT = 512 }; /* bytes kept of its end, which says why and what is next */
     char *text;
     va_list values;
     int length;
@@ -33,11 +33,10 @@ void certify_note(struct certify *certify, const char *format, ...)
         return;
     table_clean(text);
     length = (int)strlen(text);
-    if (length >
-        RECORDFILE_MESSAGE) { /* a list of a thousand nodes: muster report would doubt it */
+    if (length > RECORDFILE_MESSAGE) { /* too long for muster report, as with a thousand nodes */
         char *end = text + RECORDFILE_MESSAGE - KEPT, *kept = text + length - KEPT;
 
-        while (((unsigned char)*kept & 0xc0) == 0x80) /* not in the middle of a letter */
+        while (((unsigned char)*kept & 0xc0) == 0x80) /* not inside of a character of UTF-8 */
             kept++;
         memmove(end, kept, strlen(kept) + 1);
         memcpy(end - strlen(cut), cut, strlen(cut));

@@ -127,7 +127,8 @@ struct certify {
     char *peers;                 /* for certify_environment_peers(); NULL: not known */
     size_t drained;              /* nodes that muster has out of service, this run's included */
     char runs[512];              /* the directory of journals */
-    struct hostlist changed;     /* reservations of dead runs that others changed, told at first */
+    struct hostlist changed;     /* reservations of dead runs that somebody has changed:
+                                    undo_leftovers() */
     size_t stray_lines;          /* lines of programs that were no records */
     size_t refused_records;      /* records that were left out: step/record_source.h */
     char refused_source[64];     /* of the first: a node, or the program of all */

@@ -18,7 +18,7 @@
 #include "validate/slurm/labels.h"
 #include "validate/slurm/step.h"
 
-/* A program on the nodes of the job: started, read, watched, ended. */
+/* A step: a program on the nodes of the job is started, read, watched and ended. */
 
 /* A step in progress, into which its lines are read. */
 struct step_output {
@@ -205,7 +205,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
     labels_end(&output);
     if (rv != 0)
         return -1;
-    if (output.has_lost && !certify_stop) /* whoever else went: many at once are of one outage */
+    if (output.has_lost && !certify_stop) /* finds the others that are gone */
         certify_reach_again(certify, step->nodes, step->stage);
     certify_drop_silent(certify);
     if (!output.has_memory)

@@ -73,7 +73,8 @@ static bool probe_run(const struct hostlist *names, struct probe *probe)
         probe->lines.take_error = take_error;
         is_run = certify->operations->step_run(
                      &(struct step){.job_id = certify->job_id,
-                                    .name = "muster-probe", /* it alone is canceled if it is late */
+                                    /* only this step is canceled if it is late */
+                                    .name = "muster-probe",
                                     .nodes = names,
                                     .tasks_per_node = 1,
                                     .mpi = "none",

@@ -31,7 +31,8 @@ static bool is_absent_in_slurm(const struct cluster *now, const char *name, char
     return true;
 }
 
-/* Whether answers that blame their nodes may be this host's fault: the controller is asked then. */
+/* Returns whether answers that blame their nodes may be this host's fault: then the controller must
+ * be queried. */
 static bool is_any_one_sided(const struct reach *answers, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -53,7 +54,7 @@ static enum stage stage_found(const struct node_run *node_run, enum stage stage)
     return stage;
 }
 
-/* Reaches those nodes for which is_wanted() holds. Returns how many do not answer. */
+/* Queries the slurmd of the nodes for which is_wanted() holds. Returns how many do not answer. */
 static size_t reach_all(struct certify *certify, enum stage stage,
                         bool (*is_wanted)(const struct node_run *node_run,
                                           const struct name_index *names),
@@ -102,7 +103,7 @@ static size_t reach_all(struct certify *certify, enum stage stage,
                      "%s; slurmctld does not miss it: check names and network of this host",
                      answers[i].message);
         }
-        /* Refused by several: then a key is being changed, or it is this host's that is wrong. */
+        /* Refused by several nodes: a key is being changed, or this host's is wrong. */
         if (state == REACH_NO_MUNGE && no_munge > 1)
             verdict = VERDICT_UNKNOWN;
         /* In the middle of a stage, an address or route that this host lacks is no reason to end

@@ -229,7 +229,8 @@ static bool rail_lines_add(const struct certify *certify, const struct localizat
 
         if (isnan(mbps))
             continue;
-        node_run->rail_mbps = fmin(node_run->rail_mbps, mbps); /* of NAN and a number the number */
+        /* the number, if one of both is NAN */
+        node_run->rail_mbps = fmin(node_run->rail_mbps, mbps);
         code = faults[node * links->rail_count + k];
         snprintf(what, sizeof what, "%.0f Mb/s%s%s", mbps, code != FAULT_NONE ? " " : "",
                  catalog_fault(code)->name);

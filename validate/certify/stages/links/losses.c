@@ -10,7 +10,7 @@
 
 /* Evaluates what TCP had to retransmit: verdicts and notes. */
 
-/* Why a rail's loss is not a failure of its node. */
+/* Returns why a rail's loss is not a failure of its node. */
 static const char *doubt_of(enum loss_retest retest)
 {
     static const char *const texts[] = {

@@ -10,7 +10,8 @@
 #include "validate/certify/stages/links/links_stage.h"
 #include "validate/localization/sums.h"
 
-/* The sum of a pass over all nodes of an uplink or of a half: it has a part and no node. */
+/* Returns whether the record is the sum of a pass over all nodes of an uplink or of a half: it has
+ * a part and no node. */
 static bool is_sum(const struct record *record)
 {
     return catalog_is_suite(record->suite, SUITE_LINKS) && record->metric && !record->node &&
