@@ -156,7 +156,7 @@ static struct job_status job_status_of(uint32_t job_id)
     return job_status;
 }
 
-/* What squeue says of why the job waits, for a person to read; "" when that is not known. */
+/* Reads why the job waits, as squeue prints it for a person; "" if that is not known. */
 static void pending_read(uint32_t job_id, char *why, size_t size)
 {
     static const char key[] = " Reason=";

@@ -22,7 +22,7 @@ int batch_add(struct batch *batch, const char *name, const char *text);
 
 /* One of cluster_drain(), cluster_set_comment() ...; nodes in Slurm's notation. */
 typedef int batch_change_fn(const char *nodes, const char *text, struct error *err);
-/* What became of a node; err NULL: it is changed. */
+/* Reports the result for a node; err NULL: it is changed. */
 typedef void batch_done_fn(const char *name, const char *text, const struct error *err,
                            void *context);
 

@@ -15,8 +15,8 @@
 /* The cluster as the controller knows it, and the changes that it accepts. Slurm's own types do not
  * leave this directory. All functions but cluster_open() need it to have succeeded. */
 
-/* Certificates, records and the battery hold names of so many characters; a node whose name is
- * longer is never tested, since a name that was cut could be another node's. */
+/* Certificates, records and the battery hold names of at most so many characters. A node with a
+ * longer name is never tested, since a name that was cut could be another node's. */
 enum { CLUSTER_NODE_NAME_MOST = 63 };
 
 struct cluster_node {
@@ -117,7 +117,7 @@ int cluster_load_node(const char *name, struct cluster *cluster, struct error *e
 /* Returns the node of that name, or NULL; by binary search in a cluster that is loaded. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name);
 
-/* Whether others' reservation begins there within RESERVATION_SOON_S. */
+/* Returns whether a reservation of others begins on the node within RESERVATION_SOON_S. */
 static inline bool cluster_is_reserved_soon(const struct cluster_node *node)
 {
     return node->reserved_at > 0 && node->reserved_at - time(NULL) <= RESERVATION_SOON_S;
@@ -162,12 +162,12 @@ int cluster_down(const char *nodes, const char *reason, struct error *err);
  * somebody deletes it. */
 int cluster_reserve(const char *name, const char *nodes, const char *users, int minutes,
                     struct error *err);
-/* The reservation of a run is named by this and the run: "muster-20261120-161200-1a2b". */
+/* The name of a run's reservation is this and the run: "muster-20261120-161200-1a2b". */
 #define CLUSTER_RUN "muster-"
 /* Returns the run whose reservation has that name, as a part of it; NULL if it does not have the
  * form of one. */
 const char *cluster_run_name(const char *reservation);
-/* Whether a reservation of these times ends by itself. */
+/* Returns whether a reservation of these times ends by itself. */
 bool cluster_has_end(time_t begin, time_t end);
 /* Deletes the reservation. Returns 0, also if there is none, or -1 with err. */
 int cluster_unreserve(const char *name, struct error *err);
@@ -195,10 +195,10 @@ struct cluster_job {
     bool is_pending, is_running, is_completing;
 };
 
-/* The jobs whose name begins with prefix and that are not over. *jobs is malloc'd; the caller
+/* Lists the jobs whose name begins with prefix and that are not over. *jobs is malloc'd; the caller
  * frees. Returns their number, or -1 with err. */
 int cluster_jobs(const char *prefix, struct cluster_job **jobs, struct error *err);
-/* The jobs of a run are named by this and the run. */
+/* The name of a run's jobs is this and the run. */
 #define CLUSTER_RUN_JOB "muster-certify-"
 
 enum cluster_job_state {

@@ -146,7 +146,7 @@ void cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *
 {
     struct leaf {
         int nodes;
-        bool is_run, has_jobs; /* beside */
+        bool is_run, has_jobs; /* has_jobs: others' */
     } *leaves = calloc(cluster->leaf_count + 1, sizeof *leaves);
     struct name_index names = {0};
     bool is_known = leaves && hostlist_index(run, &names) == 0;
@@ -163,7 +163,7 @@ void cluster_uplink_pairs(const struct cluster *cluster, const struct hostlist *
             leaves[node->leaf].has_jobs = true;
     }
     for (size_t i = 0; i < cluster->leaf_count; i++) {
-        /* nobody's job is disturbed by what is not known */
+        /* what is not known must not disturb anybody's job */
         int share = is_known ? leaves[i].nodes / UPLINK_NODES_PER_PAIR : 0;
         bool is_shared = !is_known || (leaves[i].is_run && leaves[i].has_jobs);
 

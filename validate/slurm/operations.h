@@ -15,7 +15,7 @@
  * in for the cluster and refuse any of them. Each entry is the function of that name in the header
  * that is named above it. */
 struct cluster_operations {
-    /* cluster.h: what the controller knows */
+    /* cluster.h: queries */
     int (*open)(struct error *err);
     int (*name)(char *name, size_t size, struct error *err);
     int (*load)(struct cluster *cluster, struct error *err);
@@ -25,7 +25,7 @@ struct cluster_operations {
     enum cluster_job_state (*job_state)(uint32_t id, const char *name);
     /* show.h */
     int (*show)(enum cluster_text what, const char *cluster, char **text, struct error *err);
-    /* cluster.h: what it is told */
+    /* cluster.h: changes */
     batch_change_fn *drain, *resume /* its text is not used */, *set_comment, *set_extra, *down;
     int (*reserve)(const char *name, const char *nodes, const char *user, int minutes,
                    struct error *err);

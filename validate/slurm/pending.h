@@ -19,8 +19,8 @@ struct pending_job {
     uid_t uid;
     char name[64];
     uint32_t nodes;   /* it needs at least so many */
-    bool is_refused;  /* the scheduler has looked, and did not find the nodes: Resources; without:
-                         it has not looked yet, or others are before it: None, Priority */
+    bool is_refused;  /* Resources: the scheduler has looked, and did not find the nodes; else
+                         (None, Priority) it has not looked yet, or others are before it */
     char *partitions; /* "a,b" */
     char *required;   /* nodes that it must have, in Slurm's notation; "" */
     char *excluded;   /* nodes that it must not have; "" */

@@ -69,7 +69,7 @@ static void lists_clear(struct lists *lists)
     hostlist_clear(&lists->excluded);
 }
 
-/* Whether the job may have that node at all. */
+/* Returns whether the job may have that node at all. */
 static bool is_fit(const struct pending_job *job, const struct lists *lists,
                    const struct cluster_node *node)
 {
@@ -84,7 +84,7 @@ static bool is_fit(const struct pending_job *job, const struct lists *lists,
 /* A node of a partition, and how jobs could have it. */
 struct place {
     const struct cluster_node *node;
-    bool is_asked; /* one of those in question */
+    bool is_asked; /* one of the nodes in question */
     bool is_idle;  /* another that is free */
     bool is_some;  /* another of which at least a part is free */
 };

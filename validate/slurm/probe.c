@@ -12,7 +12,7 @@
 
 enum { MEMORY_MB = 64 };
 
-/* What a refusal says of the policy; others are PROBE_REFUSED. */
+/* What refusals mean for the policy; others are PROBE_REFUSED. */
 static const struct {
     int reason;
     enum probe_answer answer;

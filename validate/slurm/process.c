@@ -72,7 +72,7 @@ static void line_deliver(const struct process *process, struct process_result *r
         process->on_line(line, stream->is_error, process->context);
 }
 
-/* Delivers the whole lines of what is there to be read; closes the stream at its end. */
+/* Delivers the whole lines that can be read; closes the stream at its end. */
 static void stream_read(const struct process *process, struct process_result *result,
                         struct stream *stream)
 {
@@ -147,7 +147,7 @@ fail:
 /* Ends the group step by step as time passes: TERM, and KILL after the grace. */
 struct ending {
     pid_t pid;
-    double told_at;   /* when it had told its status, 0: not yet */
+    double told_at;   /* when its status was reported, 0: not yet */
     double term_at;   /* when TERM was sent, 0: not yet */
     double killed_at; /* when KILL was, 0: not yet */
 };
@@ -209,7 +209,8 @@ static bool read_all_outputs(const struct watched *watched, int in, int timeout_
     return polled[0].revents;
 }
 
-/* Feeds the input, reads both outputs, and returns with the program reaped in *status, or left. */
+/* Feeds the input and reads both outputs, until the program has ended or is left. *status: its wait
+ * status, if it was reaped. */
 static void watch(const struct process *process, struct process_result *result, pid_t pid, int in,
                   struct stream streams[2], int *status)
 {
@@ -291,7 +292,7 @@ int process_run(const struct process *process, struct process_result *result, st
         error_set(err, "cannot start %s: %m", process->argv[0]);
         goto done;
     }
-    setpgid(pid, pid); /* whoever comes first */
+    setpgid(pid, pid); /* parent or child, whichever comes first */
     close(failed[1]);
     close(out[1]);
     close(error[1]);

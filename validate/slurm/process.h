@@ -8,9 +8,10 @@
 #include "lib/base/error.h"
 #include "validate/slurm/complaint.h"
 
-/* One program started, watched and reaped. No shell; the program and what it starts are a process
- * group of their own, so that a Ctrl-C at the terminal reaches only us and a deadline ends all of
- * it. When this process dies, however it dies, the program gets SIGKILL. */
+/* A program that is started, watched and reaped. No shell; the program and what it starts are a
+ * process group of their own, so that a Ctrl-C at the terminal reaches only this process and a
+ * deadline ends all of the group. When this process dies, however it dies, the program gets
+ * SIGKILL. */
 
 /* A line of the program's output without its newline. A line over 64 KiB comes in pieces. */
 typedef void process_line_fn(const char *line, bool is_error, void *context);
@@ -51,7 +52,7 @@ struct process_result {
     struct complaint complaint; /* what it said on standard error */
 };
 
-/* An environment in which Slurm's commands write what a program reads: times in UTC as
+/* An environment in which Slurm's commands print for programs: times in UTC as
  * "2026-11-25T17:16:01", whatever the user's SLURM_TIME_FORMAT and TZ, and messages in English. */
 extern const char *const process_to_read[];
 

@@ -16,7 +16,8 @@ struct ran {
     uid_t uid;
     const char *node, *holder;
     time_t at;
-    bool has_node, has_holder; /* the answer: of a heterogeneous job a node may be in each part */
+    bool has_node, has_holder; /* the answer; in a heterogeneous job they may be in different
+                                  parts */
 };
 
 bool ran_is_true(const struct ran *asked);

@@ -23,7 +23,7 @@
 #include "validate/slurm/process.h"
 #include "validate/slurm/release.h"
 
-#include <slurm/slurmdb.h> /* behind release.h, which says how slurm.h is to be read */
+#include <slurm/slurmdb.h> /* after release.h, which says how slurm.h is to be read */
 
 enum { DEFAULT_PORT = 6818 };
 
@@ -188,14 +188,14 @@ share_query(const struct round *round, size_t first, pid_t parent, int fd)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    dup2(quiet, 2); /* libslurm says there what we say better */
+    dup2(quiet, 2); /* libslurm prints there what we report better */
     name_heed();
     for (size_t place = first; place < round->count; place += round->children)
         query_node(round->nodes[round->wanted[place]], fd);
     _exit(0);
 }
 
-/* A child, and the node that it asks now. */
+/* A child, and the node that it queries now. */
 struct asked {
     size_t place; /* of the node in round->wanted; from round->count on: its share is done */
     pid_t pid;

@@ -17,11 +17,11 @@ enum reach_state {
     REACH_NOT_ASKED,
     REACH_ANSWERS,
     REACH_NO_SLURMD,  /* the host refuses the connection */
-    REACH_NO_MUNGE,   /* slurmd is there and drops what is not authenticated */
+    REACH_NO_MUNGE,   /* slurmd runs, and drops what is not authenticated */
     REACH_FROZEN,     /* the host's kernel accepts the connection, slurmd does not answer */
     REACH_CUT_OFF,    /* no answer to the connection */
     REACH_NO_ADDRESS, /* the name does not resolve, or not in time, on this host */
-    REACH_NO_ROUTE,   /* this host has no way to the address */
+    REACH_NO_ROUTE,   /* this host has no route to the address */
     REACH_FAILED,     /* anything else: cannot tell */
 };
 
@@ -31,7 +31,8 @@ struct reach {
     char message[160]; /* one line for a person, without the node's name */
 };
 
-/* The part at fault: "slurmd", "munge", "node", "network", "" for the states that blame nobody. */
+/* Returns the part at fault: "slurmd", "munge", "node", "network"; "" for the states that blame
+ * nobody. */
 const char *reach_part(enum reach_state state);
 
 /* Returns the fault code of a node in that state, other than REACH_ANSWERS. */

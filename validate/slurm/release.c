@@ -141,15 +141,16 @@ bool release_pmix_refuses(void)
 
 static const char *const *pmix_environment(void)
 {
-    /* By default mpi/pmix (seen with 22.05) mixes two ways of fencing and then lets some ranks out
-     * of MPI_Init while others are in its first fence still: with three nodes a launch in twenty
-     * died of a message that came too early; none in 60 with either way alone, but one in fifteen
-     * with trees on a busy machine: launcher_barrier() is for those.
+    /* By default mpi/pmix (seen with 22.05) mixes two kinds of fences and then lets some ranks out
+     * of MPI_Init while others are still in its first fence: with three nodes one launch in twenty
+     * died of a message that came too early. With either kind alone none in 60 did, but one in
+     * fifteen with trees on a busy machine: launcher_barrier() is for those.
      *
-     * Before 23.02 slurmstepd becomes the user while it starts tasks, in all of its threads; one
-     * that then receives a peer's connection cannot decode its credential ("Unauthorized credential
-     * for client"), refuses it, and MPI_Init waits for ever: on busy nodes a launch in 30. slurmd,
-     * which passes messages on where there are no such connections, stays root. It has no rings. */
+     * Before 23.02 slurmstepd becomes the user while it starts tasks, in all of its threads. A
+     * thread that then receives a peer's connection cannot decode its credential ("Unauthorized
+     * credential for client") and refuses it, and MPI_Init waits for ever: one launch in 30 on busy
+     * nodes. Without direct connections slurmd passes the messages on, and it stays root. It has no
+     * ring fence. */
     static const char *const by_slurmd[] = {"SLURM_PMIX_DIRECT_CONN=false", "SLURM_PMIX_FENCE=tree",
                                             NULL},
                              *const direct[] = {"SLURM_PMIX_FENCE=ring", NULL};

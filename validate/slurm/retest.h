@@ -20,8 +20,7 @@ int retest_mark(const struct cluster_node *node, const char *run, struct batch *
                 struct error *err);
 int retest_unmark(const struct cluster_node *node, struct batch *comments, struct error *err);
 
-/* Whether the node is marked, with the run's name and the reason of the drain; texts may be NULL.
- */
+/* Returns whether the node is marked; run and reason, which may be NULL, get what the mark says. */
 bool retest_read(const struct cluster_node *node, char run[64], char reason[256]);
 
 /* Returns whether the job is one of that run: by its name, which anybody may give, and by its user,

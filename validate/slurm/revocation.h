@@ -14,7 +14,7 @@
  * malloc'd, NULL if memory is out. */
 char *revocation_put(const char *comment, time_t until);
 
-/* Until when certificates are revoked; 0: there is no revocation. */
+/* Returns until when certificates are revoked; 0: there is no revocation. */
 time_t revocation_read(const char *comment);
 
 #endif

@@ -160,7 +160,7 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
     if (step->gpus > 0)
         arguments_add(srun, "--gres=gpu:%ld", step->gpus);
     arguments_add(srun, "--no-kill");
-    arguments_add(srun, "--kill-on-bad-exit=0"); /* our programs say who died before they end */
+    arguments_add(srun, "--kill-on-bad-exit=0"); /* our programs report who died before they end */
     arguments_add(srun, "--chdir=/");
     arguments_add(srun, "--export=ALL");
     if (step->has_labels)
@@ -176,7 +176,7 @@ static int component_add(const struct step *step, const struct hostlist *nodes, 
     return program_add(command, step->program, group >= 0, err);
 }
 
-/* The least group of the step above `group`; -1: there is none. */
+/* Returns the least group of the step above `group`; -1: there is none. */
 static long next_group(const struct step *step, long group)
 {
     long next = -1;
@@ -347,8 +347,8 @@ struct halves {
     bool has_answered;
 };
 
-/* Whether the cause seems to be no node's: no node at all has answered, or none of many in a row.
- */
+/* Returns whether the cause seems to be no node's: no node at all has answered, or none of many in
+ * a row. */
 static bool is_common(const struct halves *halves)
 {
     return halves->failures >= (halves->has_answered ? 2 * STEP_GROUP_NODES : STEP_FAILURES_MOST);

@@ -43,8 +43,8 @@ void step_container_begin(const char *container, struct arguments *program);
 int step_run(const struct step *step, const struct process *watching, struct process_result *result,
              struct error *err);
 
-/* The command line of srun that starts such a step, of few nodes and short arguments, for a caller
- * that runs it itself. Returns 0, or -1 with err. */
+/* Makes the command line of srun that starts such a step, of few nodes and short arguments, for a
+ * caller that runs it itself. Returns 0, or -1 with err. */
 int step_command(const struct step *step, struct arguments *srun, struct error *err);
 
 /* Runs the program as one task on each of the nodes, in a small allocation beside whatever runs

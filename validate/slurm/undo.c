@@ -181,7 +181,7 @@ int undo_note_revoked(struct undo *undo, const char *node, struct error *err)
     return journal_add_late(undo, "revoked", node, "", err);
 }
 
-/* What is being undone. */
+/* The state of an undo. */
 struct undoing {
     const struct cluster_operations *operations;
     const char *text; /* of the journal */
@@ -670,8 +670,8 @@ int undo_begin(const struct cluster_operations *operations, const char *director
     close(ends[0]);
     undo->keeper_pipe = ends[1];
     if (undo->keeper > 0) {
-        /* Others see it with its lock, its first lines and its keeper: one that is not locked is
-         * of a run that is gone. */
+        /* Others see the journal with its lock, its first lines and its keeper: a journal that is
+         * not locked is of a run that is gone. */
         if (*hidden && link(hidden, undo->path) != 0) {
             no_place(directory, err);
             *undo->path = '\0';

@@ -28,7 +28,7 @@ struct undo {
     const struct cluster_operations *operations;
     int journal;     /* file descriptor */
     char path[4096]; /* "" if the journal is held in memory */
-    char *unwritten; /* lines for which the journal had no place any more, or NULL */
+    char *unwritten; /* lines for which the journal had no space any more, or NULL */
     int keeper_pipe; /* its closing without a goodbye wakes the keeper; -1: no keeper */
     pid_t keeper;
 };
@@ -47,8 +47,8 @@ int undo_note_job(struct undo *undo, const char *job_name, uid_t uid, struct err
 /* nodes: as hostlist_fold_for_slurm() writes them. */
 int undo_note_reservation(struct undo *undo, const char *name, const char *nodes,
                           struct error *err);
-/* The drains of these nodes, each with its reason, are about to be lifted: all are noted, or none.
- */
+/* Notes that the drains of these nodes, each with its reason, are about to be lifted: all are
+ * noted, or none. */
 int undo_note_resumes(struct undo *undo, const struct batch *drains, struct error *err);
 
 /* These note what has happened already. Return 0; 1 with err the first time that the journal cannot
