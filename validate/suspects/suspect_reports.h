@@ -39,10 +39,11 @@ struct suspect_report {
     char message[256];
 };
 
-/* SUSPECT_REPORTS_DIRECTORY below root; "" is this machine. */
+/* Writes the path of SUSPECT_REPORTS_DIRECTORY below root; "" is this machine. */
 void suspect_reports_directory(const char *root, char *path, size_t size);
 
-/* "a preflight of job 12, user 1000, 2026-11-21 12:30 UTC: links: eth1 sends ..." */
+/* Describes the report: "a preflight of job 12, user 1000, 2026-11-21 12:30 UTC: links: eth1 sends
+ * ..." */
 void suspect_report_describe(const struct suspect_report *report, char *text, size_t size);
 
 /* Writes the suspect report as a file of the caller's, whole or not at all. Returns 0, 1 if there
