@@ -15,7 +15,8 @@
  * one leaf switch. */
 bool alike_is_common(size_t same, size_t kind, size_t asked);
 
-/* Whether two parts differ in numbers at most: "gpu3" and "gpu5", "rank 0" and "rank 12". */
+/* Returns whether two parts differ in numbers at most: "gpu3" and "gpu5", "rank 0" and "rank 12".
+ */
 bool alike_is_kind(const char *part, const char *other);
 
 #endif

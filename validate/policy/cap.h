@@ -21,7 +21,8 @@ bool cap_is_there(const struct cluster_node *node);
 /* Returns percent of cap_base(), rounded up, no less than `least`. */
 size_t cap_nodes(const struct cluster *cluster, double percent, size_t least);
 
-/* Whether muster has taken the node from service: it is drained or down by a reason of muster's. */
+/* Returns whether muster has taken the node from service: it is drained or down for a reason of
+ * muster's. */
 bool cap_is_taken(const struct cluster_node *node);
 
 /* Returns whether the node counts against DrainCap: muster has taken it from service, or its prolog

@@ -26,7 +26,7 @@ struct strike {
  * oldest first. */
 int strikes_count(const struct strike *strikes, size_t count, double now, double window_s);
 
-/* "strike 2 of 3 within 24 h" */
+/* Writes "strike 2 of 3 within 24 h". */
 void strikes_print(int strike, int wanted, double window_s, char *text, size_t size);
 
 #endif

@@ -33,7 +33,7 @@ double turn_ahead_s(double valid_s);
 /* Whether a certificate is due: it ends before now + ahead_s, or there is none. */
 bool turn_is_due(double certified_until, double now, double ahead_s);
 
-/* A delay of 0 to most_s, from a random number. */
+/* Returns a delay of 0 to most_s seconds, from a random number. */
 double turn_jitter_s(double most_s, uint32_t random);
 
 #endif
