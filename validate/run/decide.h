@@ -62,7 +62,7 @@ struct run_decision {
  * fault. A node that only blocked the command is replaced by a spare, if there is one. */
 struct run_decision run_decide(const struct run_seen *seen);
 
-/* Whether more nodes failed the preflight than are believed. */
+/* Returns whether more nodes failed the preflight than are believed. */
 bool run_is_many(const struct run_seen *seen);
 
 /* "replace", "nodes-at-fault": for programs. */

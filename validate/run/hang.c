@@ -82,7 +82,7 @@ int hang_begin(struct hang *hang, uint32_t job_id, double patience_s, const char
     if (hang->pid == 0) {
         struct hang_note note = {0};
 
-        /* also where the job script ignores it */
+        /* also if the job script ignores SIGTERM */
         sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_end}, NULL);
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() == parent)

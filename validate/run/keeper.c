@@ -43,7 +43,7 @@ int keeper_begin(struct keeper *keeper, uint32_t job_id, char *node, const char 
         if (keeper->pid == 0) {
             int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-            setpgid(0, 0); /* a key of the terminal is not for it */
+            setpgid(0, 0); /* keys of the terminal must not reach it */
             step_clean_environment();
             setenv(OWN_JOB_KEEPER, "1", 1);
             if (dup2(ends[1], 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2)

@@ -51,7 +51,7 @@ child_run(const struct launch *launch, pid_t parent, const sigset_t *mask, int f
     struct sigaction caught;
     int reason;
 
-    /* what came since the fork ends the child rather than being lost in our handler */
+    /* a signal since the fork ends the child instead of being lost in our handler */
     for (int i = 0; i < PASSED_ON; i++)
         if (sigaction(passed_on[i], NULL, &caught) == 0 && caught.sa_flags & SA_SIGINFO)
             signal(passed_on[i], SIG_DFL);
@@ -107,7 +107,7 @@ int launch_run(const struct launch *launch, int *status, struct error *err)
     *status = STATUS_NOT_EXECUTABLE;
     if (pipe2(failed, O_CLOEXEC) != 0)
         return error_set(err, "cannot start %s: %m", launch->argv[0]);
-    /* no signal between the fork and the number of the child: it would not be passed on */
+    /* no signal between the fork and the assignment of running: it would not be passed on */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     pid = fork();
@@ -115,7 +115,7 @@ int launch_run(const struct launch *launch, int *status, struct error *err)
         child_run(launch, parent, &before, failed[1]);
     reason = errno;
     running = pid > 0 ? pid : 0;
-    if (pid > 0 && launch_stop) /* it came when there was none to pass it on to */
+    if (pid > 0 && launch_stop) /* a signal came when there was no command to pass it on to */
         kill(pid, launch_stop);
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(failed[1]);

@@ -181,7 +181,7 @@ static void check_no_kill(const struct run *run)
     free(script);
 }
 
-/* Returns 0, or the exit status after a line that says why. */
+/* Finds the job and checks it. Returns 0, or the exit status after a line that says why. */
 static int job_find(struct run *run)
 {
     const char *id = getenv("SLURM_JOB_ID"), *nodes = getenv("SLURM_JOB_NODELIST");
