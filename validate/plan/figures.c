@@ -379,7 +379,7 @@ static void take_uplink(sqlite3_stmt *statement, struct plan_figures *figures)
 
 /* ---------------------------------------------------------------- the whole */
 
-/* Takes each row of the query. Returns 0, or -1 with err. */
+/* Calls take() for each row of the query. Returns 0, or -1 with err. */
 static int query_take(const struct plan_sources *sources, const char *query,
                       void (*take)(sqlite3_stmt *row, struct plan_figures *figures),
                       struct plan_figures *figures, struct error *err)
