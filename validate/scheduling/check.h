@@ -51,7 +51,7 @@ void policy_add(struct policy_findings *findings, enum policy_kind kind, const c
                 const char *object, const char *format, ...) __attribute__((format(printf, 5, 6)));
 bool policy_has(const struct policy_findings *findings, enum policy_kind kind);
 
-/* "account physics", "user alice of physics", "QOS urgent". */
+/* Returns "account physics", "user alice of physics", "QOS urgent". */
 struct text_line policy_object(enum cluster_text what, const struct site_record *record);
 
 /* Returns whether AccountingStorageEnforce includes `what`, by itself or by another value. */
@@ -72,7 +72,7 @@ bool policy_lets_in(const struct site_record *partition, const char *allow, cons
  * there is none. */
 void policy_partition_value(const struct site *site, const struct site_record *partition,
                             const char *key, char *value, size_t size);
-/* Whether jobs of the QOS may go over limits of partitions: by its flags. */
+/* Returns whether the flags of the QOS let its jobs go over limits of partitions. */
 bool policy_overrides_partitions(const struct site_record *qos);
 /* Whether jobs can be submitted to the partition: State=UP. */
 bool policy_is_up(const struct site_record *partition);

@@ -50,7 +50,7 @@ static const char *take(const struct slurm_line *line, struct day_job *job, cons
     job->run_s = site_seconds(value);
     if (!is_time(job->run_s))
         return "Run";
-    /* what is no time is the partition's: UNLIMITED and Partition_Limit of sacct */
+    /* a value that is no time is the partition's: UNLIMITED and Partition_Limit of sacct */
     slurm_line_value(line, "Limit", value, sizeof value);
     job->limit_s = site_seconds(value);
     if (!isfinite(job->limit_s))
@@ -150,7 +150,8 @@ void day_look(struct day_job *job, const char *text, double after_s)
     }
     if (!job->is_over)
         return;
-    /* EndTime is read as StartTime is. What is canceled while it waits begins and ends at once. */
+    /* EndTime is parsed like StartTime. A job that is canceled while it waits begins and ends at
+     * once. */
     slurm_line_value(&line, "EndTime", value, sizeof value);
     snprintf(ended, sizeof ended, "JobState=X StartTime=%s", value);
     seen_job_read(ended, &end);

@@ -10,7 +10,7 @@
 struct day_job {
     const struct slurm_line *line;
     char user[64];
-    char account[64], qos[64], partition[64]; /* "": the user's default, until Slurm tells it */
+    char account[64], qos[64], partition[64]; /* "": the user's default, until Slurm reports it */
     char gres[96];                            /* "gpu:4" a node; "" */
     long nodes;
     double submit_s;       /* in the day, after the first job */

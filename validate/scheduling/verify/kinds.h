@@ -94,14 +94,14 @@ extern const struct verify_kind *const verify_kinds[]; /* ends with NULL */
 extern const struct verify_kind verify_limit, verify_priority, verify_preempt, verify_dedicated,
     verify_reserved, verify_certified;
 
-/* "Who=, Limit=, ...". */
+/* Returns "Who=, Limit=, ...". */
 struct text_line verify_keywords(void);
 
 /* Judges the statement by its kind; UNKNOWN if it could not be shown. Pure. */
 void verify_judge(const struct intent_statement *statement, const struct verify_seen *seen,
                   struct verify_result *result);
 
-/* For judges. */
+/* For judges: set the result and its text. */
 void verify_pass(struct verify_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void verify_fail(struct verify_result *result, enum verify_code code, const char *format, ...)

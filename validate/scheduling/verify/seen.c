@@ -146,7 +146,7 @@ bool seen_is_settled(const struct seen_job *job)
            (*job->state && !is_turn(job, sizeof turns / sizeof *turns));
 }
 
-/* What a node says, from least to most. */
+/* The ranks of a node's answer, from what says least to what says most. */
 enum { NODE_NEVER, NODE_LATER, NODE_SOON, NODE_SILENT };
 
 static int node_rank(const struct seen_node *node)

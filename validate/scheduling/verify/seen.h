@@ -83,7 +83,7 @@ bool seen_is_considered(const struct seen_job *job);
  * for another reason than its turn. */
 bool seen_is_settled(const struct seen_job *job);
 
-/* "job 7 (alice) waits: QOSMaxJobsPerUserLimit". */
+/* Returns "job 7 (alice) waits: QOSMaxJobsPerUserLimit". */
 struct text_line seen_describe(const struct seen_job *job);
 
 #endif
