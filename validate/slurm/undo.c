@@ -706,7 +706,7 @@ int undo_end(struct undo *undo, void (*report)(const char *text), struct error *
                 ;
     }
     free(undo->unwritten);
-    close(undo->keeper_pipe); /* without a goodbye the keeper goes on where this ends */
+    close(undo->keeper_pipe); /* without the byte above the keeper undoes the rest */
     close(undo->journal);
     *undo = (struct undo){.journal = -1, .keeper_pipe = -1};
     return rv;

@@ -16,7 +16,7 @@ struct cluster_operations;
  * is made; then three lines of defense undo what is in there:
  *   1. the run itself, at its end or after a signal,
  *   2. the keeper, a small process in a session of its own that reads end of file from a pipe once
- *      the run has died without a goodbye, killed with SIGKILL for instance,
+ *      the run has died without a byte sent, killed with SIGKILL for instance,
  *   3. the next run, which finds the journal of a run that is gone with its keeper.
  * The journal is locked (flock) by the run and its keeper as long as one of them lives, and names
  * their host: if hosts share the directory, a lock may hold on its own host only. Only what is
@@ -29,7 +29,7 @@ struct undo {
     int journal;     /* file descriptor */
     char path[4096]; /* "" if the journal is held in memory */
     char *unwritten; /* lines for which the journal had no space any more, or NULL */
-    int keeper_pipe; /* its closing without a goodbye wakes the keeper; -1: no keeper */
+    int keeper_pipe; /* end of file without a byte wakes the keeper; -1: no keeper */
     pid_t keeper;
 };
 
@@ -68,7 +68,7 @@ int undo_note_settled(struct undo *undo, const struct batch *nodes, struct error
 int undo_note_revocation(struct undo *undo, const char *node, time_t until, struct error *err);
 int undo_note_revoked(struct undo *undo, const char *node, struct error *err);
 
-/* Undoes all changes, says goodbye to the keeper and removes the journal; report (may be NULL) gets
+/* Undoes all changes, ends the keeper and removes the journal; report (may be NULL) gets
  * a line for each thing that is left because somebody has changed it. Returns 0, or -1 with err if
  * something is still there (the keeper then goes on trying for a while). */
 int undo_end(struct undo *undo, void (*report)(const char *text), struct error *err);
