@@ -24,7 +24,7 @@ static const struct intent_key wait_keys[] = {
     {NULL},
 };
 
-enum { VICTIM, COMER }; /* the jobs */
+enum { VICTIM, COMER }; /* the jobs, in the order of their submission */
 
 static void plan_both(const struct intent_statement *statement, struct verify_plan *plan)
 {
@@ -81,7 +81,7 @@ static void preempt_probe(struct verify_run *run, const struct intent_statement 
         verify_wait(run, statement->within_s + VERIFY_MARGIN_S, seen, has_come);
 }
 
-/* Returns whether the comer started in time; else the result says what is wrong. */
+/* Returns whether the second job started in time; else the result says what is wrong. */
 static bool is_in_time(const struct intent_statement *statement, const struct verify_seen *seen,
                        enum verify_code code, struct verify_result *result)
 {
