@@ -33,9 +33,10 @@ static uint64_t job_memory(const struct certify *certify, const struct hostlist 
     return partition ? memory_of_job(&certify->cluster, partition, names) : 0;
 }
 
-/* Returns the GPUs per node that a job of the run must request, as a job of whole nodes has only
- * those (gres_is_explicit()): the number of the node with the fewest, as Slurm gives a job no node
- * that has fewer than it requests (gres_sock_list.c). 0: no request. Sets lacks_gpus of the nodes.
+/* Returns the GPUs per node that a job of the run must request, as a job of whole nodes gets
+ * no others (gres_is_explicit()): the number of the node with the fewest, as Slurm gives a job no
+ * node that has fewer than it requests (gres_sock_list.c). 0: no request. Sets lacks_gpus of the
+ * nodes.
  */
 static long job_gpus(const struct certify *certify, const struct hostlist *names)
 {
@@ -228,16 +229,16 @@ static const struct hostlist *reserved_blocks(const struct certify *certify)
     return certify->cluster.has_blocks && *certify->reservation ? &certify->reserved : NULL;
 }
 
-/* Returns whether the time is over that the run may take by its limits. */
+/* Returns whether the run has reached its time limit. */
 static bool is_late(const struct certify *certify)
 {
     return clock_s() - certify->begin >= 60 * (double)run_minutes(certify, certify->count);
 }
 
 /* Tries until there is an allocation, no more nodes are found to leave out, or the run's time is
- * over; each try is without one node or more of the one before. names: the nodes to request; at
- * last those of the job, for the caller to clear. before: the job that it replaces, or 0. Without a
- * job at last, err says why. */
+ * over; each try leaves out one or more nodes of the previous try. names: the nodes to request; on
+ * return the nodes of the job, for the caller to clear. before: the job to replace, or 0. If there
+ * is no job in the end, err says why. */
 static void allocation_try(struct certify *certify, uint32_t before, struct hostlist *names,
                            struct error *err)
 {

@@ -67,9 +67,8 @@ static bool change_note(struct certify *certify, struct node_run *node_run,
     return true;
 }
 
-/* Returns whether the canceled job is stuck on the nodes where it has not ended: it is over on
- * others, whose epilogs may take as long, and for CERTIFY_HUNG_S it has ended on no further node.
- */
+/* Returns whether the canceled job is stuck on the nodes where it has not ended: it has ended
+ * on other nodes, whose epilogs may take as long, and for CERTIFY_HUNG_S on no further node. */
 static bool ending_is_stuck(struct ending *ending, const struct cluster *now,
                             const struct hostlist *names)
 {

@@ -19,8 +19,8 @@ static double battery_s(const struct certify *certify)
     return certify_battery_s(certify, certify->count) + 60 * CERTIFY_BATTERY_BESIDES_MIN;
 }
 
-/* Returns the seconds for the steps of the check, by their deadlines, and for what is between them.
- */
+/* Returns the seconds for the steps of the check, by their deadlines, and for the time between
+ * them. */
 static double check_s(const struct certify *certify)
 {
     return certify_deadline_s(CERTIFY_CHECK_S + checks_held_s(&certify->conf), certify->count) +

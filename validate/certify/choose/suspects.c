@@ -38,7 +38,7 @@ struct collected {
     struct certify *certify;
     struct ran *asked; /* strings are the records' */
     size_t count;
-    bool is_any_read; /* those of some partition were */
+    bool is_any_read; /* the reports of some partition were read */
     struct node_lines lines;
     struct record_source *sources; /* one for each node of lines */
     const struct cluster_partition *partition;
@@ -88,7 +88,7 @@ static void reports_take(struct collected *collected, size_t first)
         struct record record = *RECORD_AT(&certify->records, i);
 
         if (!catalog_is_test(record.test, TEST_PREFLIGHT_SUSPECTS))
-            continue; /* what the run says itself is written already */
+            continue; /* the run's own records are written already */
         if (is_suspect_report(&record))
             report_add(collected, i, &record);
         else if (catalog_is_metric(record.metric, METRIC_OVERFLOW) && record.message)
@@ -287,8 +287,8 @@ static void leaf_partners_find(const struct certify *certify, const struct hostl
     free(first);
 }
 
-/* Adds partners: those of the leaf switches, then the nodes that hold a suspect report, as it can
- * be removed only there, then others until there are enough. */
+/* Adds partners: nodes of the suspects' leaf switches, then the nodes that hold a suspect report,
+ * as it can be removed only there, then others until there are enough. */
 static void partners_find(const struct certify *certify, const struct hostlist *readers,
                           const struct hostlist *suspects, struct hostlist *partners)
 {

@@ -28,7 +28,7 @@
 #include "validate/slurm/revocation.h"
 #include "validate/slurm/step.h"
 
-/* Runs program on the nodes; their records tell whether each succeeded. */
+/* Runs program on the nodes. Its records report for each node whether it succeeded. */
 static int certificates_step(struct certify *certify, const struct hostlist *names,
                              const char *input, struct arguments *program, size_t *first,
                              struct error *err)
@@ -78,8 +78,8 @@ static bool is_to_have_one(const struct node_run *node_run)
 }
 
 /* Returns for how many seconds a certificate of a higher level must still be valid to stay. A run
- * with --due renews only what is due, also of partners: the nights that are left are for nodes that
- * are busy now. */
+ * with --due renews only certificates that are due, also of partners: the remaining nights are for
+ * nodes that are busy now. */
 static time_t keep_s(const struct certify *certify)
 {
     double ahead_s = turn_ahead_s((double)certify->conf.certificate_valid_s);
@@ -349,8 +349,8 @@ static void revocation_written(const char *name, const char *comment, const stru
             name, name);
 }
 
-/* Until when certificates of the node are to be revoked: 0 for not at all, -1 to leave that as it
- * is. */
+/* Returns until when certificates of the node are to be revoked; 0: none is; -1: the revocation
+ * stays as it is. */
 static time_t revoked_until(const struct node_run *node_run, time_t now)
 {
     if (*node_run->certified_until || node_run->is_revoked)

@@ -36,7 +36,7 @@ static void refusals_find(const struct certify *certify, size_t first, size_t *n
 }
 
 /* Finds who drained each node that Slurm drained for a failed prolog: muster, if the node's own
- * note says that its gate refused a job then; else it is somebody else's drain, which stands again
+ * note says that its gate refused a job then; else it is somebody else's drain, which is restored
  * at the end. */
 static void refusals_take(struct certify *certify, size_t first)
 {

@@ -13,8 +13,8 @@
 #include "validate/certify/step/reach_nodes.h"
 
 /* A process that died or hung may have been killed by somebody, or have hit a transient condition:
- * its node is a suspect, and fails only if that recurs alone with a good node. A process that is
- * silent on a node whose slurmd answers may be kept from running: that fails no node. */
+ * its node is a suspect, and fails only if it recurs in a retest with one good node. A process that
+ * is silent on a node whose slurmd answers may be kept from running: that fails no node. */
 
 void certify_suspect(struct certify *certify, size_t first)
 {
@@ -92,7 +92,7 @@ static struct node_run *partner_find(const struct certify *certify, const struct
     return best;
 }
 
-/* The first record since first that says that a process of the node died or hung. Returns whether
+/* Finds the first record since first of a process of the node that died or hung. Returns whether
  * there is one. */
 static bool death_find(const struct certify *certify, const char *node, size_t first,
                        struct record *death)
@@ -104,7 +104,7 @@ static bool death_find(const struct certify *certify, const char *node, size_t f
     return false;
 }
 
-/* Returns whether its heartbeats stopped, as they also do for a process that is not scheduled. */
+/* Returns whether the heartbeats stopped, as also happens to a process that is not scheduled. */
 static bool is_silence(const struct record *death)
 {
     return record_code(death) == FAULT_NODE_FROZEN;

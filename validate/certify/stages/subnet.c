@@ -62,8 +62,8 @@ static int conf_find(struct certify *certify, struct topology_conf *conf)
 
 /* Returns the verdict of a finding. A link below its peers and crossed rails make a node unfit. If
  * a cable is in another switch than topology.conf says, one of the two is wrong, and the node
- * works. What is missing may only have no name, have lost a packet, or have no such adapter: the
- * node's own check tells whether a rail is down. */
+ * works. A node or rail that is not found may only have no name or no adapter, or a packet was
+ * lost: the node's own check reports whether a rail is down. */
 static enum verdict verdict_on(const struct subnet_finding *finding)
 {
     bool is_mild = finding->kind == SUBNET_PLACE || finding->kind == SUBNET_MISSING;
@@ -190,7 +190,7 @@ static void run(struct certify *certify)
         rv = subnet_finish(&subnet, &err);
     if (rv < 0)
         certify_note(certify, "%s", err.text);
-    /* fewer than half of the nodes: another network than theirs */
+    /* with fewer than half of the nodes it is another network than the nodes' */
     if (rv != 0 || 2 * nodes_in(certify, &subnet) < certify->count) {
         subnet_clear(&subnet);
         rv = certify_neighbors(certify, &subnet, &err);

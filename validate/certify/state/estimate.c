@@ -10,7 +10,7 @@
 #include "validate/localization/localization.h"
 #include "validate/schedule/split.h"
 
-/* How long the stages of this run take, by what is known of its nodes. */
+/* Estimates how long the stages of this run take, from the facts known about its nodes. */
 
 /* Returns the largest number of rails that a node reported; before the check, that of the
  * configuration. */

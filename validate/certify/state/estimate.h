@@ -4,8 +4,8 @@
 
 #include "validate/certify/state/run.h"
 
-/* Work and durations of the stages with so many nodes, by what is known of the run's nodes
- * (budget.h). */
+/* Return the work and the limit of a stage for that number of nodes, from the facts known about the
+ * run's nodes (budget.h). */
 struct budget_work certify_work(const struct certify *certify, size_t nodes);
 double certify_limit_s(const struct certify *certify, enum stage stage, size_t nodes);
 /* Returns the limit of all battery stages together, in seconds. */

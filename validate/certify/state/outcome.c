@@ -52,7 +52,7 @@ static void fault_remove(struct outcome *outcome, size_t at)
             (outcome->fault_count - at) * sizeof *outcome->faults);
 }
 
-/* Makes room for a fault whose code no other has: removes the last fault that is as bad and shares
+/* Makes room for a fault with a new code: removes the last fault that is as bad and shares
  * its code with an earlier one. Returns whether it did. */
 static bool make_room(struct outcome *outcome, const struct outcome_fault *fault)
 {

@@ -99,7 +99,7 @@ static void read_line(const char *line, bool is_error, void *context)
     record_take(output, task, text);
 }
 
-/* Reaches the nodes whose turn it is. Returns how many do not answer. */
+/* Queries the slurmd of the next nodes, CERTIFY_WATCH_MOST at most. Returns how many are silent. */
 static size_t watch(struct step_output *output)
 {
     const struct hostlist *nodes = output->step->nodes;
@@ -116,7 +116,7 @@ static void tick(void *context)
     struct step_output *output = context;
 
     progress_tick(&output->certify->progress);
-    if (output->step->stage != STAGE_CERTIFICATE) /* what is decided is done to its end */
+    if (output->step->stage != STAGE_CERTIFICATE) /* decisions are carried out to the end */
         certify_give_back_look(output->certify);
     if (certify_stop) {
         output->stop = certify_stop;

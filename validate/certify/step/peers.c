@@ -25,8 +25,8 @@ static bool is_sources(const struct certify *certify, const struct record *recor
     return node_run && node_run->is_asked && outcome_is_good(&node_run->outcome);
 }
 
-/* Notes the good nodes whose addresses are not known: connections of any host are accepted then, as
- * else theirs would be refused. Returns whether there are none. */
+/* Notes the good nodes whose addresses are not known: connections of any host are accepted then,
+ * or the connections of these nodes would be refused. Returns whether there are none. */
 static bool is_complete(struct certify *certify, const bool *has_told)
 {
     struct hostlist names = {0};

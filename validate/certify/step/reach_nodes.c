@@ -168,8 +168,8 @@ static bool is_cut_off(const struct node_run *node_run, const struct name_index 
     return node_run->is_cut_off;
 }
 
-/* Returns whether the controller may still come to miss a node: it contacts all nodes of a job that
- * has ended. */
+/* Returns whether the controller may still notice that a node does not answer: it contacts all
+ * nodes of a job that has ended. */
 static bool is_awaited(const struct certify *certify)
 {
     struct cluster now = {0};

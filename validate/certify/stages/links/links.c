@@ -60,7 +60,8 @@ static char *blocks_text(const struct certify *certify, const struct hostlist *n
     return NULL;
 }
 
-/* Adds the site's limits on pairs that run at once; those of uplinks are given with the leaves. */
+/* Adds the site's limits on pairs that run at once; the limits of uplinks are set with the leaves.
+ */
 static void concurrency_add(const struct conf *conf, struct arguments *program)
 {
     if (conf->concurrency > 0)
