@@ -149,7 +149,7 @@ int cluster_mark_waiting(struct cluster *cluster, const struct hostlist *waiting
 int cluster_drain(const char *nodes, const char *reason, struct error *err);
 int cluster_resume(const char *nodes, struct error *err);
 int cluster_set_comment(const char *nodes, const char *comment, struct error *err);
-/* For nodes whose Extra changes only: each request makes the scheduler start over. */
+/* Call it only for nodes whose Extra changes: each request makes the scheduler start over. */
 int cluster_set_extra(const char *nodes, const char *extra, struct error *err);
 /* Drains the nodes and sets them down as well: for nodes that do not answer. Slurm then ends the
  * jobs there at once, or goes on without these nodes, instead of leaving the jobs completing until
@@ -164,8 +164,8 @@ int cluster_reserve(const char *name, const char *nodes, const char *users, int 
                     struct error *err);
 /* The name of a run's reservation is this and the run: "muster-20261120-161200-1a2b". */
 #define CLUSTER_RUN "muster-"
-/* Returns the run whose reservation has that name, as a part of it; NULL if it does not have the
- * form of one. */
+/* Returns the run whose reservation has that name, as a pointer into it; NULL if the name is not
+ * that of a run's reservation. */
 const char *cluster_run_name(const char *reservation);
 /* Returns whether a reservation of these times ends by itself. */
 bool cluster_has_end(time_t begin, time_t end);

@@ -18,8 +18,8 @@ bool long_list_is(const char *text);
 const char *long_list_value(const char *argument);
 
 /* Creates a file without a name with these nodes, for srun's --nodelist: "/proc/self/fd/N" in this
- * process and what it starts, under any user. The file is gone with the last of them. Returns N,
- * which the caller closes, or -1 with err. */
+ * process and what it starts, under any user. The file is gone when the last of these has closed
+ * it. Returns N, which the caller closes, or -1 with err. */
 int long_list_file(const struct hostlist *nodes, struct error *err);
 
 #endif

@@ -37,10 +37,10 @@ void pending_jobs_free(struct pending_job *jobs, int count);
  * sets its is_refused. */
 bool pending_is_for_nodes(uint32_t state, uint32_t reason, bool *is_refused);
 
-/* Returns the first job that could start if those nodes were free, and may not without them; NULL
- * if there is none. If that is not known, as with a constraint of several features, the job counts
- * as one that could. Pure. cluster: partitions and features; now: the nodes as they are. If memory
- * is out, returns the first job. */
+/* Returns the first job that could start if those nodes were free, and may not start without them;
+ * NULL if there is none. If that is not known, as with a constraint of several features, the job
+ * counts as one that could. Pure. cluster: partitions and features; now: the nodes as they are. If
+ * memory is out, returns the first job. */
 const struct pending_job *pending_for(const struct pending_job *jobs, int count,
                                       const struct cluster *cluster, const struct cluster *now,
                                       const struct hostlist *nodes);

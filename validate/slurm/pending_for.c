@@ -69,7 +69,7 @@ static void lists_clear(struct lists *lists)
     hostlist_clear(&lists->excluded);
 }
 
-/* Returns whether the job may have that node at all. */
+/* Returns whether the job may have that node. */
 static bool is_fit(const struct pending_job *job, const struct lists *lists,
                    const struct cluster_node *node)
 {
@@ -135,7 +135,7 @@ static bool could_start(const struct pending_job *job, const struct supply *supp
            (job->is_refused || job->nodes > supply->idle);
 }
 
-/* The same, counting only the nodes that the job may have at all. */
+/* The same, but counts only the nodes that the job may have. */
 static bool is_for(const struct pending_job *job, const struct supply *supply)
 {
     struct supply fit = {0};

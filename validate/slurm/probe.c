@@ -84,7 +84,7 @@ static enum probe_answer request_send(const struct probe_request *request, as_us
         job.begin_time = time(NULL) + PROBE_LATER_S;
     if (request->minutes > 0)
         job.time_limit = (uint32_t)request->minutes;
-    /* a job that cannot start soon goes by itself, in case nobody is left to cancel it */
+    /* Slurm removes a job that cannot start soon, in case nobody is left to cancel it */
     job.deadline = time(NULL) + PROBE_LATER_S + request->wait_s +
                    60 * ((time_t)request->minutes + PROBE_MOST_MIN);
     job.work_dir = release_text("/");

@@ -113,8 +113,9 @@ static void close_pair(int pair[2])
             close(pair[i]);
 }
 
-/* Runs in the child, up to exec, with all signals blocked at first: a handler of ours would take
- * what is meant for the program. A failure is reported over the pipe, which exec closes. */
+/* Runs in the child, up to exec, with all signals blocked at first: otherwise a handler
+ * of this process would take a signal that is meant for the program. A failure is reported over the
+ * pipe, which exec closes. */
 static void __attribute__((noreturn))
 child_run(const struct process *process, pid_t parent, int in, int out, int error, int failed)
 {
@@ -180,8 +181,8 @@ static void ending_go_on(const struct process *process, struct process_result *r
     }
 }
 
-/* A program that is watched, and the one whose on_tick() has started it (outer). The outer one is
- * read meanwhile: a program that cannot write stands still. */
+/* A program that is watched, and the one whose on_tick() has started it (outer). The output of
+ * the outer one is read meanwhile, or the outer program could block in a write. */
 struct watched {
     const struct process *process;
     struct process_result *result;

@@ -106,9 +106,9 @@ static int connect_to(const struct cluster_node *node, int told)
 uint32_t slurmdb_setup_cluster_flags(void); /* of libslurm, in none of its headers */
 
 /* Makes libslurm query the slurmd of SLURMD_NODENAME. Built without --enable-multiple-slurmd, as
- * SchedMD's packages are and Debian's are not, it queries the one of its own host, whatever the
- * name, except for a cluster whose record has the flag. The protocol is that of the library. The
- * record names no controller: libslurm must not need to ask one where a node is. */
+ * SchedMD's packages are and Debian's are not, it queries the slurmd of its own host, whatever
+ * the name, except for a cluster whose record has the flag. The protocol is that of the library.
+ * The record names no controller: libslurm must not need to ask one where a node is. */
 static void name_heed(void)
 {
     static slurmdb_cluster_rec_t cluster;
@@ -295,7 +295,7 @@ static void child_take(struct asked *asked, const struct round *round, double de
     next_begin(asked, round, clock_s());
 }
 
-/* Starts a child for the node at asked->place and those of its share behind it. Returns 0, or -1
+/* Starts a child for the node at asked->place and the later nodes of its share. Returns 0, or -1
  * with err. */
 static int child_start(struct asked *asked, const struct round *round, struct error *err)
 {

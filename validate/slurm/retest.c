@@ -175,10 +175,10 @@ void retest_spare(struct cluster *cluster, const struct hostlist *reservations)
 struct leftover {
     const struct cluster_operations *operations;
     char reservation[96];
-    bool is_there;         /* the reservation exists, with these: */
-    struct hostlist nodes; /* owned */
-    time_t since;          /* ... when it began; 0: it ends by itself */
-    size_t marked, freed;  /* nodes that have the run's mark, and of these those that were
+    bool is_there;         /* the reservation exists */
+    struct hostlist nodes; /* of the reservation; owned */
+    time_t since;          /* when the reservation began; 0: it ends by itself */
+    size_t marked, freed;  /* nodes that have the run's mark; freed: those of them that were
                               removed from the reservation */
     void (*report)(const char *text);
 };

@@ -234,8 +234,8 @@ static int srun_run(const struct process *watching, const struct command *comman
     return process_run(&process, result, err);
 }
 
-/* Cancels the step, in all components: those of a heterogeneous job have its number and those after
- * it. */
+/* Cancels the step, in all components: the components of a heterogeneous job have its number and
+ * the next ones. */
 static void cancel(const struct step *step)
 {
     cluster_job_cancel_steps(step->job_id, step->name, NULL);

@@ -59,7 +59,7 @@ int step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
  * queried again, and puts these first; is_last: they will not be. */
 typedef size_t step_query_fn(size_t first, size_t count, bool is_last, void *context);
 /* Queries nodes 0 to count - 1 in groups of some hundred. A node that keeps a step from starting is
- * found by halving: what is left of a group is queried again in halves, unless no node at all has
+ * found by halving: the rest of a group is queried again in halves, unless no node at all has
  * answered, or none of many in a row. */
 void step_by_halves(size_t count, step_query_fn *query, void *context);
 

@@ -278,8 +278,8 @@ static int jobs_undo(const struct undoing *undoing, const struct journal_entry *
     }
 }
 
-/* Looks up the reservation, and the nodes that it has now. *is_same: they are those that it was
- * made with. Returns 1, 0 if there is none, or -1 with err. */
+/* Looks up the reservation, and its present nodes. *is_same: whether these are the nodes that it
+ * was made with. Returns 1, 0 if there is none, or -1 with err. */
 static int reservation_find(const struct undoing *undoing, const struct journal_entry *entry,
                             struct hostlist *nodes, bool *is_same, struct error *err)
 {
@@ -329,9 +329,9 @@ static int reservation_undo(const struct undoing *undoing, const struct journal_
 
 /* The nodes of the run's reservations. */
 struct held {
-    struct hostlist whole; /* of those that are as they were made */
-    struct hostlist now;   /* of all that exist */
-    bool is_any;           /* one exists */
+    struct hostlist whole; /* of the reservations that nobody has changed */
+    struct hostlist now;   /* of all reservations that exist */
+    bool is_any;           /* a reservation exists */
 };
 
 static int held_add(const struct hostlist *nodes, struct hostlist *held, struct error *err)

@@ -39,8 +39,8 @@ int user_find(const char *name, struct user *user, struct error *err)
     return 0;
 }
 
-/* Returns whether MPI programs can use the variable: root's environment may hold what is root's
- * alone (tokens, agents' sockets). A name that ends with '_' stands for all that begin so. */
+/* Returns whether MPI programs can use the variable: root's environment may hold root's secrets
+ * (tokens, agents' sockets). A name that ends with '_' stands for all names that begin with it. */
 static bool is_kept(const char *entry)
 {
     static const char *const names[] = {
@@ -81,7 +81,7 @@ int user_become(const struct user *user)
         setresgid(user->gid, user->gid, user->gid) != 0 ||
         setresuid(user->uid, user->uid, user->uid) != 0)
         return -1;
-    if (setuid(0) == 0) { /* whatever let that happen: root's rights are not gone */
+    if (setuid(0) == 0) { /* root's rights are not gone, for whatever reason */
         errno = EPERM;
         return -1;
     }
