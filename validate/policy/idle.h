@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Which idle nodes are tested before their turn in the night: those whose last test is long ago,
- * and sooner those with a history of faults. Pure. */
+/* Which idle nodes are tested before their turn in the night: nodes whose last test is long ago,
+ * and nodes with a history of faults sooner. Pure. */
 
 struct idle_node {
     double tested;     /* seconds since the epoch: the last run that passed or failed it; 0: none */

@@ -22,8 +22,8 @@ struct strike {
     bool is_last;
 };
 
-/* Returns which strike one at `now` is, from 1. strikes: those of the same node, code and part,
- * oldest first. */
+/* Returns the number of a strike at `now`, from 1. strikes: earlier ones of the same node, code and
+ * part, oldest first. */
 int strikes_count(const struct strike *strikes, size_t count, double now, double window_s);
 
 /* Writes "strike 2 of 3 within 24 h". */

@@ -13,7 +13,7 @@ struct turn_node {
     bool is_busy;           /* another run tests it now */
     bool is_drained;        /* by muster: tests may give it back to users */
     bool is_partner;        /* only a partner of the others, which go first */
-    double since;           /* of a drained one: when it was drained, or last failed a test */
+    double since;           /* of a drained node: when it was drained, or last failed a test */
     double certified_until; /* seconds since the epoch; 0: no certificate is known */
     bool is_chosen;         /* set by turn_choose() */
     size_t place;           /* internal */
@@ -21,7 +21,7 @@ struct turn_node {
 
 /* Chooses at most `room` of the nodes that are not busy: first the drained ones, the longest
  * waiting first, then those without a certificate, then those whose certificate ends first, else in
- * their order, so that successive runs come to all of them. Partners come after all others. Nodes
+ * their order, so that successive runs test all of them. Partners come after all others. Nodes
  * that stay broken are drained at each run, so half of the room is for nodes in service, if there
  * are so many. Chooses none if there is room for one only and more wait: links needs two. Returns
  * how many are chosen. */
