@@ -114,7 +114,7 @@ int keeper_run(const char *name, const char *script, const char *path)
         action = keeper_decide(&job, here, script);
         if (action == KEEPER_REQUEUE) {
             requeue(name, path, script, id, &job);
-            path = NULL; /* it is told once */
+            path = NULL; /* only the first requeue is reported */
         }
         own_job_clear(&job);
     }

@@ -17,12 +17,12 @@ int layout_choose(const struct hostlist *nodes, const struct hostlist *keep,
  * nodes, as "NAME=VALUE" from our own environment: numbers of nodes, tasks and GPUs, lists of nodes
  * and values in the order of the nodes, "2(x3),1". Tasks and GPUs are the chosen nodes' share of
  * what was requested, so they are the same whichever nodes are chosen. Variables that are not set
- * are not made; none is if all nodes are chosen. Returns 0, or -1 with err. */
+ * are not added; none is added if all nodes are chosen. Returns 0, or -1 with err. */
 int layout_environment(const struct hostlist *all, const struct hostlist *chosen,
                        struct arguments *variables, struct error *err);
 
-/* Adds the command; if it is srun, with --exclude=LIST for those of the job's nodes that are not
- * chosen, as no variable tells srun. Returns 0, or -1 with err. */
+/* Adds the command; if it is srun, with --exclude=LIST of the job's nodes that are not chosen, as
+ * srun has no variable for it. Returns 0, or -1 with err. */
 int layout_command(char *const *command, const struct hostlist *nodes,
                    const struct hostlist *chosen, struct arguments *arguments, struct error *err);
 

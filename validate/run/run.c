@@ -100,7 +100,7 @@ static int job_look(struct run *run, struct error *err)
     return 0;
 }
 
-/* Adds to lost those of names that the job does not have any more. Returns 0, or -1 if memory is
+/* Adds to lost the names of nodes that the job no longer has. Returns 0, or -1 if memory is
  * out. */
 static int lost_find(const struct run *run, const struct hostlist *names, struct hostlist *lost)
 {
