@@ -58,7 +58,7 @@ struct plan_sources {
     const char *records;     /* what muster-train --dry-run --json printed; NULL: nothing */
     const struct conf *conf; /* Island= */
     const double *given;     /* FIGURE_COUNT; NAN: not given */
-    size_t available;        /* nodes; 0: those of the history that did not fail */
+    size_t available;        /* nodes; 0: the nodes of the history that did not fail */
 };
 
 /* Reads the figures. Returns 0, or -1 with err: something cannot be read, or a figure that is

@@ -324,7 +324,7 @@ struct search {
     size_t fewest;
     struct plan_layout best;
     bool has_best;
-    size_t most; /* nodes that a layout can have: those available without the spares */
+    size_t most; /* nodes that a layout can have: the available ones less the spares */
 };
 
 static bool is_better(const struct search *search, const struct plan_layout *layout)
