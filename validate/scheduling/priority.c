@@ -37,8 +37,8 @@ static struct range range_of(const struct site_table *table, const char *key)
     return range;
 }
 
-/* Returns an association whose shares differ from those of another under the same account; NULL:
- * none. */
+/* Returns an association whose shares differ from another association's under the same account;
+ * NULL: none. */
 static const struct site_record *unequal_shares(const struct site *site)
 {
     const struct site_table *table = &site->tables[CLUSTER_ASSOCIATIONS];

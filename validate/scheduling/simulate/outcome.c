@@ -133,8 +133,8 @@ static void note(struct tally *tally, const struct day_job *job, double value)
     }
 }
 
-/* Returns whether WHO's job could have had the other's place: the other has as many nodes, for as
- * long. */
+/* Returns whether WHO's job could have run in place of the other, which has at least as many nodes,
+ * for at least as long, in the same partition and with the same gres. */
 static bool could_go_before(const struct day *day, const struct day_job *job,
                             const struct day_job *other)
 {

@@ -107,7 +107,7 @@ static void submit(struct at_work *work, struct day_job *job)
     job->seen.answer = probe_submit(&request, &job->seen.id, job->seen.said, sizeof job->seen.said);
 }
 
-/* Takes the lines of all jobs. Their numbers ascend, as do those of the day, mostly. */
+/* Reads the lines of all jobs. Job numbers ascend in text, and mostly also in the day. */
 static void look_at(struct at_work *work, const char *text, double after_s)
 {
     static const char key[] = "JobId=";

@@ -4,9 +4,9 @@
 #include "lib/constants/policy_constants.h"
 #include "validate/scheduling/verify/run.h"
 
-/* Priority=: who goes before whom. Two jobs wait behind one that has the node, the other's
- * submitted first; sprio shows the factors of their priorities. Then the node becomes free, and one
- * of them is the first to start. */
+/* Priority=: who goes before whom. Two jobs wait behind a job that has the node; the
+ * other's is submitted first; sprio shows the factors of their priorities. Then the node becomes
+ * free, and one of them is the first to start. */
 
 static const struct intent_key keys[] = {
     {"Above", "the name of another Who= line", INTENT_NEEDED, INTENT_OTHER},

@@ -3,7 +3,7 @@
 
 #include "validate/scheduling/verify/run.h"
 
-/* Reserved=: a reservation of the site accepts a job of those that it is for, and none of others.
+/* Reserved=: a reservation of the site accepts jobs of its users, and no jobs of others.
  * Neither job may begin before an hour has passed, and both are canceled at once: nothing runs
  * there. */
 

@@ -77,8 +77,8 @@ static bool is_in_all_partitions(const struct verify_setting *setting, size_t no
     return true;
 }
 
-/* Lists the nodes that may be used: those given, or all that are in every partition of the Who=
- * lines. Returns 0, or -1 with err. */
+/* Lists the nodes that may be used: the given ones, or all nodes that are in every partition of the
+ * Who= lines. Returns 0, or -1 with err. */
 static int candidates(const struct verify_setting *setting, struct hostlist *list,
                       struct error *err)
 {

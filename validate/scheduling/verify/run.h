@@ -21,7 +21,7 @@ struct verify_setting {
     int argc;                  /* of main() */
     char **argv;
     const volatile sig_atomic_t *stop;
-    void (*on_doing)(const char *text); /* what is going on: called some three times a second */
+    void (*on_doing)(const char *text); /* gets the current activity, about 3 times a second */
     void (*on_result)(const struct intent_statement *statement, const struct verify_result *result);
     void (*on_leftover)(const char *text); /* what is left, as undo.h reports */
 };

@@ -50,7 +50,7 @@ enum { SEEN_JOBS = INTENT_AMOUNT_MOST + 2 };
 struct verify_seen {
     struct seen_job jobs[SEEN_JOBS];
     size_t count;
-    struct seen_node node; /* the one without a certificate that says most */
+    struct seen_node node; /* of the nodes without a certificate, the one that says most */
     size_t node_count;     /* how many were tried; the others would say no more */
     size_t other_jobs;     /* of others, in the cluster: a limit of a group counts them too */
     bool has_gate;         /* a prolog or the plugin may refuse what Slurm would start */
