@@ -15,7 +15,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/sysfs.h"
 
-/* The number of this process among those of its MPI job; NULL: it is none's. */
+/* Returns the rank of this process in its MPI job as text; NULL without an MPI job. */
 static const char *mpi_rank(void)
 {
     static const char *const names[] = {"PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
@@ -66,8 +66,8 @@ double launcher_process_start(void)
     return clock_epoch_s() - ((double)up.tv_sec + 1e-9 * (double)up.tv_nsec - started);
 }
 
-/* pmix_info_t of the PMIx standard (versions 2 to 5), as far as a truth value goes; room for the
- * rest of its union. */
+/* pmix_info_t of the PMIx standard (versions 2 to 5), with only the boolean of its value; `room`
+ * stands for the rest of the union. */
 struct pmix_info {
     char key[512];
     uint32_t flags;
@@ -91,7 +91,8 @@ typedef int pmix_abort_fn(int status, const char *message, void *processes, size
 
 static bool is_pmix_initialized; /* by launcher_keep() */
 
-/* MPI's own library, which stays when MPI is finalized; a function of it, or NULL. */
+/* Returns a function of the PMIx library that MPI has loaded, or NULL. The library stays loaded
+ * after MPI_Finalize. */
 static void *pmix_function(const char *name)
 {
     static void *library;

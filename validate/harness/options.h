@@ -6,7 +6,7 @@
 
 #include "lib/base/option_set.h"
 
-/* The options that all programs of the battery have. */
+/* The options common to all programs of the battery. */
 
 /* A fault that a program injects into itself, so that each of its verdicts can be proved. */
 enum inject_kind { INJECT_NONE, INJECT_LIE, INJECT_DIE, INJECT_HANG, INJECT_FREEZE };
@@ -15,11 +15,10 @@ struct inject {
     enum inject_kind kind;
     int rank;
     double at_s;    /* seconds after MPI_Init; -1: not given */
-    char where[48]; /* what follows RANK@ when it is no number (the beginning of a phase's name), or
-                       RANK: of a lie; "" when absent */
+    char where[48]; /* what follows RANK@ if it is not a number (the start of a phase name), or what
+                       follows RANK: of a lie; "" if absent */
 };
 
-/* What all the programs take. */
 struct common_options {
     bool json;
     double time_limit_s;
@@ -27,13 +26,13 @@ struct common_options {
     struct inject inject;
 };
 
-/* Their rows, in a struct common_options. */
+/* The rows of these options; their fields are in struct common_options. */
 extern const struct option_row common_option_rows[];
 
-/* "die:5@2.5", "hang:3", "lie:1:send". Returns 0, or -1 with err. */
+/* Parses "die:5@2.5", "hang:3" or "lie:1:send". Returns 0, or -1 with err. */
 int inject_parse(const char *text, struct inject *inject, struct error *err);
 
-/* A take() of a struct option_row: a share above 0 and below 1, into a double. */
+/* A take() of struct option_row: parses a share above 0 and below 1 into a double. */
 int option_confidence(const char *value, void *confidence, struct error *err);
 
 #endif

@@ -38,7 +38,8 @@ void output_suite(const char *suite)
     output.suite = suite;
 }
 
-/* The thread that ends the job must not wait for one that hangs while it prints. */
+/* Returns false after one second: the thread that ends the job must not wait for a thread that
+ * hangs while it prints. False also for other threads after output_take_over(). */
 static bool lock(void)
 {
     double until_s = clock_s() + 1;
@@ -67,7 +68,7 @@ static const char *or_dash(const char *text)
     return text && *text ? text : "-";
 }
 
-/* Four digits, or all of a whole number. */
+/* Formats the value with four digits; counts, bytes and values from 1000 on with all digits. */
 static void format_value(const struct record *record, char *text, size_t size)
 {
     const char *unit = record->unit ? record->unit : "";
@@ -153,7 +154,7 @@ void output_take_over(void)
         pthread_mutex_unlock(&output.lock);
 }
 
-/* Whoever started this program need not wait for its launcher to know how it ended. */
+/* With this record the parent knows the exit status and need not wait for the launcher. */
 static void print_end(void)
 {
     struct record record = RECORD(.suite = output.suite, .test = "mpi.launch", .metric = "end",

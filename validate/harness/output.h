@@ -6,34 +6,34 @@
 
 #include "lib/base/record.h"
 
-/* What a battery program prints: records as JSON lines, or a table for a person. One per process;
- * only rank 0 uses it. Safe from several threads. */
+/* The output of a battery program: records as JSON lines, or a table for people. One per process;
+ * only rank 0 uses it. Thread-safe. */
 
 void output_start(const char *program, const char *suite, bool json);
 
-/* Another suite for the records that follow. */
+/* Sets the suite of the records that follow. */
 void output_suite(const char *suite);
 
-/* Prints the record (its suite is filled in) and remembers the worst verdict. */
+/* Fills in the record's suite, prints the record, and counts its verdict. */
 void output_record(struct record *record);
-/* The same as record_report(), and for what is evaluated elsewhere. */
+/* The same as a sink for record_report(), also for records that other modules make. */
 extern const struct record_sink output_sink;
 #define output_report(...) record_report(&output_sink, __VA_ARGS__)
 
-/* A line of progress on standard error when that is a terminal; the next one overwrites it. With
- * MUSTER_PROGRESS in the environment and no terminal a line each, after RECORD_PROGRESS. */
+/* Prints a progress line on standard error if that is a terminal; the next line overwrites it. If
+ * it is no terminal and MUSTER_PROGRESS is set, prints each line separately, after
+ * RECORD_PROGRESS. */
 void output_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Stops all output by other threads from now on: what they print later is dropped. For the thread
- * that ends the job. */
+/* Drops all later output of other threads. For the thread that ends the job. */
 void output_take_over(void);
 
-/* The line that sums up, or as JSON the record with the exit status, and a flush; a
- * line on standard error where that fails. */
+/* Prints the summary line, or with JSON the record that has the exit status, and flushes. Prints a
+ * line on standard error if the flush fails. */
 void output_finish(void);
 
-/* 0 nothing bad, 1 something failed, 3 something is unknown, or a record did not reach
- * standard output. */
+/* Returns the exit status: 1 if a record failed; else 3 if a record is unknown or standard output
+ * has an error; else 0. */
 int output_status(void);
 
 #endif

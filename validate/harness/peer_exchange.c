@@ -10,7 +10,7 @@
 #include "validate/harness/watch/peers.h"
 #include "validate/harness/watch/stall.h"
 
-/* Ranks that lack memory still take part, with room for nothing. */
+/* A rank without memory still takes part in the collectives. */
 void peer_exchange(MPI_Comm comm, bool is_reporter)
 {
     struct in6_addr *own = NULL, *all = NULL;

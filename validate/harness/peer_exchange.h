@@ -5,9 +5,9 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* All ranks of comm: exchanges the nodes' addresses and accepts connections from these alone from
- * now on (peers.h). is_reporter: this rank sends its node's. Where a node does not know its
- * addresses nothing changes anywhere. */
+/* Collective on comm. Exchanges the addresses of the nodes; from now on only connections from these
+ * addresses are accepted (peers.h). is_reporter: this rank sends the addresses of its node. If one
+ * node does not know its addresses, nothing changes on any node. */
 void peer_exchange(MPI_Comm comm, bool is_reporter);
 
 #endif

@@ -38,7 +38,7 @@ static void abort_job(void)
         MPI_Abort(MPI_COMM_WORLD, status);
 }
 
-/* Help, version and bad options: by rank 0, before MPI. */
+/* Rank 0 prints help, version and errors of options, before MPI starts. */
 static void parse(struct program *program, void *context, int argc, char **argv)
 {
     const struct program_spec *spec = program->spec;
@@ -113,18 +113,20 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
-/* Of all ranks where each is its node's only one: to split them would have them gather. */
+/* With one rank per node the communicator is MPI_COMM_WORLD: MPI_Comm_split() would gather from
+ * all ranks. */
 static void make_leaders(struct program *program)
 {
     program->leaders = MPI_COMM_WORLD;
     if (program->node_count == program->size)
         return;
-    sleeping_barrier(MPI_COMM_WORLD); /* what makes communicators polls */
+    sleeping_barrier(MPI_COMM_WORLD); /* MPI_Comm_split() polls */
     MPI_Comm_split(MPI_COMM_WORLD, program->is_leader ? 0 : MPI_UNDEFINED, program->rank,
                    &program->leaders);
 }
 
-/* Which rank is on which node. All ranks of a node have the same name, from Slurm or the host. */
+/* Finds the node of each rank: ranks of the same node have the same name, from Slurm or the host.
+ */
 static void gather_names(struct program *program)
 {
     size_t size = (size_t)program->size;
@@ -139,7 +141,7 @@ static void gather_names(struct program *program)
     own_name("", name, sizeof name);
     sleeping_allgather(name, program->names, sizeof name, MPI_COMM_WORLD);
     for (int rank = 0; rank < program->size; rank++) {
-        int node = rank > 0 ? program->node_of_rank[rank - 1] : 0; /* often the same again */
+        int node = rank > 0 ? program->node_of_rank[rank - 1] : 0; /* often the same node */
 
         if (rank > 0 && strcmp(program->names[rank], program->node_name[node]) != 0)
             for (node = 0; node < program->node_count; node++)
@@ -207,7 +209,7 @@ static void *inject_run(void *argument)
     return NULL;
 }
 
-/* A fault that nobody has would be a test that finds nothing. All ranks know the same. */
+/* A fault at a rank that does not exist would never be found. All ranks decide the same. */
 static void refuse_inject_of_nobody(const struct program *program)
 {
     const struct inject *inject = &program->common.inject;
@@ -221,7 +223,7 @@ static void refuse_inject_of_nobody(const struct program *program)
     exit(2);
 }
 
-/* A death at a given time strikes wherever the main thread is. */
+/* A fault at a given time strikes wherever the main thread is: a thread of its own injects it. */
 static void start_inject(struct program *program)
 {
     struct inject *inject = &program->common.inject;
@@ -233,8 +235,8 @@ static void start_inject(struct program *program)
         pthread_detach(thread);
 }
 
-/* In a preflight without the rails that failed certification and were let pass: tasks are kept off
- * them, so that they hold no step up. */
+/* In a preflight, leaves out the rails that failed certification on a node that may run jobs: tasks
+ * do not use these rails, so the rails cannot delay a step. */
 static void choose_fabric(struct program *program)
 {
     const char *preflight = getenv("MUSTER_IN_PREFLIGHT");
@@ -249,7 +251,7 @@ static void choose_fabric(struct program *program)
     failed_rails_clear(&failed);
 }
 
-/* This node's NICs, and which of them are the fabric's. */
+/* Reads the NICs of this node, and finds which of them belong to the fabric. */
 static void read_node(struct program *program)
 {
     struct error err = {""};
@@ -262,7 +264,8 @@ static void read_node(struct program *program)
         fprintf(stderr, "%s: %s\n", program->spec->name, err.text);
 }
 
-/* Before MPI, which may not get up, or die of a signal, and does not name the reason. */
+/* Called before MPI_Init: with full shared memory MPI may fail to start, or die of a signal,
+ * without a reason. */
 static void report_full_memory(const struct program *program)
 {
     const char *local = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
@@ -272,7 +275,7 @@ static void report_full_memory(const struct program *program)
     if (!local)
         local = getenv("SLURM_LOCALID");
     if (local && atoi(local) != 0)
-        return; /* the first one of the node reports it */
+        return; /* the first rank of the node reports it */
     if (statvfs(SHARED_MEMORY, &found) != 0 ||
         (double)found.f_bavail * 100 >= (double)found.f_blocks * CHECK_SPACE_FULL_PERCENT)
         return;
@@ -282,12 +285,12 @@ static void report_full_memory(const struct program *program)
             *owner ? ": " : "", owner);
 }
 
-/* Open MPI's settings, where the user or the launcher has none. */
+/* Sets Open MPI parameters that neither the user nor the launcher has set. */
 static void set_mpi_defaults(const struct program *program)
 {
     const struct nic *management = program->fabric->management;
 
-    /* Ranks that wait must not starve those that work where cores are few. */
+    /* With few cores, waiting ranks must not starve working ranks. */
     set_default("OMPI_MCA_mpi_yield_when_idle", "1");
     set_default("OMPI_MCA_btl_base_warn_component_unused", "0");
     if (program->spec->mpi_on_management && management) {
@@ -330,8 +333,8 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     start_inject(program);
 }
 
-/* Whether the injected fault strikes at this step: at the third one, or in the phase that it
- * names, or after its time. */
+/* Whether the injected fault strikes at this step: at or after its time, in the phase that it
+ * names, or else at the third step. */
 static bool inject_strikes(const struct program *program, const char *phase)
 {
     const struct inject *inject = &program->common.inject;
@@ -418,7 +421,7 @@ static void finish_mpi(struct program *program)
     watch_stop();
 }
 
-/* Nobody waits for those that were lost. */
+/* No rank waits for lost ranks. */
 static void finish_without_mpi(struct program *program)
 {
     program_phase(program, "end");

@@ -12,14 +12,15 @@
 #include "validate/harness/output.h"
 #include "validate/harness/watch/watch.h"
 
-/* What all battery programs share: options, MPI's start and end, who is where, the watch. */
+/* Shared by all battery programs: options, start and end of MPI, the node of each rank, the
+ * watch. */
 
 struct program_spec {
     const char *name;    /* "muster-links" */
     const char *suite;   /* "links" */
     const char *summary; /* for --help */
     const struct option_row *options;
-    bool mpi_on_management; /* MPI is only the control: keep it off what is measured */
+    bool mpi_on_management; /* MPI only controls: keep its traffic off the measured rails */
 };
 
 struct program {
@@ -27,31 +28,33 @@ struct program {
     struct common_options common;
     struct conf conf;
     struct inventory *inventory; /* of this node */
-    struct fabric *fabric;       /* of this node, into inventory */
+    struct fabric *fabric;       /* of this node; points into inventory */
 
     int rank, size;
     int node_count;         /* nodes are numbered in the order of their lowest ranks */
     int node;               /* of this rank */
     int *node_of_rank;      /* size */
     int *leader_of_node;    /* node_count: the lowest rank of each */
-    int *ranks_of_node;     /* node_count: how many */
+    int *ranks_of_node;     /* node_count: the number of ranks of each */
     const char **node_name; /* node_count */
     const char **name_of;   /* size: the node's name of each rank */
-    char (*names)[64];      /* where they are stored */
-    bool is_leader;         /* the lowest rank of its node */
+    char (*names)[64];      /* size: the storage of these names */
+    bool is_leader;         /* this rank is the lowest of its node */
     MPI_Comm leaders;       /* in the order of nodes; MPI_COMM_NULL on other ranks */
 
     double process_start; /* epoch seconds, UTC */
-    double mpi_ready;     /* when MPI_Init had returned */
-    int steps;            /* program_step() calls so far */
+    double mpi_ready;     /* epoch seconds: when MPI_Init returned */
+    int steps;            /* program_step() and program_phase() calls so far */
 };
 
-/* Parses argv into context and common options, starts MPI and the watch, reads the configuration
- * and this node, gathers names. Exits by itself (0, 2 or 3) where there is nothing to run. */
+/* Parses argv into context and the common options, starts MPI and the watch, reads the
+ * configuration and the inventory of this node, and gathers the node names of all ranks. Exits the
+ * process (0, 2 or 3) if there is nothing to run. */
 void program_start(struct program *program, const struct program_spec *spec, void *context,
                    int argc, char **argv);
 
-/* The main thread begins another step: informs the watch, and injects the fault of --inject. */
+/* The main thread begins a new phase or step: informs the watch, and injects the fault of --inject.
+ */
 void program_phase(struct program *program, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void program_step(struct program *program);
@@ -59,17 +62,17 @@ void program_step(struct program *program);
 /* MPI_Comm_errhandler_function: ends this rank with the error. */
 void program_mpi_error(MPI_Comm *comm, int *code, ...);
 
-/* The name of this node's management interface; may be "". */
+/* Returns the name of this node's management interface; may be "". */
 const char *program_management(const struct program *program);
 
-/* True when this rank is the one that --inject=lie:RANK names. */
+/* Whether --inject=lie:RANK names this rank. */
 bool program_lies(const struct program *program);
 
-/* All ranks: ends MPI early, and from then on a rank that dies or freezes is named by the watch and
- * costs its own work, not the job. Nothing of MPI may be used any more. */
+/* All ranks: ends MPI early. From then on the watch reports a rank that dies or freezes, and the
+ * job continues without that rank. MPI must not be used any more. */
 void program_leave_mpi(struct program *program);
 
-/* Ends MPI and the watch, prints the summing line; the exit status of the process. */
+/* Ends MPI and the watch, and prints the summary. Returns the exit status of the process. */
 int program_finish(struct program *program);
 
 #endif

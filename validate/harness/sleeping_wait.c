@@ -11,8 +11,8 @@
 #include "validate/harness/watch/stall.h"
 #include "validate/harness/watch/watch.h"
 
-/* MPI has no wait that sleeps. A sleep is a share of the time waited so far: that is by how much
- * each step of what is waited for is late, and there are some to a connection or a collective. */
+/* MPI has no wait that sleeps. A sleep is a share of the time waited so far. Each step of a
+ * connection or a collective is delayed by at most one sleep. */
 
 static void sleep_s(double time_s)
 {

@@ -15,7 +15,7 @@
 #include "lib/base/clock.h"
 #include "lib/constants/harness_constants.h"
 
-/* Who: "caller" or "listener". */
+/* Computes the proof of one end. who: "caller" or "listener". */
 static void make_mac(const unsigned char *key, const char *who, int32_t rank,
                      const unsigned char *caller_nonce, const unsigned char *listener_nonce,
                      unsigned char mac[SHA256_BYTES])
@@ -62,8 +62,9 @@ void admission_polled(const struct admission *admission, struct pollfd polled[AD
     polled[0] = (struct pollfd){.fd = has_place ? admission->listener : -1, .events = POLLIN};
 }
 
-/* One that is free, else the oldest one, once it has had its time; NULL: none. Who finds none waits
- * in the kernel's queue: all ranks of a large job come at once. */
+/* Returns a free slot, else that of the oldest pending connection if it has had its time, else
+ * NULL. Without a slot a connection waits in the kernel's queue: all ranks of a large job connect
+ * at once. */
 static struct admission_pending *find_place(struct admission *admission, double now_s)
 {
     struct admission_pending *oldest = &admission->pending[0];
@@ -98,7 +99,7 @@ static void accept_all(struct admission *admission, double now_s)
     }
 }
 
-/* Returns 1 when the proof is there as a whole, 0 when not yet, -1 when the other end is gone. */
+/* Returns 1 if the whole proof was received, 0 if not yet, -1 if the other end is gone. */
 static int read_proof(struct admission_pending *pending)
 {
     ssize_t got = recv(pending->fd, (char *)&pending->proof + pending->length,
@@ -112,7 +113,7 @@ static int read_proof(struct admission_pending *pending)
     return pending->length == sizeof pending->proof;
 }
 
-/* Answers a good proof; false for all else. */
+/* Whether the proof is right; if so, sends the answer. */
 static bool is_admitted(const struct admission *admission, const struct admission_pending *pending)
 {
     const struct admission_proof *proof = &pending->proof;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Whether a thread of this process was scheduled: time on a processor, and time in a run queue,
+/* The scheduling of a thread of this process: its time on a processor, and its time in a run queue,
  * ready to run while others ran (/proc/PID/task/TID/schedstat). */
 
 struct cpu_time {
@@ -13,19 +13,20 @@ struct cpu_time {
     char state;             /* of /proc/PID/task/TID/stat: R, S, D, T, ...; '?' */
 };
 
-/* What cpu_time_read() remembers of a thread; zero at first. */
+/* What cpu_time_read() remembers of a thread between calls; zero at first. */
 struct cpu_time_memory {
-    double ran_s, since_s; /* since_s: ready to run, and did not */
+    double ran_s, since_s; /* since_s: since when it is ready to run and does not run */
     bool is_waiting;
 };
 
-/* now_s: clock_s(). The kernel counts a wait once it is over; one that still lasts is counted here,
- * from the second reading on. root is "" or where another /proc is, for tests. Returns 0, or -1
- * on a kernel without these figures (CONFIG_SCHED_INFO). */
+/* now_s: clock_s(). The kernel adds a wait to the queue time when the wait ends; this function adds
+ * a current wait too, from the second reading on. root: "", or in tests the directory of another
+ * /proc. Returns 0, or -1 on a kernel without these figures (CONFIG_SCHED_INFO). */
 int cpu_time_read(const char *root, pid_t thread, double now_s, struct cpu_time_memory *memory,
                   struct cpu_time *time);
 
-/* How long this thread was in a run queue since its start; 0 where the kernel does not tell. */
+/* Returns how long this thread was in a run queue since its start; 0 if the kernel does not know.
+ */
 double cpu_time_queued_s(void);
 
 #endif

@@ -19,7 +19,7 @@ static const char *node_of(const struct monitor *monitor, int rank)
     return monitor->state->config.nodes[rank];
 }
 
-/* A record of the monitor's. rank -1: of no rank. */
+/* Reports a record of the monitor. rank -1: of no rank. */
 static void report(const struct monitor *monitor, enum verdict verdict, enum fault_code code,
                    const char *metric, int rank, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
@@ -40,8 +40,8 @@ static void report(const struct monitor *monitor, enum verdict verdict, enum fau
                   "%s", message);
 }
 
-/* Ends the job: the records of the finding are out. is_sure: all ranks will obey, so that the
- * launcher need not kill them. */
+/* Ends the job, after the records of the finding are printed. is_sure: all ranks will obey
+ * HEARTBEAT_QUIT, so the launcher need not kill them. */
 static void __attribute__((noreturn)) end_job(struct monitor *monitor, bool is_sure)
 {
     int status = output_status();
@@ -63,8 +63,8 @@ static void __attribute__((noreturn)) end_job(struct monitor *monitor, bool is_s
     watch_leave(monitor->state, !is_sure, status);
 }
 
-/* Gives a rank up; the job goes on. The rank gets HEARTBEAT_QUIT, should it still handle that.
- * is_immovable: it will not. */
+/* Gives up a rank; the job continues. Sends HEARTBEAT_QUIT to the rank in case it still responds.
+ * is_immovable: the rank will not respond. */
 static void lose(struct monitor *monitor, int rank, bool is_immovable)
 {
     struct heartbeat quit = {.type = HEARTBEAT_QUIT, .progress = 3};
@@ -87,7 +87,7 @@ static bool is_tolerated(const struct monitor *monitor)
     return atomic_load(&monitor->state->tolerates);
 }
 
-/* What was not measured because the job ended early. */
+/* Reports that the job ended early and what it did not measure. */
 static void report_unfinished(const struct monitor *monitor, const char *why)
 {
     if (atomic_load(&monitor->state->has_results))
@@ -97,8 +97,8 @@ static void report_unfinished(const struct monitor *monitor, const char *why)
            monitor->members[0].phase[0] ? monitor->members[0].phase : "the start");
 }
 
-/* MPI libraries crash at times while they are left: no fault of a node that has passed all tests.
- */
+/* MPI libraries sometimes crash in MPI_Finalize. Such a death after all results is no fault of the
+ * node. */
 static void report_died(const struct monitor *monitor, int rank)
 {
     bool has_results = atomic_load(&monitor->state->has_results);
@@ -113,7 +113,7 @@ static bool has_stood_still(const struct monitor *monitor)
     return monitor->late_s > 2 && monitor->now_s - monitor->late_at_s < 10;
 }
 
-/* How many nodes other than rank 0's there are, and how many of them have a rank among those. */
+/* Whether the ranks are on so many of the nodes other than rank 0's that the cause is common. */
 static bool is_common(const struct monitor *monitor, const int *ranks, int count)
 {
     const struct watch_config *config = &monitor->state->config;
@@ -133,7 +133,7 @@ static bool is_common(const struct monitor *monitor, const int *ranks, int count
     return stall_is_common(found, others);
 }
 
-/* What many nodes show at once is not theirs. */
+/* Reports what many nodes show at once: it is not their fault. */
 static void report_common(const struct monitor *monitor, enum fault_code code, const char *metric,
                           int count, const char *what)
 {
@@ -167,7 +167,7 @@ void diagnosis_dead(struct monitor *monitor)
             monitor->faulty_ranks[count++] = rank;
     if (count == 0)
         return;
-    /* once all results are out it is MPI that crashes, and nothing is lost */
+    /* after all results a death is a crash of MPI, and no result is lost */
     is_everywhere = !atomic_load(&monitor->state->has_results) &&
                     is_common(monitor, monitor->faulty_ranks, count);
     if (is_tolerated(monitor) && !has_stood_still(monitor) && !is_everywhere) {
@@ -178,7 +178,7 @@ void diagnosis_dead(struct monitor *monitor)
         return;
     }
     output_take_over();
-    if (has_stood_still(monitor)) /* so the others left */
+    if (has_stood_still(monitor)) /* that is why the others left */
         report_late(monitor);
     else if (is_everywhere)
         report_common(monitor, FAULT_PROCESS_DIED, "died", count, "ended");
@@ -194,7 +194,7 @@ void diagnosis_frozen(struct monitor *monitor)
     int size = monitor->state->config.size, count = 0;
     bool is_silent = false;
 
-    /* Ranks of the same node fall silent together, but for one interval. */
+    /* Ranks of the same node fall silent together, within one interval. */
     for (int rank = 1; rank < size; rank++) {
         const struct member *member = &monitor->members[rank];
         double silent = monitor->now_s - member->received_s,
@@ -231,7 +231,7 @@ void diagnosis_frozen(struct monitor *monitor)
     end_job(monitor, false);
 }
 
-/* What each rank had of the time since something moved last, by its heartbeats. */
+/* Fills in each rank's share of the time since something last moved, from its heartbeats. */
 static void fill_stall(const struct monitor *monitor, struct stall_rank *ranks)
 {
     for (int rank = 0; rank < monitor->state->config.size; rank++) {
@@ -243,7 +243,7 @@ static void fill_stall(const struct monitor *monitor, struct stall_rank *ranks)
                                 member->received_s - monitor->moved_s - queued_s, queued_s};
         if (isnan(queued_s))
             ranks[rank].had_s = 0;
-        if (member->state != MEMBER_HERE) /* it cannot be the one */
+        if (member->state != MEMBER_HERE) /* it cannot be the cause */
             ranks[rank] = (struct stall_rank){UINT32_MAX, STALL_WAIT_ALL, INFINITY, 0};
     }
 }
@@ -301,7 +301,7 @@ static void report_many(const struct monitor *monitor, enum stall_kind kind, siz
                count, still_s, monitor->members[ranks[0]].phase);
 }
 
-/* Who waited for a processor most. */
+/* Reports the rank that waited longest for a processor. */
 static void report_slow(const struct monitor *monitor, const struct stall_rank *ranks,
                         double still_s)
 {
@@ -324,7 +324,8 @@ static void report_slow(const struct monitor *monitor, const struct stall_rank *
             fmin(100 * ranks[slowest].queued_s / still_s, 100));
 }
 
-/* Returns when there is not enough evidence, or the job can go on without the faulty ranks. */
+/* Returns if there is not enough evidence, or if the job can continue without the faulty ranks;
+ * else ends the job. */
 static void report_stall(struct monitor *monitor, double still_s, double allowed_s, bool is_over)
 {
     size_t size = (size_t)monitor->state->config.size, count = 0;
@@ -374,11 +375,11 @@ void diagnosis_stall(struct monitor *monitor)
     double elapsed = monitor->now_s - monitor->state->started_s;
     double still = monitor->now_s - monitor->moved_s;
     double allowed = stall_allowed_s(config->patience_s, limit, config->size);
-    /* The main threads stop by themselves between two rounds; this is for when they do not. */
+    /* The main threads stop by themselves between two rounds; this is the fallback. */
     bool is_over = elapsed > limit + 2;
     char why[80];
 
-    /* While a rank is silent it may be frozen: that is the better answer, soon to come. */
+    /* A silent rank may be frozen. diagnosis_frozen() will soon give that better answer. */
     for (int rank = 1; rank < config->size && !is_over; rank++)
         if (monitor->members[rank].state == MEMBER_HERE &&
             monitor->now_s - monitor->members[rank].received_s >
@@ -404,8 +405,8 @@ void diagnosis_fault(struct monitor *monitor, int rank, const char *text)
     end_job(monitor, true);
 }
 
-/* Launchers end the whole job when one rank has died: the signal may be here before the death is
- * seen. So there is a moment for the death. */
+/* When one rank dies, launchers end the whole job, and the signal may arrive before the monitor
+ * sees the death. So the signal is reported only after 0.3 s. */
 void diagnosis_signal(struct monitor *monitor)
 {
     char why[64];

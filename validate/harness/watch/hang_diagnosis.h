@@ -4,10 +4,10 @@
 
 #include "validate/harness/watch/members.h"
 
-/* Which rank has which fault, as records. Where a loss is tolerated (watch_tolerate()) a rank
- * that died, froze or hangs is named, given up, and the job goes on; else, and for all other
- * findings, the job ends: the function takes the output over, prints its records, and does not
- * return. */
+/* Reports which rank has which fault, as records. If losses are tolerated (watch_tolerate()), a
+ * dead, frozen or hung rank is reported and given up, and the job continues. Else, and for all
+ * other findings, the job ends: the function takes over the output, prints its records, and does
+ * not return. */
 
 void diagnosis_dead(struct monitor *monitor);
 void diagnosis_frozen(struct monitor *monitor);
@@ -15,7 +15,7 @@ void diagnosis_stall(struct monitor *monitor);
 void diagnosis_signal(struct monitor *monitor);
 void diagnosis_fault(struct monitor *monitor, int rank, const char *text) __attribute__((noreturn));
 
-/* A rank that could not connect. */
+/* Warns of ranks that did not connect, once all ranks have tried. Returns. */
 void diagnosis_unwatched(struct monitor *monitor);
 
 #endif

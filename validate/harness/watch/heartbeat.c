@@ -19,7 +19,7 @@
 #include "lib/base/address_ranges.h"
 #include "lib/base/clock.h"
 
-static char secret[128]; /* of the run; "": none */
+static char secret[128]; /* of the run; "" if there is none */
 
 void heartbeat_read_secret(void)
 {
@@ -37,7 +37,8 @@ void heartbeat_key(const struct heartbeat_endpoint *endpoint, unsigned char key[
     hmac_sha256(secret, strlen(secret), endpoint->token, HEARTBEAT_TOKEN_BYTES, key);
 }
 
-/* How gladly an interface's address is offered: the preferred interface, others, loopback. */
+/* Returns the rank of an interface's addresses in the endpoint: 0 for the preferred interface, 1
+ * for others, 2 for loopback. */
 static int order_of(const struct ifaddrs *entry, const char *interface)
 {
     if (interface && *interface && strcmp(entry->ifa_name, interface) == 0)
@@ -79,7 +80,8 @@ static int list_addresses(const char *interface, bool is_only, struct heartbeat_
     return endpoint->address_count > 0 ? 0 : error_set(err, "this node has no address");
 }
 
-/* NULL: to all addresses, of IPv4 too. Returns the socket, or -1 with errno. */
+/* Listens on address; NULL: on all addresses, IPv4 included. Returns the socket, or -1 with errno.
+ */
 static int listen_on(const struct sockaddr_in6 *address)
 {
     struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
@@ -171,9 +173,9 @@ static int connect_one(const struct sockaddr_in6 *address, int timeout_ms)
     return fd;
 }
 
-/* Where many connections want a place at once one may be closed before its turn: again, until
- * answer_ms are over. Another process of the same address, a loopback one above all, may answer: it
- * does not know the secret. */
+/* Repeats until answer_ms are over: when many ranks connect at once, rank 0 may close a pending
+ * connection. Another process on the same address, mostly on loopback, may answer; it does not know
+ * the secret. */
 static int call(const struct heartbeat_endpoint *endpoint, const struct sockaddr_in6 *address,
                 int rank, int timeout_ms, int answer_ms)
 {

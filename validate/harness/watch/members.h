@@ -11,15 +11,15 @@
 #include "validate/harness/watch/monitor.h"
 #include "validate/harness/watch/stall.h"
 
-/* What the monitor knows of every rank. Shared by monitor.c, which receives heartbeats, and
- * hang_diagnosis.c, which finds what is wrong. */
+/* The monitor's state of every rank. Shared by monitor.c, which receives heartbeats, and
+ * hang_diagnosis.c, which finds the fault. */
 
 enum member_state {
     MEMBER_AWAITED,
     MEMBER_HERE,
     MEMBER_UNWATCHED,
     MEMBER_SIGNALLED,
-    MEMBER_LOST, /* died, frozen or hangs, and the job goes on without it */
+    MEMBER_LOST, /* dead, frozen or hung; the job continues without it */
     MEMBER_DONE,
 };
 
@@ -28,12 +28,12 @@ struct member {
     int fd; /* -1: none */
     bool has_sent;
     double received_s;
-    double gap_s; /* the longest pause between two heartbeats that came lately */
+    double gap_s; /* the longest recent pause between two heartbeats: stall_gap_s() */
     uint32_t progress;
     int waits_for;
     double queued_s, moved_bytes; /* as in its last tick */
     int thread_state;
-    double still_queued_s, still_bytes; /* when something in the job moved last */
+    double still_queued_s, still_bytes; /* the same when something in the job last moved */
     char phase[96];
     struct heartbeat_buffer buffer;
 };
@@ -43,24 +43,24 @@ struct monitor {
     int listener;
     struct admission admission;
     struct member *members; /* by rank; rank 0 has no connection */
-    struct pollfd *polled;  /* wake pipe, members, those of the admission */
+    struct pollfd *polled;  /* wake pipe, members, pending connections of the admission */
     int *faulty_ranks;
     double now_s;
-    double moved_s; /* when some rank made progress last */
-    bool has_moved; /* since still_queued_s and still_bytes were noted */
-    double gap_s;   /* how late this process itself was lately, as stall_gap_s() */
+    double moved_s; /* when a rank last made progress */
+    bool has_moved; /* something moved since still_queued_s and still_bytes were noted */
+    double gap_s;   /* the longest recent pause of this process: stall_gap_s() */
     double signalled_s, ticked_s;
-    double late_s, late_at_s; /* this process itself stood still so long, until then */
-    bool was_queued;          /* ... ready to run meanwhile, that is on a busy machine */
+    double late_s, late_at_s; /* this process stood still for late_s, until late_at_s */
+    bool was_queued;          /* ... and was ready to run meanwhile: the machine was busy */
     struct cpu_time_memory cpu_memory;
     double queued_s; /* of this thread */
     int signal_number;
-    bool has_immovable; /* a rank was lost that obeys nobody any more: frozen, or it hangs */
+    bool has_immovable; /* a lost rank does not obey any more: it is frozen */
     bool has_sent_over;
     bool has_all; /* every rank has tried to connect */
 };
 
-/* The silence of that rank that counts as frozen. */
+/* Returns the silence from which on the rank counts as frozen, in seconds. */
 double members_silence_s(const struct monitor *monitor, int rank);
 
 void members_send_all(const struct monitor *monitor, enum heartbeat_type type, int value);

@@ -111,7 +111,7 @@ static void take_in(struct monitor *monitor, int rank, int fd)
     snprintf(member->phase, sizeof member->phase, "start");
 }
 
-/* A heartbeat must fit the rank that its connection belongs to. */
+/* Whether the heartbeat has sane values and is of the rank that the connection belongs to. */
 static bool is_sane(const struct monitor *monitor, int rank, const struct heartbeat *heartbeat)
 {
     bool is_known = heartbeat->type == HEARTBEAT_TICK || heartbeat->type == HEARTBEAT_FAULT ||
@@ -135,11 +135,11 @@ static void read_member(struct monitor *monitor, int rank)
         member->fd = -1;
         if (!monitor->has_all && !member->has_sent)
             member->state =
-                MEMBER_AWAITED; /* the answer came too late for it: it will call again */
+                MEMBER_AWAITED; /* the answer came too late: the rank will connect again */
     }
 }
 
-/* The time that this process itself stood still is nobody's. */
+/* Counts time in which this process itself stood still against no rank. */
 static void note_late(struct monitor *monitor, double pause_s)
 {
     struct cpu_time time = {.queued_s = 0};
@@ -163,7 +163,7 @@ static void note_late(struct monitor *monitor, double pause_s)
     monitor->was_queued = time.queued_s - queued_s > pause_s / 2;
 }
 
-/* Something has moved: from here on it is counted anew what each rank had. */
+/* If something has moved, restarts the count of each rank's queue time and bytes. */
 static void note_moved(struct monitor *monitor)
 {
     if (!monitor->has_moved)
@@ -199,7 +199,7 @@ static void wait_and_read(struct monitor *monitor)
         take_in(monitor, rank, fd);
 }
 
-/* True when rank 0 is done and so is everybody. */
+/* Whether rank 0 and all other ranks are done. */
 static bool is_over(struct monitor *monitor)
 {
     int missing = 0;
@@ -208,7 +208,7 @@ static bool is_over(struct monitor *monitor)
         return false;
     for (int rank = 1; rank < monitor->state->config.size; rank++)
         missing += monitor->members[rank].state == MEMBER_HERE;
-    return missing == 0; /* the rest is in MPI_Finalize, where it can stall as anywhere else */
+    return missing == 0; /* a missing rank is in MPI_Finalize, where it can stall too */
 }
 
 static bool monitor_open(struct monitor *monitor)

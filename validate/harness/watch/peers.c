@@ -21,19 +21,20 @@
 #include "validate/harness/watch/sockets.h"
 
 enum {
-    PORTS = 64,         /* listening sockets of a process */
-    CLOSED_A_CALL = 64, /* connections that one call may close before its thread goes on */
+    PORTS = 64,         /* the most listening sockets of a process */
+    CLOSED_A_CALL = 64, /* connections that one call on a non-blocking socket may close */
 };
 
 struct list {
-    struct list *before; /* one that another thread may still search */
+    struct list *before; /* the list before it, which another thread may still search */
     size_t count;
     struct address_range ranges[]; /* folded */
 };
 
 static struct list *_Atomic peers;
 
-/* accept() may be called in a signal handler: what it closes is counted here, and printed later. */
+/* The number of closed connections. accept() may run in a signal handler, so they are only counted
+ * there, and printed later. */
 static atomic_ulong closed;
 static atomic_flag has_first = ATOMIC_FLAG_INIT;
 static struct in6_addr first;
@@ -60,7 +61,7 @@ struct listeners {
 static void add_listener(int socket, void *context)
 {
     struct listeners *listeners = context;
-    struct sockaddr_in6 own; /* the port is where sockaddr_in has it */
+    struct sockaddr_in6 own; /* its port is at the same offset as in sockaddr_in */
     socklen_t size = sizeof own, length = sizeof(int);
     int is_listener = 0;
 
@@ -84,10 +85,10 @@ static void shut_other(int socket, void *context)
     for (size_t i = 0; i < listeners->count; i++)
         was_accepted |= own.sin6_port == listeners->ports[i];
     if (was_accepted && !is_peer(listeners->list, (struct sockaddr *)&other))
-        shutdown(socket, SHUT_RDWR); /* it is the library's to close */
+        shutdown(socket, SHUT_RDWR); /* the library owns the socket and closes it */
 }
 
-/* list: of so many ranges, not folded yet; it stays for good. */
+/* Folds the `count` ranges of list and makes it current. The list is never freed. */
 static void list_set(struct list *list, size_t count)
 {
     struct listeners listeners = {.list = list};
@@ -150,8 +151,8 @@ void peers_report(const char *program, const char *node)
             program, node, count, text_plural(count), address);
 }
 
-/* Named here and not defined as accept(), whose parameter is a union of glibc's. The kernel is
- * called itself, so that neither a lock of the loader nor a wrapper's state is in the way. */
+/* These export accept() by an asm name, since glibc declares its parameter as a union. They call
+ * the kernel directly, and so need neither a lock of the loader nor the state of a wrapper. */
 int peers_accept4(int socket, struct sockaddr *from, socklen_t *size, int flags) __asm__("accept4")
     __attribute__((visibility("default")));
 int peers_accept(int socket, struct sockaddr *from, socklen_t *size) __asm__("accept")

@@ -33,7 +33,7 @@ static bool is_loopback(int socket)
     return true;
 }
 
-/* Returns false for what is no TCP connection, or of a kernel before 4.1. */
+/* Returns false if the descriptor is no TCP connection, or with a kernel before 4.1. */
 static bool read_info(int socket, struct tcp_info *info)
 {
     socklen_t size = sizeof *info;

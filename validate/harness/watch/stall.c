@@ -45,7 +45,8 @@ static size_t find_behind(const struct stall_rank *ranks, size_t count, int *fau
     return found;
 }
 
-/* Keeps the groups of so many faulty ranks (1, or 2: pairs) that had the time that is allowed. */
+/* Keeps the groups of faulty ranks (group: 1, or 2 for pairs) in which each rank had the allowed
+ * time. Returns the number of ranks kept. */
 static size_t keep_scheduled(const struct stall_rank *ranks, double allowed_s, size_t group,
                              int *faulty_ranks, size_t count)
 {
@@ -62,7 +63,7 @@ static size_t keep_scheduled(const struct stall_rank *ranks, double allowed_s, s
     return kept;
 }
 
-/* A rank that is behind, or in no pair, may wait for any other. */
+/* Whether each rank had the allowed time: any rank may be the one that the others wait for. */
 static bool are_all_scheduled(const struct stall_rank *ranks, size_t count, double allowed_s)
 {
     for (size_t i = 0; i < count; i++)
@@ -77,7 +78,7 @@ enum stall_kind stall_find(const struct stall_rank *ranks, size_t count, double 
     size_t found = find_working(ranks, count, faulty_ranks);
 
     *faulty_count = 0;
-    /* When all are outside of MPI none differs from the rest. */
+    /* If all ranks are outside of MPI, none differs from the rest. */
     if (found > 0 && found < count) {
         *faulty_count = keep_scheduled(ranks, allowed_s, 1, faulty_ranks, found);
         return *faulty_count > 0 ? STALL_HUNG : STALL_SLOW;

@@ -7,11 +7,11 @@
 
 #include "lib/constants/harness_constants.h"
 
-/* Who holds up a job in which nothing moves any more: no rank has done a step, and no byte has gone
- * over any rank's sockets. Pure.
+/* Finds which ranks stall a job in which nothing moves: no rank does a step, and no byte goes over
+ * any rank's sockets. Pure.
  *
- * Slow is not hung. Time counts against a rank only as far as it had a processor or slept: time
- * that its main thread was ready to run and others ran is the machine's. */
+ * Slow is not hung. Time counts against a rank only while its main thread ran or slept. Time in a
+ * run queue, ready to run while others ran, counts against the machine. */
 
 enum {
     STALL_WORKING = -2,  /* outside of MPI */
@@ -22,36 +22,37 @@ enum {
 struct stall_rank {
     uint32_t progress; /* steps done */
     int waits_for;
-    double had_s;    /* of the time without progress: less what it waited in a run queue */
-    double queued_s; /* that; NAN: unknown to the kernel, and had_s is 0 */
+    double had_s;    /* time without progress of the job, less queued_s */
+    double queued_s; /* time in a run queue; NAN if the kernel does not know: had_s is 0 then */
 };
 
 enum stall_kind {
-    STALL_SLOW,    /* not enough evidence yet: some that it depends on were not scheduled */
-    STALL_UNKNOWN, /* all wait, none is behind */
+    STALL_SLOW,    /* not enough evidence yet: a rank that may be at fault was not scheduled */
+    STALL_UNKNOWN, /* all ranks wait, none is behind */
     STALL_HUNG, /* the faulty ranks do not take part: they are outside of MPI, or behind the rest */
-    STALL_PAIR, /* faulty ranks[0] and [1] wait for each other */
-    STALL_PAIRS, /* several do at once, [0] and [1], [2] and [3], ...: they have no end in common,
-                    so what stops them is none of theirs */
+    STALL_PAIR, /* faulty_ranks[0] and [1] wait for each other */
+    STALL_PAIRS, /* several pairs at once, [0] and [1], [2] and [3], ...: they have no rank in
+                    common, so the cause is in none of them */
 };
 
-/* allowed_s: what each of them must have had at least. faulty ranks holds up to count ranks. */
+/* Finds the faulty ranks. allowed_s: the least had_s of a rank that can be faulty. faulty_ranks has
+ * room for count ranks. */
 enum stall_kind stall_find(const struct stall_rank *ranks, size_t count, double allowed_s,
                            int *faulty_ranks, size_t *faulty_count);
 
-/* How long nothing may move in a job of so many ranks: base_s (10 s where it is 0), or less under a
- * short time limit, and more with many ranks. */
+/* Returns how long nothing may move in a job of `size` ranks: base_s, or with base_s 0 10 s or half
+ * of a time limit below 20 s; more with many ranks. */
 double stall_allowed_s(double base_s, double time_limit_s, int size);
 
-/* The silence of a rank that counts as frozen, when heartbeats come every interval_s and the
- * longest pause between two that came lately was gap_s: of this rank, or at rank 0. */
+/* Returns the silence from which on a rank counts as frozen. Heartbeats come every interval_s;
+ * gap_s: the longest recent pause between two heartbeats, of this rank or at rank 0. */
 double stall_silence_s(double interval_s, double gap_s);
 
-/* That pause, after another one. */
+/* Returns the new gap_s after one more pause; an old pause decays. */
 double stall_gap_s(double gap_s, double pause_s);
 
-/* Whether so many silent nodes of others (all but rank 0's) are more likely the network's fault, or
- * that of rank 0's node, than their own. */
+/* Whether `silent` nodes of `others` (all nodes but rank 0's) are silent more likely by a fault of
+ * the network or of rank 0's node than by their own. */
 int stall_is_common(int silent, int others);
 
 #endif

@@ -25,11 +25,11 @@ static struct watch_state watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = {-
 static pthread_cond_t over_is_known = PTHREAD_COND_INITIALIZER; /* with watch.lock: is_over */
 static pthread_t thread;
 static bool has_thread;
-static int connection = -1; /* a member's */
+static int connection = -1; /* of a member to rank 0 */
 static int monitor_listener;
 static unsigned char monitor_key[SHA256_BYTES];
 
-/* How often ranks send a heartbeat: with very many of them rank 0 must not drown in heartbeats. */
+/* The interval grows with the number of ranks, so that heartbeats do not overload rank 0. */
 double watch_interval_s(int size)
 {
     double interval = 50e-6 * size;
@@ -37,8 +37,8 @@ double watch_interval_s(int size)
     return interval > 0.2 ? interval : 0.2;
 }
 
-/* Rank 0's sockets are not looked at: heartbeats come in all the time, and what it exchanges with
- * another rank is seen there. */
+/* Rank 0's sockets are not read: they receive heartbeats all the time, and its traffic with another
+ * rank is counted there. */
 static void read_moved_bytes(struct watch_state *state, uint32_t progress, double now)
 {
     double bytes;
@@ -120,7 +120,7 @@ static void wake_thread(void)
     (void)ignored;
 }
 
-/* One line a node is enough; on rank 0's own node the next rank prints it. */
+/* Whether this rank prints for its node: the first rank of the node, or rank 1 on rank 0's node. */
 static bool prints_for_node(const struct watch_config *config)
 {
     int first = 0;
@@ -130,7 +130,8 @@ static bool prints_for_node(const struct watch_config *config)
     return first == config->rank || (first == 0 && config->rank == 1);
 }
 
-/* The rank whose launcher ends the job: the first rank of another node than rank 0's. */
+/* Whether this rank has its launcher end the job: the first rank on another node than rank 0's, or
+ * rank 1 if there is no other node. */
 static bool aborts_job(const struct watch_config *config)
 {
     int first = 1;
@@ -140,7 +141,7 @@ static bool aborts_job(const struct watch_config *config)
     return config->rank == (first < config->size ? first : 1);
 }
 
-/* has_mpi: there may still be a job to abort. */
+/* has_mpi: whether there may still be a job to abort. */
 static void lose_rank_0(const char *how, bool has_mpi)
 {
     const struct watch_config *config = &watch.config;
@@ -151,7 +152,7 @@ static void lose_rank_0(const char *how, bool has_mpi)
     watch_leave(&watch, has_mpi && aborts_job(config), 3);
 }
 
-/* A word of rank 0's. */
+/* Handles a message from rank 0. */
 static void handle(const struct heartbeat *heartbeat)
 {
     if (heartbeat->type == HEARTBEAT_QUIT)
@@ -182,7 +183,7 @@ static void *member_run(void *argument)
         double now;
         int got = 0;
 
-        /* the first heartbeat at once: it confirms rank 0's answer */
+        /* send the first heartbeat at once: it confirms rank 0's answer */
         poll(polled, 2, sent > 0 || bye_sent ? (int)(1e3 * interval_s) : 0);
         if (polled[1].revents && read(watch.wake[0], bytes, sizeof bytes) > 0)
             sent = 0; /* something new to send */
@@ -194,7 +195,7 @@ static void *member_run(void *argument)
                 handle(&buffer.heartbeat);
             }
         now = clock_s();
-        if (now - last > interval_s + STALL_LATE_S) { /* it was this process that stood still */
+        if (now - last > interval_s + STALL_LATE_S) { /* this process stood still, not rank 0 */
             received = fmin(received + now - last, now);
             gap_s = stall_gap_s(gap_s, now - last);
         }
@@ -218,9 +219,9 @@ static void *member_run(void *argument)
             watch_heartbeat(&watch, HEARTBEAT_FAULT, &heartbeat);
             fault_sent = heartbeat_send(connection, &heartbeat) == 0;
         }
-        /* Rank 0 closes the connection after the last HEARTBEAT_BYE. Until then no rank ends: a
-         * launcher that sees a rank end with a status kills the others, rank 0 too, and those that
-         * are not done yet would take that for its death. */
+        /* Rank 0 closes the connection after the last HEARTBEAT_BYE. Until then no rank ends: if a
+         * rank ends with a status, its launcher kills the other ranks and rank 0, and the ranks
+         * that are not done yet would report that rank 0 died. */
         if (atomic_load(&watch.is_done) && !bye_sent) {
             watch_heartbeat(&watch, HEARTBEAT_BYE, &heartbeat);
             if (heartbeat_send(connection, &heartbeat) != 0)
@@ -242,8 +243,8 @@ static void *monitor_thread(void *argument)
     return NULL;
 }
 
-/* Signals go to the watching thread by way of a pipe; the handler runs in any thread. Whom MPI has
- * write to a rank that died is not to die of it. */
+/* Signals reach the watching thread through a pipe, since the handler runs in any thread. SIGPIPE
+ * is ignored: a rank must not die when MPI writes to a dead rank. */
 static int start(const struct watch_config *config, void *run(void *), struct error *err)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
@@ -301,7 +302,7 @@ void watch_phase(const char *format, ...)
     va_end(arguments);
     pthread_mutex_unlock(&watch.lock);
     watch_step();
-    wake_thread(); /* rank 0 should know the phase should this rank die in it */
+    wake_thread(); /* rank 0 must know the phase in case this rank dies in it */
 }
 
 void watch_has_results(void)

@@ -96,7 +96,7 @@ static void *watchdog_run(void *argument)
         return NULL;
     if (launcher_rank() == 0)
         print_record(now_s - began_s);
-    /* without the launcher's help a process that is frozen would keep the job for ever */
+    /* only the launcher can end a frozen process, which would keep the job forever */
     watchdog_leave(
         atomic_load(&watchdog.has_mpi) && launcher_rank() == 0 ? watchdog.abort_job : NULL, 3);
 }
