@@ -74,10 +74,9 @@ static void report_finding(const struct accelerator_finding *finding, void *cont
     checks_report(context, record, "%s", finding->message);
 }
 
-/* A process of no job of Slurm's: by its cgroup, which slurmstepd makes for each step ("job_17" of
- * version 1 and 2), or, where Slurm uses no cgroups, by its ancestors. MPS's server stands for
- * processes of jobs, and one that has gone is nobody's.
- */
+/* Whether the process belongs to no Slurm job: neither by its cgroup, which slurmstepd creates for
+ * each step ("job_17" of version 1 and 2), nor, if Slurm uses no cgroups, by its ancestors. False
+ * for the MPS server, which works for processes of jobs, and for a process that has ended. */
 static bool is_foreign(pid_t pid, char name[64])
 {
     char *cgroups;
@@ -178,7 +177,7 @@ static void record_accelerator(const struct checks *checks, const char *part,
                         device->values[told[i].id].number / told[i].divisor, told[i].unit);
 }
 
-/* Whether an earlier device is of the same GPU, which the node has one fact of. */
+/* Whether an earlier device is of the same GPU: each GPU has one fact. */
 static bool is_told(const long *places, size_t index)
 {
     for (size_t i = 0; i < index; i++)

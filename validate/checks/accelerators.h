@@ -5,15 +5,15 @@
 #include "lib/conf/conf.h"
 #include "validate/accelerator/accelerator.h"
 
-/* The vendors' libraries' reports for the checks: read once, used by gpu.health and host.config. */
+/* The reports of the vendors' libraries: read once, used by gpu.health and host.config. */
 
 struct accelerators {
-    struct accelerator_report *reports[GPU_VENDORS]; /* NULL: not asked */
-    char errors[GPU_VENDORS][128];                   /* why not, where it was wanted; else "" */
+    struct accelerator_report *reports[GPU_VENDORS]; /* NULL: no report */
+    char errors[GPU_VENDORS][128];                   /* why a wanted report is missing; else "" */
 };
 
-/* Asks the library of each vendor whose GPU or driver is here, or whose library lies in the
- * configuration's GpuLibraryPath. A recorded node (root not "") has none to ask. */
+/* Queries the library of each vendor whose GPU or driver is on this node, or whose library is in
+ * the configuration's GpuLibraryPath. On a recorded node (root not "") no library is queried. */
 void accelerators_read(const char *root, const struct inventory *inventory, const struct conf *conf,
                        struct accelerators *accelerators);
 void accelerators_clear(struct accelerators *accelerators);

@@ -12,9 +12,9 @@
 #include "lib/base/address_ranges.h"
 #include "validate/checks/facts.h"
 
-/* net.addresses: what only this node may have on its rails and its management interface, to be
- * compared with the other nodes, and whether somebody else answers to it. The kernel's boot ID, by
- * which nodes of one machine are known as such. */
+/* net.addresses: the addresses, MACs and GUIDs of the rails and the management interface, which no
+ * other node may have, for comparison with the other nodes; and whether another host answers to the
+ * addresses. Also the kernel's boot ID, which shows that several nodes are one machine. */
 
 enum { SOURCES_TEXT = 1000 }; /* a fact has 1023 bytes at most */
 
@@ -24,7 +24,7 @@ static void record_nic(const struct checks *checks, const struct nic *nic)
         fact_record(checks, "address", nic->name, NAN, NULL, "%.*s",
                     (int)strcspn(nic->addresses[i], "/"), nic->addresses[i]);
     fact_text(checks, "address", nic->name, nic->duplicate_address);
-    if (strlen(nic->mac) == 17) /* IPoIB's has the port's GUID in it */
+    if (strlen(nic->mac) == 17) /* longer for IPoIB, which has the port's GUID in it */
         fact_text(checks, "mac", nic->name, nic->mac);
     if (nic->duplicate_address[0])
         checks_record(checks, nic->name, VERDICT_UNKNOWN,
@@ -33,7 +33,7 @@ static void record_nic(const struct checks *checks, const struct nic *nic)
                       nic->name, nic->duplicate_address);
 }
 
-/* An InfiniBand port's own half of its GIDs. */
+/* Records the port GUID of an InfiniBand port: the lower half of its GIDs. */
 static void record_guid(const struct checks *checks, const struct rail *rail)
 {
     const char *gid = rail->port->gid_count > 0 ? rail->port->gids[0].gid : "";
@@ -42,8 +42,9 @@ static void record_guid(const struct checks *checks, const struct rail *rail)
         fact_text(checks, "guid", rail->name, gid + 20);
 }
 
-/* Of this machine: where its connections to others may come from (validate/harness/watch/peers.h).
- * Too many are joined; a node that does not tell any keeps the run's from being known. */
+/* Records the addresses from which this machine may connect to others
+ * (validate/harness/watch/peers.h). Joins ranges until they fit the fact. If a node reports none,
+ * the run's peers stay unknown. */
 static void record_sources(const struct checks *checks)
 {
     struct address_range *ranges;

@@ -8,7 +8,7 @@
 #include "lib/constants/checks_constants.h"
 #include "lib/node/inventory.h"
 
-/* Inside of net.addresses: whether another host answers to this node's IPv4 addresses, by ARP
+/* Part of net.addresses: finds whether another host answers to this node's IPv4 addresses, by ARP
  * probes (RFC 5227, 2.1.1) on all interfaces at once. */
 
 enum { ARP_MAX = 128 };
@@ -16,14 +16,14 @@ enum { ARP_MAX = 128 };
 struct arp_address {
     const struct nic *nic;
     uint32_t address;       /* network byte order */
-    unsigned char other[6]; /* whose answer came */
-    int is_answered;        /* by a MAC that no interface of this node has */
+    unsigned char other[6]; /* the MAC that answered */
+    int is_answered;        /* a MAC that no interface of this node has answered */
 };
 
-/* Probes them and fills in who answers. A host that answers to an address that nobody has (RFC
- * 5737) as well is a proxy of all addresses (routers, clouds): its answers do not count. Takes
- * ARP_WAIT_MS, and ARP_PROXY_WAIT_MS more when somebody answers. Returns 0, or -1 with errno where
- * it cannot probe: without root. */
+/* Probes the addresses, and fills in `other` and is_answered. A host that also answers to an unused
+ * address (RFC 5737) is a proxy of all addresses (routers, clouds): its answers do not count. Takes
+ * ARP_WAIT_MS, and ARP_PROXY_WAIT_MS more if there is an answer. Returns 0, or -1 with errno if it
+ * cannot probe, as without root. */
 int arp_probe(const struct inventory *inventory, struct arp_address *addresses, size_t count);
 
 #endif

@@ -53,7 +53,7 @@ static void send_probe(int fd, const struct nic *nic, uint32_t address)
     sendto(fd, &probe, sizeof probe, 0, (struct sockaddr *)&to, sizeof to);
 }
 
-/* Hands each packet until then to take(). */
+/* Calls take() for each ARP packet received until end_ms. */
 static void receive_until(int fd, long end_ms,
                           void (*take)(const struct ether_arp *packet, int index, void *context),
                           void *context)

@@ -12,7 +12,7 @@
 
 enum { PROGRAM_HEADERS = 64, NOTES = 4096 };
 
-/* The notes of one segment. */
+/* Searches the notes of one segment for the build id. */
 static bool find_note(const char *notes, size_t size, char text[BUILD_ID_TEXT])
 {
     for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= size;) {

@@ -35,7 +35,7 @@ void check_run(const struct check *check, const struct checks *checks)
     check->run(&own);
 }
 
-/* The names in part and message may be anybody's. */
+/* part and message may contain names from any source, so they are cleaned. */
 static void report(const struct checks *checks, struct record record, const char *format,
                    va_list arguments)
 {

@@ -12,9 +12,9 @@
 
 struct accelerators;
 
-/* What one node can tell about itself, without the network, Slurm's controller or a job. */
+/* What one node can find out about itself, without the network, Slurm's controller or a job. */
 
-/* What the checks look at, and where their records go. All borrowed. */
+/* The input of the checks, and the sink of their records. All pointers are borrowed. */
 struct checks {
     const char *root; /* "" is this machine */
     const char *node; /* Slurm's name of the node */
@@ -23,19 +23,20 @@ struct checks {
     const struct fabric *fabric;
     void (*sink)(const struct record *record, void *context);
     void *context;
-    const struct accelerators *accelerators; /* accelerators.h; NULL: not asked */
-    /* Of the kernel log (log.c): an entry of a fault fails. Where a node is tested anew it only
-     * warns: the entry may be what it was repaired for. */
+    const struct accelerators *accelerators; /* accelerators.h; NULL: not queried */
+    /* A check of a node in service: a kernel log entry of a fault (log.c) and a full file system
+     * (space.c) fail. When a node is tested anew, the entry only warns, since the node may have
+     * been repaired for it, and the full file system is unknown. */
     bool watches;
-    /* The next health check goes on from where this one ends: log.c, rates.c, jobs.c. */
+    /* The next health check continues where this one ends: log.c, rates.c, jobs.c. */
     bool keeps_state;
     const char *test; /* of the check that runs: check_run() */
     bool lists_jobs;  /* each line of the node's log of jobs is a record (jobs.c) */
 };
 
-/* One check: a file of the family's and a row of CHECK_LIST. It reports at least one record, never
- * starts a program, never opens a device but the kernel log (what the libraries of accelerators
- * opened was read before, in a child: accelerators.h), and reads no file without a bound. */
+/* One check: a row of CHECK_LIST, with a file of its own. It reports at least one record, never
+ * starts a program, never opens a device except the kernel log (a child has read the libraries of
+ * accelerators before: accelerators.h), and reads no file without a size limit. */
 struct check {
     const char *name; /* the test of its records */
     const char *help;
@@ -47,27 +48,29 @@ extern const size_t check_count;
 
 void check_run(const struct check *check, const struct checks *checks);
 
-/* True when only, a comma list, holds the check's name or a part of it that ends at a dot: "net"
- * and "net.interfaces" are both net.interfaces. NULL or "" holds all. */
+/* Whether the comma-separated list `only` selects the check: by its name, or by a prefix of it that
+ * ends before a dot: "net" and "net.interfaces" both select net.interfaces. NULL and "" select all.
+ */
 int check_is_wanted(const struct check *check, const char *only);
 
-/* How many seconds a GPU driver and file servers that do not respond may hold all checks up. */
+/* Returns how many seconds a GPU driver and file servers that do not respond may delay the checks.
+ */
 double checks_held_s(const struct conf *conf);
 
-/* Hands the record to the sink with its message and with suite, node and test; part and message as
- * utf8_clean() leaves them. Both are the sink's for the time of its call. */
+/* Fills in the record's message, suite, node and test, and passes it to the sink. part and message
+ * are cleaned by utf8_clean(), and valid only during the call of the sink. */
 void checks_report(const struct checks *checks, struct record record, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a record that is a verdict and a message. part may be "". */
+/* The same for a record of only a verdict and a message. part may be "". */
 void checks_record(const struct checks *checks, const char *part, enum verdict verdict,
                    const char *message, ...) __attribute__((format(printf, 4, 5)));
 
-/* The same for a fault, with the verdict that the catalogue has for it. */
+/* The same for a fault, with its severity in the catalog as the verdict. */
 void checks_fault(const struct checks *checks, const char *part, enum fault_code code,
                   const char *message, ...) __attribute__((format(printf, 4, 5)));
 
-/* Whether the node is a recorded one, of which the check can tell nothing; then it is skipped. */
+/* Whether the node is a recorded one, on which the check cannot run. If so, reports a skip. */
 bool checks_skip_recorded(const struct checks *checks);
 
 /* All of them: test, help, function. */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <sys/timex.h>
 
-/* host.clock: what the kernel knows of its own clock. Whether the nodes' clocks agree is measured
- * by muster certify. */
+/* host.clock: the kernel's own state of its clock. muster certify measures whether the clocks of
+ * the nodes agree. */
 void check_clock(const struct checks *checks)
 {
     struct timex timex = {.modes = 0};

@@ -21,7 +21,7 @@
 
 /* ---------------------------------------------------------------- PCI */
 
-/* Whether a bridge above the device, or the device itself, redirects; -1 when none tells. */
+/* Returns whether a bridge above the device, or the device itself, redirects; -1 if unknown. */
 static int redirects_above(const char *root, const struct location *location)
 {
     char path[INVENTORY_PATH], *rest = path, *part;
@@ -109,8 +109,8 @@ static void record_offloads(const struct checks *checks, const char *part, int f
         fact_text(checks, "offloads", part, *text ? text : "none");
 }
 
-/* The priorities that pause, and which priority a packet of which DSCP has; where the driver has
- * DCB. The card goes by DSCPs where any has a priority, else by the priority in the VLAN tag. */
+/* Records the priorities with pause (PFC) and the priority of each DSCP, if the driver has DCB. The
+ * NIC uses the DSCP if any DSCP has a priority, else the priority in the VLAN tag. */
 static void record_priorities(const struct checks *checks, const char *part, const char *name)
 {
     char text[512] = "", one[32];
@@ -139,8 +139,8 @@ static void record_priorities(const struct checks *checks, const char *part, con
     netlink_close(&netlink);
 }
 
-/* The priorities of which a port answers marked packets (np, notification point) and slows down
- * when it is told to (rp, reaction point): DCQCN of NVIDIA's drivers, docs.nvidia.com,
+/* Records the priorities for which a port answers marked packets (np, notification point) and slows
+ * down on a notification (rp, reaction point): DCQCN of NVIDIA's drivers, docs.nvidia.com,
  * MLNX_OFED 4.9 and DOCA 2.10, "Explicit Congestion Notification". */
 static void record_congestion_control(const struct checks *checks, const char *part,
                                       const char *name)
@@ -165,10 +165,10 @@ static void record_congestion_control(const struct checks *checks, const char *p
         fact_record(checks, "congestion", part, NAN, NULL, "np %s rp %s", texts[0], texts[1]);
 }
 
-/* How a port marks and answers congestion, where the kernel's own mlx5 driver says it: debugfs
- * files of these names (Linux 6.12, drivers/infiniband/hw/mlx5/cong.c). Priority, DSCP and spacing
- * of the notices (CNP), and how fast a sender gives way and comes back; those that the driver has
- * not are left out. */
+/* Records a port's congestion control settings of the kernel's own mlx5 driver, from these debugfs
+ * files (Linux 6.12, drivers/infiniband/hw/mlx5/cong.c): priority, DSCP and spacing of congestion
+ * notification packets (CNP), and how fast a sender slows down and recovers. Files that the driver
+ * does not have are left out. */
 static void record_congestion_settings(const struct checks *checks, const char *part,
                                        const char *pci)
 {
@@ -195,7 +195,7 @@ static void record_congestion_settings(const struct checks *checks, const char *
     }
 }
 
-/* What the kernel tells of the interface by ethtool(8)'s own way. */
+/* Records settings of the interface by ethtool(8)'s ioctl. */
 static void record_interface(const struct checks *checks, const char *part, const char *name)
 {
     struct ethtool_ringparam rings = {.cmd = ETHTOOL_GRINGPARAM};
@@ -213,7 +213,7 @@ static void record_interface(const struct checks *checks, const char *part, cons
                     pause.tx_pause ? "on" : "off");
     record_offloads(checks, part, fd, name);
     record_priorities(checks, part, name);
-    if (!strchr(part, ':') && ethtool(fd, name, &driver)) { /* an RDMA port has told its own */
+    if (!strchr(part, ':') && ethtool(fd, name, &driver)) { /* an RDMA port's is recorded */
         char firmware[sizeof driver.fw_version + 1];
 
         snprintf(firmware, sizeof firmware, "%.*s", (int)sizeof driver.fw_version,
@@ -235,7 +235,7 @@ static void record_driver(const struct checks *checks, const char *part, const c
         fact_line(checks, "driver.version", part, path);
 }
 
-/* The index and kind of the GID that jobs use: "3 RoCE v2 IPv4". */
+/* Records the index and type of the GID that jobs use: "3 RoCE v2 IPv4". */
 static void record_gid(const struct checks *checks, const struct rail *rail)
 {
     for (size_t i = 0; i < rail->port->gid_count; i++) {
@@ -298,14 +298,14 @@ void facts_rails(const struct checks *checks)
     fact_text(checks, "fabric", "", fabric_class_name(fabric->class));
     for (size_t i = 0; i < fabric->rail_count; i++)
         record_rail(checks, &fabric->rails[i]);
-    /* where the other nodes have a link there, this one lacks a rail */
+    /* if other nodes have a link on such an interface, this node lacks a rail */
     for (size_t i = 0; i < fabric->unused_count; i++)
         record_rail(checks, &fabric->unused[i]);
 }
 
 /* ---------------------------------------------------------------- GPUs */
 
-/* Which module lets NICs read the GPUs' memory. */
+/* Records which loaded modules let NICs access GPU memory. */
 static void record_peer_memory(const struct checks *checks, const char *const *modules)
 {
     const char *root = checks->root;

@@ -27,7 +27,7 @@ static void record_system(const struct checks *checks)
     free(text);
 }
 
-/* The value of the first line "name : value". */
+/* Records the value of the first line "name : value". */
 static void record_cpu_line(const struct checks *checks, const char *cpuinfo, const char *name,
                             const char *metric)
 {
@@ -54,7 +54,7 @@ static void record_processor(const struct checks *checks)
     free(text);
 }
 
-/* Which machine, which firmware. What its maker left empty is not told. */
+/* Records the machine's product and BIOS. Values that the vendor left empty are not reported. */
 static void record_machine(const struct checks *checks)
 {
     static const char *const files[][3] = {{"product", "sys_vendor", "product_name"},
@@ -72,7 +72,8 @@ static void record_machine(const struct checks *checks)
     }
 }
 
-/* What the kernel was started with, but for what names this node or this kernel's file. */
+/* Records the kernel command line without the words that are specific to this node or to the file
+ * of the kernel. */
 static void record_command_line(const struct checks *checks)
 {
     static const char *const own[] = {
@@ -112,7 +113,7 @@ static void record_huge_pages(const struct checks *checks)
     }
 }
 
-/* The processors and whole GiB of each NUMA node. */
+/* Records the processors and the memory in whole GiB of each NUMA node. */
 static void record_numa(const struct checks *checks)
 {
     const char *root = checks->root;
@@ -142,7 +143,7 @@ static void record_numa(const struct checks *checks)
     fact_line(checks, "numa.balancing", "", "proc/sys/kernel/numa_balancing");
 }
 
-/* The governor, of all processors alike, else "mixed". */
+/* Records the governor of all processors, or "mixed" if they differ. */
 static void record_governor(const struct checks *checks)
 {
     const char *root = checks->root;
@@ -173,7 +174,7 @@ static void record_turbo(const struct checks *checks)
         fact_text(checks, "turbo", "", on ? "on" : "off");
 }
 
-/* How deep processors may sleep: the driver, and the last state that is not switched off. */
+/* Records how deep processors may sleep: the idle driver, and the last state that is enabled. */
 static void record_sleep(const struct checks *checks)
 {
     const char *root = checks->root;
@@ -192,7 +193,7 @@ static void record_sleep(const struct checks *checks)
         fact_record(checks, "cstate", "", NAN, NULL, "%s, deepest %s", driver, deepest);
 }
 
-/* "off", or the kind of the first group's translation: "identity", "DMA", "DMA-FQ". */
+/* Records "off", or the translation of the first IOMMU group: "identity", "DMA", "DMA-FQ". */
 static void record_iommu(const struct checks *checks)
 {
     const char *root = checks->root;
@@ -220,7 +221,7 @@ static void record_limit(const struct checks *checks, const char *part, int reso
         fact_record(checks, "limits", part, NAN, NULL, "%llu", (unsigned long long)limit.rlim_cur);
 }
 
-/* What only this process can tell: not of a recorded tree. */
+/* Records limits of this process; a recorded tree has none. */
 static void record_limits(const struct checks *checks)
 {
     struct statvfs shared;
@@ -242,7 +243,7 @@ static void record_limits(const struct checks *checks)
                     (double)shared.f_blocks * (double)shared.f_frsize / (1 << 30));
 }
 
-/* Whether LLDP can be asked for the node's neighbors. */
+/* Records whether lldpd runs, which knows the node's neighbors by LLDP. */
 static void record_lldpd(const struct checks *checks)
 {
     char path[SYSFS_PATH];
@@ -267,7 +268,7 @@ void facts_host(const struct checks *checks)
     record_processor(checks);
     fact_number(checks, "cpu.count", "", inventory->cpu_count, "count");
     fact_number(checks, "numa.count", "", inventory->numa_node_count, "count");
-    /* kernels keep slightly different amounts for themselves: whole GiB compare */
+    /* kernels reserve slightly different amounts, so whole GiB are compared */
     if (inventory->memory_bytes > 0)
         fact_record(checks, "memory", "", (double)inventory->memory_bytes / 1e6, "MB", "%.0f GiB",
                     (double)inventory->memory_bytes / (1 << 30));

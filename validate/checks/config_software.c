@@ -11,9 +11,9 @@
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
 
-/* The libraries that ranks of one job must understand each other with. No library is loaded and no
- * program started: the version is what the file's name tells, and the build id tells two builds of
- * one version apart. */
+/* The libraries that must match on all ranks of a job. No library is loaded and no program started:
+ * the version comes from the file's name, and the build id distinguishes two builds of one version.
+ */
 
 static const struct {
     const char *part, *prefix;
@@ -38,7 +38,7 @@ static const char *const directories[] = {
     "opt/amazon/efa/lib",
 };
 
-/* The longest name of each library: libmpi.so.40.30.4, not its link libmpi.so.40. */
+/* Finds the longest file name of each library: libmpi.so.40.30.4, not its link libmpi.so.40. */
 static void look_into(const char *root, const char *directory, char found[LIBRARIES][NAME])
 {
     char path[SYSFS_PATH];
@@ -58,7 +58,7 @@ static void look_into(const char *root, const char *directory, char found[LIBRAR
         closedir(stream);
 }
 
-/* Several places are told one after the other: which one a job takes is its own choice. */
+/* Records a library in several directories once, with all of them: a job chooses among them. */
 static void record_libraries(const struct checks *checks)
 {
     char texts[LIBRARIES][512] = {{0}}, found[LIBRARIES][NAME];
@@ -88,7 +88,7 @@ void facts_software(const struct checks *checks)
     if (checks->root[0])
         return;
     build_id_read("", "proc/self/exe", id);
-    /* the last record of a machine's check, by which muster certify knows that it has all */
+    /* the last fact of a node: with it muster certify knows that it has them all */
     fact_record(checks, "muster", "", NAN, NULL, "%s%s%.8s", PACKAGE_VERSION, *id ? " build " : "",
                 id);
 }

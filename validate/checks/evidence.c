@@ -9,7 +9,7 @@
 #include "validate/checks/checks.h"
 #include "validate/health/evidence.h"
 
-/* host.evidence: the bundles that health checks have kept since the last certificate. */
+/* host.evidence: the evidence bundles that health checks have stored since the last certificate. */
 
 static void report_bundle(const struct evidence *evidence, void *context)
 {

@@ -4,7 +4,8 @@
 #include "lib/certificate/refused.h"
 #include "validate/checks/checks.h"
 
-/* Slurm says "Prolog error" whoever failed it: where it was muster's gate, this says so. */
+/* slurm.gate: Slurm reports "Prolog error" whatever failed in the prolog. This check reports if it
+ * was muster's gate. */
 void check_gate(const struct checks *checks)
 {
     char line[400];

@@ -8,7 +8,7 @@
 #include "lib/base/text.h"
 #include "validate/checks/gres.h"
 
-/* GPUs are called gpu0, gpu1, ... in the order of their PCI addresses. */
+/* GPUs are named gpu0, gpu1, ... in the order of their PCI addresses. */
 static const char *part_name(size_t index, char part[24])
 {
     snprintf(part, 24, "gpu%zu", index);
@@ -78,7 +78,7 @@ void check_gpu_enumerate(const struct checks *checks)
     check_drivers(checks);
 }
 
-/* States of habanalabs that pass: Gaudi 2 and newer are reset whenever a job has closed them. */
+/* Whether the habanalabs state is transient: Gaudi 2 and newer are reset after each job. */
 static bool is_passing(const char *state)
 {
     static const char *const passing[] = {"in reset", "in reset after device release",
@@ -90,7 +90,7 @@ static bool is_passing(const char *state)
     return false;
 }
 
-/* Returns how many problems it told. */
+/* Returns the number of problems reported. */
 static int check_gpu(const struct checks *checks, const char *part, const struct gpu *gpu)
 {
     int found = 0;
@@ -120,7 +120,7 @@ static int check_gpu(const struct checks *checks, const char *part, const struct
                       "%s at %s has %ld uncorrected memory errors", gpu->model, gpu->location.pci,
                       gpu->ecc_uncorrected);
     }
-    /* The speed of an idle GPU's link is lowered to save power: only the width tells. */
+    /* An idle GPU lowers the speed of its link to save power, so only the width is checked. */
     if (gpu->location.link_width > 0 &&
         gpu->location.link_width < location_width_limit(&gpu->location)) {
         found++;

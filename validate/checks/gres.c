@@ -13,14 +13,15 @@
 #include "lib/base/sysfs.h"
 #include "lib/node/gpu/vendor.h"
 
-/* slurm.gres: what Slurm gives out on this node is there, and is what it says. Device files are
- * looked at with stat() only: inside a step they can be there and yet not be opened. */
+/* slurm.gres: the devices that Slurm allocates on this node exist, and are of the configured kind.
+ * Device files are checked with stat() only: inside a step a file can exist that cannot be opened.
+ */
 
 struct device {
     const struct gres_device *gres;
     const char *part; /* "gpu5" */
     dev_t number;
-    bool is_good; /* a character device that is there */
+    bool is_good; /* the file exists and is a character device */
 };
 
 struct context {
@@ -31,7 +32,7 @@ struct context {
     size_t failures;
 };
 
-/* Counts as a failure what is one. */
+/* Records a problem, and counts it if it is a failure. */
 #define record_problem(context, part, verdict, ...)                                                \
     ((context)->failures += (verdict) == VERDICT_FAIL,                                             \
      checks_record((context)->checks, part, verdict, __VA_ARGS__))
@@ -71,7 +72,7 @@ static void look_at(struct context *context, struct device *device)
     device->is_good = true;
 }
 
-/* The driver that /proc/devices has for a character device's major number, or "no driver". */
+/* Returns the driver of a character device's major number in /proc/devices, or "no driver". */
 static const char *driver_name(const char *root, unsigned number, char *name, size_t size)
 {
     char *text = sysfs_file(root, 65536, "proc/devices"), *rest = text, *line;
@@ -92,7 +93,7 @@ static const char *driver_name(const char *root, unsigned number, char *name, si
     return name;
 }
 
-/* Each device that is another one's double: the first keeps the name. */
+/* Reports each device that is the same as an earlier one; the earlier one keeps its name. */
 static void check_doubles(struct context *context)
 {
     for (size_t i = 0; i < context->list->count; i++) {
@@ -137,7 +138,7 @@ static long common_major(const struct context *context)
     return all == 0 ? -1 : -2;
 }
 
-/* A file whose driver is not that of the others is no GPU. */
+/* Reports files whose driver differs from that of most GPU files: they are no GPUs. */
 static void check_kinds(struct context *context)
 {
     const char *root = context->checks->root;
@@ -163,7 +164,7 @@ static void check_kinds(struct context *context)
     }
 }
 
-/* The number of GPUs, with a message. */
+/* Reports the number of GPUs, with a message. */
 #define report_count(context, found, expected, verdict_, ...)                                      \
     ((context)->failures += (verdict_) == VERDICT_FAIL,                                            \
      checks_report((context)->checks,                                                              \
@@ -172,7 +173,8 @@ static void check_kinds(struct context *context)
                           .verdict = verdict_),                                                    \
                    __VA_ARGS__))
 
-/* AutoDetect takes what the vendor's library finds; here it is what is on the bus. */
+/* With AutoDetect Slurm uses the GPUs that the vendor's library finds; this check uses the GPUs on
+ * the PCI bus. */
 static void check_detected(struct context *context, long expected)
 {
     const struct gres_conf *conf = context->conf;
@@ -198,8 +200,8 @@ static void check_detected(struct context *context, long expected)
                      conf->auto_detect, found);
 }
 
-/* gres.conf's GPUs against slurm.conf's. Slurm drains a node that has fewer, and leaves unused
- * what is more. */
+/* Compares the GPUs of gres.conf with those of slurm.conf. Slurm drains a node that has fewer, and
+ * does not use additional ones. */
 static void compare_counts(struct context *context)
 {
     const struct slurm_node *node = &context->conf->node;
@@ -239,8 +241,7 @@ static void check_devices(struct context *context)
         device->part = base_name(device->gres->path);
         look_at(context, device);
     }
-    /* before the doubles: a foreign device that comes first must not make the others doubles of it
-     */
+    /* before check_doubles(): a device of another kind must not make later ones its doubles */
     check_kinds(context);
     check_doubles(context);
 }

@@ -9,8 +9,8 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/sysfs.h"
 
-/* Where this node's /etc/hosts finds the nodes of its step. Above so many nodes it is not told, as
- * all would tell of all. */
+/* Facts: the addresses of the step's nodes in this node's /etc/hosts. They are not reported above
+ * HOSTS_NODES_MAX nodes, as each node would report all nodes. */
 
 enum { HOSTS_NODES_MAX = 64, HOSTS_BYTES = 4 << 20 };
 
@@ -19,7 +19,7 @@ static bool is_loopback(const char *address)
     return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }
 
-/* The first address of each name, IPv4 before IPv6, as the resolver gives them by default. */
+/* Keeps the first address of each name, IPv4 before IPv6, as the resolver does by default. */
 static void line_take(char *line, const struct hostlist *nodes, const char **found)
 {
     char *rest = NULL, *address, *word;

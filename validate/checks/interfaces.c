@@ -9,7 +9,7 @@
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
 
-/* net.interfaces: each rail of the fabric is what it should be. */
+/* net.interfaces: checks each rail of the fabric. */
 
 struct context {
     const struct checks *checks;
@@ -35,15 +35,15 @@ static const char *mbps_text(double mbps, char text[32])
 #define record_as(context, record, ...)                                                            \
     ((context)->found++, checks_report((context)->checks, record, __VA_ARGS__))
 
-/* The rail can carry nothing. The metric tells that from what only makes a rail worse:
- * AllowFailedRails counts these. */
+/* The record of a rail that can carry no traffic. Its metric distinguishes it from a degraded rail:
+ * AllowFailedRails counts the unusable rails. */
 static struct record unusable(const struct context *context, enum fault_code code)
 {
     return RECORD(.part = context->rail->name, .metric = "unusable", .verdict = VERDICT_FAIL,
                   .code = code);
 }
 
-/* What the link runs at now: -1 when it does not say. */
+/* Returns the current speed of the link in Mb/s; -1 if unknown. */
 static double speed_now(const struct rail *rail)
 {
     if (rail->port)
@@ -61,7 +61,8 @@ static const char *driver_of(const struct rail *rail)
     return rail->port ? rail->port->driver : rail->nic->driver;
 }
 
-/* The line of muster.conf by which the prolog makes the rail's interface so for jobs, or NULL. */
+/* Returns the line of muster.conf with which the prolog applies the setting to the rail's interface
+ * for jobs, or NULL. */
 static const struct netif_line *made_by(const struct context *context, enum netif_setting setting,
                                         long *value)
 {
@@ -71,7 +72,7 @@ static const struct netif_line *made_by(const struct context *context, enum neti
                       value);
 }
 
-/* Returns whether there is a link to look at further. */
+/* Returns whether there is a link that can be checked further. */
 static int check_link(struct context *context)
 {
     const struct rail *rail = context->rail;
@@ -96,7 +97,7 @@ static int check_link(struct context *context)
     return 0;
 }
 
-/* How many other rails of the same kind run faster, and how many do not. */
+/* Counts the other rails of the same kind that run faster, and those that do not. */
 static void count_peers(const struct context *context, double speed, size_t *faster, size_t *others,
                         double *fastest)
 {
@@ -148,7 +149,7 @@ static void check_speed(struct context *context)
     count_peers(context, speed, &faster, &others, &fastest);
     if (faster == 0)
         return;
-    /* one against one does not tell who is wrong */
+    /* with one rail against one it is unknown which is wrong */
     record_as(
         context, slow(context, fastest, "peers", faster > others + 1 ? VERDICT_FAIL : VERDICT_WARN),
         "%s runs at %s, %zu of the node's %zu other rails at up to %s; check cable or switch "
@@ -173,7 +174,7 @@ static void check_mtu(struct context *context)
 
     if (!nic || nic->mtu_bytes < 0)
         return;
-    /* what it is between jobs says nothing of what they get */
+    /* the prolog sets the MTU for jobs: its value between jobs is irrelevant */
     if (made_by(context, NETIF_MTU, &made) && (wanted <= 0 || made == wanted))
         return;
     if (wanted > 0) {
@@ -205,7 +206,7 @@ static bool is_member(const struct context *context, const struct nic *nic)
     return nic->master[0] && !(master && strcmp(master->driver, "vrf") == 0);
 }
 
-/* A VLAN or the like on top of it that has an address, or NULL. */
+/* Returns an interface on top of nic, as a VLAN, that has an address, or NULL. */
 static const struct nic *addressed_on(const struct context *context, const struct nic *nic)
 {
     const struct inventory *inventory = context->checks->inventory;
@@ -258,8 +259,8 @@ static void check_address(struct context *context)
                      rail->name, rail->nic ? rail->nic->name : "its interface");
 }
 
-/* A bond goes on with the members that it has left. Whether it is too slow then its speed tells,
- * and what is measured; the site may have meant one of them as a spare. */
+/* A bond works with its remaining members. Its speed and the measurements show if it is too slow
+ * then; the site may have intended a member as a spare. */
 static void check_members(struct context *context)
 {
     const struct inventory *inventory = context->checks->inventory;
@@ -341,7 +342,7 @@ static int is_on_node(const struct checks *checks, const char *name)
     return 0;
 }
 
-/* What was made for jobs that are over, or before a reboot, and is still in the journal. */
+/* Checks the journal for interface settings made for jobs that are over, or before a reboot. */
 static void check_journal(const struct checks *checks)
 {
     struct netif_journal journal;
@@ -371,7 +372,8 @@ static void check_journal(const struct checks *checks)
     journal_clear(&journal);
 }
 
-/* Whether they should be rails the site and the other nodes know. */
+/* Skips interfaces that are down: only the site and the other nodes know whether they should be
+ * rails. */
 static void record_unused(const struct checks *checks)
 {
     for (size_t i = 0; i < checks->fabric->unused_count; i++) {

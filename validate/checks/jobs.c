@@ -14,9 +14,9 @@
 #include "validate/health/job_lines.h"
 #include "validate/health/state_file.h"
 
-/* host.jobs: what moved while jobs ran, by the node's own log of them. Nothing of it is a fault by
- * itself: rates, the kernel log and the devices' state tell faults. What a library of accelerators
- * counts is too slow for prolog and epilog; it is looked at from one health check to the next. */
+/* host.jobs: counters that rose while jobs ran, from the node's log of jobs. None is a fault by
+ * itself: rates, the kernel log and the devices' state show faults. The libraries of accelerators
+ * are too slow for prolog and epilog, so their counters are compared between health checks. */
 
 #define ACCELERATORS_FILE "/run/muster/accelerators"
 
@@ -24,7 +24,7 @@ enum { TOLD = 100 };
 
 /* ---------------------------------------------------------------- accelerators */
 
-/* Partitions of a GPU count what is its, each for itself: the highest counts. */
+/* Each partition of a GPU reports the GPU's counters for itself: the highest value is kept. */
 static void raise_counter(struct part_counters *counters, const char *part, const char *counter,
                           uint64_t value)
 {
@@ -108,7 +108,7 @@ static void attribute_accelerators(const struct checks *checks)
         part_counters_clear(&then);
     }
     free(text);
-    /* what cannot be kept is told of no job: else of each until it can */
+    /* without a saved state no job is charged: else the same errors would be charged again */
     if (now.count == 0 || state_file_write(ACCELERATORS_FILE, part_counters_write, &now, NULL) == 0)
         job_lines_attribute(&lines, checks->conf);
     part_counters_clear(&now);
@@ -116,7 +116,7 @@ static void attribute_accelerators(const struct checks *checks)
 
 /* ---------------------------------------------------------------- telling */
 
-/* The newest lines since the last certificate, whose run was told what was before. */
+/* The newest lines since the last certificate, whose run reported the earlier ones. */
 struct newest {
     int64_t since_s;
     size_t jobs, events;

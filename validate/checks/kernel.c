@@ -4,8 +4,8 @@
 #include "lib/base/sysfs.h"
 #include "lib/base/text.h"
 
-/* host.kernel: bits of the kernel's taint that tell of an error. The others tell of modules and
- * settings, which a site may want (Linux, Documentation/admin-guide/tainted-kernels.rst). */
+/* host.kernel: the bits of the kernel's taint that show an error. The other bits are of modules and
+ * settings that a site may want (Linux, Documentation/admin-guide/tainted-kernels.rst). */
 static const struct {
     unsigned bit;
     const char *error;

@@ -14,7 +14,7 @@
 #include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 
-/* host.limits: what a transport library asks of the process. */
+/* host.limits: the limits of the process that a transport library needs. */
 
 static const char *memlock_text(rlim_t limit, char *text, size_t size)
 {
@@ -25,8 +25,8 @@ static const char *memlock_text(rlim_t limit, char *text, size_t size)
     return text;
 }
 
-/* Of a step of root's the limit may be that of the host that started it. Its parent, slurmstepd,
- * has the node's own. */
+/* Finds the limit of locked memory. A step of root may have the limit of the host that started it;
+ * its parent, slurmstepd, has that of the node. */
 static int memlock_find(rlim_t *found)
 {
     struct rlimit own, parent;

@@ -13,18 +13,18 @@
 #include "validate/health/job_lines.h"
 #include "validate/health/log_file.h"
 
-/* The kernel log. The health check reads on from where the last one ended; any other check reads as
- * well what has come since, and keeps nothing. */
+/* host.log: the kernel log. The health check reads from where the last one ended. Any other check
+ * reads the same new entries, and saves nothing. */
 
 struct look_at_log {
     const struct checks *checks;
     struct kernel_log *log;
     int64_t now_us, repaired_us;
     bool may_fail;
-    struct job_lines *programs; /* faults of jobs' programs that are new; NULL: not wanted */
+    struct job_lines *programs; /* new faults of jobs' programs; NULL: not wanted */
 };
 
-/* An entry of a job's program: which one it was tells the node's log of jobs. */
+/* Adds an entry of a job's program; the node's log of jobs shows which job it was. */
 static void note_program(struct job_lines *programs, const struct kernel_finding *finding,
                          const struct kmsg_entry *entry)
 {
@@ -37,7 +37,7 @@ static void note_program(struct job_lines *programs, const struct kernel_finding
     for (size_t i = 0; i < programs->count; i++) {
         struct job_line *other = &programs->lines[i];
 
-        /* one line for what comes again and again in a minute */
+        /* entries that repeat within a minute share one line */
         if (strcmp(other->part, line.part) == 0 && line.end_s - other->begin_s < 60 &&
             strncmp(other->text, line.text, strcspn(line.text, ":")) == 0) {
             other->value++;
@@ -56,10 +56,10 @@ static void take_entry(const struct kmsg_entry *entry, void *context)
     if (finding && finding->event->cause == KERNEL_BY_JOB && look->programs)
         note_program(look->programs, finding, entry);
     if (look->checks->root[0] && entry->time_us > look->now_us)
-        look->now_us = entry->time_us; /* a recorded log was recorded at its end */
+        look->now_us = entry->time_us; /* "now" of a recorded log is its last entry */
 }
 
-/* Whether the address of a device, with its function or without, is that of the log. */
+/* Whether part, a PCI address in the log with or without the function, is the device's. */
 static bool is_at(const char *pci, const char *part)
 {
     size_t length = strlen(part);
@@ -68,7 +68,7 @@ static bool is_at(const char *pci, const char *part)
            (pci[length] == '\0' || pci[length] == '.');
 }
 
-/* muster's name of the part, where the log has an address: "gpu3", "eth1". */
+/* Returns muster's name of the part if the log has a PCI address: "gpu3", "eth1". */
 static const char *part_name(const struct inventory *inventory, const char *part, char name[64])
 {
     for (size_t i = 0; i < inventory->gpu_count; i++)
@@ -97,7 +97,7 @@ static void report_judgement(const struct look_at_log *look,
                   "%s", message);
 }
 
-/* Returns how many warnings and failures there were. */
+/* Returns the number of warnings and failures. */
 static size_t report_findings(const struct look_at_log *look)
 {
     const struct kernel_finding *program = NULL;
@@ -175,7 +175,7 @@ void check_log(const struct checks *checks)
     if (checks->keeps_state) {
         kernel_log_prune(&log, look.now_us, look.repaired_us);
         if (log_file_save(&log, &err) != 0) {
-            look.may_fail = false; /* or it would drain the node again and again */
+            look.may_fail = false; /* else each check would drain the node for the same entry */
             checks_record(checks, "", VERDICT_UNKNOWN, "cannot save the kernel log position: %s",
                           err.text);
         } else {

@@ -14,20 +14,20 @@
 #include "lib/base/sysfs.h"
 #include "lib/constants/checks_constants.h"
 
-/* host.mounts: the file systems that the site names. Each is looked at by a child of its own, since
- * whoever touches one whose server is gone waits in the kernel. */
+/* host.mounts: the file systems of Mounts. A child process checks each, since a process that
+ * accesses a file system whose server is gone waits in the kernel. */
 
 enum { MOUNTINFO = 4 << 20 /* bytes: thousands of mounts, as containers and automounters make */ };
 
 struct mount {
     char path[256];
     bool must_be_writable;
-    /* of the last one at that path, which hides those before it */
+    /* of the last mount at the path, which hides earlier ones */
     bool is_mounted, is_writable;
     char type[32];
 };
 
-/* "/scratch:rw" */
+/* Parses "/scratch:rw". */
 static void parse_mount(const char *text, struct mount *mount)
 {
     size_t length = strlen(text);
@@ -41,7 +41,7 @@ static void parse_mount(const char *text, struct mount *mount)
         mount->path[--length] = '\0';
 }
 
-/* "\040" is a space; in place. */
+/* Replaces octal escapes, as "\040" for a space, in place. */
 static void unescape(char *text)
 {
     char *to = text;
@@ -60,8 +60,8 @@ static bool is_read_only(char *options)
     return options && hasmntopt(&(struct mntent){.mnt_opts = options}, MNTOPT_RO);
 }
 
-/* A line of mountinfo, proc_pid_mountinfo(5): "36 35 98:0 /root /mnt rw,noatime master:1 - ext3
- * /dev/sda1 rw". */
+/* Parses a line of mountinfo, proc_pid_mountinfo(5): "36 35 98:0 /root /mnt rw,noatime master:1 -
+ * ext3 /dev/sda1 rw". */
 static void take_line(char *line, struct mount *mount)
 {
     char *fields[6] = {NULL}, *rest = strstr(line, " - "), *type, *path;
@@ -78,7 +78,7 @@ static void take_line(char *line, struct mount *mount)
     if (!path || !fields[5])
         return;
     unescape(path);
-    /* autofs is not the file system but the promise to mount it */
+    /* autofs is not the file system; it only mounts it on access */
     if (strcmp(path, mount->path) != 0 || strcmp(type, "autofs") == 0)
         return;
     mount->is_mounted = true;
@@ -86,7 +86,7 @@ static void take_line(char *line, struct mount *mount)
     snprintf(mount->type, sizeof mount->type, "%s", type);
 }
 
-/* False when the kernel does not tell. */
+/* Finds the mount. Returns false if mountinfo cannot be read. */
 static bool look_up(const char *root, struct mount *mount)
 {
     char *text = sysfs_file(root, MOUNTINFO, "proc/self/mountinfo"), *rest = text, *line;
@@ -103,13 +103,14 @@ struct probe {
     int error; /* an errno */
 };
 
-/* A refusal is an answer: a server may squash root, and a directory need not be listed by all. */
+/* Whether access was refused. The file system responds then: a server may squash root, and a
+ * directory need not be readable by all. */
 static bool is_refusal(int error)
 {
     return error == EACCES || error == EPERM;
 }
 
-/* The child's work: what a job does first. Has an automounter mount it. */
+/* Runs in the child: accesses the file system as a job does, so that an automounter mounts it. */
 static void touch(void *context)
 {
     struct probe *probe = context;
@@ -127,7 +128,7 @@ static void touch(void *context)
         probe->error = errno;
 }
 
-/* Returns 0 when the file system answers, else -1 after a record. */
+/* Returns 0 if the file system responds or is not there, else -1 after a record. */
 static int probe_mount(const struct checks *checks, const struct mount *mount)
 {
     struct probe probe = {.error = 0};
@@ -152,7 +153,7 @@ static int probe_mount(const struct checks *checks, const struct mount *mount)
     if (end.outcome == BOUNDED_RETURNED && probe.error == 0)
         return 0;
     if (end.outcome == BOUNDED_RETURNED && (probe.error == ENOENT || probe.error == ENOTDIR))
-        return 0; /* not mounted, as will be told */
+        return 0; /* not mounted: the caller reports it */
     if (end.outcome == BOUNDED_RETURNED)
         checks_fault(checks, mount->path, FAULT_MOUNT_HANGS, "cannot read %s: %s", mount->path,
                      strerror(probe.error));

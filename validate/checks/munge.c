@@ -7,7 +7,7 @@
 #include "lib/certificate/seal.h"
 #include "lib/slurm/slurmconf.h"
 
-/* True when slurm.conf names another AuthType than MUNGE, the default; type says which. */
+/* Whether slurm.conf has an AuthType other than MUNGE, the default; sets type to it. */
 static int is_other_authentication(const struct checks *checks, char *type, size_t size)
 {
     char directory[256];

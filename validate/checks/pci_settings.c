@@ -21,7 +21,7 @@ static unsigned word_at(const struct space *space, size_t at)
     return at + 2 <= space->size ? space->bytes[at] | (unsigned)space->bytes[at + 1] << 8 : 0;
 }
 
-/* The place of the capability, 0: there is none. A list that goes in circles ends. */
+/* Returns the offset of the capability, or 0 if there is none. The bound ends a circular list. */
 static size_t find_capability(const struct space *space, unsigned id)
 {
     size_t at = word_at(space, PCI_CAPABILITY_LIST) & 0xfcu;

@@ -9,7 +9,7 @@
 
 enum { PKEYS = 128, PKEY_FULL_MEMBER = 0x8000, FIRST_SPEED_OF_MANY_LANES_MBPS = 10000 };
 
-/* "200 Gb/sec (4X HDR)" is 4, -1 not told. */
+/* Returns the lanes of the port: 4 for "200 Gb/sec (4X HDR)"; -1 if unknown. */
 static int lanes_of(const struct checks *checks, const struct rdma_port *port)
 {
     char line[INVENTORY_NAME];
@@ -58,7 +58,7 @@ int port_check_partitions(const struct checks *checks, const struct rail *rail)
             first = key;
     }
     if (first == 0)
-        return 0; /* not told */
+        return 0; /* unknown */
     checks_fault(
         checks, rail->name, FAULT_PARTITION_LIMITED,
         "%s is a limited member of its partition (P_Key 0x%04llx): it reaches no other "

@@ -16,10 +16,10 @@
 
 #define COUNTER(field) #field, offsetof(struct counters, field)
 
-/* net.rates: at which rate which counter of a rail is worth a warning. */
+/* net.rates: for each counter of a rail, the rate that is a warning. */
 static const struct {
     const char *metric;
-    const char *counter; /* what its samples are kept by */
+    const char *counter; /* the key of its samples */
     size_t offset;       /* in struct counters */
     const char *name;
     unsigned divisor;
@@ -92,7 +92,7 @@ static void check_rail(struct look_at_rates *look, const struct rail *rail)
 void check_rates(const struct checks *checks)
 {
     struct look_at_rates look = {checks,
-                                 .now_s = 3600 /* of a recorded tree: all of its last hour */};
+                                 .now_s = 3600 /* a recorded tree: all is of the last hour */};
     char boot_id[sizeof look.rates.boot_id] = "-", *text = NULL;
     struct error err;
 

@@ -7,8 +7,8 @@
 #include "lib/base/text.h"
 #include "validate/checks/checks.h"
 
-/* host.residue: what jobs that have ended left behind. A warning: whose it is can still come back
- * for it, and the next job mostly runs beside it. */
+/* host.residue: leftovers of ended jobs. They are a warning only: the owner may still need them,
+ * and the next job can mostly run beside them. */
 
 static void report_processes(const struct checks *checks, const struct residue *residue)
 {

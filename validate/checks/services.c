@@ -7,9 +7,9 @@
 
 #include "lib/base/sysfs.h"
 
-/* host.services: systemd keeps a link for each unit that is not inactive and has not failed
- * (src/core/unit.c, unit_notify), so that neither a program nor D-Bus, which may hang, is needed.
- * A service that is started again after an error has it as well. */
+/* host.services: systemd keeps a link for each unit that is neither inactive nor failed
+ * (src/core/unit.c, unit_notify). So the check needs no program and no D-Bus, which may hang. A
+ * service that systemd is restarting after an error has a link too. */
 #define UNITS "run/systemd/units"
 
 static bool is_running(const char *root, const char *service)

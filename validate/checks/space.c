@@ -11,20 +11,20 @@
 #include "lib/constants/checks_constants.h"
 #include "lib/node/space_owner.h"
 
-/* host.space: where Slurm, its jobs and the system write. Any user can fill them, also those that
- * only root writes to: by core dumps, containers, job scripts, and what the system logs of a
- * program. So a node that is tested is unknown for it, and keeps its certificate. A health check
- * fails, as a job that is sent there fails at once, but drains nobody. */
+/* host.space: the file systems that Slurm, its jobs and the system write to. Any user can fill
+ * them, even those that only root writes to: by core dumps, containers, job scripts and log
+ * messages. So a test of a node is unknown if they are full, and the node keeps its certificate. A
+ * health check fails, since a job sent there would fail at once, but the node is not drained. */
 static const char *const directories[] = {"/",        "/run",       "/tmp",     "/var",
                                           "/var/log", "/var/spool", "/var/tmp", SHARED_MEMORY};
 enum { DIRECTORIES = sizeof directories / sizeof *directories };
 
 struct space {
-    bool is_read; /* of a file system that no directory before it lies on */
-    double free_percent, free_inodes_percent; /* 100 where the file system has no such limit */
+    bool is_read; /* only the first directory of each file system is read */
+    double free_percent, free_inodes_percent; /* 100 if the file system has no such limit */
     double free_gb, size_gb;
-    bool is_shared;               /* between the ranks of a job, which may fill it rightly */
-    char owners[3 * SPACE_OWNER]; /* of one that is nearly full: whose files fill its directories */
+    bool is_shared;               /* shared memory of ranks, which a job may rightly fill */
+    char owners[3 * SPACE_OWNER]; /* if nearly full: who owns the files that fill its directories */
 };
 
 static double percent(double part, double whole)
@@ -42,7 +42,7 @@ static void read_space(const char *directory, struct space *space)
 {
     struct statvfs found;
 
-    /* nobody writes to what is read-only, and the image of a node has no free block */
+    /* a read-only file system, as a node image without free blocks, is never written to */
     if (statvfs(directory, &found) < 0 || found.f_flag & ST_RDONLY)
         return;
     space->free_percent =
@@ -54,7 +54,7 @@ static void read_space(const char *directory, struct space *space)
     space->is_shared = strcmp(directory, SHARED_MEMORY) == 0;
 }
 
-/* The child's work: spaces[DIRECTORIES]. */
+/* Runs in the child: fills spaces[DIRECTORIES]. */
 static void read_spaces(void *context)
 {
     struct space *spaces = context;
@@ -70,7 +70,7 @@ static void read_spaces(void *context)
         if (of[i] == i && stats[i].st_mode != 0)
             read_space(directories[i], &spaces[i]);
     }
-    /* last, as a directory of a user's may hang */
+    /* last, since a user's directory may hang */
     for (size_t i = 0; i < DIRECTORIES; i++) {
         struct space *space = &spaces[of[i]];
 
