@@ -18,7 +18,7 @@ bool absences_concern(enum fault_code code)
            code == FAULT_INTERFACE_MISSING || code == FAULT_LINK_DOWN;
 }
 
-/* Made when there is none; NULL when there is no room. */
+/* Finds or adds the absence; NULL if there is no room. */
 static struct absence *find(struct absences *absences, enum fault_code code, const char *part)
 {
     struct absence *absence;
@@ -46,7 +46,7 @@ unsigned absences_take(struct absences *absences, enum fault_code code, const ch
     return absence->times;
 }
 
-/* times, code, part to the end of the line */
+/* Each line: times, code, and the part up to the end of the line. */
 int absences_write(const void *what, FILE *stream)
 {
     const struct absences *absences = what;

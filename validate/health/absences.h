@@ -8,9 +8,9 @@
 
 #include "lib/catalog/catalog.h"
 
-/* Parts that a health check does not find, and links that are down. A driver that is loaded again,
- * a device that is reset, or the port of a switch that restarts is away for a moment: only what is
- * missing in ABSENCES_IN_A_ROW checks in a row is gone. Pure. */
+/* Parts that a health check does not find, and links that are down. A driver that is reloaded, a
+ * device that is reset, or a port of a switch that restarts is absent for a moment. So a part
+ * counts as missing only after ABSENCES_IN_A_ROW checks in a row. Pure. */
 
 enum { ABSENCES_IN_A_ROW = 3, ABSENCES_MOST = 128 };
 
@@ -25,19 +25,20 @@ struct absences {
     size_t count;
 };
 
-/* None, of that boot. */
+/* Sets absences to none, in the boot boot_id. */
 void absences_init(struct absences *absences, const char *boot_id);
 
-/* Whether the fault is that a GPU, its driver or its file, an interface, or the link of one is
- * missing. */
+/* Whether the fault means that a GPU, its driver or its file, an interface, or a link is missing.
+ */
 bool absences_concern(enum fault_code code);
 
-/* Takes a part that this check misses. Returns in how many checks in a row it was missing, this one
- * counted; ABSENCES_IN_A_ROW where there is no room for it. */
+/* Notes that this check does not find the part. Returns in how many checks in a row it is missing,
+ * this one included; ABSENCES_IN_A_ROW if there is no room for it. */
 unsigned absences_take(struct absences *absences, enum fault_code code, const char *part);
 
-/* What was missing in this check as a text, for the next one. absences_parse() refuses a text of
- * another boot or that was not written so: -1, and there are none. The text is overwritten. */
+/* Writes the parts that this check missed as text, for the next check, and parses the text.
+ * absences_parse() returns -1 and no absences for a text of another boot or another format. It
+ * overwrites the text. */
 int absences_write(const void *absences, FILE *stream);
 int absences_parse(struct absences *absences, char *text, const char *boot_id);
 

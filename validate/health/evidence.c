@@ -20,7 +20,7 @@ static const char form[] = "%Y%m%dT%H%M%SZ", end[] = ".tar";
 
 int evidence_directory(const char *certificate_path, char directory[EVIDENCE_PATH])
 {
-    /* names of files have the other half */
+    /* the other half is left for the file names */
     return path_beside(certificate_path, "evidence", directory, EVIDENCE_PATH / 2) ? 0 : -1;
 }
 
@@ -32,7 +32,7 @@ static void name_part(const char *part, char name[64])
             *c = '_';
 }
 
-/* "CODE-PART-TIME.tar"; there is no '-' in codes and parts. */
+/* Parses "CODE-PART-TIME.tar"; codes and parts have no '-'. */
 static bool evidence_parse(const char *directory, const char *name, struct evidence *evidence)
 {
     const char *part = strchr(name, '-'), *time = strrchr(name, '-'), *rest;
@@ -60,7 +60,7 @@ static int compare(const void *a, const void *b)
     return (x->time_s > y->time_s) - (x->time_s < y->time_s);
 }
 
-/* Malloc'd, the oldest first; NULL without memory. */
+/* Returns the bundles, malloc'd, the oldest first; NULL if memory is out. */
 static struct evidence *list(const char *directory, size_t *count)
 {
     char **names;
@@ -118,7 +118,7 @@ int evidence_each(const char *directory, int64_t since_s,
     return told;
 }
 
-/* Of a file NAME.tar.12345678, which a bundle is until it is whole. */
+/* Removes files NAME.tar.12345678: a bundle has such a name until it is complete. */
 static void remove_unfinished(const char *directory)
 {
     char **names, path[SYSFS_PATH];

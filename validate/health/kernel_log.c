@@ -19,14 +19,14 @@ void kernel_log_init(struct kernel_log *log, const char *boot_id)
 
 /* ---------------------------------------------------------------- taking */
 
-/* Who keeps a place: first what drains, then what is warned of, then programs' faults. */
+/* The priority for a slot: first events that drain, then warnings, then faults of programs. */
 static int weight(const struct kernel_event *event)
 {
     return event->cause == KERNEL_BY_JOB ? KERNEL_IGNORE : (int)event->action;
 }
 
-/* A place for a finding of that event: where none is free that of the least, of these of the
- * oldest, if the event is worth more. NULL: there is none. */
+/* Returns a slot for a finding of the event. If none is free, takes that of the finding with the
+ * lowest priority, of these the oldest, if the event has a higher one. NULL: no slot. */
 static struct kernel_finding *place_for(struct kernel_log *log, const struct kernel_event *event)
 {
     struct kernel_finding *least = NULL;
@@ -65,7 +65,7 @@ static struct kernel_finding *finding_of(struct kernel_log *log, const struct ke
     return finding;
 }
 
-/* Whether the name is one of a list's, with blanks between. */
+/* Whether the blank-separated list has the name. */
 static bool is_listed(const char *list, const char *name)
 {
     size_t length = strlen(name);
@@ -124,7 +124,7 @@ const struct kernel_finding *kernel_log_take(struct kernel_log *log, const struc
     finding->is_drained = false; /* it has come back */
     count_burst(finding, entry->time_us);
     if (event->action < finding->event->action)
-        return finding; /* of the rows of one name the worst counts, with its text */
+        return finding; /* of several rows of one name the worst row and its text are kept */
     finding->event = event;
     snprintf(finding->text, sizeof finding->text, "%.*s", (int)sizeof finding->text - 1,
              entry->text);
@@ -133,7 +133,7 @@ const struct kernel_finding *kernel_log_take(struct kernel_log *log, const struc
 
 /* ---------------------------------------------------------------- judging */
 
-/* The site's line for the finding's event; NULL: none. */
+/* Returns the site's KernelLog line for the finding's event, or NULL. */
 static const struct kernel_rule *rule_of(const struct kernel_finding *finding,
                                          const struct conf *conf)
 {
@@ -144,7 +144,7 @@ static const struct kernel_rule *rule_of(const struct kernel_finding *finding,
     return NULL;
 }
 
-/* Whether another entry of the same part, of the machine's, explains the finding. */
+/* Whether another finding of the same part, a fault of the machine, explains the finding. */
 static bool is_explained(const struct kernel_log *log, const struct kernel_finding *finding)
 {
     for (size_t i = 0; i < log->count; i++) {
@@ -166,7 +166,7 @@ void kernel_log_judge(const struct kernel_log *log, size_t index, const struct c
     const struct kernel_rule *rule = rule_of(finding, conf);
     enum kernel_action action = rule ? rule->action : event->action;
     bool is_old = now_us - finding->last_us > (int64_t)KERNEL_COUNTS_S * SECOND_US;
-    /* a program's faults are told apart, unless the site wants a warning of this one */
+    /* faults of programs are reported separately, unless the site has a line for this one */
     bool is_told_apart = event->cause == KERNEL_BY_JOB && !rule;
 
     *judgement = (struct kernel_judgement){
@@ -241,8 +241,8 @@ void kernel_log_prune(struct kernel_log *log, int64_t now_us, int64_t repaired_u
 
 static const char title[] = "muster kernel log 1";
 
-/* One finding a line: source, name, part or "-", count, first, last, window, count of the window,
- * burst, drained; behind a blank the text of the last entry. */
+/* Each finding is one line: source, name, part or "-", count, first, last, window, count of the
+ * window, burst, drained, and after a blank the text of the last entry. */
 int kernel_log_write(const void *what, FILE *stream)
 {
     const struct kernel_log *log = what;
@@ -260,7 +260,7 @@ int kernel_log_write(const void *what, FILE *stream)
     return ferror(stream) ? -1 : 0;
 }
 
-/* The row that the finding's text has, which may be another than the first of its name. */
+/* Returns the event that matches the text of the finding; several events may have its name. */
 static const struct kernel_event *event_of(const char *source, const char *name, const char *text)
 {
     char part[KERNEL_PART], found[KERNEL_NAME];
@@ -311,6 +311,6 @@ int kernel_log_parse(struct kernel_log *log, char *text, const char *boot_id)
     rest += length + 1;
     while ((line = strsep(&rest, "\n")) && *line && log->count < KERNEL_FINDINGS)
         if (finding_parse(line, &log->findings[log->count]) == 0)
-            log->count++; /* one of a newer muster is no loss */
+            log->count++; /* a line of a newer muster is skipped */
     return 0;
 }

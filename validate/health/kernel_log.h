@@ -11,69 +11,69 @@
 #include "lib/constants/checks_constants.h"
 #include "validate/health/kmsg.h"
 
-/* What the entries of a node's kernel log come to: folded by event and part, kept over the checks
- * of one boot, judged. Pure.
+/* Findings of a node's kernel log: entries grouped by event and part, kept across the checks of one
+ * boot, and judged. Pure.
  *
- * An entry counts from when it was written until the node is repaired: until the next boot, until
- * the node is certified again, until the driver says that it has recovered, and for a day at most.
- * What lasts longer is seen where it lasts: by the tests of the node's devices. It drains the node
- * once: who resumes a drained node has accepted it, unless the same comes back. */
+ * An entry counts until the node is repaired: until the next boot, until the node is certified
+ * again, until the driver logs that it has recovered, and for a day at most. The tests of the
+ * node's devices find a fault that lasts longer. A finding drains the node once: by resuming the
+ * node its administrator accepts the finding, unless a new entry comes. */
 
-enum { KERNEL_FINDINGS = 64 /* events of a part that are kept */ };
+enum { KERNEL_FINDINGS = 64 /* the most findings kept, one per event and part */ };
 
 struct kernel_finding {
     const struct kernel_event *event;
     char name[KERNEL_NAME], part[KERNEL_PART]; /* kernel_event_match() */
     uint64_t count;                            /* entries */
     int64_t first_us, last_us;                 /* since boot */
-    int64_t window_us;                         /* of a burst: since when is counted */
+    int64_t window_us;                         /* start of the window for bursts */
     uint64_t window_count;
-    bool is_burst;   /* there were so many within that time as the event wants */
+    bool is_burst;   /* there were as many entries in the window as the event wants */
     bool is_drained; /* the node was drained for it */
     char text[200];  /* of the last entry of that row */
 };
 
 struct kernel_log {
     char boot_id[40];
-    uint64_t next; /* the sequence of the first entry that has not been read; 0: none has been */
+    uint64_t next; /* the sequence number of the first unread entry; 0: none has been read */
     struct kernel_finding findings[KERNEL_FINDINGS];
     size_t count;
-    uint64_t left_out; /* entries without a place, and findings that gave theirs to a worse one */
+    uint64_t left_out; /* entries without a slot, and findings replaced by a worse one */
 };
 
-/* A log of that boot, nothing read. */
+/* Sets log to an empty log of the boot. */
 void kernel_log_init(struct kernel_log *log, const char *boot_id);
 
-/* Takes one of the kernel's entries. Returns what it was counted as, or NULL. */
+/* Adds an entry of the kernel. Returns the finding that counts it, or NULL. */
 const struct kernel_finding *kernel_log_take(struct kernel_log *log,
                                              const struct kmsg_entry *entry);
 
-/* What a finding is, by the events' table and KernelLog of the configuration. */
+/* The judgement of a finding, by the table of events and KernelLog of the configuration. */
 struct kernel_judgement {
     const struct kernel_finding *finding;
-    enum verdict verdict; /* pass: a fault of a job's program, or one that is ignored; warn; fail */
+    enum verdict verdict; /* pass: a fault of a job's program, or ignored; warn; fail */
     enum fault_code code; /* of a warning or failure */
     enum kernel_cause cause;
-    bool is_ignored; /* by the table, KernelLog, or since something else explains it */
+    bool is_ignored; /* by the table or KernelLog, repaired, no burst, or explained by another */
 };
 
-/* Judges finding `index` at now_us, in microseconds since boot. What was written before repaired_us
- * is ignored. */
+/* Judges finding `index` at now_us, in microseconds since boot. A finding whose last entry is from
+ * before repaired_us is ignored. */
 void kernel_log_judge(const struct kernel_log *log, size_t index, const struct conf *conf,
                       int64_t now_us, int64_t repaired_us, struct kernel_judgement *judgement);
 
-/* "xid 79 (GPU has fallen off the bus), 3 entries, last 5 min ago: NVRM: Xid ...". */
+/* Formats "xid 79 (GPU has fallen off the bus), 3 entries, the last 5 min ago: NVRM: Xid ...". */
 void kernel_log_describe(const struct kernel_finding *finding, int64_t now_us, char *text,
                          size_t size);
 
-/* Notes that the node was drained for what fails now. Returns how many findings that are. */
+/* Notes that the node was drained for the findings that fail now. Returns their number. */
 size_t kernel_log_drained(struct kernel_log *log, const struct conf *conf, int64_t now_us,
                           int64_t repaired_us);
 
-/* Forgets what was written before repaired_us or is older than two days. */
+/* Removes findings whose last entry is from before repaired_us or older than two days. */
 void kernel_log_prune(struct kernel_log *log, int64_t now_us, int64_t repaired_us);
 
-/* The log as a text, and back. A text that was not written so, or is of another boot, is refused:
+/* Writes the log as text, and parses the text. A text of another format or another boot is refused:
  * -1. */
 int kernel_log_write(const void *log, FILE *stream);
 int kernel_log_parse(struct kernel_log *log, char *text, const char *boot_id);

@@ -14,13 +14,13 @@
 
 enum {
     RECORD = 8192,        /* CONSOLE_EXT_LOG_MAX: a shorter buffer is refused with EINVAL */
-    BYTES_MAX = 16 << 20, /* of what one reading has not read before */
+    BYTES_MAX = 16 << 20, /* of new entries in one reading */
     ENTRIES_MAX = 1 << 18,
 };
 
 /* ---------------------------------------------------------------- an entry */
 
-/* The number at *at, which a comma or semicolon ends; moves past that. */
+/* Parses the number at *at, and moves *at past the comma or semicolon that ends it. */
 static bool take_number(const char **at, const char *end, uint64_t *number)
 {
     const char *begin = *at;
@@ -63,7 +63,7 @@ int kmsg_parse(const char *line, size_t length, struct kmsg_entry *entry)
 
 struct reader {
     uint64_t from;
-    bool has_first; /* the oldest entry that is there has been seen */
+    bool has_first; /* a new entry has been read */
     size_t bytes, entries;
     void (*each)(const struct kmsg_entry *entry, void *context);
     void *context;
@@ -82,7 +82,7 @@ static void take(struct reader *reader, const char *line, size_t length)
     struct kmsg_entry entry;
 
     is_entry = kmsg_parse(line, length, &entry) == 0;
-    /* read before: the device begins with its oldest entry each time, and may have many */
+    /* was read before: the device starts with its oldest entry each time */
     if (is_entry && entry.sequence < reading->next)
         return;
     reader->bytes += length;
@@ -114,7 +114,7 @@ static int read_device(int fd, struct reader *reader)
         else if (errno != EPIPE && errno != EINTR)
             return -1;
         else
-            reader->entries++; /* EPIPE: overwritten meanwhile, goes on */
+            reader->entries++; /* EPIPE: the entry was overwritten; continue */
     }
     return 0;
 }
@@ -129,7 +129,7 @@ static int read_file(int fd, struct reader *reader)
         return -1;
     while (!is_full(reader) && fgets(line, sizeof line, file)) {
         length = strlen(line);
-        /* " SUBSYSTEM=pci" belongs to the entry above */
+        /* a line " SUBSYSTEM=pci" belongs to the entry before it */
         if (length > 0 && line[0] != ' ' && line[0] != '\n')
             take(reader, line, length);
     }
@@ -137,8 +137,8 @@ static int read_file(int fd, struct reader *reader)
     return 0;
 }
 
-/* A container may have /dev/null or a terminal there. What blocks or acts when it is opened is not
- * opened. */
+/* Whether the file is a kernel log. In a container it may be /dev/null or a terminal; a file that
+ * blocks or acts on open() is not opened. */
 static bool is_log(const struct stat *status)
 {
     return S_ISREG(status->st_mode) ||

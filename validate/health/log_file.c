@@ -16,7 +16,7 @@ void log_file_load(const char *boot_id, struct kernel_log *log)
 
     kernel_log_init(log, boot_id);
     if (text)
-        (void)kernel_log_parse(log, text, boot_id); /* else nothing has been read */
+        (void)kernel_log_parse(log, text, boot_id); /* if it fails, the log is empty */
     free(text);
 }
 
@@ -58,5 +58,5 @@ void log_file_drained(const struct conf *conf)
         return;
     log_file_load(boot_id, &log);
     if (kernel_log_drained(&log, conf, log_now_us(), log_repaired_us(conf, boot_id)) > 0)
-        (void)log_file_save(&log, NULL); /* could be written a moment ago */
+        (void)log_file_save(&log, NULL); /* best effort: the check has just written the file */
 }

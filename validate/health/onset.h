@@ -2,13 +2,13 @@
 #ifndef MUSTER_ONSET_H
 #define MUSTER_ONSET_H
 
-/* Since when the health check finds the fault that drains a node, whether it was drained or not:
- * root's (state_file.h), which a boot removes. */
+/* The time since which the health check finds the fault that drains a node, whether the node was
+ * drained or not; a file of root (state_file.h), which a reboot removes. */
 #define ONSET_FILE "/run/muster/onset"
 
-/* Takes the fault of this check, "link_down eth1"; "": there is none. Times are clock_s(), in whole
- * seconds, as that of day may be set. Returns when the first check in a row found the same, now if
- * it is this one; what cannot be kept begins with each check. */
+/* Notes the fault of this check, as "link_down eth1"; "" if there is none. Returns since when each
+ * check in a row has found the same fault: now_s if this check is the first, or if the state cannot
+ * be kept. Times are clock_s() in whole seconds, since the time of day may be set. */
 long long onset_take(const char *path, const char *fault, long long now_s);
 
 #endif

@@ -24,7 +24,7 @@ void rates_clear(struct rates *rates)
     rates->count = 0;
 }
 
-/* Made when there is none; NULL when there is no memory or no room for one more. */
+/* Finds or adds the series; NULL if memory is out or there is no room for one more. */
 static struct rates_series *find_series(struct rates *rates, const char *part, const char *counter)
 {
     struct rates_series *series;
@@ -52,7 +52,7 @@ static void keep_sample(struct rates_series *series, uint64_t value, int64_t now
     if (series->count > 0 &&
         now_s - series->samples[series->count - 1].time_s < window_s / RATES_SAMPLES)
         return;
-    /* of what is older than the window only the newest counts */
+    /* of the samples older than the window only the newest is kept */
     while (old + 1 < series->count && series->samples[old + 1].time_s <= now_s - window_s)
         old++;
     if (old == 0 && series->count == RATES_SAMPLES)

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* How fast counters of a node's parts rise: a total since the driver was loaded says little, as ten
- * errors may be of one bad minute or of a year. Samples of earlier checks of one boot, and what
- * they come to. Pure. */
+/* How fast counters of a node's parts rise, from samples of earlier checks of one boot. A total
+ * since the driver was loaded says little: ten errors may be from one bad minute or from a year.
+ * Pure. */
 
 enum { RATES_SAMPLES = 16, RATES_SERIES_MOST = 4096 };
 
@@ -27,20 +27,20 @@ struct rates {
     size_t count;
 };
 
-/* No samples, of that boot. Release with rates_clear(). */
+/* Sets rates to no samples, in the boot boot_id. Release with rates_clear(). */
 void rates_init(struct rates *rates, const char *boot_id);
 void rates_clear(struct rates *rates);
 
-/* How far a counter of that part, now at value, has risen within window_s: since the newest sample
- * that is as old as that, or the oldest, or boot, when it was 0; of a longer time its share. Keeps
- * value as a sample, at most one in a sixteenth of the window. A counter that is less than it was
- * has been reset: what it has counted since then is all that is known. Returns the rise;
- * without memory as if no sample were kept. */
+/* Returns how much the part's counter, now at value, has risen within window_s. The base is the
+ * newest sample at least window_s old, else the oldest sample, else 0 at boot; a rise over a longer
+ * time counts in proportion. A counter below its last sample was reset, and counts from 0 at that
+ * sample. Keeps value as a sample, at most one in 1/16 of the window; if memory is out, the base is
+ * 0 at boot. */
 double rates_take(struct rates *rates, const char *part, const char *counter, uint64_t value,
                   int64_t now_s, int64_t window_s);
 
-/* As a text, and back. rates_parse() refuses a text of another boot or that was not written so: -1,
- * and rates are as of rates_init(). The text is overwritten. */
+/* Writes rates as text, and parses the text. rates_parse() returns -1, with rates as after
+ * rates_init(), for a text of another boot or another format. It overwrites the text. */
 int rates_write(const void *rates, FILE *stream);
 int rates_parse(struct rates *rates, char *text, const char *boot_id);
 

@@ -20,10 +20,10 @@
 
 enum {
     NOBODY = 65534,
-    FIRST_UID = 1000,     /* where login.defs does not say */
+    FIRST_UID = 1000,     /* without UID_MIN in login.defs */
     CGROUPS = 8192,       /* bytes of a process's cgroups */
-    SEGMENTS = 1 << 20,   /* bytes of the list of System V's segments */
-    ANCESTORS_MOST = 256, /* a longer chain has changed while it was read */
+    SEGMENTS = 1 << 20,   /* bytes of the list of System V segments */
+    ANCESTORS_MOST = 256, /* a longer chain changed while it was read */
 };
 
 struct process {
@@ -37,11 +37,11 @@ struct survey {
     uid_t first_uid;
     struct process *processes; /* in the order of their IDs */
     size_t count;
-    uid_t *present; /* users who are here */
+    uid_t *present; /* the users who are present */
     size_t present_count;
-    long *jobs; /* whose slurmstepd runs */
+    long *jobs; /* the jobs whose slurmstepd runs */
     size_t job_count;
-    char *slurmd; /* cgroups of slurmd; NULL: none runs */
+    char *slurmd; /* cgroups of slurmd; NULL: no slurmd runs */
 };
 
 static bool is_user(const struct survey *survey, uid_t uid)
@@ -69,7 +69,7 @@ static uid_t first_uid(const char *root)
 
 /* ---------------------------------------------------------------- the processes */
 
-/* The rest of a line "Key:\tvalue". */
+/* Returns the text after the key in lines "Key:\tvalue"; "" if there is none. */
 static const char *value_of(const char *status, const char *key)
 {
     const char *found = strstr(status, key);
@@ -77,7 +77,7 @@ static const char *value_of(const char *status, const char *key)
     return found ? found + strlen(key) : "";
 }
 
-/* proc_pid_status(5). False: the process has ended meanwhile. */
+/* Reads proc_pid_status(5). Returns false if the process has ended. */
 static bool read_process(const char *root, pid_t pid, struct process *process)
 {
     char *status = sysfs_file(root, 4096, "proc/%d/status", (int)pid);
@@ -135,7 +135,7 @@ static const struct process *find_process(const struct survey *survey, pid_t pid
                              : NULL;
 }
 
-/* A daemon of root's: any user's process may give itself that name. */
+/* Whether the process is the daemon of root: any process can give itself the name. */
 static bool is_daemon(const struct process *process, const char *name)
 {
     return process->uid == 0 && strcmp(process->name, name) == 0;
@@ -146,7 +146,7 @@ static bool is_step(const struct process *process)
     return is_daemon(process, "slurmstepd");
 }
 
-/* sshd, from OpenSSH 9.8 on sshd-session. */
+/* Whether the process is sshd, or sshd-session since OpenSSH 9.8. */
 static bool is_login(const struct process *process)
 {
     return process->uid == 0 && strncmp(process->name, "sshd", 4) == 0;
@@ -165,7 +165,7 @@ int residue_is_of_step(const char *root, pid_t pid)
     return process.parent > 0 ? -1 : 0;
 }
 
-/* Whether the process descends from a step of Slurm's or a login. */
+/* Whether the process descends from a Slurm step or a login. */
 static bool has_session(const struct survey *survey, const struct process *process)
 {
     for (int i = 0; process && i < ANCESTORS_MOST; i++) {
@@ -176,7 +176,7 @@ static bool has_session(const struct survey *survey, const struct process *proce
     return false;
 }
 
-/* The job of ".../job_4711/step_0"; -1: none. */
+/* Returns the job ID of ".../job_4711/step_0", or -1. */
 static long job_of(const char *cgroups)
 {
     const char *found = strstr(cgroups, "/job_");
@@ -192,7 +192,7 @@ static bool is_running(const struct survey *survey, long job)
     return false;
 }
 
-/* "slurmstepd: [4711.0]" */
+/* Adds the job of a process "slurmstepd: [4711.0]". */
 static void note_step(struct survey *survey, const struct process *process)
 {
     char *line = sysfs_file(survey->root, 256, "proc/%d/cmdline", (int)process->pid);
@@ -280,7 +280,7 @@ static void find_files(const struct survey *survey, struct residue *residue)
         closedir(directory);
 }
 
-/* proc_sysvipc(5): key shmid perms size cpid lpid nattch uid ... */
+/* Reads proc_sysvipc(5): key shmid perms size cpid lpid nattch uid ... */
 static void find_segments(const struct survey *survey, struct residue *residue)
 {
     char *text = sysfs_file(survey->root, SEGMENTS, "proc/sysvipc/shm"), *rest = text, *line;
@@ -317,6 +317,6 @@ int residue_read(const char *root, struct residue *residue)
     free(survey.present);
     free(survey.jobs);
     free(survey.slurmd);
-    /* the processes of a user whose job was not read are no residue */
+    /* without all jobs, processes of a running job would count as residue */
     return deferred_error_take() != 0 ? -1 : rv;
 }

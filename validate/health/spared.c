@@ -23,7 +23,7 @@ int spared_write(const char *path, const struct spared *spared)
     return state_file_write(path, write_spared, spared, NULL);
 }
 
-/* Copies the line at text. Returns what is behind it. */
+/* Copies the line at text. Returns the text after the line. */
 static const char *line_take(const char *text, char *line, size_t size)
 {
     size_t length = strcspn(text, "\n");

@@ -25,7 +25,7 @@ int state_file_write(const char *path, int (*write)(const void *state, FILE *str
     path_make_directory(path);
     if (atomic_file_begin(&file, path, 0600, err) != 0)
         return -1;
-    file.is_unsynced = true; /* it is gone with the next boot anyway */
+    file.is_unsynced = true; /* no fsync(): a reboot removes the file anyway */
     return write(state, file.stream) == 0 ? atomic_file_commit(&file, err)
                                           : atomic_file_discard(&file, err);
 }

@@ -6,14 +6,14 @@
 
 #include "lib/base/error.h"
 
-/* What the health check keeps from one check to the next: small files of root's in /run/muster,
- * gone with the boot that they are of. */
+/* State that the health check keeps from one check to the next: small files of root in /run/muster,
+ * which a reboot removes. */
 
-/* The text of the file, malloc'd; NULL when there is none that can be read. */
+/* Returns the text of the file, malloc'd; NULL if it cannot be read. */
 char *state_file_read(const char *path);
 
-/* Makes the file, and its directory, of what write(state, stream) writes. Returns 0, or -1 with err
- * and the file as it was. */
+/* Creates the file, and its directory, with the output of write(state, stream). Returns 0, or -1
+ * with err and the file unchanged. */
 int state_file_write(const char *path, int (*write)(const void *state, FILE *stream),
                      const void *state, struct error *err);
 

@@ -5,20 +5,20 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* The drain of this node by its own health check that has not been compared with those of the other
- * nodes (policy/health.h): noted before it is made, since a check may be killed, or the controller
- * silent, in between. Root's (state_file.h). */
+/* A drain of this node by its own health check that has not yet been compared with drains of the
+ * other nodes (policy/health.h). It is written before the drain, since in between the check may be
+ * killed, or the controller may not respond. A file of root (state_file.h). */
 #define UNREVIEWED_FILE "/run/muster/unreviewed"
 
 struct unreviewed {
-    time_t drained, since; /* when, and when its fault began */
+    time_t drained, since; /* time of the drain, and of the onset of its fault */
     char reason[256];
 };
 
-/* Returns 0, or -1 where it cannot be kept: then no later check reviews it. */
+/* Returns 0, or -1 if it cannot be kept: then no later check reviews the drain. */
 int unreviewed_write(const char *path, const struct unreviewed *drain);
 
-/* Whether there is one. */
+/* Returns whether there is one. */
 bool unreviewed_read(const char *path, struct unreviewed *drain);
 
 void unreviewed_remove(const char *path);
