@@ -10,16 +10,16 @@
 
 #include "lib/base/sysfs.h"
 
-/* Beside a leaf with this many times its nodes a switch is empty. */
+/* A switch counts as empty if a leaf that it is cabled to has this many times its nodes. */
 enum { FEW = 4 };
 
-/* "MF0;ibsw1:MQM8700/U1" is what managed switches say: a host's name, a model, and the chip. */
+/* Managed switches have the description "MF0;ibsw1:MQM8700/U1": host name, model, and chip. */
 static void name_switch(struct subnet_device *device)
 {
     const char *begin = device->description, *semicolon = strchr(begin, ';'), *colon, *chip;
 
     if (!semicolon && (strstr(begin, "Technologies") || strstr(begin, "Mellanox")))
-        return; /* what unmanaged ones say, all the same */
+        return; /* the same description on all unmanaged switches */
     if (!semicolon) {
         snprintf(device->name, sizeof device->name, "%.63s", begin);
         return;
@@ -32,8 +32,8 @@ static void name_switch(struct subnet_device *device)
              chip && strcmp(chip, "/U1") != 0 ? chip : "");
 }
 
-/* "n1 mlx5_0", "n1 HCA-1", "n1.site.org mlx5_0": what rdma-ndd or a boot script sets, from the
- * host's name, with or without a domain. On Ethernet it is Slurm's name of the node as it stands.
+/* rdma-ndd or a boot script sets descriptions "n1 mlx5_0", "n1 HCA-1" or "n1.site.org mlx5_0" from
+ * the host name, with or without a domain. On Ethernet it is Slurm's name of the node, unchanged.
  */
 static void name_adapter(struct subnet_device *device, bool is_ethernet)
 {
@@ -54,7 +54,7 @@ static void name_adapter(struct subnet_device *device, bool is_ethernet)
     snprintf(device->adapter, sizeof device->adapter, "%.*s", (int)strcspn(text, " "), text);
 }
 
-/* Adapters, as places in devices: by name, then GUID. */
+/* Compares adapters, as indexes in devices, by name, then GUID. */
 static int by_name_and_guid(const void *a, const void *b, void *context)
 {
     const struct subnet *subnet = context;
@@ -65,7 +65,7 @@ static int by_name_and_guid(const void *a, const void *b, void *context)
     return order ? order : (one->guid > other->guid) - (one->guid < other->guid);
 }
 
-/* Adapters whose description has the node's name only are numbered as their GUIDs go. */
+/* Numbers adapters whose description has only the node's name in the order of their GUIDs. */
 static int number_adapters(struct subnet *subnet, struct error *err)
 {
     size_t *order = malloc((subnet->device_count + 1) * sizeof *order), count = 0;
@@ -83,7 +83,7 @@ static int number_adapters(struct subnet *subnet, struct error *err)
 
         if (strcmp(device->name, before->name) != 0)
             first = number = i;
-        else if (device->guid != before->guid) /* those of one GUID have one number */
+        else if (device->guid != before->guid) /* adapters of one GUID share a number */
             number = i;
         snprintf(device->adapter, sizeof device->adapter, "hca%zu", number - first);
     }
@@ -96,7 +96,7 @@ static int other_end(const struct subnet *subnet, int device, int i)
     return subnet_beyond(subnet, &subnet->ports[subnet->devices[device].first_port + i]);
 }
 
-/* Spreads from one device over all cables. stack: room for all devices. */
+/* Sets the plane of all devices reachable from one. stack: room for all devices. */
 static void fill_plane(struct subnet *subnet, int from, int plane, int *stack)
 {
     size_t depth = 0;
@@ -117,7 +117,8 @@ static void fill_plane(struct subnet *subnet, int from, int plane, int *stack)
     }
 }
 
-/* Adapters with two ports join planes for no packet: planes are those of switches. */
+/* Planes are connected parts of switches only: an adapter with two ports forwards no packets, and
+ * so does not join two planes. */
 static void find_planes(struct subnet *subnet, int *stack)
 {
     subnet->plane_count = 0;
@@ -147,8 +148,8 @@ static int int_compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* Whether a switch with these few nodes joins leaves: it is cabled to two that are full enough, or
- * to one beside which it is empty. */
+/* Whether a switch with few nodes joins leaves: it is cabled to two leaves that are full enough, or
+ * to one that has FEW times as many nodes. */
 static bool joins_leaves(const struct subnet *subnet, int device, const int *hosts, int typical)
 {
     int full = 0, first = -1;
@@ -179,7 +180,7 @@ static bool is_switch(const struct subnet *subnet, int device)
     return device >= 0 && subnet->devices[device].kind == SUBNET_SWITCH;
 }
 
-/* Whether every switch that one is cabled to the other is too. */
+/* Whether `other` is cabled to every switch that `one` is cabled to. */
 static bool reaches_all(const struct subnet *subnet, int one, int other)
 {
     for (int i = 0; i < subnet->devices[one].port_count; i++) {
@@ -191,8 +192,8 @@ static bool reaches_all(const struct subnet *subnet, int one, int other)
     return true;
 }
 
-/* Whether a switch stands among the spines: most of its cables to switches lead to some with nodes,
- * and one without nodes is cabled to the same. */
+/* Whether a switch is a spine: most of its cables to switches lead to switches with nodes, and a
+ * switch without nodes is cabled to the same switches. */
 static bool has_spine_twin(const struct subnet *subnet, int device, const int *hosts)
 {
     int switches = 0, with_nodes = 0, first = -1;
@@ -216,7 +217,7 @@ static bool has_spine_twin(const struct subnet *subnet, int device, const int *h
     return false;
 }
 
-/* hosts: of every device; leaves get level 0. scratch: room for all devices. */
+/* Sets the level of leaves to 0. hosts: [device], its nodes. scratch: room for all devices. */
 static void find_leaves(struct subnet *subnet, const int *hosts, int *scratch)
 {
     size_t count = 0;
@@ -233,7 +234,7 @@ static void find_leaves(struct subnet *subnet, const int *hosts, int *scratch)
             subnet->devices[i].level = 0;
 }
 
-/* How many switches a packet has to climb from a leaf. queue: room for all devices. */
+/* Sets the level of each switch: its least distance from a leaf. queue: room for all devices. */
 static void find_levels(struct subnet *subnet, int *queue)
 {
     size_t head = 0, tail = 0;
@@ -270,7 +271,7 @@ static void rail_name(const struct subnet *subnet, const struct subnet_port *por
         snprintf(name, size, "%s:%d", device->adapter, port->number);
 }
 
-/* Sorts, and drops doubles. */
+/* Sorts the list and removes duplicates. */
 static void list_tidy(struct hostlist *list)
 {
     size_t kept = 0;
@@ -311,8 +312,8 @@ static int attachment_compare(const void *a, const void *b)
     return one->node != other->node ? one->node - other->node : one->rail - other->rail;
 }
 
-/* A list doubles its room at powers of two of its count: it must not be appended to once doubles
- * are gone, so all names come before list_tidy(). */
+/* A list doubles its room when its count is a power of two, so no name may be appended after
+ * list_tidy() has removed duplicates: all names are appended before. */
 static int find_names(struct subnet *subnet)
 {
     char name[64];
@@ -405,7 +406,7 @@ const struct subnet_rail *subnet_attachment(const struct subnet *subnet, int nod
                          attachment_compare);
 }
 
-/* One line of the map. Returns 1 when it names a device, 0 when it is empty, -1 with err. */
+/* Reads one line of the map. Returns 1 if it names a device, 0 if it is empty, or -1 with err. */
 static int map_line(struct subnet *subnet, char *line, struct error *err)
 {
     char *end, *quote, *close;

@@ -27,9 +27,9 @@ struct draft {
     const struct topology_conf *conf;
     struct subnet_groups groups;
     struct outline *outline;
-    int *root;    /* of each device: which it is joined with so far */
-    int *item_of; /* of each group, its leaf in the outline, -1: it is left out */
-    int *top;     /* of each item, the item above it or itself */
+    int *root;    /* [device]: union-find parent among the joined devices */
+    int *item_of; /* [group]: its leaf in the outline, -1: left out */
+    int *top;     /* [item]: the item above it, or itself */
 };
 
 static int find_root(int *root, int i)
@@ -64,7 +64,8 @@ static bool is_used(const struct outline *outline, const char *name)
     return false;
 }
 
-/* wish, as far as Slurm takes it, with a number behind it when it is taken. */
+/* Names the item: wish with the characters that Slurm allows, and a number if it is already used.
+ */
 static void name_item(const struct outline *outline, struct outline_switch *item, const char *wish)
 {
     char name[48];
@@ -95,7 +96,7 @@ static void stand_for(const struct draft *draft, struct outline_switch *item, in
               subnet_device_text(draft->subnet, device).text);
 }
 
-/* The leaf of topology.conf that most of these nodes are under, NULL. */
+/* Returns the leaf of topology.conf that has most of the nodes, or NULL. */
 static const char *name_in_conf(const struct draft *draft, const struct hostlist *nodes)
 {
     const struct topology_conf *conf = draft->conf;
@@ -158,7 +159,7 @@ static int add_leaf(struct draft *draft, size_t which)
     return 0;
 }
 
-/* Joins switches that a cable joins, up to that level. */
+/* Joins switches that a cable connects, up to the level. */
 static void join_level(struct draft *draft, int level)
 {
     const struct subnet *subnet = draft->subnet;
@@ -182,7 +183,7 @@ static int find_top(const struct draft *draft, int item)
     return item;
 }
 
-/* Names what joins items: the one switch of that level there is, or "spine" and "core". */
+/* Names the item that joins others: as its only switch of the level, else "spine" or "core". */
 static void name_joint(struct draft *draft, struct outline_switch *item, int level, int root)
 {
     const struct subnet *subnet = draft->subnet;
@@ -201,7 +202,8 @@ static void name_joint(struct draft *draft, struct outline_switch *item, int lev
                                                           : "core");
 }
 
-/* One item above those that this level joins for the first time. owner: room for every device. */
+/* Adds an item above those that this level joins for the first time. owner: room for every device.
+ */
 static int add_joints(struct draft *draft, int level, int *owner)
 {
     size_t groups = draft->groups.count, rails = draft->subnet->rails.count;
@@ -220,7 +222,7 @@ static int add_joints(struct draft *draft, int level, int *owner)
         owner[root] = first;
         if (first == own)
             continue;
-        /* a joint of this level takes the other in; two leaves get one */
+        /* an item of this level takes in the other; else the two get a new item above them */
         if (draft->outline->items[first].is_leaf || first < (int)draft->item_of[groups]) {
             struct outline_switch *joint = add_item(draft);
             int place = (int)draft->outline->count - 1;
@@ -239,7 +241,7 @@ static int add_joints(struct draft *draft, int level, int *owner)
     return 0;
 }
 
-/* The item with most of these nodes among its own, -1. */
+/* Returns the leaf item that has the most of the nodes, or -1. */
 static int find_leaf(const struct outline *outline, const struct hostlist *nodes)
 {
     size_t most = 0;
@@ -259,8 +261,8 @@ static int find_leaf(const struct outline *outline, const struct hostlist *nodes
     return best;
 }
 
-/* A leaf of conf none of whose nodes any cable shows; below what joins all others, if anything
- * does. Returns its place, -1 when memory is out. */
+/* Adds a leaf of conf that has no node with a cable, below the item that joins all others, if there
+ * is one. Returns its index, or -1 if memory is out. */
 static int add_conf_leaf(struct draft *draft, const struct topology_switch *leaf)
 {
     struct outline *outline = draft->outline;
@@ -282,7 +284,7 @@ static int add_conf_leaf(struct draft *draft, const struct topology_switch *leaf
     return (int)outline->count - 1;
 }
 
-/* The nodes of conf that no cable shows. */
+/* Adds the nodes of conf that have no cable. */
 static int keep_nodes(struct draft *draft)
 {
     const struct topology_conf *conf = draft->conf;
@@ -326,7 +328,7 @@ int subnet_outline(const struct subnet *subnet, const struct topology_conf *conf
     for (size_t i = 0; rv == 0 && i < draft.groups.count; i++)
         rv = add_leaf(&draft, i);
     for (int level = 0; rv == 0 && level < subnet->level_count; level++) {
-        /* behind the last group: where this level's joints begin */
+        /* after the last group: the index of the first item of this level */
         draft.item_of[draft.groups.count] = (int)outline->count;
         join_level(&draft, level);
         rv = add_joints(&draft, level, owner);

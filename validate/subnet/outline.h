@@ -7,34 +7,34 @@
 #include "validate/subnet/subnet.h"
 #include "validate/subnet/expected/topologyconf.h"
 
-/* A subnet as Slurm's topology/tree wants it: every node under one leaf, every switch under at most
- * one. The switches of a rail's leaves are one leaf, all spines that join the same leaves one
- * switch. */
+/* A subnet as a tree for Slurm's topology/tree: every node is under one leaf, every switch under at
+ * most one switch. The leaf switches of all rails of a group of nodes become one leaf, and all
+ * spines that join the same leaves become one switch. */
 
 struct outline_switch {
     char name[64];
     struct hostlist members; /* nodes of a leaf, else names of switches */
-    struct hostlist kept;    /* of these the nodes that only topology.conf has there */
+    struct hostlist kept;    /* the members that are here only by topology.conf */
     bool is_leaf;
-    char switches[1024]; /* what it stands for: "sw1 (0x...), sw2 (0x...)" */
+    char switches[1024]; /* the switches that it stands for: "sw1 (0x...), sw2 (0x...)" */
 };
 
 struct outline {
-    struct outline_switch *items; /* leaves first, then what joins them, from below; last leaves
-                                     that no cable shows */
+    struct outline_switch *items; /* leaves first, then the switches above, level by level; last
+                                     leaves without a cable */
     size_t count;
 };
 
-/* Nodes that are not in conf are left out, its names are kept for leaves that most of their nodes
- * are on; conf NULL: all nodes. A node of conf that no cable shows, as one that is off, is under
- * the leaf of most of those with which conf has it, else under conf's. Returns 0, or -1 when memory
- * is out. Release with outline_clear(). */
+/* Makes the outline. Nodes that are not in conf are left out; conf NULL: all nodes. A leaf has the
+ * name of the conf leaf that has most of its nodes. A node of conf without a cable, as one that is
+ * off, goes under the leaf that has most nodes of its conf leaf, else under the conf leaf itself.
+ * Returns 0, or -1 if memory is out. Release with outline_clear(). */
 int subnet_outline(const struct subnet *subnet, const struct topology_conf *conf,
                    struct outline *outline);
 void outline_clear(struct outline *outline);
 
-/* Writes it as topology.conf, or as topology.yaml. Returns 0, or -1 when memory is out; the
- * stream's errors are the caller's. */
+/* Writes the outline as topology.conf, or as topology.yaml. Returns 0, or -1 if memory is out. The
+ * caller checks the stream for errors. */
 int outline_write(FILE *stream, const struct subnet *subnet, const struct outline *outline,
                   bool as_yaml);
 

@@ -132,7 +132,7 @@ double subnet_rate_mbps(struct subnet_rate rate)
     return (double)rate.lanes * rate.lane_mbps;
 }
 
-/* "HDR" of 50000; "?" */
+/* Returns "HDR" for 50000; "?" if unknown. */
 static const char *speed_name(int lane_mbps)
 {
     for (int i = 0; i < SPEEDS; i++)
@@ -150,7 +150,7 @@ int subnet_speed_parse(const char *name, size_t length)
 }
 
 /* Byte 56: LinkSpeedExtActive2 is bits 1 and 2, LinkSpeedExtSupported2 3 and 4,
- * LinkSpeedExtEnabled2 5 to 7, of each the least says XDR (libibmad's fields.c, rdma-core 65). */
+ * LinkSpeedExtEnabled2 5 to 7; the least bit of each is XDR (libibmad's fields.c, rdma-core 65). */
 int subnet_speed_of_info(const unsigned char *info, enum subnet_speed which)
 {
     static const int shifts[] = {[SUBNET_ACTIVE] = 5, [SUBNET_SUPPORTED] = 3, [SUBNET_ENABLED] = 0};
@@ -158,8 +158,8 @@ int subnet_speed_of_info(const unsigned char *info, enum subnet_speed which)
     return info[56] >> shifts[which] & 1 ? 200000 : 0;
 }
 
-/* LinkSpeedExt*: 1 FDR, 2 EDR, 4 HDR, 8 NDR, and of LinkSpeedExtEnabled 30 none of them (opensm's
- * force_link_speed_ext, libibmad's mad_dump_linkspeedexten()); LinkSpeed*: 1 SDR, 2 DDR, 4 QDR;
+/* LinkSpeedExt*: 1 FDR, 2 EDR, 4 HDR, 8 NDR; LinkSpeedExtEnabled 30: none of them (opensm's
+ * force_link_speed_ext, libibmad's mad_dump_linkspeedexten()). LinkSpeed*: 1 SDR, 2 DDR, 4 QDR.
  * fdr10: the vendor's own attribute. */
 int subnet_speed_of_masks(unsigned mask, unsigned extended, unsigned fdr10)
 {

@@ -10,13 +10,13 @@
 #include "lib/base/hostlist.h"
 #include "lib/base/text.h"
 
-/* A network as its switches know it: an InfiniBand subnet, or the Ethernet that LLDP shows. Pure
- * data: the loaders in sources/ fill it, then subnet_finish() works out what
- * hangs where. Devices and ports refer to each other by index. */
+/* The cabling of a network: an InfiniBand subnet, or an Ethernet as LLDP shows it. Pure data: the
+ * loaders in sources/ fill it, then subnet_finish() finds the leaves, levels and attachments.
+ * Devices and ports refer to each other by index. */
 
 enum subnet_kind { SUBNET_SWITCH, SUBNET_ADAPTER, SUBNET_ROUTER };
 
-/* lanes 0: not known. Ethernet is one lane. The speed of a lane is the name's: EDR 25000, HDR
+/* lanes 0: unknown. Ethernet has one lane. The speed of a lane is the nominal one: EDR 25000, HDR
  * 50000 Mb/s (InfiniBand Architecture Specification, volume 1, PortInfo). */
 struct subnet_rate {
     int lanes, lane_mbps;
@@ -37,127 +37,128 @@ enum subnet_counter {
 struct subnet_port {
     int device, number;
     int peer;       /* the port at the other end of the cable, -1: none */
-    char label[32]; /* what is written on it where that is not its number: "Eth1/5"; "" */
+    char label[32]; /* the printed name, if it is not the number: "Eth1/5"; else "" */
     struct subnet_rate active, enabled, supported;
-    long long counters[SUBNET_COUNTERS]; /* since they were cleared; -1: not known */
+    long long counters[SUBNET_COUNTERS]; /* since they were cleared; -1: unknown */
 };
 
 struct subnet_device {
     enum subnet_kind kind;
-    uint64_t guid;         /* 0: it has none (Ethernet) */
-    int model;             /* its maker's number, PCI device ID; 0: not known */
-    char id[68];           /* as a technician looks it up: "0x0002c903000e0b72", a MAC address */
-    char description[256]; /* what it says of itself, or what the map of names says */
-    char name[64];         /* a switch's, for people; of an adapter that of its node; "" */
+    uint64_t guid;         /* 0: none (Ethernet) */
+    int model;             /* the vendor's PCI device ID; 0: unknown */
+    char id[68];           /* as printed for technicians: "0x0002c903000e0b72", a MAC address */
+    char description[256]; /* the device's own description, or that of the name map */
+    char name[64];         /* of a switch: its name; of an adapter: the node's name; "" */
     char adapter[32];      /* of an adapter: "mlx5_0" */
-    int first_port, port_count; /* number n is ports[first_port + n - 1] */
-    int level;       /* of a switch: 0 nodes hang on it, 1 above these, ...; -1: not known */
-    int plane;       /* which of the parts that no cable joins */
-    bool is_service; /* an adapter that is part of a switch: no node's */
+    int first_port, port_count; /* port number n is ports[first_port + n - 1] */
+    int level;       /* of a switch: 0 leaf with nodes, 1 the switches above, ...; -1: unknown */
+    int plane;       /* index of the connected part of the network */
+    bool is_service; /* an adapter inside a switch, which belongs to no node */
 };
 
-/* Where a node's rail is plugged in. */
+/* The attachment of a node's rail to a switch. */
 struct subnet_rail {
-    int node, rail;        /* places in nodes and rails */
-    int port, switch_port; /* places in ports */
-    int leaf;              /* place in devices */
+    int node, rail;        /* indexes in nodes and rails */
+    int port, switch_port; /* indexes in ports */
+    int leaf;              /* index in devices */
 };
 
 struct subnet {
     bool is_ethernet;
-    char source[256]; /* where it was read: a file, "mlx5_0 port 1" */
+    char source[256]; /* where it was read from: a file, "mlx5_0 port 1" */
     struct subnet_device *devices;
     size_t device_count, device_room;
     struct subnet_port *ports;
     size_t port_count, port_room;
-    /* by subnet_finish(): */
+    /* filled by subnet_finish(): */
     struct hostlist nodes, rails;    /* names, each in natural order; a rail is "mlx5_0:1" */
     struct subnet_rail *attachments; /* by node, then rail */
     size_t attachment_count;
     int plane_count, level_count;
 };
 
-/* An empty one is all zero. */
+/* An empty subnet is all zero. */
 void subnet_clear(struct subnet *subnet);
 
-/* What somebody wrote into a device, which goes to terminals and files: bytes that print and '?'
- * for others, without blanks at the end, as much as there is room for. text NULL: none. */
+/* Copies a text from a device safely for terminals and files: '?' for bytes that do not print,
+ * without blanks at the end, cut to size. text NULL: "". */
 void subnet_copy_text(const char *text, char *to, size_t size);
 
 /* Adds a device with ports 1 to port_count, none of them linked. id NULL: from guid. Returns its
- * place, or -1 with err. */
+ * index, or -1 with err. */
 int subnet_add(struct subnet *subnet, enum subnet_kind kind, uint64_t guid, const char *id,
                const char *description, int port_count, struct error *err);
 
-/* The port of that number, NULL when the device has no such. */
+/* Returns the device's port of the number, or NULL. */
 struct subnet_port *subnet_port(const struct subnet *subnet, int device, int number);
 
-/* The device at the other end of the port's cable, -1: it has none. port NULL: -1. */
+/* Returns the device at the other end of the port's cable; -1 without a cable or if port is NULL.
+ */
 int subnet_beyond(const struct subnet *subnet, const struct subnet_port *port);
 
-/* Says that two ports are the ends of one cable; twice the same is nothing new. Returns 0, or -1
- * with err when one of them has another peer. */
+/* Links two ports as the ends of one cable; linking them again is allowed. Returns 0, or -1 with
+ * err if one of them has another peer. */
 int subnet_link(struct subnet *subnet, struct subnet_port *one, struct subnet_port *other,
                 struct error *err);
 
-/* Names from a file in the format of infiniband-diags' node name map, lines of
- * 0x0002c903000e0b72 "n1 mlx5_0", which take the place of descriptions. Returns 0, or -1 with err.
- * Before subnet_finish(). */
+/* Replaces descriptions with names from a file in the format of infiniband-diags' node name map:
+ * lines of 0x0002c903000e0b72 "n1 mlx5_0". Returns 0, or -1 with err. Call it before
+ * subnet_finish(). */
 int subnet_map(struct subnet *subnet, const char *path, struct error *err);
 
-/* Works out names, planes, levels and attachments. A name of a node that has a domain is cut to
- * what stands before the first dot. Returns 0, or -1 when memory is out.
- * Leaves are the switches with nodes; one with few that is cabled to leaves with more, or as a
- * spine is, is none: somebody plugged a node, or the subnet manager's host, into a spine. */
+/* Finds names, planes, levels and attachments. On InfiniBand the domain of a node's name is cut off
+ * at the first dot. Returns 0, or -1 if memory is out. Leaves are the switches with nodes, except a
+ * switch with few nodes that is cabled to leaves with more, or like a spine: there a node, or the
+ * subnet manager's host, is plugged into a spine. */
 int subnet_finish(struct subnet *subnet, struct error *err);
 
-/* The place of a node or rail by name, -1. */
+/* Returns the index of a node by name, or -1. */
 int subnet_node(const struct subnet *subnet, const char *name);
-/* The attachment of a node's rail, NULL when it is not linked to a switch. */
+/* Returns the attachment of a node's rail, or NULL if the rail is not linked to a switch. */
 const struct subnet_rail *subnet_attachment(const struct subnet *subnet, int node, int rail);
 
-/* Mb/s of all lanes; 0: not known. */
+/* Returns the Mb/s of all lanes; 0: unknown. */
 double subnet_rate_mbps(struct subnet_rate rate);
-/* "4x HDR (200 Gb/s)", "100 Gb/s"; "unknown". */
+/* Returns "4x HDR (200 Gb/s)", "100 Gb/s", or "unknown". */
 struct text_line subnet_rate_text(const struct subnet *subnet, struct subnet_rate rate);
-/* 50000 of "HDR"; 0. */
+/* Returns the Mb/s of a lane: 50000 for "HDR"; 0 if the name is unknown. */
 int subnet_speed_parse(const char *name, size_t length);
 
-/* The speed of a lane, 0 or 200000 for XDR, by what PortInfo (64 bytes) says of its speeds past
- * NDR, which libibmad may not know. */
+/* Returns 200000, the Mb/s of a lane with XDR, if PortInfo (64 bytes) has XDR, else 0. libibmad may
+ * not know speeds above NDR. */
 enum subnet_speed { SUBNET_ACTIVE, SUBNET_SUPPORTED, SUBNET_ENABLED };
 int subnet_speed_of_info(const unsigned char *info, enum subnet_speed which);
-/* The same up to NDR, of PortInfo's LinkSpeed* and LinkSpeedExt* and of the vendor's mask, of which
- * 1 is FDR10; 0: none. */
+/* Returns the highest Mb/s of a lane up to NDR in PortInfo's LinkSpeed* (mask) and LinkSpeedExt*
+ * (extended), and in the vendor's mask fdr10, where 1 is FDR10; 0: none. */
 int subnet_speed_of_masks(unsigned mask, unsigned extended, unsigned fdr10);
 
-/* "leaf1 (0x0002c903000e0b72)". */
+/* Returns "leaf1 (0x0002c903000e0b72)". */
 struct text_line subnet_device_text(const struct subnet *subnet, int device);
-/* "leaf1 (0x0002c903000e0b72) port 5", "n3 mlx5_0:1". */
+/* Returns "leaf1 (0x0002c903000e0b72) port 5", or "n3 mlx5_0:1". */
 struct text_line subnet_port_text(const struct subnet *subnet, int port);
-/* "port 5", "Eth1/5". */
+/* Returns "port 5", or "Eth1/5". */
 struct text_line subnet_port_label(const struct subnet_port *port);
 
-/* Reads what `ibnetdiscover` prints (all its options but -l and -g), which is also what ibsim
- * takes; adds to what other files had. Returns 0, or -1 with err "PATH:LINE: ...". subnet is to be
- * cleared in any case; subnet_finish() is the caller's. */
+/* Reads the output of `ibnetdiscover` (all its options except -l and -g), which ibsim reads too,
+ * and adds it to subnet. Returns 0, or -1 with err "PATH:LINE: ...". The caller clears subnet in
+ * any case, and calls subnet_finish(). */
 int subnet_read_text(const char *path, struct subnet *subnet, struct error *err);
 
 /* Discovers the subnets of this host's active InfiniBand ports through libibnetdisc, with error
- * counters. port: "mlx5_0:1", NULL: all of them. Returns 0, 1 when there is no such port (err says
+ * counters. port: "mlx5_0:1", NULL: all of them. Returns 0, 1 if there is no such port (err says
  * so), or -1 with err. */
 int subnet_discover(const char *port, struct subnet *subnet, struct error *err);
 
-/* What LLDP shows on nodes: interfaces and the switch ports that they are cabled to. Neighbors
- * that are no switches are passed over; of cables between switches nothing is known. */
+/* What LLDP shows on nodes: an interface and the switch port that it is cabled to. Neighbors that
+ * are no switches are left out; cables between switches are unknown. */
 struct subnet_neighbor {
-    int node;                                            /* place in nodes */
-    char interface[32], chassis[68], name[64], port[32]; /* name "": it has none */
+    int node;                                            /* index in nodes */
+    char interface[32], chassis[68], name[64], port[32]; /* name "": none */
     struct subnet_rate rate;
-    double age_s; /* since it was first heard as it is now */
+    double age_s; /* how long the neighbor has been seen unchanged */
 };
 
-/* An empty one is all zero. */
+/* An empty list is all zero. */
 struct subnet_neighbors {
     struct hostlist nodes; /* also those without a neighbor */
     struct subnet_neighbor *items;
@@ -165,22 +166,23 @@ struct subnet_neighbors {
 };
 
 void subnet_neighbors_clear(struct subnet_neighbors *neighbors);
-/* A further node, to which what is added then belongs. Of several switches on one interface the one
- * of the least age stays: lldpd keeps the switch that a cable was in for as long as its last word
- * said, two minutes by default. Each returns 0, or -1 with err. */
+/* Adds a node; neighbors added next belong to it. Of several switches on one interface the one with
+ * the least age is kept: after a cable has moved, lldpd keeps the old switch until the time-to-live
+ * of its last packet ends, two minutes by default. Each returns 0, or -1 with err. */
 int subnet_neighbors_node(struct subnet_neighbors *neighbors, const char *node, struct error *err);
 int subnet_neighbors_add(struct subnet_neighbors *neighbors, const struct subnet_neighbor *neighbor,
                          struct error *err);
-/* Both, from what `lldpcli -f json show neighbors details` has printed on that node. */
+/* Adds a node and its neighbors from the output of `lldpcli -f json show neighbors details` on it.
+ */
 int subnet_neighbors_read(struct subnet_neighbors *neighbors, const char *node, const char *text,
                           size_t length, struct error *err);
 
-/* Makes a network of them, sorting them. Returns 0, or -1 with err; subnet is to be cleared in any
- * case, subnet_finish() is the caller's. */
+/* Sorts the neighbors, and fills subnet from them. Returns 0, or -1 with err. The caller clears
+ * subnet in any case, and calls subnet_finish(). */
 int subnet_neighbors_build(struct subnet_neighbors *neighbors, struct subnet *subnet,
                            struct error *err);
 
-/* The same of files NODE.json of a directory. Returns 0, or -1 with err "PATH: ...". */
+/* The same from the files NODE.json of a directory. Returns 0, or -1 with err "PATH: ...". */
 int subnet_read_lldp(const char *directory, struct subnet *subnet, struct error *err);
 
 #endif

@@ -50,7 +50,7 @@ int topology_conf_add(struct topology_conf *conf, bool is_leaf, const char *name
     return rv;
 }
 
-/* value: room for a whole line. file: what conf->path is. */
+/* value: room for a whole line. file: the file that is conf->path. */
 static int read_line(struct topology_conf *conf, const struct slurm_line *line, const char *file,
                      char *name, char *value, size_t size, struct error *err)
 {
@@ -63,7 +63,7 @@ static int read_line(struct topology_conf *conf, const struct slurm_line *line, 
     if (!slurm_line_value(line, "SwitchName", name, size) &&
         !slurm_line_value(line, "BlockName", name, size))
         return error_set(err, "expected SwitchName= or BlockName=, found '%.60s'", line->text);
-    /* what scontrol shows has Level= too, and above a leaf the nodes of all leaves below */
+    /* the output of scontrol has Level= too, and for a switch above leaves the nodes below it */
     is_shown = slurm_line_value(line, "Level", value, size);
     has_nodes = slurm_line_value(line, "Nodes", value, size);
     if (slurm_line_value(line, "Switches", value, size) && (is_shown || !has_nodes))

@@ -14,13 +14,13 @@
  * (SwitchName= Switches=). */
 
 struct topology_place {
-    char *file; /* that came by Include; NULL: the path of conf */
-    int line;   /* 0: it is not from a file */
+    char *file; /* the file of an Include; NULL: the path of conf */
+    int line;   /* 0: not from a file */
 };
 
 struct topology_switch {
     char *name;
-    struct hostlist below; /* a leaf's nodes, else the leaves and switches */
+    struct hostlist below; /* nodes of a leaf, else names of the leaves and switches below */
     struct topology_place at;
 };
 
@@ -28,31 +28,33 @@ struct topology_conf {
     char path[256];
     struct topology_switch *leaves; /* in the order of the file */
     size_t count;
-    struct topology_switch *switches; /* those above, likewise */
+    struct topology_switch *switches; /* above leaves, in the order of the file */
     size_t switch_count;
 };
 
-/* Reads the file as Slurm does: comments, continued lines, Include; one whose name ends in .yaml as
- * topology.yaml(5) of Slurm 25.05 and later. Returns 0; -1 with err
- * "PATH:LINE: ..." and conf empty. Release with topology_conf_clear(). */
+/* Reads the file as Slurm does: comments, continued lines, Include. A file whose name ends in .yaml
+ * is read as topology.yaml(5) of Slurm 25.05 and later. Returns 0, or -1 with err "PATH:LINE: ..."
+ * and conf empty. Release with topology_conf_clear(). */
 int topology_conf_read(const char *path, struct topology_conf *conf, struct error *err);
 void topology_conf_clear(struct topology_conf *conf);
 
-/* The file in Slurm's directory that Slurm reads: topology.yaml, else topology.conf; NULL: none. */
+/* Sets path to the file in Slurm's directory that Slurm reads, topology.yaml or else topology.conf,
+ * and returns it; NULL if there is none. */
 const char *topology_conf_find(const char *directory, char *path, size_t size);
 bool topology_conf_is_yaml(const char *path);
 
-/* For the readers. below is in Slurm's notation, at.file is copied. Returns 0, or -1 with err. */
+/* For the readers: adds a leaf or switch. below is in Slurm's notation; at.file is copied. Returns
+ * 0, or -1 with err. */
 int topology_conf_add(struct topology_conf *conf, bool is_leaf, const char *name,
                       struct topology_place at, const char *below, struct error *err);
-/* Of several topologies the first with cluster_default that is a tree or of blocks, else the first
- * such. */
+/* Reads topology.yaml. Of several topologies it uses the first tree or block topology with
+ * cluster_default, else the first tree or block topology. */
 int topology_conf_read_yaml(const char *path, struct topology_conf *conf, struct error *err);
 
-/* The place of the leaf of that node, the first one of several, -1. O(nodes). */
+/* Returns the index of the first leaf that has the node, or -1. O(nodes). */
 int topology_conf_leaf(const struct topology_conf *conf, const char *node);
 
-/* "topology.conf line 3". */
+/* Returns "topology.conf line 3". */
 struct text_line topology_conf_place(const struct topology_conf *conf,
                                      const struct topology_place *at);
 

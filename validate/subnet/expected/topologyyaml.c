@@ -28,7 +28,7 @@ static int line_of(const yaml_node_t *node)
     return (int)node->start_mark.line + 1;
 }
 
-/* The value of a key of a mapping, NULL. */
+/* Returns the value of a key of a mapping, or NULL. */
 static yaml_node_t *value_of(yaml_document_t *document, const yaml_node_t *mapping, const char *key)
 {
     if (!mapping || mapping->type != YAML_MAPPING_NODE)
@@ -44,7 +44,7 @@ static yaml_node_t *value_of(yaml_document_t *document, const yaml_node_t *mappi
     return NULL;
 }
 
-/* The scalar of a key, NULL. */
+/* Returns the scalar value of a key, or NULL. */
 static const char *scalar_text(yaml_document_t *document, const yaml_node_t *mapping,
                                const char *key)
 {
@@ -53,7 +53,7 @@ static const char *scalar_text(yaml_document_t *document, const yaml_node_t *map
     return value && value->type == YAML_SCALAR_NODE ? (const char *)value->data.scalar.value : NULL;
 }
 
-/* Item i of a sequence, NULL behind its end and of what is none. */
+/* Returns item i of a sequence; NULL after its end, or if it is no sequence. */
 static yaml_node_t *item_of(yaml_document_t *document, const yaml_node_t *sequence, size_t i)
 {
     if (!sequence || sequence->type != YAML_SEQUENCE_NODE ||
@@ -79,7 +79,7 @@ static int read_item(yaml_document_t *document, const yaml_node_t *item, const c
     return error_set(err, "%s has neither nodes: nor children:", name);
 }
 
-/* The list of switches or blocks of a topology, NULL: it has none. *kind: what its items are. */
+/* Returns the list of switches or blocks of a topology, or NULL. *kind: "switch" or "block". */
 static yaml_node_t *list_of(yaml_document_t *document, const yaml_node_t *topology,
                             const char **kind)
 {
@@ -90,7 +90,7 @@ static yaml_node_t *list_of(yaml_document_t *document, const yaml_node_t *topolo
     return tree ? value_of(document, tree, "switches") : value_of(document, block, "blocks");
 }
 
-/* The topology that counts, NULL. */
+/* Returns the topology to use (topology_conf_read_yaml()), or NULL. */
 static yaml_node_t *choose(yaml_document_t *document, const yaml_node_t *root)
 {
     yaml_node_t *first = NULL, *topology;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* topology.conf by itself: what slurmctld refuses or warns of (src/plugins/topology/tree of Slurm
- * 22.05), and nodes that it has twice or not at all. */
+/* topology.conf by itself: errors that slurmctld refuses or warns of (src/plugins/topology/tree of
+ * Slurm 22.05), and nodes that are in it twice or not at all. */
 
 struct sense {
     const struct subnet *subnet;
@@ -26,14 +26,14 @@ static bool is_one_file(const struct topology_place *at, const struct topology_p
     return at->file && other->file ? strcmp(at->file, other->file) == 0 : at->file == other->file;
 }
 
-/* "line 3", of another file than that of "other" with its name. */
+/* Returns "line 3", with the file's name if it is not that of `other`. */
 static struct text_line line_text(const struct sense *sense, const struct topology_place *at,
                                   const struct topology_place *other)
 {
     return is_one_file(at, other) ? text_line("line %d", at->line) : place(sense, at);
 }
 
-/* Number i of all: leaves first. */
+/* Returns switch i of all, leaves first. */
 static const struct topology_switch *switch_at(const struct topology_conf *conf, size_t i)
 {
     return i < conf->count ? &conf->leaves[i] : &conf->switches[i - conf->count];
@@ -64,7 +64,7 @@ static void judge_doubles(const struct sense *sense)
     }
 }
 
-/* The switch above that one, -1. */
+/* Returns the index of the switch above `name`, or -1. */
 static int parent_of(const struct topology_conf *conf, const char *name)
 {
     for (size_t i = 0; i < conf->switch_count; i++)
@@ -96,7 +96,7 @@ static void judge_loops(const struct sense *sense)
     }
 }
 
-/* The first of the list's nodes that other leaves have; the others are as many words. */
+/* Reports the nodes of the leaf that another leaf has too, in one finding. */
 static void judge_shared(const struct sense *sense, size_t leaf)
 {
     const struct topology_conf *conf = sense->conf;
@@ -130,7 +130,7 @@ static void judge_shared(const struct sense *sense, size_t leaf)
     hostlist_clear(&shared);
 }
 
-/* Whether two names are of one kind: the same but for their numbers. */
+/* Whether two names are the same except for their digits. */
 static bool is_alike(const char *one, const char *other)
 {
     for (;; one++, other++) {
@@ -145,8 +145,8 @@ static bool is_alike(const char *one, const char *other)
     }
 }
 
-/* Nodes on the leaf's switches, called as its nodes are, that no line has. A manager's host and a
- * server have names of their own. */
+/* Reports nodes on the leaf's switches, with names like its nodes, that no line has. A management
+ * host or a server has another kind of name. */
 static void judge_left_out(const struct sense *sense, size_t leaf)
 {
     const struct subnet *subnet = sense->subnet;
@@ -178,7 +178,7 @@ static void judge_left_out(const struct sense *sense, size_t leaf)
     hostlist_clear(&out);
 }
 
-/* A leaf beside those that a switch joins: Slurm gives no job nodes of both. */
+/* Reports a leaf under no switch, while a switch joins others: Slurm gives no job nodes of both. */
 static void judge_lone(const struct sense *sense, size_t leaf)
 {
     const struct topology_conf *conf = sense->conf;
@@ -206,7 +206,7 @@ static void judge_lone(const struct sense *sense, size_t leaf)
     }
 }
 
-/* Whether one of the leaf's switches, of whatever rail, is called as it is. */
+/* Whether one of the leaf's switches, of any rail, has the leaf's name. */
 static bool is_own_label(const struct sense *sense, size_t leaf)
 {
     for (size_t rail = 0; rail < sense->subnet->rails.count; rail++) {
@@ -219,8 +219,8 @@ static bool is_own_label(const struct sense *sense, size_t leaf)
     return false;
 }
 
-/* A leaf that has the name of another's switch: whoever is sent to the one goes to the other. Two
- * that have each other's are told once. */
+/* Reports a leaf with the name of another leaf's switch: a technician would go to the wrong switch.
+ * Two leaves with swapped names are reported once. */
 static void judge_label(const struct sense *sense, size_t leaf)
 {
     const struct subnet *subnet = sense->subnet;
@@ -250,7 +250,7 @@ static void judge_label(const struct sense *sense, size_t leaf)
     }
 }
 
-/* A leaf whose nodes are on the switches of one before it, rail by rail. */
+/* Reports a leaf whose nodes are on the switches of an earlier leaf, rail by rail. */
 static void judge_split(const struct sense *sense, size_t leaf)
 {
     const struct topology_conf *conf = sense->conf;
@@ -259,7 +259,7 @@ static void judge_split(const struct sense *sense, size_t leaf)
         size_t same = 0, other = 0;
 
         if (strcmp(conf->leaves[i].name, conf->leaves[leaf].name) == 0)
-            continue; /* told already */
+            continue; /* already reported */
         for (size_t rail = 0; rail < sense->subnet->rails.count; rail++) {
             int one = sense->groups->groups[i].leaves[rail];
             int two = sense->groups->groups[leaf].leaves[rail];

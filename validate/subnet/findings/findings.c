@@ -99,7 +99,7 @@ struct text_line subnet_free_port(const struct subnet *subnet, int leaf)
             last = number;
         }
     }
-    /* one before the first and one behind the last are ends of the same row, which begins at 1 */
+    /* the port before the first and the one after the last belong to the same row, from port 1 */
     end = first == 2 ? last : last + 1;
     for (int number = first > 1 ? first - 1 : 1;
          first && number <= end && number <= device->port_count; number++)

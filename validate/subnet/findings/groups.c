@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A group this many times smaller than one it resembles is part of it. */
+/* A group this many times smaller than a group that it resembles is part of it. */
 enum { SMALLER = 3 };
 
 void subnet_groups_clear(struct subnet_groups *groups)
@@ -20,7 +20,7 @@ void subnet_groups_clear(struct subnet_groups *groups)
     *groups = (struct subnet_groups){0};
 }
 
-/* All groups with their tables for every rail. */
+/* Allocates the groups, with their tables for every rail. */
 static int groups_allocate(const struct subnet *subnet, struct subnet_groups *groups, size_t count)
 {
     size_t rails = subnet->rails.count;
@@ -56,7 +56,7 @@ static void groups_from_conf(const struct subnet *subnet, const struct topology_
     }
 }
 
-/* Whether a node's attachments, a run in the order of rails, are others'. */
+/* Compares the attachments of two nodes: runs from a and from b, in the order of rails. */
 static int runs_compare(const struct subnet *subnet, size_t a, size_t b)
 {
     const struct subnet_rail *all = subnet->attachments;
@@ -82,7 +82,7 @@ static int run_compare(const void *a, const void *b, void *context)
     return order ? order : (*(const size_t *)a > *(const size_t *)b) ? 1 : -1;
 }
 
-/* How many rails two runs have in common, and on how many of these the same switch. */
+/* Counts the rails that two runs have in common, and those of them on the same switch. */
 static void runs_resemble(const struct subnet *subnet, size_t a, size_t b, int *common, int *same)
 {
     const struct subnet_rail *all = subnet->attachments;
@@ -104,8 +104,8 @@ static void runs_resemble(const struct subnet *subnet, size_t a, size_t b, int *
     }
 }
 
-/* Whether two runs have their rails on the same switches, in whatever order: one with its cables
- * crossed is like those next to it. */
+/* Whether two runs have their rails on the same switches in any order: a node with crossed cables
+ * belongs to the group of its neighbors. */
 static bool runs_are_crossed(const struct subnet *subnet, size_t a, size_t b)
 {
     const struct subnet_rail *all = subnet->attachments;
@@ -128,12 +128,12 @@ static bool runs_are_crossed(const struct subnet *subnet, size_t a, size_t b)
 }
 
 struct run_group {
-    size_t first; /* place of its first run in the sorted ones */
+    size_t first; /* index of its first run among the sorted runs */
     size_t count;
     int joined; /* the group it is part of, or itself */
 };
 
-/* Whether a port between those of the switch's nodes is empty. */
+/* Whether an empty port is between those of the switch's nodes. */
 static bool has_gap(const struct subnet *subnet, int device)
 {
     int last = 0;
@@ -150,9 +150,9 @@ static bool has_gap(const struct subnet *subnet, int device)
     return false;
 }
 
-/* How a home differs from the switches that a node is on. */
+/* How the switches of a home (a group) compare with those of a node. */
 struct likeness {
-    bool has_gap; /* where the node is not */
+    bool has_gap; /* a switch that lacks the node has an empty port */
     int shared;   /* the first rail for which both have the same switch */
 };
 
@@ -173,10 +173,9 @@ static struct likeness compare_home(const struct subnet *subnet, size_t home, si
     return likeness;
 }
 
-/* Which of two homes is likelier when a node has as many rails on the switches of the one as of the
- * other: the one with an empty port where it is missing, the one that has fewer nodes, as it has
- * lost one; else the one where its first rail is, so that two whose cables are swapped each have
- * their own. */
+/* Whether home is likelier than other, if a node has as many rails on the switches of both: a home
+ * with an empty port where the node is missing; else one with fewer nodes, as it has lost one; else
+ * the one of the node's first rail, so that two nodes with swapped cables get different homes. */
 static bool is_likelier(const struct subnet *subnet, const size_t *runs,
                         const struct run_group *home, const struct run_group *other, size_t run)
 {
@@ -190,8 +189,8 @@ static bool is_likelier(const struct subnet *subnet, const size_t *runs,
     return a.shared < b.shared;
 }
 
-/* Where a small group belongs: the one that it resembles most, in at least half of the rails that
- * both have or in all but their order. */
+/* Returns the group to which a small group belongs: the one that it resembles most, on at least
+ * half of their common rails or on all in another order; else the group itself. */
 static int find_like(const struct subnet *subnet, const size_t *runs, const struct run_group *all,
                      size_t count, size_t which)
 {
@@ -215,7 +214,7 @@ static int find_like(const struct subnet *subnet, const size_t *runs, const stru
     return best;
 }
 
-/* runs, all: room for every node. */
+/* Sorts the runs into groups of nodes with the same switches. runs, all: room for every node. */
 static size_t split_runs(const struct subnet *subnet, size_t *runs, struct run_group *all)
 {
     size_t run_count = 0, count = 0;
@@ -247,7 +246,7 @@ static int groups_from_subnet(const struct subnet *subnet, struct subnet_groups 
     for (size_t i = 0; rv == 0 && i < count; i++) {
         int joined = (int)i;
 
-        /* each step is to a larger one */
+        /* ends: each step leads to a larger group */
         while (all[joined].joined != joined)
             joined = all[joined].joined;
         for (size_t k = 0; k < all[i].count; k++)
@@ -266,7 +265,7 @@ static int device_named(const struct subnet *subnet, const char *name)
     return -1;
 }
 
-/* tally: for every device, all zero before and after. */
+/* Finds the switch of one rail of a group. tally: [device], all zero before and after. */
 static void settle_rail(const struct subnet *subnet, const struct subnet_groups *groups,
                         size_t which, int rail, const int *members, int *tally)
 {
@@ -286,7 +285,7 @@ static void settle_rail(const struct subnet *subnet, const struct subnet_groups 
     if (best >= 0 && 2 * tally[best] > group->counts[rail])
         group->leaves[rail] = best;
     named = group->leaf && group->node_count > 0 ? device_named(subnet, group->leaf->name) : -1;
-    /* two nodes or one are no majority that could outvote a name, where all rails share a leaf */
+    /* with one rail, one or two nodes are no majority against a switch with the leaf's name */
     if (named >= 0 && subnet->rails.count == 1 &&
         (group->leaves[rail] < 0 || group->counts[rail] < 3))
         group->leaves[rail] = named;
@@ -300,8 +299,9 @@ static void settle_rail(const struct subnet *subnet, const struct subnet_groups 
     }
 }
 
-/* What counts and names have left open: of the leaves that a rail of a group is on, the only one
- * that is no other group's. owners: for every device how many groups have that rail there. */
+/* For rails that counts and names did not decide: the only leaf with the rail of the group that
+ * belongs to no other group. owners: [device], how many groups have the rail there; zero before and
+ * after. */
 static void settle_open(const struct subnet *subnet, struct subnet_groups *groups, int rail,
                         int *owners)
 {

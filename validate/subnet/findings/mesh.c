@@ -7,7 +7,8 @@
 #include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 
-/* "r3-1 port 6, r3-2": switches that lack a cable, with the port that is empty where it is one. */
+/* Lists switches that lack a cable, with the empty port if there is exactly one: "r3-1 port 6,
+ * r3-2". */
 static void name_poor(const struct tier *tier, const int *poor, int count, char *text, size_t size)
 {
     text[0] = '\0';
@@ -45,7 +46,7 @@ static void report_one(struct tier *tier, int poor, int usual, int times)
     report(tier, poor, usual, text);
 }
 
-/* Two that lack one each lack the same. */
+/* Reports two switches that lack one cable each: it is the cable between them. */
 static void report_two(struct tier *tier, const int *poor, int usual, int times)
 {
     char text[600], ports[300];
@@ -60,8 +61,8 @@ static void report_two(struct tier *tier, const int *poor, int usual, int times)
     report(tier, poor[0], usual, text);
 }
 
-/* As many as a switch has neighbors lack one each: it is a switch that is off, whose neighbors
- * they are, or as many cables as half of that. */
+/* Reports that as many switches as a switch has neighbors lack one cable each: their common
+ * neighbor is off, or half as many cables between them are missing. */
 static void report_off(struct tier *tier, const int *poor, int usual, int times)
 {
     char text[600], ports[300];
@@ -75,7 +76,8 @@ static void report_off(struct tier *tier, const int *poor, int usual, int times)
     report(tier, poor[0], usual, text);
 }
 
-/* The leaves of topology.conf of which nothing is there: that they are off is told already. */
+/* Returns the number of leaves of topology.conf that are completely absent: a finding reports that
+ * they are off. */
 static int absent_leaves(const struct tier *tier)
 {
     int count = 0;
@@ -93,8 +95,8 @@ static int absent_leaves(const struct tier *tier)
     return count;
 }
 
-/* Whether so many switches that are off leave so many cables lacking: two that were joined take one
- * cable each with them that nobody is left to lack. */
+/* Whether `absent` switches that are off explain `lacking` missing cables. A cable between two
+ * absent switches is missing at no other switch. */
 static bool is_explained(int usual, int lacking, int absent)
 {
     return lacking <= usual * absent && lacking >= usual * absent - absent * (absent - 1);

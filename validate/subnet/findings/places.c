@@ -7,11 +7,11 @@
 
 #include "lib/base/text.h"
 
-/* A rail on another switch than the one where it belongs, or with rail -1 a node with all its
- * rails where those of another group are. */
+/* A rail on another switch than the one where it belongs; or with rail -1 a node whose rails are
+ * all on the switches of another group. */
 struct stray {
     int node, rail, port; /* port: of the switch */
-    int home, found;      /* switches; of a whole node groups */
+    int home, found;      /* switches; groups if rail is -1 */
     bool is_told;
 };
 
@@ -45,7 +45,7 @@ static const char *rail_name(const struct hunt *hunt, const struct stray *stray)
     return stray->rail < 0 ? "" : hunt->subnet->rails.names[stray->rail];
 }
 
-/* "topology.conf line 3 has n6 under leaf1". */
+/* Returns "topology.conf line 3 has n6 under leaf1". */
 static struct text_line describe_reason(const struct hunt *hunt, const struct stray *stray)
 {
     const struct subnet_group *group = group_of(hunt, stray->node);
@@ -63,8 +63,7 @@ static struct subnet_finding *add(struct hunt *hunt, struct stray *stray, const 
                               rail_name(hunt, stray), "%s", text);
 }
 
-/* The strays of one node are a run. Whether the switches found are those expected in another
- * order. */
+/* strays: all of one node. Whether they are on the expected switches in another order. */
 static bool is_permutation(const struct stray *strays, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -93,7 +92,7 @@ static void report_crossed(struct hunt *hunt, struct stray *strays, size_t count
                                   : ": put each where its neighbors have it");
 }
 
-/* The group whose switches all the node's rails are on, -1. */
+/* Returns the group on whose switches all the node's rails are, or -1. */
 static int find_host_group(const struct hunt *hunt, const struct stray *strays, size_t count)
 {
     for (size_t i = 0; i < hunt->groups->count; i++) {
@@ -116,7 +115,7 @@ static size_t rails_of(const struct subnet *subnet, int node)
     return count;
 }
 
-/* What one node's strays have in common. */
+/* Reports one node's strays as swapped rails, or merges them if the whole node is misplaced. */
 static void sum_up_node(struct hunt *hunt, struct stray *strays, size_t count)
 {
     int group;
@@ -130,7 +129,7 @@ static void sum_up_node(struct hunt *hunt, struct stray *strays, size_t count)
                 : -1;
     if (group < 0)
         return;
-    /* the first stands for all: the node as a whole */
+    /* the first stray stands for the whole node */
     for (size_t i = 1; i < count; i++)
         strays[i].is_told = true;
     strays->home = hunt->groups->group_of[strays->node];
@@ -138,8 +137,8 @@ static void sum_up_node(struct hunt *hunt, struct stray *strays, size_t count)
     strays->rail = -1;
 }
 
-/* The stray that is where this one belongs and belongs where this one is; of several that of the
- * same rail. A whole node's partner is a whole node. */
+/* Returns the stray that is where this one belongs, and belongs where this one is; of several, that
+ * of the same rail. The partner of a whole node is a whole node. */
 static struct stray *find_partner(const struct hunt *hunt, const struct stray *stray)
 {
     struct stray *partner = NULL;
@@ -221,7 +220,7 @@ static void report_misplaced(struct hunt *hunt, struct stray *stray)
     add(hunt, stray, text);
 }
 
-/* Every rail that is not where its group's belong, or on a switch above the leaves. */
+/* Finds every rail that is not on the switch of its group, or on a switch above the leaves. */
 static void find_strays(struct hunt *hunt)
 {
     const struct subnet *subnet = hunt->subnet;
@@ -233,7 +232,7 @@ static void find_strays(struct hunt *hunt)
         const struct subnet_group *group = group_of(hunt, at->node);
         int home = group ? group->leaves[at->rail] : -1;
 
-        /* a node that nobody claims may be a manager's host, which hangs where it likes */
+        /* a node without a group may be a management host, which may be on any switch */
         if (!group || subnet_is_double(subnet, i) || home == at->leaf ||
             (home < 0 && subnet->devices[at->leaf].level == 0))
             continue;
@@ -247,14 +246,14 @@ static void find_strays(struct hunt *hunt)
     }
 }
 
-/* A leaf of which half is here and half is there, and no name that decides. */
+/* A leaf whose nodes are half on one switch and half on another, and no name decides. */
 struct split {
     const struct subnet_group *group;
-    int rail, first, second; /* switches, that with more nodes first */
+    int rail, first, second; /* switches; first has more nodes */
     int first_count, second_count;
 };
 
-/* tally: for every device, all zero before and after. */
+/* tally: [device], all zero before and after. */
 static struct split find_split(const struct hunt *hunt, const struct subnet_group *group, int rail,
                                int *tally)
 {
@@ -282,7 +281,7 @@ static struct split find_split(const struct hunt *hunt, const struct subnet_grou
     return split;
 }
 
-/* "n3", of several "8". */
+/* Returns the name of the node if count is 1, as "n3", else the count, as "8". */
 static struct text_line split_nodes(const struct hunt *hunt, const struct split *split, int leaf,
                                     int count)
 {
@@ -313,8 +312,8 @@ static void report_split(struct hunt *hunt, const struct split *split)
         subnet_device_text(hunt->subnet, split->second).text);
 }
 
-/* Every leaf that is split once, whatever its number of rails; of two that are split over the same
- * switches, which have cables swapped, the first. */
+/* Reports every split leaf once, for any number of rails. Of two leaves split over the same
+ * switches, since cables are swapped, reports the first. */
 static void judge_conf(struct hunt *hunt)
 {
     const struct subnet *subnet = hunt->subnet;

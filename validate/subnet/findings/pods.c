@@ -5,23 +5,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A switch above that is off is missing from all below it alike: none of these differs from its
- * neighbors. They are held against other pods, and against themselves. */
+/* If an upper switch is off, all switches below it lack it alike, and none differs from its
+ * neighbors. So they are compared with other pods, and their uplinks with their downlinks. */
 
-/* Switches that share those above. */
+/* Lower switches with the same upper switches. */
 struct pod {
     int first, count;
-    int up, down; /* as most of them have */
+    int up, down; /* the cables that most of the switches have, -1: they do not agree */
 };
 
 struct pods {
     struct pod *items;
     int count;
-    int *of;   /* of each lower switch, -1: it has no uplinks */
-    int *room; /* for a number of each lower switch */
+    int *of;   /* [lower]: its pod, -1: it has no uplinks */
+    int *room; /* scratch: a number for each lower switch */
 };
 
-/* What most members of a pod have of counts, -1: they do not agree. */
+/* Returns the value of counts that most members of a pod have, or -1 if they do not agree. */
 static int usual_of(const struct tier *tier, const struct pods *pods, int pod, const int *counts)
 {
     int count = 0, times, usual;
@@ -69,7 +69,7 @@ static void pods_clear(struct pods *pods)
     free(pods->room);
 }
 
-/* Whether the port has no cable on any member of the pod; pod -1: of the whole tier. */
+/* Whether the port is empty on all members of the pod; pod -1: of the whole tier. */
 static bool is_empty(const struct tier *tier, const struct pods *pods, int pod, int number)
 {
     for (int i = 0; i < tier->lower_count; i++) {
@@ -106,8 +106,8 @@ static void list_port(const struct tier *tier, int i, int number, char *text, si
               subnet_port_label(subnet_port(tier->subnet, tier->lower[i], number)).text);
 }
 
-/* A pod whose switches have fewer uplinks than those of most others, from ports that go up there.
- */
+/* Reports a pod whose switches have fewer uplinks than those of most other pods, if ports are empty
+ * that lead up in the other pods. */
 static void judge_pod(struct tier *tier, const struct pods *pods, int which)
 {
     const struct pod *pod = &pods->items[which];
@@ -140,7 +140,7 @@ static void judge_pod(struct tier *tier, const struct pods *pods, int which)
     finding->limit = usual;
 }
 
-/* The ports on which the first switch's uplinks begin and end. */
+/* Finds the first and the last port with an uplink on the first switch. */
 static void uplink_range(const struct tier *tier, int *first, int *last)
 {
     *first = *last = 0;
@@ -151,9 +151,9 @@ static void uplink_range(const struct tier *tier, int *first, int *last)
         }
 }
 
-/* Whether the ports that are empty on all make the tree even: with them each has as many cables up
- * as down, or with the cables to one more switch above a whole fraction of these, and without not.
- */
+/* Whether the ports that are empty on all switches would complete the tree: with them a switch has
+ * as many cables up as down; or they are the cables to one more upper switch, and only with them is
+ * `down` a multiple of `up`. */
 static bool makes_even(const struct tier *tier, int up, int down, int empty)
 {
     int times, bundle;
@@ -166,8 +166,8 @@ static bool makes_even(const struct tier *tier, int up, int down, int empty)
     return empty == bundle && down % (up + empty) == 0 && down % up != 0;
 }
 
-/* A switch above that is off is missing from all alike: the same ports between those that lead up
- * are empty on all. */
+/* Reports an upper switch that is off: all lower switches have the same empty ports between those
+ * that lead up. */
 static void judge_absent_switch(struct tier *tier, const struct pods *pods)
 {
     int empty = 0, first, last, times, up, down;

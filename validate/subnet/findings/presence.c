@@ -16,8 +16,8 @@ bool subnet_is_double(const struct subnet *subnet, size_t i)
             all[i + 1].rail == all[i].rail);
 }
 
-/* Whether the adapter at the other end of a port may be anybody's: it has no node's name, or one
- * that another has too. */
+/* Whether the adapter at the other end of the port may belong to any node: it has no node's name,
+ * or a name that another adapter has too. */
 static bool is_anybodys(const struct subnet *subnet, const struct subnet_port *port)
 {
     const struct subnet_device *device =
@@ -31,9 +31,9 @@ static bool is_anybodys(const struct subnet *subnet, const struct subnet_port *p
     return !device->name[0];
 }
 
-/* The switch where a rail belongs, and its free port: "; it belongs on leaf1 (0x...), its port 7 is
- * empty", or which adapters there could be it. Returns whether there are such; "" when leaf is -1.
- */
+/* Formats the switch where a rail belongs, with its empty port: "; it belongs on leaf1 (0x...), its
+ * port 7 is empty", or with the ports of adapters there that could be it. Returns whether there are
+ * such adapters. "" and false if leaf is -1. */
 static bool describe_home(const struct subnet *subnet, int leaf, char *text, size_t size)
 {
     char unnamed[120] = "";
@@ -53,7 +53,7 @@ static bool describe_home(const struct subnet *subnet, int leaf, char *text, siz
     return *unnamed;
 }
 
-/* The switch where the first rail of a group's nodes belongs, -1. */
+/* Returns the switch where the first rail of the group belongs, or -1. */
 static int first_leaf(const struct subnet *subnet, const struct subnet_group *group)
 {
     int leaf = -1;
@@ -63,7 +63,7 @@ static int first_leaf(const struct subnet *subnet, const struct subnet_group *gr
     return leaf;
 }
 
-/* Adapters that call themselves the same rail of the same node. */
+/* Reports several adapters that are named as the same rail of the same node. */
 static void judge_doubles(const struct subnet *subnet, struct subnet_findings *findings)
 {
     for (size_t i = 0, end; i < subnet->attachment_count; i = end) {
@@ -88,8 +88,8 @@ static void judge_doubles(const struct subnet *subnet, struct subnet_findings *f
     }
 }
 
-/* Not one of topology.conf's nodes is known: then it is their names that are wrong, or all of it is
- * another network. Returns whether it is so. */
+/* Returns whether the subnet has none of topology.conf's nodes. If so, reports once that the names
+ * are wrong, or that it is another network. */
 static bool judge_unnamed(const struct subnet *subnet, const struct topology_conf *conf,
                           struct subnet_findings *findings)
 {
@@ -160,13 +160,13 @@ static void judge_absent(const struct subnet *subnet, const struct topology_conf
     hostlist_clear(&absent);
 }
 
-/* Whether most of the group's nodes have the rail; two are no majority. */
+/* Whether most of the group's nodes have the rail; two nodes are no majority. */
 static bool is_usual(const struct subnet_group *group, size_t rail)
 {
     return group->node_count >= 3 && 2 * group->counts[rail] > group->node_count;
 }
 
-/* How many rails most of the group's nodes have. */
+/* Returns the number of rails that most of the group's nodes have. */
 static int usual_rails(const struct subnet *subnet, const struct subnet_group *group)
 {
     int count = 0;
@@ -176,7 +176,8 @@ static int usual_rails(const struct subnet *subnet, const struct subnet_group *g
     return count;
 }
 
-/* The rails that at least half of all groups have, which is what another can lack. */
+/* Finds the rails that at least half of all groups have; another group can lack them. Returns their
+ * number. */
 static int common_rails(const struct subnet *subnet, const struct subnet_groups *groups,
                         bool *is_common)
 {
@@ -195,7 +196,7 @@ static int common_rails(const struct subnet *subnet, const struct subnet_groups 
     return count;
 }
 
-/* topology.conf's name of it, else its nodes; malloc'd, NULL without memory. */
+/* Returns the group's name in topology.conf, else its nodes; malloc'd, NULL if memory is out. */
 static char *group_name(const struct subnet *subnet, const struct subnet_groups *groups,
                         size_t which)
 {
@@ -234,8 +235,8 @@ static void judge_group_rails(const struct subnet *subnet, const struct subnet_g
     }
 }
 
-/* A node without a rail that most of its group have; nodes that have less than half of these are of
- * another kind, but where topology.conf wants them and they have none. */
+/* Reports a node that lacks rails of most of its group. A node with less than half of these rails
+ * is of another kind, unless topology.conf has it and it has no rail at all. */
 static void judge_node_rails(const struct subnet *subnet, const struct subnet_group *group,
                              int node, struct subnet_findings *findings)
 {
@@ -261,8 +262,7 @@ static void judge_node_rails(const struct subnet *subnet, const struct subnet_gr
         group->node_count - 1, home);
 }
 
-/* Nodes of which nothing is known but that their LLDP has no switch, where others have one: what
- * is on their cables was not looked at. */
+/* Reports nodes whose LLDP shows no switch while others have one: their cables were not checked. */
 static void judge_mute(const struct subnet *subnet, struct subnet_findings *findings)
 {
     struct hostlist mute = {0};

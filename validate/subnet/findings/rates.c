@@ -8,11 +8,11 @@
 #include "lib/base/text.h"
 
 /* infiniband-diags' error_thresholds (ibqueryerrors --suppress-common), as installed by version 44:
- * what a healthy link may have counted since somebody cleared it. */
+ * what a healthy link may have counted since its counters were cleared. */
 static const struct {
     const char *name;
     long long threshold;
-    bool is_cable; /* else a full queue: the other end does not take packets */
+    bool is_cable; /* else congestion: the other end does not accept packets */
 } counters[SUBNET_COUNTERS] = {
     [SUBNET_SYMBOL_ERRORS] = {"symbol errors", 10, true},
     [SUBNET_LINK_RECOVERIES] = {"link recoveries", 10, true},
@@ -23,24 +23,24 @@ static const struct {
     [SUBNET_DISCARDS] = {"discarded packets", 100, false},
 };
 
-/* Links of one kind can be held against each other: the same rail on the same switch, or the same
+/* Links of one kind are compared with each other: the same rail on the same switch, or the same
  * level of switches. */
 struct link {
-    int port; /* the switch's, of two switches that of the lower one */
-    int rail; /* -1: between switches, or of an adapter without a name */
-    int leaf; /* of an adapter its switch, else the level */
+    int port; /* of the switch; between two switches of the lower one */
+    int rail; /* -1: an adapter without a name; -2 - level: between switches */
+    int leaf; /* of an adapter: its switch; else 0 */
     double mbps;
-    bool is_told; /* a finding about its switch has its rate */
+    bool is_told; /* a finding about its switch reports its rate */
 };
 
 /* The rate that most links of a kind have. */
 struct usual {
     double mbps;
-    int port; /* one that has it */
+    int port; /* a port with this rate */
     int count, of;
 };
 
-enum { ENOUGH = 3 }; /* links that make a majority worth the name; of two the better is usual */
+enum { ENOUGH = 3 }; /* the fewest links for a majority; of two links the faster is usual */
 
 static double link_mbps(const struct subnet *subnet, int port)
 {
@@ -73,7 +73,7 @@ static int by_rail(const void *a, const void *b)
                                     : double_order(one->mbps, other->mbps);
 }
 
-/* links of one kind, sorted by rate. Without a majority mbps is 0. */
+/* Returns the usual rate of links of one kind, sorted by rate; mbps is 0 without a majority. */
 static struct usual find_usual(const struct link *links, size_t count)
 {
     struct usual usual = {.of = (int)count};
@@ -128,7 +128,7 @@ static struct text_line link_text(const struct subnet *subnet, int port)
 {
     int peer = subnet->ports[port].peer;
 
-    /* the node first: that is whom it concerns */
+    /* the node first: the finding is about it */
     if (subnet->devices[subnet->ports[peer].device].kind == SUBNET_ADAPTER) {
         int keep = port;
 
@@ -139,14 +139,14 @@ static struct text_line link_text(const struct subnet *subnet, int port)
                      subnet_port_text(subnet, peer).text);
 }
 
-/* What an end may do at most: of what is enabled and of what both ends know. */
+/* Returns the least of both: the rate that two ends, or two settings, allow. */
 static struct subnet_rate rate_least(struct subnet_rate a, struct subnet_rate b)
 {
     return (struct subnet_rate){a.lanes < b.lanes ? a.lanes : b.lanes,
                                 a.lane_mbps < b.lane_mbps ? a.lane_mbps : b.lane_mbps};
 }
 
-/* The end that allows less than mbps although it could do it, -1: none. */
+/* Returns the end (a port) that allows less than mbps although it supports it, or -1. */
 static int limited_end(const struct subnet *subnet, int port, double mbps)
 {
     int ends[] = {port, subnet->ports[port].peer};
@@ -169,8 +169,8 @@ static bool is_other_model(const struct subnet *subnet, int port, int other)
     return one->model > 0 && two->model > 0 && one->model != two->model;
 }
 
-/* Whether an end is of a kind that cannot do what is usual, then there is nothing to repair: by
- * what it says it can, else by its model. */
+/* Whether an end is of a kind that cannot run at the usual rate, so that nothing is to repair: by
+ * its supported rate, or by its model if that is unknown. */
 static bool is_other_kind(const struct subnet *subnet, int port, const struct usual *usual)
 {
     int ends[] = {port, subnet->ports[port].peer},
@@ -185,7 +185,8 @@ static bool is_other_kind(const struct subnet *subnet, int port, const struct us
     return false;
 }
 
-/* " 4021 symbol errors and 12 link recoveries at leaf1 port 3"; returns whether there are any. */
+/* Formats " 4021 symbol errors and 12 link recoveries at leaf1 port 3". Returns whether there are
+ * errors. */
 static bool describe_errors(const struct subnet *subnet, int port, char *text, size_t size,
                             bool *is_cable, double *worst)
 {
@@ -214,7 +215,8 @@ static bool describe_errors(const struct subnet *subnet, int port, char *text, s
     return *text;
 }
 
-/* Whose it is: returns the node, and part is its rail; or "", and part is the switch's port. */
+/* Finds what the link belongs to: returns the node, with its rail in *part; or "", with the
+ * switch's port in *part. */
 static const char *attribute(const struct subnet *subnet, int port, struct text_line *text,
                              const char **part)
 {
@@ -273,7 +275,7 @@ static void report_rate(const struct subnet *subnet, const struct link *link, do
         text_join(finding->text, sizeof finding->text, "; ", "it has counted %s", errors);
 }
 
-/* Whether both ends say that they can do as much. */
+/* Whether both ends support mbps. */
 static bool is_able(const struct subnet *subnet, int port, double mbps)
 {
     const struct subnet_port *one = &subnet->ports[port], *other = &subnet->ports[one->peer];
@@ -281,9 +283,9 @@ static bool is_able(const struct subnet *subnet, int port, double mbps)
     return subnet_rate_mbps(rate_least(one->supported, other->supported)) >= mbps;
 }
 
-/* A link below what is usual is at fault where its ends could do that. Where they do not say so it
- * may be of another kind: LLDP does not tell kinds of adapters apart, and one other link is no
- * majority. */
+/* A link below the usual rate fails if both ends support that rate. If this is unknown, the link
+ * may be of another kind, and is a warning on Ethernet, as LLDP does not show the kind of an
+ * adapter, and with less than ENOUGH links to compare. */
 static enum verdict rate_verdict(const struct subnet *subnet, const struct link *link,
                                  struct usual usual)
 {
@@ -292,7 +294,7 @@ static enum verdict rate_verdict(const struct subnet *subnet, const struct link 
                : VERDICT_WARN;
 }
 
-/* What both ends allow and know, which the link should have come up with; 0: not known. */
+/* Returns the rate that both ends have enabled, which the link should run at; 0: unknown. */
 static struct subnet_rate rate_possible(const struct subnet *subnet, int port)
 {
     const struct subnet_port *one = &subnet->ports[port], *other = &subnet->ports[one->peer];
@@ -323,16 +325,16 @@ static void judge_link(const struct subnet *subnet, const struct link *link, str
     }
 }
 
-/* Links of one switch that all run below what is usual for their kind: not each of their cables is
- * bad. */
+/* Links of one switch that all run below the usual rate of their kind: the cause is the switch, not
+ * each of the cables. */
 struct batch {
     int device;
     const char *what;         /* "uplinks", "links to nodes", "links to switches below" */
     const struct link *first; /* one of them */
-    int count, of;            /* how many run so, of all there are */
+    int count, of;            /* the number of slow links, and of all */
 };
 
-/* The verdict is a failure only where the ends say that they could do more. */
+/* The verdict is a failure only if the ends support more. */
 static void report_batch(const struct subnet *subnet, const struct batch *batch, struct usual usual,
                          struct subnet_findings *findings)
 {
@@ -365,8 +367,7 @@ static void report_batch(const struct subnet *subnet, const struct batch *batch,
     finding->limit = usual.mbps;
 }
 
-/* The usual rate of every rail: links sorted by_rail(). usuals: for rails -2 - level to count - 1,
- * moved by the number of levels and one. */
+/* Finds the usual rate of every rail, from links sorted by_rail(). usuals: [rail + offset]. */
 static void find_rail_usuals(const struct link *links, size_t count, int offset,
                              struct usual *usuals)
 {
@@ -377,8 +378,8 @@ static void find_rail_usuals(const struct link *links, size_t count, int offset,
     }
 }
 
-/* Of one end of the cables between two levels: how many each switch has, and how many of these run
- * at the rate of the first, which is low. */
+/* For a switch at one end of the cables between two levels: all its cables, and those that run at
+ * the rate of the first, if that is low. */
 struct tally {
     int all, low;
     const struct link *first;
@@ -392,7 +393,8 @@ static struct tally *tally_of(const struct subnet *subnet, struct tally *tallies
     return &tallies[2 * subnet->ports[port].device + is_upper];
 }
 
-/* links of one level, whose usual rate that is. tallies: two for every device, all zero. */
+/* Judges the links of one level. usual: their usual rate. tallies: two for every device, all zero.
+ */
 static void judge_level(const struct subnet *subnet, struct link *links, size_t count,
                         struct usual usual, struct tally *tallies, struct subnet_findings *findings)
 {
@@ -426,8 +428,8 @@ static void judge_level(const struct subnet *subnet, struct link *links, size_t 
         }
 }
 
-/* links of one rail on one switch, whose usual rate own is: that of the rail elsewhere is better.
- */
+/* Judges the links of one rail on one switch. own: their usual rate, which is a fault if the rail's
+ * usual rate on all switches is higher. */
 static void judge_leaf(const struct subnet *subnet, const struct link *links, size_t count,
                        struct usual own, struct usual rail, struct subnet_findings *findings)
 {

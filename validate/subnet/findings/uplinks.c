@@ -12,8 +12,8 @@ static struct text_line switch_text(const struct tier *tier, int a)
     return subnet_device_text(tier->subnet, tier->lower[a]);
 }
 
-/* Which cables switch a lacks: by the port that its peers use, else by the switch above. Returns
- * how many it named. */
+/* Lists the cables that switch a lacks: by the port that its peers use, else by the upper switch.
+ * Returns the number of cables listed by port. */
 static int name_missing(const struct tier *tier, int a, const int *peers, int count, char *text,
                         size_t size)
 {
@@ -53,8 +53,9 @@ static int uplinks_of(const struct tier *tier, int a)
     return tier->up[a] + (tier->has_rings ? tier->across[a] : 0);
 }
 
-/* How many uplinks a should have: as most of its peers have, or where these do not agree as many as
- * its cables to each switch above should be. *times: how many peers have that. -1: nobody says. */
+/* Returns how many uplinks a should have: as many as most of its peers, or if these do not agree,
+ * the sum of the usual cables to each upper switch; -1: unknown. *times: the number of peers with
+ * as many. */
 static int usual_uplinks(const struct tier *tier, int a, const int *peers, int count, int *times)
 {
     int usual, sum = 0;
@@ -108,7 +109,8 @@ static void judge_missing(struct tier *tier, int a, int *peers)
     finding->limit = usual;
 }
 
-/* Where nothing is above, or most have such cables, they are meant: a mesh, a dragonfly. */
+/* Whether cables within the level are intended (a mesh, a dragonfly): no switch is above, or most
+ * switches have such cables. */
 static bool has_rings(const struct tier *tier)
 {
     int with = 0;
@@ -118,7 +120,7 @@ static bool has_rings(const struct tier *tier)
     return tier->upper_count == 0 || (tier->lower_count > 3 && 4 * with >= 3 * tier->lower_count);
 }
 
-/* A cable between two switches of one level where others have none. */
+/* Reports cables of switch a to switches of its own level if others have none. */
 static void judge_across(struct tier *tier, int a, int *peers)
 {
     const struct subnet_device *device = tier_device(tier, a);
@@ -148,8 +150,9 @@ static void judge_across(struct tier *tier, int a, int *peers)
     }
 }
 
-/* The first cable of a to upper k from a port that its peers use for another switch above, the only
- * one from a port from which none of theirs goes up, or the last one. */
+/* Returns the cable (a port) of switch a to upper k that is too many: the first from a port that
+ * its peers use for another upper switch, else the only one from a port that no peer uses for an
+ * uplink, else the last. */
 static int surplus_cable(const struct tier *tier, int a, int k, const int *peers, int count)
 {
     const struct subnet_device *device = tier_device(tier, a);
@@ -198,7 +201,7 @@ static struct mismatch mismatch_find(const struct tier *tier, int a, int *peers)
     return mismatch;
 }
 
-/* As many cables as the others, but not to the same switches. */
+/* Reports a switch with as many uplinks as its peers, but not to the same switches. */
 static void judge_unequal(struct tier *tier, int a, int *peers)
 {
     struct mismatch mismatch = mismatch_find(tier, a, peers), other;
@@ -234,7 +237,8 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
     }
 }
 
-/* One cable upwards more than the others: it is a node's, or another switch's. */
+/* Reports a switch with one uplink more than its peers: the cable belongs to a node or to another
+ * switch. */
 static void judge_surplus(struct tier *tier, int a, int *peers)
 {
     struct mismatch mismatch = mismatch_find(tier, a, peers);
@@ -259,7 +263,7 @@ static void judge_surplus(struct tier *tier, int a, int *peers)
     tier->is_told[a] = true;
 }
 
-/* A switch is held against its like, then all of a pod against other pods. */
+/* Compares each switch with its peers, then each pod with the other pods. */
 static void judge_tree(struct tier *tier, int *peers)
 {
     for (int i = 0; i < tier->lower_count; i++)
@@ -309,12 +313,12 @@ static bool has_uplink(const struct subnet *subnet, int device)
     return false;
 }
 
-/* Who is on which leaf. */
+/* The attachments of each leaf. */
 struct leaf_counts {
-    int *nodes; /* of every device: how many attachments */
-    int *rail;  /* of every device: the last one's rail */
+    int *nodes; /* [device]: the number of attachments */
+    int *rail;  /* [device]: the rail of the last attachment */
     int *joined,
-        *unconnected; /* of every rail: its leaves with a cable to another switch, without */
+        *unconnected; /* [rail]: its leaves with and without a cable to another switch */
     bool *is_counted; /* [rail][device] */
 };
 
@@ -327,7 +331,7 @@ static void leaf_counts_clear(struct leaf_counts *counts)
     free(counts->is_counted);
 }
 
-/* Returns 0, or -1 when memory is out; to be cleared in either case. */
+/* Returns 0, or -1 if memory is out. Clear counts in both cases. */
 static int leaf_counts_make(const struct subnet *subnet, struct leaf_counts *counts)
 {
     size_t devices = subnet->device_count, rails = subnet->rails.count;
@@ -353,8 +357,8 @@ static int leaf_counts_make(const struct subnet *subnet, struct leaf_counts *cou
     return 0;
 }
 
-/* A leaf that no cable joins to the others, while at least half of those with the same rail are
- * joined. Only a file shows such: nobody can ask it. */
+/* Reports a leaf without a cable to another switch, if at least half of the leaves of its rail have
+ * one. Only a network read from a file has such a leaf: it cannot be discovered. */
 static void judge_unconnected(const struct subnet *subnet, const struct leaf_counts *counts,
                               int leaf, struct subnet_findings *findings)
 {

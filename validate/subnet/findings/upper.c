@@ -7,17 +7,17 @@
 
 #include "lib/base/text.h"
 
-/* topology.conf above its leaves: which of them a switch joins there, against which of them share a
- * switch by their cables. A tree that says less than the cables is no fault: one switch above all
- * leaves where there are pods. */
+/* The switches above the leaves of topology.conf: compares the leaves that a switch of
+ * topology.conf joins with the leaves whose cables lead to the same switch. A tree coarser than the
+ * cables is no fault, as one switch above all leaves of several pods. */
 
 struct upper {
     const struct subnet *subnet;
     const struct topology_conf *conf;
     const struct subnet_groups *groups; /* group i is leaf i of conf */
     struct subnet_findings *findings;
-    int *parent;    /* of each leaf of conf the place of its switch there, -1 */
-    bool *is_above; /* [leaf][device]: a cable goes from one of its switches up to the device */
+    int *parent;    /* [leaf of conf]: the index of its switch in conf, -1 */
+    bool *is_above; /* [leaf][device]: a cable leads up from a switch of the leaf to the device */
 };
 
 static bool *above(const struct upper *upper, size_t leaf)
@@ -25,7 +25,7 @@ static bool *above(const struct upper *upper, size_t leaf)
     return &upper->is_above[leaf * upper->subnet->device_count];
 }
 
-/* The device that is above both, -1. */
+/* Returns a device above both leaves, or -1. */
 static int joint(const struct upper *upper, size_t one, size_t other)
 {
     for (size_t i = 0; i < upper->subnet->device_count; i++)
@@ -60,8 +60,8 @@ static bool has_any(const struct upper *upper, size_t leaf)
     return false;
 }
 
-/* How many leaves of that switch of conf, but for the leaf itself, it shares a switch with; *count:
- * of how many that have any. */
+/* Returns with how many other leaves of the switch `parent` of conf the leaf shares a switch above.
+ * *count: the number of these leaves that have a switch above. */
 static size_t count_joined(const struct upper *upper, size_t leaf, int parent, size_t *count)
 {
     size_t joined = 0;
@@ -81,7 +81,7 @@ static struct text_line place(const struct upper *upper, int which)
     return topology_conf_place(upper->conf, &upper->conf->switches[which].at);
 }
 
-/* "spine2-1 (0x...) and spine2-2 (0x...)" */
+/* Lists the switches above the leaf, three at most: "spine2-1 (0x...), spine2-2 (0x...)". */
 static void name_above(const struct upper *upper, size_t leaf, char *text, size_t size)
 {
     size_t count = 0;
@@ -95,7 +95,8 @@ static void name_above(const struct upper *upper, size_t leaf, char *text, size_
     }
 }
 
-/* A leaf under one switch in conf, whose cables go up with those of another switch's leaves. */
+/* Judges a leaf that conf has under one switch, but whose cables lead to the switches above the
+ * leaves of another. */
 static void judge_leaf(const struct upper *upper, size_t leaf)
 {
     const struct topology_conf *conf = upper->conf;
@@ -124,7 +125,8 @@ static void judge_leaf(const struct upper *upper, size_t leaf)
     }
 }
 
-/* Whether every leaf of the one shares a switch with every leaf of the other. *device: one such. */
+/* Whether every leaf of switch `one` shares a switch above with every leaf of switch `other`.
+ * *device: one of these switches. */
 static bool is_joined(const struct upper *upper, int one, int other, int *device)
 {
     bool has_both = false;
@@ -141,8 +143,8 @@ static bool is_joined(const struct upper *upper, int one, int other, int *device
     return has_both;
 }
 
-/* A level of topology.conf that the cables do not have: two switches there, but one and the same
- * spines join the leaves of both. Told once. */
+/* Reports, once, a level of topology.conf that the cables do not have: two switches of conf, but
+ * the same spines join the leaves of both. */
 static void judge_levels(const struct upper *upper)
 {
     const struct topology_conf *conf = upper->conf;
@@ -163,7 +165,7 @@ static void judge_levels(const struct upper *upper)
         }
 }
 
-/* A name under a switch of which nothing else in the file speaks: Slurm does not start with it. */
+/* Reports a name under a switch that is not defined in the file: Slurm does not start with it. */
 static void judge_names(const struct upper *upper)
 {
     const struct topology_conf *conf = upper->conf;

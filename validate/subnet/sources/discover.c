@@ -15,8 +15,8 @@
 #include "lib/base/text.h"
 #include "lib/constants/checks_constants.h"
 
-/* How long a device may take to say its error counters, and how many in a row may not answer
- * before no more are asked: a subnet of thousands of ports must not take minutes. */
+/* How many devices in a row may not return their error counters before no more are queried: a
+ * subnet of thousands of ports must not take minutes. */
 enum { SILENT_MAX = 20 };
 
 enum { CAS_MAX = 64 };
@@ -66,7 +66,7 @@ static int compare_guids(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* A fabric as added: nodes sorted by GUID, and the place of each in the subnet. */
+/* A discovered fabric: nodes sorted by GUID, and the index of each in the subnet. */
 struct copy {
     ibnd_node_t **nodes;
     int *places;
@@ -81,7 +81,7 @@ static int place_of(const struct copy *copy, ibnd_node_t *node)
     return found ? copy->places[found - copy->nodes] : -1;
 }
 
-/* The device of that GUID that another port of this host has found, -1. */
+/* Returns the device of the GUID if another port of this host has found it, or -1. */
 static int known_device(const struct subnet *subnet, uint64_t guid)
 {
     for (size_t i = 0; i < subnet->device_count; i++)
@@ -92,7 +92,7 @@ static int known_device(const struct subnet *subnet, uint64_t guid)
 
 static int add_nodes(struct subnet *subnet, struct copy *copy, struct error *err)
 {
-    /* only adapters with two ports are in two subnets: look them up in what was there before */
+    /* only adapters with two ports can be in two subnets: look them up in the earlier ones */
     bool has_others = subnet->device_count > 0;
 
     for (size_t i = 0; i < copy->count; i++) {
@@ -132,7 +132,7 @@ static int add_links(struct subnet *subnet, const struct copy *copy, struct erro
     return 0;
 }
 
-/* Returns whether the port said its counters. */
+/* Returns whether the port returned its counters. */
 static bool read_counters(struct ibmad_port *from, int lid, struct subnet_port *port)
 {
     static const enum MAD_FIELDS fields[SUBNET_COUNTERS] = {
@@ -213,7 +213,7 @@ static int copy_fabric(struct subnet *subnet, ibnd_fabric_t *fabric, char *ca, i
     return rv;
 }
 
-/* Whether another port has shown this one's cable already. */
+/* Whether the cable of the port was already discovered through another port of this host. */
 static bool is_seen(const struct subnet *subnet, uint64_t guid, int number)
 {
     int device = known_device(subnet, guid);
@@ -238,8 +238,8 @@ static int discover_port(struct subnet *subnet, char *ca, int port, struct error
     return rv;
 }
 
-/* Whether the port is an InfiniBand port that has a link, and the one asked for. ibsim says "IB".
- */
+/* Whether the port is an InfiniBand port with a link, and the wanted one. ibsim has link layer
+ * "IB". */
 static bool is_wanted(const umad_port_t *port, const char *ca, const char *wanted)
 {
     char name[UMAD_CA_NAME_LEN + 16];

@@ -14,11 +14,11 @@
 #include "lib/base/grow.h"
 #include "lib/base/regular_file.h"
 
-/* What `lldpcli -f json show neighbors details` prints (lldpd 1.0, src/client/json_writer.c): an
+/* The output of `lldpcli -f json show neighbors details` (lldpd 1.0, src/client/json_writer.c): an
  * interface is {"eth1": {"age": "0 day, 00:02:07", "chassis": {"leaf1": {"id": {...}, "capability":
  * [...]}}, "port": {"id": {...}, "descr": ..., "auto-negotiation": {"current": "100GbaseCR4
- * ..."}}}}; where there are several things of a kind there is an array of them, where a chassis has
- * no name its members stand in its place. */
+ * ..."}}}}. Several values of one kind are an array. A chassis without a name has its members
+ * directly in "chassis". */
 
 void subnet_neighbors_clear(struct subnet_neighbors *neighbors)
 {
@@ -56,7 +56,7 @@ int subnet_neighbors_add(struct subnet_neighbors *neighbors, const struct subnet
     return 0;
 }
 
-/* Several things of a kind are an array, one is itself. */
+/* Returns the number of values: several values of one kind are an array, one is not. */
 static size_t several(const json_t *value)
 {
     return !value ? 0 : json_is_array(value) ? json_array_size(value) : 1;
@@ -67,8 +67,7 @@ static json_t *one_of(json_t *value, size_t i)
     return json_is_array(value) ? json_array_get(value, i) : value;
 }
 
-/* "100GbaseCR4", "2.5GbaseT", "1000BaseTFD": the speed that a kind of Ethernet's name begins with.
- */
+/* Returns the speed at the start of an Ethernet type: "100GbaseCR4", "2.5GbaseT", "1000BaseTFD". */
 static struct subnet_rate rate_of(const char *kind)
 {
     char *end;
@@ -80,7 +79,7 @@ static struct subnet_rate rate_of(const char *kind)
         1, (int)(toupper((unsigned char)*end) == 'G' ? 1000 * number : number)};
 }
 
-/* "0 day, 00:02:07": since when it has been heard as it is; 0 if it does not say. */
+/* Returns the seconds of an age "0 day, 00:02:07"; 0 if it is missing. */
 static double age_of(const char *text)
 {
     double days, hours, minutes, seconds;
@@ -91,8 +90,8 @@ static double age_of(const char *text)
                : 0;
 }
 
-/* Whether a neighbor forwards packets: other nodes and NICs of their own send LLDP too. One that
- * does not say is taken for a switch. */
+/* Whether a neighbor forwards packets: other nodes and NICs send LLDP too. A neighbor without
+ * capabilities counts as a switch. */
 static bool is_switch(const json_t *chassis)
 {
     json_t *capabilities = json_object_get(chassis, "capability");
@@ -110,7 +109,7 @@ static bool is_switch(const json_t *chassis)
     return !is_said;
 }
 
-/* A port is what is written on it, where it does not go by its MAC address only. */
+/* Returns the port's name: its description if its ID is a MAC address, else its ID. */
 static const char *port_name(const json_t *port)
 {
     const json_t *id = json_object_get(port, "id");
@@ -127,7 +126,7 @@ static const char *id_of(const json_t *chassis)
     return json_string_value(json_object_get(json_object_get(chassis, "id"), "value"));
 }
 
-/* One without the IDs that LLDP requires is left out: it may be anything on the network. */
+/* Adds a neighbor. One without the IDs that LLDP requires is left out. */
 static int add_neighbor(struct subnet_neighbors *gathering, const char *interface, json_t *value,
                         struct error *err)
 {
@@ -155,7 +154,7 @@ static int add_neighbor(struct subnet_neighbors *gathering, const char *interfac
     return subnet_neighbors_add(gathering, &neighbor, err);
 }
 
-/* Takes what root has of a node; releases it. */
+/* Adds the node and its neighbors in root; releases root. */
 static int take_node(struct subnet_neighbors *gathering, const char *node, json_t *root,
                      struct error *err)
 {
@@ -246,7 +245,7 @@ static int by_node(const void *a, const void *b)
                                     : strcmp(one->interface, other->interface);
 }
 
-/* Places in the items that context has. */
+/* Compares indexes of context's items, by chassis and port. */
 static int by_port(const void *a, const void *b, void *context)
 {
     const struct subnet_neighbor *items = context;
@@ -263,9 +262,9 @@ static bool is_one_device(const struct subnet_neighbor *a, const struct subnet_n
     return is_node_side ? a->node == b->node : strcmp(a->chassis, b->chassis) == 0;
 }
 
-/* The devices of one side, with a port for each item: no two cables are in one port, though a
- * switch may call several the same. order: of the items, by device, then port. port_of: for each
- * item its place in the subnet's ports. */
+/* Adds the devices of one side, with a port for each item: two cables never share a port, even if a
+ * switch gives several ports one name. order: of the items, by device, then port. port_of: [item],
+ * its index in the subnet's ports. */
 static int add_side(struct subnet *subnet, const struct subnet_neighbors *gathering,
                     bool is_node_side, const size_t *order, int *port_of, struct error *err)
 {
@@ -296,7 +295,7 @@ static int add_side(struct subnet *subnet, const struct subnet_neighbors *gather
     return 0;
 }
 
-/* Nodes that see no switch are there too, without a port. */
+/* Adds the nodes that see no switch, without a port. */
 static int add_mute_nodes(struct subnet *subnet, const struct subnet_neighbors *gathering,
                           struct error *err)
 {

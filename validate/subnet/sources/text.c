@@ -13,16 +13,16 @@
 #include "lib/base/grow.h"
 #include "lib/base/text.h"
 
-/* ibnetdiscover's format, which no document specifies: infiniband-diags' ibnetdiscover.c writes
- * it, ibsim's sim_net.c reads it. A device is
+/* The format of ibnetdiscover, which no document specifies: infiniband-diags' ibnetdiscover.c
+ * writes it, and ibsim's sim_net.c reads it. A device is
  *
  *     vendid=0x2c9
  *     switchguid=0x2c9020040ee10(2c9020040ee10)
  *     Switch  36 "S-0002c9020040ee10"    # "leaf1" enhanced port 0 lid 2 lmc 0
  *     [1]     "H-0002c903000e0b72"[1](2c903000e0b73)    # "n1 mlx5_0" lid 4 4xHDR
  *
- * and an adapter's port [1](guid) with its own lid before the switch's. Devices refer to others
- * that follow, so links are made when all are known. */
+ * and an adapter's port is [1](guid), with its own lid before that of the switch. Devices refer to
+ * later ones, so links are made after all devices are read. */
 
 enum { PORTS_MAX = 254, ID_MAX = 64 };
 
@@ -35,19 +35,19 @@ struct line_link {
 
 struct parser {
     struct subnet *subnet;
-    struct hsearch_data table; /* of what stands in quotes, to the place of the device plus one */
+    struct hsearch_data table; /* from the quoted ID to the index of the device plus one */
     char **ids;                /* the keys of the table */
     size_t id_count;
     struct line_link *links;
     size_t link_count;
-    int line, device; /* whose record this is, -1: none yet */
+    int line, device; /* the device whose record this is, -1: none yet */
     uint64_t guid;    /* from the last ...guid= line, 0: none */
-    int model;        /* likewise from devid= */
-    int unread;       /* errno of what could not be read, 0 */
+    int model;        /* from the last devid= line, 0: none */
+    int unread;       /* errno of a failed read, else 0 */
     struct error *err;
 };
 
-/* What stands in the next quotes: *text moves behind them. NULL: there are none. */
+/* Copies the next quoted text, and moves *text past it. Returns NULL if there is none. */
 static const char *take_quoted(const char **text, char *to, size_t size)
 {
     const char *begin = strchr(*text, '"'), *end = begin ? strchr(begin + 1, '"') : NULL;
@@ -59,7 +59,7 @@ static const char *take_quoted(const char **text, char *to, size_t size)
     return to;
 }
 
-/* "[12]": *text moves behind it. -1: it is not that. */
+/* Parses "[12]", and moves *text past it. Returns -1 if it is something else. */
 static int take_number(const char **text)
 {
     char *end;
@@ -74,7 +74,7 @@ static int take_number(const char **text)
     return (int)number;
 }
 
-/* "4xHDR" as a word outside of quotes; the last one, none: lanes 0. */
+/* Returns the rate of the last word like "4xHDR" outside of quotes; lanes 0 if there is none. */
 static struct subnet_rate find_rate(const char *text)
 {
     struct subnet_rate rate = {0};
@@ -113,7 +113,7 @@ static int remember(struct parser *parser, const char *id)
     return 0;
 }
 
-/* "S-0002c9020040ee10" has the GUID in it. */
+/* Returns the GUID in an ID like "S-0002c9020040ee10", else `stated`. */
 static uint64_t guid_of(const char *id, uint64_t stated)
 {
     char *end;
@@ -221,7 +221,7 @@ static int connect_line(struct parser *parser, const struct line_link *link)
     return subnet_link(parser->subnet, port, peer, parser->err);
 }
 
-/* An end that has no rate of its own has the other's. */
+/* Gives a port without a rate the rate of its peer. */
 static void share_rates(struct subnet *subnet)
 {
     for (size_t i = 0; i < subnet->port_count; i++)
