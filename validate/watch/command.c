@@ -74,7 +74,7 @@ static void on_signal(int number)
 
 /* ---------------------------------------------------------------- on a node */
 
-/* Waits for the time; false once standard input has ended, which is when our srun has. */
+/* Waits until time_s. Returns false once standard input has ended: our srun has ended then. */
 static bool wait_until(double time_s)
 {
     double left_s;
@@ -139,7 +139,7 @@ struct watching {
     struct watch_verdict verdict, shown;
     double next_s;
     bool is_terminal, has_colour;
-    volatile sig_atomic_t stop; /* a signal, or all is said */
+    volatile sig_atomic_t stop; /* a signal came, or the verdict is final */
 };
 
 static void take_line(const char *line, bool is_error, void *context)
@@ -170,7 +170,8 @@ static void show(struct watching *watching)
     watch_print_table(&watching->watch, &watching->verdict, watching->has_colour, stdout);
 }
 
-/* Whether another verdict was shown last: its seconds and percents may be others. */
+/* Whether the verdict differs from the one shown last; different seconds and percents are the same.
+ */
 static bool is_new(const struct watch_verdict *verdict, const struct watch_verdict *shown)
 {
     if (verdict->verdict != shown->verdict || verdict->count != shown->count)
@@ -199,7 +200,7 @@ static void tick(void *context)
         (options->until_hang && watching->verdict.verdict != VERDICT_FAIL))
         return;
     if (!watch_has_samples(&watching->watch) && !watching->is_terminal && !options->is_once)
-        return; /* the step begins */
+        return; /* the step is starting */
     if (options->is_once || options->as_json || watching->is_terminal ||
         is_new(&watching->verdict, &watching->shown))
         show(watching);
@@ -207,7 +208,7 @@ static void tick(void *context)
     watching->stop = options->is_once || options->until_hang;
 }
 
-/* About the nodes that are named for what may be their own fault. */
+/* Reports the nodes that may have caused a finding by their own fault. */
 static int report_suspects(const struct watching *watching, const struct user *user,
                            struct error *err)
 {
@@ -261,7 +262,7 @@ static int report_suspects(const struct watching *watching, const struct user *u
     return rv;
 }
 
-/* The step runs until the job, we or its deadline end it. */
+/* Runs the step until the job, this program or the deadline ends it. */
 static int watch_run(struct watching *watching, const struct user *user, struct error *err)
 {
     const struct options *options = watching->options;
@@ -298,7 +299,8 @@ static int watch_run(struct watching *watching, const struct user *user, struct 
     return rv;
 }
 
-/* Who has to start the step: NULL when it is us. Returns 0, or -1 with err. */
+/* Finds the user who has to start the step; *owner is NULL if it is this user. Returns 0, or -1
+ * with err. */
 static int owner_find(const struct own_job *job, uint32_t id, struct user *user,
                       const struct user **owner, struct error *err)
 {

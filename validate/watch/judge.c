@@ -96,7 +96,8 @@ static int by_number(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-/* The step with most ranks; of several the newest. Without memory the one of before. */
+/* Chooses the step with most ranks; of several the newest. If memory is out, the step stays the
+ * same. */
 static void step_choose(struct watch *watch)
 {
     size_t count = 0, most = 0;
@@ -126,7 +127,7 @@ static void step_choose(struct watch *watch)
     free(steps);
 }
 
-/* Ranks of other steps. */
+/* Removes ranks of other steps. */
 static void others_forget(struct watch *watch)
 {
     for (size_t i = 0; i < watch->node_count; i++) {
@@ -152,7 +153,7 @@ static void look_over(struct judging *judging)
 
         judging->patience_s = fmax(judging->patience_s, WATCH_PAUSES * node->longest_quiet_s);
         if (watch_is_silent(judging, node)) {
-            judging->silent++; /* what it last said is not what it does */
+            judging->silent++; /* its last sample is out of date */
             continue;
         }
         judging->ready += watch_sample_before(node) != NULL;
@@ -202,7 +203,7 @@ static int weight(enum verdict verdict)
     return verdict == VERDICT_FAIL ? 3 : verdict == VERDICT_WARN ? 2 : verdict == VERDICT_UNKNOWN;
 }
 
-/* Several findings of one kind that no half of the nodes has; the worst is the line. */
+/* Sets the verdict and its line from the worst finding, and whether it is settled. */
 static void conclude(struct judging *judging)
 {
     struct watch_verdict *verdict = judging->verdict;
@@ -237,7 +238,7 @@ void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdic
     step_choose(watch);
     others_forget(watch);
     look_over(&judging);
-    watch_judge_conditions(&judging); /* what may fail comes first: there is room for few */
+    watch_judge_conditions(&judging); /* failures first: there is room for few findings */
     found = verdict->count;
     is_hung = watch_judge_ras(&judging);
     silence_judge(&judging);

@@ -5,18 +5,19 @@
 #include "lib/base/text.h"
 #include "validate/watch/judge.h"
 
-/* Inside of judge.h: the job as it is now, and who looks at what of it. */
+/* The internals of judge.h: the current state of the job, and the functions that judge its parts.
+ */
 
 struct judging {
     struct watch *watch;
     double now_s;
     struct watch_verdict *verdict;
-    size_t silent;                      /* nodes that send no samples: they count as nothing else */
-    size_t ranks, moving, moved, ready; /* nodes, but for ranks */
-    size_t untold;                      /* nodes of which nobody can say whether data moves */
-    double quiet_s;                     /* that no rail has carried data */
+    size_t silent;                      /* nodes that send no samples; not counted below */
+    size_t ranks, moving, moved, ready; /* ranks; the others count nodes */
+    size_t untold;                      /* nodes on which data may move uncounted */
+    double quiet_s;                     /* for how long no rail has carried data */
     double patience_s;
-    const char *busy; /* a node whose ranks wait for processors; NULL: none does */
+    const char *busy; /* a node whose ranks wait for processors, or NULL */
 };
 
 struct watch_finding *watch_finding_add(struct judging *judging, enum verdict verdict,
@@ -27,40 +28,41 @@ struct watch_finding *watch_finding_add(struct judging *judging, enum verdict ve
         text_put(made_->message, sizeof made_->message, __VA_ARGS__);                              \
     } while (0)
 
-/* Whether it sends no samples. */
+/* Whether the node sends no samples. */
 bool watch_is_silent(const struct judging *judging, const struct watch_node *node);
 
-/* ranks.c: stopped, blocked or ended ones; what NCCL says, and whether the job hangs by that; a job
- * without data; who differs */
+/* ranks.c: stopped, blocked or ended ranks; NCCL's RAS answer (returns whether the job hangs by
+ * it); a job without traffic; nodes and ranks that differ */
 void watch_judge_conditions(struct judging *judging);
 bool watch_judge_ras(struct judging *judging);
 void watch_judge_quiet(struct judging *judging);
 void watch_judge_odd(struct judging *judging);
 void watch_judge_quiet_nodes(struct judging *judging);
 
-/* rails.c: errors of links and what rails carry; how fast connections are */
+/* rails.c: link errors and traffic of rails; speed of TCP connections */
 void watch_judge_rails(struct judging *judging);
 void watch_judge_flows(struct judging *judging);
 
 /* window.c */
 
-/* So long without a sample of a node is silence: nothing is known of it since. */
+/* Returns after how long without a sample a node counts as silent. */
 double watch_silence_s(const struct watch *watch);
 
-/* The newest sample is of age 0; NULL: there are not so many. */
+/* Returns the sample of the age; 0 is the newest. NULL if there are not so many. */
 const struct watch_sample *watch_sample_at(const struct watch_node *node, size_t age);
 
-/* The newest sample that is WATCH_RECENT_S or more older than the newest; NULL: there is none yet.
+/* Returns the newest sample that is at least WATCH_RECENT_S older than the newest of all, or NULL.
  */
 const struct watch_sample *watch_sample_before(const struct watch_node *node);
 
-/* Per second, from watch_recent() to the newest. A counter that is less was reset: NAN. */
+/* Returns the growth per second from watch_recent() to the newest sample; NAN if the counter
+ * shrank, as after a reset. */
 double watch_rate(const struct watch_node *node, double before, double now);
 
-/* Whether it looks quiet, but RDMA may carry data that its rails do not count. */
+/* Whether the node looks quiet, but RDMA may carry data that its rails do not count. */
 bool watch_is_untold(const struct watch_node *node);
 
-/* The rank in watch_recent(), the rail in that sample; NULL: it is not there. */
+/* Return the rank in watch_recent(), and the rail of the name in the sample, or NULL. */
 const struct watch_rank *watch_rank_before(const struct watch_node *node,
                                            const struct watch_rank *rank);
 const struct watch_rail *watch_rail_find(const struct watch_sample *sample, const char *name);

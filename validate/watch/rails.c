@@ -13,7 +13,8 @@
 
 /* ---------------------------------------------------------------- rails */
 
-/* What it carried of what the node's rails carry, their median; NAN: too little to say. */
+/* Returns the rail's traffic divided by the median of the node's other rails; NAN with too little
+ * traffic. */
 static double rail_share(const struct watch_node *node, const struct watch_rail *rail)
 {
     const struct watch_sample *newest = watch_newest(node);
@@ -28,7 +29,8 @@ static double rail_share(const struct watch_node *node, const struct watch_rail 
     return median > WATCH_QUIET_MBPS ? watch_rail_mbps(node, rail) / median : NAN;
 }
 
-/* The least share of a rail of that name, the next to it, and nodes where it is as other rails. */
+/* Of the rails of one name: the least share, the second least, and the number of nodes where the
+ * rail carries as much as the others. */
 struct shares {
     double least, next;
     const struct watch_node *node, *next_node;
@@ -113,7 +115,8 @@ static bool is_same(const struct watch_flow *one, const struct watch_flow *other
     return strcmp(one->rail, other->rail) == 0 && strcmp(one->peer, other->peer) == 0;
 }
 
-/* place: where it stands in another sample, and mostly in this one too. */
+/* Returns the same flow in another sample, or NULL. place: its index in the first, and mostly here.
+ */
 static const struct watch_flow *flow_find(const struct watch_sample *sample,
                                           const struct watch_flow *like, size_t place)
 {
@@ -125,8 +128,8 @@ static const struct watch_flow *flow_find(const struct watch_sample *sample,
     return NULL;
 }
 
-/* flow: of the newest sample. The median of the rates that it had between samples in which it sent;
- * NAN: of too few. */
+/* Returns the median rate of a flow of the newest sample, over the samples between which it sent;
+ * NAN: too few. */
 static double flow_mbps(const struct watch_node *node, const struct watch_flow *flow)
 {
     double rates[WATCH_WINDOW];
@@ -150,13 +153,13 @@ static double flow_mbps(const struct watch_node *node, const struct watch_flow *
 struct flow_end {
     const struct watch_node *node;
     const char *rail;
-    bool is_shared; /* another rail has its address: whose peer that is nobody knows */
+    bool is_shared; /* another rail has its address: a flow to it has an unknown peer */
     size_t slow, all;
-    double mbps, median; /* the least, and that of its rail */
+    double mbps, median; /* of its slowest flow: the rate, and the median of the flow's rail */
 };
 
 struct ends {
-    struct flow_end *rows; /* of each node in turn all its rails */
+    struct flow_end *rows; /* all rails, node by node */
     const char **addresses;
     size_t count;
     struct name_index index; /* of addresses */
@@ -164,11 +167,11 @@ struct ends {
 
 /* A flow that has a rate. */
 struct rated {
-    double mbps, median;        /* of the flows of its rail, NAN: too few; 0: not known yet */
-    struct flow_end *from, *to; /* to NULL: the address is of no rail, or of several */
+    double mbps, median;        /* median of the flows of its rail; NAN: too few; 0: not set yet */
+    struct flow_end *from, *to; /* to NULL: no rail, or several rails have the address */
 };
 
-/* Returns 0, or -1 without memory. */
+/* Returns 0, or -1 if memory is out or there is no rail. */
 static int ends_make(const struct watch *watch, struct ends *ends)
 {
     for (size_t i = 0; i < watch->node_count; i++) {
@@ -193,10 +196,10 @@ static int ends_make(const struct watch *watch, struct ends *ends)
     return 0;
 }
 
-/* Returns how many flows have a rate. */
+/* Collects the flows that have a rate. Returns their number. */
 static size_t flows_rate(const struct watch *watch, const struct ends *ends, struct rated **flows)
 {
-    size_t count = 0, own = 0; /* the first end of the node */
+    size_t count = 0, own = 0; /* own: the first end of the node */
 
     for (size_t i = 0; i < watch->node_count; i++) {
         const struct watch_node *node = &watch->nodes[i];
@@ -219,8 +222,9 @@ static size_t flows_rate(const struct watch *watch, const struct ends *ends, str
     return count;
 }
 
-/* Rails may differ in speed by design: each has a median of its own, or that of all where it has
- * few flows and most of all are near that. rates: room for count. */
+/* Sets the median of each flow. Rails may differ in speed by design, so each rail has its own
+ * median. A rail with few flows has the median of all flows if most flows are near it. rates: room
+ * for count. */
 static void medians_find(struct rated *flows, size_t count, double *rates)
 {
     size_t near = 0;
@@ -261,7 +265,7 @@ static void end_take(struct flow_end *end, const struct rated *flow)
     }
 }
 
-/* other: the end that may be the reason as well, or the path to it; NULL: there is none. */
+/* other: the other end, if it or the path to it may be the cause as well; else NULL. */
 static void end_print(struct judging *judging, const struct flow_end *end,
                       const struct flow_end *other)
 {
@@ -272,7 +276,8 @@ static void end_print(struct judging *judging, const struct flow_end *end,
             other ? "; it may be the path to " : "", other ? other->node->name : "");
 }
 
-/* The rail most of whose flows are slow, in and out; or the two between which all slow ones are. */
+/* Reports the rail most of whose flows, in and out, are slow; or the two rails between which all
+ * slow flows are. */
 void watch_judge_flows(struct judging *judging)
 {
     const struct watch *watch = judging->watch;

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Whether nothing moves, and that is known: one node has no rails to tell it by. missing: the node
- * that NCCL gets no answer from, which then may send no samples, if no other does not; or NULL. */
+/* Whether nothing moves for certain; unknown with one node, which uses no rails. missing: the node
+ * that does not answer NCCL, and which may be the only one that sends no samples; or NULL. */
 static bool is_quiet_without(const struct judging *judging, const struct watch_node *missing)
 {
     return judging->moving == 0 && judging->untold == 0 && judging->watch->node_count > 1 &&
@@ -20,7 +20,7 @@ static bool is_quiet(const struct judging *judging)
     return is_quiet_without(judging, NULL);
 }
 
-/* Whether that lasts for so long; where a hang ends the job, for the patience. */
+/* Whether nothing has moved for `seconds`; for patience_s if a hang ends the job. */
 static bool is_quiet_for(const struct judging *judging, double seconds)
 {
     return is_quiet(judging) &&
@@ -36,8 +36,8 @@ static bool has_ended(const struct watch_rank *rank)
 
 enum condition { GOES, STOPPED, BLOCKED, GONE, CONDITIONS };
 
-/* What holds for the rank in all samples of the last seconds. What it did while its node was silent
- * is not known. */
+/* Returns the condition of the rank in all samples of the last WATCH_STOPPED_S; GOES if it changed,
+ * or if its node was silent meanwhile. */
 static enum condition condition_of(const struct judging *judging, const struct watch_node *node,
                                    const struct watch_seen *rank)
 {
@@ -64,22 +64,22 @@ static enum condition condition_of(const struct judging *judging, const struct w
     return GOES;
 }
 
-/* Whether most ranks have it in common: that is no rank's. */
+/* Whether most ranks are in this condition: then it is no fault of one rank. */
 static bool is_common(const struct judging *judging, size_t count)
 {
     return count > 1 && 2 * count > judging->ranks;
 }
 
-/* Whether the rank was there until about when the data stopped: each is known but to an interval.
- */
+/* Whether the rank existed until about when the traffic stopped; both times are known only to an
+ * interval. */
 static bool is_of_hang(const struct judging *judging, const struct watch_seen *rank)
 {
     return rank->seen_s >=
            judging->now_s - judging->quiet_s - WATCH_RECENT_S - 2 * judging->watch->interval_s;
 }
 
-/* Ranks end before others, and wait for files: that is nothing as long as data moves or may move on
- * a node that sends no samples, and tells nothing of a job that has sent none. */
+/* Reports the condition of a rank. Ranks may end before others, or wait for files. That is no fault
+ * while data moves, or may move on a node without samples, or before the job has sent data. */
 static void condition_judge(struct judging *judging, const struct watch_node *node,
                             const struct watch_seen *rank)
 {
@@ -109,11 +109,11 @@ static void condition_judge(struct judging *judging, const struct watch_node *no
                                   : "");
 }
 
-/* All that had a rank of the step. */
+/* Judges all ranks of the step, also ended ones. */
 void watch_judge_conditions(struct judging *judging)
 {
     const struct watch *watch = judging->watch;
-    size_t counts[CONDITIONS] = {0}, recent[CONDITIONS] = {0}; /* those that the window has */
+    size_t counts[CONDITIONS] = {0}, recent[CONDITIONS] = {0}; /* recent: in the window */
 
     for (size_t i = 0; i < watch->node_count; i++) {
         const struct watch_node *node = &watch->nodes[i];
@@ -126,7 +126,7 @@ void watch_judge_conditions(struct judging *judging)
             recent[rank->condition] += node->count - rank->sample < WATCH_WINDOW;
         }
     }
-    /* Slurm suspends jobs, and jobs end */
+    /* the job may be suspended by Slurm, or ending */
     for (int condition = STOPPED; condition <= GONE; condition++)
         if (is_common(judging, recent[condition])) {
             FINDING(judging, VERDICT_UNKNOWN, FAULT_MANY_ALIKE, NULL, "",
@@ -148,8 +148,8 @@ void watch_judge_conditions(struct judging *judging)
 
 /* ---------------------------------------------------------------- what NCCL says */
 
-/* The node where a process of that number runs in the step: hosts are addresses that we may not
- * know. */
+/* Returns the node where a process of the ID runs in the step, or NULL. Hosts of NCCL are addresses
+ * that may be unknown here. */
 static const struct watch_node *node_of(const struct judging *judging, const struct ras_rank *who,
                                         int *rank)
 {
@@ -172,8 +172,8 @@ static const struct watch_node *node_of(const struct judging *judging, const str
     return found;
 }
 
-/* Another job of the user may listen on that port, or whoever NCCL_RAS_ADDR names: what counts
- * names a process of this one that runs. One that has ended gives no answer either. */
+/* Another job of the user, or any program at NCCL_RAS_ADDR, may have answered. So only a report
+ * about a running process of this job counts; an ended process does not answer NCCL either. */
 bool watch_judge_ras(struct judging *judging)
 {
     const struct watch *watch = judging->watch;
@@ -220,8 +220,8 @@ bool watch_judge_ras(struct judging *judging)
 
 struct odd {
     size_t idle, busy, unknown;
-    const struct watch_node *idle_node, *busy_node; /* NULL also when they are of several */
-    const struct watch_rank *idle_rank, *busy_rank; /* the first of them */
+    const struct watch_node *idle_node, *busy_node; /* NULL: no such rank, or on several nodes */
+    const struct watch_rank *idle_rank, *busy_rank; /* the first such rank */
 };
 
 static void odd_take(struct odd *odd, const struct watch_node *node, const struct watch_rank *rank)
@@ -241,8 +241,8 @@ static void odd_take(struct odd *odd, const struct watch_node *node, const struc
     }
 }
 
-/* The few ranks of one node that do what none of the others does. Returns whether there are; what
- * others do because of a silent node makes nobody odd. */
+/* Finds the few ranks of one node that are idle while all others are busy, or the reverse. Returns
+ * whether there are such ranks; false if a node is silent, as others may wait for it. */
 static bool odd_find(const struct judging *judging, const struct watch_node **node,
                      const struct watch_rank **rank, bool *is_idle)
 {
@@ -266,7 +266,7 @@ static bool odd_find(const struct judging *judging, const struct watch_node **no
     return *node && *rank && (*is_idle ? odd.idle : odd.busy) <= few;
 }
 
-/* Whether it still has a rank of the step. */
+/* Whether the node still has a rank of the step. */
 static bool has_rank(const struct judging *judging, const struct watch_node *node)
 {
     const struct watch_sample *newest = watch_newest(node);
@@ -277,8 +277,8 @@ static bool has_rank(const struct judging *judging, const struct watch_node *nod
     return false;
 }
 
-/* Whose rails went quiet two samples or more before all others': those of a node whose ranks have
- * ended wait for nobody. */
+/* Returns the node whose rails went quiet two intervals or more before those of all others, or
+ * NULL. Nodes whose ranks have ended do not count. */
 static const struct watch_node *first_quiet(const struct judging *judging)
 {
     const struct watch_node *first = NULL;
@@ -309,8 +309,8 @@ static bool reads_or_writes(const struct watch_node *node, const struct watch_ra
     return before && watch_rate(node, before->io_bytes, rank->io_bytes) > 1e5;
 }
 
-/* Whether what others sent it waits, while its ranks run or sleep: they are elsewhere, and not in
- * the communication that the others are in. */
+/* Whether data from others stays unread on the node: its ranks run or sleep outside of the
+ * communication that the others are in. */
 static bool does_not_read(const struct watch_node *node)
 {
     const struct watch_sample *sample, *newest = watch_newest(node);
@@ -323,7 +323,7 @@ static bool does_not_read(const struct watch_node *node)
     return false;
 }
 
-/* "rank 3" where that is all that the node has; else "". */
+/* Returns "rank 3" if the node has only this rank; else "". */
 static const char *only_rank(const struct judging *judging, const struct watch_node *node,
                              char part[64])
 {
@@ -335,7 +335,7 @@ static const char *only_rank(const struct judging *judging, const struct watch_n
     return part;
 }
 
-/* Nothing is carried by any rail, and no rank is known to be stopped. */
+/* Judges a job whose rails carry nothing, and of which no rank is known to be stopped. */
 void watch_judge_quiet(struct judging *judging)
 {
     const struct watch_node *node = NULL;
@@ -436,7 +436,7 @@ void watch_judge_odd(struct judging *judging)
             WATCH_RECENT_S, reads_or_writes(node, rank) ? ": it reads or writes files" : "");
 }
 
-/* A node that carries nothing any more while others do. */
+/* Reports nodes whose rails carry nothing any more while others do. */
 void watch_judge_quiet_nodes(struct judging *judging)
 {
     for (size_t i = 0; i < judging->watch->node_count; i++) {

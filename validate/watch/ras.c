@@ -38,7 +38,7 @@ static void rank_read(json_t *item, struct ras_rank *rank)
     rank->pid = pid;
 }
 
-/* All operations that the rank has launched. */
+/* Returns the number of operations that the rank has launched. */
 static double operations_of(json_t *rank)
 {
     const char *name;
@@ -79,7 +79,7 @@ static void comm_read(json_t *item, struct ras_comm *comm)
     {
         json_t *status = json_object_get(rank, "status");
 
-        /* what answers and is no member begins or has ended: that passes */
+        /* a rank that answers and is no member is starting or has ended: no fault */
         if (!json_is_true(json_object_get(status, "unresponsive")) &&
             !json_is_true(json_object_get(status, "considered_dead")))
             continue;
@@ -90,8 +90,8 @@ static void comm_read(json_t *item, struct ras_comm *comm)
 }
 
 /* NCCL 2.28.7 and 2.28.9 leave out the comma before the "status" of a missing rank
- * (jsonWriteMissingRank() of src/ras/client_support.cc). The same with it; malloc'd, NULL without
- * memory. */
+ * (jsonWriteMissingRank() of src/ras/client_support.cc). Returns the answer with it; malloc'd, NULL
+ * if memory is out. */
 static char *commas_add(const char *answer)
 {
     static const char key[] = "\"status\"";
@@ -153,7 +153,7 @@ static int json_parse(const char *answer, struct ras *ras)
 
 /* ---------------------------------------------------------------- text */
 
-/* A rank, or several at once, have launched the operations up to that one. */
+/* Counts `count` ranks that have launched the operations up to this one. */
 static void operation_take(struct ras_comm *comm, int count, double operation)
 {
     if (comm->behind_count == 0 || operation < comm->least) {
@@ -167,10 +167,11 @@ static void operation_take(struct ras_comm *comm, int count, double operation)
     comm->total += operation * count;
 }
 
-/* What the ranks that follow in the text are: those up to an operation, or one of these. */
+/* The kind of the ranks on the following lines: >= 0: those up to this operation; or one of these.
+ */
 enum { RANKS_OTHER = -1, RANKS_MISSING = -2 };
 
-/* "GPU 0 (NVML 3)" where the process does not see all of the node's. */
+/* "GPU 0 (NVML 3)" if the process does not see all GPUs of the node. */
 #define BY_PROCESS " -- GPU %*[^m]managed by process %ld on node %63s"
 
 static void line_read(const char *line, struct ras_comm *comm, double *ranks)
@@ -202,15 +203,15 @@ static void line_read(const char *line, struct ras_comm *comm, double *ranks)
         if (*ranks == RANKS_MISSING && rank.pid == comm->missing.pid)
             comm->missing.rank = rank.rank;
         if (*ranks >= 0 &&
-            *ranks == comm->least) /* the first of those that the last line counted */
+            *ranks == comm->least) /* the first of the ranks that the last line counted */
             comm->behind = rank;
         if (*ranks >= 0)
             *ranks = RANKS_OTHER;
     }
 }
 
-/* The text lists outliers alone: it is read as one communicator, of which only who is missing or
- * behind is known. */
+/* Parses text, which lists only outliers, as one communicator, of which only missing and late ranks
+ * are known. */
 static int text_parse(const char *answer, struct ras *ras)
 {
     char *text = strdup(answer), *rest = text, *line;
@@ -256,7 +257,8 @@ static bool address_read(const char *address, struct sockaddr_in *to)
            1;
 }
 
-/* All that the other end says until it closes. malloc'd; NULL when it did not in time. */
+/* Returns all that the other end sends until it closes, malloc'd; NULL if it did not close in time.
+ */
 static char *answer_read(int fd, double end_s)
 {
     char *text = NULL, piece[16384];
@@ -276,7 +278,7 @@ static char *answer_read(int fd, double end_s)
     return text;
 }
 
-/* Any user's process may listen on a loopback port. */
+/* Whether the port is trusted: a process of any user may listen on a loopback port. */
 static bool is_trusted(const struct sockaddr_in *to, uid_t uid)
 {
     in_addr_t address = ntohl(to->sin_addr.s_addr);
@@ -287,8 +289,8 @@ static bool is_trusted(const struct sockaddr_in *to, uid_t uid)
 
 int ras_query(const char *address, uid_t uid, double deadline_s, struct ras *ras)
 {
-    /* What is older than JSON refuses the format and answers in text. Its own limit is to end
-     * before ours, so that it answers without the ranks that do not. */
+    /* A version without JSON refuses the format and answers in text. Its own timeout ends before
+     * ours, so that it answers even if some ranks do not. */
     static const char request[] = "TIMEOUT 2\nSET FORMAT json\nVERBOSE STATUS\n";
     const struct timeval limit = {.tv_sec = (time_t)deadline_s};
     double end_s = clock_s() + deadline_s;

@@ -23,10 +23,10 @@ enum { ENVIRONMENT_MOST = 1 << 20, STAT_MOST = 4096 };
 /* A process of the job. */
 struct found {
     struct watch_rank rank;
-    bool is_numbered; /* by what srun started, and not by srun */
+    bool is_numbered; /* by a launcher that srun started, and not by srun itself */
 };
 
-/* What the process was started with, each "NAME=VALUE" with a NUL behind; malloc'd. */
+/* Returns the initial environment of the process, each "NAME=VALUE" followed by NUL; malloc'd. */
 static char *environment_read(const char *root, long pid, size_t *length)
 {
     char path[SYSFS_PATH], *text;
@@ -53,7 +53,7 @@ static const char *variable(const char *environment, size_t length, const char *
     return NULL;
 }
 
-/* What a number in it says; otherwise, when there is none. */
+/* Returns the number in text, or `otherwise` if there is none. */
 static long number(const char *text, long otherwise)
 {
     char *end;
@@ -66,7 +66,7 @@ static long number(const char *text, long otherwise)
     return errno == 0 && *end == '\0' ? value : otherwise;
 }
 
-/* Whose rank the process is. Returns false when it is no rank of the job's. */
+/* Finds the rank and step of the process. Returns false if it is no rank of the job. */
 static bool process_identify(const struct watch_job *job, const char *environment, size_t length,
                              struct found *found)
 {
@@ -88,7 +88,7 @@ static bool process_identify(const struct watch_job *job, const char *environmen
     return true;
 }
 
-/* State and processor time. */
+/* Reads the state and the processor time. */
 static bool stat_read(const char *root, struct found *found)
 {
     char text[STAT_MOST];
@@ -138,7 +138,7 @@ static int rank_add(struct watch_sample *sample, const struct watch_rank *proces
         sample->ranks[sample->rank_count++] = *process;
         return 0;
     }
-    /* the state is that of who works, but one that is stopped stops the rank */
+    /* the state is that of the process that works most; a stopped process stops the rank */
     if (rank->state != 'T' && (process->state == 'T' || process->cpu_s > rank->cpu_s)) {
         rank->state = process->state;
         rank->pid = process->pid;
@@ -149,7 +149,8 @@ static int rank_add(struct watch_sample *sample, const struct watch_rank *proces
     return 0;
 }
 
-/* Where a launcher of its own numbers ranks, what has only srun's number is that launcher. */
+/* If a launcher numbers the ranks of a step, a process with only srun's number is that launcher,
+ * and is left out. */
 static int ranks_add(struct watch_sample *sample, const struct found *found, size_t count)
 {
     int rv = 0;

@@ -10,31 +10,31 @@
 #include "lib/fabric/fabric.h"
 #include "validate/watch/sample.h"
 
-/* Reads one node's sample: on it, as the job's user. */
+/* Reads a sample on its node, as the job's user. */
 
 /* A job on this node. */
 struct watch_job {
     uint32_t id;
-    long own_step; /* whose processes are not the job's: the watch itself */
-    uid_t uid;     /* whose processes are looked at */
+    long own_step; /* the step of the watch itself, whose processes are not of the job */
+    uid_t uid;     /* only processes of this user are read */
 };
 
-/* Adds the ranks: processes below root's /proc whose environment has the job's number, each rank
- * with all its processes. A rank is numbered by what started it (Open MPI, PMI, torchrun), else by
- * srun. ras_address gets NCCL_RAS_ADDR of the job, else RAS_ADDRESS. Returns 0, or -1 without
- * memory or /proc. */
+/* Adds the ranks: processes in root's /proc whose environment has the job's ID, each rank with all
+ * its processes. The launcher numbers a rank (Open MPI, PMI, torchrun), else srun. Sets ras_address
+ * to NCCL_RAS_ADDR of the job, else to RAS_ADDRESS. Returns 0, or -1 if memory is out or without
+ * /proc. */
 int watch_read_ranks(const char *root, const struct watch_job *job, struct watch_sample *sample,
                      char *ras_address, size_t size);
 
-/* Adds the rails. Returns 0, or -1 without memory. */
+/* Adds the rails. Returns 0, or -1 if memory is out. */
 int watch_read_rails(const char *root, const struct fabric *fabric, struct watch_sample *sample);
 
-/* Adds what the user's TCP connections send by these rails, and what they have not read. A kernel
- * without sock_diag(7) tells nothing of it. */
+/* Adds what the user's TCP connections have sent on these rails, and the bytes that they have not
+ * read. Adds nothing with a kernel without sock_diag(7). */
 void watch_read_flows(uid_t uid, struct watch_sample *sample);
 
-/* Whether processes of that user listen on that port of this node, and nobody else's. A kernel
- * without sock_diag(7) does not tell: false. */
+/* Whether processes of the user, and only theirs, listen on the address. False with a kernel
+ * without sock_diag(7). */
 bool watch_listens(const struct sockaddr_in *address, uid_t uid);
 
 #endif

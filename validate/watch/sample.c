@@ -10,7 +10,7 @@
 #include "lib/base/grow.h"
 #include "lib/base/utf8.h"
 
-/* Words of fields with commas between: the first letter says what it is. */
+/* Each word is comma-separated fields; the first letter is its type. */
 #define RANK_FORMAT "r,%ld,%d,%ld,%c,%lf,%lf,%lf"
 #define RAIL_FORMAT "l,%63[^,],%63[^,],%lf,%lf,%lf,%lf,%d"
 #define FLOW_FORMAT "f,%63[^,],%63[^,],%lf,%lf"
@@ -28,7 +28,7 @@ void watch_sample_clear(struct watch_sample *sample)
 
 enum { WORD = 64 };
 
-/* As one word of the line, whatever a job's processes put into the text. */
+/* Returns text as one word of the line, whatever a job's processes put into it. */
 static const char *word(const char *text, char copy[WORD])
 {
     size_t length = 0;
@@ -75,7 +75,7 @@ void watch_sample_write(const struct watch_sample *sample, FILE *stream)
     fputc('\n', stream);
 }
 
-/* Returns 0, or -1 when it is none of these or memory is out. */
+/* Parses one word into the sample. Returns 0, or -1 if it is of no known type or memory is out. */
 static int word_read(const char *text, struct watch_sample *sample)
 {
     struct watch_rank rank;

@@ -20,7 +20,7 @@ static void add_share(struct table *table, double share)
         table_cells(table, "%.0f %%", 100 * share);
 }
 
-/* How many of the node's ranks are in which state: "R", or "3R 1T" when they differ. */
+/* Adds the states of the node's ranks: "R", or "3R 1T" if they differ. */
 static void add_states(struct table *table, const struct watch *watch,
                        const struct watch_sample *sample)
 {

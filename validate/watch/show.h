@@ -6,11 +6,11 @@
 
 #include "validate/watch/judge.h"
 
-/* A line per node, a line per finding, and the line of the verdict. */
+/* Prints a line per node, a line per finding, and the line of the verdict. */
 void watch_print_table(const struct watch *watch, const struct watch_verdict *verdict,
                        bool has_colour, FILE *stream);
 
-/* The same as records, with the figures of each rank and rail. */
+/* Prints the same as records, with the values of each rank and rail. */
 void watch_print_records(const struct watch *watch, const struct watch_verdict *verdict,
                          unsigned job_id, FILE *stream);
 

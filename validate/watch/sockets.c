@@ -18,7 +18,7 @@
 #include "lib/base/grow.h"
 #include "validate/watch/read.h"
 
-enum { ESTABLISHED = 1, LISTENS = 10, FLOWS_MOST = 24 /* of a node: those that sent most */ };
+enum { ESTABLISHED = 1, LISTENS = 10, FLOWS_MOST = 24 /* per node: those that sent most */ };
 
 static const struct watch_rail *rail_of(const struct watch_sample *sample, const char *address)
 {
@@ -28,7 +28,7 @@ static const struct watch_rail *rail_of(const struct watch_sample *sample, const
     return NULL;
 }
 
-/* Adds to what goes by that rail to that address. */
+/* Adds a connection to the flow of its rail and peer. */
 static void flow_add(struct watch_sample *sample, const struct watch_rail *rail, const char *peer,
                      const struct tcp_info *info)
 {
@@ -83,7 +83,7 @@ static void flow_take(struct nlmsghdr *header, void *context)
         }
 }
 
-/* Those who listen on an address. */
+/* Counts the listeners on an address. */
 struct listeners {
     const struct sockaddr_in *address;
     uid_t uid;
@@ -111,7 +111,7 @@ static void listener_take(struct nlmsghdr *header, void *context)
         listeners->others++;
 }
 
-/* Hands on all TCP sockets of that family in that state. */
+/* Calls take() for all TCP sockets of the family in the state. */
 static void family_read(int fd, int family, unsigned state,
                         void (*take)(struct nlmsghdr *header, void *context), void *context)
 {

@@ -59,7 +59,6 @@ const struct watch_rail *watch_rail_find(const struct watch_sample *sample, cons
     return NULL;
 }
 
-/* Per second, from the sample before to the newest. A counter that is less was reset: NAN. */
 double watch_rate(const struct watch_node *node, double before, double now)
 {
     const struct watch_sample *newest = watch_newest(node), *recent = watch_recent(node);
@@ -112,7 +111,8 @@ double watch_rail_mbps(const struct watch_node *node, const struct watch_rail *r
                : NAN;
 }
 
-/* What all rails carried between the last two samples; NAN if one could not be read. */
+/* Returns the traffic of all rails between the last two samples, in 10^6 bit/s; NAN if a counter
+ * could not be read. */
 static double last_mbps(const struct watch_node *node)
 {
     const struct watch_sample *newest = watch_sample_at(node, 0),
@@ -153,7 +153,7 @@ static void ras_note(struct watch *watch, size_t node, const struct ras *ras, do
     watch->ras.seen_s = now_s;
 }
 
-/* Without memory it is not kept. */
+/* Notes that a sample has the rank; if memory is out, it is not kept. */
 static void rank_note(struct watch_node *node, const struct watch_rank *rank, double now_s)
 {
     size_t k = 0;
@@ -173,7 +173,7 @@ static void rank_note(struct watch_node *node, const struct watch_rank *rank, do
                                         .seen_s = now_s};
 }
 
-/* How long the node was silent before the sample that comes now; 0: it was not. */
+/* Returns how long the node was silent before the sample of now_s; 0: it was not silent. */
 static double gap_s(const struct watch *watch, const struct watch_node *node, double now_s)
 {
     double seconds = node->count > 0 ? now_s - node->times_s[(node->count - 1) % WATCH_WINDOW] : 0;
@@ -181,7 +181,8 @@ static double gap_s(const struct watch *watch, const struct watch_node *node, do
     return seconds > watch_silence_s(watch) ? seconds : 0;
 }
 
-/* That time is no pause of the job's: Slurm may have suspended it, and its samplers with it. */
+/* Does not count the silence as a pause: Slurm may have suspended the job and the step of the
+ * watch. */
 static void gap_leave_out(struct watch *watch, size_t index, double seconds)
 {
     watch->nodes[index].quiet_since_s += seconds; /* NAN stays so */
@@ -196,7 +197,7 @@ void watch_add(struct watch *watch, size_t index, struct watch_sample *sample, d
     double gap = gap_s(watch, node, now_s), mbps;
 
     if (node->count > 0 && sample->time_s <= watch_newest(node)->time_s) {
-        watch_sample_clear(sample); /* it came twice */
+        watch_sample_clear(sample); /* a duplicate */
         return;
     }
     watch_sample_clear(place);
