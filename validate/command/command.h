@@ -37,8 +37,8 @@ int command_top(int argc, char **argv);
 int command_topology(int argc, char **argv);
 int command_watch(int argc, char **argv);
 
-/* muster revoke -w: removes the certificates of those nodes, in Slurm's notation, by a small job on
- * each; history: HistoryFile, which is to know, or NULL. Returns the exit status. */
+/* muster revoke -w: removes the certificates of the nodes in list (Slurm's notation), by a small
+ * job on each. history: the HistoryFile that records this, or NULL. Returns the exit status. */
 int revoke_nodes(const char *command, const char *list, bool as_json, const char *history);
 
 /* The exit statuses of all sub-commands. */
@@ -49,21 +49,21 @@ enum {
     COMMAND_UNKNOWN = 3, /* could not tell */
 };
 
-/* Reads the configuration: path when given (it must exist), else $MUSTER_CONF (likewise), else the
- * default path if there is such a file. Returns COMMAND_PASS, or COMMAND_USAGE with a message
- * printed. conf is always releasable. */
+/* Reads the configuration: path if given, else $MUSTER_CONF (both must exist), else the default
+ * path if it exists. Returns COMMAND_PASS, or COMMAND_USAGE after printing a message. Release conf
+ * in any case. */
 int command_conf(const char *name, const char *path, struct conf *conf);
 
-/* The name of a node: what --node said (NULL: nothing), else own_name() below root. In static
+/* Returns the name of the node: `said` of --node, or if NULL own_name() below root. In static
  * memory. */
 const char *command_node(const char *said, const char *root);
 
-/* Reads the options into context, as option_set_parse() does. Returns -1 to go on, with the words
- * in argv from optind (getopt(3)) on, else the exit status after the answer or a line that says
- * what is wrong. */
+/* Reads the options into context, as option_set_parse() does. Returns -1 to continue, with the
+ * words in argv from optind (getopt(3)) on; else the exit status, after printing help or an error.
+ */
 int command_options(const struct option_set *set, int argc, char **argv, void *context);
 
-/* Rows that several sub-commands have; type: the struct that has the field. */
+/* Option rows of several sub-commands; type: the struct that has the field. */
 #define COMMAND_CONFIG(type)                                                                       \
     OPTION('c', "config", "FILE", "configuration file, instead of $MUSTER_CONF or muster.conf",    \
            TEXT, OPTION_FIELD(type, config))
@@ -79,11 +79,10 @@ int command_options(const struct option_set *set, int argc, char **argv, void *c
            "read a recorded tree instead of this machine, and no configuration but a given one",   \
            TEXT, OPTION_FIELD(type, root))
 
-/* Prints a line that says what is wrong with the options or words, and where help is. Returns
- * COMMAND_USAGE. */
+/* Prints an error about the options or words, and where help is. Returns COMMAND_USAGE. */
 int command_misuse(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints a line that says what failed. Returns the exit status. */
+/* Prints an error. Returns the exit status. */
 int command_failed(int status, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -91,10 +90,10 @@ int command_failed(int status, const char *name, const char *format, ...)
 struct node_options {
     const char *root, *config; /* NULL: not given */
     bool as_json, is_all;
-    bool is_named; /* --node, --fabric, --neighbors: nothing follows from it here */
+    bool is_named; /* --node, --fabric, --neighbors: ignored here */
 };
 
-/* A node as they read it. */
+/* A node as these sub-commands read it. */
 struct node_view {
     const char *root; /* of a recorded tree; "": this machine */
     struct conf conf;
@@ -102,21 +101,21 @@ struct node_view {
     struct fabric fabric;
 };
 
-/* Reads the configuration, for a recorded tree (root not NULL) only if config names one, and the
+/* Reads the configuration (for a recorded tree, root not NULL, only if config names one) and the
  * node, and chooses its fabric. name is for messages. Returns COMMAND_PASS, else the exit status
- * after a line that says why. node_view is to be closed in any case. */
+ * after printing an error. Close node_view in any case. */
 int command_node_open(const char *name, const char *root, const char *config,
                       struct node_view *node_view);
 
 void command_node_close(struct node_view *node_view);
 
-/* Reads those options and the node, and runs a sub-command that only reads it. Returns its exit
- * status, or one as command_options() and command_node_open(). */
+/* Reads struct node_options and the node, and runs a sub-command that only reads it. Returns its
+ * exit status, or one as command_options() and command_node_open(). */
 int command_on_node(const struct option_set *set, int argc, char **argv,
                     int (*run)(const struct node_options *options,
                                const struct node_view *node_view));
 
-/* The verdict's name, padded to the longest one ("unknown"), coloured if has_colour. */
+/* Prints the verdict's name, padded to the longest one ("unknown"), colored if has_colour. */
 void command_print_verdict(FILE *stream, enum verdict verdict, bool has_colour);
 
 #endif

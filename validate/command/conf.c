@@ -37,7 +37,7 @@ static const struct option_set set = {
     .rows = rows,
 };
 
-/* Each line of the configuration as a JSON line. Returns 0, or -1 with errno. */
+/* Prints each line of the configuration as a JSON line. Returns 0, or -1 with errno. */
 static int print_json(const struct conf *conf, FILE *stream)
 {
     const char *name, *standard, *help;
@@ -96,7 +96,7 @@ int command_configuration(int argc, char **argv)
         printf("%s: %s\n", named,
                access(named, F_OK) == 0 ? "good" : "no such file; using the defaults");
     } else if (status == COMMAND_PASS && print(&options, &conf) != 0) {
-        if (!ferror(stdout)) /* else main says it */
+        if (!ferror(stdout)) /* else main() reports it */
             fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
         status = COMMAND_UNKNOWN;
     }

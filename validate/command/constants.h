@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Prints all tuned constants (lib/constants/constant.h): as comments of a muster.conf, a paragraph
- * a room, or as JSON lines. */
+/* Prints all tuned constants (lib/constants/constant.h): as comments of a muster.conf, one
+ * paragraph per room, or as JSON lines. */
 void constants_print(bool as_json, FILE *stream);
 
 #endif

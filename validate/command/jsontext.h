@@ -4,9 +4,9 @@
 
 #include <jansson.h>
 
-/* The text as a JSON string, U+FFFD for each byte that is no UTF-8, as in records: json_string()
- * makes nothing of such a text, and whoever reads the object would not see that something is
- * missing. NULL when memory is out. */
+/* Returns the text as a JSON string, with U+FFFD for each byte that is no UTF-8, as in records:
+ * json_string() fails for such a text, and a reader of the object would not see that it is missing.
+ * NULL if memory is out. */
 json_t *jsontext(const char *text);
 
 /* The same of its first length bytes. */

@@ -89,15 +89,14 @@ static int run_help(const char *name)
     return command ? run_command(command, 2, arguments) : COMMAND_USAGE;
 }
 
-/* As if whoever started us had closed and ignored nothing. */
+/* Makes the process independent of standard files closed and signals ignored by its parent. */
 static void process_prepare(void)
 {
-    /* No file of ours becomes one of these; to read or write one that was closed fails as before.
-     */
+    /* No file of ours gets a descriptor up to 2. Using a closed one fails as before. */
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored no child can be waited for */
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, no child can be waited for */
 }
 
 int main(int argc, char **argv)

@@ -15,8 +15,8 @@ struct group {
     const struct node_query *query;
     const char *partition;
     const char **names;
-    bool *has_said_all; /* by task of the job that runs */
-    bool has_line;      /* one of its nodes has printed */
+    bool *has_said_all; /* by task of the running job */
+    bool has_line;      /* a node of the running job has printed a line */
 };
 
 static void line_take(size_t task, const char *node, const char *line, void *context)
@@ -32,7 +32,8 @@ static bool is_stopped(const struct node_query *query)
     return query->stop && *query->stop;
 }
 
-/* Those that said nothing, in front. Where no job was begun, all. */
+/* Moves the nodes whose lines are incomplete to the front of names. Returns their number: all, if
+ * no job was started. */
 static size_t silent_find(const struct group *group, const struct hostlist *tasks,
                           const char **names, size_t count)
 {

@@ -7,17 +7,17 @@
 
 #include "lib/slurm/slurmconf.h"
 
-/* Slurm's plugstack.conf, which loads SPANK plugins, as far as muster's own is concerned. */
+/* Finds muster's plugin in Slurm's plugstack.conf, which loads SPANK plugins. */
 
 enum { PLUGSTACK_NEED = 16 };
 
-/* Where it is: PlugStackConfig of slurm.conf, else beside it. Cut at size. */
+/* Sets path to PlugStackConfig of slurm.conf, else to the file beside slurm.conf. Cut at size. */
 void plugstack_path(const struct slurm_lines *slurm, const char *directory, char *path,
                     size_t size);
 
-/* Whether a line of that file below root, or of one that it includes, loads muster's plugin; need
- * is its first word then: "optional", "required". A name in an include is relative to the file that
- * has it, as to Slurm. A file that is not there has none. */
+/* Whether a line of the file below root, or of a file that it includes, loads muster's plugin. Then
+ * need is the first word of the line: "optional", "required". A name in an include is relative to
+ * the including file, as for Slurm. False if the file does not exist. */
 bool plugstack_loads(const char *root, const char *path, char need[PLUGSTACK_NEED]);
 
 #endif

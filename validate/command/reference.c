@@ -32,7 +32,7 @@ static void take_fact(const struct record *record, void *context)
     records_add(context, record);
 }
 
-/* The fastest rail speaks for the node: its name, or NULL. */
+/* Returns the name of the fastest rail, which represents the node, or NULL. */
 static const char *fastest_rail(const struct records *facts)
 {
     const char *name = NULL;

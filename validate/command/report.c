@@ -69,7 +69,7 @@ static void at(const char *file, long lines, double share, void *progress)
         progress_doing(progress, "%s, %.0f %%", file, 100 * share);
 }
 
-/* Returns whether all of them could be read whole. */
+/* Reads the files. Returns 0, or -1 after an error. *is_whole: whether all lines were read. */
 static int files_read(const struct options *options, struct records *records,
                       struct progress *progress, bool *is_whole)
 {
@@ -107,7 +107,8 @@ struct past_filler {
     bool has_memory;
 };
 
-/* Of a node that is not of the run the newest word is enough: the last that was taken is its. */
+/* Whether a node outside of the run already has its newest run: the last one added is of the node.
+ */
 static bool is_told(const struct survey *survey, const char *node)
 {
     return survey_node(survey, node) < 0 && survey->past_count > 0 &&
@@ -137,8 +138,8 @@ static void past_take(const struct history_node *node, void *context)
         filler->has_memory = false;
 }
 
-/* Of each node of the run so many of its runs go into a report, of very many nodes fewer; of others
- * the newest word. */
+/* The number of past runs in a report for each node of the run; fewer for very many nodes. Of other
+ * nodes only the newest run is in it. */
 enum { RUNS_OF_A_NODE = 30, RUNS_LEAST = 4, RUNS_IN_ALL = 65536 };
 
 static int runs_of_a_node(size_t nodes)
@@ -167,7 +168,7 @@ static int report(const struct options *options, const struct conf *conf)
     struct progress progress;
     struct error err;
     bool is_whole = true;
-    const char *run = options->file_count > 0 ? options->run : NULL; /* only that was recalled */
+    const char *run = options->file_count > 0 ? options->run : NULL; /* else only it was read */
     int rv;
 
     progress_init(&progress, stderr);

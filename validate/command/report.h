@@ -4,9 +4,9 @@
 
 #include "validate/report/survey.h"
 
-/* Adds what the history at path knows: the last runs of the survey's nodes, and of other nodes the
- * newest one; of runs of the survey's cluster, as another one may have nodes of the same names.
- * Returns 0, also when there is no history; -1 with err. */
+/* Adds from the history at path: the last runs of the survey's nodes, and the newest run of each
+ * other node. Only runs of the survey's cluster count, as another cluster may have nodes of the
+ * same names. Returns 0, also if there is no history, or -1 with err. */
 int report_past(struct survey *survey, const char *path, struct error *err);
 
 #endif

@@ -43,7 +43,7 @@ static const struct option_set set = {
     .rows = rows,
 };
 
-/* Returns -1 to go on, else the exit status. */
+/* Returns -1 to continue, else the exit status. */
 static int options_read(int argc, char **argv, struct options *options)
 {
     int status = command_options(&set, argc, argv, options);
@@ -53,8 +53,9 @@ static int options_read(int argc, char **argv, struct options *options)
     return status;
 }
 
-/* Who is to wait from now on, of those in the list or, without one, of those that are not
- * certified. Returns COMMAND_PASS, or another exit status with err. */
+/* Finds the nodes that are to wait from now on: those that wait already, with (or for --release
+ * without) those of the list; without a list also those that are not certified. Returns
+ * COMMAND_PASS, or another exit status with err. */
 static int wanted_find(const struct options *options, const char *history,
                        const struct cluster *cluster, struct hostlist *wanted, struct error *err)
 {
@@ -67,7 +68,7 @@ static int wanted_find(const struct options *options, const char *history,
         return COMMAND_USAGE;
     if (cluster_unknown_node(cluster, &named, err))
         status = COMMAND_USAGE;
-    /* a certificate of a run that waits to be stored counts */
+    /* a certificate of a run that is not yet in the history counts */
     if (status == COMMAND_PASS && !text &&
         ((geteuid() == 0 && history_take_in(history, err) != 0) ||
          node_status_valid(history, cluster->name, &certified, err) < 0))
@@ -112,7 +113,7 @@ static int waiting_print(const struct cluster *cluster)
     return COMMAND_PASS;
 }
 
-/* By which nodes what is wanted is more or, with --release, less than what waits. */
+/* Finds the nodes to add to those that wait or, with --release, to remove from them. */
 static int change_find(const struct cluster *cluster, const struct hostlist *wanted,
                        struct hostlist *changed, struct error *err)
 {
@@ -148,7 +149,7 @@ static int reserve(const struct options *options, const struct conf *conf, struc
     path_beside(conf->history_path, "runs", runs, sizeof runs);
     if (cluster_open(err) != 0)
         return COMMAND_UNKNOWN;
-    /* muster certify may take nodes out now; a lock that cannot be had otherwise forbids nothing */
+    /* muster certify may be releasing nodes now; any other error of the lock is ignored */
     if (!options->is_list && !options->is_dry_run && (lock = testing_lock(runs, err)) < 0 &&
         errno == EWOULDBLOCK)
         return COMMAND_UNKNOWN;

@@ -58,7 +58,7 @@ static int failed(const struct options *options, const struct error *err)
 #define COUNT_OF(options, metric_, value_)                                                         \
     RECORD(.metric = metric_, .node = (options)->node, .value = value_, .unit = "count")
 
-/* A line for a person, or the record with what all of them have. */
+/* Prints a line of text, or the record completed with its common fields. */
 static void print_result(const struct options *options, struct record record, const char *format,
                          ...) __attribute__((format(printf, 3, 4)));
 static void print_result(const struct options *options, struct record record, const char *format,
@@ -106,7 +106,7 @@ static int list(const struct options *options)
             options, COUNT_OF(options, "overflow", (double)overflow.files),
             "removed %zu files beyond the limit of %d per user and %d in total, most of user %u",
             overflow.files, SUSPECT_REPORTS_OF_USER, SUSPECT_REPORTS_MAX, (unsigned)overflow.uid);
-    if (count == 0) /* so that whoever asks sees that it was read */
+    if (count == 0) /* shows that the reports were read */
         print_result(options, COUNT_OF(options, "suspect_reports", 0), "no suspect reports");
     free(reports);
     return COMMAND_PASS;
@@ -138,8 +138,8 @@ static int remove_some(const struct options *options)
     return COMMAND_PASS;
 }
 
-/* Takes "holder node job test part message" apart. Returns 1; 0 when another node is to keep it; -1
- * when it is no such line. */
+/* Parses "holder node job test part message". Returns 1; 0 if another node is to keep the report;
+ * -1 if it is no such line. */
 static int line_read(const struct options *options, char *line, struct suspect_report *report)
 {
     char *words[6], *end;

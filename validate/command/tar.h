@@ -5,10 +5,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A tar as POSIX has them ("ustar", pax(1)), of small texts. What goes wrong shows in the stream.
- */
+/* Writes a POSIX tar ("ustar", pax(1)) of small texts. Errors show in the stream. */
 
-/* Adds a file of size bytes, root's and of mode 0600. name: of fewer than 100 bytes. */
+/* Adds a file of size bytes, with owner root and mode 0600. name: fewer than 100 bytes. */
 void tar_member(FILE *tar, const char *name, const char *text, size_t size);
 void tar_end(FILE *tar);
 

@@ -21,8 +21,8 @@
 #include "validate/report/live.h"
 #include "validate/report/table.h"
 
-/* What root's runs on this host are at. On a terminal a view that is drawn anew; elsewhere a line
- * for each event, until the runs are over. */
+/* Shows the progress of root's runs on this host. On a terminal redraws a view; elsewhere prints a
+ * line per event, until the runs are over. */
 
 enum { LINE_BYTES = 4096, LINES_KEPT = 64, OVER_KEPT = 3, PATH_BYTES = 4096 };
 
@@ -31,12 +31,12 @@ struct options {
     bool as_json, is_once;
 };
 
-/* A run whose file is or was there. Its events are kept as the lines that a person is shown. */
+/* A run whose file exists or existed. Its events are kept as the lines to show. */
 struct view {
     char name[128];
     int fd;
     bool is_over;
-    char partial[LINE_BYTES]; /* of a line that is not whole yet */
+    char partial[LINE_BYTES]; /* an incomplete line */
     size_t partial_length;
     char *lines[LINES_KEPT]; /* malloc'd; the newest LINES_KEPT, from line_count % LINES_KEPT on */
     enum verdict colours[LINES_KEPT];
@@ -89,7 +89,7 @@ static void keep_line(struct view *view, enum verdict verdict, const char *text)
     view->colours[place] = verdict;
 }
 
-/* The line that stands for an event; "" for none. */
+/* Sets text to the line of an event, or to "". */
 static void event_text(const struct live_event *event, char *text, size_t size)
 {
     text[0] = '\0';
@@ -131,7 +131,7 @@ static void take_event(const struct top *top, struct view *view, const char *lin
 static void read_events(const struct top *top, struct view *view)
 {
     char bytes[LINE_BYTES], *at;
-    /* asked before: what it wrote last is read below */
+    /* checked first, so that its last lines are read below */
     bool is_over = !live_is_held(view->fd);
     ssize_t got;
 
@@ -159,7 +159,7 @@ static bool is_known(const struct top *top, const char *name)
     return false;
 }
 
-/* A file that nobody holds any more is of no interest when it is seen for the first time. */
+/* Adds the run of a new file, unless no process holds the file: that run is over. */
 static int add_view(struct top *top, int directory, const char *name)
 {
     int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -186,7 +186,7 @@ static void drop_view(struct top *top, size_t i)
     memmove(&top->views[i], &top->views[i + 1], (--top->count - i) * sizeof *top->views);
 }
 
-/* Of the runs that are over the last ones are kept. */
+/* Keeps only the last OVER_KEPT of the runs that are over. */
 static void drop_old(struct top *top, size_t running)
 {
     for (size_t i = 0; top->count > running + OVER_KEPT;)
@@ -204,7 +204,7 @@ static int find_runs(struct top *top)
     int rv = 0;
 
     if (!entries)
-        return errno == ENOENT ? 0 : -1; /* there has been no run since the boot */
+        return errno == ENOENT ? 0 : -1; /* ENOENT: no run since the boot */
     while (rv == 0 && (entry = readdir(entries)))
         if (*entry->d_name != '.' && strlen(entry->d_name) < sizeof top->views->name &&
             !is_known(top, entry->d_name))
@@ -215,7 +215,7 @@ static int find_runs(struct top *top)
 
 /* ---------------------------------------------------------------- what is shown */
 
-/* A line of the view, cut to the terminal's width. */
+/* Prints a line of the view, cut to the terminal's width. */
 static void put_line(const struct top *top, int columns, enum verdict verdict, const char *text)
 {
     const char *colour = top->has_colour ? table_colour(verdict) : "";
@@ -231,7 +231,7 @@ static void put_line(const struct top *top, int columns, enum verdict verdict, c
     printf("%s%.*s%s\033[K\n", colour, length, text, *colour ? "\033[0m" : "");
 }
 
-/* The newest lines of a run that fit, and its stage below them. */
+/* Prints the newest `most` lines of a run, and its stage below them. */
 static void show_view(const struct top *top, const struct view *view, int columns, size_t most)
 {
     size_t kept = view->line_count < LINES_KEPT ? view->line_count : LINES_KEPT;
@@ -289,7 +289,7 @@ static void show(const struct top *top)
 static struct termios terminal_before;
 static bool has_terminal_before;
 
-/* Another screen without a cursor, and keys that come at once. */
+/* Switches to the alternate screen without a cursor, and to unbuffered keys. */
 static void terminal_begin(void)
 {
     struct termios raw;
@@ -311,14 +311,14 @@ static void terminal_end(void)
         tcsetattr(STDIN_FILENO, TCSANOW, &terminal_before);
 }
 
-/* Waits for the next look. Returns whether q was pressed. */
+/* Waits until the next update. Returns whether q was pressed. */
 static bool wait_for_key(bool has_keys)
 {
     struct pollfd keys = {.fd = has_keys ? STDIN_FILENO : -1, .events = POLLIN};
     char key = '\0';
 
     if (poll(&keys, 1, (int)(1000 * LIVE_EACH_S)) > 0 && read(STDIN_FILENO, &key, 1) == 0)
-        poll(NULL, 0, (int)(1000 * LIVE_EACH_S)); /* the end of input is no key */
+        poll(NULL, 0, (int)(1000 * LIVE_EACH_S)); /* end of input: no key */
     return key == 'q' || key == 'Q';
 }
 

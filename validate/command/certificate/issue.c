@@ -16,18 +16,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What standard input asks for this node. */
+/* The request of standard input for this node. */
 struct request {
-    struct certificate certificate; /* tests are in the stream below until the end */
+    struct certificate certificate; /* its tests are in the stream below until the end */
     bool has_node;                  /* this node is among those to certify */
-    time_t keep;                    /* one of a higher level stays if it holds until then; or 0 */
+    time_t keep;                    /* a certificate of a higher level valid until then stays; 0 */
     char *tests;
     size_t tests_length;
     FILE *tests_stream;
 };
 
-/* A value that goes into a field of the certificate; what may be in it, certificate_format() says.
- */
+/* Copies a value into a field of the certificate; certificate_format() checks its characters. */
 static int take_word(char *field, size_t size, const char *value, struct error *err)
 {
     if (*field)
@@ -54,7 +53,7 @@ static int take_time(time_t *field, const char *value, struct error *err)
     return 0;
 }
 
-/* Whether the node is one of a list in Slurm's notation. */
+/* Sets *does to whether the list, in Slurm's notation, has the node. Returns 0, or -1 with err. */
 static int names_hold(const char *list, const char *node, bool *does, struct error *err)
 {
     struct hostlist names;
@@ -69,7 +68,7 @@ static int names_hold(const char *list, const char *node, bool *does, struct err
     return 0;
 }
 
-/* One line of the request. is_ours: the block that it is in is this node's. */
+/* Parses one line of the request. is_ours: whether its block is for this node. */
 static int take_line(struct request *request, const char *node, char *line, bool *is_head,
                      bool *is_ours, struct error *err)
 {
@@ -112,8 +111,8 @@ static int take_line(struct request *request, const char *node, char *line, bool
     return *err->text ? error_prefix(err, "%s", line) : 0;
 }
 
-/* Reads standard input to its end, whatever is wrong with it: it is the same for all nodes, and
- * the one who writes it must not meet a closed pipe. */
+/* Reads standard input to its end, even after an error: all nodes get the same input, and its
+ * writer must not get a closed pipe. */
 static int read_request(const char *node, struct request *request, struct error *err)
 {
     bool is_head = true, is_ours = false;
@@ -164,8 +163,8 @@ static bool has_failed_rails(const struct certificate *certificate)
     return has;
 }
 
-/* Whether the certificate that the node has stays: to pass a test of less takes nothing from it,
- * unless a rail failed then or now. It is in standing then, which is to be cleared in any case. */
+/* Whether the node's current certificate stays: passing a test of a lower level does not replace
+ * it, unless a rail failed then or now. Sets standing to it; clear standing in any case. */
 static bool is_kept(const struct certificate_place *place, const struct request *request,
                     struct certificate *standing)
 {
@@ -182,7 +181,7 @@ static bool is_kept(const struct certificate_place *place, const struct request 
            !has_failed_rails(&request->certificate);
 }
 
-/* Makes, seals and installs the certificate, and looks at it as a job's prolog will. */
+/* Makes, seals and installs the certificate, and checks it as a job's prolog will. */
 static int issue(const struct certificate_place *place, struct certificate *certificate,
                  struct error *err)
 {

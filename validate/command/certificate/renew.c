@@ -9,16 +9,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the verification of the old seal leaves for the new one. certificate_check() takes no
- * context, and a process renews one certificate. */
+/* What verify() passes on: certificate_check() has no context argument, and a process renews only
+ * one certificate. */
 static struct {
     const char *socket, *old_socket;
-    char *text; /* what the old seal is over, once it cannot be decoded any more; malloc'd */
+    char *text; /* the sealed text, if the old seal cannot be decoded any more; malloc'd */
 } renewal;
 
-/* A seal that munged does not decode counts as root's: by the word of the munged that has the old
- * key, or without one because of where it stands. certificate_check() has seen that none but root
- * could write there, and root could have any text sealed by certificate issue. */
+/* A seal that munged cannot decode counts as root's: by the munged that has the old key, or without
+ * one by its place. certificate_check() has checked that only root can write there, and root could
+ * have any text sealed by certificate issue. */
 static int verify(const char *seal, const char *text, size_t text_length, struct error *err)
 {
     int verdict = seal_verify(seal, text, text_length, err);
@@ -39,7 +39,7 @@ static int verify(const char *seal, const char *text, size_t text_length, struct
     return renewal.text ? SEAL_GENUINE : error_set(err, "out of memory");
 }
 
-/* Seals the same text anew. 0, or -1 with err. */
+/* Seals the same text again. Returns 0, or -1 with err. */
 static int seal_again(const struct certificate_place *place, struct error *err)
 {
     char *seal = NULL;

@@ -36,7 +36,7 @@ static const struct option_set set = {
     .rows = rows,
 };
 
-/* This node's certificate; other nodes run the same. */
+/* Revokes this node's certificate; revoke_nodes() runs the same on other nodes. */
 static int revoke_here(const struct options *options, const char *path)
 {
     struct error err = {""};

@@ -24,11 +24,11 @@ static void interrupt(int signal_number)
     interrupted = signal_number;
 }
 
-/* What becomes of a node of the cluster. */
+/* The state of a node of the cluster. */
 struct target {
     bool is_wanted;         /* it is in the list */
-    bool is_asked, is_told; /* told: of what became of its certificate */
-    bool is_gone;           /* it has none any more */
+    bool is_asked, is_told; /* is_told: the result for its certificate is printed */
+    bool is_gone;           /* its certificate is removed */
 };
 
 struct revoking {
@@ -51,7 +51,7 @@ static void failure_print(struct revoking *revoking, const char *name, const cha
     revoking->status = COMMAND_FAIL;
 }
 
-/* What the node itself says became of its certificate. */
+/* Takes the node's own report of the result. */
 static bool take_line(const char *node, const char *line, void *context)
 {
     struct revoking *revoking = context;
@@ -142,10 +142,10 @@ static void revocation_print(const char *name, const char *comment, const struct
                 revoking->command, name);
 }
 
-/* Nobody who asks for certified nodes is to get these; best effort, as the gate knows anyway. A
- * node that was not reached removes its certificate itself, as soon as it can. A run may have put
- * its mark into a Comment while the nodes were asked, or have taken it out: the texts are read
- * again before they are changed. */
+/* Updates Slurm, so that no job that asks for certified nodes gets these; best effort, as the gate
+ * checks anyway. A node that was not reached removes its certificate itself later. While the nodes
+ * were queried a run may have set or removed its mark in a Comment, so the texts are read again
+ * before they are changed. */
 static void slurm_write(struct revoking *revoking)
 {
     struct batch extras = {0}, comments = {0};
@@ -179,7 +179,7 @@ static void slurm_write(struct revoking *revoking)
     cluster_clear(&now);
 }
 
-/* Those of the list that were asked, or were not; to be cleared. */
+/* Returns the nodes of the list that were queried, or were not; clear the result. */
 static struct hostlist names_find(const struct revoking *revoking, bool is_asked)
 {
     struct hostlist names = {0};
@@ -212,12 +212,12 @@ int revoke_nodes(const char *command, const char *list, bool as_json, const char
     } else {
         for (size_t i = 0; i < names.count; i++)
             target_find(&revoking, names.names[i])->is_wanted = true;
-        signals_catch(interrupt, 0); /* a step on its way is ended by srun itself */
+        signals_catch(interrupt, 0); /* srun itself ends a running step */
         all_query(&revoking);
         slurm_write(&revoking);
         asked = names_find(&revoking, true);
         left = names_find(&revoking, false);
-        /* so that muster certify --due and muster reserve count them as not certified */
+        /* so that muster certify --due and muster reserve count the nodes as not certified */
         if (history && asked.count > 0 && history_revoke(history, &asked, 0, &err) != 0)
             fprintf(stderr, "%s: %s; certify --due still counts them as certified\n", command,
                     err.text);

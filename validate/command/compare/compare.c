@@ -30,17 +30,17 @@ struct compare {
     struct options options;
     struct conf conf;
     struct records records;
-    struct hostlist incomplete; /* nodes that did not tell all */
-    struct name_index left_out; /* the same */
+    struct hostlist incomplete; /* nodes whose facts are incomplete */
+    struct name_index left_out; /* the same nodes */
     struct cluster cluster;
     bool has_cluster, is_incomplete;
-    char complaint[600]; /* of one of the nodes that did not tell all */
+    char complaint[600]; /* the error of one of these nodes */
     unsigned by;
 };
 
 /* ---------------------------------------------------------------- facts from files */
 
-/* Lines of other tests are not looked at: a run has many of them. */
+/* Parses a line; lines of other tests, of which a run has many, are skipped. */
 static void read_line(struct compare *compare, const char *path, unsigned number, const char *line,
                       unsigned *complaints)
 {
@@ -85,7 +85,7 @@ static int compare_texts(const char *one, const char *other)
     return one == other ? 0 : (uintptr_t)one < (uintptr_t)other ? -1 : 1;
 }
 
-/* By node, and of a node what says the same side by side. */
+/* Compares by node, then so that equal facts of a node are adjacent. */
 static int compare_records(const void *a, const void *b)
 {
     const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
@@ -97,7 +97,7 @@ static int compare_records(const void *a, const void *b)
     return order ? order : compare_texts(x->message, y->message);
 }
 
-/* The newest run of a node's records; NULL: none says its run. */
+/* Returns the newest run of a node's records; NULL if no record has a run. */
 static const char *newest_run(struct record *const *records, size_t count)
 {
     const struct record *newest = NULL;
@@ -108,9 +108,9 @@ static const char *newest_run(struct record *const *records, size_t count)
     return newest ? newest->run : NULL;
 }
 
-/* Leaves of all, which are so many and come in any order, of each node those of its newest run, and
- * those without a run, each once: the others have no test any more. Returns how many of other runs
- * that are. */
+/* Keeps of each node the records of its newest run and those without a run, each once; sets the
+ * test of all others to NULL. The records come in any order. Returns the number of records of other
+ * runs. */
 static long leave_newest(struct record **order, size_t count)
 {
     long others = 0;
@@ -128,7 +128,7 @@ static long leave_newest(struct record **order, size_t count)
 
             others += is_other;
             if (is_other || (last && compare_records(&last, &order[i]) == 0))
-                order[i]->test = NULL; /* is left out */
+                order[i]->test = NULL; /* left out */
             else
                 last = order[i];
         }
@@ -136,7 +136,8 @@ static long leave_newest(struct record **order, size_t count)
     return others;
 }
 
-/* Leaves those records. Returns how many of other runs are left out, or -1 when memory is out. */
+/* Removes all records but these. Returns the number of removed records of other runs, or -1 if
+ * memory is out. */
 static long keep_newest(struct records *records)
 {
     size_t count = records->count;
@@ -162,7 +163,7 @@ static long keep_newest(struct records *records)
 
 /* ---------------------------------------------------------------- facts from nodes */
 
-/* The last fact of a node says that these are all. */
+/* Takes a fact of a node. Returns whether it is the node's last one. */
 static bool take_line(const char *node, const char *line, void *context)
 {
     struct compare *compare = context;
@@ -189,8 +190,8 @@ static bool is_fit(const struct cluster_node *node)
            node->is_responding;
 }
 
-/* Nodes whose CPUs are all in use would keep the step waiting for nothing. Returns 0, or -1 with
- * err where there are no others. */
+/* Leaves out nodes whose CPUs are all in use, as the step would wait for them. Returns 0, or -1
+ * with err if there are no others. */
 static int leave_full(struct compare *compare, const struct hostlist *full, bool has_others,
                       struct error *err)
 {
@@ -208,7 +209,7 @@ static int leave_full(struct compare *compare, const struct hostlist *full, bool
     return has_others ? 0 : -1;
 }
 
-/* The nodes that can run something, of those that are asked for. A node that cannot is said. */
+/* Chooses the requested nodes that can run a job, and reports those that cannot. */
 static int choose(struct compare *compare, const struct cluster_partition *partition,
                   struct hostlist *chosen, struct error *err)
 {
@@ -241,8 +242,8 @@ static int choose(struct compare *compare, const struct cluster_partition *parti
     return rv;
 }
 
-/* The partition that is named, or that has most of the nodes that are; of all nodes, where none
- * are. */
+/* Returns the given partition, else that with most of the given nodes, or of all nodes if none are
+ * given. */
 static const struct cluster_partition *find_partition(const struct compare *compare,
                                                       struct error *err)
 {
@@ -331,7 +332,7 @@ static int conclude(struct compare *compare, const struct comparison *comparison
     return worst == VERDICT_UNKNOWN || compare->is_incomplete ? COMMAND_UNKNOWN : COMMAND_PASS;
 }
 
-/* Returns COMMAND_PASS when the nodes of -w and the partition of -p are there. */
+/* Returns COMMAND_PASS if the nodes of -w and the partition of -p exist. */
 static int nodes_check(const struct compare *compare)
 {
     struct hostlist named = {0};
@@ -453,7 +454,7 @@ static const struct option_set set = {
     .words = INT_MAX,
 };
 
-/* Returns -1 to go on, else the exit status. */
+/* Returns -1 to continue, else the exit status. */
 static int options_read(int argc, char **argv, struct options *options)
 {
     int status = command_options(&set, argc, argv, options);

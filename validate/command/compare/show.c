@@ -20,7 +20,7 @@ static bool is_same(const struct deviation *a, const struct deviation *b)
            !a->value == !b->value && (!a->value || strcmp(a->value, b->value) == 0);
 }
 
-/* One line for all nodes that differ alike. is_said: for each deviation. */
+/* Adds one row for all nodes with the same difference. is_said: [deviation], already in a row. */
 static void add_row(struct table *table, const struct comparison *comparison, size_t at,
                     bool *is_said)
 {

@@ -4,22 +4,23 @@
 
 #include "validate/compare/comparison.h"
 
-/* What muster compare prints on standard output. */
+/* The output of muster compare on standard output. */
 
-/* How many nodes and facts, and the nodes of each group. */
+/* Prints the number of nodes and facts, and the nodes of each group. */
 void show_groups(const struct comparison *comparison);
 
-/* Every value of every fact, and who says it. */
+/* Prints every value of every fact, and the nodes that have it. */
 void show_values(const struct comparison *comparison);
 
-/* A table of what differs, one row for all nodes that differ alike. */
+/* Prints a table of the differences, one row for all nodes with the same difference. */
 void show_differences(const struct comparison *comparison);
 
-/* The differences as JSON lines. */
+/* Prints the differences as JSON lines. */
 void show_records(const struct comparison *comparison);
 
-/* What several nodes have and only one may, one line each or as JSON lines. Returns the worst
- * verdict: UNKNOWN, as it is not known which of them is wrong; WARN for what most nodes have. */
+/* Prints values that several nodes have and only one may have, one line each or as JSON lines.
+ * Returns the worst verdict: UNKNOWN, since the wrong node is not known; WARN for a value of most
+ * nodes. */
 enum verdict show_duplicates(const struct records *records, bool as_json);
 
 #endif

@@ -20,8 +20,8 @@ static void member_write(FILE *tar, const char *name, const char *text, size_t s
     tar_member(tar, member, text, size);
 }
 
-/* Whether a line may tell a secret: of slurm.conf StoragePass, AuthAltParameters and the like, of
- * muster.conf variables of tokens. */
+/* Whether a line may contain a secret: in slurm.conf StoragePass, AuthAltParameters and the like,
+ * in muster.conf variables with tokens. */
 static bool may_be_secret(const char *line)
 {
     static const char *const words[] = {"pass", "secret", "token", "key", "credential", "authalt"};
@@ -32,7 +32,7 @@ static bool may_be_secret(const char *line)
     return false;
 }
 
-/* The text with all but the first word of such lines left out. */
+/* Writes the text, with only the first word of lines that may contain a secret. */
 static void secrets_leave_out(FILE *stream, char *text)
 {
     char *rest = text, *line;
@@ -102,7 +102,7 @@ int doctor_bundle(const char *path, const struct doctor_site *site, const struct
     rv = fd >= 0 ? write_all(fd, whole, length) : -1;
     if (rv != 0)
         error_set(err, "%s: %m", path);
-    if (fd >= 0 && close(fd) != 0 && rv == 0) /* NFS tells it then */
+    if (fd >= 0 && close(fd) != 0 && rv == 0) /* NFS reports write errors here */
         rv = error_set(err, "%s: %m", path);
     if (rv != 0 && fd >= 0)
         unlink(path);

@@ -15,7 +15,7 @@
 #include "validate/slurm/reach.h"
 #include "validate/slurm/step.h"
 
-/* Whether its slurmd answers: one that does not keeps the whole job from starting. */
+/* Whether the node's slurmd answers: one that does not would keep the whole job from starting. */
 static bool has_slurmd(const struct findings *findings, const char *node)
 {
     for (size_t i = 0; i < findings->count; i++)
@@ -25,7 +25,7 @@ static bool has_slurmd(const struct findings *findings, const char *node)
     return false;
 }
 
-/* The node's first among the findings from first to before last; NULL: it has none. */
+/* Returns the node's first finding in [first, last), or NULL. */
 static const struct finding *finding_of(const struct findings *findings, size_t first, size_t last,
                                         const char *node)
 {
@@ -49,7 +49,7 @@ static void take_silence(const char *node, const char *why, void *context)
     doctor_add(context, node, "answer", VERDICT_UNKNOWN, found);
 }
 
-/* Has those that run jobs say what they find. */
+/* Queries the nodes that can run jobs for their findings. */
 static void nodes_query(const struct cluster *cluster, const struct cluster_node *const *nodes,
                         size_t count, struct findings *findings)
 {
@@ -77,7 +77,7 @@ static void nodes_query(const struct cluster *cluster, const struct cluster_node
         char found[DOCTOR_FOUND] = "a job ran and reported its findings";
 
         if (answer && strcmp(answer->name, "answer") == 0)
-            continue; /* it was silent */
+            continue; /* the node was silent */
         if (!answer && rv != 0)
             snprintf(found, sizeof found, "no memory");
         else if (!answer)
@@ -128,7 +128,7 @@ static void extras_read(struct cluster_node *const *nodes, size_t count, struct 
 static int nodes_choose(const struct cluster *cluster, const char *list,
                         struct cluster_node **nodes, struct error *err)
 {
-    struct hostlist names = {0}, all = {0}; /* all: where no partition is the default one */
+    struct hostlist names = {0}, all = {0}; /* all: if there is no default partition */
     int count = 0, rv = 0;
 
     for (size_t i = 0; !list && i < cluster->partition_count; i++)

@@ -71,7 +71,7 @@ static int doctor(const char *name, const struct options *options,
                                .inventory = node_view->inventory,
                                .fabric = &node_view->fabric};
     struct findings findings = {0};
-    const char *node = command_node(NULL, node_view->root); /* "" of a recorded tree */
+    const char *node = command_node(NULL, node_view->root); /* "" for a recorded tree */
     struct error err = {""};
     int status;
 
@@ -100,7 +100,7 @@ static int doctor(const char *name, const struct options *options,
     return status;
 }
 
-/* The default one, which look_configuration() then tells of. */
+/* Whether the default configuration cannot be read; look_configuration() then reports it. */
 static bool has_broken_configuration(const struct options *options)
 {
     const char *named = options->config ? options->config : getenv("MUSTER_CONF");

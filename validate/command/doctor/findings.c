@@ -79,7 +79,7 @@ int doctor_take(struct findings *findings, const char *node, const char *line, d
         bool is_off = !(fabs(now_s - time_s) < DOCTOR_CLOCK_S);
 
         doctor_add(findings, host, precondition->name, (enum verdict)verdict, found);
-        if (strcmp(name, "version") == 0) { /* once a node */
+        if (strcmp(name, "version") == 0) { /* once per node */
             snprintf(text, sizeof text,
                      is_off ? "its clock differs from this host's by %.0f s"
                             : "its clock differs from this host's by less than a minute",
@@ -91,7 +91,8 @@ int doctor_take(struct findings *findings, const char *node, const char *line, d
     return precondition && verdict >= 0 ? 0 : -1;
 }
 
-/* Most of the hosts are right, of two kinds as frequent the one that comes first: the head's. */
+/* Returns the most frequent passing finding, which counts as right; of equally frequent ones the
+ * first, that of the head. NULL if none passes. */
 static const struct finding *usual(const struct findings *findings, const char *name)
 {
     const struct finding *best = NULL;

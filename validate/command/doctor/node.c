@@ -34,7 +34,7 @@ static const char *path_below(const struct doctor_site *site, const char *path)
     return whole;
 }
 
-/* Whether users may read the file as well: their srun does. Else *mode is what it has. */
+/* Whether users can read the file, as their srun must. Sets *mode to its mode. */
 static bool is_for_all(const struct doctor_site *site, const char *path, unsigned *mode)
 {
     struct stat status;
@@ -63,7 +63,7 @@ static enum verdict look_slurm(const struct doctor_site *site, char found[DOCTOR
     return VERDICT_PASS;
 }
 
-/* The sum of a file's bytes stands for what it says: nodes with another one differ. */
+/* Reports a hash of the configuration file, so that nodes with another file differ. */
 static enum verdict look_configuration(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
     const char *path = conf_default_path();
@@ -178,7 +178,7 @@ static void take_record(const struct record *record, void *context)
         worst->verdict = record->verdict;
 }
 
-/* What a test of muster check says, the worst of it. */
+/* Runs a test of muster check. Returns its worst verdict, with its message in found. */
 static enum verdict look_check(const struct doctor_site *site, const char *test,
                                char found[DOCTOR_FOUND])
 {
@@ -197,7 +197,7 @@ static enum verdict look_check(const struct doctor_site *site, const char *test,
     return worst.verdict;
 }
 
-/* With another AuthType Slurm needs no munged, and certificates do. */
+/* Checks munged by making a seal: even if Slurm has another AuthType, certificates need munged. */
 static enum verdict look_munge(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
     static const char text[] = "muster doctor";
@@ -227,7 +227,7 @@ static enum verdict look_limits(const struct doctor_site *site, char found[DOCTO
     return look_check(site, "host.limits", found);
 }
 
-/* How many nodes slurm.conf names. */
+/* Returns the number of nodes in slurm.conf. */
 static size_t nodes_named(const struct slurm_lines *lines)
 {
     size_t count = 0;
@@ -254,8 +254,9 @@ static bool is_rail(const struct fabric *fabric, const struct nic *nic)
     return false;
 }
 
-/* How many of so many nodes the host may have as neighbors, over all of its networks: a network has
- * no more than addresses, and what is behind a router is no neighbor. */
+/* Returns how many entries in the neighbor table `nodes` nodes can cause on this host, over all its
+ * networks: a network has no more nodes than addresses, and nodes behind a router are no neighbors.
+ */
 static size_t neighbors_most(const struct doctor_site *site, size_t nodes)
 {
     size_t most = 0;
@@ -277,8 +278,8 @@ static size_t neighbors_most(const struct doctor_site *site, size_t nodes)
     return most;
 }
 
-/* Where the kernel's table of neighbors is full, addresses are not resolved, which looks like bad
- * links. */
+/* Checks the size of the kernel's neighbor table: if it is full, addresses are not resolved, which
+ * looks like bad links. */
 static enum verdict look_neighbors(const struct doctor_site *site, char found[DOCTOR_FOUND])
 {
     long long limit = sysfs_number(site->root, "proc/sys/net/ipv4/neigh/default/gc_thresh3");
@@ -330,7 +331,7 @@ static enum verdict look_spool(const struct doctor_site *site, char found[DOCTOR
 
     if (!slurm_lines_value(&site->slurm, "SlurmdSpoolDir", path, sizeof path))
         snprintf(path, sizeof path, "/var/spool/slurmd");
-    pattern = strchr(path, '%'); /* one a node, by its name: what it is in */
+    pattern = strchr(path, '%'); /* one directory per node, by its name: use its parent */
     if (pattern) {
         *pattern = '\0';
         slash = strrchr(path, '/');
@@ -379,7 +380,7 @@ static void take_type(const char *line, bool is_error, void *context)
 {
     char *found = context, *word, *rest, text[200];
 
-    (void)is_error; /* srun of 22.05 tells the list as errors */
+    (void)is_error; /* srun of 22.05 prints the list on standard error */
     snprintf(text, sizeof text, "%s", line);
     for (word = strtok_r(text, " \t:,", &rest); word; word = strtok_r(NULL, " \t:,", &rest))
         if (strncmp(word, "pm", 2) == 0 || strcmp(word, "cray_shasta") == 0)
@@ -488,7 +489,7 @@ const struct precondition precondition_table[] = {
     {"pmix", look_pmix, "PMIxDirectConn=false and PMIxCollFence=tree in mpi.conf", MAY_DIFFER, true,
      true},
     {"last-run", look_last_run, "muster certify", MAY_DIFFER, true, false},
-    /* about the cluster, asked by doctor_cluster() */
+    /* of the cluster, checked by doctor_cluster() */
     {"controller", NULL, "start slurmctld, and check that this host reaches it", MAY_DIFFER, false,
      false},
     {"slurmd", NULL, "start slurmd, open its port to this host", MAY_DIFFER, false, false},

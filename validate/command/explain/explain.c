@@ -22,7 +22,7 @@ struct view {
 
 /* ---------------------------------------------------------------- text */
 
-/* Values and facts can be the user's: no escape sequences for the terminal. */
+/* Prints without escape sequences: values and facts may come from the user. */
 static void print_safely(const char *text)
 {
     char *clean = strdup(text);
@@ -51,7 +51,7 @@ static bool is_shown(const struct view *view, const struct envplan_variable *var
     return view->is_all || variable->action != ENVPLAN_KEEP;
 }
 
-/* The variable of all tasks is one and the same, facts included. */
+/* Whether the variable is the same for all tasks, facts included. */
 static bool is_shared(const struct view *view, size_t place)
 {
     const struct envplan_variable *first = &view->plans[0].variables[place];
@@ -68,7 +68,7 @@ static bool is_shared(const struct view *view, size_t place)
     return place < view->plans[0].count;
 }
 
-/* "rank 3 of 16, local 3 of 8, node 0 of 2, GPU3" */
+/* Prints "rank 3 of 16, local 3 of 8, node 0 of 2, GPU3". */
 static void print_task(const struct explain_task *task)
 {
     const struct explain_step *step = task->step;
@@ -186,7 +186,7 @@ static int make_plan(const struct view *view, struct explain_task *task, struct 
     return envplan_make(view->node, &task->place, &task->visible, explain_getenv, task, plan);
 }
 
-/* The tasks asked about: one rank, none in particular, or all of the node. */
+/* Plans the requested tasks: one rank, none in particular, or all of the node. */
 static int make_plans(struct view *view)
 {
     const struct explain_step *step = &view->step;
@@ -240,7 +240,7 @@ static int read_and_explain(struct view *view)
     struct explain_step *step = &view->step;
     int status = command_node_open(view->name, step->root, step->config, &view->node_view);
 
-    if (!step->node && !step->root) /* by which lines of muster.conf name it */
+    if (!step->node && !step->root) /* the name that lines of muster.conf use */
         step->node = command_node(NULL, "");
     if (status == COMMAND_PASS)
         status = explain(view);
@@ -287,7 +287,7 @@ static int take_variable(const char *value, void *context, struct error *err)
     return 0;
 }
 
-/* Cuts the value, which is a part of argv, into words. */
+/* Splits the value, which is part of argv, into words in place. */
 static int take_program(const char *value, void *context, struct error *err)
 {
     struct explain_step *step = &((struct view *)context)->step;

@@ -18,8 +18,8 @@ static int check_nodes(struct explain_step *step, struct error *err)
                      step->nodes ? step->nodes : "the nodes");
 }
 
-/* As Slurm's block distribution does it: the first nodes have one task more where the tasks do not
- * divide. */
+/* Distributes tasks as Slurm's block distribution: if they do not divide evenly, the first nodes
+ * have one task more. */
 static int place_tasks(struct explain_step *step, const struct inventory *inventory,
                        struct error *err)
 {
@@ -106,8 +106,8 @@ static const char *find(char (*entries)[80], size_t count, const char *name, siz
     return NULL;
 }
 
-/* What --env said goes before what Slurm would, and that before the caller's own environment, which
- * is the task's on this machine. A Slurm job that the caller is in is not the one asked about. */
+/* Variables of --env come first, then those of Slurm, then, on this machine, those of the caller's
+ * environment, but without those of a Slurm job that the caller is in. */
 const char *explain_getenv(const char *name, void *context)
 {
     struct explain_task *task = context;
@@ -132,7 +132,7 @@ const char *explain_getenv(const char *name, void *context)
     return step->root || strncmp(name, "SLURM", 5) == 0 ? NULL : getenv(name);
 }
 
-/* Which GPUs the task's cgroup would let it open. */
+/* Finds the GPUs that the task's cgroup would let it open. */
 static void choose_gpus(struct explain_task *task)
 {
     const char *gpus = task->step->gpus;

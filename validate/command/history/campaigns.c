@@ -45,7 +45,7 @@ static void add_row(const struct campaign *campaign, struct table *table)
     table_cells(table, "%zu\t%zu", counts[CAMPAIGN_LEFT], campaign->wanted);
 }
 
-/* "failed: n[3,7]". */
+/* Prints the nodes of a state: "failed: n[3,7]". */
 static void print_nodes(const struct campaign *campaign, enum campaign_state state,
                         const char *heading)
 {

@@ -13,7 +13,7 @@
 #include "validate/command/command.h"
 #include "validate/report/table.h"
 
-/* What changed between two runs: verdicts, figures beyond noise, facts. */
+/* Finds what changed between two runs: verdicts, figures beyond the noise, facts. */
 
 struct node_then {
     char *name, *message;
@@ -29,13 +29,13 @@ struct diff {
     int lines;
     struct node_then *nodes;
     size_t node_count;
-    struct hostlist folded; /* of the change that is being gathered */
+    struct hostlist folded; /* nodes of the change that is being collected */
     char *fact, *before, *after;
     bool is_out_of_memory;
     struct table table;
 };
 
-/* Returns 0, or -1 when memory is out; the old text is still there then. */
+/* Returns 0, or -1 with the old text unchanged if memory is out. */
 static int text_set(char **field, const char *text)
 {
     char *copy = strdup(text);
@@ -177,7 +177,7 @@ static void report_fact(struct diff *diff)
     hostlist_clear(&diff->folded);
 }
 
-/* They come by fact and values. */
+/* Collects the nodes of one change; changes come sorted by fact and values. */
 static void take_change(const struct history_change *change, void *context)
 {
     struct diff *diff = context;

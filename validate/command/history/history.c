@@ -120,7 +120,7 @@ static const struct option_set set = {
     .words = 3,
 };
 
-/* Returns -1 to go on, else the exit status. */
+/* Returns -1 to continue, else the exit status. */
 static int options_read(int argc, char **argv, struct options *options)
 {
     int status = command_options(&set, argc, argv, options), most;
@@ -149,7 +149,8 @@ static int options_read(int argc, char **argv, struct options *options)
     return -1;
 }
 
-/* The newest of each node, or a node's runs. Returns how many, or -1 with err. */
+/* Prints the newest run of each node, or the runs of a node. Returns their number, or -1 with err.
+ */
 static int list_nodes(const struct options *options, const char *path, const char *node,
                       struct error *err)
 {
@@ -179,7 +180,7 @@ static int list(const struct options *options, const char *path)
         count = list_nodes(options, path, word, &err);
     if (count > 0 && word)
         more = history_trends(path, word, NULL, options->runs, options->as_json, &err);
-    else if (count == 0 && word) /* no node of that name: a part */
+    else if (count == 0 && word) /* no node of this name: a part */
         more = history_trends(path, part ? word : NULL, part ? part : word, options->runs,
                               options->as_json, &err);
     if (count < 0 || more < 0)

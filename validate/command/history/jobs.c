@@ -12,9 +12,9 @@
 
 struct listing {
     bool as_json;
-    const char *node; /* this one */
+    const char *node; /* this node */
     uint32_t job;
-    bool has_own; /* the node's own log has the job: it knows all that runs were told */
+    bool has_own; /* the node's own log has the job: it has all that was reported to runs */
     size_t count;
     struct table table;
 };

@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b)
     return left != right ? (left < right) - (left > right) : strcmp(x->total.node, y->total.node);
 }
 
-/* Malloc'd, the highest score first; NULL without memory. */
+/* Returns the nodes, the highest score first; malloc'd, NULL if memory is out. */
 static struct group *group_by_node(const struct offenders *offenders, size_t *count)
 {
     struct group *groups = calloc(offenders->count + 1, sizeof *groups);

@@ -13,7 +13,7 @@
 #include "lib/base/statistics.h"
 #include "lib/base/text.h"
 
-/* The series that is being gathered. */
+/* The series that is being collected. */
 struct gathering {
     struct series series;
     bool is_out_of_memory;
@@ -86,7 +86,7 @@ int series_each(const char *path, const char *node, const char *part, int most,
     int count = history_points(path, node, part, most, add_point, &gathering, err);
 
     if (count < 0)
-        gathering.each = pass_over; /* the last one may not be whole */
+        gathering.each = pass_over; /* the last series may be incomplete */
     series_end(&gathering);
     if (count < 0)
         return -1;
@@ -112,7 +112,7 @@ double series_noise(const struct series *series)
         values[i - 1] = fabs(series->points[i].value - series->points[i - 1].value);
     step = series->count > 4 ? statistics_median(values, series->count - 1) : 0;
     free(values);
-    /* the steps of independent values are sqrt(2) wider than the values are */
+    /* the steps of independent values have sqrt(2) times their standard deviation */
     return fmax(least, median > 0 ? 4 * 1.4826 * step / sqrt(2) / median : 0);
 }
 

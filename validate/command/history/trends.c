@@ -45,7 +45,7 @@ static double median_of(const struct series *series)
     return median;
 }
 
-/* When the part's figures were last accepted as they are. */
+/* The last time at which the part's figures were accepted. */
 struct acceptance {
     const char *part;
     double time;
@@ -59,7 +59,7 @@ static void note_mark(const struct history_mark *mark, void *context)
         acceptance->time = fmax(acceptance->time, mark->time);
 }
 
-/* The points since then: none before is a measure any more. */
+/* Returns the points since the last acceptance; earlier points are no reference any more. */
 static struct series series_accepted(const char *path, const struct series *series)
 {
     struct acceptance acceptance = {.part = series->part};
@@ -89,7 +89,7 @@ static void add_row(struct table *table, const char *path, const struct series *
         table_cell(table, VERDICT_NONE, "-");
 }
 
-/* A rail's worse direction says both where nobody asks for more. */
+/* Whether the figure is shown: without a given part, the worse direction of a rail is enough. */
 static bool is_shown(const struct series *series, const char *part)
 {
     return part || (!catalog_is_metric(series->metric, METRIC_SENDS) &&
@@ -189,7 +189,7 @@ static void add_mark(const struct history_mark *mark, void *context)
                     mark->why);
 }
 
-/* What changed from each run of the node to the next, and what was accepted. */
+/* Prints the changes from each run of the node to the next, and the acceptances. */
 static int print_changes(const char *path, const char *node, int runs, bool as_json,
                          struct error *err)
 {

@@ -17,12 +17,12 @@ static const char child_name[] = "muster-health";
 struct child {
     int (*work)(void *context, const char **at);
     void *context;
-    int output[2]; /* of its standard output and error, in memory: it keeps no pipe open */
+    int output[2]; /* its standard output and error, in memory, so that it keeps no pipe open */
     int status;
     const char *at;
 };
 
-/* Where a standard file is closed it must not be taken for that. */
+/* Returns a file in memory with a descriptor above 2, even if a standard file is closed; or -1. */
 static int make_output(void)
 {
     int made = memfd_create("muster-check", MFD_CLOEXEC), fd = fcntl(made, F_DUPFD_CLOEXEC, 3);
@@ -38,7 +38,7 @@ static void work(void *state)
 
     dup2(child->output[0], STDOUT_FILENO);
     dup2(child->output[1], STDERR_FILENO);
-    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* lines before one that hangs are printed */
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* so that lines before a hang are printed */
     child->status = child->work(child->context, &child->at);
     fflush(stdout);
 }

@@ -28,8 +28,8 @@
 
 enum {
     LOG_BYTES = 1000000,
-    LOG_ENTRIES = 20000,   /* the newest, which are about as many bytes */
-    MEMBER_BYTES = 240000, /* of each other of four */
+    LOG_ENTRIES = 20000,   /* the newest, in about LOG_BYTES */
+    MEMBER_BYTES = 240000, /* of each of the other four members */
 };
 
 struct work {
@@ -43,7 +43,7 @@ struct work {
 
 /* ---------------------------------------------------------------- members */
 
-/* The newest bytes of a text, from the beginning of a line on. */
+/* Adds the newest `most` bytes of a text, from the start of a line on. */
 static void add_newest(FILE *tar, const char *name, const char *text, size_t size, size_t most)
 {
     const char *from = text;
@@ -63,7 +63,7 @@ static void print_entry(const struct kmsg_entry *entry, void *context)
 
 static void write_log(const struct checks *checks, FILE *stream)
 {
-    static struct kernel_log log; /* as the check has just read it */
+    static struct kernel_log log; /* as saved by the check just before */
     struct kmsg_reading reading;
     struct error err;
     char path[SYSFS_PATH];
@@ -180,7 +180,7 @@ int bundle_keep(const struct checks *checks, enum fault_code code, const char *p
     char directory[EVIDENCE_PATH], above[EVIDENCE_PATH];
     struct bounded_end end;
 
-    /* muster keeps nothing on a machine where it has no directory */
+    /* muster stores nothing on a machine where it has no directory */
     if (evidence_directory(certificate, directory) != 0 ||
         !path_directory(directory, above, sizeof above) || access(above, F_OK) != 0 ||
         !evidence_is_wanted(directory, code, part, (int64_t)clock_epoch_s(),

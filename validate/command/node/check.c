@@ -28,14 +28,14 @@ struct output {
     bool as_json, has_colour, shows_facts;
     size_t facts;
     enum verdict worst;
-    struct health_summary *summary; /* NULL: each record is told as it comes */
-    struct absences *absences;      /* of the checks before; NULL: what is missing is gone */
-    struct faults *faults;          /* to keep evidence of; NULL: not wanted */
+    struct health_summary *summary; /* NULL: each record is printed as it comes */
+    struct absences *absences;      /* of earlier checks; NULL: a missing part fails at once */
+    struct faults *faults;          /* for evidence; NULL: not wanted */
 };
 
-/* What a health check found. */
+/* The findings of a health check. */
 struct faults {
-    FILE *stream; /* its warnings and failures, as lines; NULL without memory */
+    FILE *stream; /* warnings and failures, as lines; NULL if memory is out */
     char *text;
     size_t size;
     enum fault_code code; /* of the first fault that drains nodes; FAULT_NONE */
@@ -52,8 +52,7 @@ static void faults_take(struct faults *faults, const struct record *record)
     snprintf(faults->part, sizeof faults->part, "%s", record->part ? record->part : "");
 }
 
-/* Keeps evidence where there is a fault of the node, and has told in text what became of it, "" for
- * nothing. */
+/* Stores evidence if the node has a fault, and sets text to the result, or to "". */
 static void faults_end(struct faults *faults, const struct checks *checks, char *text, size_t size)
 {
     struct evidence evidence;
@@ -82,8 +81,8 @@ static void absences_load(const struct inventory *inventory, struct absences *ab
     free(text);
 }
 
-/* Where it cannot be written the one before goes: with it, parts that are missing now and were long
- * ago would be missing in a row. */
+/* Saves the absences. If that fails, removes the old file: by it, parts that were missing long ago
+ * and are missing now would count as missing in a row. */
 static void absences_save(const struct absences *absences, const char *node)
 {
     struct error err;
@@ -95,8 +94,8 @@ static void absences_save(const struct absences *absences, const char *node)
         printf("muster check: %s: cannot save the list of missing parts: %s\n", node, err.text);
 }
 
-/* The record with the verdict that it has by the checks before. What the kernel log tells is no
- * look of this moment: it stays a fault. */
+/* Returns the record with its verdict after the absences of earlier checks. An entry of the kernel
+ * log is no observation of this moment, and stays a failure. */
 static struct record with_absences(const struct record *record, struct absences *absences)
 {
     struct record judged = *record;
@@ -183,7 +182,7 @@ static bool is_test(const char *word)
     return false;
 }
 
-/* Every word of only must mean a test. */
+/* Checks that every word of `only` selects a test. */
 static int verify_only(const char *name, const char *only)
 {
     char *text = only ? strdup(only) : NULL, *rest = text, *word;
@@ -209,7 +208,7 @@ static int exit_status(enum verdict worst)
                                       : COMMAND_PASS;
 }
 
-/* The libraries of accelerators are asked only for a test that needs them. */
+/* Whether a selected test needs the libraries of accelerators. */
 static bool needs_accelerators(const char *only)
 {
     for (size_t i = 0; i < check_count; i++)
@@ -251,7 +250,7 @@ static int run_checks(const struct options *options, const struct node_view *nod
                             .sink = print_record,
                             .context = &output};
 
-    if (options->as_health && geteuid() == 0) { /* nobody else keeps what was missing */
+    if (options->as_health && geteuid() == 0) { /* only root can save the absences */
         absences_load(node_view->inventory, &absences);
         output.absences = &absences;
         faults.stream = memory_stream(&faults.text, &faults.size);
@@ -301,7 +300,7 @@ static int check(void *context, const char **at)
     double begin_s = clock_s();
     int status = command_node_open(name, options->root, options->config, &node_view);
 
-    if (options->as_health || options->as_nagios) /* the other checks have the rest */
+    if (options->as_health || options->as_nagios) /* leave time for the other checks */
         node_view.conf.gpu_deadline_s = fmin(node_view.conf.gpu_deadline_s, HEALTH_GPUS_S);
     if (status == COMMAND_PASS)
         status = run_checks(options, &node_view, begin_s, at);
@@ -326,7 +325,7 @@ static int check_bounded(struct work *work)
         printf("MUSTER UNKNOWN - %s\n", err.text);
         return 3;
     }
-    /* not as in slurm.conf, whose file system may be the one */
+    /* not the name in slurm.conf, which may be on the file system that hangs */
     gethostname(host, sizeof host - 1);
     host[strcspn(host, ".")] = '\0';
     printf("muster check: %s: %s\n", node ? node : host, err.text);

@@ -19,17 +19,17 @@
 
 #include "lib/constants/command_constants.h"
 
-/* What the health check does for the gate: asks for leave to refuse jobs, and says in the drain's
- * reason that it was the gate that refused one. Nothing is asked of the controller by a node whose
- * certificate holds. */
+/* The health check's work for the gate: finds whether the node may refuse jobs, and names the gate
+ * in the reason of a drain that it caused. A node with a valid certificate does not query the
+ * controller. */
 
 static void report(const char *node, const char *text)
 {
     printf("muster check: %s: gate: %s\n", node, text);
 }
 
-/* A node that Slurm drained with "Prolog error" for a refusal of the gate is muster's from now on:
- * muster certify tests it without being given its name. */
+/* Makes a drain muster's if Slurm drained the node with "Prolog error" after a refusal of the gate:
+ * then muster certify tests the node without being given its name. */
 static void own_drain(const char *name, const struct cluster *cluster, const struct conf *conf)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
@@ -52,8 +52,8 @@ static void own_drain(const char *name, const struct cluster *cluster, const str
         report(name, err.text);
 }
 
-/* Until the next health check, which looks again: such a brake is none that holds, brake_holds().
- */
+/* Keeps the brake on until the next health check, which decides again: brake_holds() is false for
+ * such a brake. */
 static void put_off(struct brake *brake, const char *message)
 {
     brake->when = time(NULL) - BRAKE_FRESH_S / 2;
@@ -71,8 +71,8 @@ static bool is_alike(const struct cluster_node *other, const void *cause)
     return refusals_is_alike(other, cause);
 }
 
-/* Whether a few others show that there is no leave: the first time one of them, as it is not known
- * yet how many there will be, then as many as may refuse. */
+/* Samples whether other nodes forbid a refusal. The first time one with the same cause is enough,
+ * as more may follow; later as many as may refuse. Returns 1 if so, 0, or -1 with err. */
 static int sample(const char *name, const struct conf *conf, const struct brake *before,
                   struct brake *brake, struct error *err)
 {
@@ -97,8 +97,8 @@ static int sample(const char *name, const struct conf *conf, const struct brake 
     return rv;
 }
 
-/* Publishes first, and looks at the others then: refusals.h. cluster: this node alone, then all.
- * before: what was found last, or nothing. is_in: jobs come to the node, so that it matters. */
+/* Publishes the cause, then compares with the other nodes: refusals.h. cluster: only this node,
+ * then all. before: the last brake, or empty. is_in: whether the node is in service. */
 static int check_leave(const char *name, const struct conf *conf, struct cluster *cluster,
                        const struct brake *before, struct brake *brake, bool *is_in,
                        struct error *err)
@@ -139,7 +139,8 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
     return 0;
 }
 
-/* The certificate as the gate sees it. Returns whether it would refuse, and for what. */
+/* Checks the certificate as the gate does. Returns whether the gate would refuse, and sets the
+ * cause. */
 static bool would_refuse(const char *name, const struct inventory *inventory,
                          const struct conf *conf, struct brake *brake)
 {
@@ -187,7 +188,7 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
     }
     if (has_note)
         own_drain(name, &cluster, conf);
-    is_lifted = has_file && before.leave == BRAKE_LIFTED; /* by hand: others do not matter */
+    is_lifted = has_file && before.leave == BRAKE_LIFTED; /* by hand: other nodes do not count */
     if (is_refusing && (is_lifted || (has_file && brake_holds(&before, brake.cause, time(NULL))))) {
         const struct cluster_node *node = cluster_node(&cluster, name);
 

@@ -67,7 +67,7 @@ int health_nagios(const struct health_summary *summary, double seconds)
     printf("MUSTER %s - ", words[status]);
     for (size_t i = 0; i < summary->problem_count; i++) {
         for (const char *c = summary->problems[i].text; *c; c++)
-            putchar(*c == '|' || *c == '\n' ? ' ' : *c); /* the bar begins the figures */
+            putchar(*c == '|' || *c == '\n' ? ' ' : *c); /* '|' begins the performance data */
         fputs("; ", stdout);
     }
     if (status == 0)
@@ -81,8 +81,7 @@ int health_nagios(const struct health_summary *summary, double seconds)
     return status;
 }
 
-/* Why a certificate issued then does not count any more, by what Slurm knows of the node; false: it
- * counts. */
+/* Whether a certificate issued at this time is void, by what Slurm knows of the node; sets why. */
 static bool is_void(const struct cluster_node *node, time_t issued, char *why, size_t size)
 {
     if (health_ends_certificate(node, issued))
@@ -94,9 +93,8 @@ static bool is_void(const struct cluster_node *node, time_t issued, char *why, s
     return true;
 }
 
-/* A node that failed, or whose certificate was revoked, and that could not be reached then: it
- * removes the certificate itself, before a job gets there. Returns what is to be said, in text; ""
- * for nothing. */
+/* Removes the node's certificate if the node failed, or the certificate was revoked, while it could
+ * not be reached; so no job gets there before. Sets text to a message, or to "". */
 static void certificate_withdraw(const char *name, const struct conf *conf, char *text, size_t size)
 {
     struct cluster cluster = {0};
@@ -116,7 +114,7 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
             text_put(text, size, "certificate removed, %s", why);
         comment =
             !*err.text && revocation_read(node->comment) ? revocation_put(node->comment, 0) : NULL;
-        if (comment && cluster_set_comment(name, comment, &err) != 0) { /* it harms nobody */
+        if (comment && cluster_set_comment(name, comment, &err) != 0) { /* harmless */
             size_t length = strlen(text);
 
             text_put(text + length, size - length, "; its Comment stays as it is: %s", err.text);
@@ -150,7 +148,7 @@ int health_run(const struct health_summary *summary, const char *node, const str
             printf("muster check: %s %s\n", node, text);
         may_resume = unreviewed_read(UNREVIEWED_FILE, &drain);
     }
-    if (!may_resume) { /* a node that a later check resumes has its certificate still */
+    if (!may_resume) { /* a node that a later check may resume keeps its certificate */
         certificate_withdraw(node, conf, text, sizeof text);
         if (*text)
             printf("muster check: %s %s\n", node, text);

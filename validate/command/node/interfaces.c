@@ -49,7 +49,7 @@ static const struct option_set set = {
 struct show {
     const struct options *options;
     struct table table;
-    bool is_journal; /* what was made, and what was before: not what is wanted and found */
+    bool is_journal; /* shows the values set and before, not the values wanted and found */
     bool is_unknown, is_failed;
 };
 
@@ -148,7 +148,7 @@ static void show_line(struct show *show, const struct netif_machine *machine,
     }
 }
 
-/* As many of the jobs as there is room for, and how many more. */
+/* Lists as many of the jobs as fit, and the number of the others. */
 static void holders_text(const struct netif_entry *entry, char *text, size_t size)
 {
     snprintf(text, size, "held by job%s", entry->job_count > 1 ? "s" : "");
@@ -192,7 +192,7 @@ static int plan(const struct options *options, const struct conf *conf,
         show_line(&show, machine, &conf->netif_lines[i]);
     if (conf->netif_line_count == 0 && !options->as_json)
         table_cells(&show.table, "-\t-\t-\t-\tmuster.conf has no Interface line");
-    /* a rename() replaces it as a whole: no lock is needed to read */
+    /* a rename() replaces the whole file, so reading needs no lock */
     status = journal_load(conf->interface_journal, &journal, &err);
     is_hidden = status < 0 && geteuid() != 0;
     if (is_hidden) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words for people. Each returns its argument's buffer. */
+/* Texts for people. Each function returns a word or its buffer. */
 enum { WORD = 96 };
 
 static const char *mbps_text(double mbps, char text[WORD])
@@ -126,7 +126,7 @@ static void print_rdma(const struct inventory *inventory, const struct fabric *f
     table_end(&table, stdout, "\n");
 }
 
-/* Why a GID is the one to use, or is not; fabric's gid_rank() ranks them so. */
+/* Returns why a GID is used or not; gid_rank() of the fabric ranks them so. */
 static const char *gid_use(const struct rail *rail, const struct gid *gid)
 {
     bool is_ucx = rail_ucx_gid_index(rail) == gid->index;
@@ -207,7 +207,7 @@ static void print_people(const struct inventory *inventory, const struct fabric 
     print_gpus(inventory);
 }
 
-/* What is unknown is absent from the JSON. */
+/* Unknown values are absent from the JSON. */
 
 static void put_text(json_t *object, const char *key, const char *text)
 {

@@ -6,7 +6,7 @@
 
 #include "lib/fabric/fabric.h"
 
-/* Writes what muster inventory --json prints. Returns 0, or -1. */
+/* Writes the output of muster inventory --json. Returns 0, or -1. */
 int inventory_write_json(const struct inventory *inventory, const struct fabric *fabric,
                          FILE *stream);
 

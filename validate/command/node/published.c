@@ -41,7 +41,7 @@ static const struct hostlist *peers_of(const struct cluster *cluster, const char
     return peers;
 }
 
-/* Returns 1, 0, or -1 when it cannot be read. */
+/* Returns 1 if the node matches, 0, or -1 if it cannot be read. */
 static int match_one(const char *name, published_match *is_match, const void *context)
 {
     struct cluster cluster;
@@ -57,8 +57,8 @@ static int match_one(const char *name, published_match *is_match, const void *co
     return rv;
 }
 
-/* Of the names each as likely, and none twice. Where slurmctld takes its time, or does not tell,
- * all nodes are read, in one request. */
+/* Samples names with equal probability, none twice. Returns 0 if slurmctld is slow or a node cannot
+ * be read: then the caller reads all nodes in one request. */
 static int sample(const char *own, const struct hostlist *peers, size_t wanted,
                   published_match *is_match, const void *context)
 {

@@ -7,24 +7,25 @@
 
 #include "validate/slurm/cluster.h"
 
-/* What nodes publish of themselves in their Extra, for the health checks of others. The controller
- * lists one node or all of them. Where all have a fault at once, each reading all of them is a load
- * that grows with the square of their number; so each publishes its own first, and then reads a few
- * others, one by one, before it reads all. The controller puts the writings in an order, and each
- * sees those before its own: of N nodes that ask, in whatever order and however fast, no more than
- * about N * wanted / (HEALTH_SAMPLE_NODES + 1) find fewer than `wanted`. */
+/* Notes that nodes publish in their Extra, for the health checks of other nodes. The controller
+ * lists one node or all. If all nodes have a fault at once and each reads all, the load grows with
+ * the square of their number. So each publishes its own note first, and then reads a few others,
+ * one by one, before it reads all. The controller orders the writes, and each node sees those
+ * before its own. So of N nodes that sample, in any order and at any speed, at most about N *
+ * wanted / (HEALTH_SAMPLE_NODES + 1) find fewer than `wanted`. */
 
-/* Writes note, NULL for none, under the key of the node's Extra where it is another: extra.h.
- * Returns 0, or -1 with err. */
+/* Writes note (NULL: none) under the key of the node's Extra if it has changed: extra.h. Returns 0,
+ * or -1 with err. */
 int published_put(const struct cluster_node *node, const char *key, const char *note,
                   struct error *err);
 
 typedef bool published_match(const struct cluster_node *other, const void *context);
 
-/* Reads HEALTH_SAMPLE_NODES nodes at random of the largest partition of the node that has this
- * name, which has *nodes, until `wanted` others match. Returns 1 when so many do, else 0: also
- * where the partition is so small, or so many are wanted, that all may be read as well, or it takes
- * longer than HEALTH_SAMPLE_S; -1 with err. */
+/* Reads up to HEALTH_SAMPLE_NODES random nodes of the largest partition of the node `name`, until
+ * `wanted` others match. Sets *nodes to the size of the partition. Returns 1 if `wanted` match,
+ * else 0, also if the partition is so small or `wanted` so large that all nodes can be read
+ * instead, if a node cannot be read, or if it takes longer than HEALTH_SAMPLE_S. Returns -1 with
+ * err. */
 int published_sample(const char *name, size_t wanted, published_match *is_match,
                      const void *context, size_t *nodes, struct error *err);
 

@@ -20,9 +20,9 @@ struct deciding {
     char spared_path[300];
     const struct conf *conf;
     struct cluster cluster;
-    size_t nodes, cap; /* nodes: that look at each other */
-    bool is_for_it;    /* the drain that there is names that fault */
-    bool is_compared;  /* that fault, no more and no less, with what the others have */
+    size_t nodes, cap; /* nodes: the number of nodes that compare faults */
+    bool is_for_it;    /* the node's drain names this fault */
+    bool is_compared;  /* exactly this fault was compared with those of the others */
     char *text;
     size_t size;
 };
@@ -32,7 +32,7 @@ static int all_load(struct deciding *deciding, struct error *err)
     cluster_clear(&deciding->cluster);
     if (cluster_load(&deciding->cluster, err) != 0)
         return -1;
-    /* what a leaf switch does to its nodes would look like faults of theirs */
+    /* without the topology a fault of a leaf switch would look like faults of its nodes */
     if (*deciding->cluster.topology_err.text)
         return error_set(err, "the nodes of its leaf switch are unknown: %s",
                          deciding->cluster.topology_err.text);
@@ -42,7 +42,7 @@ static int all_load(struct deciding *deciding, struct error *err)
     return 0;
 }
 
-/* What cannot be read, or taken back, now is left to the next check. */
+/* Compares the drain, and undoes it if needed. If this fails, the next check does it. */
 static enum health review(struct deciding *deciding, time_t since)
 {
     enum health decision;
@@ -67,7 +67,7 @@ static void spared_note(const struct deciding *deciding, const char *reason, lon
     (void)spared_write(deciding->spared_path, &spared);
 }
 
-/* Where the node's Extra is no JSON object, or slurmctld silent, the others do not see it. */
+/* Publishes the fault, best effort: it fails if Extra is no JSON object or slurmctld is silent. */
 static void publish(const struct deciding *deciding, const char *reason, time_t since)
 {
     const struct cluster_node *own = cluster_node(&deciding->cluster, deciding->node);
@@ -79,7 +79,7 @@ static void publish(const struct deciding *deciding, const char *reason, time_t 
         (void)published_put(own, EXTRA_FAULT, note, &err);
 }
 
-/* What is published no longer than there is a fault. */
+/* Withdraws the published fault once the node has none. */
 static void withdraw(const struct deciding *deciding)
 {
     const struct cluster_node *own = cluster_node(&deciding->cluster, deciding->node);
@@ -101,8 +101,9 @@ static bool is_alike(const struct cluster_node *other, const void *context)
     return health_is_alike(other, fault->reason, fault->since);
 }
 
-/* What a few others show, the first time one of them, as it is not known yet how many there will
- * be, then so many that it is a common fault by the same rule as of all. HEALTH_DRAIN: nothing. */
+/* Samples whether other nodes have the same fault. The first time one is enough not to drain, as
+ * more may follow; later as many as make a fault common by the rule for all nodes. HEALTH_DRAIN:
+ * the sample does not forbid a drain. */
 static enum health sample(struct deciding *deciding, const char *reason, time_t since,
                           bool is_first)
 {
@@ -158,7 +159,7 @@ static enum health drain(struct deciding *deciding, const char *reason, time_t s
     return review(deciding, since);
 }
 
-/* Whether the node has that drain still, by its reason and the time of it. */
+/* Whether the node still has this drain, by its reason and time. */
 static bool has_drain(const struct cluster_node *node, const struct unreviewed *drain)
 {
     return node && cap_is_taken(node) && strcmp(node->reason, drain->reason) == 0 &&
@@ -222,7 +223,7 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
     case HEALTH_NO_NODE:
         text_put(text, size, "not drained: Slurm has no node %s", node);
         break;
-    default: /* it is drained by others: that has been said */
+    default: /* the message, if any, is set already */
         break;
     }
     if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) && deciding.is_compared)

@@ -8,11 +8,11 @@
 
 #include "lib/conf/conf.h"
 
-/* Drains this node for what it has since then (reason "": nothing), compares that with what the
- * others did meanwhile, and takes it back when it is one too many; a drain of an earlier check that
- * could not be compared (unreviewed.h, at path) is compared now. The others are asked about only
- * where this node's own state does not decide. Returns whether it is drained by muster now for that
- * reason, and what is to be said, in text; "" for nothing. */
+/* Drains this node for the fault `reason`, which it has since `since` ("": no fault). Then compares
+ * the drain with drains of the other nodes, and resumes the node if there are too many. Compares a
+ * drain of an earlier check that could not be compared (unreviewed.h, at path). The other nodes are
+ * read only if this node's own state does not decide. Returns whether muster has drained the node
+ * for this reason now. Sets text to a message, or "". */
 bool self_drain(const char *node, const char *reason, time_t since, const struct conf *conf,
                 const char *path, char *text, size_t size);
 

@@ -14,7 +14,7 @@ struct options {
     const char *config, *records;
     bool as_json, has_extra;
     struct plan_wish wish;
-    struct plan_job job; /* what is not in the wish */
+    struct plan_job job; /* values that are not in the wish */
     int precision, nodes, available, block;
     double given[FIGURE_COUNT];
 };
@@ -120,12 +120,12 @@ static const struct option_set set = {
     .rows = rows,
 };
 
-/* What the figures alone do not say. Returns the exit status. */
+/* Chooses the layout, and fills in what the figures do not have. Returns the exit status. */
 static int make(const struct options *options, struct plan *plan)
 {
     struct error err;
 
-    if (isnan(plan->job.overlap)) /* processors that compute carry the messages, too */
+    if (isnan(plan->job.overlap)) /* without GPUs the same processors compute and communicate */
         plan->job.overlap = plan->figures.is_on_hosts ? 0 : 1;
     if (plan_choose(&plan->figures.cluster, &plan->job, &plan->layout, &err) != 0)
         return command_failed(COMMAND_FAIL, "muster plan", "%s", err.text);
@@ -136,7 +136,7 @@ static int make(const struct options *options, struct plan *plan)
     return COMMAND_PASS;
 }
 
-/* Whether the best plan is one in time. Returns the exit status. */
+/* Checks whether the best plan ends in time. Returns the exit status. */
 static int judge_time(const struct plan *plan)
 {
     char within[32], finish[32];

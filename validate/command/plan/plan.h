@@ -5,17 +5,17 @@
 #include "validate/plan/figures.h"
 #include "validate/plan/sbatch.h"
 
-/* Inside of muster plan. */
+/* Internals of muster plan. */
 struct plan {
     struct plan_figures figures;
     struct plan_job job;
     struct plan_layout layout;
-    char *sbatch; /* plan_sbatch_text(), which printing takes apart */
+    char *sbatch; /* plan_sbatch_text(); printing modifies it */
 };
 
-/* "data parallel over 32 devices, ZeRO-1". */
+/* Returns "data parallel over 32 devices, ZeRO-1". */
 const char *plan_layout_text(const struct plan *plan, char *text, size_t size);
-/* "90 s", "5.2 min", "7.9 h", "47.7 days". */
+/* Returns "90 s", "5.2 min", "7.9 h" or "47.7 days". */
 const char *plan_time_text(double seconds, char *text, size_t size);
 
 void plan_print(const struct plan *plan);

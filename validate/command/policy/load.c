@@ -18,7 +18,8 @@
 
 enum { TEXT_MOST = 64 << 20 };
 
-/* Users and groups of this host. A name service that does not answer is no "there is none". */
+/* Whether this host has the user or group. A name service that does not answer does not mean that
+ * there is none. */
 static int host_knows(enum site_name what, const char *name, void *context)
 {
     bool is_there;
@@ -31,7 +32,7 @@ static int host_knows(enum site_name what, const char *name, void *context)
     return errno == 0 || errno == ENOENT || errno == ESRCH ? 0 : -1;
 }
 
-/* "name:password:ID:..." */
+/* Whether the line is "name:password:ID:...". */
 static bool is_entry(const char *line)
 {
     const char *id = strchr(line, ':');
@@ -40,7 +41,7 @@ static bool is_entry(const char *line)
     return id && isdigit((unsigned char)id[1]) && strchr(id + 1, ':');
 }
 
-/* Those of the files passwd and group beside what was saved. */
+/* The same for the files passwd and group in the saved copy. */
 static int file_knows(enum site_name what, const char *name, void *context)
 {
     size_t length = strlen(name), size = 0;
@@ -100,7 +101,7 @@ static int load_text(const struct policy_options *options, struct site *site,
     return 0;
 }
 
-/* QOS and associations, where there is a database and all of it can be seen. Returns 0, or -1 with
+/* Loads QOS and associations if there is a database and all of it is visible. Returns 0, or -1 with
  * err and without them. */
 static int load_accounting(const struct policy_options *options, struct site *site,
                            struct error *err)
@@ -127,8 +128,9 @@ bool policy_is_current(const struct site *site)
     return !*match || strcasecmp(match, "Match") == 0;
 }
 
-/* slurm.conf of this host says where a finding is, if it is what the controller has. Returns 0, or
- * -1 with err where what was saved is none; one that cannot be read whole says nothing. */
+/* Loads the lines of slurm.conf, which locate findings, if the file is what the controller has
+ * read. Returns 0, also if the file cannot be read completely, or -1 with err if a saved file has
+ * no ClusterName. */
 static int load_lines(const struct policy_options *options, struct site *site, struct error *err)
 {
     char directory[512];
@@ -136,7 +138,7 @@ static int load_lines(const struct policy_options *options, struct site *site, s
 
     if (options->from) {
         if (slurm_lines_read(options->from, "", "slurm.conf", &site->lines, err) < 0) {
-            slurm_lines_clear(&site->lines); /* an Include of a file that was not saved */
+            slurm_lines_clear(&site->lines); /* includes a file that was not saved */
             return 0;
         }
         if (site->lines.count > 0 &&
@@ -159,7 +161,7 @@ int policy_load(const struct policy_options *options, struct site *site, struct 
 
     if (!options->from) {
         step_clean_environment();
-        /* scontrol would show another cluster: SLURM_CLUSTERS is checked, and gone */
+        /* SLURM_CLUSTERS is checked and removed, as scontrol would show another cluster */
         if (operations_slurm.open(err) != 0 ||
             operations_slurm.name(cluster, sizeof cluster, err) != 0)
             return -1;

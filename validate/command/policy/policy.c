@@ -148,7 +148,8 @@ static void print_kinds(const struct policy_kind_row *kinds, size_t count, bool 
     }
 }
 
-/* What was checked is always what slurmctld has read, also where the file was edited since. */
+/* The checked configuration is always the one that slurmctld has read, even if slurm.conf was
+ * edited since. */
 static void print_source(const struct site *site)
 {
     char directory[512];

@@ -17,23 +17,23 @@ struct policy_options {
     char **argv;
 };
 
-/* Reads the cluster's configuration from Slurm or what was saved of it. Returns 0, with accounting
- * telling why QOS and associations are not there, if they should be; or -1 with err. site is to be
- * cleared in any case. */
+/* Reads the cluster's configuration from Slurm or from a saved copy. Returns 0, with the reason in
+ * accounting if expected QOS and associations are missing; or -1 with err. Clear site in any case.
+ */
 int policy_load(const struct policy_options *options, struct site *site, struct error *err,
                 struct error *accounting);
 
-/* Whether slurm.conf on this host is what slurmctld has read, by scontrol. */
+/* Whether slurm.conf on this host is the one that slurmctld has read, by scontrol. */
 bool policy_is_current(const struct site *site);
 
-/* A finding, or what else was concluded. */
+/* A finding, or another result. */
 struct policy_line {
     const struct policy_kind_row *kind; /* NULL: no finding */
     enum verdict verdict;
-    const char *object, *where, *stated, *found; /* where, stated: NULL where there is none */
+    const char *object, *where, *stated, *found; /* where, stated: may be NULL */
 };
 
-/* Prints it, as a JSON object or for a person. */
+/* Prints the line, as a JSON object or as text. */
 void policy_print(const struct policy_line *line, bool as_json);
 
 /* Prints the object as a line, and releases it. */

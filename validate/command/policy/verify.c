@@ -17,7 +17,7 @@
 #include "validate/report/table.h"
 #include "validate/scheduling/simulate/day.h"
 
-/* What the calls of a run have no context for: there is one run. */
+/* State for callbacks without a context: there is only one run. */
 static volatile sig_atomic_t stop_signal;
 static struct progress progress;
 static bool as_json;
@@ -70,7 +70,7 @@ static void show_result(const struct intent_statement *statement,
     progress_begin(&progress, "verify");
 }
 
-/* What would be tried, a line a statement. */
+/* Prints what would be tried, one line per statement. */
 static int print_plan(const struct verify_setting *setting, struct error *err)
 {
     struct verify_capacity capacity;
@@ -102,7 +102,7 @@ static void begin(const char *stage)
     progress_begin(&progress, stage);
 }
 
-/* Returns rv, or -1: it was stopped. */
+/* Returns rv, or -1 with err if a signal stopped the run. */
 static int end(int rv, struct error *err)
 {
     progress_drop(&progress);
@@ -130,7 +130,7 @@ static int verify_here(const struct verify_setting *setting, struct error *err)
 
 /* -------------------------------------------------------------------------- simulate */
 
-/* What the replay is, and what it does not show. site NULL: not known. */
+/* Prints what the replay is, and what it does not show. site NULL: unknown. */
 static int print_day(const struct intent *intent, const struct day *day, const struct site *site)
 {
     static const char *const keys[] = {"PriorityDecayHalfLife", "PriorityMaxAge",
@@ -227,7 +227,7 @@ static int simulate_here(const struct verify_setting *setting, struct day *day, 
     return status_of(rv);
 }
 
-/* Once the configuration of the cluster is there. */
+/* Simulates, once the configuration of the cluster is loaded. */
 static int simulate(const struct policy_options *options, const struct verify_setting *setting,
                     struct day *day, struct error *err)
 {

@@ -13,7 +13,7 @@
 #define STOOD_HERE "#- "
 #define END "# muster setup: end"
 
-/* The line at text, and where the next one begins. */
+/* Returns the length of the line at text, and sets *next to the next line. */
 static size_t line_length(const char *text, const char **next)
 {
     size_t length = strcspn(text, "\n");

@@ -28,7 +28,7 @@ void setup_clear(struct setup_files *files)
     files->count = 0;
 }
 
-/* The text of a file below root; *text NULL where there is none. Returns 0, or -1 with err. */
+/* Reads a file below root; *text is NULL if there is none. Returns 0, or -1 with err. */
 static int file_read(const char *root, const char *path, char **text, struct error *err)
 {
     char real[PATH_MAX];
@@ -53,7 +53,7 @@ static int lines_add(const char *root, const char *path, const char *lines, cons
     return file->after ? 0 : error_set(err, "no memory for %s", path);
 }
 
-/* Whether a line of the text, without the blanks before it, begins so. */
+/* Whether a line of the text starts with `begin`, after blanks. */
 static bool has_line(const char *text, const char *begin)
 {
     for (const char *at = text; at; at = strchr(at, '\n')) {
@@ -64,9 +64,9 @@ static bool has_line(const char *text, const char *begin)
     return false;
 }
 
-/* Where the plugin's line may stand. The package's is in a folder of its own. */
+/* The files that may have the plugin's line. The package puts it into a file of its own. */
 struct stack {
-    char paths[2][STACK_PATH]; /* plugstack.conf, and muster.conf of what it includes */
+    char paths[2][STACK_PATH]; /* plugstack.conf, and an included muster.conf */
     char *texts[2];
 };
 
@@ -83,8 +83,8 @@ static int stack_read(const char *root, const char *directory, const struct slur
     return 0;
 }
 
-/* Whether slurmctld has sent the file, to a configless slurmd: it sends it again. slurmd keeps it
- * in conf-cache of SlurmdSpoolDir, to which /run/slurm/conf is a link. */
+/* Whether slurmctld has sent the file to a configless slurmd, and so would overwrite it. slurmd
+ * keeps it in conf-cache of SlurmdSpoolDir, to which /run/slurm/conf is a link. */
 static bool is_sent(const char *root, const char *path)
 {
     char real[PATH_MAX];
@@ -119,7 +119,7 @@ static int plugin_propose(const char *root, const char *directory, const struct 
     return rv;
 }
 
-/* Names of interfaces, or of ports that have none, as FabricInterfaces takes them. */
+/* Returns the names of the rails' interfaces, or of ports without one, as for FabricInterfaces. */
 static char *rails_text(const struct fabric *fabric)
 {
     struct hostlist names = {0};
@@ -135,8 +135,8 @@ static char *rails_text(const struct fabric *fabric)
     return folded;
 }
 
-/* What this node has, where nothing says it yet. muster.conf is the same on all nodes, which may be
- * of several kinds: only a person knows whether a line is right for all of them. */
+/* Notes what this node has and the configuration lacks. muster.conf is the same on all nodes, which
+ * may be of several kinds, so only the administrator knows whether a line is right for all. */
 static int node_note(const struct node_view *node_view, const struct slurm_lines *slurm,
                      struct hostlist *notes, struct error *err)
 {
@@ -176,9 +176,8 @@ static int node_note(const struct node_view *node_view, const struct slurm_lines
     return rv;
 }
 
-/* slurmd runs no health check without an interval, whose default is none. Returns 0, or -1 with
- * err.
- */
+/* Notes a missing HealthCheckInterval: its default is none, and slurmd runs no health check without
+ * it. Returns 0, or -1 with err. */
 static int interval_note(const struct slurm_lines *slurm, bool is_proposed, struct hostlist *notes,
                          struct error *err)
 {
@@ -196,7 +195,8 @@ static int interval_note(const struct slurm_lines *slurm, bool is_proposed, stru
                : error_set(err, "no memory for a note");
 }
 
-/* slurmd's health check. What slurm.conf says of it already is the site's. */
+/* Proposes slurmd's health check. Existing lines of slurm.conf about it are the site's, and stay.
+ */
 static int health_propose(const char *root, const struct slurm_lines *slurm,
                           struct setup_files *files, struct hostlist *notes, struct error *err)
 {
@@ -225,7 +225,7 @@ static int health_propose(const char *root, const struct slurm_lines *slurm,
     return lines_add(root, slurm->files[0], lines, NULL, files, err);
 }
 
-/* slurm.conf, and where it is. Returns 0, or -1 with err. */
+/* Reads slurm.conf, and finds its directory. Returns 0, or -1 with err. */
 static int slurm_read(const char *root, char *directory, size_t size, struct slurm_lines *slurm,
                       struct error *err)
 {
@@ -257,14 +257,14 @@ int setup_propose(const struct node_view *node_view, struct setup_files *files,
     return rv;
 }
 
-/* Adds the file where it has a block. Returns 0, or -1 with err. */
+/* Adds the file if it has a block. Returns 0, or -1 with err. */
 static int block_add(const char *root, const char *path, struct setup_files *files,
                      struct error *err)
 {
     struct setup_file *file = &files->items[files->count];
     int blocks = 0;
 
-    if (is_sent(root, path)) /* its block is taken out on slurmctld's host */
+    if (is_sent(root, path)) /* its block is removed on slurmctld's host */
         return 0;
     file->after = NULL;
     if (file_read(root, path, &file->before, err) != 0)

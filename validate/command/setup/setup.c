@@ -56,7 +56,7 @@ static void print_lines(char sign, const char *text, size_t length)
     }
 }
 
-/* As diff -U0 does it, of files that differ in one place: that is what a block makes of them. */
+/* Prints the change like diff -U0. A block changes a file in only one place. */
 static void print_change(const struct setup_file *file)
 {
     const char *before = file->before ? file->before : "", *after = file->after ? file->after : "";
@@ -106,7 +106,7 @@ static int make_directories_of(const char *path, struct error *err)
     return 0;
 }
 
-/* Whether the file is as it was when the change was shown. */
+/* Whether the file is unchanged since the change was shown. */
 static bool is_unchanged(const char *path, const struct setup_file *file, struct error *err)
 {
     char *text;
@@ -130,7 +130,7 @@ int setup_path(const char *root, const char *path, char real[PATH_MAX], struct e
     if (snprintf(whole, sizeof whole, "%s%s", root, path) >= (int)sizeof whole)
         return error_set(err, "%.64s...: the path is too long", path);
     strcpy(there, whole);
-    while (!realpath(there, real)) { /* the part of the path that is there */
+    while (!realpath(there, real)) { /* find the part of the path that exists */
         struct stat status;
 
         slash = strrchr(there, '/');
@@ -152,7 +152,7 @@ int setup_path(const char *root, const char *path, char real[PATH_MAX], struct e
     return 0;
 }
 
-/* Writes what a link points to, so that a shared slurm.conf stays one. */
+/* Writes the target of a link, so that a shared slurm.conf stays shared. */
 static int change_make(const char *root, const struct setup_file *file, struct error *err)
 {
     char path[PATH_MAX];
@@ -168,7 +168,7 @@ static int change_make(const char *root, const struct setup_file *file, struct e
         return -1;
     if (!file->before)
         written.mode = 0644; /* whatever the umask: each user's srun reads it */
-    if (written.is_ours) {   /* slurm.conf stays whose it is */
+    if (written.is_ours) {   /* slurm.conf must keep its owner */
         errno = EPERM;
         return atomic_file_discard(&written, err);
     }
@@ -222,7 +222,7 @@ int command_setup(int argc, char **argv)
     snprintf(config, sizeof config, "%s%s", options.root ? options.root : "", conf_default_path());
     node_view.root = options.root ? options.root : "";
     status = COMMAND_PASS;
-    if (!options.is_undo) /* that needs no valid muster.conf */
+    if (!options.is_undo) /* undo needs no valid muster.conf */
         status = command_node_open(argv[0], options.root,
                                    options.root && access(config, F_OK) == 0 ? config : NULL,
                                    &node_view);

@@ -71,7 +71,7 @@ static const struct option_set set = {
     .rows = rows,
 };
 
-/* Returns -1 to go on, else the exit status. */
+/* Returns -1 to continue, else the exit status. */
 static int read_options(int argc, char **argv, struct options *options)
 {
     int status = command_options(&set, argc, argv, options);
@@ -111,7 +111,7 @@ static int load_subnet(const struct options *options, struct subnet *subnet)
     return COMMAND_PASS;
 }
 
-/* What the administrator says: the file named, or with a subnet Slurm's own where there is one. */
+/* Loads the expected topology: the given file, or for a discovered subnet Slurm's own, if any. */
 static int load_conf(const struct options *options, struct topology_conf *conf)
 {
     char directory[SYSFS_PATH], path[SYSFS_PATH + 16];
@@ -128,7 +128,7 @@ static int load_conf(const struct options *options, struct topology_conf *conf)
     return COMMAND_USAGE;
 }
 
-/* The nodes on a leaf, short: "n[1-18]"; malloc'd. */
+/* Returns the nodes on a leaf as "n[1-18]", malloc'd. */
 static char *nodes_on(const struct subnet *subnet, int device)
 {
     struct hostlist nodes = {0};
@@ -142,7 +142,7 @@ static char *nodes_on(const struct subnet *subnet, int device)
     return folded;
 }
 
-/* How many cables lead to nodes and to the level above, and their usual rate. */
+/* The number of cables of a switch to nodes and to other levels, and their usual rate. */
 struct cables {
     int nodes, up, down, across;
     struct subnet_rate rate;
@@ -188,7 +188,7 @@ static const char *level_name(int level, char text[24])
 
 static const struct subnet *sorted;
 
-/* By level, then by name. */
+/* Compares by level, then by name. */
 static int switch_compare(const void *a, const void *b)
 {
     const struct subnet_device *one = &sorted->devices[*(const size_t *)a],
@@ -285,7 +285,7 @@ static void print_people(const struct subnet *subnet, const struct topology_conf
         printf("%zu finding%s\n", findings->count, text_plural(findings->count));
 }
 
-/* Records: doc/records.md. */
+/* Writes records: doc/records.md. */
 static void write_records(const struct subnet *subnet, const struct subnet_findings *findings)
 {
     for (size_t i = 0; i < subnet->attachment_count; i++) {
@@ -327,8 +327,8 @@ static int write_outline(const char *path, const struct subnet *subnet,
     return atomic_file_discard(&file, err);
 }
 
-/* Says which nodes are in it only because topology.conf has them. Returns 0, or -1 when memory is
- * out. */
+/* Prints the nodes that are in the outline only because topology.conf has them. Returns 0, or -1 if
+ * memory is out. */
 static int print_kept(const char *path, const struct outline *outline)
 {
     struct hostlist kept = {0};

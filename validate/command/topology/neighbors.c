@@ -11,7 +11,7 @@
 #include "validate/slurm/process.h"
 #include "validate/subnet/subnet.h"
 
-/* What this node's lldpd has heard, for people and, as records, for muster certify. */
+/* Prints what this node's lldpd has received, as text and, for muster certify, as records. */
 
 /* Returns 0 with a malloc'd *text, or -1 with err. */
 static int query_lldpd(char **text, struct error *err)
@@ -42,7 +42,7 @@ static void print_people(const struct subnet_neighbors *neighbors)
         puts("no switch found by LLDP");
 }
 
-/* "leaf1 Eth1/5", "-" for no name; a name with blanks has underscores there. */
+/* Formats "leaf1 Eth1/5"; "-" for no name, and '_' for blanks in a name. */
 static void describe(const struct subnet_neighbor *item, char *text, size_t size)
 {
     char *end;
@@ -54,7 +54,7 @@ static void describe(const struct subnet_neighbor *item, char *text, size_t size
     snprintf(end, size - (size_t)(end - text), " %s", item->port);
 }
 
-/* Records: doc/records.md. The first one says how many follow. */
+/* Writes records: doc/records.md. The first has the number of the others. */
 static void write_records(const struct subnet_neighbors *neighbors, const char *node,
                           const char *management)
 {

@@ -15,7 +15,7 @@ struct view {
     struct affinity affinity;
 };
 
-/* GPUs first, then rails: a place in this row of all devices. */
+/* A device is an index: GPUs first, then rails. */
 static size_t device_count(const struct view *view)
 {
     return view->node_view->inventory->gpu_count + view->node_view->fabric.rail_count;
@@ -43,7 +43,7 @@ static const struct location *location_of(const struct view *view, size_t device
 
 enum { NAME = 80 };
 
-/* The name that records use is in lower case. */
+/* gpu: "gpu" for records, which use lower case, else "GPU". */
 static const char *name_of(const struct view *view, size_t device, const char *gpu, char name[NAME])
 {
     if (is_gpu(view, device))
@@ -65,7 +65,7 @@ static enum affinity_level level_of(const struct view *view, size_t a, size_t b)
     return view->affinity.level[a < b ? a : b][(a < b ? b : a) - gpus];
 }
 
-/* The CPUs next to the device, as its function says, else as its NUMA node does; "" unknown. */
+/* Reads the CPUs near the device, by its PCI function, else by its NUMA node; "" if unknown. */
 static void read_cpus(const struct view *view, const struct location *location, char *cpus,
                       size_t size)
 {
@@ -107,7 +107,7 @@ static void print_matrix(const struct view *view)
     putchar('\n');
 }
 
-/* Drivers put the vendor into the name; "10de:2330" needs it. */
+/* Prints the model. Names from drivers have the vendor; an ID like "10de:2330" needs it added. */
 static void print_model(struct table *table, const struct gpu *gpu)
 {
     bool is_number = strchr(gpu->model, ':');
@@ -137,7 +137,7 @@ static void print_devices(const struct view *view)
     putchar('\n');
 }
 
-/* The rails of a GPU as "a b", and their level: they all have the same. */
+/* Lists the rails of a GPU as "a b", and sets their level, which is the same for all. */
 static size_t find_rails(const struct view *view, size_t gpu, char *text, size_t size,
                          enum affinity_level *level)
 {
@@ -176,7 +176,7 @@ static bool has_usable_rail(const struct view *view)
     return false;
 }
 
-/* Why no rail serves this GPU. */
+/* Returns why no rail serves the GPU. */
 static const char *why_none(const struct view *view)
 {
     if (view->node_view->fabric.rail_count == 0)
@@ -244,7 +244,8 @@ static void print_people(const struct view *view)
     print_service(view);
 }
 
-/* Records: doc/records.md. What is not known is unknown, never absent. */
+/* Writes a record: doc/records.md. Unknown values have the verdict unknown, and are never absent.
+ */
 
 static void write_record(const struct view *view, const char *metric, const char *part,
                          const char *message, double count, enum verdict verdict)
