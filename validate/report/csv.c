@@ -4,8 +4,8 @@
 
 #include "validate/report/format.h"
 
-/* RFC 4180, with a heading. A text that a spreadsheet would take for a formula gets an apostrophe
- * in front (owasp.org/www-community/attacks/CSV_Injection). */
+/* RFC 4180, with a heading. A text that a spreadsheet would read as a formula gets a leading
+ * apostrophe (owasp.org/www-community/attacks/CSV_Injection). */
 static void text_cell(FILE *stream, const char *text, const char *before)
 {
     fprintf(stream, "%s\"", before);

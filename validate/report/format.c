@@ -35,7 +35,7 @@ const struct report_format *format_find(const char *name)
     return NULL;
 }
 
-/* The number of the descriptor that the path names, as /dev/stdout; -1: it names none. */
+/* Returns the descriptor that the path names, as /dev/stdout; -1 if none. */
 static int descriptor_of(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -56,8 +56,8 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
-/* One that was handed to this program: those that it opens itself end with exec. Returns 0, or -1
- * with err. */
+/* Checks that this program inherited the descriptor: its own descriptors are close-on-exec. Returns
+ * 0, or -1 with err. */
 static int descriptor_check(int number, const char *path, struct error *err)
 {
     int flags = fcntl(number, F_GETFD);
@@ -79,10 +79,10 @@ static bool is_in_dev(const char *path)
     return is_in;
 }
 
-/* What is no file is written to as it is. The path may be in others' folders, where what it names
- * may be another thing a moment later: the descriptor decides, before anything is opened, and no
- * link is followed. Returns it (O_PATH); -1 where there is nothing, or what atomic_file_begin()
- * takes or refuses; -2 with err. */
+/* Finds a pipe or a character device, which is written directly. The path may be in a folder of
+ * other users, who may replace it at any time: so its type is checked by descriptor before it is
+ * opened for writing, and no link is followed. Returns the descriptor (O_PATH); -1 if there is
+ * nothing, or something for atomic_file_begin() to accept or refuse; -2 with err. */
 static int special_find(const char *path, struct error *err)
 {
     int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -99,7 +99,7 @@ static int special_find(const char *path, struct error *err)
     return -2;
 }
 
-/* As special_find(), but to be written to; it does not block. */
+/* As special_find(), but returns a descriptor for writing, which does not block. */
 static int special_open(const char *path, struct error *err)
 {
     int found = special_find(path, err), fd;
@@ -119,12 +119,12 @@ static int special_open(const char *path, struct error *err)
 
 struct special {
     int fd;
-    int failure;  /* errno of what was not written: nothing more is then */
+    int failure;  /* errno of a failed write: nothing is written after it */
     double until; /* clock_s() */
 };
 
-/* Waits for who reads there, but not for ever: so much is written at a time that a pipe which has
- * room takes it at once, also where the descriptor blocks. */
+/* Waits for the reader, but not forever. Writes at most PIPE_BUF bytes at a time, which a pipe with
+ * room accepts at once, even if the descriptor blocks. */
 static ssize_t special_write(void *cookie, const char *bytes, size_t length)
 {
     struct special *special = cookie;
@@ -172,7 +172,7 @@ static int write_special(const struct report_format *format, const struct survey
     return rv;
 }
 
-/* It may be a file: the position is the descriptor's own, as of what else is written to it. */
+/* Writes to an inherited descriptor, at its position if it is a file. */
 static int write_descriptor(const struct report_format *format, const struct survey *survey,
                             int number, const char *path, struct error *err)
 {

@@ -12,7 +12,7 @@
 #include "lib/base/json_text.h"
 #include "validate/report/format.h"
 
-enum { ROWS_MAX = 20000 /* of the table of verdicts */ };
+enum { ROWS_MAX = 20000 /* rows of the table of verdicts */ };
 
 void html_string(FILE *stream, const char *text)
 {
@@ -40,7 +40,7 @@ static void member_time(FILE *stream, const char *key, double seconds)
         fprintf(stream, "\"%s\":%.3f,\n", key, seconds);
 }
 
-/* A title is text between tags. */
+/* Writes the title, escaped as text between tags. */
 static void title(FILE *stream, const struct survey *survey)
 {
     fputs("muster", stream);
@@ -86,7 +86,7 @@ static void string_list(FILE *stream, const char *key, const char *const *texts,
     fputs("],\n", stream);
 }
 
-enum { TEXTS = 10 }; /* of a row */
+enum { TEXTS = 10 }; /* texts in a row */
 
 /* The texts of the rows, each once: equal texts of records are the same pointer. */
 struct texts {
@@ -139,7 +139,7 @@ static size_t text_place(const struct texts *texts, const char *text)
     return found ? (size_t)(found - texts->items) : 0;
 }
 
-/* Whether the record is one of the links' matrix that passed, of which there are millions. */
+/* Whether the record passed and is in the matrix of links, which may have millions. */
 static bool is_quiet(const struct record *record)
 {
     return record->verdict <= VERDICT_PASS &&
@@ -147,8 +147,8 @@ static bool is_quiet(const struct record *record)
             (record->peer && catalog_is_suite(record->suite, SUITE_LINKS)));
 }
 
-/* The records for the table, the worst first, as many as there is room for. left_out: how many of
- * those that did not pass, and of those that did, are not in it. */
+/* Returns the records for the table, the worst first, up to ROWS_MAX. left_out: the numbers of
+ * records that did not pass, and that passed, which are not in it. */
 static struct record *rows_find(const struct survey *survey, size_t *count, size_t left_out[2])
 {
     struct record *rows = malloc(ROWS_MAX * sizeof *rows);
@@ -185,7 +185,7 @@ static void row(FILE *stream, const struct record *record, const struct texts *t
             text_place(texts, all[9]));
 }
 
-/* What to do, by fault code, of the codes that are in the list. */
+/* Writes the remediation of each fault code in the list. */
 static void code_advice(FILE *stream, const struct record *list, size_t count)
 {
     bool is_there[FAULT_UNLISTED + 1] = {false}, is_first = true;
@@ -256,7 +256,7 @@ static void sweep(FILE *stream, const struct survey *survey)
     fputs("],\n", stream);
 }
 
-/* By node; a node's history comes in one piece. */
+/* Writes the earlier runs by node; those of a node are consecutive. */
 static void past(FILE *stream, const struct survey *survey)
 {
     const char *last = NULL;
@@ -326,7 +326,7 @@ int html_write(FILE *stream, const struct survey *survey)
     const char *between = at_title ? at_title + strlen(title_mark) : NULL;
 
     if (!at_data)
-        return -1; /* tests hold the template to have both */
+        return -1; /* cannot happen: tests check that the template has both */
     fwrite(page, 1, (size_t)(at_title - page), stream);
     title(stream, survey);
     fwrite(between, 1, (size_t)(at_data - between), stream);

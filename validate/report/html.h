@@ -6,30 +6,30 @@
 
 #include "validate/report/survey.h"
 
-/* Inside of html: the template, made from page/ at build time, and the data that goes into it. */
+/* Internals of the HTML format: the template, made from page/ at build time, and its data. */
 
-/* The page with "@@title@@" and "@@data@@" where title and data belong; ends in a NUL byte. */
+/* The page, with "@@title@@" and "@@data@@" in the places of title and data; ends with NUL. */
 extern const unsigned char page_template[];
 
-/* A JSON string that can stand inside of <script>: nothing in it ends the element or begins a
+/* Writes a JSON string that is safe inside of <script>: it cannot end the element or begin a
  * comment (html.spec.whatwg.org, 4.12.1.3). NULL is "". */
 void html_string(FILE *stream, const char *text);
 
-/* A JSON number, null for what is none. */
+/* Writes a JSON number; null if it is not finite. */
 void html_number(FILE *stream, double number);
 
-/* html_links.c: the rails as a JSON array. A rail and metric is {"count", "median", "reference",
- * "origin", "step", "mask", "values", "low", "high", "verdicts", "limits", "limit_of"}: mask are
- * lengths of cells, of all nodes by all nodes, that were not measured and that were, by turns; it
- * is left out where it is that of the figures before; values are the measured ones, 16 bits each
- * with the low byte first, in base64: exp(origin + code * step), 65535 is 0, 65534 none; verdicts
- * and limit_of are pairs of value and length over the measured cells; limit_of counts limits
- * [limit, source] from 1, 0 is none. 0, or -1 when memory is out. */
+/* html_links.c: writes the rails as a JSON array. A rail and metric is {"count", "median",
+ * "reference", "origin", "step", "mask", "values", "low", "high", "verdicts", "limits",
+ * "limit_of"}. mask: alternating lengths of runs of cells, of all nodes by all nodes, not measured
+ * and measured; left out if it equals the mask before. values: of the measured cells, 16 bits each
+ * with the low byte first, in base64: exp(origin + code * step); 65535 is 0, 65534 none. verdicts
+ * and limit_of: pairs of value and run length over the measured cells. limit_of: index in limits
+ * [limit, source] from 1; 0 is none. Returns 0, or -1 if memory is out. */
 int html_rails(FILE *stream, const struct survey *survey);
 
-/* html_training.c: the steps that muster-train told as {"steps": how many, "points": [[step, mean,
- * least and greatest loss in nats, tokens/s], ...], "ends": [first loss, last loss]}: at most 400
- * points, each of as many steps as that takes. 0, or -1 when memory is out. */
+/* html_training.c: writes the steps that muster-train reported as {"steps": their number, "points":
+ * [[step, mean, least and greatest loss in nats, tokens/s], ...], "ends": [first loss, last loss]}.
+ * It has at most 400 points, each of several steps if needed. Returns 0, or -1 if memory is out. */
 int html_training(FILE *stream, const struct survey *survey);
 
 #endif

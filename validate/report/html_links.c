@@ -8,7 +8,8 @@
 
 #include "validate/report/html.h"
 
-/* INTERVALS: of so many pairs at most the intervals come too; LIMITS: different ones of a rail. */
+/* INTERVALS: the most pairs for which intervals are written too; LIMITS: different limits per rail.
+ */
 enum { CODES = 65000, ZERO = 65535, ABSENT = 65534, INTERVALS = 40000, LIMITS = 255 };
 
 struct base64 {
@@ -41,7 +42,7 @@ static void base64_add(struct base64 *base64, unsigned char byte)
         base64_flush(base64);
 }
 
-/* Where the figures lie on a logarithmic scale. */
+/* The logarithmic scale of the figures. */
 struct scale {
     double origin, step;
 };
@@ -94,10 +95,10 @@ static void values(FILE *stream, const char *key, const struct survey_cell *cell
     fputc('"', stream);
 }
 
-/* Lengths of cells that were not measured and that were, by turns. */
+/* Writes the alternating lengths of runs of cells that were not measured and that were. */
 static void mask(FILE *stream, const struct survey_cell *cells, size_t count, size_t nodes)
 {
-    size_t begin = 0, end = 0; /* of what was measured in a row */
+    size_t begin = 0, end = 0; /* of the current run of measured cells */
 
     fputs(",\"mask\":[", stream);
     for (size_t i = 0; i < count; i++) {
@@ -126,7 +127,7 @@ static bool is_same_mask(const struct survey_cell *a, size_t a_count, const stru
     return i == a_count;
 }
 
-/* value, length, value, length, ... */
+/* Writes a run-length code: value, length, value, length, ... */
 static void runs(FILE *stream, const char *key, const unsigned char *bytes, size_t count)
 {
     size_t length = 0;
@@ -142,7 +143,8 @@ static void runs(FILE *stream, const char *key, const unsigned char *bytes, size
     fputc(']', stream);
 }
 
-/* Numbers the different limits; what is past LIMITS has none. */
+/* Writes the different limits, and sets the index of each cell's; limits past LIMITS are left out.
+ */
 static void limits(FILE *stream, const struct survey *survey, const struct survey_cell *cells,
                    size_t count, unsigned char *bytes)
 {
@@ -176,7 +178,7 @@ static void limits(FILE *stream, const struct survey *survey, const struct surve
     fputc(']', stream);
 }
 
-/* What was written last, whose mask the next one need not repeat. */
+/* The cells written last: the next metric need not repeat an equal mask. */
 struct before {
     const struct survey_cell *cells;
     size_t count;

@@ -7,15 +7,15 @@
 
 #include "validate/report/html.h"
 
-enum { POINTS_MAX = 400 /* of a curve: more than a screen shows */ };
+enum { POINTS_MAX = 400 /* points of a curve: more than a screen shows */ };
 
 struct step {
     long number;
-    size_t order; /* in the records: a run that went on from a checkpoint repeats steps */
+    size_t order; /* index in the records: a run resumed from a checkpoint repeats steps */
     double loss, tokens_per_s;
 };
 
-/* The number of "step 12", -1 for what is none. */
+/* Returns the number of "step 12", or -1. */
 static long step_number(const char *part)
 {
     char *end;
@@ -36,7 +36,8 @@ static int compare_steps(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Those of the records by their number, each once: as it was trained last. NULL: no memory. */
+/* Returns the steps of the records, sorted by number, each as it was last trained. NULL: no memory.
+ */
 static struct step *steps_find(const struct survey *survey, size_t *count)
 {
     struct step *steps = malloc((survey->count + 1) * sizeof *steps);
@@ -68,7 +69,7 @@ static struct step *steps_find(const struct survey *survey, size_t *count)
     return steps;
 }
 
-/* Mean, least and greatest of some steps' losses, the mean of their speeds. */
+/* Writes a point: mean, least and greatest loss of some steps, and their mean speed. */
 static void point(FILE *stream, const struct step *steps, size_t count)
 {
     double sum = 0, least = INFINITY, greatest = -INFINITY, speed = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "validate/report/format.h"
 
-/* The records themselves, as muster certify --json writes them. */
+/* Writes the records as muster certify --json does. */
 int json_write(FILE *stream, const struct survey *survey)
 {
     for (size_t i = 0; i < survey->count; i++)

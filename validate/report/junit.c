@@ -9,22 +9,23 @@
 #include "lib/base/text.h"
 #include "validate/report/format.h"
 
-/* A test suite per suite of records, a test case per node and test: the names are the same in each
- * run, so that a CI system sees what is new. fail is a failure, unknown an error, skip skipped; a
- * warning passes, with its lines as system-out. Attributes as in the schema that Jenkins and GitLab
- * read (github.com/testmoapp/junitxml). Bytes that XML 1.0 cannot hold become U+FFFD. */
+/* One test suite per suite of records, one test case per node and test: the names are the same in
+ * each run, so that a CI system sees what is new. fail is a failure, unknown an error, skip
+ * skipped; a warning passes, with its lines as system-out. Attributes follow the schema that
+ * Jenkins and GitLab read (github.com/testmoapp/junitxml). Characters that XML 1.0 does not allow
+ * become U+FFFD. */
 
-/* LINES_MAX: of a test case. SUITES_MAX: muster has a dozen suites; where a file has more, the rest
- * are one, as a failure must not be left out. */
+/* LINES_MAX: lines of a test case. SUITES_MAX: muster has a dozen suites; if a file has more, the
+ * rest are one suite, as no failure may be left out. */
 enum { LINES_MAX = 200, SUITES_MAX = 256 };
 
 struct line {
     const struct survey *survey;
-    size_t index; /* in it */
+    size_t index; /* of its record in the survey */
     size_t suite; /* index of its suite */
 };
 
-/* Its record, for as long as the block goes on. */
+/* The line's record, valid until the end of the enclosing block. */
 #define RECORD_OF(line) SURVEY_AT((line)->survey, (line)->index)
 
 static void escape(FILE *stream, const char *text)
@@ -97,7 +98,7 @@ static int compare_lines(const void *a, const void *b)
         order = strverscmp(node_of(x), node_of(y));
     if (order == 0)
         order = strcmp(x->test, y->test);
-    /* the worst first, then as they came */
+    /* the worst first, then in the order of the records */
     if (order == 0)
         order = (int)y->verdict - (int)x->verdict;
     return order ? order : left->index < right->index ? -1 : left->index > right->index;
@@ -111,7 +112,7 @@ static bool is_same_case(const struct line *a, const struct line *b)
            strcmp(x->test, y->test) == 0;
 }
 
-/* "eth1 to n2: 49 of 200 Mb/s" */
+/* Writes "eth1 to n2: 49 of 200 Mb/s". */
 static void write_message(FILE *stream, const struct record *record)
 {
     const char *part = text_of(record->part), *message = text_of(record->message);
@@ -160,7 +161,7 @@ static double span(const struct line *line, size_t count)
     return end - begin;
 }
 
-/* count lines of one test case, the worst first. */
+/* Writes one test case of `count` lines, the worst first. */
 static void test_case(FILE *stream, const struct line *line, size_t count)
 {
     const struct record *worst = RECORD_OF(line);
@@ -199,7 +200,7 @@ static void test_case(FILE *stream, const struct line *line, size_t count)
     fputs("    </testcase>\n", stream);
 }
 
-/* The number of lines of the test case that begins at line. */
+/* Returns the number of lines of the test case that starts at line. */
 static size_t case_length(const struct line *line, size_t left)
 {
     size_t length = 1;
@@ -209,7 +210,6 @@ static size_t case_length(const struct line *line, size_t left)
     return length;
 }
 
-/* test cases, failures, errors, skipped */
 struct tally {
     size_t cases, failures, errors, skipped;
 };
@@ -269,7 +269,7 @@ static void test_suite(FILE *stream, const struct survey *survey, const struct l
     fputs("  </testsuite>\n", stream);
 }
 
-/* The records with a verdict, by suite in the order in which suites came, node and test. */
+/* Returns the records with a verdict, sorted by suite (in order of appearance), node and test. */
 static struct line *sort(const struct survey *survey, size_t *count)
 {
     struct line *line = malloc((survey->count + 1) * sizeof *line);

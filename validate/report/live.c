@@ -60,7 +60,7 @@ void live_open(struct live *live, const char *directory, const char *run)
     if (mkdir(directory, 0755) == 0)
         chmod(directory, 0755);
     remove_left_over(directory);
-    /* nobody looks at it, and finds that it is not held, before it has its name */
+    /* under a hidden name until it is locked, so that it never looks left over */
     snprintf(hidden, sizeof hidden, "%s/.%s", directory, run);
     fd = open(hidden, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0)

@@ -8,16 +8,16 @@
 
 #include "lib/base/record.h"
 
-/* What root's runs on this host are at, for whoever looks (muster top): a file a run, of events as
- * lines of JSON, which its run holds locked (flock()) and removes at its end. One that nobody holds
- * is left over. Best effort: no run fails or waits for want of it. */
+/* The progress of root's runs on this host, for muster top: one file per run with events as lines
+ * of JSON. The run keeps the file locked (flock()), and removes it at its end. A file that no
+ * process holds is left over. Best effort: no run fails or waits because of it. */
 #define LIVE_DIRECTORY "/run/muster/live"
 
 enum live_kind {
     LIVE_TEXT,  /* a line of the run: text */
     LIVE_BEGIN, /* stage begins */
-    LIVE_DOING, /* what the stage is at: text */
-    LIVE_END,   /* stage is over: verdict, seconds, text; "" there is nothing to tell */
+    LIVE_DOING, /* the current action of the stage: text */
+    LIVE_END,   /* stage is over: verdict, seconds, text; text "": nothing to report */
     LIVE_NODE,  /* a fault of node in stage: verdict, text */
     LIVE_KINDS
 };
@@ -31,23 +31,23 @@ struct live_event {
 };
 
 struct live {
-    FILE *stream; /* NULL: nobody can look */
+    FILE *stream; /* NULL: there is no file */
     char path[128];
     double doing_s; /* clock_s() of the last LIVE_DOING */
 };
 
-/* Opens the file of a run, and removes those that are left over. Without permission for it, or
- * without room, live->stream is NULL. directory: LIVE_DIRECTORY. */
+/* Opens the file of a run, and removes files that are left over. Without permission or room,
+ * live->stream is NULL. directory: LIVE_DIRECTORY. */
 void live_open(struct live *live, const char *directory, const char *run);
 
-/* Writes an event; time_s is now. LIVE_DOING is left out when the last was less than LIVE_EACH_S
- * ago. Does nothing where nobody can look, or live is NULL. */
+/* Writes an event with the current time as time_s. Skips LIVE_DOING if the last one was less than
+ * LIVE_EACH_S ago. Does nothing without a file, or if live is NULL. */
 void live_write(struct live *live, const struct live_event *event);
 
 void live_close(struct live *live);
 
-/* Reads a line of such a file, without a newline. Returns 0, or -1 when it is none. Texts have no
- * control characters. */
+/* Parses a line of such a file, without its newline. Returns 0, or -1 if it is no event. Texts have
+ * no control characters. */
 int live_read(const char *line, struct live_event *event);
 
 /* Whether a run holds the open file. */

@@ -17,7 +17,7 @@ static void cell(struct table *table, enum verdict colour, const char *text)
     table_cell(table, colour, "%s", text);
 }
 
-/* A name of a record, outside of a table. */
+/* Prints a name of a record outside of a table, cleaned. */
 static void name_print(FILE *stream, const char *name)
 {
     char *clean = strdup(name);
@@ -28,7 +28,7 @@ static void name_print(FILE *stream, const char *name)
     free(clean);
 }
 
-/* "198 Mb/s", "48.7 Gb/s" */
+/* Formats "198 Mb/s", "48.7 Gb/s". */
 static const char *speed(double mbps, char text[32])
 {
     if (mbps < 1000)
@@ -49,7 +49,7 @@ static const char *verdict_word(const struct survey_node *node)
                                          : "passed";
 }
 
-/* "eth1: message", once where the message begins with the part. */
+/* Adds the cell "eth1: message", or only the message if it starts with the part. */
 static void what(struct table *table, const char *part, const char *message)
 {
     if (!*part || strncmp(message, part, strlen(part)) == 0)
@@ -87,14 +87,15 @@ static void nodes_print(FILE *stream, const struct survey *survey)
         fputc('\n', stream);
 }
 
-/* Verdicts that are no node's: an uplink, a path, the whole fabric, what many nodes have alike. */
+/* Whether the verdict is about no single node: an uplink, a path, the whole fabric, a fault of many
+ * nodes. */
 static bool is_finding(const struct record *record)
 {
     return catalog_is_suite(record->suite, SUITE_CERTIFY) && record->verdict >= VERDICT_WARN &&
            (!record->node || !*record->node || (record->peer && *record->peer));
 }
 
-/* The worst first: what has no room is of the least weight. */
+/* Prints the findings, the worst first, so that the least severe are left out. */
 static void findings_print(FILE *stream, const struct survey *survey)
 {
     struct table table = {.columns = 3};

@@ -20,8 +20,7 @@ void progress_init(struct progress *progress, FILE *stream)
                                   .has_colour = table_has_colour(stream)};
 }
 
-/* Formats the text, cleans it, and prints it with what comes before and after it; as an event, too.
- */
+/* Formats the text, cleans it, prints it between `before` and `after`, and writes the event. */
 static void print(struct progress *progress, struct live_event *event, const char *before,
                   const char *format, va_list values, const char *after)
 {

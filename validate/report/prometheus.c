@@ -8,10 +8,10 @@
 #include "lib/base/hostlist.h"
 #include "validate/report/format.h"
 
-/* The text format that node_exporter's textfile collector takes
- * (prometheus.io/docs/instrumenting/exposition_formats). Seconds and bytes; times are seconds
- * since the epoch, as the file may lie there for long. A figure a node, rail and direction, never
- * one a pair: a thousand nodes have a million pairs. */
+/* The text format of node_exporter's textfile collector
+ * (prometheus.io/docs/instrumenting/exposition_formats). Units are seconds and bytes. Times are
+ * seconds since the epoch, as the file may stay there for long. There is one figure per node, rail
+ * and direction, never one per pair: a thousand nodes have a million pairs. */
 
 static void head(FILE *stream, const char *name, const char *help)
 {
@@ -30,7 +30,7 @@ static void label_text(FILE *stream, const char *text)
     }
 }
 
-/* name{LABEL="VALUE",...} number; labels: pairs of texts, ends with NULL. */
+/* Writes name{LABEL="VALUE",...} number. The arguments after name are pairs of texts, then NULL. */
 static void sample(FILE *stream, double number, const char *name, ...)
 {
     const char *label;
@@ -51,7 +51,7 @@ static void sample(FILE *stream, double number, const char *name, ...)
     fprintf(stream, "%s %.12g\n", before == ',' ? "}" : "", number);
 }
 
-/* What is known of a node: by this run, or, of one that it did not judge, by the history. */
+/* The state of a node: by this run, or if the run did not judge it, by the history. */
 struct known {
     const char *node, *code, *remediation;
     enum verdict verdict;
@@ -59,15 +59,15 @@ struct known {
     double expires; /* of the certificate; NAN */
 };
 
-/* A node that is only named, as others' peer, has no verdict of this run: it counts as of the past.
- */
+/* Whether this run judged the node. A node that is only a peer of others has no verdict, and counts
+ * by the history. */
 static bool is_judged(const struct survey *survey, long index)
 {
     return index >= 0 && survey->nodes[index].verdict != VERDICT_NONE;
 }
 
-/* Until when the node's certificate holds; NAN: it has none. A run that could not tell, or that
- * left a suspect, leaves a node the certificate that it had. */
+/* Returns the end of the node's certificate; NAN: none. With an unknown verdict, or as a suspect, a
+ * node keeps the certificate that it had. */
 static double expiry_of(const struct survey *survey, const struct survey_node *node)
 {
     if (node->is_certified || (node->verdict == VERDICT_FAIL && !node->is_suspect))
@@ -78,8 +78,8 @@ static double expiry_of(const struct survey *survey, const struct survey_node *n
     return NAN;
 }
 
-/* Of the index-th node of the run, then of the history: the newest word on each, as a node's comes
- * in one piece, newest first. Returns false: there is nothing to be said there. */
+/* Fills known for index: first the nodes of the run, then the items of the history, of which only
+ * the newest of each node counts. Returns false if there is nothing for this index. */
 static bool node_known(const struct survey *survey, size_t index, struct known *known)
 {
     const struct survey_past *past;
@@ -105,7 +105,8 @@ static bool node_known(const struct survey *survey, size_t index, struct known *
            (past == survey->past || strcmp(past[-1].node, past->node) != 0);
 }
 
-/* A suspect has failed, but is in service and certified: it is no failed node. */
+/* Writes the verdict of a node. A suspect has its own label: it failed, but is in service and
+ * certified. */
 static void verdict_samples(FILE *stream, const struct known *known)
 {
     static const enum verdict states[] = {VERDICT_PASS, VERDICT_WARN, VERDICT_UNKNOWN,
@@ -186,7 +187,7 @@ static bool is_of_collective(const struct record *record)
            strcmp(record->unit, "GB/s") == 0;
 }
 
-/* A sample of each part of which there is such a record, times factor. */
+/* Writes a sample for each part with a record for which is_one() holds; its value times factor. */
 static void parts(FILE *stream, const struct survey *survey,
                   bool (*is_one)(const struct record *record), double factor, const char *name,
                   const char *label, const char *help)
@@ -197,7 +198,7 @@ static void parts(FILE *stream, const struct survey *survey,
         const struct record *record = SURVEY_AT(survey, i);
 
         if (!record->part || isnan(record->value) || !is_one(record) ||
-            hostlist_contains(&told, record->part) || /* a series stands once: the first */
+            hostlist_contains(&told, record->part) || /* each series once: the first record */
             hostlist_append(&told, record->part) != 0)
             continue;
         if (told.count == 1)
@@ -217,11 +218,10 @@ static int compare_tallies(const void *a, const void *b)
     return strcmp(((const struct tally *)a)->test, ((const struct tally *)b)->test);
 }
 
-/* Verdicts by test. Tests of one name are the same pointer, so that neighbors are found at once.
- */
+/* Writes the numbers of verdicts by test. Equal names of tests are the same pointer. */
 static int verdicts(FILE *stream, const struct survey *survey)
 {
-    enum { TESTS = 256 }; /* muster has thirty; where a file has more, the rest are one */
+    enum { TESTS = 256 }; /* muster has thirty; if a file has more, the rest are summed */
     struct tally *tallies = calloc(TESTS + 1, sizeof *tallies);
     size_t count = 0;
 

@@ -32,12 +32,12 @@ int recordfile_close(const char *path, FILE *stream, struct error *err)
                   : 0;
 }
 
-/* TOLD: of one file; the first ones say what is wrong with it. GREATEST: no figure of any unit in
- * doc/records.md comes near it. */
+/* TOLD: the most lines reported for one file; the first ones show what is wrong with it. GREATEST:
+ * far above any figure of any unit in doc/records.md. */
 enum { TOLD = 10 };
 static const double GREATEST = 1e18, YEAR_2100_S = 4102444800;
 
-/* Units that are never negative. */
+/* Whether figures of the unit are never negative. */
 static bool is_amount(const char *unit)
 {
     static const char *const units[] = {"Mb/s", "GB/s", "us", "MB", "bytes", "count"};
@@ -104,8 +104,8 @@ int recordfile_doubt(const struct record *record, struct error *err)
     return 0;
 }
 
-/* Reads one line without its end into line, at most RECORDFILE_LINE bytes of it. Returns its whole
- * length, -1 at the end of the file. *is_whole: it ended in a newline. */
+/* Reads one line without its newline into line, at most RECORDFILE_LINE bytes of it. Returns its
+ * whole length, or -1 at the end of the file. *is_whole: whether it ended with a newline. */
 static long line_read(FILE *file, char *line, bool *is_whole)
 {
     long length = 0;
@@ -124,7 +124,7 @@ static long line_read(FILE *file, char *line, bool *is_whole)
     return length > 0 ? length : -1;
 }
 
-/* 0 taken, 1 left out with err, -1 no memory. */
+/* Returns 0 after adding the line, 1 with err if it is left out, -1 if memory is out. */
 static int line_take(struct records *records, const char *line, long length, bool is_whole,
                      struct error *err)
 {

@@ -6,14 +6,15 @@
 
 #include "validate/report/records.h"
 
-/* Files that records are written to: "-" is standard output, path NULL nothing, with *stream NULL.
- * Return 0, or -1 with err: there is none, or what was written before is not all there. */
+/* Open and close a file to write records to: "-" is standard output; with path NULL there is no
+ * file, and *stream is NULL. Return 0, or -1 with err: the file cannot be opened, or not all was
+ * written. */
 int recordfile_open(const char *path, FILE **stream, struct error *err);
 int recordfile_close(const char *path, FILE *stream, struct error *err);
 
-/* Files of records to read, which come from anywhere: none of their lines is believed more than it
- * must be. A line that is no record, is longer than RECORDFILE_LINE bytes or contradicts itself is
- * left out and told; the rest is taken. */
+/* Files of records to read may come from any source, so their lines are checked. A line that is no
+ * record, is longer than RECORDFILE_LINE bytes or contradicts itself is left out and reported; the
+ * other lines are used. */
 
 enum {
     RECORDFILE_LINE = 65536,
@@ -23,21 +24,21 @@ enum {
 };
 
 struct recordfile_listener {
-    /* for each line that is left out, "FILE:LINE: what was found, what was expected"; after many
-     * once with how many more there were */
+    /* called for each line that is left out, with "FILE:LINE: what was found, what was expected";
+     * after many lines once with the number of the others */
     void (*report)(const char *text, void *context);
-    /* every RECORDFILE_STEP lines, how much of the file is read, 0 to 1, NAN where its size is not
-     * known; NULL: nobody wants to know */
+    /* called every RECORDFILE_STEP lines with the share of the file that is read, 0 to 1, NAN if
+     * the size is unknown; may be NULL */
     void (*at)(const char *name, long lines, double share, void *context);
     void *context;
 };
 
-/* Reads the file, "-" is standard input, and adds its records. Returns how many lines were left
- * out, -1 with err when the file cannot be read or memory is out (what was read by then stays). */
+/* Reads the file ("-": standard input), and adds its records. Returns the number of lines left out,
+ * or -1 with err if the file cannot be read or memory is out (records read by then stay). */
 long recordfile_read(const char *path, struct records *records,
                      const struct recordfile_listener *listener, struct error *err);
 
-/* Whether the record contradicts itself or what its fields may be: figures that are no figures, a
+/* Checks that the record neither contradicts itself nor has invalid fields: impossible values, a
  * pass on the wrong side of its own limit, names of more than RECORDFILE_NAME bytes. Returns 0, or
  * -1 with err. */
 int recordfile_doubt(const struct record *record, struct error *err);

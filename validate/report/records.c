@@ -14,7 +14,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/utf8.h"
 
-/* The members of struct record that are strings, by their key. */
+/* The string members of struct record, with their keys. */
 static const struct {
     const char *key;
     size_t offset;
@@ -55,8 +55,8 @@ static const struct {
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-/* What a record begins with where it is kept: how many bytes it has, which of those members follow,
- * a number as float where that is exact, and what else it has. */
+/* The head of a packed record: its length in bytes, bit masks of the strings and numbers that
+ * follow (a number as float if that is exact, else as double), and the other members. */
 struct head {
     uint64_t length : 8, verdict : 3, code : 10;
     uint64_t texts : STRINGS, floats : NUMBERS, doubles : NUMBERS;
@@ -79,7 +79,7 @@ static double *number_at(struct record *record, size_t i)
     return (double *)(void *)((char *)record + numbers[i].offset);
 }
 
-/* The slot that holds the text's number, or the empty one where it belongs. */
+/* Returns the slot that holds the text's number, or the empty slot for it. */
 static size_t slot_of(const struct records_texts *texts, const char *text)
 {
     size_t at = hash_text(HASH_BEGIN, text) & (texts->size - 1);
@@ -114,7 +114,7 @@ static bool is_printable(const char *text)
     return true;
 }
 
-/* *number: of the list's own copy of the text. False: out of memory. */
+/* Sets *number to that of the list's own copy of the text. Returns false if memory is out. */
 static bool text_keep(struct records_texts *texts, const char *text, unsigned *number)
 {
     char *clean = NULL;
@@ -148,7 +148,7 @@ static bool text_keep(struct records_texts *texts, const char *text, unsigned *n
     return true;
 }
 
-/* Seven bits a byte, the lowest first; the last byte has no eighth. */
+/* Writes seven bits per byte, the lowest first; the eighth bit is clear in the last byte. */
 static unsigned char *count_put(unsigned char *at, unsigned count)
 {
     for (; count > 0x7f; count >>= 7)
@@ -167,7 +167,7 @@ static const unsigned char *count_get(const unsigned char *at, unsigned *count)
     }
 }
 
-/* Where it begins among the packed ones, with its head. */
+/* Returns the offset of record `index` in packed, and its head. */
 static size_t place_of(const struct records *records, size_t index, struct head *head)
 {
     size_t place = records->starts[index / STRIDE];
@@ -203,7 +203,7 @@ static bool room_make(struct records *records, size_t bytes)
     return true;
 }
 
-/* The record as it is kept. Returns its length, 0 when memory is out. */
+/* Packs the record. Returns its length, or 0 if memory is out. */
 static size_t pack(struct records_texts *texts, const struct record *record,
                    unsigned char packed[PACKED_MOST])
 {

@@ -10,7 +10,7 @@
 #include "lib/base/grow.h"
 #include "lib/base/text.h"
 
-/* Names with numbers in them in the order of the numbers: n2 before n10. */
+/* Compares numbers in names by value: n2 before n10. */
 static int compare_names(const void *a, const void *b)
 {
     return strverscmp(*(const char *const *)a, *(const char *const *)b);
@@ -33,7 +33,7 @@ size_t survey_unique(const char **names, size_t count)
     return left;
 }
 
-/* The run whose records are newest; NULL when none says its run. */
+/* Returns the run with the newest records; NULL if no record has a run. */
 static const char *newest_run(const struct records *records)
 {
     const char *run = NULL;
@@ -102,8 +102,7 @@ static int nodes_find(struct survey *survey)
 
     if (!names)
         return -1;
-    /* equal texts are the same pointer, and neighbors are often alike: that keeps the list short
-     */
+    /* equal texts are the same pointer; skipping repeated neighbors keeps the list short */
     for (size_t i = 0; i < survey->count; i++) {
         const struct record *record = SURVEY_AT(survey, i);
         const char *ends[2] = {record->node, record->peer};
@@ -137,7 +136,7 @@ long survey_node(const struct survey *survey, const char *name)
     return found ? found - survey->nodes : -1;
 }
 
-/* What was skipped says less of a node than what passed. */
+/* Whether the verdict is worse than another. Skip is the least: it says less than pass. */
 static bool is_worse(enum verdict verdict, enum verdict than)
 {
     if (verdict == VERDICT_SKIP || than == VERDICT_SKIP)
@@ -152,8 +151,8 @@ static void take_fault(struct survey_node *node, const struct record *record, en
     node->remediation = code == FAULT_NONE ? "" : record_remediation(record);
 }
 
-/* What the programs said about a node by themselves, until muster certify concludes. A record with
- * a peer is about the pair: the node may not be the one at fault. */
+/* Takes a verdict about the node: that of muster certify, or until there is one that of the
+ * programs. A record with a peer is about the pair: the node may not be at fault. */
 static void take_verdict(struct survey_node *node, const struct record *record)
 {
     if (catalog_is_suite(record->suite, SUITE_CERTIFY) &&

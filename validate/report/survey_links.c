@@ -105,14 +105,14 @@ static unsigned char source_of(struct survey *survey, const char *source)
     return i;
 }
 
-/* As the judge takes it: of several figures of a pair the best one, as other work on the machines
- * only ever takes away. */
+/* Whether value is better than the known figure of a pair. As in the judgement the best of several
+ * counts, as other load on the machines only makes figures worse. */
 static bool is_better(float known, float value, enum survey_metric metric)
 {
     return isnan(known) || (metric == SURVEY_LATENCY ? value < known : value > known);
 }
 
-/* Room for one more. */
+/* Appends a cell; NULL if memory is out. */
 static struct survey_cell *next_cell(struct survey_rail *rail, enum survey_metric metric)
 {
     size_t count = rail->measured[metric];
@@ -145,7 +145,7 @@ static int take_cell(struct survey *survey, const struct record *record, enum su
     return 0;
 }
 
-/* Stable, in time linear in cells and nodes. `starts` has a place more than there are nodes. */
+/* A stable counting sort by sender or receiver, linear in cells and nodes. starts: [nodes + 1]. */
 static void sort_by(bool is_sender, const struct survey_cell *cells, size_t count, size_t nodes,
                     size_t *starts, struct survey_cell *out)
 {
@@ -158,7 +158,7 @@ static void sort_by(bool is_sender, const struct survey_cell *cells, size_t coun
         out[starts[is_sender ? cells[i].from : cells[i].to]++] = cells[i];
 }
 
-/* By sender, then by receiver; of several figures of a pair the best one. */
+/* Sorts the cells by sender and receiver, and keeps the best of several figures of a pair. */
 static int put_in_order(struct survey *survey, struct survey_rail *rail, enum survey_metric metric)
 {
     struct survey_cell *cells = rail->cells[metric], *other;
@@ -187,7 +187,7 @@ static int put_in_order(struct survey *survey, struct survey_rail *rail, enum su
     return other && starts ? 0 : -1;
 }
 
-/* A rail's limit, which muster certify says once for all pairs, and its findings about pairs. */
+/* Takes a rail's limit, which muster certify reports once for all pairs. */
 static void take_conclusion(struct survey *survey, const struct record *record)
 {
     struct survey_rail *rail;
@@ -208,7 +208,7 @@ static void take_conclusion(struct survey *survey, const struct record *record)
     }
 }
 
-/* Each node's best, and their median. */
+/* Finds each node's best figure, and their median. */
 static int find_best(const struct survey *survey, struct survey_rail *rail,
                      enum survey_metric metric, double *values)
 {
@@ -242,7 +242,7 @@ static int find_best(const struct survey *survey, struct survey_rail *rail,
     return 0;
 }
 
-/* The verdicts of pairs that nobody judged by themselves, and the medians. */
+/* Sets the verdicts of pairs that have none of their own, and the medians. */
 static int settle(struct survey *survey, struct survey_rail *rail, enum survey_metric metric)
 {
     size_t count = rail->measured[metric];

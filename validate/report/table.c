@@ -67,7 +67,7 @@ void table_heading(struct table *table, const char *names)
         table->columns++;
 }
 
-/* Ends a cell of a format: what is put in has none. */
+/* Separates the cells of a format; inserted texts do not contain it. */
 static const char cell_end[] = "\x1f";
 
 void table_cells(struct table *table, const char *format, ...)
@@ -88,7 +88,7 @@ void table_cells(struct table *table, const char *format, ...)
     free(marked);
 }
 
-/* Characters, not bytes: a terminal shows one of UTF-8 in one place. */
+/* Returns the number of UTF-8 characters, not of bytes: a terminal shows each in one column. */
 static int width_of(const char *text)
 {
     int width = 0;

@@ -8,8 +8,8 @@
 
 #include "lib/base/record.h"
 
-/* A table for a person: columns as wide as their widest cell, the last one ragged, cells coloured
- * by a verdict where the stream is a terminal. */
+/* A table for people: columns as wide as their widest cell, the last one ragged, cells colored by a
+ * verdict on a terminal. */
 struct table {
     size_t columns;
     char **cells; /* row by row, the first row is the heading */
@@ -18,29 +18,28 @@ struct table {
     bool out_of_memory;
 };
 
-/* The first row: the names of the columns, with tabs between. */
+/* Adds the first row: the names of the columns, separated by tabs. */
 void table_heading(struct table *table, const char *names);
 
-/* Makes each control character of the text, with those of UTF-8 from U+0080 on, a question mark:
- * what records and files hold must not move a terminal's cursor. Never longer than it was. */
+/* Replaces each control character of the text, also those from U+0080 on, with '?': texts of
+ * records and files must not control a terminal. The text never becomes longer. */
 void table_clean(char *text);
 
-/* A row is `columns` cells added one after the other, cleaned. VERDICT_NONE: no colour. */
+/* Adds a cell, cleaned; `columns` cells are a row. VERDICT_NONE: no color. */
 void table_cell(struct table *table, enum verdict colour, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Adds several without colour, where the format has tabs between them. */
+/* Adds several cells without color; tabs in the format separate them. */
 void table_cells(struct table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void table_print(const struct table *table, FILE *stream, bool has_colour);
 void table_clear(struct table *table);
-/* Prints it, and before in front of it, where it has a row besides the heading, and clears it. */
+/* Prints `before` and the table if it has a row besides the heading, and clears it. */
 void table_end(struct table *table, FILE *stream, const char *before);
 
-/* The escape sequence of a verdict's colour, "" for none. */
+/* Returns the escape sequence of a verdict's color, or "". */
 const char *table_colour(enum verdict verdict);
 
-/* Whether the stream is a terminal that shows colours: not with NO_COLOR (no-color.org), nor
- * TERM=dumb. */
+/* Whether the stream is a terminal with colors: not with NO_COLOR (no-color.org), nor TERM=dumb. */
 bool table_has_colour(FILE *stream);
 
 #endif
