@@ -5,10 +5,10 @@
 
 #include "validate/history/database.h"
 
-/* A mark is a record without a run, suite "history", test "accept" or "revoke", part NULL: of all
- * parts. It needs no table of its own, so that the schema stays as it is. */
+/* A mark is a record without a run, with suite "history", test "accept" or "revoke", and part NULL
+ * for all parts. So it needs no table, and no change of the schema. */
 
-/* Whether a run has seen the node, or that part of it; part NULL: all of the node. -1 with err. */
+/* Whether a run has the node, or this part of it; part NULL: any part. -1 with err. */
 static int is_known(const char *path, const char *node, const char *part, struct error *err)
 {
     struct database_rows rows = database_query(
@@ -81,7 +81,7 @@ int history_revoke(const char *path, const struct hostlist *nodes, double now, s
         rv = database_failed(database, path, err);
     now = now > 0 ? now : database_now(database);
     for (size_t i = 0; i < nodes->count && rv == 0; i++) {
-        /* only the last one counts */
+        /* only the last revocation counts */
         (void)database_run(database,
                            "DELETE FROM records WHERE node = ? AND suite = 'history' AND test ="
                            " 'revoke'",

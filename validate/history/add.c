@@ -63,8 +63,8 @@ static bool add_nodes(sqlite3 *database, const struct history_run *run, double n
     return is_done;
 }
 
-/* The figures of pairs are many: they are kept of runs with no more of them, and of as many runs.
- */
+/* Figures of pairs are many: they are kept only for runs with at most PAIRS_MOST of them, and for
+ * RUNS_WITH_PAIRS runs. */
 enum { PAIRS_MOST = 4096, RUNS_WITH_PAIRS = 10 };
 
 static bool is_link(const struct record *record)
@@ -73,8 +73,8 @@ static bool is_link(const struct record *record)
            catalog_is_test(record->test, TEST_LINKS);
 }
 
-/* A figure of a pair, the limit of a rail, or the leaf switch of a node: a report draws its matrix
- * and the topology of these. */
+/* Whether the record is a figure of a pair, the limit of a rail, or the leaf switch of a node, from
+ * which a report draws its matrix and the topology. */
 static bool is_of_matrix(const struct record *record)
 {
     bool is_certify = catalog_is_suite(record->suite, SUITE_CERTIFY);
@@ -101,7 +101,7 @@ static bool has_small_matrix(const struct records *records)
     return count <= PAIRS_MOST;
 }
 
-/* That the run is one of a campaign's. */
+/* Whether the record says that the run is part of a campaign. */
 static bool is_of_campaign(const struct record *record)
 {
     return catalog_is_suite(record->suite, SUITE_CERTIFY) &&
@@ -120,7 +120,8 @@ static bool is_of_host(const struct record *record)
     return catalog_is_suite(record->suite, SUITE_HOST) && record->node;
 }
 
-/* How fast a GPU computes, in what models are trained in or what each GPU has. */
+/* Whether the record is the computing rate of a GPU, in BF16, in which models are trained, or in
+ * FP32, which each GPU has. */
 static bool is_of_gpu(const struct record *record)
 {
     return catalog_is_suite(record->suite, SUITE_GPU) && record->node &&
@@ -184,7 +185,7 @@ static bool add_figure(sqlite3_stmt *statement, const char *run, const char *nod
     return database_insert(statement);
 }
 
-/* What a rail is worth: its worse direction, as the judge has it. */
+/* Adds the bandwidth of each rail: its worse direction, as in the judgement. */
 static bool add_worse_directions(sqlite3 *database, const char *run)
 {
     static const char query[] =
@@ -195,8 +196,8 @@ static bool add_worse_directions(sqlite3 *database, const char *run)
     return database_run(database, query, run, NAN);
 }
 
-/* A rail is as good as the best it showed with any partner: that leaves the partners' faults and
- * the path out. */
+/* Adds the figures. A rail's figure is its best with any partner, which excludes faults of the
+ * partners and the path. */
 static bool add_figures(sqlite3 *database, const struct history_run *run,
                         const struct records *records)
 {
@@ -258,7 +259,7 @@ bool database_clear_told(sqlite3 *database)
                         NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* The number of the text, which gets one where it has none; -1 when that fails. */
+/* Returns the ID of the text, and adds the text if needed; -1 on failure. */
 static sqlite3_int64 text_number(sqlite3 *database, sqlite3_stmt *find, sqlite3_stmt *add,
                                  const char *text)
 {
@@ -318,7 +319,7 @@ bool database_add(sqlite3 *database, const struct history_run *run, double now,
 
 /* ---------------------------------------------------------------- the whole */
 
-/* Removes what is older, but for the facts that are still in force. */
+/* Removes what is older, except facts that are still current. */
 static bool forget(sqlite3 *database, double before)
 {
     static const char *const queries[] = {
@@ -336,7 +337,7 @@ static bool forget(sqlite3 *database, double before)
     return is_done;
 }
 
-/* Of older runs what add_records() has kept for the matrix goes. */
+/* Removes the records for the matrix that add_records() has kept for older runs. */
 static bool forget_pairs(sqlite3 *database)
 {
     static const char query[] =
@@ -346,8 +347,8 @@ static bool forget_pairs(sqlite3 *database)
     return database_run(database, query, NULL, RUNS_WITH_PAIRS);
 }
 
-/* Of a campaign the names of its nodes, which each run has, are kept of its newest run alone:
- * campaign_read() asks for no others. */
+/* Removes the names of a campaign's nodes, which each run has, from all but its newest run:
+ * campaign_read() reads no others. */
 static bool forget_campaign_names(sqlite3 *database, const struct history_run *run, double now,
                                   const struct records *records)
 {
@@ -377,9 +378,9 @@ static bool forget_campaign_names(sqlite3 *database, const struct history_run *r
     return is_done;
 }
 
-/* When what is kept begins. A run's age counts from the one before it where that is earlier. Where
- * no run was stored for longer than what is kept a clock may have been ahead since: there it counts
- * from the last one before. */
+/* Returns since when runs are kept. A run's age counts from now, or from the newest stored run if
+ * that is earlier. After a gap between runs longer than keep_s the clock may have been ahead: then
+ * it counts from the last run before the gap. */
 static double kept_since(sqlite3 *database, double now, double keep_s)
 {
     static const char query[] =
@@ -410,7 +411,7 @@ int history_add(const char *path, const struct history_run *run, const struct hi
 
     if (database && spill_take_in(database, path, &why) == 0) {
         is_done = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK;
-        /* after the lock is held: runs that end at once get the order in which they are stored */
+        /* taken under the lock, so that runs that end at once are ordered as they are stored */
         now = run->time > 0 ? run->time : database_now(database);
         since = kept_since(database, now, keep_s);
         is_done = is_done && database_add(database, run, now, nodes, count, records) &&

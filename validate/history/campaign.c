@@ -13,7 +13,7 @@
 #include "validate/report/recordfile.h"
 #include "lib/base/name_index.h"
 
-/* By the index of nodes: few records are of none. */
+/* Uses the index by node: few records have no node. */
 #define CAMPAIGN_RECORD                                                                            \
     "records.node IS NULL AND records.suite = 'certify' AND records.test = 'campaign'"
 
@@ -31,13 +31,12 @@ struct reading {
     struct campaign *campaign;
     struct name_index index; /* of its nodes */
     char *run;               /* the newest so far */
-    struct hostlist lists;   /* the nodes that it named, folded, in several records where they are
-                                many */
+    struct hostlist lists;   /* the nodes that it named, folded; several lists if there are many */
     struct hostlist told;    /* ... and each of them */
     int *tries;              /* of each node */
 };
 
-/* The nodes of the newest run. Those of all runs would be as many as nodes and runs. */
+/* Expands the nodes of the newest run only: those of all runs would be nodes times runs. */
 static int told_take(struct reading *reading, struct error *err)
 {
     int rv = 0;
@@ -86,8 +85,7 @@ static int run_take(struct reading *reading, sqlite3_stmt *statement)
     return hostlist_append(&reading->lists, database_text(statement, 4));
 }
 
-/* The runs of the campaign, and which nodes they are about: those given, else those of the newest.
- */
+/* Reads the runs of the campaign and their nodes: the given ones, else those of the newest run. */
 static int read_runs(const char *path, const struct hostlist *nodes, struct reading *reading,
                      struct error *err)
 {
@@ -143,7 +141,7 @@ static int names_read(const char *path, const struct campaign *campaign, struct 
     return database_end(&rows, err) < 0 ? -1 : rv;
 }
 
-/* The newest comes last. */
+/* Takes a node of a run; the newest run comes last. */
 static void node_take(struct reading *reading, sqlite3_stmt *statement)
 {
     struct campaign *campaign = reading->campaign;
@@ -168,7 +166,7 @@ static void node_take(struct reading *reading, sqlite3_stmt *statement)
 
 static int nodes_take(const char *path, struct reading *reading, struct error *err)
 {
-    /* that a job or another run had it is no try */
+    /* it is no try if the node was busy with a job or another run */
     struct database_rows rows = database_query(
         path,
         "SELECT nodes.node, nodes.level, verdict, certified_until,"
@@ -194,7 +192,7 @@ static int read_states(const char *path, struct reading *reading, struct error *
     struct hostlist *nodes = &campaign->nodes;
     int rv = 0;
 
-    if (!campaign->is_named && /* then those that were tested are known */
+    if (!campaign->is_named && /* then only the tested nodes are known */
         names_read(path, campaign, nodes, err) != 0)
         return -1;
     campaign->states = calloc(nodes->count + 1, sizeof *campaign->states);
@@ -205,7 +203,7 @@ static int read_states(const char *path, struct reading *reading, struct error *
         rv = nodes_take(path, reading, err);
     for (size_t i = 0; i < nodes->count; i++)
         campaign->counts[campaign->states[i]]++;
-    if (campaign->wanted > nodes->count) /* not all are known by name */
+    if (campaign->wanted > nodes->count) /* some nodes are not known by name */
         campaign->counts[CAMPAIGN_LEFT] += campaign->wanted - nodes->count;
     campaign->wanted = campaign->wanted < nodes->count ? nodes->count : campaign->wanted;
     return rv;

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Who can open a database can lock it, and a lock for reading that is never let go keeps every
- * writer out. So the database is its owner's alone, and all others read a copy, which nobody locks:
- * it is never written to, but replaced as a whole. */
+/* A process that can open a database can lock it, and a read lock that is never released blocks
+ * every writer. So only its owner can access the database. All others read a copy, whose locks do
+ * no harm: it is never written, but replaced as a whole. */
 
 enum { PATH = 4096 };
 
@@ -40,8 +40,8 @@ sqlite3 *copy_read(const char *path, struct error *err)
     return NULL;
 }
 
-/* All pages, from a connection of its own: the writing one cannot be read from meanwhile. Without a
- * journal, as what is not whole is thrown away. */
+/* Copies all pages over a separate connection, as the writing one cannot be read meanwhile. Uses no
+ * journal, as an incomplete copy is discarded. */
 static int pages_copy(const char *path, const char *aside, struct error *err)
 {
     sqlite3 *from = NULL, *to = NULL;
@@ -65,16 +65,16 @@ static int pages_copy(const char *path, const char *aside, struct error *err)
     return result;
 }
 
-/* The lock on the database keeps other writers, and other copies, out. */
+/* Makes the copy under the lock on the database, which excludes other writers and other copies. */
 static int copy_make(const char *path, const char *aside, const char *copy, struct error *err)
 {
     int fd, result;
 
-    unlink(aside); /* of one that was killed */
+    unlink(aside); /* left by a process that was killed */
     fd = open(aside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return error_set(err, "%s: %m", aside);
-    close(fd); /* before SQLite locks it: closing it later would let go of that */
+    close(fd); /* before SQLite locks the file: closing it later would release the lock */
     result = pages_copy(path, aside, err);
     fd = result == 0 ? open(aside, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (result == 0 &&

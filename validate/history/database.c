@@ -95,7 +95,7 @@ struct identity {
     bool is_damaged;
 };
 
-/* In one transaction, as another process may be making the tables. */
+/* Reads in one transaction, as another process may be creating the tables. */
 static struct identity identity_of(sqlite3 *database)
 {
     bool is_alone = sqlite3_get_autocommit(database);
@@ -113,7 +113,7 @@ static struct identity identity_of(sqlite3 *database)
 
 enum { TABLES_DAMAGED = -2 };
 
-/* Whether it has the tables: 1; 0 an empty file; TABLES_DAMAGED or -1 with err. */
+/* Returns 1 if the database has the tables, 0 for an empty file, TABLES_DAMAGED or -1 with err. */
 static int has_tables(sqlite3 *database, const char *path, struct error *err)
 {
     bool is_alone = sqlite3_get_autocommit(database);
@@ -144,7 +144,7 @@ static int has_tables(sqlite3 *database, const char *path, struct error *err)
         path);
 }
 
-/* Under a lock, as two may begin at once. */
+/* Creates the tables under a lock, as two processes may start at once. */
 static int tables_make(sqlite3 *database, const char *path, struct error *err)
 {
     int found = has_tables(database, path, err), result = 0;
@@ -175,7 +175,7 @@ bool database_uri(const char *path, const char *query, char *uri, size_t size)
     return !*path;
 }
 
-/* The file's journal gets its mode. */
+/* Sets the file's mode to 0600; its journal gets the same mode. */
 static void owner_only(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -288,7 +288,7 @@ double database_now(sqlite3 *database)
     sqlite3_stmt *statement = database_prepare(database, query);
 
     sqlite3_bind_double(statement, 1, now + HISTORY_STEP_S);
-    if (sqlite3_step(statement) == SQLITE_ROW) /* 0 where there is none */
+    if (sqlite3_step(statement) == SQLITE_ROW) /* column 0 is 0 if there is none */
         now = fmax(now, sqlite3_column_double(statement, 0) + 0.001);
     sqlite3_finalize(statement);
     return now;

@@ -38,6 +38,6 @@ void history_fingerprints(const struct records *records, const struct name_index
             continue;
         hash =
             mix(mix(mix(hash, record->metric), record->part ? record->part : ""), record->message);
-        fingerprints[place] += hash; /* the order in which facts come does not count */
+        fingerprints[place] += hash; /* a sum does not depend on the order of facts */
     }
 }

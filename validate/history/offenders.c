@@ -10,10 +10,10 @@
 #include "lib/catalog/verdict.h"
 #include "validate/history/database.h"
 
-/* The rows of a node by time, after one another. */
+/* The state while reading rows by node and time. */
 struct reading {
     struct offenders *offenders;
-    char node[64], part[64]; /* which part fails, while is_failing */
+    char node[64], part[64]; /* part: the failing one, while is_failing */
     bool is_failing;
 };
 
@@ -28,7 +28,7 @@ void offenders_clear(struct offenders *offenders)
     *offenders = (struct offenders){0};
 }
 
-/* Of the node that is read; made when it is missing, NULL without memory. */
+/* Finds or adds the part of the current node; NULL if memory is out. */
 static struct offender *offender_of(struct reading *reading, const char *part)
 {
     struct offenders *offenders = reading->offenders;
@@ -80,7 +80,7 @@ static int take_repair(struct reading *reading, const char *part)
     return 0;
 }
 
-/* node, time, verdict (NULL: it was accepted), part */
+/* Takes a row: node, time, verdict (NULL: an acceptance), part. */
 static int take_row(struct reading *reading, sqlite3_stmt *statement)
 {
     const char *node = database_text(statement, 0);

@@ -6,28 +6,29 @@
 
 #include "lib/base/error.h"
 
-/* Who fails again and again, by the history's runs that were no dry runs and what was accepted.
+/* Nodes and parts that fail repeatedly, by the history's runs without dry runs, and its
+ * acceptances.
  *
- * A fault is an unbroken row of runs that failed the node for one part; a repair is a run that
- * passed the node after that, or its acceptance (history_accept()). The score of a part is the sum
- * of both: 1 is a fault that is still there, 2 one that was repaired, 3 one that came back. That of
- * a node is the sum of its parts. */
+ * A fault is a series of consecutive runs that failed the node for one part. A repair is a run that
+ * passed the node after a fault, or an acceptance (history_accept()). The score of a part is the
+ * number of both: 1 is a current fault, 2 a repaired one, 3 one that came back. The score of a node
+ * is the sum over its parts. */
 
 struct offender {
     char node[64], part[64]; /* part "": a fault of no part */
     unsigned faults, repairs;
-    double last; /* when it last failed, seconds since 1970 */
+    double last; /* the last failure, seconds since 1970 */
 };
 
 struct offenders {
-    struct offender *items; /* by node; none without a fault */
+    struct offender *items; /* by node; each has a fault */
     size_t count;
 };
 
 unsigned offender_score(const struct offender *offender);
 
-/* What runs of the cluster, NULL: of all, that ended after `since` found. Returns 0 with the
- * offenders to be released, or -1 with err. */
+/* Reads the offenders from runs of the cluster (NULL: of all) that ended after `since`. Returns 0,
+ * or -1 with err. Release with offenders_clear(). */
 int offenders_read(const char *path, const char *cluster, double since, struct offenders *offenders,
                    struct error *err);
 void offenders_clear(struct offenders *offenders);

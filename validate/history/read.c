@@ -13,7 +13,8 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
     return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
 }
 
-/* of mine, with `until` for the end of its certificate; and since when, or NULL */
+/* columns of `mine`, with `until` for the end of its certificate; the query adds `since`, or NULL
+ */
 #define NODE_COLUMNS(until)                                                                        \
     "SELECT run, node, time, level, verdict, test, part, message, " until ", rail_mbps,"           \
     " verdict = 'fail' AND " DATABASE_MINE_SUSPECT                                                 \
@@ -25,7 +26,7 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
 #define COLUMNS_NOW NODE_COLUMNS(DATABASE_MINE_CERTIFIED)
 #define COLUMNS_NOW_OF_NEWEST NODE_COLUMNS("CASE nth WHEN 1 THEN " DATABASE_MINE_CERTIFIED " END")
 
-/* nth: 1 of a node's newest run */
+/* nth is 1 for a node's newest run */
 #define NODES_NEWEST_FIRST(nodes)                                                                  \
     "(SELECT *, row_number() OVER (PARTITION BY node ORDER BY time DESC, run DESC) AS nth"         \
     " FROM " nodes ") AS mine"
@@ -183,7 +184,7 @@ int history_points(const char *path, const char *node, const char *part, int mos
                    void (*each)(const struct history_point *point, void *context), void *context,
                    struct error *err)
 {
-    /* +: a node is found among its runs, not among the nodes of a run, which may be 10,000 */
+    /* +: SQLite uses the index by node, not that by run, which may have 10,000 nodes */
     struct database_rows rows = database_query(
         path,
         "SELECT node, part, metric, unit, run, time, value, verdict FROM"
@@ -215,7 +216,7 @@ int history_changes(const char *path, const char *node, double then, double now,
                     void (*each)(const struct history_change *change, void *context), void *context,
                     struct error *err)
 {
-    /* of each node and fact the newest value at either time; a node of which nothing was known then
+    /* the newest value of each node and fact at both times; a node without facts at the first time
      * has not changed */
     struct database_rows rows = database_query(
         path,

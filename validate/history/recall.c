@@ -25,7 +25,7 @@ static enum verdict verdict_at(sqlite3_stmt *statement, int column)
     return verdict < 0 ? VERDICT_UNKNOWN : (enum verdict)verdict;
 }
 
-/* Rows of a query whose first parameter is the run; each row makes records. 0, or -1 with err. */
+/* Makes records from each row of a query whose ?1 is the run. Returns 0, or -1 with err. */
 static int rows_take(const char *path, const char *query, const char *run,
                      int (*take)(sqlite3_stmt *row, struct records *records),
                      struct records *records, struct error *err)

@@ -15,15 +15,16 @@
 #include "lib/base/hash.h"
 #include "lib/base/path.h"
 
-/* Runs that the database could not take wait in files of their own, each a database with one run:
- * PATH.RUN.waiting, or with the last part of PATH and a hash of it in a second place, for a disk
- * that is full. */
+/* Runs that the database did not accept wait in separate files, each a database with one run:
+ * PATH.RUN.waiting, or if the disk is full a file in a second directory, named by the last part of
+ * PATH and a hash of PATH. */
 
 enum { PATH = 4096 };
 
 static const char second_place[] = "/run/muster";
 
-/* The file's name in place number i, with RUN put in; false past the last. */
+/* Formats the file's name for place i and the run. Returns false after the last place, or if it
+ * does not fit. */
 static bool place(const char *path, int i, const char *run, char *text, size_t size)
 {
     if (i == 0)
@@ -32,7 +33,7 @@ static bool place(const char *path, int i, const char *run, char *text, size_t s
                               base_name(path), hash_text(HASH_BEGIN, path), run) < (int)size;
 }
 
-/* Aside and renamed: another process may be looking for runs that wait. */
+/* Writes under another name and renames: another process may be searching for waiting runs. */
 static bool write_at(const char *path, const struct history_run *run,
                      const struct history_node *nodes, size_t count, const struct records *records)
 {
@@ -74,8 +75,8 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
 
 /* ---------------------------------------------------------------- taking in */
 
-/* Whether the file is a whole database of ours with one run: 1, or 0; -1 with err when it cannot be
- * read, as another muster's. */
+/* Whether the file is a complete database of muster with one run. Returns 1, 0, or -1 with err if
+ * it cannot be read, as that of another version. */
 static int is_whole(const char *path, struct error *err)
 {
     double runs = 0, faults = -1;
@@ -96,7 +97,7 @@ static int is_whole(const char *path, struct error *err)
     return is_good;
 }
 
-/* What was attached as waiting. */
+/* Copies the database that is attached as `waiting`. */
 static bool copy(sqlite3 *database)
 {
     static const char queries[] =
@@ -117,8 +118,8 @@ static bool copy(sqlite3 *database)
            database_take_facts(database, time);
 }
 
-/* Another process may have taken it in since it was listed: its run is there then, or its file is
- * gone. Returns 0, or -1 with err. */
+/* Adds a waiting run. If another process has added it since it was listed, the run exists, or its
+ * file is gone. Returns 0, or -1 with err. */
 static int take_in(sqlite3 *database, const char *path, const char *waiting, struct error *err)
 {
     char uri[3 * PATH];

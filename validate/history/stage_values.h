@@ -4,23 +4,25 @@
 
 #include "lib/base/error.h"
 
-/* What the stages of certifications took and found, by the history's runs that were no dry runs:
- * which tests are worth their time. */
+/* The time and the findings of the stages of certifications, by the history's runs without dry
+ * runs: they show which tests are worth their time. */
 
 struct stage_value {
     const char *stage;
     int runs;
     double tested, found; /* nodes, over all runs */
-    double seconds;       /* a node spends in it, on average */
+    double seconds;       /* that a node spends in it, on average */
 };
 
-/* That of the stage to fail a node: Jeffreys' estimate, (found + 1/2) / (tested + 1). */
+/* Returns the probability that the stage fails a node: Jeffreys' estimate,
+ * (found + 1/2) / (tested + 1). */
 double stage_value_chance(const struct stage_value *value);
-/* The nodes that it fails for an hour that a node spends in it; 0 where it takes no time. */
+/* Returns the expected number of failed nodes per hour that a node spends in the stage; 0 if it
+ * takes no time. */
 double stage_value_per_hour(const struct stage_value *value);
 
-/* Calls each() for each stage, by runs that ended after `since`. Returns how many, or -1 with err.
- */
+/* Calls each() for each stage, from runs that ended after `since`. Returns the number of stages, or
+ * -1 with err. */
 int stage_values(const char *path, double since,
                  void (*each)(const struct stage_value *value, void *context), void *context,
                  struct error *err);
