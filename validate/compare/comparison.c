@@ -44,7 +44,7 @@ static void classes_clear(struct classes *classes)
     *classes = (struct classes){0};
 }
 
-/* For each partition the set of its nodes. NULL without memory. */
+/* Returns the set of nodes of each partition; NULL if memory is out. */
 static struct name_index *partition_sets(const struct cluster *cluster)
 {
     struct name_index *sets = calloc(cluster->partition_count + 1, sizeof *sets);

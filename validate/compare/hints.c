@@ -19,7 +19,7 @@ int hints_read(const struct conf *conf, struct reference *reference, struct erro
         return 0;
     result = regular_file_read(conf->reference_path, TABLE_MAX, &text, err);
     if (result == 1 && strcmp(conf->reference_path, MUSTER_PKGDATADIR "/reference.conf") == 0)
-        return 0; /* muster is run from where it was built */
+        return 0; /* muster runs from its build directory */
     if (result == 0)
         result = reference_parse(text, conf->reference_path, reference, err);
     free(text);

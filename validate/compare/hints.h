@@ -6,14 +6,14 @@
 #include "validate/compare/reference.h"
 #include "validate/report/records.h"
 
-/* The reference table and the hardware that a node told of itself. */
+/* The reference table, and the hardware that a node has reported. */
 
-/* Reads the configuration's table. Without a file in the default place, and with an empty key, the
- * table is empty. Returns 0, or -1 with err "FILE:LINE: ...". */
+/* Reads the configuration's table. If there is no file in the default place, or the key is empty,
+ * the table is empty. Returns 0, or -1 with err "FILE:LINE: ...". */
 int hints_read(const struct conf *conf, struct reference *reference, struct error *err);
 
-/* What the facts (host.config) among the records since first say of the node, and with rail not
- * NULL of that rail. Its strings are the records'. */
+/* Returns the hardware of the node, and of the rail if not NULL, by the facts (host.config) in the
+ * records from `first` on. Its strings belong to the records. */
 struct reference_hardware hints_hardware(const struct records *records, size_t first,
                                          const char *node, const char *rail);
 

@@ -93,7 +93,7 @@ static int set_kind(struct reference_line *line, const char *value, struct error
     return error_set(err, "found kind=%.40s, allowed threshold, expected, measured", value);
 }
 
-/* "1", "2-", "2-8" */
+/* Parses "1", "2-", "2-8". */
 static int set_nodes(struct reference_line *line, const char *value, struct error *err)
 {
     char *end;
@@ -121,7 +121,7 @@ static int set_gpus(struct reference_line *line, const char *value, struct error
     return 0;
 }
 
-/* "2026-11" */
+/* Parses "2026-11". */
 static int set_seen(struct reference_line *line, const char *value, struct error *err)
 {
     int month = 0, length = 0;
@@ -139,7 +139,7 @@ static int set_seen(struct reference_line *line, const char *value, struct error
 static const struct {
     const char *name;
     int (*set)(struct reference_line *line, const char *value, struct error *err);
-    size_t place, size; /* without set, those of the field; size 0: a number */
+    size_t place, size; /* without set: offset and size of the field; size 0: a number */
 } keys[] = {
     {"metric", set_metric, 0, 0}, {"value", NULL, PLACE(value), 0},
     {"unit", NULL, TEXT(unit)},   {"kind", set_kind, 0, 0},
@@ -150,7 +150,7 @@ static const struct {
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
-/* seen: a bit for each key that the line has had. */
+/* Sets the field of a key. seen: a bit for each key that the line has already. */
 static int set_key(struct reference_line *line, const char *key, const char *value, unsigned *seen,
                    struct error *err)
 {
@@ -174,7 +174,7 @@ static int set_key(struct reference_line *line, const char *key, const char *val
                         : set_number(field, key, value, err);
 }
 
-/* What every line must say. */
+/* Checks the fields that every line must have. */
 static int check_line(const struct reference_line *line, struct error *err)
 {
     const char *missing = !*line->metric       ? "metric"
@@ -271,7 +271,8 @@ void reference_clear(struct reference *reference)
 
 /* ---------------------------------------------------------------- matching */
 
-/* A model is a word of its own: "H100" is not in "GH100X", nor is "B200" in "GB200". */
+/* Whether text has the model as a separate word: "H100" is not in "GH100X", nor "B200" in "GB200".
+ */
 static bool has_word(const char *text, const char *word)
 {
     size_t length = strlen(word);

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What only one node may have: the addresses, MACs and GUIDs of its rails and its management
- * interface. Two nodes that have the same one take packets from each other, and neither their
- * measurements nor those of others with them tell anything. Pure. */
+/* Finds duplicates among values that only one node may have: the addresses, MACs and GUIDs of its
+ * rails and its management interface. Two nodes with the same value receive each other's packets,
+ * so their measurements, and those of others with them, mean nothing. Pure. */
 
 struct identity {
     const char *node;
@@ -17,21 +17,22 @@ struct identity {
 };
 
 struct duplicate {
-    const struct identity *holders; /* several of at least two nodes, by node */
+    const struct identity *holders; /* the identities of two or more nodes, by node */
     size_t count;
-    bool is_common; /* more than half of the nodes have it, and at least three: it is made so (an
-                       address behind NAT, one that is announced by all) */
+    bool is_common; /* more than half of the nodes, and at least three, have it: it is intended (an
+                       address behind NAT, or one announced by all) */
 };
 
-/* Sorts identities and finds what several nodes have; node_count: how many nodes told any.
- * *duplicates is malloc'd, points into identities and is the caller's to free. Returns how many, or
- * -1 when memory is out. What is no node's own is left out: loopback and IPv4 link-local addresses,
- * MACs of zeros and those that routers share (VRRP, RFC 5798). */
+/* Sorts identities and finds values that several nodes have. node_count: the number of nodes that
+ * reported identities. *duplicates is malloc'd, points into identities, and is freed by the caller.
+ * Returns the number of duplicates, or -1 if memory is out. Values that need not be unique are left
+ * out: loopback and IPv4 link-local addresses, MACs of zeros and those that routers share (VRRP,
+ * RFC 5798). */
 int duplicates_find(struct identity *identities, size_t count, size_t node_count,
                     struct duplicate **duplicates);
 
-/* "eth1 has the address 10.1.1.3, n3 has it too (eth1): ..." for the holder of that index. 256
- * bytes hold it. */
+/* Formats "eth1 has the address 10.1.1.3, n3 has it too (eth1): ..." for the holder of the index.
+ * 256 bytes are enough. */
 void duplicate_message(const struct duplicate *duplicate, size_t holder, char *text, size_t size);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------- texts to numbers */
 
-/* Pairs of texts that have got a number, in the order in which they came. */
+/* Numbered pairs of texts, in the order of arrival. */
 struct numbering {
     struct fact_key *texts;
     size_t count, size;
@@ -50,7 +50,8 @@ static int numbering_grow(struct numbering *numbering)
     return 0;
 }
 
-/* Returns 0, or -1 when memory is out. */
+/* Sets *number to that of the pair, which is added if it is new. Returns 0, or -1 if memory is out.
+ */
 static int number_of(struct numbering *numbering, const char *name, const char *part,
                      unsigned *number)
 {
@@ -90,7 +91,8 @@ static int by_text(const void *left, const void *right)
     return order ? order : strcmp(a->part, b->part);
 }
 
-/* Sorts the texts; places[old number] becomes the new one. Returns 0, or -1 without memory. */
+/* Sorts the texts, and sets places[old number] to the new number. Returns 0, or -1 if memory is
+ * out. */
 static int numbering_sort(struct numbering *numbering, unsigned **places)
 {
     struct fact_key *before = malloc((numbering->count + 1) * sizeof *before);
@@ -114,7 +116,7 @@ static int numbering_sort(struct numbering *numbering, unsigned **places)
     return 0;
 }
 
-/* Counting sort, stable. by_key: by the key, else by the node. begins has places + 1 entries. */
+/* A stable counting sort, by key if is_by_key, else by node. begins: [places + 1]. */
 static void cells_sort(const struct fact_cell *from, size_t count, struct fact_cell *to,
                        int is_by_key, size_t places, size_t *begins)
 {
@@ -125,12 +127,12 @@ static void cells_sort(const struct fact_cell *from, size_t count, struct fact_c
         begins[i + 1] += begins[i];
     for (size_t i = 0; i < count; i++)
         to[begins[is_by_key ? from[i].key : from[i].node]++] = from[i];
-    /* each begin is now its end, which is the next one's begin */
+    /* each begin has become its end, which is the begin of the next */
     memmove(begins + 1, begins, places * sizeof *begins);
     begins[0] = 0;
 }
 
-/* Of several cells of one key and node, side by side, the last stays. */
+/* Of several adjacent cells of one key and node, keeps the last. */
 static void cells_unite(struct fact_table *table)
 {
     size_t kept = 0, next = 0;

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* What nodes tell of themselves, one fact each, put in order once: names become numbers, so that
- * millions of facts are compared in seconds. Pure. */
+/* The facts that nodes report about themselves, sorted once: names become numbers, so that millions
+ * of facts are compared in seconds. Pure. */
 
 struct fact {
     const char *node;
@@ -32,21 +32,21 @@ struct fact_table {
     size_t value_count;
     struct fact_cell *cells; /* by key, then node; of several facts of one node and key the last */
     size_t cell_count;
-    size_t *begins; /* key_count + 1 places: where in cells a key begins */
+    size_t *begins; /* [key_count + 1]: index in cells where the key begins */
 };
 
-/* In O(n): 16,384 nodes of 200 facts take about two seconds. Returns 0, or -1 when memory is out.
- * Release with fact_table_clear() in either case. */
+/* Makes the table in O(n): 16,384 nodes of 200 facts take about two seconds. Returns 0, or -1 if
+ * memory is out. Release with fact_table_clear() in either case. */
 int fact_table_make(const struct fact *facts, size_t count, struct fact_table *table);
 void fact_table_clear(struct fact_table *table);
 
-/* The index of a node, or -1. */
+/* Returns the index of a node, or -1. */
 long fact_table_node(const struct fact_table *table, const char *name);
 
-/* The index of a key, or -1. */
+/* Returns the index of a key, or -1. */
 long fact_table_key(const struct fact_table *table, const char *name, const char *part);
 
-/* The value that the node has of the key, or NULL. */
+/* Returns the node's value of the key, or NULL. */
 const char *fact_table_value(const struct fact_table *table, size_t key, size_t node);
 
 #endif

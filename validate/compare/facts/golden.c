@@ -110,7 +110,7 @@ static int read_line(struct reading *reading, char *line, struct error *err)
     return add_fact(reading, line, trim(equals + strlen(" = ")), err);
 }
 
-/* Facts in order, none twice. */
+/* Sorts the facts, and checks that none is there twice. */
 static int check_facts(const struct reading *reading, struct golden_group *group, struct error *err)
 {
     if (group->count > 0)
@@ -139,7 +139,7 @@ static int by_node(const void *left, const void *right)
     return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
-/* No node in two groups. */
+/* Checks that no node is in two groups. */
 static int check_nodes(const struct reading *reading, struct error *err)
 {
     const struct golden *golden = reading->golden;
@@ -209,14 +209,15 @@ void golden_clear(struct golden *golden)
 
 /* ---------------------------------------------------------------- writing */
 
-/* A value of one line: what would end it becomes a blank. */
+/* Prints a value as one line: control characters become blanks. */
 static void print_value(FILE *stream, const char *value)
 {
     for (; *value; value++)
         fputc((unsigned char)*value < ' ' ? ' ' : *value, stream);
 }
 
-/* What most nodes of the group say of the key, and how many; NULL when none of them tells it. */
+/* Returns the most frequent value of the key in the group, and sets *count to its number of nodes;
+ * NULL if no node has the fact. */
 static const char *most_frequent(const struct fact_table *table, const struct group *group,
                                  size_t key, unsigned *counts, size_t *count)
 {

@@ -9,15 +9,15 @@
 #include "validate/compare/facts/facts.h"
 #include "validate/compare/facts/groups.h"
 
-/* What nodes should be, as a site has written it down: groups of nodes, and a fact a line.
+/* The expected facts of nodes, as written by the site: groups of nodes, and one fact per line.
  *
  *   # comment
  *   group n[1-64]
  *   kernel = 6.1.0-13-amd64
  *   eth1 mtu = 9000
  *
- * The value reaches to the end of its line. A node is in one group at most. Pure but for the stream
- * that is written to. */
+ * The value extends to the end of its line. A node is in at most one group. Pure, except for the
+ * stream that is written. */
 
 struct golden_fact {
     char *name, *part, *value;
@@ -37,18 +37,18 @@ struct golden {
     size_t count;
 };
 
-/* Reads a text. name is the file's, for messages. Returns 0, or -1 with err "FILE:LINE: found what,
+/* Parses a text. name: the file's, for messages. Returns 0, or -1 with err "FILE:LINE: found what,
  * expected what" and golden empty. */
 int golden_parse(const char *text, const char *name, struct golden *golden, struct error *err);
 
 void golden_clear(struct golden *golden);
 
-/* The group's fact of that name and part; NULL: it has none. */
+/* Returns the group's fact of the name and part, or NULL. */
 const struct golden_fact *golden_fact(const struct golden_group *group, const char *name,
                                       const char *part);
 
-/* Writes what the majority of each group says, as a text that golden_parse() takes; a fact without
- * a majority is a comment. comment: the first line. Returns 0, or -1 with errno. */
+/* Writes the facts of the majority of each group as a text for golden_parse(); a fact without a
+ * majority becomes a comment. comment: the first line. Returns 0, or -1 with errno. */
 int golden_write(FILE *stream, const char *comment, const struct fact_table *table,
                  const struct groups *groups);
 

@@ -47,7 +47,7 @@ static const char *value_of(const struct fact_table *table, long key, size_t nod
     return value ? value : "";
 }
 
-/* The model of the node's first GPU that has one. */
+/* Returns the first GPU model of the node, or "". */
 static const char *gpu_of(const struct fact_table *table, size_t node)
 {
     const char *gpu = "";
@@ -59,7 +59,7 @@ static const char *gpu_of(const struct fact_table *table, size_t node)
     return gpu;
 }
 
-/* kinds by kind: those of one base without a GPU take the model that most of the others have. */
+/* kinds: sorted. A kind without a GPU gets the most frequent GPU model of its base. */
 static void adopt(struct kind *kinds, size_t count)
 {
     for (size_t begin = 0, end; begin < count; begin = end) {
@@ -106,7 +106,7 @@ static bool is_same_hardware(const struct kind *a, const struct kind *b)
            strcmp(a->gpu, b->gpu) == 0;
 }
 
-/* kinds[begin..end) make a group. */
+/* Adds a group of kinds[begin..end). */
 static int add_group(struct groups *groups, const struct kind *kinds, size_t begin, size_t end,
                      size_t count, size_t class)
 {

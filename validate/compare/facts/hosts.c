@@ -22,8 +22,8 @@ static int by_name(const void *left, const void *right)
     return order ? order : strcmp(a->node, b->node);
 }
 
-/* "10.0.0.4 on n[1-2,4]" for those from first on that say so. Returns the end of these, or 0 when
- * memory is out. */
+/* Writes "10.0.0.4 on n[1-2,4]" for the identities from first on with the same address. Returns the
+ * end of these, or 0 if memory is out. */
 static size_t answer_write(FILE *stream, const struct identity *identities, size_t first,
                            size_t end)
 {
@@ -41,7 +41,7 @@ static size_t answer_write(FILE *stream, const struct identity *identities, size
     return folded ? i : 0;
 }
 
-/* All that is said of a name. Returns 0, or -1 when memory is out. */
+/* Reports all addresses of a name. Returns 0, or -1 if memory is out. */
 static int name_report(const struct identity *identities, size_t first, size_t end,
                        void (*each)(const char *text, void *context), void *context)
 {

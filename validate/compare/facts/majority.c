@@ -11,7 +11,7 @@
 
 #include "lib/base/grow.h"
 
-/* One node's value of the fact that is looked at. */
+/* One node's value of the compared fact. */
 struct vote {
     unsigned group, value, node;
 };
@@ -20,8 +20,8 @@ struct comparison {
     const struct fact_table *table;
     const struct groups *groups;
     const struct golden *golden;
-    unsigned *golden_of; /* for each node its group of golden + 1; 0: none */
-    unsigned *told;      /* for each node the key that it told last + 1 */
+    unsigned *golden_of; /* [node]: its group of golden + 1; 0: none */
+    unsigned *told;      /* [node]: the last key that it has, + 1 */
     struct vote *votes;  /* of one key */
     struct deviation *deviations;
     size_t count;
@@ -45,7 +45,7 @@ static bool is_golden(const struct comparison *comparison, unsigned node, const 
     return number > 0 && golden_fact(&comparison->golden->groups[number - 1], name, part);
 }
 
-/* A deviation that the majority sees; what the golden file says goes before it. */
+/* Adds a deviation from the majority, unless the golden file has this fact of the node. */
 static void add_odd(struct comparison *comparison, struct deviation *deviation, unsigned node,
                     const char *value)
 {
@@ -56,8 +56,8 @@ static void add_odd(struct comparison *comparison, struct deviation *deviation, 
     add(comparison, deviation);
 }
 
-/* The value that most of votes[0..count) have, which are by value; the least text of several.
- * *agreeing: how many. except: a value that does not count, or UINT32_MAX. */
+/* Returns the most frequent value of votes[0..count), which are sorted by value; of several the
+ * least text. *agreeing: its votes. except: a value that does not count, or UINT32_MAX. */
 static unsigned most_frequent(const struct comparison *comparison, const struct vote *votes,
                               size_t count, unsigned except, size_t *agreeing)
 {
@@ -79,7 +79,7 @@ static unsigned most_frequent(const struct comparison *comparison, const struct 
     return best;
 }
 
-/* Whether the node says anything of the part. */
+/* Whether the node has any fact of the part. */
 static bool reports_on(const struct fact_table *table, unsigned node, const char *part)
 {
     for (size_t key = 0; key < table->key_count; key++)
@@ -88,9 +88,8 @@ static bool reports_on(const struct fact_table *table, unsigned node, const char
     return false;
 }
 
-/* How grave it is that a node does not say this of a part. One without the part has a fault; one
- * that only does not say this of it does not: what could not be read, or was lost on the way, is
- * not known. */
+/* Returns the verdict of a missing fact. If the node lacks the part, it has a fault. If only this
+ * fact of the part is missing, a FAIL becomes UNKNOWN: it may not have been read, or was lost. */
 static enum verdict missing_verdict(const struct comparison *comparison, unsigned node,
                                     const char *name, const char *part)
 {
@@ -106,7 +105,7 @@ static void add_missing(struct comparison *comparison, struct deviation deviatio
     add_odd(comparison, &deviation, node, NULL);
 }
 
-/* What has more than its peers lacks nothing: newer hardware, or a fault of theirs. */
+/* Whether the value is more than expected: newer hardware, or a fault of the peers. */
 static bool has_more(const char *name, const char *value, const char *expected)
 {
     if (catalog_is_metric(name, METRIC_CARRIER))
@@ -115,7 +114,7 @@ static bool has_more(const char *name, const char *value, const char *expected)
            strtod(value, NULL) > strtod(expected, NULL);
 }
 
-/* How a port without a link is set up matters to no job. */
+/* Whether the port has no link: then its settings do not matter to jobs. */
 static bool has_no_link(const struct fact_table *table, unsigned node, const char *part)
 {
     long key = fact_table_key(table, catalog_metrics[METRIC_CARRIER].name, part);
@@ -138,7 +137,7 @@ static void add_differing(struct comparison *comparison, struct deviation deviat
     add_odd(comparison, &deviation, vote->node, value);
 }
 
-/* votes[0..count): what the nodes of one group say of one key, by value. */
+/* Compares one key in one group. votes[0..count): the nodes' values, sorted. */
 static void compare_group(struct comparison *comparison, size_t key, const struct vote *votes,
                           size_t count)
 {
@@ -158,7 +157,7 @@ static void compare_group(struct comparison *comparison, size_t key, const struc
         bool is_known = false;
 
         if (deviation.agreeing == count && (missing == 0 || 2 * missing > group->count))
-            return; /* all that have it agree, and most nodes do not have it */
+            return; /* all nodes that have it agree, and all or most of the others lack it */
         for (size_t i = 0; i < count && !is_known; i++)
             is_known = is_golden(comparison, votes[i].node, deviation.name, deviation.part);
         deviation.value = table->values[best];
@@ -239,7 +238,7 @@ static void compare_golden(struct comparison *comparison, unsigned node)
     }
 }
 
-/* A group too small to have a majority, beside a large one of its class. */
+/* Adds deviations for a group too small for a majority, if its class has a large group. */
 static void compare_hardware(struct comparison *comparison, const struct group *group)
 {
     const struct groups *groups = comparison->groups;
@@ -253,7 +252,7 @@ static void compare_hardware(struct comparison *comparison, const struct group *
             continue;
         all += groups->groups[i].count;
         if (!large)
-            large = &groups->groups[i]; /* the greatest is first */
+            large = &groups->groups[i]; /* the largest is first */
     }
     if (large->count < 3 || 2 * large->count <= all)
         return;
@@ -330,7 +329,7 @@ int majority_compare(const struct fact_table *table, const struct groups *groups
     return (int)comparison.count;
 }
 
-/* Not inside of a character of several bytes. */
+/* Returns length, reduced so that no UTF-8 character is cut. */
 static size_t cut_at(const char *text, size_t length)
 {
     while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)

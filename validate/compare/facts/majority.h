@@ -9,49 +9,49 @@
 #include "validate/compare/facts/golden.h"
 #include "validate/compare/facts/groups.h"
 
-/* Facts of all nodes compared by majority, no golden file: a node whose fact differs from what more
- * than half of the nodes of its group say is the odd one out. Without such a majority nobody is,
- * and that is said. Pure. */
+/* Compares the facts of all nodes by majority, without a golden file: a node deviates if its fact
+ * differs from that of more than half of the nodes of its group. Without such a majority no node
+ * deviates, and this is reported. Pure. */
 
 struct deviation {
-    const char *node; /* NULL: nobody in particular, no value has a majority */
+    const char *node; /* NULL: no certain node, as no value has a majority */
     const char *name, *part;
-    const char *value;      /* NULL: this node does not have the fact; without a majority one of the
-                               values that most have */
-    const char *expected;   /* what the majority or the golden file says; NULL: no majority */
-    const char *other;      /* without a majority: the next value; NULL: not to have the fact */
-    size_t agreeing, nodes; /* how many nodes say `expected` (without: `value`), of how many */
-    size_t others;          /* how many say `other` */
-    const char *group;      /* label; NULL: all nodes are of one group */
-    unsigned golden_line;   /* of the golden file; 0: a majority expects it */
+    const char *value;      /* NULL: the node does not have the fact; without a majority the most
+                               frequent value */
+    const char *expected;   /* value of the majority or the golden file; NULL: no majority */
+    const char *other;      /* without a majority: the next value; NULL: the fact is missing */
+    size_t agreeing, nodes; /* number of nodes with `expected` (if NULL: `value`), and of all */
+    size_t others;          /* number of nodes with `other` */
+    const char *group;      /* label; NULL: all nodes are in one group */
+    unsigned golden_line;   /* of the golden file; 0: `expected` is of the majority */
     enum verdict verdict;   /* by fact_severity(name); WARN without a majority */
     enum fault_code code;   /* fact_code(name) */
 };
 
-/* What a difference of that fact does to jobs: FAIL for what breaks or slows them, WARN for the
- * rest; *reason (may be NULL) is why, one line. The catalogue has all facts; a fact that is not in
- * it is a WARN. */
+/* Returns the severity of a difference of the fact: FAIL if it breaks or slows down jobs, else
+ * WARN. *reason (may be NULL): why, one line. The catalog has all facts; a fact that is not in it
+ * is a WARN. */
 enum verdict fact_severity(const char *name, const char **reason);
 
-/* What it is that a node has another value of that fact. */
+/* Returns the fault code of a different value of the fact. */
 enum fault_code fact_code(const char *name);
-/* Compares each group's nodes. *deviations is malloc'd, in the order of name, part, node; the
- * caller frees; their strings belong to the facts, the groups and golden. golden (may be NULL):
- * what it says of a node and fact is held against that instead. A group of one or two nodes has no
- * majority: when its two differ that is told without a name. When such a group stands beside one of
- * the same class that has three nodes and more than half of the class, its nodes are odd by their
- * hardware. A link, a speed or a number of GPUs above the majority's is a WARN, of
- * FAULT_CONFIG_DIFFERS, and so is what differs of a port without a link. Returns the number, or -1
- * when memory is out. */
+/* Compares the nodes of each group. *deviations is malloc'd, sorted by name, part, node; the caller
+ * frees it. Its strings belong to the facts, the groups and golden. golden (may be NULL): a fact of
+ * a node that it has is compared with it instead of with the majority. A group of one or two nodes
+ * has no majority: a difference between two nodes is reported without a node. If there is a group
+ * of the same class with at least three nodes and more than half of the class, the nodes of such a
+ * small group deviate by their hardware. A link, a speed or a number of GPUs above that of the
+ * majority is a WARN with FAULT_CONFIG_DIFFERS; so is any difference of a port without a link.
+ * Returns the number of deviations, or -1 if memory is out. */
 int majority_compare(const struct fact_table *table, const struct groups *groups,
                      const struct golden *golden, struct deviation **deviations);
 
-/* What is worth showing of a value beside another one, in no more than `most` bytes: of a long one
- * what begins with the word in which they first differ. "..." stands for what is left out. text
- * NULL: "missing". excerpt: room for most + 1. */
+/* Cuts a value to at most `most` bytes, to be shown beside another value: a long one starts with
+ * the first word that differs. "..." stands for what is left out. text NULL: "missing". excerpt:
+ * room for most + 1. */
 void deviation_excerpt(const char *text, const char *beside, size_t most, char *excerpt);
 
-/* "eth1 mtu is 1500, 9000 on 3 of 4 nodes", one line; of long values their excerpts. */
+/* Formats "eth1 mtu is 1500, 9000 on 3 of 4 nodes", one line, with excerpts of long values. */
 void deviation_message(const struct deviation *deviation, char *text, size_t size);
 
 #endif
