@@ -8,12 +8,11 @@
 
 #include "lib/node/inventory.h"
 
-/* What the libraries of accelerator vendors (NVML; AMD SMI or ROCm SMI; HLML) tell of a node's
- * accelerators. They are loaded by dlopen in a child process: a library that crashes takes only the
- * child along, one that hangs is killed at a deadline. Seen on stand-ins of the libraries only
- * (tests/gpu). */
+/* Reads a node's accelerators by the libraries of their vendors (NVML; AMD SMI or ROCm SMI; HLML).
+ * They are loaded by dlopen in a child process: a library that crashes ends only the child, and one
+ * that hangs is killed at a deadline. Tested only with stand-ins of the libraries (tests/gpu). */
 
-/* VALUE(ID, name, unit): the numbers that are read of a device. */
+/* VALUE(ID, name, unit): the numbers that are read from a device. */
 #define ACCELERATOR_VALUES(VALUE)                                                                  \
     VALUE(RECOVERY_ACTION, "recovery_action", "") /* enum nvml_recovery_action */                  \
     VALUE(ECC_ENABLED, "ecc_enabled", "")                                                          \
@@ -68,13 +67,13 @@ enum accelerator_value_id {
 };
 
 enum accelerator_answer {
-    ANSWER_NOT_ASKED,     /* an earlier answer made it pointless, or the child did not get so far */
-    ANSWER_PRESENT,       /* number holds */
-    ANSWER_NOT_SUPPORTED, /* by the device, says the library */
+    ANSWER_NOT_ASKED,     /* an earlier answer made it pointless, or the child ended before */
+    ANSWER_PRESENT,       /* number is valid */
+    ANSWER_NOT_SUPPORTED, /* by the device, according to the library */
     ANSWER_NO_FUNCTION,   /* the library is too old to have the function, the structure or the field
                            */
     ANSWER_NO_PERMISSION,
-    ANSWER_ERROR, /* the library's code is in error */
+    ANSWER_ERROR, /* `error` has the library's code */
 };
 
 struct accelerator_value {
@@ -83,7 +82,7 @@ struct accelerator_value {
     long long number;
 };
 
-/* NVML's bits of the same names; the other libraries' are translated. */
+/* NVML's bits of the same names; those of other libraries are translated. */
 enum accelerator_clock_reason {
     CLOCK_REASON_POWER_CAP = 0x4, /* no fault */
     CLOCK_REASON_HW_SLOWDOWN = 0x8,
@@ -92,7 +91,8 @@ enum accelerator_clock_reason {
     CLOCK_REASON_POWER_BRAKE = 0x80,
 };
 
-/* Why a device lowers its clocks, by these bits; NULL: not for a fault, or not at all. */
+/* Returns why a device lowers its clocks, by these bits; NULL: not because of a fault, or not at
+ * all. */
 const char *accelerator_slowdown(long long reasons);
 
 const char *accelerator_value_name(enum accelerator_value_id id); /* "ecc_enabled" */
@@ -102,25 +102,25 @@ enum { ACCELERATOR_USERS = 16, ACCELERATOR_MAX = INVENTORY_GPUS };
 
 enum accelerator_state {
     ACCELERATOR_OK,
-    ACCELERATOR_LOST,           /* fell off the bus, says the library */
-    ACCELERATOR_RESET_REQUIRED, /* nothing works before, says the library */
-    ACCELERATOR_UNREADABLE,     /* another error: in error */
-    ACCELERATOR_HIDDEN,         /* this process may not use it: it is not its job's */
+    ACCELERATOR_LOST,           /* fell off the bus, according to the library */
+    ACCELERATOR_RESET_REQUIRED, /* unusable before a reset, according to the library */
+    ACCELERATOR_UNREADABLE,     /* another error, in `error` */
+    ACCELERATOR_HIDDEN,         /* this process may not use it: it is not in its job */
 };
 
 struct accelerator {
     enum accelerator_state state;
-    int error;                /* the library's code that made the state */
-    char pci[INVENTORY_NAME]; /* "0000:1a:00.0", or "" where it is lost */
+    int error;                /* the library's code that caused the state */
+    char pci[INVENTORY_NAME]; /* "0000:1a:00.0", or "" if it is lost */
     char model[INVENTORY_NAME], uuid[INVENTORY_NAME], serial[INVENTORY_NAME];
     char firmware[INVENTORY_NAME];       /* VBIOS */
     char fabric_cluster[INVENTORY_NAME]; /* UUID of the NVLink domain or xGMI hive; "" without */
-    char partition[24];                  /* "SPX/NPS1": of compute and memory; "" where not told */
+    char partition[24];                  /* of compute and memory, "SPX/NPS1"; "": unknown */
     struct accelerator_value values[ACCELERATOR_VALUE_COUNT];
-    pid_t processes[ACCELERATOR_USERS]; /* the first ones */
+    pid_t processes[ACCELERATOR_USERS]; /* the first processes that compute on it */
 };
 
-/* A value that was told; else -1. */
+/* Returns the value if it is present, else -1. */
 long long accelerator_number(const struct accelerator *device, enum accelerator_value_id id);
 
 enum accelerator_outcome {
@@ -128,46 +128,46 @@ enum accelerator_outcome {
     OUTCOME_NO_LIBRARY,       /* not found, or cannot be loaded */
     OUTCOME_NO_DRIVER,        /* the library finds no driver */
     OUTCOME_VERSION_MISMATCH, /* library and driver are of different versions */
-    OUTCOME_HUNG,             /* no answer, and its process cannot be killed */
+    OUTCOME_HUNG,             /* no answer, and the child cannot be killed */
     OUTCOME_CRASHED,          /* the library killed the child */
-    OUTCOME_ERROR,            /* anything else, or late: reason */
+    OUTCOME_ERROR,            /* any other error, or late; see reason */
 };
 
 struct accelerator_report {
     enum gpu_vendor vendor;
     enum accelerator_outcome outcome;
-    char reason[192];   /* of an outcome that is not OUTCOME_READ: one sentence without a period */
+    char reason[192];   /* of an outcome other than OUTCOME_READ: one sentence without a period */
     char library[1100]; /* "libnvidia-ml.so.1" or its path */
     char library_version[INVENTORY_NAME], driver_version[INVENTORY_NAME];
-    size_t count; /* devices; what was read of them holds also after a hang or crash */
+    size_t count; /* devices; what was read of them is valid also after a hang or crash */
     struct accelerator accelerators[ACCELERATOR_MAX]; /* in the library's order */
 };
 
-/* Asks the first of the vendor's libraries that is found in the directories of `path` ("/a:/b") or,
- * where none is, as dlopen finds it. deadline_s: for everything together. The report is large and
- * malloc'd: free(). Returns NULL with err when the child could not be started, for a library that
- * others could change (safe_file_find()), or for a vendor without such a library; costs what the
- * library costs (NVML: 10 to 100 ms, a second a GPU where persistence mode is off; AMD SMI: 100 ms
- * for two samples of its counters of throttling). */
+/* Queries the first of the vendor's libraries that is in the directories of `path` ("/a:/b"), else
+ * as dlopen finds it. deadline_s: for the whole query. Returns a report, which is large and
+ * malloc'd: free(). Returns NULL with err if the child could not be started, if other users could
+ * change the library (safe_file_find()), or if the vendor has no such library. The time is that of
+ * the library (NVML: 10 to 100 ms, a second per GPU if persistence mode is off; AMD SMI: 100 ms for
+ * two samples of its throttling counters). */
 struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *path,
                                             double deadline_s, struct error *err);
 
-/* The file name of the vendor's library that is preferred; NULL: none is known here. */
+/* Returns the file name of the vendor's preferred library; NULL: no library is known. */
 const char *accelerator_library(enum gpu_vendor vendor);
 
 /* Whether a directory of the path has one of the vendor's libraries. */
 bool accelerator_is_in(enum gpu_vendor vendor, const char *path);
 
-/* What is particular to a vendor in how its devices are judged and named. */
+/* Vendor-specific limits and names. */
 struct accelerator_traits {
     const char *link;        /* "NVLink" */
-    const char *row;         /* of memory that goes bad as a whole: "row" */
-    const char *replaced;    /* what is done to it: "remapped" */
-    long long rows_limit;    /* where the library tells none: worn above it; 0: not judged */
-    long long temperature_C; /* where the library tells none: hot above it; 0: not judged */
+    const char *row;         /* the unit in which bad memory is replaced: "row" */
+    const char *replaced;    /* how it is replaced: "remapped" */
+    long long rows_limit;    /* if the library has no limit: too many above it; 0: not judged */
+    long long temperature_C; /* if the library has no limit: too hot above it; 0: not judged */
 };
 
-/* Of a vendor for which accelerator_library() is not NULL. */
+/* Returns the traits of a vendor for which accelerator_library() is not NULL. */
 const struct accelerator_traits *accelerator_traits(enum gpu_vendor vendor);
 
 #endif

@@ -28,7 +28,7 @@ struct amd_errors {
     uint64_t corrected, uncorrected;
 };
 
-/* The functions that both have. */
+/* The functions that both libraries have. */
 static const struct amd_functions {
     const char *pages, *blocks, *block_errors, *compute_partition, *memory_partition;
     const char *processes, *process_devices;
@@ -54,7 +54,7 @@ static struct {
     } of[ACCELERATOR_MAX];
 } users;
 
-/* Bad pages of the memory: for how many the device has found another place, and how it went. */
+/* Reads the bad pages of the memory: how many are replaced, pending, and could not be replaced. */
 void amd_read_pages(struct reading *reading, struct accelerator *device)
 {
     void *get = reading_function(reading, functions_of(reading)->pages);
@@ -66,7 +66,7 @@ void amd_read_pages(struct reading *reading, struct accelerator *device)
     if (get)
         result = READING_CALL2(reading, get, uint32_t *, struct amd_page *, &count, NULL);
     if (result == AMD_OK && count > 0) {
-        room = count + 64; /* some may come meanwhile */
+        room = count + 64; /* some may be added meanwhile */
         pages = calloc(room, sizeof *pages);
         count = room;
         if (pages)
@@ -82,8 +82,8 @@ void amd_read_pages(struct reading *reading, struct accelerator *device)
     reading_take(reading, device, ACCELERATOR_ROWS_FAILED, result, has_failed);
 }
 
-/* Errors of all blocks that count them, and those of the links by themselves. A block that does
- * not tell is left out. */
+/* Reads the errors of all blocks that count them, and separately those of the links. A block that
+ * returns no count is left out. */
 void amd_read_errors(struct reading *reading, struct accelerator *device)
 {
     const struct amd_functions *of = functions_of(reading);
@@ -110,7 +110,7 @@ void amd_read_errors(struct reading *reading, struct accelerator *device)
             told = code;
     }
     if (result == AMD_OK && blocks == 0)
-        return; /* no block counts */
+        return; /* no block counts errors */
     if (result == AMD_OK)
         result = told;
     reading_take(reading, device, ACCELERATOR_ECC_VOLATILE_CORRECTED, result, (long long)corrected);
@@ -131,8 +131,8 @@ void amd_read_partition(struct reading *reading, struct accelerator *device)
     value_set(device, ACCELERATOR_MIG, strcmp(compute, "SPX") != 0);
 }
 
-/* Processes that compute, of all devices at once. The devices of a process are told by number,
- * which is their place also where there are handles. */
+/* Reads the computing processes of all devices at once. The library returns the devices of a
+ * process by index, also if it has handles. */
 void amd_find_processes(struct reading *reading)
 {
     static struct amd_process processes[PROCESSES_MAX];
@@ -150,7 +150,7 @@ void amd_find_processes(struct reading *reading)
     for (uint32_t i = 0; users.result == AMD_OK && i < count && i < PROCESSES_MAX; i++) {
         uint32_t devices[ACCELERATOR_MAX] = {0}, device_count = ACCELERATOR_MAX;
 
-        /* the library itself may be one, by what it opens */
+        /* this process may be listed too, as the library opens devices */
         if (processes[i].pid == (uint32_t)getpid() ||
             get_devices(processes[i].pid, devices, &device_count) != AMD_OK)
             continue;
@@ -172,7 +172,6 @@ void amd_read_processes(struct reading *reading, struct accelerator *device)
         device->processes[i] = users.of[reading->index].pids[i];
 }
 
-/* The libraries do not tell that there is no driver from that it does not work. */
 int amd_fail_start(struct reading *reading, const char *function, int result, bool may_lack_driver)
 {
     if (may_lack_driver && access("/sys/module/amdgpu", F_OK) != 0)

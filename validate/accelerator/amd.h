@@ -4,11 +4,10 @@
 
 #include "validate/accelerator/library.h"
 
-/* AMD SMI, and ROCm SMI where that is what there is: the first was made of the second, and many of
- * their functions are the same but for the name and the first argument, a handle or an index.
- * Prototypes, layouts and numbers: amdsmi.h of AMD SMI 24.5 (ROCm 6.1), 24.7 (6.3) and 26.5 (7),
- * rocm_smi.h of ROCm SMI 7.3 (ROCm 6.2). What differs between these is told apart by the version,
- * or not read. */
+/* AMD SMI, and ROCm SMI if AMD SMI is missing. AMD SMI was made from ROCm SMI, and many of their
+ * functions differ only in the name and the first argument, a handle or an index. Prototypes,
+ * layouts and numbers: amdsmi.h of AMD SMI 24.5 (ROCm 6.1), 24.7 (6.3) and 26.5 (7), rocm_smi.h of
+ * ROCm SMI 7.3 (ROCm 6.2). What differs between these is chosen by the version, or not read. */
 
 enum {
     AMD_OK = 0,
@@ -18,7 +17,7 @@ enum {
     AMD_MEMORY_VRAM = 0,
 };
 
-/* A structure of the library's, with room for what its other versions add. */
+/* A structure of the library, with room for members of other versions. */
 #define AMD_ROOM(type, name)                                                                       \
     union {                                                                                        \
         type of;                                                                                   \
@@ -30,13 +29,14 @@ enum {
         "xGMI link", "page", "retired", 0, 0                                                       \
     }
 
-/* Which processes compute on which device, which amd_read_processes() tells: for after the library
- * is started. */
+/* Finds the processes that compute on each device, for amd_read_processes(). Call it once the
+ * library is started. */
 void amd_find_processes(struct reading *reading);
 
 reading_part_fn amd_read_errors, amd_read_pages, amd_read_partition, amd_read_processes;
 
-/* The libraries do not tell that there is no driver from that it does not work. Returns -1. */
+/* Ends the reading after a failed start. The libraries do not distinguish a missing driver from one
+ * that does not work, so this checks it. Returns -1. */
 int amd_fail_start(struct reading *reading, const char *function, int result, bool may_lack_driver);
 
 #endif

@@ -26,7 +26,7 @@ enum {
 
 struct amdsmi_version { /* of 24: year, major, minor, release; of 26: major, minor, release */
     uint32_t numbers[4];
-    const char *build; /* of 26 it is as far from the beginning: it is aligned */
+    const char *build; /* at the same offset in 26, by alignment */
 };
 
 struct amdsmi_pcie {
@@ -55,7 +55,7 @@ struct amdsmi_links { /* since 25 */
     uint32_t total, states[AMDSMI_LINKS];
 };
 
-struct amdsmi_metrics { /* since 24.7, up to what is read of it */
+struct amdsmi_metrics { /* since 24.7, up to the last member that is read */
     uint16_t size;
     uint8_t format, content;
     uint16_t temperatures[6], activities[3], power;
@@ -78,7 +78,7 @@ struct amdsmi_metrics { /* since 24.7, up to what is read of it */
     uint64_t prochot, power_capped, socket_hot, regulators_hot, memory_hot;
 };
 
-/* What is known before the devices are read; the child is one reading's. */
+/* Read before the devices. The child makes only one reading, so it is static. */
 static struct {
     uint32_t version[2]; /* 24.7 */
     void *handles[ACCELERATOR_MAX];
@@ -95,7 +95,7 @@ static bool is_since(unsigned first, unsigned second)
     return known.version[0] > first || (known.version[0] == first && known.version[1] >= second);
 }
 
-/* Layouts of a version that came after this program are not known. */
+/* As reading_query(), but not for versions later than this program, whose layouts are unknown. */
 static int query_struct(struct reading *reading, const char *function, void *answer)
 {
     return is_since(27, 0) ? READING_NO_FUNCTION : reading_query(reading, function, answer);
@@ -168,7 +168,7 @@ static void sample_metrics(struct reading *reading, unsigned index, struct amdsm
     result = is_since(24, 7) ? query_struct(reading, "amdsmi_get_gpu_metrics_info", &now)
                              : READING_NO_FUNCTION;
     if (result == AMD_OK && now.of.samples == UINT64_MAX)
-        result = AMDSMI_NOT_SUPPORTED; /* by this device */
+        result = AMDSMI_NOT_SUPPORTED; /* not by this device */
     known.samples[index].result = result;
     *metrics = now.of;
 }
@@ -230,7 +230,7 @@ static void identify(struct reading *reading, struct accelerator *device)
         snprintf(device->uuid, sizeof device->uuid, "%.*s", INVENTORY_NAME - 1, uuid);
     if (reading_query(reading, "amdsmi_get_gpu_device_bdf", &bdf) == AMD_OK)
         reading_pci(device, (unsigned)(bdf >> 16), bdf >> 8 & 0xff, bdf >> 3 & 0x1f, bdf & 7);
-    /* both begin with the text that is read */
+    /* both structures begin with the text to read */
     if (reading_query(reading, "amdsmi_get_gpu_asic_info", &name) == AMD_OK)
         snprintf(device->model, sizeof device->model, "%.*s", INVENTORY_NAME - 1, name.room);
     if (!reading->report->driver_version[0] &&
@@ -268,7 +268,7 @@ static void read_power(struct reading *reading, struct accelerator *device)
                  (long long)cap.of.standard / 1000);
 }
 
-/* The generation of a PCIe link by its transfers a second. */
+/* Returns the generation of a PCIe link by its transfer rate. */
 static int generation_of(uint32_t speed_MTps)
 {
     static const uint32_t speeds_MTps[] = {5000, 8000, 16000, 32000, 64000}; /* of 2, 3 ... */
@@ -340,8 +340,8 @@ static int reasons_between(const struct amdsmi_metrics *then, const struct amdsm
     return reasons;
 }
 
-/* What lowered the clocks between two samples of the counters, of all devices after one wait: the
- * firmware renews them each 100 ms. */
+/* Finds what lowered the clocks between two samples of the counters, for all devices after one
+ * wait: the firmware updates the counters every 100 ms. */
 static void finish(struct reading *reading)
 {
     for (unsigned i = 0; i < known.count; i++) {
@@ -365,7 +365,7 @@ static reading_part_fn *const parts[] = {
 
 const struct accelerator_reader accelerator_amdsmi = {
     .vendor = GPU_AMD,
-    /* the name without a version is there with the headers only, by some packages */
+    /* some packages install the name without a version only with the headers */
     .libraries = {"libamd_smi.so", "libamd_smi.so.26", "libamd_smi.so.25", "libamd_smi.so.24"},
     .traits = AMD_TRAITS,
     .statuses = statuses,

@@ -34,14 +34,14 @@ static const struct accelerator *device_at(const struct evaluation *evaluation, 
     return &evaluation->report->accelerators[index];
 }
 
-/* In the inventory; -1: it is not there. */
+/* Returns the index of the device in the inventory, or -1. */
 static long place_of(const struct evaluation *evaluation, const struct accelerator *device)
 {
     return evaluation->places[device - evaluation->report->accelerators];
 }
 
-/* device: NULL: none. id: ACCELERATOR_VALUE_COUNT for a finding without a number. limit: NAN for
- * none. */
+/* Reports a finding. device: may be NULL. id: ACCELERATOR_VALUE_COUNT for a finding without a
+ * value. limit: NAN for none. */
 static void find(struct evaluation *evaluation, const struct accelerator *device,
                  enum fault_code code, enum accelerator_value_id id, double limit,
                  const char *format, ...) __attribute__((format(printf, 6, 7)));
@@ -77,7 +77,7 @@ static void find(struct evaluation *evaluation, const struct accelerator *device
 
 /* ---------------------------------------------------------------- numbers with a limit */
 
-/* The kernel's counts of uncorrected errors are judged elsewhere. */
+/* Judges memory errors. If the kernel counts uncorrected errors, another check judges these. */
 static void evaluate_errors(struct evaluation *evaluation, const struct accelerator *device)
 {
     long place = place_of(evaluation, device);
@@ -91,7 +91,7 @@ static void evaluate_errors(struct evaluation *evaluation, const struct accelera
              "has more SRAM errors than its vendor allows");
 }
 
-/* The next reset, whoever makes it, changes what protects the memory and how much there is. */
+/* Reports a pending ECC mode: the next reset would change the protection and the size of memory. */
 static void evaluate_ecc_mode(struct evaluation *evaluation, const struct accelerator *device)
 {
     long long now = accelerator_number(device, ACCELERATOR_ECC_ENABLED);
@@ -184,7 +184,7 @@ static void evaluate_power(struct evaluation *evaluation, const struct accelerat
              "is limited to %lld W, its default is %lld W", limit / 1000, standard / 1000);
 }
 
-/* Only the width: an idle device lowers its link's speed to save power. */
+/* Judges only the width of the link: an idle device lowers its speed to save power. */
 static void evaluate_pcie(struct evaluation *evaluation, const struct accelerator *device)
 {
     long place = place_of(evaluation, device);
@@ -195,7 +195,7 @@ static void evaluate_pcie(struct evaluation *evaluation, const struct accelerato
         struct location location = evaluation->view->inventory->gpus[place].location;
 
         if (location.link_width > 0)
-            return; /* the kernel's word is judged elsewhere */
+            return; /* another check judges the kernel's values */
         location.link_width_max = (int)width_max;
         width_max = location_width_limit(&location);
     }
@@ -204,7 +204,7 @@ static void evaluate_pcie(struct evaluation *evaluation, const struct accelerato
              "uses %lld of %lld PCIe lanes", width, width_max);
 }
 
-/* Whether the library lists all GPUs of its vendor that the node has. */
+/* Whether the library lists all GPUs of its vendor in the node. */
 static bool lists_all(const struct evaluation *evaluation)
 {
     const struct inventory *inventory = evaluation->view->inventory;
@@ -215,8 +215,8 @@ static bool lists_all(const struct evaluation *evaluation)
     return evaluation->report->count >= count;
 }
 
-/* Whether all others of the model have links and their number is odd: bridges join cards in pairs
- * or in fours. */
+/* Whether all other devices of the model have links and the number of devices is odd: bridges join
+ * cards in pairs or in fours, so one may be left over. */
 static bool is_left_over(const struct evaluation *evaluation, const struct accelerator *device)
 {
     size_t linked = 0;
@@ -233,16 +233,15 @@ static bool is_left_over(const struct evaluation *evaluation, const struct accel
     return linked % 2 == 1 && lists_all(evaluation);
 }
 
-/* Whether all GPUs of the model have links, as on a baseboard or in a hive of xGMI: bridges between
- * PCIe cards join some of a node's and leave others without, and MIG turns off the links of an
- * A100, which has no state of the fabric (NVIDIA, Fabric Manager User Guide: Interoperability With
- * MIG). */
+/* Whether all GPUs of the model have links, as on a baseboard or in an xGMI hive. False for PCIe
+ * cards, of which bridges may join only some, and for an A100 with MIG, which turns off its links
+ * and has no fabric state (NVIDIA, Fabric Manager User Guide: Interoperability With MIG). */
 static bool has_links_on_board(const struct evaluation *evaluation,
                                const struct accelerator *device)
 {
     if (accelerator_number(device, ACCELERATOR_MIG) == 1 &&
         accelerator_number(device, ACCELERATOR_LINKS) == 0)
-        return false; /* a partition of which no link is told: another one of its GPU has them */
+        return false; /* a partition without links: another one of its GPU has them */
     return (evaluation->report->vendor != GPU_NVIDIA && evaluation->report->vendor != GPU_AMD) ||
            accelerator_number(device, ACCELERATOR_FABRIC_STATE) >= FABRIC_STARTED_NOT ||
            device->fabric_cluster[0] ||
@@ -388,8 +387,8 @@ static bool is_taken(const long *places, size_t count, long place)
     return false;
 }
 
-/* Whether a device that does not tell where it is may be that GPU. can_open: as of struct
- * accelerator_view. */
+/* Whether a device without a PCI address may be the GPU. can_open: as in struct accelerator_view.
+ */
 static bool may_be(const struct accelerator_report *report, const struct inventory *inventory,
                    const bool *can_open, size_t gpu, const long *places)
 {
@@ -404,7 +403,7 @@ static void find_places(const struct accelerator_report *report, const struct in
         places[i] = report->accelerators[i].pci[0]
                         ? inventory_gpu_at(inventory, report->accelerators[i].pci)
                         : -1;
-    /* a lost device does not tell where it is: it is one that no other device is */
+    /* a lost device has no PCI address: it is a GPU that no other device is */
     for (size_t i = 0; i < report->count; i++) {
         const struct accelerator *device = &report->accelerators[i];
 
@@ -422,13 +421,13 @@ void accelerator_places(const struct accelerator_report *report, const struct in
     find_places(report, inventory, NULL, places);
 }
 
-/* GPUs that the kernel has and the library does not list. */
+/* Reports GPUs that the kernel has and the library does not list. */
 static void evaluate_unlisted(struct evaluation *evaluation)
 {
     const struct inventory *inventory = evaluation->view->inventory;
     const struct accelerator_report *report = evaluation->report;
     const bool *can_open = evaluation->view->can_open;
-    size_t hidden = 0; /* devices that may be a GPU that can be opened */
+    size_t hidden = 0; /* devices that may be one of the GPUs that can be opened */
 
     for (size_t i = 0; i < report->count; i++)
         hidden += report->accelerators[i].state == ACCELERATOR_HIDDEN;
@@ -474,7 +473,7 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
     if (codes[report->outcome] != FAULT_NONE)
         find(&evaluation, NULL, codes[report->outcome], ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
              report->library, report->reason);
-    /* the device at which it hung or crashed was not read to its end: that is no finding */
+    /* if the library hung or crashed at a device, the missing values are no finding */
     for (size_t i = 0; i < report->count; i++)
         evaluate_device(&evaluation, device_at(&evaluation, i));
     if (report->outcome == OUTCOME_READ)

@@ -7,7 +7,7 @@
 
 /* Habana Labs Management Library. Prototypes, layouts and numbers: hlml.h of HLML 1.15 (as in
  * HabanaAI/gohlml); newer ones have longer PCI structures, of which only the beginning is read.
- * Counters of ports are not read: each port's take the firmware 100 ms. The library lists no
+ * Counters of ports are not read: the firmware needs 100 ms for each port. The library lists no
  * processes. */
 
 enum hlml_return {
@@ -129,7 +129,7 @@ static void read_memory(struct reading *reading, struct accelerator *device)
     reading_take(reading, device, ACCELERATOR_MEMORY_USED, result, (long long)memory.used);
 }
 
-/* The ports to the node's other devices; those to other nodes are interfaces of the network. */
+/* Reads the ports to the node's other devices; ports to other nodes are network interfaces. */
 static void read_ports(struct reading *reading, struct accelerator *device)
 {
     int (*get_ports)(void *, uint64_t *, uint64_t *) =

@@ -171,7 +171,7 @@ static void read_device(struct reading *reading, unsigned index, struct accelera
         return;
     }
     reader->identify(reading, device);
-    /* a lost device answers nothing more, and each question may take its time to fail */
+    /* every call for a lost device fails, and may take long to do so */
     for (const struct reading_number *row = reader->numbers;
          row->function && device->state != ACCELERATOR_LOST; row++) {
         enum accelerator_answer answer = device->values[row->id].answer;

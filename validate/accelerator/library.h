@@ -6,8 +6,8 @@
 
 #include "validate/accelerator/accelerator.h"
 
-/* Inside of validate/accelerator: what the readers of the libraries share. All of it runs in the
- * child. The report lies in memory that the parent sees: what is filled in stays when the child
+/* Internals of validate/accelerator, shared by the readers of the libraries. All of it runs in the
+ * child. The report is in memory shared with the parent: what is filled in remains if the child
  * dies. */
 
 struct accelerator_reader;
@@ -16,23 +16,23 @@ struct reading {
     const struct accelerator_reader *reader;
     struct accelerator_report *report;
     void *library;         /* of dlopen */
-    const char **function; /* what is being called now, for the parent */
-    int *device;           /* of which device; -1: none */
-    void *handle;          /* the library's of the device that is read; or */
-    uint32_t index;        /* its number, where the library has no handles */
+    const char **function; /* the function being called, for the parent */
+    int *device;           /* the device of the call; -1: none */
+    void *handle;          /* the library's handle of the current device; or */
+    uint32_t index;        /* its index, if the library has no handles */
 };
 
-/* Every library's functions return 0 for success, or a code of their own. */
-enum { READING_NO_FUNCTION = -1000 }; /* in place of a code: the library lacks the function */
+/* The functions of every library return 0 for success, or an error code. */
+enum { READING_NO_FUNCTION = -1000 }; /* instead of a code: the library lacks the function */
 
-/* Ends the reading with that outcome. Returns -1. */
+/* Ends the reading with the outcome. Returns -1. */
 int reading_end(struct reading *reading, enum accelerator_outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The function, noted as the one that is being called; NULL where the library lacks it. */
+/* Returns the function, and notes it as the one being called; NULL if the library lacks it. */
 void *reading_function(struct reading *reading, const char *name);
 
-/* Calls the function of that name and types with these arguments. READING_NO_FUNCTION where the
+/* Calls the function of the name and types with the arguments. Returns READING_NO_FUNCTION if the
  * library lacks it. */
 #define READING_CALL(reading, name, types, ...)                                                    \
     ({                                                                                             \
@@ -40,7 +40,7 @@ void *reading_function(struct reading *reading, const char *name);
         call_ ? call_(__VA_ARGS__) : READING_NO_FUNCTION;                                          \
     })
 
-/* Calls a function of one device: f(handle, a), or f(index, a) where the library has no handles.
+/* Calls a function of one device: f(handle, a), or f(index, a) if the library has no handles.
  * The types are those of the arguments after the device. */
 #define READING_CALL1(reading, f, T1, a1)                                                          \
     ((reading)->reader->is_indexed ? ((int (*)(uint32_t, T1))(f))((reading)->index, a1)            \
@@ -53,23 +53,23 @@ void *reading_function(struct reading *reading, const char *name);
          ? ((int (*)(uint32_t, T1, T2, T3))(f))((reading)->index, a1, a2, a3)                      \
          : ((int (*)(void *, T1, T2, T3))(f))((reading)->handle, a1, a2, a3))
 
-/* Fills what the function returns through its last argument: f(device, answer). Returns the
- * library's code, or READING_NO_FUNCTION. */
+/* Calls f(device, answer), a function that fills its last argument. Returns the library's code, or
+ * READING_NO_FUNCTION. */
 int reading_query(struct reading *reading, const char *function, void *answer);
 
-/* The text of f(device, text, length) into text of INVENTORY_NAME bytes; leaves it without one. */
+/* Sets text, of INVENTORY_NAME bytes, by f(device, text, length); unchanged if that fails. */
 void reading_text(struct reading *reading, const char *function, char *text);
 
 /* As reading_text(), of a function without a device. */
 void reading_system_text(struct reading *reading, const char *function, char *text);
 
-/* As PCI addresses are written by the kernel: "0000:1a:00.0". */
+/* Set the device's PCI address as the kernel writes it: "0000:1a:00.0". */
 void reading_pci(struct accelerator *device, unsigned domain, unsigned bus, unsigned slot,
                  unsigned function);
 void reading_pci_text(struct accelerator *device, const char *text); /* "00000000:1A:00.0" */
 
-/* Notes the number, or what the code says in its place. A device that is lost says so at any call.
- */
+/* Stores the number, or the meaning of the code instead. Any call may return that the device is
+ * lost. */
 void reading_take(struct reading *reading, struct accelerator *device, enum accelerator_value_id id,
                   int result, long long number);
 
@@ -77,14 +77,14 @@ void value_set(struct accelerator *device, enum accelerator_value_id id, long lo
 void value_fail(struct accelerator *device, enum accelerator_value_id id,
                 enum accelerator_answer answer, int error);
 
-/* What a code of the library means; one that has no row is an error. */
+/* The meaning of a code of the library; a code without a row is an error. */
 struct reading_status {
     int code;
     enum accelerator_answer answer;
-    enum accelerator_state state; /* of the device that says so */
+    enum accelerator_state state; /* of the device whose call returned it */
 };
 
-/* The arguments of a function that tells one number, after the device. */
+/* The arguments, after the device, of a function that returns one number. */
 enum reading_form {
     FORM_U32,       /* (uint32_t *) */
     FORM_U64,       /* (uint64_t *) */
@@ -93,14 +93,14 @@ enum reading_form {
     FORM_TYPES_U64, /* (type, type, uint64_t *) */
 };
 
-/* One number of a device that one call tells. A later row of the same number is asked where the
- * library lacks the function of the earlier one. */
+/* A number of a device that one call returns. A later row of the same number is used if the library
+ * lacks the function of the earlier one. */
 struct reading_number {
     enum accelerator_value_id id;
     const char *function;
     enum reading_form form;
     uint32_t types[2];
-    long long divisor; /* of what the library tells; 0: none */
+    long long divisor; /* of the library's number; 0: none */
 };
 
 typedef void reading_part_fn(struct reading *reading, struct accelerator *device);
@@ -113,18 +113,18 @@ struct accelerator_reader {
     const struct reading_status *statuses;
     bool is_indexed; /* its functions take the device's number, not a handle */
 
-    /* Initializes the library and tells its version and the driver's. Returns 0, or -1 after
-     * reading_end(); OUTCOME_NO_LIBRARY: another library of the vendor may do. */
+    /* Initializes the library, and stores its version and the driver's. Returns 0, or -1 after
+     * reading_end(); with OUTCOME_NO_LIBRARY another library of the vendor is tried. */
     int (*start)(struct reading *reading);
-    /* The devices. Returns the library's code. */
+    /* Counts the devices. Returns the library's code. */
     int (*count)(struct reading *reading, unsigned *count);
-    const char *count_function; /* in its stead: f(count) */
-    /* Makes handle that of a device; NULL: it has the index. Returns the library's code. */
+    const char *count_function; /* instead of count: f(count) */
+    /* Sets handle to that of a device; NULL: the index is enough. Returns the library's code. */
     int (*open)(struct reading *reading, unsigned index);
-    const char *open_function; /* in its stead: f(index, handle) */
+    const char *open_function; /* instead of open: f(index, handle) */
     reading_part_fn *identify; /* PCI address, model, serial number ... */
     const struct reading_number *numbers;
-    reading_part_fn *const *parts;           /* what takes more than one number, in this order */
+    reading_part_fn *const *parts;           /* values of more than one number, in this order */
     void (*finish)(struct reading *reading); /* after all devices; NULL: nothing */
 };
 

@@ -106,7 +106,7 @@ struct nvml_field {
     } value;
 };
 
-/* NVML_STRUCT_VERSION(): size and version of the structure that the caller has. */
+/* NVML_STRUCT_VERSION(): size and version of the caller's structure. */
 #define VERSION(type, number) (unsigned)(sizeof(type) | (number) << 24)
 
 static const struct reading_status statuses[] = {
@@ -218,7 +218,8 @@ static long long field_number(const struct nvml_field *field)
     }
 }
 
-/* Fills the fields; each has its own result. What the library says of them all is each one's. */
+/* Fills the fields; each has its own result. An error of the whole call becomes that of each field.
+ */
 static void get_fields(struct reading *reading, struct nvml_field *fields, int count)
 {
     int result = READING_CALL(reading, "nvmlDeviceGetFieldValues",
@@ -233,13 +234,13 @@ static void read_recovery_action(struct reading *reading, struct accelerator *de
     struct nvml_field field = {.field = FIELD_RECOVERY_ACTION};
 
     get_fields(reading, &field, 1);
-    /* a library that does not know the field calls it an invalid argument */
+    /* a library that does not know the field returns an invalid argument */
     if (field.result == NVML_INVALID_ARGUMENT)
         field.result = NVML_FUNCTION_NOT_FOUND;
     reading_take(reading, device, ACCELERATOR_RECOVERY_ACTION, field.result, field_number(&field));
 }
 
-/* Errors of the links that are active. The sums hold where each link told its own. */
+/* Reads the errors of the active links. A sum is valid only if each link returned its count. */
 static void read_link_errors(struct reading *reading, struct accelerator *device,
                              const bool *is_active)
 {
@@ -286,7 +287,7 @@ static void read_links(struct reading *reading, struct accelerator *device)
         result = READING_CALL(reading, "nvmlDeviceGetNvLinkState", (void *, unsigned, unsigned *),
                               reading->handle, link, &state);
         if (result != NVML_SUCCESS)
-            break; /* past the last link: an invalid argument, or not supported */
+            break; /* after the last link: an invalid argument, or not supported */
         links++;
         is_active[link] = state == 1;
         active += is_active[link];
@@ -334,7 +335,7 @@ static void read_memory(struct reading *reading, struct accelerator *device)
         value_set(device, ACCELERATOR_MEMORY_USED, (long long)memory.used);
         return;
     }
-    /* the older one counts as used what the driver reserves: it does not tell what jobs use */
+    /* the older function counts memory reserved by the driver as used, so its `used` is not read */
     reading_take(reading, device, ACCELERATOR_MEMORY_USED, result, 0);
     result = reading_query(reading, "nvmlDeviceGetMemoryInfo", &older);
     reading_take(reading, device, ACCELERATOR_MEMORY_TOTAL, result, (long long)older.total);

@@ -11,10 +11,10 @@
 #include "lib/base/bounded_child.h"
 #include "lib/base/safe_directory.h"
 
-/* The child's name in /proc, by which a later run finds one that could not be killed. */
+/* The child's name in /proc, by which a later run finds a child that could not be killed. */
 #define CHILD_NAME "muster-gpu"
 
-/* In the order in which the libraries of a vendor are tried. */
+/* The readers, in the order in which the libraries of a vendor are tried. */
 static const struct accelerator_reader *const readers[] = {
     &accelerator_nvml,
     &accelerator_amdsmi,
@@ -24,10 +24,10 @@ static const struct accelerator_reader *const readers[] = {
 
 enum { CANDIDATES_MAX = 16 };
 
-/* A library that may be there. */
+/* A library that may exist. */
 struct candidate {
     const struct accelerator_reader *reader;
-    char file[1100]; /* as dlopen takes it */
+    char file[1100]; /* for dlopen */
     bool is_found;   /* in the path */
 };
 
@@ -51,8 +51,8 @@ const struct accelerator_traits *accelerator_traits(enum gpu_vendor vendor)
     return &reader_of(vendor)->traits;
 }
 
-/* The libraries of the vendor, those that the path has first. Returns how many, or -1 with err for
- * one that must not be loaded. */
+/* Lists the libraries of the vendor, those in the path first. Returns their number, or -1 with err
+ * if one must not be loaded. */
 static int find_candidates(enum gpu_vendor vendor, const char *path,
                            struct candidate candidates[CANDIDATES_MAX], struct error *err)
 {
@@ -85,16 +85,18 @@ bool accelerator_is_in(enum gpu_vendor vendor, const char *path)
     return is_in;
 }
 
-/* What parent and child share. The strings are the program's own: one address in both. */
+/* The memory shared by parent and child. Strings are constants of the program, with the same
+ * address in both. */
 struct shared {
-    struct accelerator_report report; /* the first member: who frees it frees all */
+    struct accelerator_report report; /* the first member, so that free(report) frees all */
     struct candidate candidates[CANDIDATES_MAX];
     int candidate_count;
     const char *function;
     int device;
 };
 
-/* Whether the candidate is one that reads the devices, or tells why that cannot be. */
+/* Reads the devices with the candidate. Returns whether it is final: the devices are read, or the
+ * report has the reason why they cannot be. */
 static bool read_candidate(struct shared *shared, const struct candidate *candidate)
 {
     struct reading reading = {
@@ -118,14 +120,14 @@ static bool read_candidate(struct shared *shared, const struct candidate *candid
     return shared->report.outcome != OUTCOME_NO_LIBRARY;
 }
 
-/* The child's work. Where no candidate will do, the first tells why: it is the preferred one. */
+/* Runs in the child. If no candidate works, the reason is that of the first, the preferred one. */
 static void read_library(void *context)
 {
     struct shared *shared = context;
     char reason[sizeof shared->report.reason] = "";
 
     for (int i = 0; i < shared->candidate_count; i++) {
-        shared->report.outcome = OUTCOME_CRASHED; /* until it says otherwise */
+        shared->report.outcome = OUTCOME_CRASHED; /* unless it is set later */
         if (read_candidate(shared, &shared->candidates[i]))
             return;
         if (i == 0)
@@ -151,7 +153,7 @@ static void take_end(const struct bounded_end *end, double deadline_s, struct sh
     char what[96];
 
     if (end->outcome == BOUNDED_LATE) {
-        /* one that could be killed may have waited for the processor */
+        /* a child that could be killed may have waited for a processor */
         shared->report.outcome = end->is_stuck ? OUTCOME_HUNG : OUTCOME_ERROR;
         snprintf(what, sizeof what, "no answer within %g s%s", deadline_s,
                  end->is_stuck ? ", and the process cannot be killed:" : "");
@@ -190,7 +192,7 @@ struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *
     }
     shared->device = -1;
     shared->report.vendor = vendor;
-    shared->report.outcome = OUTCOME_CRASHED; /* until the child says otherwise */
+    shared->report.outcome = OUTCOME_CRASHED; /* unless the child sets it */
     snprintf(shared->report.library, sizeof shared->report.library, "%s",
              shared->candidates[0].file);
     stuck = bounded_stuck(CHILD_NAME, deadline_s);
@@ -207,6 +209,6 @@ struct accelerator_report *accelerator_read(enum gpu_vendor vendor, const char *
     if (stuck == 0)
         take_end(&end, deadline_s, shared);
     if (shared->report.count > ACCELERATOR_MAX)
-        shared->report.count = ACCELERATOR_MAX; /* a library that writes where it should not */
+        shared->report.count = ACCELERATOR_MAX; /* a library wrote where it must not */
     return &shared->report;
 }

@@ -5,7 +5,7 @@
 
 enum {
     RSMI_NOT_SUPPORTED = 2,
-    RSMI_FILE_ERROR = 3, /* the driver has no such file, as a rule */
+    RSMI_FILE_ERROR = 3, /* usually the driver has no such file */
     RSMI_NO_PERMISSION = 4,
     RSMI_INIT_ERROR = 8,
     RSMI_NOT_YET_IMPLEMENTED = 9,
@@ -22,7 +22,7 @@ static const struct reading_status statuses[] = {
     {0},
 };
 
-/* Clocks and PCIe lanes are in structures that changed without a sign of it: they are not read. */
+/* Clocks and PCIe lanes are not read: their structures changed without a new version. */
 static const struct reading_number numbers[] = {
     {ACCELERATOR_TEMPERATURE,
      "rsmi_dev_temp_metric_get",

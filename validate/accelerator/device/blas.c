@@ -8,7 +8,7 @@
 #include "lib/constants/checks_constants.h"
 #include "validate/accelerator/device/loader.h"
 
-/* cudaDataType_t and hipDataType; both vendors' numbers but where they differ, below */
+/* cudaDataType_t and hipDataType; the numbers are the same for both vendors except those below */
 enum { R_32F = 0, R_64F = 1, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14, R_8F_E4M3 = 28 };
 enum { R_8F_E4M3_FNUZ = 1000 };
 enum { SUCCESS = 0, ARCHITECTURE_MISMATCH = 8, PREFERENCE_WORKSPACE_BYTES = 1 };
@@ -72,7 +72,7 @@ int blas_load(const char *path, enum device_vendor vendor, struct blas_library *
     return status == SUCCESS ? 0 : BLAS_ERROR(library, create, status, err);
 }
 
-/* The first one that the library would take. */
+/* Chooses the algorithm that the library prefers. Returns a status of the library. */
 static int choose(struct blas_product *product, size_t workspace_bytes)
 {
     const struct blas_functions *call = &product->library->call;
@@ -97,7 +97,7 @@ static int choose(struct blas_product *product, size_t workspace_bytes)
     return status;
 }
 
-/* Returns a status of the library's. */
+/* Returns a status of the library. */
 static int prepare(struct blas_product *product, int type, unsigned long long n,
                    size_t workspace_bytes)
 {
@@ -128,7 +128,7 @@ int blas_begin(const struct blas_library *library, struct device *device,
     most = share < most ? share : most;
     *product = (struct blas_product){.library = library, .precision = precision, .alpha = 1};
     status = prepare(product, numbers[precision].type, n, most);
-    /* In the FNUZ variant of E4M3, of AMD's gfx94x, the same bits are half the value. */
+    /* In the FNUZ variant of E4M3 (AMD's gfx94x) the same bits are half the value. */
     if (status != SUCCESS && library->vendor == DEVICE_HIP && precision == BLAS_FP8) {
         blas_end(device, product);
         *product = (struct blas_product){.library = library, .precision = precision, .alpha = 4};
@@ -156,7 +156,7 @@ void blas_end(const struct device *device, struct blas_product *product)
         device->library->call.release(product->workspace);
 }
 
-/* The library's matrices have columns in one piece: its D is ours with i and j exchanged. */
+/* The library's matrices have contiguous columns: its D is ours with i and j exchanged. */
 int blas_multiply(const struct blas_product *product, device_address a, device_address b,
                   device_address d, unsigned times, struct error *err)
 {

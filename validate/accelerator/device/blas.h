@@ -9,14 +9,14 @@
 #include "validate/accelerator/device/device.h"
 
 /* Matrix products by the vendor's library, in the precisions of its matrix units: cublasLt or
- * hipBLASLt by dlopen. Seen on stand-ins only (tests/gpu).
+ * hipBLASLt by dlopen. Tested only with stand-ins (tests/gpu).
  *
- * Functions and numbers by cublasLt.h and library_types.h of CUDA 12 and 13, and hipblaslt.h,
- * hipblas-common.h and library_types.h of ROCm 6 and 7, which have other numbers. Calls work on the
+ * Functions and numbers from cublasLt.h and library_types.h of CUDA 12 and 13, and hipblaslt.h,
+ * hipblas-common.h and library_types.h of ROCm 6 and 7, which have other numbers. Calls use the
  * device whose context is current, in the default stream. */
 
 /* cublasLtMatmulHeuristicResult_t, hipblasLtMatmulHeuristicResult_t: the algorithm, in 8 words or
- * 3, how many bytes of workspace it needs, a status as int, and what is not looked at. */
+ * 3, the bytes of workspace it needs, a status as int, and members that are not used. */
 struct blas_choice {
     unsigned long long words[12];
 };
@@ -64,13 +64,13 @@ struct blas_library {
     void *handle; /* NULL: not loaded */
 };
 
-/* Of A and B; C and D are fp32, fp64 of BLAS_FP64, int32 of BLAS_INT8. */
+/* The precision of A and B. C and D are fp32; fp64 for BLAS_FP64, int32 for BLAS_INT8. */
 enum blas_precision {
     BLAS_FP64,
     BLAS_TF32,
     BLAS_BF16,
     BLAS_FP16,
-    BLAS_FP8, /* E4M3; with HIP, where the device has not that, its FNUZ variant */
+    BLAS_FP8, /* E4M3; with HIP, if the device lacks it, its FNUZ variant */
     BLAS_INT8,
     BLAS_PRECISIONS
 };
@@ -78,7 +78,7 @@ enum blas_precision {
 struct blas_format {
     const char *name;        /* "bf16" */
     int bytes, result_bytes; /* of an element */
-    int mantissa_bits;       /* 0: a whole number; kernels.c makes the bits from it */
+    int mantissa_bits;       /* 0: an integer; kernels.c encodes values by it */
     enum kernel verify;
 };
 extern const struct blas_format blas_formats[BLAS_PRECISIONS];
@@ -94,22 +94,21 @@ struct blas_product {
     void *product, *layouts[2]; /* of A and B, of C and D */
     device_address workspace;
     size_t workspace_bytes;
-    float alpha; /* of the formats whose result is fp32 */
+    float alpha; /* for formats whose result is fp32 */
     struct blas_choice choice;
 };
 
-/* A product of square matrices of n columns, a multiple of 64: D[i][j] is the sum of A[i][k] times
- * B[j][k], all with rows in one piece. Returns 0; BLAS_UNSUPPORTED where the device has no such
- * product; with err, -1: an error of the library's, whoever's fault it is, or what
- * device_allocate() does where the library's workspace finds no memory. To be ended in each case.
- */
+/* Prepares a product of square matrices of n columns, a multiple of 64: D[i][j] is the sum of
+ * A[i][k] times B[j][k], all with contiguous rows. Returns 0; BLAS_UNSUPPORTED if the device has no
+ * such product; or with err -1 for an error of the library, of whatever cause, or the result of
+ * device_allocate() if there is no memory for the workspace. Call blas_end() in each case. */
 enum { BLAS_UNSUPPORTED = -2 };
 int blas_begin(const struct blas_library *library, struct device *device,
                enum blas_precision precision, unsigned long long n, struct blas_product *product,
                struct error *err);
 void blas_end(const struct device *device, struct blas_product *product);
 
-/* Starts it so many times. Returns 0, or -1 with err. */
+/* Starts the product `times` times. Returns 0, or -1 with err. */
 int blas_multiply(const struct blas_product *product, device_address a, device_address b,
                   device_address d, unsigned times, struct error *err);
 

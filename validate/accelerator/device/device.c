@@ -15,12 +15,12 @@
 enum {
     CONTEXT_BLOCKING_SYNC = 4, /* CUctx_flags: waits sleep and do not take a core */
     PROPERTIES_BYTES = 4096,   /* hipDeviceProp_tR0600 has 1472 */
-    PROPERTIES_NAME = 256,     /* of them the first, the name */
+    PROPERTIES_NAME = 256,     /* the first bytes, the name */
     BLOCK = 64,                /* threads */
     DMA_BUF_FILE = 1,          /* CUmemRangeHandleType, hipMemRangeHandleType */
 };
 
-/* The newest library first; numbers of CUdevice_attribute and hipDeviceAttribute_t,
+/* Libraries, the newest first; numbers of CUdevice_attribute and hipDeviceAttribute_t,
  * CUdevice_P2PAttribute and hipDeviceP2PAttr. */
 static const struct {
     const char *drivers[2], *compilers[2];
@@ -71,7 +71,7 @@ static const struct loader_symbol newer_symbols[] = {DEVICE_NEWER_FUNCTIONS(FUNC
 static const struct loader_symbol compiler_symbols[] = {DEVICE_COMPILER_FUNCTIONS(FUNCTION)};
 #undef FUNCTION
 
-/* The newest one that is there; err: of the newest. */
+/* Opens the newest driver library that is there. On failure err is that of the newest. */
 static void *open_driver(const char *path, enum device_vendor vendor, const char **name,
                          enum device_outcome *outcome, struct error *err)
 {
@@ -163,7 +163,7 @@ enum device_outcome device_load(const char *path, struct device_library *library
             return device_error((device)->library, (device)->ordinal, #function, status_, err);    \
     } while (0)
 
-/* The last line of the compiler's log says what was wrong. */
+/* Sets err to the first line of the compiler's log. */
 static int compile_error(const struct device *device, void *program, int status, struct error *err)
 {
     char log[4096] = "";
@@ -212,8 +212,8 @@ int device_load_kernels(struct device *device, struct error *err)
     return DEVICE_OK;
 }
 
-/* What HIP's compiler is told is in the properties, whose layout is not needed for it: nothing else
- * there is a text that begins with "gfx". */
+/* Finds the architecture for the compiler. That of HIP is in the properties. Their layout is not
+ * needed: no other text there starts with "gfx". */
 static int find_architecture(struct device *device, struct error *err)
 {
     char properties[PROPERTIES_BYTES] = "";
@@ -328,7 +328,7 @@ void device_pause(unsigned *us)
     usleep(*us);
 }
 
-/* Asks again and again, in longer and longer intervals: a synchronizing call may spin. */
+/* Polls at growing intervals: a synchronizing call may spin. */
 int device_end(struct device *device, float *ms, struct error *err)
 {
     unsigned us = 0;

@@ -7,23 +7,23 @@
 
 #include "lib/base/error.h"
 
-/* Accelerators that compute: the driver's interface by dlopen, through one table of functions, and
- * our kernels (kernels.c) compiled for the device at run time. Nothing of a vendor's is needed to
- * build. Seen on stand-ins of the libraries only (tests/gpu).
+/* Computing on accelerators: the driver's interface by dlopen, through one table of functions, and
+ * our kernels (kernels.c), compiled for the device at run time. The build needs nothing of a
+ * vendor. Tested only with stand-ins of the libraries (tests/gpu).
  *
- * The functions are those of CUDA's driver interface, by the names that its header gives them in
- * CUDA 12 and 13 (cuda.h defines cuMemAlloc as cuMemAlloc_v2, and so on: a library has both, the
- * older with 32-bit sizes). HIP's of ROCm 6 and 7 have the same arguments, a hipDeviceptr_t for a
- * CUdeviceptr, and errors and their numbers are the same: another column of this table. A device is
- * chosen by its number there, not by a context, since hipCtxEnablePeerAccess() does nothing (ROCm
- * clr, hip_peer.cpp). All handles are pointers, a device is an int, an address 64 bits.
+ * The functions are those of CUDA's driver interface, with the names of its header in CUDA 12 and
+ * 13 (cuda.h defines cuMemAlloc as cuMemAlloc_v2, and so on: a library has both, the older with
+ * 32-bit sizes). Those of HIP in ROCm 6 and 7 have the same arguments, with hipDeviceptr_t for
+ * CUdeviceptr, and the same error numbers; they are another column of the table. HIP chooses a
+ * device by number, not by a context, since hipCtxEnablePeerAccess() does nothing (ROCm clr,
+ * hip_peer.cpp). All handles are pointers, a device is an int, an address 64 bits.
  *
- * A driver that hangs hangs its caller for ever: all this runs in a worker process that is killed
- * at a deadline (validate/battery/gpu). A process that has called cuInit must not fork and go on;
- * the worker is a program of its own. It uses the device's primary context, which also works in
- * compute mode "exclusive process" and under MPS; CUDA_VISIBLE_DEVICES, as Slurm sets it, numbers
+ * A driver that hangs blocks its caller forever, so all this runs in a worker process that is
+ * killed at a deadline (validate/battery/gpu). A process must not fork and continue after cuInit,
+ * so the worker is a separate program. It uses the device's primary context, which also works in
+ * compute mode "exclusive process" and under MPS. CUDA_VISIBLE_DEVICES, as Slurm sets it, numbers
  * the devices. A MIG instance is a device like others. Modules may be loaded lazily
- * (CUDA_MODULE_LOADING): each kernel runs once before it is timed. */
+ * (CUDA_MODULE_LOADING), so each kernel runs once before it is timed. */
 
 typedef unsigned long long device_address;
 
@@ -80,14 +80,14 @@ enum device_vendor { DEVICE_CUDA, DEVICE_HIP, DEVICE_VENDORS };
     FUNCTION(event_ms, "cuEventElapsedTime", "hipEventElapsedTime",                                \
              (float *ms, void *begin, void *end))
 
-/* What older libraries lack: before CUDA 11.7, ROCm 7. NULL there. */
+/* Functions that older libraries lack: before CUDA 11.7, ROCm 7. NULL there. */
 #define DEVICE_NEWER_FUNCTIONS(FUNCTION)                                                           \
     FUNCTION(                                                                                      \
         export_range, "cuMemGetHandleForAddressRange", "hipMemGetHandleForAddressRange",           \
         (void *handle, device_address address, size_t size, int type, unsigned long long flags))
 
-/* The compiler, libnvrtc.so.13 or .12, libhiprtc.so.7 or .6. A cubin, not PTX, is taken from it: a
- * driver refuses the PTX of a compiler that is newer than itself. */
+/* The compiler, libnvrtc.so.13 or .12, libhiprtc.so.7 or .6. It makes a cubin, not PTX: a driver
+ * refuses PTX of a compiler newer than itself. */
 #define DEVICE_COMPILER_FUNCTIONS(FUNCTION)                                                        \
     FUNCTION(program_create, "nvrtcCreateProgram", "hiprtcCreateProgram",                          \
              (void **program, const char *source, const char *name, int header_count,              \
@@ -113,7 +113,7 @@ enum device_status {
     DEVICE_OK = 0,
     DEVICE_OUT_OF_MEMORY = 2,    /* CUDA_ERROR_OUT_OF_MEMORY */
     DEVICE_NONE = 100,           /* CUDA_ERROR_NO_DEVICE */
-    DEVICE_NOT_READY = 600,      /* CUDA_ERROR_NOT_READY: an event that is not reached yet */
+    DEVICE_NOT_READY = 600,      /* CUDA_ERROR_NOT_READY: the event is not yet reached */
     DEVICE_ALREADY_ENABLED = 704 /* CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED */
 };
 
@@ -121,9 +121,9 @@ enum device_status {
 enum device_outcome {
     DEVICE_USABLE,
     DEVICE_NO_DRIVER,   /* no library of the driver, or it finds no device */
-    DEVICE_NO_COMPILER, /* the driver's library alone is here */
+    DEVICE_NO_COMPILER, /* only the driver's library was found */
     DEVICE_TOO_OLD,     /* a library lacks a function */
-    DEVICE_UNSAFE,      /* a library that others could change */
+    DEVICE_UNSAFE,      /* other users could change a library */
     DEVICE_FAILED,      /* an error of the driver */
 };
 
@@ -132,13 +132,13 @@ struct device_library {
     struct device_functions call;
     int driver_version;   /* 13000: CUDA 13.0 */
     int count;            /* devices that this process may use */
-    int error;            /* of DEVICE_FAILED: the driver's number */
+    int error;            /* with DEVICE_FAILED: the driver's error number */
     const char *compiler; /* "libnvrtc.so.12" */
 };
 
 /* Loads the libraries from the directories of path ("/a:/b") or as dlopen finds them, and starts
- * the driver: HIP's where CUDA's is not there or finds no device. Returns what came of it; err says
- * why it is not DEVICE_USABLE. */
+ * the driver: that of HIP if that of CUDA is missing or finds no device. Returns the outcome;
+ * unless it is DEVICE_USABLE, err has the reason. */
 enum device_outcome device_load(const char *path, struct device_library *library,
                                 struct error *err);
 
@@ -167,8 +167,8 @@ struct kernel_work {
     unsigned long long count, seed, pattern, base;
 };
 
-/* What the kernels that verify leave at errors: how many wrong elements there are, and of the first
- * ones that were found index, value found and value expected. To be zeroed before. */
+/* What the verifying kernels write at `errors`: the number of wrong elements, and for the first
+ * ones found the index, the value found and the value expected. Zero it before. */
 enum { KERNEL_ERRORS = 16 };
 struct kernel_errors {
     unsigned long long count;
@@ -181,7 +181,7 @@ struct device {
     const struct device_library *library;
     int ordinal, number;    /* number: the driver's */
     char name[96], pci[16]; /* pci as the kernel writes it: "0000:1a:00.0" */
-    char architecture[64];  /* as the compiler is told: "sm_90", "gfx942:sramecc+:xnack-" */
+    char architecture[64];  /* for the compiler: "sm_90", "gfx942:sramecc+:xnack-" */
     int multiprocessors, threads_each;
     size_t memory_bytes;
     void *context; /* HIP: NULL */
@@ -190,36 +190,37 @@ struct device {
     device_address errors;
 };
 
-/* Opens a device: its context and events, for copies. Returns a device_status, or -1 for what is no
- * error of the driver, with err, as all below. The context lives as long as the process. The device
- * opened last is the one that is used; device_use() chooses another. */
+/* Opens a device: its context and events, for copies. Returns a device_status, or -1 for an error
+ * that is not the driver's, with err, as do all functions below. The context exists until the
+ * process ends. The device opened last is used; device_use() chooses another. */
 int device_open(const struct device_library *library, int ordinal, struct device *device,
                 struct error *err);
 int device_use(struct device *device, struct error *err);
 
-/* Lets the device that is used reach the memory of the peer, if the driver says that it can, and
- * tells whether its atomics do. */
+/* Enables access of the used device to the memory of the peer. Sets *can to whether the driver
+ * supports it, and *has_atomics to whether it supports atomics there. */
 int device_reach(struct device *device, const struct device *peer, bool *can, bool *has_atomics,
                  struct error *err);
 
-/* Gives up what device_reach() gave: without NVSwitch a device may have eight peers at a time, of
- * all processes together (CUDA C++ Programming Guide, "Peer-to-Peer Memory Access"). */
+/* Disables what device_reach() enabled: without NVSwitch a device can have eight peers at a time,
+ * over all processes (CUDA C++ Programming Guide, "Peer-to-Peer Memory Access"). */
 void device_leave(struct device *device, const struct device *peer);
 
 /* Compiles our kernels for the device (0.3 to 1 s) and loads them. */
 int device_load_kernels(struct device *device, struct error *err);
 
-/* Starts the kernel count times, on blocks of 64 threads, and waits. ms: of the device, NULL: not
- * asked. */
+/* Starts the kernel `count` times, on blocks of 64 threads, and waits. ms: the device's time; may
+ * be NULL. */
 int device_run(struct device *device, enum kernel kernel, unsigned blocks, unsigned count,
                const struct kernel_work *work, float *ms, struct error *err);
 
-/* Memory of the device. */
+/* Allocates memory of the device. */
 int device_allocate(const struct device *device, size_t size, device_address *address,
                     struct error *err);
 
-/* A dma-buf of it, by whose file other devices reach it. address and size: multiples of a page. The
- * caller closes *fd; -1: the driver, or its library, has none. */
+/* Exports device memory as a dma-buf, by whose file descriptor other devices access it. address and
+ * size: multiples of a page. The caller closes *fd; -1: the driver or its library does not support
+ * it. */
 int device_export(const struct device *device, device_address address, size_t size, int *fd,
                   struct error *err);
 
@@ -227,21 +228,22 @@ int device_export(const struct device *device, device_address address, size_t si
 int device_copy(struct device *device, device_address address, void *host, size_t size,
                 bool is_to_device, struct error *err);
 
-/* As many blocks as fill the device. */
+/* Returns the number of blocks that fill the device. */
 unsigned device_blocks(const struct device *device);
 
-/* Runs a kernel that verifies, and waits for what it found. */
+/* Runs a verifying kernel, and waits for its result. */
 int device_verify(struct device *device, enum kernel kernel, const struct kernel_work *work,
                   struct kernel_errors *errors, struct error *err);
 
-/* Between the two the device's time is taken; the end waits. */
+/* Measure the device's time between the two calls; device_end() waits. */
 int device_begin(struct device *device, struct error *err);
 int device_end(struct device *device, float *ms, struct error *err);
 
-/* Sleeps *us microseconds between looks, and makes them more; the first time they are 0. */
+/* Increases *us and sleeps for it, in microseconds, between two polls. Set *us to 0 before the
+ * first call. */
 void device_pause(unsigned *us);
 
-/* The status as an error: "allocate of device 3: CUDA_ERROR_OUT_OF_MEMORY (2)"; returns it. */
+/* Sets err to "allocate of device 3: CUDA_ERROR_OUT_OF_MEMORY (2)". Returns status. */
 int device_error(const struct device_library *library, int ordinal, const char *what, int status,
                  struct error *err);
 

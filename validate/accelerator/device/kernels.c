@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels of muster-gpu. This text is compiled at run time: as C++ by NVRTC for a device, and
- * as C by the stand-in (tests/gpu), which has a loop over the threads. No thread waits for another
- * or reads what another wrote in the same launch; each writes elements of its own, but for the list
- * of errors, whose entries are drawn by an atomic counter, and the counters of atomic_add. */
+ * as C by the stand-in (tests/gpu), which loops over the threads. No thread waits for another or
+ * reads what another wrote in the same launch. Each writes its own elements, except the list of
+ * errors, whose entries are assigned by an atomic counter, and the counters of atomic_add. */
 
 #ifdef __cplusplus
 #define KERNEL extern "C" __global__
@@ -71,8 +71,8 @@ __device__ static word inner_sum(const struct work *work)
     return sum;
 }
 
-/* Factors: to is A, by columns, other is B, by rows (written here all the same). Product: count a
- * multiple of 8; a thread has 8 by 8 elements of C. */
+/* Factors: `to` is A, by columns, `other` is B, by rows (so both are written alike). Product: count
+ * is a multiple of 8; a thread computes 8 by 8 elements of C. */
 #define PRODUCT(type, precision)                                                                   \
     KERNEL void fill_factors_##precision(struct work work)                                         \
     {                                                                                              \
@@ -136,8 +136,8 @@ VERIFY(float, fp32)
 VERIFY(double, fp64)
 VERIFY(int, int32)
 
-/* The bits of a whole number below 64 but 0, in two's complement or, with a mantissa of so many
- * bits, as IEEE 754 and its like have it. */
+/* Returns the bits of an integer other than 0, with magnitude below 64: in two's complement, or if
+ * `mantissa` is not 0 as a float with so many mantissa bits (IEEE 754 or similar). */
 __device__ static word encoded(int value, int bytes, int mantissa)
 {
     const word bias = mantissa == 3 ? 7 : mantissa == 10 ? 15 : mantissa == 52 ? 1023 : 127;
@@ -152,8 +152,8 @@ __device__ static word encoded(int value, int bytes, int mantissa)
            ((magnitude << mantissa >> exponent) & ((1ull << mantissa) - 1));
 }
 
-/* Factors for a product by the vendor's library: to is A, other is B, both by rows. base: bytes of
- * an element, pattern: bits of its mantissa. */
+/* Factors for a product by the vendor's library: `to` is A, `other` is B, both by rows. base: bytes
+ * of an element; pattern: bits of its mantissa. */
 KERNEL void fill_operands(struct work work)
 {
     const int bytes = (int)work.base, mantissa = (int)work.pattern;
@@ -180,7 +180,7 @@ KERNEL void fill_operands(struct work work)
     }
 }
 
-/* count: quadruples of floats */
+/* count: vectors of four floats */
 KERNEL void memory_copy(struct work work)
 {
     float4 *to = (float4 *)work.to;
@@ -190,7 +190,7 @@ KERNEL void memory_copy(struct work work)
         to[i] = from[i];
 }
 
-/* Writes only if the sum is one that nobody expects, which the compiler cannot know. */
+/* Writes only for a sum that never occurs, which the compiler cannot know. */
 KERNEL void memory_read(struct work work)
 {
     const float4 *from = (const float4 *)work.from;
@@ -231,8 +231,8 @@ KERNEL void memory_triad(struct work work)
     }
 }
 
-/* All threads add to each of so many counters (pattern) so often (count), one after the other and
- * each beginning at another one; what is added is seed times the counter's number from 1. */
+/* Every thread adds `count` times to each of `pattern` counters in turn; each starts at another
+ * counter. The addend is seed times the counter's number from 1. */
 KERNEL void atomic_add(struct work work)
 {
     word *to = (word *)work.to;
@@ -244,8 +244,8 @@ KERNEL void atomic_add(struct work work)
     }
 }
 
-/* What the word of that index should be: 0 its own place, 1 the complement of it, 2 one bit that
- * walks, 3 its complement, 4 random bits, 5 their complement. */
+/* Returns the expected word at the index. pattern: 0 its index, 1 the complement, 2 a walking bit,
+ * 3 its complement, 4 random bits, 5 their complement. */
 __device__ static word pattern_of(const struct work *work, word index)
 {
     word value = work->base + index;

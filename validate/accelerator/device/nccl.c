@@ -127,8 +127,8 @@ size_t collective_received(enum collective collective, int size, size_t count)
 
 /* ---------------------------------------------------------------- contents */
 
-/* Of a sum: 0 to 63 by the index alone, and 0 to 7 by rank and index. Up to 239,000 ranks their sum
- * is below 2^24. */
+/* The parts of a term of a sum: 0 to 63 by the index only, and 0 to 7 by rank and index. For up to
+ * 239,000 ranks the sum is below 2^24. */
 static unsigned common_part(size_t index)
 {
     return ((uint32_t)index * 2654435761U) >> 26;

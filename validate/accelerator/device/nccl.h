@@ -7,18 +7,17 @@
 #include "lib/base/error.h"
 #include "validate/accelerator/device/device.h"
 
-/* Collectives of accelerators by NCCL and RCCL, libnccl.so.2 and librccl.so.1 by dlopen. Seen on a
- * stand-in only (tests/gpu).
+/* Collectives of accelerators by NCCL and RCCL, libnccl.so.2 and librccl.so.1 by dlopen. Tested
+ * only with a stand-in (tests/gpu).
  *
- * Functions and numbers by nccl.h, which has not changed them from 2.7 (ncclSend) to 2.31. RCCL's
- * header has the same ones. The functions
- * that take a struct with a version word (ncclConfig_t) are not used. Calls work on the device
- * whose context is current, and return when the work is in the stream; NULL, the default stream, is
- * one. The library reads its settings (NCCL_ALGO, NCCL_NVLS_ENABLE, NCCL_SOCKET_IFNAME ...) from
- * the environment once in a process. */
+ * Functions and numbers from nccl.h, which has not changed them from 2.7 (ncclSend) to 2.31. RCCL's
+ * header has the same. Functions that take a struct with a version word (ncclConfig_t) are not
+ * used. Calls use the device whose context is current, and return once the work is in the stream;
+ * the stream may be NULL, the default stream. The library reads its settings (NCCL_ALGO,
+ * NCCL_NVLS_ENABLE, NCCL_SOCKET_IFNAME ...) from the environment once per process. */
 
-/* ncclUniqueId: passed by value. Made by one process, told to all; that process must live on until
- * all have joined. */
+/* ncclUniqueId: passed by value. One process makes it and sends it to all; that process must not
+ * end before all have joined. */
 struct nccl_id {
     char internal[128];
 };
@@ -67,12 +66,12 @@ struct nccl_library {
     int version; /* 22105: 2.21.5 */
 };
 
-/* Loads it from the directories of path ("/a:/b") or as dlopen finds it. Returns 0, or -1 with err:
- * it is not here, too old, or others could change it. */
+/* Loads the library from the directories of path ("/a:/b") or as dlopen finds it. Returns 0, or -1
+ * with err: it is missing, too old, or other users could change it. */
 int nccl_load(const char *path, enum device_vendor vendor, struct nccl_library *library,
               struct error *err);
 
-/* The status as an error: "ncclAllReduce: unhandled system error (2)"; returns it. */
+/* Sets err to "ncclAllReduce: unhandled system error (2)". Returns status. */
 int nccl_error(const struct nccl_library *library, const char *what, int status, struct error *err);
 
 enum collective {
@@ -84,40 +83,40 @@ enum collective {
     COLLECTIVES
 };
 
-/* Its name, of the metric too: "all_reduce". */
+/* The names of the collectives and of their metrics: "all_reduce". */
 extern const char *const collective_names[COLLECTIVES];
 
-/* What the bus carries for each byte of the operation, by which bandwidths of groups of any size
- * compare: 2 (n - 1) / n of an all-reduce, 1 of a broadcast, else (n - 1) / n (nccl-tests,
- * doc/PERFORMANCE.md). The size of an operation is that of its larger side: of an all-gather what a
- * rank receives, of a reduce-scatter what it sends. */
+/* Returns the bytes on the bus per byte of the operation, which makes the bandwidths of groups of
+ * any size comparable: 2 (n - 1) / n for an all-reduce, 1 for a broadcast, else (n - 1) / n
+ * (nccl-tests, doc/PERFORMANCE.md). The size of an operation is that of its larger side: for an
+ * all-gather what a rank receives, for a reduce-scatter what it sends. */
 double collective_bus_factor(enum collective collective, int ranks);
 
-/* The size of an operation of size ranks that fits in so many bytes: a multiple of 128 bytes for
- * each rank, as nccl-tests align them, one of them at least. */
+/* Returns the size of an operation of `size` ranks that fits in `bytes`: per rank a multiple of 128
+ * bytes, the alignment of nccl-tests, and at least 128. */
 double collective_bytes(double bytes, int size);
 
-/* Starts it on count elements in all, a multiple of size, of 4 bytes each: floats that are added,
- * else words. Returns a status, with err. */
+/* Starts the collective on `count` elements in total, a multiple of size, of 4 bytes each: floats
+ * for sums, else words. Returns a status, with err. */
 int collective_start(const struct nccl_library *library, enum collective collective,
                      void *communicator, int size, device_address from, device_address to,
                      size_t count, struct error *err);
 
-/* Elements of 4 bytes that a rank sends, and that it receives. */
+/* Return the number of 4-byte elements that a rank sends, and that it receives. */
 size_t collective_sent(enum collective collective, int size, size_t count);
 size_t collective_received(enum collective collective, int size, size_t count);
 
-/* What rank sends, and what it must receive, bit for bit: sums are of small whole numbers, exact in
- * any order; each other word depends on its sender and its place there. sums_begin() once for a
- * size. Pure. */
+/* The data that a rank sends, and must receive bit for bit: sums are of small integers, exact in
+ * any order; every other word depends on its sender and its index there. Call
+ * collective_sums_begin() once per size. Pure. */
 struct collective_sums {
     unsigned of_index[8];
     int size;
 };
 void collective_sums_begin(int size, struct collective_sums *sums);
 void collective_fill(enum collective collective, int rank, unsigned *elements, size_t count);
-/* Returns how many of the received elements are wrong; of the first one where, and what is right.
- */
+/* Returns the number of wrong received elements, and for the first one its index and the expected
+ * value. */
 size_t collective_verify(enum collective collective, const struct collective_sums *sums, int rank,
                          size_t count, const unsigned *received, size_t *index, unsigned *expected);
 
