@@ -10,7 +10,8 @@
 
 #include "lib/base/sysfs.h"
 
-/* A switch counts as empty if a leaf that it is cabled to has this many times its nodes. */
+/* A switch counts as empty if a typical leaf (the median) has more than this many times its nodes.
+ */
 enum { FEW = 4 };
 
 /* Managed switches have the description "MF0;ibsw1:MQM8700/U1": host name, model, and chip. */
@@ -149,7 +150,7 @@ static int int_compare(const void *a, const void *b)
 }
 
 /* Whether a switch with few nodes joins leaves: it is cabled to two leaves that are full enough, or
- * to one that has FEW times as many nodes. */
+ * to one if it is empty itself. typical: the median of the switches' nodes. */
 static bool joins_leaves(const struct subnet *subnet, int device, const int *hosts, int typical)
 {
     int full = 0, first = -1;

@@ -315,11 +315,10 @@ static bool has_uplink(const struct subnet *subnet, int device)
 
 /* The attachments of each leaf. */
 struct leaf_counts {
-    int *nodes; /* [device]: the number of attachments */
-    int *rail;  /* [device]: the rail of the last attachment */
-    int *joined,
-        *unconnected; /* [rail]: its leaves with and without a cable to another switch */
-    bool *is_counted; /* [rail][device] */
+    int *nodes;                /* [device]: the number of attachments */
+    int *rail;                 /* [device]: the rail of the last attachment */
+    int *joined, *unconnected; /* [rail]: its leaves with and without a cable to another switch */
+    bool *is_counted;          /* [rail][device] */
 };
 
 static void leaf_counts_clear(struct leaf_counts *counts)

@@ -81,7 +81,7 @@ static struct text_line place(const struct upper *upper, int which)
     return topology_conf_place(upper->conf, &upper->conf->switches[which].at);
 }
 
-/* Lists the switches above the leaf, three at most: "spine2-1 (0x...), spine2-2 (0x...)". */
+/* Lists two switches above the leaf, then "...": "spine2-1 (0x...), spine2-2 (0x...)". */
 static void name_above(const struct upper *upper, size_t leaf, char *text, size_t size)
 {
     size_t count = 0;
