@@ -215,8 +215,8 @@ static bool lists_all(const struct evaluation *evaluation)
     return evaluation->report->count >= count;
 }
 
-/* Whether all other devices of the model have links and the number of devices is odd: bridges join
- * cards in pairs or in fours, so one may be left over. */
+/* Whether all other devices of the model have links and their number is odd: bridges join cards in
+ * pairs or in fours, so one of the links should lead to this device. */
 static bool is_left_over(const struct evaluation *evaluation, const struct accelerator *device)
 {
     size_t linked = 0;
@@ -233,9 +233,10 @@ static bool is_left_over(const struct evaluation *evaluation, const struct accel
     return linked % 2 == 1 && lists_all(evaluation);
 }
 
-/* Whether all GPUs of the model have links, as on a baseboard or in an xGMI hive. False for PCIe
- * cards, of which bridges may join only some, and for an A100 with MIG, which turns off its links
- * and has no fabric state (NVIDIA, Fabric Manager User Guide: Interoperability With MIG). */
+/* Whether the device should have links: all GPUs on a baseboard or in an xGMI hive have them.
+ * Bridges between PCIe cards may join only some (is_left_over()), and MIG turns off the links of an
+ * A100, which has no fabric state (NVIDIA, Fabric Manager User Guide: Interoperability With MIG).
+ */
 static bool has_links_on_board(const struct evaluation *evaluation,
                                const struct accelerator *device)
 {
