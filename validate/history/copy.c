@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /* A process that can open a database can lock it, and a read lock that is never released blocks
- * every writer. So only its owner can access the database. All others read a copy, whose locks do
- * no harm: it is never written, but replaced as a whole. */
+ * every writer. So only its owner can access the database. All others read a copy, which no reader
+ * locks: it is never written, but replaced as a whole. */
 
 enum { PATH = 4096 };
 
