@@ -18,7 +18,7 @@ enum { RESIDUE_NAMES = 4 /* processes that are named */ };
 
 struct residue {
     size_t processes;
-    size_t stuck; /* those of them in uninterruptible sleep (state D) */
+    size_t stuck;                  /* those of them in uninterruptible sleep (state D) */
     char names[RESIDUE_NAMES][64]; /* of the first of them, printable: "python3 (pid 4711, uid
                                       1000)" */
     size_t files;                  /* in /dev/shm */

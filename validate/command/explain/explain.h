@@ -20,7 +20,7 @@ struct explain_step {
     const char *nodes;               /* of the step, in Slurm's notation; NULL: node alone */
     const char *partition, *account; /* NULL: not given */
     long job, step, ntasks, ntasks_per_node, rank; /* -1: not given */
-    const char *gpus; /* "0,3", "none", "each"; NULL: by the variables, else all */
+    const char *gpus;               /* "0,3", "none", "each"; NULL: by the variables, else all */
     char *words[EXPLAIN_WORDS + 1]; /* the program's command line, NULL at the end */
     int word_count;
     const char *variables[EXPLAIN_VARIABLES]; /* "NAME=value" of --env, the last of a name counts */
