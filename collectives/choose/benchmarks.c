@@ -14,28 +14,28 @@
 #include "collectives/precision/precision.h"
 #include "lib/constants/collectives_constants.h"
 
-/* In an order in which a budget that ends early leaves none far from a size that was tried. */
+/* Ordered so that every size is near a tried one even if the budget ends early. */
 static const size_t benchmark_sizes[] = {65536,   64,       1 << 20, 1024, 8192, 262144,
                                          4 << 20, 16 << 20, 512,     256,  4096};
 
-/* Beyond the caches: of this size only what was nearly the best of all at smaller ones. What goes
- * past the caches may take 2.5 times as long at 4 MiB, where all of it would fit into them, and
- * half as long at 16. */
+/* Beyond the caches: at this size only choices that were nearly the best at smaller sizes are
+ * tried. Non-temporal stores may take 2.5 times as long at 4 MiB, where all data fits into the
+ * caches, and half as long at 16 MiB. */
 static const size_t greatest_size = 16 << 20;
 
 enum { BENCHMARK_SIZES = sizeof benchmark_sizes / sizeof *benchmark_sizes };
 
-/* All sizes but what takes longest, that, and what was nearly the best again. */
+/* All but the longest calls; the longest; then again the choices that were nearly the best. */
 enum phase { MOST, LONGEST, AGAIN, PHASES };
 
 struct benchmarks {
     struct candidates_call call;
     int ranks;
     enum phase phase;
-    bool may_code; /* where that can pay */
+    bool may_code; /* lossless coding can pay */
 };
 
-/* The least of all choices; INFINITY: nothing was. */
+/* The least times of all choices; INFINITY: none. */
 struct least {
     double predicted_us, measured_us;
 };
@@ -60,9 +60,9 @@ static enum phase phase_of(const struct least *least)
     return time_us > CHOICE_LONGEST_US ? LONGEST : MOST;
 }
 
-/* Whether the choice can turn out to be the best. No prediction knows of ranks that wait for
- * processors: MPI's own and what is shared are always tried there, and much of the rest is not, as
- * calls take so long that there would be no time left for other sizes. */
+/* Whether the choice can turn out to be the best. Predictions do not model ranks that wait for
+ * processors: there MPI's own and shared memory are tried whatever is predicted, and much of the
+ * rest is not, as calls take so long that no time would be left for other sizes. */
 static bool is_worth_trying(const struct benchmarks *t, const struct choice *choice,
                             const struct least *least, size_t bytes)
 {
@@ -86,8 +86,8 @@ static bool is_worth_trying(const struct benchmarks *t, const struct choice *cho
            choice->predicted_us <= CHOICE_WORSE * least->predicted_us;
 }
 
-/* Whether it is the same plan as that of the first segment: blocks that are no greater than either.
- */
+/* Whether the choice has the same plan as with the first segment: blocks fit into either
+ * segment. */
 static bool is_twin(const struct choice *choice, const struct choice *choices, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -98,8 +98,8 @@ static bool is_twin(const struct choice *choice, const struct choice *choices, u
     return false;
 }
 
-/* What is tried again was nearly the best before: beside the rest, which is not, the best of it
- * stays no slower than it was. */
+/* The factor for times of the AGAIN phase. It keeps the best of them no slower than before_us, so
+ * that they stay comparable with choices that are not tried again. */
 static double scale_of(const struct benchmarks *t, const struct candidate *candidates,
                        unsigned count, double before_us)
 {
@@ -111,7 +111,8 @@ static double scale_of(const struct benchmarks *t, const struct candidate *candi
     return fmin(1, before_us / best);
 }
 
-/* Of one that was tried again, on one node as among batches of one benchmark. */
+/* The time of a candidate that was tried again: on one node the least of both phases, as among the
+ * batches of a benchmark; over links scaled. */
 static double again_us(const struct benchmarks *t, const struct candidate *candidate, double scale)
 {
     double time_us = candidate_us(&t->call, candidate);
@@ -119,7 +120,7 @@ static double again_us(const struct benchmarks *t, const struct candidate *candi
     return t->call.is_one_node ? fmin(time_us, candidate->choice->measured_us) : time_us * scale;
 }
 
-/* Adds their times to the machine; of those tried again, what was timed in batches. */
+/* Adds the candidates' times to the machine; in the AGAIN phase only of those that ran a batch. */
 static int keep(const struct benchmarks *t, const struct candidate *candidates, unsigned count,
                 size_t bytes, double before_us, struct machine *machine, struct error *err)
 {
@@ -145,7 +146,7 @@ static int keep(const struct benchmarks *t, const struct candidate *candidates, 
     return 0;
 }
 
-/* Whether time was up before all had a batch, of those that are not out. */
+/* Whether time was up before every candidate that is not out had run a batch. */
 static bool is_cut_short(const struct candidate *candidates, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -239,7 +240,7 @@ static bool may_code(const struct machine *machine, const struct layout *layout)
                machine_link_us(machine, farthest, 1 << 20);
 }
 
-/* All sizes; how many more were tried, or -1. */
+/* Tries all sizes. Returns the number of candidates tried, or -1. */
 static int try_sizes(struct benchmarks *t, struct chooser *chooser, struct machine *machine,
                      struct error *err)
 {
@@ -264,7 +265,7 @@ static int try_all(struct benchmarks *t, const struct layout *layout, struct mac
 
     if (chooser == NULL)
         return error_set(err, "out of memory");
-    chooser_allow_mpi(chooser, true); /* the figures are for who comes next, too */
+    chooser_allow_mpi(chooser, true); /* later jobs, which may allow it, use the figures too */
     t->may_code = may_code(machine, layout);
     t->call.is_one_node = layout_farthest(layout) == LINK_NODE;
     for (unsigned phase = MOST; phase < PHASES && more >= 0; phase++) {
@@ -276,7 +277,7 @@ static int try_all(struct benchmarks *t, const struct layout *layout, struct mac
     return more < 0 ? -1 : tried;
 }
 
-/* With numbers of bf16 that are spread as gradients are, two of which are one of fp32, too. */
+/* Fills with bf16 numbers distributed as gradients are; two of them also make one fp32 number. */
 static void fill(char *start, size_t bytes)
 {
     enum { SOME = 1 << 14 };
@@ -289,7 +290,7 @@ static void fill(char *start, size_t bytes)
         memcpy(start + at, start, some);
 }
 
-/* Pages of the window are there once they are touched: before anything is timed. */
+/* Touches all pages of the window, so that none is allocated while calls are timed. */
 static int touch_window(const struct benchmarks *t, struct error *err)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE,

@@ -16,7 +16,7 @@
 #include "lib/certificate/fingerprint.h"
 
 static const char head_format[] = "muster-collectives 1 crc32c=%08x\n";
-enum { HEAD = 37 /* characters of it */, SIZE_MAX_BYTES = 4 << 20 };
+enum { HEAD = 37 /* its length */, SIZE_MAX_BYTES = 4 << 20 };
 
 static uint32_t checksum(const char *text)
 {
@@ -26,7 +26,7 @@ static uint32_t checksum(const char *text)
 int cache_path(const char *directory, const char *place, char *path, size_t size, struct error *err)
 {
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *below = "";
-    /* two different sums: one of 32 bits is too easily met by chance */
+    /* two checksums: one of 32 bits collides too easily */
     uint32_t left = checksum(place), right = crc32c(~0u, place, strlen(place) / 2);
     int length;
 
@@ -68,7 +68,7 @@ static void make_directories(const char *path)
 {
     char directory[PATH_MAX], above[PATH_MAX];
 
-    /* by the user's umask, unlike path_make_directory(); what fails shows when the file is made */
+    /* with the user's umask, unlike path_make_directory(); errors show when the file is created */
     if (!path_directory(path, directory, sizeof directory))
         return;
     if (path_directory(directory, above, sizeof above))

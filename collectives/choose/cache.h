@@ -6,26 +6,26 @@
 
 #include "collectives/choose/machine.h"
 
-/* What was measured, kept in a file for the next run on a machine of the same kind:
- *   muster-collectives 1 crc32c=XXXXXXXX      over all that follows
- *   ranks: ...                                the fingerprint, and a line without a word
- *   link node ...                             struct machine, as machine_write() has it
- * Several jobs may write and read at once: a reader sees one file whole. */
+/* Keeps measurements in a file for the next run on a machine of the same kind:
+ *   muster-collectives 1 crc32c=XXXXXXXX      checksum of all that follows
+ *   ranks: ...                                the fingerprint, then an empty line
+ *   link node ...                             struct machine, as machine_write() writes it
+ * Several jobs may write and read at once: a reader always sees one complete file. */
 
-/* DIR/collectives-HASH.txt, HASH being of `place`, which says what is measured: which nodes, in
- * words. DIR is directory, which must be absolute, or without it $XDG_CACHE_HOME/muster, or
- * $HOME/.cache/muster. -1: neither of these is set (relative ones count as not set), or the path
- * is too long. */
+/* Sets path to DIR/collectives-HASH.txt. HASH is a hash of `place`, a text that describes the nodes
+ * measured. DIR is directory, which must be absolute, or if that is NULL $XDG_CACHE_HOME/muster or
+ * $HOME/.cache/muster. Returns -1 if directory is relative, if neither variable is set to an
+ * absolute path, or if the path is too long. */
 int cache_path(const char *directory, const char *place, char *path, size_t size,
                struct error *err);
 
-/* 0: read; 1: there is no such file; -1: err says in one line what is wrong with it: cut, altered,
- * or with another fingerprint, and then what changed. fingerprint: lines "key: value\n", none
- * of them empty. */
+/* Returns 0 if the file was read, 1 if there is none, or -1 with err: the file is cut or altered,
+ * or its fingerprint differs (err names the difference). fingerprint: lines "key: value\n", none of
+ * them empty. */
 int cache_read(const char *path, const char *fingerprint, struct machine *machine,
                struct error *err);
 
-/* Makes the last directory, and the one above it, where they are missing. */
+/* Writes the file. Creates its directory and the one above that if they are missing. */
 int cache_write(const char *path, const char *fingerprint, const struct machine *machine,
                 struct error *err);
 

@@ -13,10 +13,10 @@ enum {
     ROUNDS = 3,
     LONG_ROUNDS = 2,
     AGAIN_ROUNDS = CANDIDATE_BATCHES - 1,
-    SURE_ROUNDS = 2, /* before something is given up */
+    SURE_ROUNDS = 2, /* before a candidate is given up */
     BATCH_CALLS = 10000,
-    MORE_CALLS = 2, /* than the first, before a batch */
-    LOOP_CALLS = 5, /* of a batch, of calls up to CANDIDATE_LOOP_US */
+    MORE_CALLS = 2, /* at most, after the first call and before the batches */
+    LOOP_CALLS = 5, /* per batch, at least, unless they take longer than CANDIDATE_LOOP_US */
 };
 
 static int call_mpi(const struct candidates_call *call)
@@ -60,7 +60,7 @@ static int run_once(const struct candidates_call *call, const struct choice *cho
     return collective_run(call->collective, &ours, err);
 }
 
-/* Of a call in a loop without barriers, us, of the rank that takes longest. -1: a call failed, at
+/* The time per call in a loop without barriers, in us, on the slowest rank. -1: a call failed, at
  * this rank or another. */
 static double time_calls(const struct candidates_call *call, const struct choice *choice, int calls,
                          struct error *err)
@@ -85,7 +85,8 @@ static bool may_go_on(const struct candidates_call *call)
     return may;
 }
 
-/* Of the batches, if there were any: ranks that have just met may be faster in a single call. */
+/* The least time of the batches, or without any that of the single call, which may be too short:
+ * ranks are faster just after a barrier. */
 static double least_of(const struct candidate *candidate)
 {
     double least = candidate->batches > 0 ? candidate->us[0] : candidate->once_us;
@@ -129,8 +130,8 @@ static double best_of(const struct candidate *candidates, unsigned count)
     return best;
 }
 
-/* The first call makes the plan; what comes then, if none was long, tells how many calls a batch
- * has. */
+/* Calls once to make the plan, then up to MORE_CALLS times while calls are short, and sets the
+ * number of calls per batch from their time. */
 static int warm_up(const struct candidates_call *call, double batch_us, struct candidate *candidate,
                    struct error *err)
 {
@@ -153,7 +154,7 @@ static int warm_up(const struct candidates_call *call, double batch_us, struct c
     return 0;
 }
 
-/* A batch of each that is not out. 1: done, 0: time is up, -1: a call failed. */
+/* Runs a batch of each candidate that is not out. 1: done, 0: time is up, -1: a call failed. */
 static int try_round(const struct candidates_call *call, struct candidate *candidates,
                      unsigned count, struct error *err)
 {
@@ -172,7 +173,7 @@ static int try_round(const struct candidates_call *call, struct candidate *candi
     return 1;
 }
 
-/* What takes least_us or longer, and much longer than the best. */
+/* Gives up candidates that take longer than least_us and much longer than the best. */
 static void give_up_slow(struct candidate *candidates, unsigned count, double least_us)
 {
     double best = best_of(candidates, count);
@@ -193,7 +194,7 @@ int candidates_try(const struct candidates_call *call, bool is_again, struct can
             return -1;
         tried++;
     }
-    /* of calls that take as long as a batch, one is enough to tell */
+    /* a single call as long as a batch is enough to decide */
     give_up_slow(candidates, tried, CANDIDATE_BATCH_US);
     rounds = is_again                                      ? AGAIN_ROUNDS
              : best_of(candidates, tried) > CHOICE_LONG_US ? LONG_ROUNDS

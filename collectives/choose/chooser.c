@@ -159,8 +159,8 @@ double chooser_predict(const struct chooser *chooser, const struct algorithm *al
     return time_us;
 }
 
-/* What was tried counts for more than what is predicted; what was not tried, though others were,
- * was predicted to be slow when they were tried. */
+/* Measured choices come before predicted ones: a choice that was not measured although others were
+ * was predicted to be slow at that time. */
 static int compare_choices(const void *left, const void *right)
 {
     const struct choice *a = left, *b = right;
@@ -179,8 +179,8 @@ static bool is_wanted(const struct chooser *chooser, enum collective_kind kind, 
     return *forced == '\0' || strcmp(forced, name) == 0;
 }
 
-/* How much longer numbers of this type take coded than those of bf16, which were tried: those of a
- * block of one rank. */
+/* The ratio of the time of this type to that of bf16, both coded without loss, since only bf16 is
+ * benchmarked. bytes: the block of one rank. */
 static double beside_bf16(const struct chooser *chooser, enum element_type type, size_t bytes)
 {
     enum link_class farthest = layout_farthest(chooser->layout);
@@ -189,7 +189,7 @@ static double beside_bf16(const struct chooser *chooser, enum element_type type,
     return machine_lossless_us(chooser->machine, farthest, wire_codec(type), bytes) / bf16_us;
 }
 
-/* 0: not tried near this size, or not as it would travel. */
+/* The time by benchmarks, in us; 0: none near this size, or none with this wire format. */
 static double tried_us(const struct chooser *chooser, const struct plan_shape *shape,
                        enum element_type type, const char *name, size_t segment_bytes, size_t bytes)
 {
@@ -222,8 +222,8 @@ unsigned chooser_list_typical(const struct chooser *chooser, const struct plan_s
             choice->algorithm = algorithm;
             choice->segment_bytes =
                 shape.segment != 0 ? shape.segment * shape.element_bytes : chooser_segments[i];
-            /* where nothing is as large as two of them, they are the same; a forced one does the
-             * same whatever was measured */
+            /* segments that are as large as the call give the plan of the first; a forced algorithm
+             * always uses the first */
             if (i > 0 && (*chooser->forced[typical->kind] != '\0' || typical->segment != 0 ||
                           algorithm->is_whole ||
                           (chooser_segments[i] >= bytes && chooser_segments[0] >= bytes)))
@@ -250,7 +250,7 @@ unsigned chooser_list(struct chooser *chooser, const struct plan_shape *shape,
     return chooser_list_typical(chooser, &typical, type, choices);
 }
 
-/* Where blocks are as each rank likes, no rank knows how much all of them send. */
+/* Whether each rank sets its own block sizes, so that no rank knows the total. */
 static bool is_unknown_to_others(const struct plan_shape *shape)
 {
     return shape->kind == COLLECTIVE_ALL_TO_ALL &&
@@ -262,8 +262,9 @@ bool choice_is_shared(const struct choice *choice)
     return choice->algorithm != NULL && strcmp(choice->algorithm->name, "shared") == 0;
 }
 
-/* The number of the one to take, of choices in their order. Benchmarks are of one start of a
- * program, and what the kernel copies takes up to twice as long in another. */
+/* Returns the index of the choice to use; choices are sorted. Shared memory is used if it is nearly
+ * the fastest: benchmarks are from one start of a program, and copies by the kernel may take twice
+ * as long in another. */
 static unsigned steadiest(const struct choice *choices, unsigned count, size_t bytes)
 {
     for (unsigned i = 0; i < count && bytes >= CHOICE_STEADIER_FROM_BYTES; i++)
@@ -273,8 +274,8 @@ static unsigned steadiest(const struct choice *choices, unsigned count, size_t b
     return 0;
 }
 
-/* Of an unknown size the window's is taken where there is one: at 4 KiB others take four times as
- * long, at 1 MiB and more it takes 1.5 times as long as the best at most. */
+/* For an unknown size shared memory is chosen if it applies: at 4 KiB the others take four times as
+ * long, from 1 MiB on it takes at most 1.5 times as long as the best. */
 static struct choice pick(struct chooser *chooser, const struct plan_shape *shape,
                           enum element_type type, size_t bytes)
 {
@@ -283,7 +284,7 @@ static struct choice pick(struct chooser *chooser, const struct plan_shape *shap
     unsigned count = chooser_list_typical(chooser, &typical, type, choices);
 
     if (*chooser->forced[shape->kind] != '\0' && count == 0) {
-        /* one that does not apply here, or MPI's own */
+        /* the forced algorithm does not apply here, or is MPI's own */
         if (strcmp(chooser->forced[shape->kind], MACHINE_MPI) == 0)
             return (struct choice){NULL, 0, -1, 0};
         choices[0].algorithm = algorithm_default(&typical);
@@ -296,7 +297,7 @@ static struct choice pick(struct chooser *chooser, const struct plan_shape *shap
     return choices[steadiest(choices, count, bytes)];
 }
 
-/* Each call asks, some of which take 0.1 us: no logarithm. */
+/* Runs in each call, and some calls take 0.1 us: no logarithm. */
 unsigned chooser_size_number(const struct plan_shape *shape)
 {
     static const double steps[CHOOSER_PER_OCTAVE] = {1, 1.189207115002721, 1.4142135623730951,

@@ -6,22 +6,22 @@
 
 #include "collectives/choose/chooser.h"
 
-/* What chooser.c (which algorithm) and wires.c (how its numbers travel) share. */
+/* Shared by chooser.c (which algorithm) and wires.c (which wire format). */
 
 enum {
     CHOOSER_PER_OCTAVE = 4,
-    CHOOSER_UNKNOWN = 48 * CHOOSER_PER_OCTAVE, /* a size that no rank knows */
+    CHOOSER_UNKNOWN = 48 * CHOOSER_PER_OCTAVE, /* the total size is unknown to each rank */
     CHOOSER_SIZES
 };
 
 struct kept {
     bool is_known;
     struct choice choice;
-    struct wire_choice wire; /* of KEPT_BOTH and KEPT_WIRE */
+    struct wire_choice wire; /* set for KEPT_BOTH and KEPT_WIRE */
 };
 
-/* Places of what is kept: chooser_pick()'s for each wire, chooser_pick_wire()'s, and
- * chooser_wire()'s for the algorithm and the segment that were last asked for. */
+/* Indices of kept results: chooser_pick() by wire format, chooser_pick_wire() at KEPT_BOTH, and
+ * chooser_wire() at KEPT_WIRE, for the algorithm and segment of its last call. */
 enum { KEPT_BOTH = WIRE_FORMATS, KEPT_WIRE, KEPT_PLACES };
 
 struct chooser {
@@ -29,17 +29,17 @@ struct chooser {
     const struct layout *layout;
     const struct plan_topology *topology;
     bool is_mpi_allowed;
-    char forced[COLLECTIVE_KINDS][MACHINE_NAME];                     /* "": chosen */
+    char forced[COLLECTIVE_KINDS][MACHINE_NAME];                     /* "": not forced */
     struct kept *kept[COLLECTIVE_KINDS][ELEMENT_TYPES][KEPT_PLACES]; /* [CHOOSER_SIZES] or NULL */
 };
 
-/* A shape's size on a scale of octaves, in CHOOSER_PER_OCTAVE steps each: all of a number are
- * chosen for alike; and the size in the middle of these. */
+/* The number of a shape's size, CHOOSER_PER_OCTAVE numbers to an octave: shapes with the same
+ * number get the same choice. And the size in the middle of a number, in bytes. */
 unsigned chooser_size_number(const struct plan_shape *shape);
 size_t chooser_size_middle(unsigned number);
 
-/* Where the choice for the shape, of size number `number`, is kept; NULL: it is not, as the shape
- * says its segment itself, or memory is out. */
+/* Returns where the choice for the shape, of size number `number`, is kept. NULL if it is not kept:
+ * the shape sets its own segment, or memory is out. */
 static inline struct kept *chooser_place(struct kept **sizes, const struct plan_shape *shape,
                                          unsigned number)
 {
@@ -48,19 +48,19 @@ static inline struct kept *chooser_place(struct kept **sizes, const struct plan_
     return *sizes != NULL && shape->segment == 0 ? &(*sizes)[number] : NULL;
 }
 
-/* The shape that stands for all of about this size: the same at all ranks. */
+/* Returns the shape that stands for all shapes of about this size: the same at all ranks. */
 struct plan_shape chooser_typical_shape(const struct chooser *chooser,
                                         const struct plan_shape *shape, size_t bytes);
 
-/* us */
+/* Returns the predicted time in us. */
 double chooser_predict(const struct chooser *chooser, const struct algorithm *algorithm,
                        const struct plan_shape *shape, enum element_type type);
 
-/* chooser_list() of a typical shape. */
+/* Like chooser_list(), for a typical shape. */
 unsigned chooser_list_typical(const struct chooser *chooser, const struct plan_shape *typical,
                               enum element_type type, struct choice choices[CHOICES]);
 
-/* One that applies to the shape. */
+/* Replaces an algorithm that does not apply to the shape by algorithm_default(). */
 void chooser_make_apply(struct choice *choice, const struct plan_shape *shape);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "lib/base/error.h"
 
-/* What of a node decides how fast collectives are: one line,
+/* Reads the facts of a node that decide how fast collectives are, as one line:
  *   "Intel(R) Xeon(R) ..., 96 cpus, mlx5_core 200000Mb/s x2, Linux 6.1.0-13-amd64"
- * the processor, the kernel, and the NICs that are up, by driver and speed. Nodes of a kind have
- * the same. root: as inventory_read() has it. malloc'd; NULL with err. */
+ * the processor, the NICs that are up by driver and speed, and the kernel. Nodes of the same kind
+ * have the same line. root: as in inventory_read(). Returns a malloc'd text, or NULL with err. */
 char *facts_read(const char *root, struct error *err);
 
 #endif

@@ -20,8 +20,8 @@ const char *link_class_name(enum link_class class)
 
 PARSE_NAME(link_class_parse, enum link_class, link_class_name, LINK_CLASSES)
 
-/* Numbers equal names alike, in the order of their lowest ranks. Returns how many there are; -1:
- * memory is out. */
+/* Numbers the names, equal ones alike, in the order of their lowest ranks. Returns the number of
+ * different names, or -1 if memory is out. */
 static int number_names(int ranks, const char *names, int stride, int *number)
 {
     const char **each = calloc((size_t)ranks, sizeof *each);
@@ -106,7 +106,7 @@ enum link_class layout_farthest(const struct layout *layout)
 {
     enum link_class farthest = LINK_NODE;
 
-    /* two that are farther from each other than from the first are not both near it */
+    /* of any two ranks, one is at least as far from rank 0 as they are from each other */
     for (int rank = 1; rank < layout->ranks; rank++) {
         enum link_class class = layout_link(layout, 0, rank);
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Where the ranks of a communicator are: on which node, and below which leaf switch. Pure. */
+/* Where the ranks of a communicator are: the node and the leaf switch of each. Pure functions. */
 
 /* What a message between two ranks passes. */
 enum link_class {
@@ -25,10 +25,9 @@ struct layout {
     int most_on_node;  /* ranks on the node that has most */
 };
 
-/* From a name of the node and of the leaf for each rank: [ranks] texts of `stride` bytes each, one
- * after the other. Two nodes of a name on different leaves are one node, on the leaf of its lowest
- * rank. A leaf without a name is one of its own that all such nodes share. Returns NULL when
- * memory is out. */
+/* Makes a layout from the names of each rank's node and leaf: [ranks] texts, `stride` bytes apart.
+ * Ranks with the same node name are on one node, which is on the leaf of its lowest rank. All nodes
+ * with an empty leaf name share one leaf. Returns NULL if memory is out. */
 struct layout *layout_make(int ranks, const char *nodes, const char *leaves, int stride);
 
 /* NULL is fine. */
@@ -40,16 +39,15 @@ enum link_class layout_link(const struct layout *layout, int left, int right);
 /* The class of the farthest link between any two ranks. */
 enum link_class layout_farthest(const struct layout *layout);
 
-/* The order in which a ring should visit the ranks, [ranks]: those of a node one after the other,
- * the nodes of a leaf too, everything in the order of lowest ranks. Then each node's NIC and each
- * leaf's uplink is left exactly once in a round, which no order can do better. */
+/* Sets ring [ranks] to the order in which a ring should visit the ranks: leaf by leaf, in each node
+ * by node, both in the order of their lowest ranks. Then a round crosses each node's NIC and each
+ * leaf's uplink outward exactly once, the least possible. */
 void layout_ring(const struct layout *layout, int *ring);
 
-/* The leaf of a node in the terms of Slurm's topology plugin: address is SLURM_TOPOLOGY_ADDR
+/* Sets leaf to the name of a node's leaf by Slurm's topology plugin: address is SLURM_TOPOLOGY_ADDR
  * ("spine.leaf3.n17"), pattern SLURM_TOPOLOGY_ADDR_PATTERN ("switch.switch.node"); either may be
- * NULL. The switch nearest to the node with those above it, "spine.leaf3", since names of leaves
- * are unique in a fabric but cost nothing to qualify. "" where nothing is known of switches.
- * leaf is cut at size. */
+ * NULL. The name is that of the switch nearest to the node, qualified by the switches above it:
+ * "spine.leaf3". "" if no switch is known. leaf is truncated to size bytes. */
 void layout_leaf_name(const char *address, const char *pattern, char *leaf, int size);
 
 #endif

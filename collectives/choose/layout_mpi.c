@@ -11,7 +11,7 @@
 enum { NAME = 128 };
 
 struct place {
-    char node[NAME]; /* the lowest rank on it */
+    char node[NAME]; /* its lowest rank, as text */
     char leaf[NAME];
 };
 

@@ -7,8 +7,8 @@
 #include "collectives/choose/layout.h"
 #include "lib/base/error.h"
 
-/* Finds where the ranks of a communicator are: nodes by who shares memory, leaves by Slurm's
- * SLURM_TOPOLOGY_ADDR of each. All ranks call it. NULL with err. */
+/* Finds where the ranks of a communicator are: nodes by shared memory, leaves by each rank's
+ * SLURM_TOPOLOGY_ADDR of Slurm. All ranks call it. Returns NULL with err. */
 struct layout *layout_find(MPI_Comm comm, struct error *err);
 
 #endif

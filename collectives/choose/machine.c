@@ -9,13 +9,14 @@
 
 const size_t machine_sizes[MACHINE_SIZES] = {8, 512, 8192, 65536, 1 << 20, 4 << 20};
 
-/* On the line through the logarithms of two points. */
+/* Interpolates between two points on a log-log scale. */
 static double between(double x0, double y0, double x1, double y1, double x)
 {
     return y0 * pow(x / x0, log(y1 / y0) / log(x1 / x0));
 }
 
-/* Above two points, at their rate; a rate that is not one counts as that of the greater alone. */
+/* Extrapolates above two points at their rate; if the time does not grow, at the rate of the
+ * greater alone. */
 static double beyond(double x0, double y0, double x1, double y1, double x)
 {
     double slope = y1 > y0 ? (y1 - y0) / (x1 - x0) : y1 / x1;
@@ -65,7 +66,7 @@ size_t machine_coded_bytes(const struct machine *machine, enum codec_type type, 
            (left > 0 ? CODEC_BLOCK_HEADER_BYTES + stored * each : 0);
 }
 
-/* At a rate of whole blocks. */
+/* The time at the rate of whole blocks, in us. */
 static double codec_us(const struct machine *machine, enum codec_type type, double rate_GBps,
                        size_t count)
 {
@@ -131,13 +132,13 @@ int machine_add_benchmark(struct machine *machine, const struct machine_benchmar
     return 0;
 }
 
-enum { OUTSIDE = 20, OUTSIDE_ONE = 4 }; /* of several sizes, of one */
+enum { OUTSIDE = 20, OUTSIDE_ONE = 4 }; /* extrapolation factors: from several sizes, from one */
 
-/* A benchmark of so many bytes and more is all rate. Between a size that fits into the caches and
- * one that does not the rate would be better the slower the smaller was. */
+/* Benchmarks from this size on are extrapolated at their own rate. The rate between a size within
+ * the caches and one beyond them would look better the slower the smaller was. */
 static const size_t whole_from = 1 << 20;
 
-/* Whether another of the kind was tried at a size above this one and up to that. */
+/* Whether any algorithm was tried for the kind and wire at a size in (above, bytes]. */
 static bool is_tried_between(const struct machine *machine, enum collective_kind kind,
                              enum wire_format wire, size_t above, size_t bytes)
 {
@@ -155,7 +156,7 @@ double machine_benchmark_us(const struct machine *machine, enum collective_kind 
                             enum wire_format wire, const char *algorithm, size_t segment_bytes,
                             size_t bytes)
 {
-    /* the two nearest below or at this size, and above it */
+    /* the two nearest sizes up to this one, and the nearest above it */
     const struct machine_benchmark *below[2] = {NULL, NULL}, *above = NULL;
 
     for (unsigned i = 0; i < machine->benchmark_count; i++) {

@@ -11,15 +11,15 @@
 
 #include "lib/base/memory_stream.h"
 
-/* A machine as lines:
+/* The text form of a machine, one figure or row of figures per line:
  *   link CLASS US ...        one figure for each of machine_sizes
  *   reduce TYPE GBPS
  *   copy GBPS
  *   codec TYPE ENCODE_GBPS DECODE_GBPS RATIO BLOCK_US
- *   others SHARE TIMES       of the processors, and how often it was measured
+ *   others SHARE TIMES       background load of processors, number of measurements
  *   benchmark KIND ALGORITHM SEGMENT_BYTES BYTES US
  *   coded KIND ALGORITHM SEGMENT_BYTES BYTES US
- * Numbers have 17 digits: what is read is what was written. */
+ * Numbers have 17 digits, so that reading restores them to the bit. */
 
 static locale_t plain_locale(locale_t *old)
 {
@@ -83,7 +83,7 @@ char *machine_write(const struct machine *machine)
 
 /* ------------------------------------------------------------------------------------- reading */
 
-/* All that is left of a line: so many numbers, from 0 on. */
+/* Reads the rest of a line: exactly `count` numbers, none negative. */
 static bool read_numbers(const char *text, int count, double *numbers)
 {
     for (int i = 0; i < count; i++) {

@@ -13,12 +13,12 @@
 
 enum {
     BATCHES = 5,
-    REPETITIONS = 2000,      /* of a batch, at most */
-    COMPUTE_BYTES = 1 << 19, /* what is reduced and copied at once: two segments */
+    REPETITIONS = 2000,      /* per batch, at most */
+    COMPUTE_BYTES = 1 << 19, /* reduced or copied at a time: two segments */
     LINK_TAG = 17,
 };
 
-/* The greatest among ranks of what each measured. */
+/* Returns the maximum of the ranks' values. */
 static double greatest(MPI_Comm comm, double value)
 {
     double all;
@@ -27,11 +27,11 @@ static double greatest(MPI_Comm comm, double value)
     return all;
 }
 
-/* Something to time: repeated `times` times. */
+/* Work to time: repeats it `times` times. */
 typedef void work_fn(void *context, int times);
 
-/* The time of one repetition, us, of the rank that takes longest, in the fastest of some batches:
- * whatever else runs on the machine only ever adds to it. A rank without work takes part. */
+/* Returns the time of one repetition in us, on the slowest rank, in the fastest of some batches:
+ * other load on the machine only adds to it. A rank without work takes part. */
 static double time_work(MPI_Comm comm, work_fn *work, void *context)
 {
     double least = INFINITY, once;
@@ -61,7 +61,7 @@ static double time_work(MPI_Comm comm, work_fn *work, void *context)
 
 struct exchange {
     MPI_Comm comm;
-    int before, after; /* neighbors in the ring; -1: this rank is in none */
+    int before, after; /* neighbors in the ring; -1: this rank is in no ring */
     size_t bytes;
     char *out, *in;
 };
@@ -75,10 +75,10 @@ static void exchange(void *context, int times)
                       MPI_BYTE, e->before, LINK_TAG, e->comm, MPI_STATUS_IGNORE);
 }
 
-/* The neighbors of this rank in the ring of the class; none where it would be alone. In a ring are
- * the ranks of a node; the first ranks of the nodes of a leaf; the first ranks of the leaves. Nodes
- * and leaves are numbered in the order of their first ranks, so a number above all before is one.
- */
+/* Finds the neighbors of this rank in the ring of the class; none if it would be alone. A ring has
+ * the ranks of a node, the first ranks of the nodes of a leaf, or the first ranks of the leaves.
+ * Nodes and leaves are numbered in the order of their first ranks: a number above all earlier ones
+ * marks a first rank. */
 static void find_neighbors(const struct layout *layout, enum link_class class, int self,
                            struct exchange *e)
 {
@@ -168,7 +168,7 @@ static void copy(void *context, int times)
 
     for (int i = 0; i < times; i++) {
         memcpy(c->out, c->left, c->count);
-        __asm__ volatile("" ::: "memory"); /* each of them is made */
+        __asm__ volatile("" ::: "memory"); /* so that each copy is made */
     }
 }
 
@@ -189,8 +189,7 @@ static void decode(void *context, int times)
                            NULL);
 }
 
-/* Sums of twelve that are spread evenly, which is near enough to a normal distribution for
- * exponents. */
+/* Sums of twelve uniform numbers: near enough to a normal distribution for their exponents. */
 void measure_fill(float *values, size_t count)
 {
     uint64_t state = 88172645463325252;
@@ -206,7 +205,7 @@ void measure_fill(float *values, size_t count)
     }
 }
 
-/* What is coded, by way of what it is decoded to. */
+/* Fills c->left with numbers to encode; c->right, the buffer for decoding, serves as scratch. */
 static void fill_normal(const struct computing *c)
 {
     float *values = (void *)c->right;

@@ -26,7 +26,7 @@ static double at_rate(double bytes, double rate_GBps)
 
 struct step_walk {
     double begun, ended; /* us; -1: not yet */
-    double there;        /* when a receive's message came before the receive began; or -1 */
+    double there;        /* when a message arrived before its receive began; or -1 */
     unsigned mate;       /* of a send its receive, of a receive its send, at the peer */
 };
 
@@ -63,7 +63,7 @@ struct walk {
     double *node_out_free, *node_in_free; /* [nodes] */
     struct event *events;                 /* a heap */
     size_t event_count;
-    struct waiting *waiting; /* those that wait longest first, then by their place in their plans */
+    struct waiting *waiting; /* longest waiting first, then by their index in their plans */
     size_t waiting_count;
     size_t left; /* steps */
     double end_us;
@@ -101,7 +101,7 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* What count elements of the type are on the wire; without loss, as what was measured shrank. */
+/* Bytes of count elements of the type on the wire; for lossless coding at the measured ratio. */
 static size_t wire_bytes(const struct machine *machine, enum wire_format wire,
                          enum element_type type, size_t count)
 {
@@ -110,8 +110,7 @@ static size_t wire_bytes(const struct machine *machine, enum wire_format wire,
     return wire_bound(wire, type, count);
 }
 
-/* Of a send or a receive: the same at both ends, also where what goes through the wire's code is
- * but a part of what a plan sends. */
+/* Bytes of a send or a receive: the same at both ends, also if a plan codes only some messages. */
 static size_t message_bytes(const struct walk *walk, const struct plan_step *step)
 {
     enum plan_buffer buffer = step->action == PLAN_SEND ? step->left.buffer : step->out.buffer;
@@ -126,7 +125,7 @@ static bool is_eager(const struct walk *walk, const struct plan_step *step)
     return message_bytes(walk, step) <= EAGER_BYTES;
 }
 
-/* The message may leave as soon as its links are free. */
+/* Queues a message that may leave as soon as its links are free. */
 static void queue(struct walk *walk, double now, int from, unsigned send)
 {
     size_t place = walk->waiting_count;
@@ -140,7 +139,7 @@ static void queue(struct walk *walk, double now, int from, unsigned send)
     walk->waiting[place] = (struct waiting){now, from, send};
 }
 
-/* Starts the message now, if all that it takes is free. */
+/* Starts a message now if all links that it uses are free. Returns whether it did. */
 static bool launch(struct walk *walk, double now, int from, unsigned send)
 {
     struct rank_walk *sender = &walk->ranks[from];
@@ -172,8 +171,8 @@ static bool launch(struct walk *walk, double now, int from, unsigned send)
     return true;
 }
 
-/* Messages leave in the order in which they could; none waits for another whose receiver is busy
- * with a third. */
+/* Starts queued messages in the order in which they became ready. A message whose receiver is busy
+ * does not delay others. */
 static void launch_all(struct walk *walk, double now)
 {
     size_t kept = 0;
@@ -193,8 +192,8 @@ static bool is_others(const struct rank_walk *self, int rank, struct plan_addres
     return place.buffer == PLAN_WINDOW && place.offset / self->plan.window != (size_t)rank;
 }
 
-/* What another rank has just written comes out of its processor's cache no faster than a message
- * would, however fast the own cache is. */
+/* Data that another rank has just written comes out of its processor's cache no faster than a
+ * message would, however fast the own cache is. own_us: the time with data of this rank. */
 static double from_others_us(const struct walk *walk, double bytes, double own_us)
 {
     return later(own_us, machine_link_us(walk->machine, LINK_NODE, (size_t)bytes) -
@@ -253,7 +252,7 @@ static void begin(struct walk *walk, double now, int rank, unsigned number)
     }
 }
 
-/* Begins what can be begun. */
+/* Begins all steps of a rank that are ready. */
 static void advance(struct walk *walk, double now, int rank)
 {
     struct rank_walk *self = &walk->ranks[rank];
@@ -301,7 +300,7 @@ static void end(struct walk *walk, struct event event)
 
 /* ----------------------------------------------------------------------------- before and after */
 
-/* The n-th message sent to a peer is the n-th received there. */
+/* Pairs sends with receives: the n-th message sent to a peer is the n-th received there. */
 static int match(struct walk *walk, struct error *err)
 {
     int ranks = walk->layout->ranks;
@@ -378,7 +377,7 @@ static void free_walk(struct walk *walk)
     free(walk->waiting);
 }
 
-/* All that happens at once is seen before it is decided which messages leave. */
+/* Handles all events of one time before it starts messages. */
 static void go(struct walk *walk)
 {
     for (int rank = 0; rank < walk->layout->ranks; rank++)
@@ -422,7 +421,7 @@ double predict_walk_us(const struct machine *machine, const struct layout *layou
     return time_us;
 }
 
-/* One of a formula's messages. */
+/* The time of one message of the formula, in us. */
 static double message_us(const struct machine *machine, enum link_class class,
                          const struct plan_shape *shape, enum element_type type, size_t bytes)
 {

@@ -35,8 +35,8 @@ static void report(const struct tuned_options *options, int rank, const char *li
         options->report(line);
 }
 
-/* A text of rank 0 at all ranks; NULL there counts as "". malloc'd; NULL, at all of them: out of
- * memory. */
+/* Broadcasts a text of rank 0; NULL counts as "". Returns a malloc'd copy; NULL, at all ranks: out
+ * of memory. */
 static char *share_text(MPI_Comm comm, int rank, const char *text)
 {
     int length = rank == 0 && text != NULL ? (int)strlen(text) : 0, lacks;
@@ -63,8 +63,8 @@ static int compare_facts(const void *left, const void *right)
     return strncmp(left, right, FACTS);
 }
 
-/* On rank 0, from the facts of all nodes: what the figures are of, and, as `place`, what part of it
- * names the file. */
+/* On rank 0: returns the fingerprint of the figures, from the facts of all ranks, which it sorts.
+ * Sets *place to its first lines, which name the file. Both are malloc'd; NULL: out of memory. */
 static char *describe(const struct layout *layout, char *facts, char **place)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING], *text = NULL;
@@ -87,7 +87,7 @@ static char *describe(const struct layout *layout, char *facts, char **place)
     PMPI_Get_library_version(library, &length);
     library[strcspn(library, "\n")] = '\0';
     fprintf(stream, "mpi: %s\nmuster: %s, algorithms:", library, PACKAGE_VERSION);
-    /* what was not tried then would never be chosen */
+    /* algorithms that are newer than the figures would never be chosen */
     for (const struct algorithm *a = algorithms; a->name != NULL; a++)
         fprintf(stream, " %s%s", a->kind == COLLECTIVE_ALLREDUCE ? "" : "+", a->name);
     fprintf(stream, "\ncode: %s\n", MEASURED_CODE);
@@ -98,7 +98,7 @@ static char *describe(const struct layout *layout, char *facts, char **place)
     return text;
 }
 
-/* Gathers facts; on rank 0 fingerprint and place get what describe() makes of them. */
+/* Gathers the facts; on rank 0 sets fingerprint and place by describe(). */
 static int find_fingerprint(MPI_Comm comm, const struct layout *layout, int rank,
                             char **fingerprint, char **place, struct error *err)
 {
@@ -131,8 +131,8 @@ static double own_s(void)
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
-/* What others took since `before`, when this rank had taken before_s: on the worst node. -1: out of
- * memory, at all ranks alike. */
+/* Sets load to the share that other processes used since `before` on the worst node. before_s: this
+ * rank's own_s() at that time. Returns -1 if memory is out, at all ranks alike. */
 static int find_background_load(MPI_Comm comm, const struct layout *layout, int rank,
                                 struct background_load_mark before, double before_s, double *load,
                                 struct error *err)
@@ -154,7 +154,7 @@ static int find_background_load(MPI_Comm comm, const struct layout *layout, int 
     return 0;
 }
 
-/* For benchmarks: 5 s, up to 12 s where links are slow. */
+/* The time for benchmarks: 5 s, up to 12 s if links are slow or nodes oversubscribed. */
 static double benchmark_budget_s(const struct machine *machine, const struct layout *layout)
 {
     double oversubscription = layout->most_on_node / (2. * (double)sysconf(_SC_NPROCESSORS_ONLN));
@@ -192,7 +192,7 @@ static int measure(MPI_Comm comm, const struct layout *layout, const struct tune
     return 0;
 }
 
-/* Whether no node has anything else to do, as far as the last minute tells. */
+/* Whether all nodes were idle in the last minute, by their load averages. */
 static bool is_quiet(MPI_Comm comm)
 {
     double load = INFINITY;
@@ -203,12 +203,12 @@ static bool is_quiet(MPI_Comm comm)
     return load < background_load_max;
 }
 
-/* Measures a machine whose figures are of a busy time again, and keeps the better ones. */
+/* Measures again a machine whose figures are from a busy time, and keeps the better figures. */
 static int measure_again(MPI_Comm comm, const struct layout *layout,
                          const struct tuned_options *options, int rank, struct machine *machine,
                          struct error *err)
 {
-    struct machine first = *machine; /* rank 0's; others' is empty, and not used */
+    struct machine first = *machine; /* of rank 0; on other ranks empty and not used */
     char line[128];
 
     snprintf(line, sizeof line, "measured while other processes used %.2f of the processors",
@@ -223,7 +223,7 @@ static int measure_again(MPI_Comm comm, const struct layout *layout,
     return 0;
 }
 
-/* On rank 0: reads figures that were kept. false: there are none that can be used. */
+/* On rank 0: reads kept figures. Returns whether there are any that can be used. */
 static bool find_kept(struct tuned *tuned, const struct tuned_options *options,
                       const char *fingerprint, const char *place)
 {
@@ -261,7 +261,7 @@ static void keep(const struct tuned *tuned, const struct tuned_options *options,
     }
 }
 
-/* Kept figures, or measured and kept now: at all ranks those of rank 0, to the bit. */
+/* Reads kept figures, or measures and keeps them. All ranks get those of rank 0, to the bit. */
 static int find_figures(MPI_Comm comm, const struct layout *layout,
                         const struct tuned_options *options, int rank, struct tuned *tuned,
                         struct error *err)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How numbers had better travel: as they are, or coded without loss. */
+/* Chooses how numbers travel: as they are, or coded without loss. */
 #include "config.h"
 
 #include "collectives/choose/chooser_parts.h"
 
 #include "lib/constants/collectives_constants.h"
 
-/* Whether one message of the algorithm over the farthest link is faster coded: what follows from
- * overlapping many of them may not make up for a hop that is slower. */
+/* Whether one message of the algorithm over the farthest link is faster coded: the overlap of many
+ * messages may not make up for a slower hop. */
 static bool wins_hop(const struct chooser *chooser, const struct plan_shape *shape,
                      enum element_type type, const struct algorithm *algorithm)
 {
@@ -43,9 +43,9 @@ static struct wire_choice choose_wire(const struct chooser *chooser, struct plan
     return choice;
 }
 
-/* The best as it is, or where one coded is faster, that: of both what was tried, or else of both
- * what is predicted. Where only what is as it is was tried, a prediction has to say that the same
- * algorithm is faster coded. */
+/* Picks the best choice as it is, or the best coded one if that is faster. Compares measured times
+ * if the choice as it is was measured, else predicted ones. If it was measured and no coded choice
+ * was, predicts whether the same algorithm is faster coded. */
 static struct kept pick_both(struct chooser *chooser, const struct plan_shape *shape,
                              enum element_type type, size_t bytes)
 {
