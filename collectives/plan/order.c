@@ -57,7 +57,7 @@ static int add_cell(struct plan_ledger *ledger)
     return 0;
 }
 
-/* The cells reach to `end` at least. */
+/* Extends the cells to `end` at least. */
 static int reach(struct plan_ledger *ledger, size_t end)
 {
     size_t last = ledger->count ? ledger->cells[ledger->count - 1].end : 0;
@@ -70,8 +70,8 @@ static int reach(struct plan_ledger *ledger, size_t end)
     return 0;
 }
 
-/* Puts a boundary at `at`; the cells must reach beyond it or end there. *number: that of the cell
- * that begins there. */
+/* Splits the cell that contains `at`, so that a cell begins there, and sets *number to its index.
+ * The cells must reach to `at` at least. */
 static int split(struct plan_ledger *ledger, size_t at, size_t *number)
 {
     size_t low = 0, high = ledger->count;
@@ -97,7 +97,7 @@ static int split(struct plan_ledger *ledger, size_t at, size_t *number)
     return 0;
 }
 
-/* Cells [*first, *end) of the ledger are just this place. A slot counts as one element. */
+/* Splits cells so that [*first, *end) cover exactly this place. A slot counts as one element. */
 static int cut_out(struct plan_ledger *ledger, struct plan_address place, size_t count,
                    size_t *first, size_t *end)
 {
@@ -132,7 +132,7 @@ static int note_write(struct plan_order *order, int number, struct plan_step *st
     if (cut_out(ledger, to, step->count, &first, &end) != 0)
         return -1;
     for (size_t i = first; i < end; i++) {
-        /* who has read it waited for the writer */
+        /* readers have waited for the writer already */
         if (ledger->cells[i].readers == NOBODY &&
             add_after(order, step, ledger->cells[i].writer) != 0)
             return -1;

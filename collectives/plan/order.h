@@ -4,17 +4,18 @@
 
 #include "collectives/plan/plan.h"
 
-/* Which steps of a plan come after which, found out while it is made: who has written each element
- * of each buffer last, and who has read it since. */
+/* Finds which steps of a plan must come after which, while the plan is made: from the step that
+ * wrote each element of each buffer last, and the steps that have read it since. */
 
-/* A part of a buffer of which all elements have the same history. */
+/* A part of a buffer whose elements all have the same writer and readers. */
 struct plan_cell {
     size_t begin, end;
     int writer;  /* the last step that wrote it */
     int readers; /* the steps that have read it since: a chain in plan_order's readers */
 };
 
-/* Chains only grow at their heads, so that cells that were one share their tails. */
+/* A link of a chain of readers. Chains only grow at their heads, so cells that were split from one
+ * share their tails. */
 struct plan_reader {
     int step, next;
 };
@@ -29,21 +30,23 @@ struct plan_order {
     struct plan_ledger ledgers[PLAN_BUFFERS];
     struct plan_reader *readers;
     size_t reader_count;
-    unsigned *after; /* as plan's */
+    unsigned *after; /* becomes plan->after */
     size_t after_count;
 };
 
-/* Takes the plan's next step, the number-th, and fills its after and after_end. Returns 0, or -1
- * when memory is out. */
+/* Adds the plan's next step, of index `number`, and sets its after and after_end. Returns 0, or -1
+ * if memory is out. */
 int plan_order_add(struct plan_order *order, int number, struct plan_step *step);
 
-/* What plan->after is to be, the caller's from now on; NULL when no step comes after another. */
+/* Returns the array for plan->after, which the caller then owns; NULL if no step comes after
+ * another. */
 unsigned *plan_order_take(struct plan_order *order);
 
 void plan_order_clear(struct plan_order *order);
 
-/* The array of `count` elements of `bytes` each, with room for one more: it is doubled where it is
- * full, as if it had never had more. NULL: memory is out, and the array as it was. */
+/* Returns an array of `count` elements of `bytes` each with room for one more. The capacity is 64
+ * or a power of two above, and doubles when count reaches it. NULL: out of memory; the array is
+ * unchanged. */
 void *plan_grown(void *array, size_t count, size_t bytes);
 
 #endif

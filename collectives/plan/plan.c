@@ -10,7 +10,7 @@ enum { ALIGNMENT = 64, SPARE_SLOTS = 4 };
 /* MPI counts in int. */
 static const size_t message_bytes_max = (size_t)1 << 30;
 
-/* What a slot holds, coded, and where the same stands decoded. */
+/* The place where the numbers that a slot holds coded are decoded. */
 struct slot {
     struct plan_address place;
     size_t count; /* 0: nothing that could be passed on */
@@ -23,7 +23,7 @@ struct plan_maker {
     size_t slots_in_all, next_slot;
     size_t in_shift; /* in place: where PLAN_IN begins in PLAN_OUT */
     struct plan_order order;
-    bool is_nontemporal; /* of further steps */
+    bool is_nontemporal; /* of the steps added from here on */
     bool is_out_of_memory;
 };
 
@@ -34,14 +34,15 @@ enum plan_stream plan_stream_of(enum plan_action action)
                                     : PLAN_COMPUTES;
 }
 
-/* Used in turn. A ring sends a block before it receives one, and passes on what came in a block
- * earlier: that is four blocks of segments. Others send to every rank before they receive. A plan
- * that sends more than that before it receives would wait for itself. */
+/* Opens slots, which are used in turn. A ring sends a block before it receives one, and passes on
+ * what it received one block earlier: that takes the segments of four blocks. Other algorithms send
+ * to every rank before they receive. A plan that sends more than that before it receives would wait
+ * for itself. */
 static void open_slots(struct plan_maker *maker)
 {
     const struct plan_shape *shape = maker->shape;
     bool has_parts = shape->kind == COLLECTIVE_ALLREDUCE;
-    /* a hierarchical one goes round the nodes */
+    /* the ring of a hierarchical allreduce has a part per node */
     int parts = shape->topology && shape->topology->nodes ? shape->topology->nodes : shape->ranks;
     size_t most = has_parts ? plan_part(shape->count, parts, 0).count : 0;
 
@@ -67,7 +68,7 @@ void plan_begin(struct plan *plan, const struct plan_shape *shape)
         plan->maker->in_shift = plan_shape_block(shape, shape->rank).offset;
 }
 
-/* In place there is no other `in` than what out holds. */
+/* Maps an address in PLAN_IN to PLAN_OUT if the call is in place: out holds the input. */
 static struct plan_address placed(const struct plan_maker *maker, struct plan_address place)
 {
     if (place.buffer == PLAN_IN && maker->shape->in_place)
@@ -75,7 +76,7 @@ static struct plan_address placed(const struct plan_maker *maker, struct plan_ad
     return place;
 }
 
-/* What is written is no longer what a slot holds. */
+/* Marks the slots whose numbers at `to` are overwritten: they can no longer be passed on. */
 static void forget(struct plan_maker *maker, struct plan_address to, size_t count)
 {
     for (size_t i = 0; i < maker->slots_in_all; i++) {
@@ -94,7 +95,7 @@ static void add(struct plan *plan, struct plan_step step)
 
     if (!maker || maker->is_out_of_memory || step.count == 0)
         return;
-    if (step.action != PLAN_PULL) /* a peer may not be in place */
+    if (step.action != PLAN_PULL) /* the peer's call may not be in place */
         step.left = placed(maker, step.left);
     step.right = placed(maker, step.right);
     if (step.action != PLAN_PUSH)
@@ -123,7 +124,7 @@ static bool is_same_address(struct plan_address a, struct plan_address b)
     return a.buffer == b.buffer && a.offset == b.offset;
 }
 
-/* The next slot in turn; what it held can no longer be passed on. */
+/* Takes the next slot in turn; what it held can no longer be passed on. */
 static struct plan_address take_slot(struct plan *plan, size_t count)
 {
     struct plan_maker *maker = plan->maker;
@@ -138,7 +139,7 @@ static struct plan_address take_slot(struct plan *plan, size_t count)
     return slot;
 }
 
-/* The slot that holds exactly this, coded; false: none does. */
+/* Finds the slot that holds exactly these numbers, coded. Returns whether there is one. */
 static bool find_slot(const struct plan_maker *maker, struct plan_address place, size_t count,
                       struct plan_address *slot)
 {
@@ -290,7 +291,7 @@ void plan_window_of_buffers(struct plan *plan)
 {
     enum { BUFFERS_BYTES = 2 * sizeof(uint64_t) };
 
-    plan->window = BUFFERS_BYTES; /* of elements of a byte at least */
+    plan->window = BUFFERS_BYTES; /* elements, of at least one byte each */
     plan->publishes_buffers = true;
 }
 
@@ -341,7 +342,7 @@ static void clear_maker(struct plan *plan)
     plan->maker = NULL;
 }
 
-/* The streams stand behind one another in one array. */
+/* Makes the streams, one behind the other in one array. */
 static int make_streams(struct plan *plan)
 {
     unsigned *numbers = malloc((plan->step_count + 1) * sizeof *numbers), ends[PLAN_STREAMS];

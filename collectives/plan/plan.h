@@ -9,16 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What one rank does in a collective, as a list of steps. An algorithm is a pure function from a
- * shape to a plan, so that it can be tried for any number of ranks without MPI, its time be
- * predicted, and one engine can run them all.
+/* A plan is the list of steps of one rank in a collective. An algorithm is a pure function from a
+ * shape to a plan, so that it can be tested for any number of ranks without MPI, its time can be
+ * predicted, and one engine can run all algorithms.
  *
- * An algorithm writes its steps down as a program that would be right if they ran one after the
- * other, a send being buffered. What may overlap is found out here: a step comes after those that
- * wrote what it reads, and after those that read or wrote what it writes.
+ * An algorithm writes its steps as a program that would be correct if they ran one after the other
+ * with buffered sends. The plan finds what may overlap: a step comes after the steps that wrote
+ * what it reads, and after those that read or wrote what it writes.
  *
- * Steps of one kind begin in their order (sends; receives; what is computed), so that messages
- * between two ranks need no number: the n-th sent is the n-th received. */
+ * Steps of one stream (sends, receives, computing) begin in their order, so messages between two
+ * ranks need no number: the n-th sent is the n-th received. */
 
 enum collective_kind {
     COLLECTIVE_ALLREDUCE,
@@ -34,7 +34,7 @@ const char *
 collective_kind_name(enum collective_kind kind); /* "allreduce", "reduce-scatter", ... */
 bool collective_kind_parse(const char *name, enum collective_kind *kind);
 
-/* Whether the kind reduces, so that an operation counts. */
+/* Whether the kind reduces, and so uses the call's operation. */
 bool collective_kind_reduces(enum collective_kind kind);
 
 /* Whether the kind has a root. */
@@ -43,23 +43,23 @@ static inline bool collective_kind_has_root(enum collective_kind kind)
     return kind == COLLECTIVE_BROADCAST || kind == COLLECTIVE_REDUCE;
 }
 
-/* Whether a call's count is that of a block for each rank, and counts of their own may be given. */
+/* Whether the kind has a block for each rank: count is that of one block, and counts may be set. */
 bool collective_kind_has_blocks(enum collective_kind kind);
 
-/* busbw = algbw x this, as nccl-tests defines it: 2 (p - 1) / p of an allreduce, (p - 1) / p of
- * reduce-scatter, all-gather and all-to-all, 1 of the others. algbw counts all blocks together:
- * what COLLECTIVE_ALL_GATHER has in out, COLLECTIVE_REDUCE_SCATTER and ALL_TO_ALL in `in`. */
+/* Returns busbw / algbw as nccl-tests defines it: 2 (p - 1) / p for allreduce, (p - 1) / p for
+ * reduce-scatter, all-gather and all-to-all, 1 for the others. algbw counts all blocks together:
+ * those in out for all-gather, those in `in` for reduce-scatter and all-to-all. */
 double collective_kind_factor(enum collective_kind kind, int ranks);
 
-/* Where ranks are. The arrays belong to the caller and live as long as plans are made. */
+/* Where ranks run. The arrays belong to the caller and live as long as plans are made. */
 struct plan_topology {
     const int *node_of_rank; /* [ranks], nodes from 0 up in the order of their lowest ranks */
     int nodes;
     bool has_window; /* the ranks of a node share memory for PLAN_WINDOW */
-    bool can_pull;   /* ... and may read and write each other's: plan_pull(), plan_push() */
-    int processors;  /* that it has, where it is one node with more ranks than those; else 0 */
-    const int *ring; /* [ranks], the ranks in the order in which a ring visits them; NULL: as they
-                        are numbered */
+    bool can_pull;   /* ... and access each other's memory: plan_pull(), plan_push() */
+    int processors;  /* of the only node, if it has more ranks than processors; else 0 */
+    const int *ring; /* [ranks], the ranks in the order in which a ring visits them; NULL: in
+                        rank order */
 };
 
 /* Whether ranks wait for processors. */
@@ -68,9 +68,9 @@ static inline bool plan_is_oversubscribed(const struct plan_topology *topology)
     return topology->processors > 0;
 }
 
-/* What is asked for. Blocks: allreduce, broadcast, reduce have one of `count` elements. The others
- * have one per rank, of count elements each, or of counts[rank]: reduce-scatter in `in`, all-gather
- * in `out`, all-to-all in both. */
+/* What a call asks for. allreduce, broadcast and reduce have one block of `count` elements. The
+ * others have one block per rank, of count elements or of counts[rank]: reduce-scatter in `in`,
+ * all-gather in `out`, all-to-all in both. */
 struct plan_shape {
     enum collective_kind kind;
     size_t element_bytes;
@@ -78,34 +78,37 @@ struct plan_shape {
     size_t count;
     const size_t *counts;       /* [ranks] or NULL: count each */
     const size_t *offsets;      /* [ranks], elements, or NULL: one after the other */
-    const size_t *send_counts;  /* [ranks]: all-to-all's blocks in `in`, where counts and offsets */
-    const size_t *send_offsets; /* are those in out; both or neither */
+    const size_t *send_counts;  /* [ranks]: blocks of all-to-all in `in`, if they differ from */
+    const size_t *send_offsets; /* counts and offsets, those in out; both or neither are NULL */
     bool in_place;  /* all-gather: this rank's block is in out already; others: out holds `in` */
     size_t segment; /* elements that travel at once; 0: blocks whole */
     enum wire_format wire;
-    const struct plan_topology *topology; /* NULL: all ranks on nodes of their own */
+    const struct plan_topology *topology; /* NULL: each rank on its own node */
 };
 
 struct plan_block {
     size_t offset, count; /* elements */
 };
 
-/* The rank's block in the buffer that has one per rank (all-to-all: in out). */
+/* Returns the rank's block in the buffer that has one per rank (all-to-all: in out). */
 struct plan_block plan_shape_block(const struct plan_shape *shape, int rank);
 
-/* The rank's block in `in` of all-to-all. */
+/* Returns the rank's block in `in` of all-to-all. */
 struct plan_block plan_shape_send_block(const struct plan_shape *shape, int rank);
 
-/* The count of the greatest of all ranks' blocks. */
+/* Returns the count of the largest block. */
 size_t plan_shape_greatest_block(const struct plan_shape *shape);
 
-/* The k-th piece of `each` elements of a block; empty behind its end. */
+/* Returns the k-th piece of `each` elements of a block: the last may be shorter, later ones are
+ * empty. */
 struct plan_block plan_block_piece(struct plan_block block, size_t each, size_t k);
 
-/* Part `index` of count elements in `parts` parts whose sizes differ by 1 at most. */
+/* Divides count elements into `parts` parts whose sizes differ by 1 at most; returns part
+ * `index`. */
 struct plan_block plan_part(size_t count, int parts, int index);
 
-/* The rank that a ring visits at a position, and back; any position, also negative. */
+/* Return the rank at a position of the ring, which may be negative or beyond the last, and the
+ * position of a rank. */
 int plan_ring_rank(const struct plan_shape *shape, int position);
 int plan_ring_position(const struct plan_shape *shape, int rank);
 
@@ -113,17 +116,17 @@ int plan_ring_position(const struct plan_shape *shape, int rank);
 
 /* PLAN_WIRE: slots for coded messages; the offset is the number of a slot, which has room for
  * plan->wire_count elements. Algorithms do not see it.
- * PLAN_WINDOW: memory that all ranks of a node share, with a part of plan->window elements for
- * each: offset / plan->window is the rank. A rank writes its own part alone and reads those of
- * others, when they have signalled. */
+ * PLAN_WINDOW: memory that the ranks of a node share, with a part of plan->window elements for
+ * each: offset / plan->window is the rank. A rank writes only its own part, and reads another
+ * rank's after that has signalled. */
 enum plan_buffer { PLAN_IN, PLAN_OUT, PLAN_SCRATCH, PLAN_WIRE, PLAN_WINDOW, PLAN_BUFFERS };
 
-/* Of a rank's part of the window, at most. Two halves of it stay in the second-level caches of what
- * is built since 2020. */
+/* The largest part of a rank in the window. Its two halves stay in the second-level caches of
+ * processors built since 2020. */
 enum { PLAN_WINDOW_BYTES = 1 << 21 };
 
-/* A plan that uses no more than this of a part need not wait for the one before it: who only writes
- * goes on while others have yet to read. */
+/* A plan that uses no more than this of a part need not wait for the plan before it: a rank that
+ * only writes goes on while others have yet to read. */
 enum { PLAN_WINDOW_SMALL_BYTES = 8192 };
 
 struct plan_address {
@@ -138,13 +141,13 @@ enum plan_action {
     PLAN_REDUCE,  /* out = left op right */
     PLAN_ENCODE,  /* left, coded, to the slot out */
     PLAN_DECODE,  /* the slot left to out */
-    PLAN_SIGNAL,  /* tells the ranks of the node `number`: all computed before can be seen */
-    PLAN_AWAIT,   /* until peer has told `number` or a greater one */
-    PLAN_PULL,    /* left, in the peer's buffer of this name, to out */
-    PLAN_PUSH,    /* left to out, in the peer's buffer of this name */
+    PLAN_SIGNAL,  /* publishes `number`: the ranks of the node can see all computed before */
+    PLAN_AWAIT,   /* waits until peer has signalled `number` or a greater one */
+    PLAN_PULL,    /* left, in the peer's buffers, to out */
+    PLAN_PUSH,    /* left to out, in the peer's buffers */
 };
 
-/* Of a rank, sends and receives each, by whoever runs a plan. */
+/* The most sends, and the most receives, that a rank has under way when a plan is run. */
 enum { PLAN_MESSAGES_UNDER_WAY = 16 };
 
 /* Steps of one stream begin in their order. */
@@ -157,9 +160,9 @@ struct plan_step {
     struct plan_address left, right, out;
     size_t count;        /* elements */
     unsigned number;     /* of signals and awaits */
-    bool is_nontemporal; /* of copies and reductions: out goes past the caches */
-    unsigned after;      /* where the steps that must have ended begin in plan->after */
-    unsigned after_end;  /* and end; all have lower numbers */
+    bool is_nontemporal; /* of copies and reductions: writes out past the caches */
+    unsigned after;      /* plan->after[after to after_end - 1] are the steps that must have */
+    unsigned after_end;  /* ended before; all have lower numbers */
 };
 
 /* Whether the step reads `left`, and writes `out`, of this rank. */
@@ -179,35 +182,36 @@ struct plan {
     struct plan_step *steps;
     unsigned step_count;
     unsigned *after;
-    size_t scratch;                /* elements */
-    size_t window;                 /* elements of a rank's part of PLAN_WINDOW; 0: it uses none */
-    bool publishes_buffers;        /* a rank's part holds where its PLAN_IN and PLAN_OUT are */
+    size_t scratch;         /* elements */
+    size_t window;          /* elements of a rank's part of PLAN_WINDOW; 0: not used */
+    bool publishes_buffers; /* a rank's part holds the addresses of its PLAN_IN and PLAN_OUT */
     size_t wire_slots, wire_count; /* slots of PLAN_WIRE, and the elements that each has room for */
     unsigned *streams[PLAN_STREAMS], stream_counts[PLAN_STREAMS]; /* numbers of steps, in order */
 
     struct plan_maker *maker; /* between plan_begin() and plan_end() */
 };
 
-/* A plan without is one stream: its steps are its order. */
+/* Whether the plan has messages. Without any it is one stream, and its steps run in order. */
 static inline bool plan_has_messages(const struct plan *plan)
 {
     return plan->stream_counts[PLAN_SENDS] > 0 || plan->stream_counts[PLAN_RECEIVES] > 0;
 }
 
-/* Makes an empty plan for the shape, which lives at least until plan_end(). */
+/* Makes an empty plan for the shape, which must live until plan_end(). */
 void plan_begin(struct plan *plan, const struct plan_shape *shape);
 
-/* Each adds a step, or none where count is 0; a message above 1 GiB becomes several. Memory that is
- * out shows at plan_end(). Where shape->in_place, PLAN_IN is a part of PLAN_OUT here. */
-/* Sends a part of the sum, which this rank itself does not use any more. */
+/* Each function below adds a step, or none if count is 0; a message above 1 GiB becomes several. If
+ * memory is out plan_end() fails. With shape->in_place, PLAN_IN is a part of PLAN_OUT here. */
+/* Sends numbers, such as a partial sum, that this rank itself does not use any more. */
 void plan_send(struct plan *plan, int peer, struct plan_address from, size_t count);
 
-/* Sends what this rank goes on with too, at a place in PLAN_OUT: where the wire rounds, the place
- * itself is rounded, so that both have the same. What came in and is passed on unchanged is not
+/* Sends numbers that this rank goes on using, not in PLAN_IN: a lossy wire rounds them in place, so
+ * that both ranks have the same. Numbers that were received and are passed on unchanged are not
  * coded again. */
 void plan_share(struct plan *plan, int peer, struct plan_address place, size_t count);
 
-/* As they are, whatever the wire: what others have in the same bits, or where coding cannot pay. */
+/* Send and receive numbers as they are, whatever the wire: for numbers that all ranks must have in
+ * the same bits, or where coding cannot pay. */
 void plan_send_plain(struct plan *plan, int peer, struct plan_address from, size_t count);
 void plan_receive_plain(struct plan *plan, int peer, struct plan_address to, size_t count);
 
@@ -216,43 +220,43 @@ void plan_copy(struct plan *plan, struct plan_address from, struct plan_address 
 void plan_reduce(struct plan *plan, struct plan_address left, struct plan_address right,
                  struct plan_address out, size_t count);
 
-/* What is copied and reduced from here on goes past the caches, or no longer. */
+/* Sets whether the copies and reductions added from here on write past the caches. */
 void plan_nontemporal(struct plan *plan, bool is_nontemporal);
 
-/* Room for count elements of scratch, aligned to 64 bytes, used by nobody else. */
+/* Reserves count elements of scratch, aligned to 64 bytes, and returns their address. */
 struct plan_address plan_scratch(struct plan *plan, size_t count);
 
-/* The plan uses PLAN_WINDOW, with so many elements for each rank, PLAN_WINDOW_BYTES at most: all
- * ranks say the same, and signal at least once. */
+/* Makes the plan use PLAN_WINDOW, with count elements for each rank, PLAN_WINDOW_BYTES at most. All
+ * ranks pass the same count, and signal at least once. */
 void plan_window(struct plan *plan, size_t count);
 
-/* The plan uses PLAN_WINDOW for signals alone, and ranks' buffers may be pulled and pushed: a
- * rank's first signal tells where they are. */
+/* Makes the plan use PLAN_WINDOW for signals alone, and allows plan_pull() and plan_push(): a
+ * rank's first signal publishes the addresses of its buffers. */
 void plan_window_of_buffers(struct plan *plan);
 
-/* What is computed goes on in order, so that a signal tells of all before it and all behind an
- * await sees what was told. Numbers of a rank's signals ascend from 1. What is awaited is told: by
- * who does not know what others await, the greatest number at its end. */
+/* Computing steps run in order: a signal covers all steps before it, and all steps behind an await
+ * see what the peer did before its signal. The numbers of a rank's signals ascend from 1. Every
+ * number that is awaited must be signalled: a rank that does not know what others await ends with
+ * PLAN_SIGNAL_LAST. */
 #define PLAN_SIGNAL_LAST UINT32_MAX
 void plan_signal(struct plan *plan, unsigned number);
 void plan_await(struct plan *plan, int peer, unsigned number);
 
-/* Reads what stands in PLAN_IN or PLAN_OUT of a peer that has told something: with
- * plan_window_of_buffers(); the peer leaves the place alone until it is told that this has been
- * done. */
+/* Reads from PLAN_IN or PLAN_OUT of a peer that has signalled; needs plan_window_of_buffers(). The
+ * peer must not change the place until a signal says that it has been read. */
 void plan_pull(struct plan *plan, int peer, struct plan_address from, struct plan_address to,
                size_t count);
 
-/* Writes to PLAN_OUT of a peer that has told something: with plan_window_of_buffers(); the peer
- * leaves the place alone until it is told that this has been done. */
+/* Writes to PLAN_OUT of a peer that has signalled; needs plan_window_of_buffers(). The peer must
+ * not use the place until a signal says that it has been written. */
 void plan_push(struct plan *plan, int peer, struct plan_address from, struct plan_address to,
                size_t count);
 
-/* Zeros that live until plan_end(), for an algorithm's own lists; NULL: out of memory, which shows
- * at plan_end(). One list per plan. */
+/* Returns count zeros that live until plan_end(), for an algorithm's own lists. NULL: out of
+ * memory, and plan_end() will fail. One list per plan. */
 int *plan_ints(struct plan *plan, size_t count);
 
-/* -1: out of memory; the plan is then empty. */
+/* Completes the plan. Returns -1 if memory is out; the plan is then empty. */
 int plan_end(struct plan *plan, struct error *err);
 
 /* NULL is fine, and so is a plan of zeros. */
@@ -274,29 +278,31 @@ static inline struct plan_address plan_out(size_t offset)
     return (struct plan_address){PLAN_OUT, offset};
 }
 
-/* Whether plan_share() rounds: what is shared must be in PLAN_OUT first. */
+/* Whether plan_share() rounds in place: what is shared must not be in PLAN_IN then. */
 static inline bool plan_rounds(const struct plan_shape *shape)
 {
     return wire_is_lossy(shape->wire);
 }
 
-/* For an algorithm's loops over the segments of a block: their number, at least 1 for a block that
- * is not empty, and the offset and size of one within the block. */
+/* For loops over the segments of a block of count elements: the number of segments, 0 only for an
+ * empty block, and the offset and size of one within the block. */
 unsigned plan_segments(const struct plan_shape *shape, size_t count);
 struct plan_block plan_segment(const struct plan_shape *shape, size_t count, unsigned index);
 
-/* The most that a segment of a block of up to count elements holds. Not that of the greatest block:
- * of 7 elements by 6 the segments are 4 and 3, of 6 there is one. */
+/* Returns the size of the largest segment of any block of up to count elements. The largest block
+ * need not have it: with segments of 6, a block of 7 has segments of 4 and 3, one of 6 has one of
+ * 6. */
 size_t plan_segment_most(const struct plan_shape *shape, size_t count);
 
-/* A whole block, segment by segment. */
+/* Send or receive a whole block, segment by segment. */
 void plan_send_segments(struct plan *plan, const struct plan_shape *shape, int peer,
                         struct plan_address from, size_t count);
 void plan_receive_segments(struct plan *plan, const struct plan_shape *shape, int peer,
                            struct plan_address to, size_t count);
 
-/* Shares one block and receives another, a segment of each in turn: what came in last time is then
- * still at hand as it came. What one sends as its k-th message the other receives as its k-th. */
+/* Shares one block with `next` and receives another from `before`, a segment of each in turn: the
+ * block received last time is then still in its slots, coded. The k-th message that one rank sends
+ * is the k-th that the other receives. */
 void plan_pass_on(struct plan *plan, const struct plan_shape *shape, int next,
                   struct plan_address out, size_t out_count, int before, struct plan_address in,
                   size_t in_count);
