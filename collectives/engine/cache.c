@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLANS_KEPT = 128, PLANS_KEPT_BYTES = 16 << 20 /* of more than one */ };
+enum { PLANS_KEPT = 128, PLANS_KEPT_BYTES = 16 << 20 /* if more than one is kept */ };
 
 static bool is_same_array(const size_t *a, const size_t *b, int ranks)
 {
@@ -14,7 +14,7 @@ static bool is_same_array(const size_t *a, const size_t *b, int ranks)
     return memcmp(a, b, (size_t)ranks * sizeof *a) == 0;
 }
 
-/* What is asked for, whatever stands in fields that the kind has no use for. */
+/* Whether the call asks for the cached plan, whatever is in fields that the kind does not use. */
 static bool is_same(const struct cached_plan *cached, const struct collective_call *call,
                     bool in_place)
 {
@@ -44,7 +44,7 @@ static void cached_destroy(struct cached_plan *cached)
     free(cached);
 }
 
-/* A copy of an array behind the struct, or NULL. */
+/* Copies an array to *to, moves *to behind the copy, and returns the copy. NULL for NULL. */
 static const size_t *keep_array(const size_t *array, size_t ranks, size_t **to)
 {
     size_t *copy = *to;
@@ -88,8 +88,8 @@ static struct cached_plan *cached_create(const struct collective_call *call,
     }
     slot_bytes = wire_bound(call->wire, call->type, cached->plan.wire_count);
     cached->slot_bytes = (slot_bytes + SCRATCH_LINE - 1) / SCRATCH_LINE * SCRATCH_LINE;
-    /* a step is in an order and a stream, too, and comes after some; a great plan leaves room for
-     * others, which would go each time that it comes */
+    /* a step also has numbers in a stream and in plan.after; a large plan counts only half of the
+     * bound, so that others, which it would evict each time, can stay */
     cached->bytes = cached->plan.step_count * (sizeof *cached->plan.steps + 4 * sizeof(unsigned));
     if (cached->bytes > PLANS_KEPT_BYTES / 2)
         cached->bytes = PLANS_KEPT_BYTES / 2;
@@ -98,7 +98,7 @@ static struct cached_plan *cached_create(const struct collective_call *call,
     return cached;
 }
 
-/* false: all are in use. */
+/* Drops the least recently used plan that is not in use. false: all are in use. */
 static bool forget_oldest(struct plan_cache *cache)
 {
     struct cached_plan **oldest = NULL, *gone;

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-/* What is greater goes back after the call: each communicator would keep its own, and to get it
- * again is little beside a call that needs it. */
+/* Larger scratch is freed after the call: each communicator would keep its own, and to allocate it
+ * again takes little time beside a call that needs it. */
 enum { ROOM_KEPT_BYTES = 64 << 20 };
 
-/* Whether the plan is to read in `out` what the call has in `in`. */
+/* Whether the plan finds the call's input in `out`. */
 static bool is_in_place(const struct collective *collective, const struct collective_call *call)
 {
     return call->in == call->out && call->kind != COLLECTIVE_BROADCAST &&
@@ -95,7 +95,8 @@ const struct algorithm *collective_algorithm(struct collective *collective,
 
 /* ------------------------------------------------------------------------- what a call needs */
 
-/* Scratch of the size: one that is free, one that is free and made larger, or a new one. */
+/* Takes scratch of the size: a free room that is large enough, a free one made larger, or a new
+ * one. */
 static struct room *take_room(struct collective *collective, size_t bytes)
 {
     struct room *small = NULL, *room;
@@ -154,7 +155,7 @@ void request_release(struct collective_request *request)
     if (!room)
         return;
     room->is_taken = false;
-    /* where a run has failed a message may still come into its room */
+    /* a message of a failed run may still arrive in its room */
     if (room->bytes > ROOM_KEPT_BYTES && !request->has_failed) {
         free(room->memory);
         room->memory = NULL;
@@ -172,7 +173,7 @@ void request_give_back(struct collective_request *request)
     cached->users--;
 }
 
-/* The plan for the call, made if need be. */
+/* Finds the plan for the call, or makes it. */
 static struct cached_plan *find_plan(struct collective *collective,
                                      const struct collective_call *call, struct error *err)
 {

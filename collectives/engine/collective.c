@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who shares a node with whom, as numbers of nodes in the order of their lowest ranks. */
+/* Finds the node of each rank. Nodes are numbered in the order of their lowest ranks. Returns an
+ * MPI error code. */
 static int find_nodes(struct collective *collective)
 {
     int *nodes = collective->node_of_rank, leader = collective->rank, code;
@@ -27,8 +28,8 @@ static int find_nodes(struct collective *collective)
     return code;
 }
 
-/* That the ranks of a node may run on, all together; where that is not known, as many as there can
- * be. */
+/* Returns the number of processors that the ranks of a node may run on, all together; if that is
+ * not known, the size of a CPU set. */
 static int processors(MPI_Comm node)
 {
     cpu_set_t own, all;
@@ -42,7 +43,7 @@ static int processors(MPI_Comm node)
 
 static int copy_ring(struct collective *collective, const int *ring, struct error *err)
 {
-    int *found = collective->ring; /* how often each is in it */
+    int *found = collective->ring; /* how often each rank is in the ring */
 
     for (int i = 0; i < collective->ranks; i++)
         if (ring[i] >= 0 && ring[i] < collective->ranks)
@@ -55,7 +56,7 @@ static int copy_ring(struct collective *collective, const int *ring, struct erro
     return 0;
 }
 
-/* Whether a rank has failed is known to all, so that none waits for another. */
+/* Returns the worst status of all ranks, so that none waits for a rank that has failed. */
 static int agreed(MPI_Comm comm, int status, struct error *err)
 {
     int worst = status;
@@ -90,7 +91,7 @@ int collective_create(MPI_Comm comm, const int *ring, struct collective **out, s
 
     PMPI_Comm_size(comm, &ranks);
     collective = calloc(1, sizeof *collective + 2 * (size_t)ranks * sizeof(int));
-    /* not a duplicate, which copies the program's attributes by its own functions */
+    /* not MPI_Comm_dup(), which calls the program's functions to copy its attributes */
     if (collective_split(comm, false, &own) != MPI_SUCCESS) {
         free(collective);
         return error_set(err, "MPI_Comm_split failed");

@@ -7,10 +7,10 @@
 #include "collectives/engine/run.h"
 #include "collectives/engine/window.h"
 
-/* What the engine's files share: collective.c makes and ends a communicator's collectives, call.c
- * turns a call into a request with all that it needs, progress.c moves requests. */
+/* Shared by the engine's files: collective.c creates and destroys a communicator's collectives,
+ * call.c turns a call into a request with all that it needs, progress.c moves requests. */
 
-/* Memory for scratch: one per call under way. */
+/* Scratch memory, one room per call under way. */
 struct room {
     size_t bytes;
     char *memory;
@@ -22,24 +22,25 @@ struct collective {
     MPI_Comm comm;
     int rank, ranks;
     struct plan_topology topology;
-    int *node_of_rank, *ring; /* [ranks], behind the struct: topology's */
-    bool may_share;           /* threads may call MPI at once: none may hold the lock in a wait */
+    int *node_of_rank, *ring; /* [ranks], behind the struct: arrays of topology */
+    bool may_share;           /* threads may call MPI at once: none holds the lock while it waits */
 
     struct window *window; /* NULL: ranks are on several nodes, or cannot share memory */
 
     struct plan_cache cache;
     struct room *rooms;
-    struct codec_scratch *codec; /* once it is needed */
+    struct codec_scratch *codec; /* NULL until it is needed */
     unsigned sequence;
     struct collective_statistics statistics;
 };
 
-/* With the engine's lock held, both. A request that can begin: the plan is made, there is memory
- * for scratch; -1: the call makes no sense, or memory is out. */
+/* The functions below are called with the engine's lock held. Makes a request that can begin: its
+ * plan is made, and it has memory for scratch. Returns -1 if the call is invalid or memory is
+ * out. */
 int request_prepare(struct collective *collective, const struct collective_call *call,
                     struct collective_request **request, struct error *err);
 
-/* Its scratch goes back to where it came from; and itself. */
+/* Give back a request's scratch, and the request itself with its scratch. */
 void request_release(struct collective_request *request);
 void request_give_back(struct collective_request *request);
 

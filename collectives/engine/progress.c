@@ -5,22 +5,22 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* 0 to 32766. The next one, the greatest that every MPI allows, is never sent: MPI makes progress
- * at a probe only where it finds nothing. */
+/* Calls use tags 0 to 32766. The next tag, the greatest that every MPI allows, is never sent and
+ * only probed for: MPI makes progress in a probe only if it finds nothing. */
 enum { TAGS = 32767 };
 
-/* At a window, with a pause of the processor between them, before anything else is looked at. */
+/* Polls of a window in one move, with a pause of the processor between them. */
 enum { POLLS = 16 };
 
-/* What is under way in this process, on all communicators: who waits for one call must move the
- * others too, or two ranks that wait for two calls in different orders wait for ever. */
+/* The calls under way in this process, on all communicators. A wait for one call must move the
+ * others too, or two ranks that wait for two calls in different orders would wait forever. */
 static struct {
-    pthread_mutex_t lock; /* of this, and of all collectives */
+    pthread_mutex_t lock; /* protects this and all collectives */
     struct collective_request *active;
 } engine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Only where threads may call MPI at once: a lock is not passed before all that was written is
- * there for all processors to see, and what another rank reads just now takes long to write. */
+/* Locks only if threads may call MPI at once: a lock waits until all earlier stores are visible to
+ * all processors, and a store to a line that another rank is reading takes long. */
 static void lock(const struct collective *collective)
 {
     if (collective->may_share)
@@ -52,11 +52,12 @@ static void retire(struct collective_request *ended)
     *link = ended->next;
     ended->next = NULL;
     count(ended);
-    if (!ended->has_failed) /* else finish() tells how */
+    if (!ended->has_failed) /* else finish() does */
         request_release(ended);
 }
 
-/* is_waiting: somebody is, who has nothing else to do. */
+/* Moves all calls under way. is_waiting: the caller waits and has nothing else to do. Returns
+ * whether anything has happened. */
 static bool move_all(bool is_waiting)
 {
     bool has_moved = false, is_alone = engine.active && !engine.active->next;
@@ -71,8 +72,8 @@ static bool move_all(bool is_waiting)
     return has_moved;
 }
 
-/* An all-gather in place is one from where the own block stands: ranks may have orders of their own
- * for the blocks, so that none knows where another's are. */
+/* Returns the input of a call. An all-gather in place reads its own block in out: each rank may
+ * have its own order of blocks, so that none knows where another's are. */
 static char *input_of(const struct collective_request *request, const struct collective_call *call)
 {
     const struct plan_shape *shape = &request->cached->shape;
@@ -83,7 +84,8 @@ static char *input_of(const struct collective_request *request, const struct col
     return (char *)(uintptr_t)call->in + at; /* which is only read */
 }
 
-/* With the lock held. The request is ready to move, and is not among the active ones. */
+/* With the lock held. Makes a request that is ready to move; it is not active yet. NULL with
+ * err. */
 static struct collective_request *begin(struct collective *collective,
                                         const struct collective_call *call, struct error *err)
 {
@@ -141,7 +143,7 @@ int collective_start(struct collective *collective, const struct collective_call
     return request ? 0 : -1;
 }
 
-/* With the lock held. */
+/* With the lock held. Gives back a request that has ended, and returns its status. */
 static int finish(struct collective_request **request, struct error *err)
 {
     const struct cached_plan *cached = (*request)->cached;
@@ -155,7 +157,7 @@ static int finish(struct collective_request **request, struct error *err)
     return status;
 }
 
-/* Messages of the program's own, which others may wait for, go on in MPI alone. */
+/* Lets MPI advance the program's own messages, for which other ranks may be waiting. */
 static void progress(const struct collective *collective)
 {
     int has_come;
@@ -176,12 +178,10 @@ void collective_progress(struct collective *collective)
     unlock(collective);
 }
 
-/* Between two polls of what is under way that found nothing to do. A window tells nothing by
- * itself, so it is looked at again and again: where every rank has a processor, for a fraction of a
- * millisecond before others may have this one. That is as long as most copies take, and who asks
- * the kernel again and again meanwhile slows the copying down: by a fifth at 1 MiB where the two
- * processors are threads of one core.
- */
+/* Waits between two moves that found nothing to do. A window must be polled: if every rank has a
+ * processor, for a fraction of a millisecond before this one is yielded. That is as long as most
+ * copies take; a rank that calls the kernel again and again meanwhile slows the copy down, by a
+ * fifth at 1 MiB if the two processors are threads of one core. */
 static void linger(const struct collective *collective, unsigned turn)
 {
     enum { SPINS = 4096 / POLLS, PROBE_EVERY = 32, PROBE_SPINS = 256 / POLLS };
@@ -195,7 +195,7 @@ static void linger(const struct collective *collective, unsigned turn)
         processor_pause();
 }
 
-/* With the lock held, which others have meanwhile. */
+/* With the lock held, which is released between moves. */
 static int wait_for(struct collective_request **request, struct error *err)
 {
     const struct collective *collective = (*request)->collective;
@@ -227,7 +227,7 @@ int collective_wait(struct collective_request **request, struct error *err)
     return status;
 }
 
-/* What ends at once, as most of what is little does, is never put among what is under way. */
+/* A call that ends at once, as most small calls do, never becomes active. */
 int collective_run(struct collective *collective, const struct collective_call *call,
                    struct error *err)
 {

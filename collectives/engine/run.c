@@ -49,7 +49,7 @@ static bool fail(struct collective_request *run, const char *what, int peer, int
     return true;
 }
 
-/* What is under way will not end, or its end is of no use. */
+/* Cancels the messages under way: they will not end, or their end is of no use. */
 static void abandon(struct collective_request *run)
 {
     int count = run->under_way[PLAN_SENDS] + run->under_way[PLAN_RECEIVES];
@@ -85,7 +85,7 @@ static void *at(const struct collective_request *run, struct plan_address place)
     return run->buffers[place.buffer] + place.offset * run->cached->shape.element_bytes;
 }
 
-/* What a message holds: exactly, or, when it is yet to come in a coded form, at most. */
+/* Returns the bytes of a message: exactly, or for a coded one still to be received at most. */
 static size_t message_bytes(const struct collective_request *run, const struct plan_step *step)
 {
     const struct plan_shape *shape = &run->cached->shape;
@@ -97,7 +97,7 @@ static size_t message_bytes(const struct collective_request *run, const struct p
     return step->count * shape->element_bytes;
 }
 
-/* The stream's next step, if it may begin. */
+/* Returns the stream's next step and its number, or NULL if it may not begin. */
 static const struct plan_step *next_of(const struct collective_request *run,
                                        enum plan_stream stream, unsigned *number)
 {
@@ -109,9 +109,9 @@ static const struct plan_step *next_of(const struct collective_request *run,
     return is_ready(run, &plan->steps[*number]) ? &plan->steps[*number] : NULL;
 }
 
-/* Whether enough is under way to the rank. Over links MPIs send long messages side by side, a piece
- * of each in turn, so that the first of them, which the other may have to pass on, comes hardly
- * before the last: a chain of segments would be no faster than without segments. */
+/* Whether enough bytes are under way to the peer. Over links MPIs send long messages side by side,
+ * a piece of each in turn, so that the first, which the peer may have to pass on, arrives hardly
+ * before the last: segments would not make a chain faster. */
 static bool is_enough_under_way(const struct collective_request *run, int peer)
 {
     const struct plan_shape *shape = &run->cached->shape;
@@ -172,7 +172,7 @@ static bool has_come(const struct collective_request *run, const struct plan_ste
     return true;
 }
 
-/* The step may not begin before others have told what it waits for. */
+/* Whether the step must still wait, for the window's slot or for the signal that it awaits. */
 static bool is_held_up(struct collective_request *run, const struct plan_step *step, unsigned polls)
 {
     if (!run->has_entered && run->cached->plan.window > 0) {
@@ -186,7 +186,7 @@ static bool is_held_up(struct collective_request *run, const struct plan_step *s
     return step->action == PLAN_AWAIT && !has_come(run, step, polls);
 }
 
-/* Pulls or pushes. */
+/* Runs a pull or a push. */
 static void reach(struct collective_request *run, const struct plan_step *step)
 {
     bool writes = step->action == PLAN_PUSH;
@@ -202,8 +202,8 @@ static void reach(struct collective_request *run, const struct plan_step *step)
     run->has_failed = true;
 }
 
-/* Whether the result goes past the caches: what is put where those who read it are far away, too.
- */
+/* Whether the result goes past the caches: as the plan says, or because it is put into the window
+ * and its readers are far away. */
 static bool is_nontemporal(const struct collective_request *run, const struct plan_step *step)
 {
     return step->is_nontemporal ||
@@ -259,7 +259,7 @@ static void compute(struct collective_request *run, const struct plan_step *step
     }
 }
 
-/* Of a plan with messages. */
+/* Computes the next step of a plan with messages, if it may begin. */
 static bool compute_one(struct collective_request *run, unsigned polls)
 {
     unsigned number;
@@ -274,7 +274,7 @@ static bool compute_one(struct collective_request *run, unsigned polls)
     return true;
 }
 
-/* Of a plan without: each step comes after the one before, and nothing else is to be looked at. */
+/* Computes the steps of a plan without messages in their order, as far as possible now. */
 static bool compute_all(struct collective_request *run, unsigned polls)
 {
     const struct plan *plan = &run->cached->plan;
@@ -349,7 +349,7 @@ static bool end_messages(struct collective_request *run, bool may_wait)
     return ended > 0;
 }
 
-/* Whether there is more to do than messages. */
+/* Whether computing steps are left. */
 static bool has_more_to_compute(const struct collective_request *run)
 {
     return run->begun[PLAN_COMPUTES] < run->cached->plan.stream_counts[PLAN_COMPUTES];
@@ -382,7 +382,7 @@ bool run_move(struct collective_request *run, bool is_waited_for)
                          : compute_all(run, polls);
 
     if (run->cached->plan.window > 0 && run_has_ended(run)) {
-        if (run->has_failed) /* others need not wait for what does not come */
+        if (run->has_failed) /* so that others do not wait for signals that will not come */
             window_signal(run->window, &run->ticket, PLAN_SIGNAL_LAST);
         window_leave(run->window, &run->ticket);
     }

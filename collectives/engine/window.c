@@ -24,36 +24,36 @@
 
 enum { PAGE = 4096, LINE = 64 };
 
-/* A slot of a rank begins with what it has told there: ticket << 32 | number, so that it only ever
- * grows, and wraps around some day. Behind it its part, of a small slot on the same line: few bytes
- * come with the word that tells of them. */
+/* A rank's slot begins with its signal word: ticket << 32 | number, so that it only grows, until it
+ * wraps around. Its part follows, in a small slot on the same cache line: few bytes come with the
+ * word that announces them. */
 typedef _Atomic uint64_t signal_word;
 
-/* All calls before this one a rank has left; on a line of its own. */
+/* A rank has left all calls before this one. On its own cache line. */
 struct left {
     _Alignas(LINE) _Atomic uint64_t before;
 };
 
-/* What a rank can be reached by, and two numbers there to try it with: one to be read by all, one
- * of those that each writes to itself. */
+/* How other ranks access a rank's memory, and two things there to test it with: a nonce, which all
+ * read, and an array, to which each writes its own nonce. */
 struct peer {
     int pid;
     uint64_t address, nonce;
-    uint64_t marks; /* the address of an array, a number for each rank */
+    uint64_t marks; /* the address of the array, [ranks] */
 };
 
 /* Slots of one size. */
 struct window_slots {
     unsigned count;          /* a power of two, 64 at most */
-    size_t part, slot_bytes; /* where a part begins in a slot; from one slot to the next */
-    size_t rank_bytes;       /* from one rank's slots to the next's, on pages of their own */
-    size_t left, begin;      /* in the window: what ranks have left; slots, rank by rank */
+    size_t part, slot_bytes; /* offset of the part in a slot; from one slot to the next */
+    size_t rank_bytes;       /* from one rank's slots to the next rank's: whole pages */
+    size_t left, begin;      /* offsets in the window: struct left [ranks]; slots, rank by rank */
     uint64_t tickets;        /* taken */
     uint64_t done_before;    /* this rank's calls before this one are over, */
-    uint64_t done_later;     /* and of later ones those of these slots, a bit each */
-    uint64_t done_published; /* what others know of that, a multiple */
+    uint64_t done_later;     /* and later calls that are over, a bit for each slot */
+    uint64_t done_published; /* done_before as the others know it: a multiple */
     unsigned publish_every;  /* of this */
-    uint64_t free_before;    /* tickets that may begin */
+    uint64_t free_before;    /* calls before this one may begin */
 };
 
 enum size { LEAST, TINY, SMALL, LARGE, SIZES };
@@ -62,9 +62,9 @@ struct window {
     int rank, ranks;
     struct window_slots slots[SIZES];
     size_t bytes;       /* of everything */
-    unsigned far_words; /* until so many more came quickly, others are far */
-    char *base;         /* 8 bytes that no other file has, then slots */
-    struct peer *peers; /* [ranks]; NULL: they may not be reached */
+    unsigned far_words; /* others count as far until so many more words come quickly */
+    char *base;         /* a nonce of 8 bytes, then what slots describes */
+    struct peer *peers; /* [ranks]; NULL: their memory cannot be accessed */
 };
 
 static size_t rounded_up(size_t bytes, size_t to)
@@ -124,7 +124,7 @@ static _Atomic uint64_t *done_of(const struct window *window, const struct windo
     return &((struct left *)(void *)(window->base + slots->left))[rank].before;
 }
 
-/* How another process finds the first rank's memory, and knows that it is that. */
+/* How other processes find the memory of rank 0, and a nonce by which they recognize it. */
 struct handle {
     int pid, descriptor; /* -1: there is none */
     uint64_t nonce;
@@ -138,7 +138,8 @@ static void *map(int descriptor, size_t bytes)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* Beyond the limit of a file's size, which counts here too, the kernel ends the program. */
+/* Whether the limit of a file's size, which applies here too, allows it: beyond it the kernel kills
+ * the program. */
 static bool may_be_made(size_t bytes)
 {
     struct rlimit limit;
@@ -147,8 +148,8 @@ static bool may_be_made(size_t bytes)
            (limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur);
 }
 
-/* Memory without a name: what /dev/shm holds, and what is left of it, does not matter, and nothing
- * is left behind whichever way a program ends. */
+/* Creates memory without a name: it does not depend on the space in /dev/shm, and nothing is left
+ * behind however the program ends. */
 static struct handle export_memory(struct window *window)
 {
     struct handle handle = {.pid = getpid(), .descriptor = -1};
@@ -169,7 +170,8 @@ static struct handle export_memory(struct window *window)
     return handle;
 }
 
-/* In another PID namespace the number is another process's, or nobody's. */
+/* Maps the memory of rank 0. In another PID namespace its pid is another process's or nobody's, so
+ * the nonce is checked. */
 static void import_memory(struct window *window, const struct handle *handle)
 {
     char path[64];
@@ -211,8 +213,8 @@ static int reach(reach_fn *move, int pid, uint64_t address, void *own, size_t by
     return 0;
 }
 
-/* Whether the peer is the process of this number: in another PID namespace it would be another one,
- * which is only read. */
+/* Whether the peer's memory can be read and written. In another PID namespace its pid is another
+ * process's: that is only read. */
 static bool is_reached(const struct peer *peer, const struct peer *own, int rank)
 {
     uint64_t found, nonce = own->nonce;
@@ -223,8 +225,8 @@ static bool is_reached(const struct peer *peer, const struct peer *own, int rank
                  sizeof nonce) == 0;
 }
 
-/* Each reads a number out of every other's memory and writes one there. All ranks come to the same
- * end. */
+/* Tests the access to all peers: each rank reads a nonce from every other's memory and writes one
+ * there. Sets window->peers at all ranks or at none. */
 static void find_peers(struct window *window, MPI_Comm comm)
 {
     struct peer *peers = calloc((size_t)window->ranks, sizeof *peers);
@@ -242,7 +244,7 @@ static void find_peers(struct window *window, MPI_Comm comm)
         all_may = 0;
     for (int rank = 0; rank < window->ranks && all_may && may; rank++)
         may = is_reached(&peers[rank], &own, window->rank);
-    /* all have written then, and none goes on before it has been read */
+    /* after this all have written, and no rank returns before its nonce has been read */
     if (!all_may || PMPI_Allreduce(&may, &all_may, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
         all_may = may = 0;
     for (int rank = 0; rank < window->ranks && all_may; rank++)
@@ -361,10 +363,10 @@ static uint64_t word_of(const struct window_ticket *ticket, uint64_t number)
     return ticket->number << 32 | number;
 }
 
-/* Told with release and seen with acquire: what a rank has written before it tells, it has written
- * for who sees that; and what it has read of a slot before it leaves, it has read before the slot's
- * next call, which begins when all are seen to have left, writes there. No other order is needed: a
- * word has one writer, a part too, and none of it changes while others may read. */
+/* Signals are stored with release and loaded with acquire: a rank that sees one also sees what was
+ * written before it; and what a rank reads of a slot before it leaves is read before the slot's
+ * next call, which begins once all are seen to have left, writes there. No other order is needed:
+ * each word and each part has one writer, and neither changes while others may read it. */
 void window_signal(struct window *window, const struct window_ticket *ticket, unsigned number)
 {
     atomic_store_explicit(signal_of(window, ticket, window->rank), word_of(ticket, number),
@@ -372,7 +374,7 @@ void window_signal(struct window *window, const struct window_ticket *ticket, un
 }
 
 #ifdef __x86_64__
-/* When all that was read before has come. */
+/* The time stamp counter, read after all earlier loads have completed. */
 static uint64_t ticks(void)
 {
     _mm_lfence();
@@ -385,7 +387,7 @@ static uint64_t ticks(void)
 }
 #endif
 
-/* A word that has changed since it was read last has to come from the cache of who wrote it. */
+/* Notes how long a signal word took that had changed: it comes from its writer's cache. */
 static void note_distance(struct window *window, uint64_t took)
 {
     if (took > WINDOW_FAR_TICKS)
@@ -413,9 +415,9 @@ bool window_is_far(const struct window *window)
     return window->far_words > 0;
 }
 
-/* Calls may end in any order. Who waits for a slot polls at one word of each rank, and once for
- * many slots; that word changes only where some slots have become free, or who is so many calls
- * ahead would take its line from the others at each of their calls. */
+/* Calls may end in any order. A rank that waits for a slot polls one word of each rank, for many
+ * slots at once. The word changes only when several slots have become free: else a rank that is
+ * many calls ahead would take the word's line from its writer at each call. */
 void window_leave(struct window *window, const struct window_ticket *ticket)
 {
     struct window_slots *slots = ticket->slots;
