@@ -6,11 +6,11 @@
 
 /* The collectives' algorithms. To add one: a file in this folder with a function that writes the
  * steps of a rank, and a line in ALGORITHMS below. The unit test
- * tests/unit/collectives/algorithms.c then runs it for many shapes and holds its messages and
- * bytes against its formula. */
+ * tests/unit/collectives/algorithms.c then runs it for many shapes and compares its messages and
+ * bytes with its formula. */
 
-/* What the time of a collective is made of: messages α + bytes β + reduced γ, of the rank that has
- * most to do and with messages in both directions at once. */
+/* The parts of a collective's time, messages α + bytes β + reduced γ, on the rank that has most to
+ * do and with messages in both directions at once. */
 struct algorithm_cost {
     double messages; /* one after the other */
     double bytes;    /* sent by a rank, or received, whichever is more */
@@ -24,8 +24,8 @@ struct algorithm {
     bool (*applies)(const struct plan_shape *shape); /* NULL: to all shapes */
     /* The formula, for blocks of equal size and without segments. */
     struct algorithm_cost (*cost)(const struct plan_shape *shape);
-    /* The most times that a number, or a sum that it is part of, is rounded by a lossy wire on its
-     * way into any result: what precision_bound() wants beside ranks - 1 additions. */
+    /* The most times that a lossy wire rounds a number, or a sum that contains it, on its way into
+     * any result. precision_bound() needs this besides the ranks - 1 additions. */
     unsigned (*roundings)(const struct plan_shape *shape);
     bool is_whole; /* blocks travel whole: shape->segment changes nothing */
 };
@@ -33,26 +33,26 @@ struct algorithm {
 /* Ends with a name NULL. */
 extern const struct algorithm algorithms[];
 
-/* NULL: none of this name for the kind. */
+/* Returns the kind's algorithm of this name, or NULL. */
 const struct algorithm *algorithm_find(enum collective_kind kind, const char *name);
 
 bool algorithm_applies(const struct algorithm *algorithm, const struct plan_shape *shape);
 
-/* One that is good where nothing has been measured: by size and number of ranks alone. */
+/* Returns an algorithm that is good if nothing has been measured: by kind and size alone. */
 const struct algorithm *algorithm_default(const struct plan_shape *shape);
 
-/* The segment, in elements, that is good where nothing has been measured; 0: none. */
+/* Returns a segment, in elements, that is good if nothing has been measured: 256 KiB. */
 size_t algorithm_default_segment(const struct plan_shape *shape);
 
-/* Writes the rank's plan. -1: out of memory, or the algorithm does not apply to the shape. */
+/* Makes the rank's plan. Returns -1 if memory is out or the algorithm does not apply. */
 int algorithm_plan(const struct algorithm *algorithm, const struct plan_shape *shape,
                    struct plan *plan, struct error *err);
 
-/* ceil(lg ranks): the rounds in which a tree, or an exchange with one partner at a time, reaches
- * all. */
+/* Returns ceil(lg ranks): the rounds in which a tree, or an exchange with one partner at a time,
+ * reaches all ranks. */
 int algorithm_rounds(int ranks);
 
-/* For formulas: bytes of the call, or of a rank's block where there are such. */
+/* For formulas: bytes of the call, or of one rank's block for kinds with blocks. */
 static inline double algorithm_bytes(const struct plan_shape *shape)
 {
     return (double)(shape->count * shape->element_bytes);
@@ -65,13 +65,13 @@ struct ring {
     int position; /* of this rank */
 };
 
-/* ring.c's allreduce among a part of the ranks, of count elements from one place to another, which
- * may be the same. */
+/* The allreduce of ring.c among some of the ranks: count elements at `from`, results at `to`, which
+ * may be the same place. */
 void ring_among(const struct plan_shape *shape, struct plan *plan, const struct ring *ring,
                 struct plan_address from, struct plan_address to, size_t count);
 
-/* direct.c's two halves, among some ranks that all have the data: the i-th of them gets the sum of
- * part i, and gives it to the others. */
+/* The two halves of direct.c among some ranks that all have the data: direct_reduce() makes the sum
+ * of part i at the i-th of them, direct_gather() sends it to the others. */
 struct direct {
     const int *peers; /* [size]; NULL: all ranks, as they are numbered */
     int size, index;  /* of this rank among them */
@@ -81,9 +81,10 @@ struct direct {
 void direct_reduce(const struct plan_shape *shape, struct plan *plan, const struct direct *d);
 void direct_gather(const struct plan_shape *shape, struct plan *plan, const struct direct *d);
 
-/* halving.c's: the greatest power of two up to `ranks`; and the exchange with a partner, segment by
- * segment: the own numbers of the block `away` go there, those of `kept` come to `by` and are added
- * to the own ones at `to`. own is where the numbers begin that both blocks are counted from. */
+/* From halving.c. halving_places() returns the greatest power of two up to `ranks`.
+ * halving_exchange() exchanges numbers with a partner, segment by segment: sends the own numbers of
+ * the block `away`, receives the partner's of `kept` in `by`, and writes their sums with the own
+ * ones to `to`. Both blocks are offsets from `own`. */
 int halving_places(int ranks);
 void halving_exchange(const struct plan_shape *shape, struct plan *plan, int partner,
                       struct plan_address own, struct plan_block away, struct plan_block kept,
@@ -97,7 +98,7 @@ bool shared_applies(const struct plan_shape *shape);
 bool pull_applies(const struct plan_shape *shape);
 bool pull_all_to_all_applies(const struct plan_shape *shape);
 
-/* All of them, in the order in which lists show them: name, kind, and the rest of struct
+/* All algorithms, in the order in which lists show them: name, kind, and the rest of struct
  * algorithm. */
 #define ALGORITHMS(LINE)                                                                           \
     LINE("ring", ALLREDUCE, ring_allreduce, NULL, ring_allreduce_cost, by_ranks, false)            \

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Binomial trees: in each round those who have the data give it to as many others. The rank at
- * place v (counted from the root) has its parent where v's lowest bit is 0, and a child for each
- * bit below it. Segments follow each other down, or up, the tree. */
+/* Binomial trees: in each round the ranks that have the data send it to as many others. The parent
+ * of place v (counted from the root) is v without its lowest 1 bit; v has a child for each bit
+ * below that. Segments follow each other down, or up, the tree. */
 #include "collectives/algorithms/algorithm.h"
 
 struct tree {
     int parent; /* -1: this is the root */
     int children[32];
-    int count; /* of children; the one with most below it first */
+    int count; /* of children; the one with the largest subtree first */
 };
 
 static struct tree tree_of(const struct plan_shape *shape)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every rank sends part i of its data straight to rank i, which adds all of them up and sends the
  * sum to all. As many bytes as a ring, all messages at once, and a number is rounded on the wire
- * only twice: once on its way in, once in the result ("two-shot"). Among the ranks of a node these
- * are the two ends of hierarchical.c. */
+ * only twice: once on its way in, once in the result ("two-shot"). hierarchical.c uses the two
+ * halves among the ranks of a node. */
 #include "collectives/algorithms/algorithm.h"
 
-/* The rank so many places further on, or, below 0, before. */
+/* The rank `distance` places further on, or before if it is negative. */
 static int peer_at(const struct direct *d, int distance)
 {
     int index = (d->index + distance + d->size) % d->size;
@@ -13,7 +13,8 @@ static int peer_at(const struct direct *d, int distance)
     return d->peers ? d->peers[index] : index;
 }
 
-/* Segment k of that rank's part; of no elements: it has none, or not so many segments. */
+/* Segment k of the part of the rank `distance` places further on; empty if that has no part, or
+ * fewer segments. */
 static struct plan_block segment_at(const struct plan_shape *shape, const struct direct *d,
                                     int distance, unsigned k)
 {
@@ -28,8 +29,8 @@ static struct plan_block segment_at(const struct plan_shape *shape, const struct
     return (struct plan_block){part.offset + some.offset, some.count};
 }
 
-/* Segment k of each other rank's part to it; then of this rank's part from each other, in the order
- * of distance. */
+/* For each k sends segment k of each other rank's part to that rank, then receives segment k of
+ * this rank's part from each other, in the order of distance. */
 void direct_reduce(const struct plan_shape *shape, struct plan *plan, const struct direct *d)
 {
     size_t greatest = plan_part(shape->count, d->parts, 0).count;

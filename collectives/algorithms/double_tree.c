@@ -13,7 +13,7 @@ struct node {
     struct plan_block half;
 };
 
-/* In the tree whose inner ranks are even but for the root, 0: leaves are the odd ones. */
+/* The parent of a place in the tree whose root is 0, whose inner places are even and leaves odd. */
 static int parent_of(int place, int ranks)
 {
     int bit = place & -place, up = (place ^ bit) | bit << 1;
@@ -23,8 +23,8 @@ static int parent_of(int place, int ranks)
     return up < ranks ? up : place ^ bit;
 }
 
-/* Whose parent it is; returns how many, at most two. Without a loop over ranks: the cost asks for
- * those of each. */
+/* Sets children to the places whose parent this one is; returns their number, at most two. It has
+ * no loop over ranks, since the cost formula calls it for each rank. */
 static int children_of(int place, int ranks, int children[2])
 {
     int below = place == 0 ? 1 << 30 : (place & -place) / 2, count = 0;
@@ -87,8 +87,8 @@ static void go_down(struct plan *plan, const struct node *node, struct plan_bloc
         plan_share(plan, node->children[c], result, part.count);
 }
 
-/* What goes down is as many segments behind what goes up as a segment needs to come back: all ranks
- * write their messages down in this one order. */
+/* A segment goes down `behind` segments after it goes up: the time that it needs to come back. All
+ * ranks order their messages this way. */
 void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan)
 {
     struct node nodes[2] = {node_of(shape, 0), node_of(shape, 1)};
@@ -115,8 +115,8 @@ void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan)
         }
 }
 
-/* An inner rank of one tree is a leaf of the other: it receives two halves and the result of one
- * from below and above, and as much goes out. */
+/* An inner rank of one tree is a leaf of the other. In each tree it receives one half of the data
+ * per child and one from its parent, and sends as much. */
 struct algorithm_cost double_tree_allreduce_cost(const struct plan_shape *shape)
 {
     struct algorithm_cost cost = {4.0 * algorithm_rounds(shape->ranks), 0, 0};

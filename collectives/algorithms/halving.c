@@ -5,7 +5,8 @@
  * for higher bandwidth allreduce, NSDI 2024), at distances 1, 1, 3, 5, 11, ... to both sides, so
  * that on a torus the large messages go to neighbors.
  *
- * Ranks beyond a power of two give theirs to a neighbor before and get the result after. */
+ * Ranks beyond a power of two first send their data to a neighbor, and get the result at the end.
+ */
 #include "collectives/algorithms/algorithm.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ int halving_places(int ranks)
     return power;
 }
 
-/* Marks with `bit` the labels of all that the place meets in the steps from `step` on. */
+/* Sets `bit` in the labels of the place and of all places that it reaches from `step` on. */
 static void mark(partner_function *partner, int *labels, int place, int step, int places, int bit)
 {
     if (1 << step == places) {
@@ -47,9 +48,9 @@ static void mark(partner_function *partner, int *labels, int place, int step, in
     mark(partner, labels, partner(place, step, places), step + 1, places, bit);
 }
 
-/* Each place's part of the data: after a step a place is left with those it can still meet, and
- * their parts must stand together. So the label's highest bit tells to which of the two groups of
- * the first step it belongs, and so on. */
+/* Sets labels: the index of each place's part of the data. After a step a place keeps the parts of
+ * the places that it can still reach, which must be contiguous. So the highest bit of a label is
+ * that of the place's group in the first step, and so on. */
 static void number_parts(partner_function *partner, int *labels, int places)
 {
     for (int step = 0; 1 << step < places; step++) {
@@ -58,14 +59,14 @@ static void number_parts(partner_function *partner, int *labels, int places)
         for (int place = 0; place < places; place++) {
             int other = partner(place, step, places);
 
-            /* of each two groups the one that is seen first keeps a 0 */
+            /* of the two groups the one seen first keeps a 0 */
             if (place < other && !(labels[place] & bit) && !(labels[other] & bit))
                 mark(partner, labels, other, step + 1, places, bit);
         }
     }
 }
 
-/* What the parts first to first + count - 1 of `places` cover. */
+/* The block of the parts first to first + count - 1, out of `places` parts. */
 static struct plan_block cover(const struct plan_shape *shape, int places, int first, int count)
 {
     struct plan_block begin = plan_part(shape->count, places, first);
@@ -159,7 +160,7 @@ static void allreduce(const struct plan_shape *shape, struct plan *plan, partner
         plan_send_plain(plan, rank - 1, plan_out(0), shape->count);
 }
 
-/* Parts are passed on together with others and so coded again, which int8 does not survive: a block
+/* Parts are passed on together with others and so coded again, which changes int8 numbers: a block
  * would get another scale. */
 bool halving_applies(const struct plan_shape *shape)
 {

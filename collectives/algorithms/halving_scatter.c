@@ -4,8 +4,8 @@
  * ..., 1, each time half of the blocks that are left go to the partner and the sums of the others
  * are kept, in lg p exchanges where a ring has p - 1.
  *
- * Ranks beyond a power of two give their numbers to a neighbor before, which sums their block up
- * beside its own and sends it back. */
+ * Ranks beyond a power of two first send their numbers to a neighbor, which sums up their block
+ * along with its own and sends it back. */
 #include "collectives/algorithms/algorithm.h"
 
 #include <math.h>
@@ -23,7 +23,8 @@ static struct halving halving_of(const struct plan_shape *shape, struct plan *pl
     return (struct halving){shape, plan, places, shape->ranks - places};
 }
 
-/* The first of the ranks that a place stands for; of the place behind the last: all ranks. */
+/* The first of the ranks that a place stands for; for the place behind the last:
+ * h->shape->ranks. */
 static int first_rank(const struct halving *h, int place)
 {
     return place < h->more ? 2 * place : place + h->more;
@@ -35,7 +36,7 @@ static int worker(const struct halving *h, int place)
     return place < h->more ? 2 * place + 1 : place + h->more;
 }
 
-/* The blocks of all ranks of the places first to first + count - 1: they stand together. */
+/* The blocks of all ranks of the places first to first + count - 1, which are contiguous. */
 static struct plan_block cover(const struct halving *h, int first, int count)
 {
     struct plan_block begin = plan_shape_block(h->shape, first_rank(h, first));
@@ -124,7 +125,7 @@ struct algorithm_cost halving_reduce_scatter_cost(const struct plan_shape *shape
             first = kept;
         }
         cost.bytes = fmax(cost.bytes, fmax(sent, received));
-        cost.reduced = fmax(cost.reduced, received); /* what comes is added, all of it */
+        cost.reduced = fmax(cost.reduced, received); /* all that is received is added */
     }
     return cost;
 }

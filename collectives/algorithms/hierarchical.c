@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hierarchical allreduce: the ranks of a node add up among themselves, each its own part of the
  * data; every part then goes round a ring of the nodes, all parts at once and each by another rank,
- * so that all rails of a node are busy; the ranks of the node give the results to each other. Only
+ * so that all rails of a node are busy; the ranks of the node send each other the results. Only
  * 2 (N - 1) / N of the data leave a node (N nodes), whatever the number of its ranks; and
  * these alone are coded on the wire. */
 #include "collectives/algorithms/algorithm.h"
@@ -10,7 +10,7 @@ struct place {
     int node;
     int index; /* among the ranks of the node */
     int size;  /* of the node */
-    int parts; /* as many as the smallest node has ranks: each has an owner everywhere */
+    int parts; /* as many as the smallest node has ranks, so that each has an owner on every node */
 };
 
 static int node_of(const struct plan_shape *shape, int rank)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, one partner after another: in round s to the rank s further on, from the one s
- * before, so that no rank is anybody's partner twice in a round. */
+/* All-to-all, one partner after another: in round s a rank sends to the rank s further on, and
+ * receives from the one s before, so that each rank sends and receives once in a round. */
 #include "collectives/algorithms/algorithm.h"
 
-/* In place, a block goes out before the one that takes its place comes in: by way of scratch. */
+/* In place, a block is sent, by way of scratch, before the one that takes its place is received. */
 void pairwise_all_to_all(const struct plan_shape *shape, struct plan *plan)
 {
     int ranks = shape->ranks, rank = shape->rank;

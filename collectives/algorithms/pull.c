@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranks of one node that may read and write each other's memory: who wants something takes it from
- * where it stands, once it is told that it is there, in one copy and without a message. Who would
- * only wait meanwhile does a share of the copying from the other end. All stay until all have been
- * read and written.
+/* For ranks of one node that may read and write each other's memory: a rank reads data where it is,
+ * once its owner has signalled, in one copy and without a message. A rank that would only wait
+ * meanwhile does a share of the copying by writing. All ranks stay until all reads and writes are
+ * done.
  *
- * What a rank moves within its own memory alone it moves last, while others may still be reading.
- */
+ * An all-to-all copies the own block last, while others may still be reading. */
 #include "collectives/algorithms/algorithm.h"
 #include "lib/constants/collectives_constants.h"
 
-enum { READY = 1, DONE }; /* my buffers can be read; I read no other any more */
+enum { READY = 1, DONE }; /* others may access my buffers; I access no other's any more */
 
 enum { MOST_PIECES = 256 };
 
@@ -19,7 +18,7 @@ bool pull_applies(const struct plan_shape *shape)
            shape->topology->can_pull && shape->topology->nodes == 1;
 }
 
-/* In place a block would be overwritten before it is read; where counts differ nobody knows where
+/* In place a block would be overwritten before it is read; if counts differ no rank knows where
  * others' blocks begin. */
 bool pull_all_to_all_applies(const struct plan_shape *shape)
 {
@@ -43,8 +42,8 @@ static void await_all(const struct plan_shape *shape, struct plan *plan)
         plan_await(plan, peer_of(shape, d), DONE);
 }
 
-/* There are ranks - 1 copies to be made by as many ranks as there are: the root writes the first
- * part to each, and each reads the rest. */
+/* All ranks share the work of ranks - 1 copies: the root writes the first part to each rank, and
+ * each rank reads the rest. */
 void pull_broadcast(const struct plan_shape *shape, struct plan *plan)
 {
     size_t first = plan_part(shape->count, shape->ranks, 0).count;
@@ -65,8 +64,8 @@ void pull_broadcast(const struct plan_shape *shape, struct plan *plan)
     plan_await(plan, shape->root, DONE);
 }
 
-/* Each adds up a part of what all have, and puts it where the root wants it: segment by segment,
- * so that what was read is still in the nearest cache when it is added. */
+/* Each rank adds up one part of all ranks' data and writes it to the root's out, segment by
+ * segment, so that what was read is still in the nearest cache when it is added. */
 void pull_reduce(const struct plan_shape *shape, struct plan *plan)
 {
     struct plan_block part = plan_part(shape->count, shape->ranks, shape->rank);
@@ -94,9 +93,9 @@ void pull_reduce(const struct plan_shape *shape, struct plan *plan)
     await_all(shape, plan);
 }
 
-/* Blocks go by in pieces, of each rank's block in turn, and two neighbors read the same at a time:
- * what one has read, of its own block or of another's, the other finds in the cache that they
- * share. No more than two, as the kernel lets readers of a page wait for each other. */
+/* Copies blocks in pieces, one of each rank's block in turn. Two neighbors read the same piece at a
+ * time: what one has read, of its own block or of another's, the other finds in the cache that they
+ * share. No more than two, as the kernel makes readers of a page wait for each other. */
 void pull_all_gather(const struct plan_shape *shape, struct plan *plan)
 {
     size_t most = plan_shape_greatest_block(shape), each = PULL_PIECE_BYTES / shape->element_bytes;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recursive doubling (R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective
- * communication operations in MPICH, IJHPCA 2005): all data to a partner at distance 1, 2, 4, ...
- * Few messages, many bytes. Ranks beyond a power of two give theirs to a neighbor before and get
- * the result after. */
+ * communication operations in MPICH, IJHPCA 2005): exchanges all data with a partner at distance 1,
+ * 2, 4, ... Few messages, many bytes. Ranks beyond a power of two first send their data to a
+ * neighbor, and get the result at the end. */
 #include "collectives/algorithms/algorithm.h"
 
-/* Both partners join the lower one's with the higher one's, in this order: the same bits. */
+/* Both partners join the lower rank's data with the higher rank's, in this order: same bits. */
 static void join(struct plan *plan, bool mine_first, struct plan_address mine,
                  struct plan_address theirs, size_t count)
 {

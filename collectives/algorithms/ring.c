@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rings (P. Patarasuk, X. Yuan: Bandwidth optimal all-reduce algorithms for clusters of
- * workstations, JPDC 2009): every rank sends to the next and receives from the one before, a block
- * per rank, ranks - 1 times around for the sums and as often for the results. */
+ * workstations, JPDC 2009): every rank sends to the next and receives from the one before, one
+ * block at a time, ranks - 1 times for the sums and as often for the results. */
 #include "collectives/algorithms/algorithm.h"
 
-/* Receives the block, whose own contribution is at `own`, and adds the two at `to`. The segments
- * come in where they are added, unless that is where the own contribution is. */
+/* Receives a block in `by`, adds this rank's contribution at `own`, and writes the sum to `to`. by
+ * may be `to`, unless this rank's contribution is there. */
 static void receive_and_reduce(const struct plan_shape *shape, struct plan *plan, int peer,
                                struct plan_address own, struct plan_address by,
                                struct plan_address to, size_t count)
@@ -25,7 +25,7 @@ void ring_among(const struct plan_shape *shape, struct plan *plan, const struct 
     int ranks = ring->size, position = ring->position;
     int next = ring->ranks[(position + 1) % ranks];
     int before = ring->ranks[(position - 1 + ranks) % ranks];
-    /* what comes in cannot come in where this rank's own contribution still is */
+    /* a block cannot be received where this rank's own contribution still is */
     bool is_same = from.buffer == to.buffer || shape->in_place;
     size_t most = plan_part(count, ranks, 0).count;
     struct plan_address by = to;
@@ -137,7 +137,7 @@ struct algorithm_cost ring_allreduce_cost(const struct plan_shape *shape)
     return (struct algorithm_cost){2 * hops, 2 * hops * block, hops * block};
 }
 
-/* A chain: one after another, segment by segment. Few messages are under way for a start, but then
+/* A chain: each rank passes segments on to the next. At first few messages are under way, but then
  * all links are busy, and no rank sends anything twice. */
 void chain_broadcast(const struct plan_shape *shape, struct plan *plan)
 {
@@ -156,7 +156,7 @@ void chain_broadcast(const struct plan_shape *shape, struct plan *plan)
     }
 }
 
-/* From the rank before the root, the last of the chain, on towards the root. */
+/* Sums flow from the rank before the root, the last of the chain, rank by rank to the root. */
 void chain_reduce(const struct plan_shape *shape, struct plan *plan)
 {
     int position = plan_ring_position(shape, shape->rank);

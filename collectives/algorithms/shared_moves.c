@@ -77,8 +77,9 @@ void shared_all_gather(const struct plan_shape *shape, struct plan *plan)
 
 /* ---------------------------------------------------------------------------------- all-to-all */
 
-/* Where blocks are as each rank likes and ranks wait for processors. Both ends know the block;
- * where it is in place, it would have to go out of its way first. */
+/* Whether a block is sent as a message: a large one of ranks that set their own blocks and wait for
+ * processors. Both ends know the block. Not in place (no send_counts): the block would have to be
+ * moved out of the way first. */
 static bool goes_by_message(const struct plan_shape *shape, struct plan_block block)
 {
     size_t pairs = (size_t)shape->ranks * (size_t)shape->ranks;
@@ -87,7 +88,7 @@ static bool goes_by_message(const struct plan_shape *shape, struct plan_block bl
            block.count * shape->element_bytes * pairs >= SHARED_MESSAGE_BYTES;
 }
 
-/* What of the rank's block, in `in` and in out, goes by way of the window. */
+/* The rank's block in `in`, and in out, if it goes through the window; empty if it is a message. */
 static struct plan_block block_to(const struct plan_shape *shape, int rank)
 {
     struct plan_block block = plan_shape_send_block(shape, rank);
@@ -152,8 +153,8 @@ static void take_each(const struct sharing *s, unsigned k)
     }
 }
 
-/* The greatest block that goes by way of the window, if all ranks know it, else 0: where blocks are
- * as each rank likes, two ranks know what goes between them, and more do not. */
+/* The greatest block that goes through the window, if all ranks know it, else 0: if each rank sets
+ * its own blocks, two ranks know all blocks between them, and more ranks do not. */
 static size_t greatest_known(const struct plan_shape *shape)
 {
     int other = 1 - shape->rank;
@@ -168,8 +169,8 @@ static size_t greatest_known(const struct plan_shape *shape)
     return out > in ? out : in;
 }
 
-/* Where ranks do not know all blocks, rounds are as many as each has: a rank at its end has put and
- * read all. */
+/* If ranks do not know all blocks, each has as many rounds as its own blocks need: at its end it
+ * has put and read all. */
 void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
 {
     size_t greatest = greatest_known(shape);

@@ -2,21 +2,21 @@
 #include "collectives/algorithms/sharing.h"
 #include "lib/constants/collectives_constants.h"
 
-/* Whether there are sums that others are added to, and that would go past the caches. */
+/* Whether there are partial sums, and they would go past the caches. */
 static bool has_partial(const struct sharing *s)
 {
     return s->is_nontemporal && s->shape->ranks > 2;
 }
 
-/* What is added to soon stays in a cache, up to count elements of it. */
+/* Reserves scratch for partial sums of up to count elements, so that they stay in a cache. */
 static void keep_partial(struct sharing *s, size_t count)
 {
     if (has_partial(s))
         s->partial = plan_scratch(s->plan, count);
 }
 
-/* Adds what all others but one (or ranks: but none) have put at a place of their parts in round k
- * to the own numbers; there is at least one. */
+/* Adds to the own numbers those that all other ranks, except the rank `but` (ranks: no exception),
+ * have put at offset `at` in round k, and writes the sum. There is at least one such rank. */
 static void add_others(const struct sharing *s, unsigned k, struct plan_address own, int but,
                        size_t at, struct plan_address sum, size_t count)
 {
@@ -39,8 +39,8 @@ static void add_others(const struct sharing *s, unsigned k, struct plan_address 
 
 /* ----------------------------------------------------------------------------------- allreduce */
 
-/* Who adds up: a share each. Of little, where ranks wait for processors, no more than can do so at
- * once: a rank that adds up waits twice, one that only takes the sums once. */
+/* The number of owners, which add up a share each: of little data, where ranks wait for processors,
+ * no more than can run at once. An owner waits twice, a rank that only copies the sums once. */
 static int owner_count(const struct plan_shape *shape)
 {
     bool is_little = shape->count * shape->element_bytes <= SHARED_OWNERS_BYTES;
@@ -49,14 +49,14 @@ static int owner_count(const struct plan_shape *shape)
                                                                 : shape->ranks;
 }
 
-/* The rank whose share is the index-th: as far from each other as can be, lest they be those of
- * one processor. */
+/* The rank that owns the share `index`. Owners are as far from each other as possible, so that they
+ * do not run on one processor. */
 static int owner_of(const struct sharing *s, int index)
 {
     return (int)((long)index * s->shape->ranks / s->owners);
 }
 
-/* The owner's share of the k-th piece, to be added up by it. */
+/* The share `index` of the k-th piece, which its owner adds up. */
 static struct plan_block share_of(const struct sharing *s, unsigned k, int index)
 {
     struct plan_block some =
@@ -67,13 +67,13 @@ static struct plan_block share_of(const struct sharing *s, unsigned k, int index
     return share;
 }
 
-/* Where a rank puts what is for the owner, and the owner the sum. */
+/* Where a rank puts its numbers of the share `index`, and the owner of the share puts the sum. */
 static struct plan_address share_window(const struct sharing *s, int rank, unsigned k, int index)
 {
     return sharing_window(s, rank, k, (size_t)index * s->each);
 }
 
-/* The first owner behind this rank, or itself: each begins with another one. */
+/* The index of the first owner from this rank on: ranks begin with different owners. */
 static int first_owner(const struct sharing *s)
 {
     for (int index = 0; index < s->owners; index++)
@@ -82,8 +82,9 @@ static int first_owner(const struct sharing *s)
     return 0;
 }
 
-/* All but what this rank adds up itself: a share has its own place in the window, where the sum
- * will be in its owner's, whatever the size of the piece; others may still be reading the last. */
+/* Puts all shares except the one that this rank owns. A share has a fixed place in the window,
+ * whatever the size of the piece; in its owner's part the sum is there, and others may still be
+ * reading the last one. */
 static void put_for_others(const struct sharing *s, unsigned k)
 {
     for (int i = 0, first = first_owner(s); i < s->owners; i++) {
@@ -101,7 +102,7 @@ static void reduce_share(const struct sharing *s, unsigned k, int index)
     struct plan_block share = share_of(s, k, index);
     struct plan_address sum = share_window(s, s->shape->rank, k, index);
 
-    /* of all before the first: they have then taken the sum that stood here two rounds before */
+    /* awaits all before it adds the first: they have then copied the sum of two rounds before */
     for (int d = 1; d < s->shape->ranks; d++)
         plan_await(s->plan, sharing_next(s, d), sharing_put_number(k));
     add_others(s, k, plan_in(share.offset), s->shape->ranks, (size_t)index * s->each, sum,
@@ -131,8 +132,8 @@ static void put_all(const struct sharing *s, unsigned k)
     plan_copy(s->plan, plan_in(0), sharing_window(s, s->shape->rank, 0, 0), s->shape->count);
 }
 
-/* In the order of ranks, so that all have the same bits; the own numbers from the window too, as
- * the first sum may stand where they were. */
+/* Adds up in the order of ranks, so that all have the same bits. Reads the own numbers from the
+ * window too, as in place the first sum overwrites them. */
 static void add_up_all(const struct sharing *s, unsigned k)
 {
     struct plan_address sum = sharing_window(s, 0, 0, 0);
@@ -162,8 +163,7 @@ void shared_allreduce(const struct plan_shape *shape, struct plan *plan)
     s.put = put_for_others;
     s.end = reduce_and_take;
     s.rounds = sharing_pieces(shape->count, s.each * owners);
-    s.awaits_ends =
-        false; /* it has taken the others' sums by then, which they made of what it put */
+    s.awaits_ends = false; /* by then this rank has copied the others' sums, made of what it put */
     sharing_go(&s);
 }
 
@@ -179,7 +179,7 @@ struct algorithm_cost shared_allreduce_cost(const struct plan_shape *shape)
 
 /* -------------------------------------------------------------------------------------- reduce */
 
-/* The share of a rank in a piece that all but the root add up among themselves. */
+/* The part of a piece that a rank adds up: all ranks except the root have one. */
 static struct plan_block part_of(const struct sharing *s, struct plan_block some, int rank)
 {
     int index = (rank - s->shape->root - 1 + s->shape->ranks) % s->shape->ranks;
@@ -280,8 +280,8 @@ struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape)
 
 /* ------------------------------------------------------------------------------ reduce-scatter */
 
-/* The result of a reduce-scatter in place stands where other blocks are until they are put: it
- * waits in scratch, which begins at 0. */
+/* In place the result would overwrite blocks that are still to be put: it is kept in scratch, from
+ * offset 0 on. */
 static void reduce_own(const struct sharing *s, unsigned k)
 {
     struct plan_block block = plan_shape_block(s->shape, s->shape->rank);

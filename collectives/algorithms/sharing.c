@@ -6,7 +6,8 @@
 _Static_assert(SHARED_ROOT_BYTES <= PLAN_WINDOW_BYTES / 2,
                "half of the window holds the data of all ranks");
 
-/* Of all that a rank gets or gives: where blocks are as each rank likes, ranks may differ in it. */
+/* The bytes that this rank gets or gives, whichever is more. Ranks may differ in it if each sets
+ * its own blocks. */
 static size_t bytes_of(const struct plan_shape *shape)
 {
     size_t in = 0, out = 0;
@@ -44,8 +45,8 @@ static bool is_whole(const struct plan_shape *shape)
     return shape->count > 0 && (shape->segment == 0 || shape->segment >= shape->count);
 }
 
-/* Whether who wants the sum adds up all of it. What more a rank reads then, at most ranks - 2 times
- * all, is to take less time than a wait. */
+/* A rank that adds up all of it reads more, at most ranks - 2 times all: for little data that takes
+ * less time than a wait. */
 bool sharing_is_little(const struct plan_shape *shape)
 {
     return is_whole(shape) &&
@@ -72,7 +73,7 @@ void sharing_go(const struct sharing *s)
         }
         if (k > 0) {
             s->end(s, k - 1);
-            if (k + 1 < s->rounds) /* round k + 1 is put where this one was */
+            if (k + 1 < s->rounds) /* round k + 1 is put where round k - 1 was */
                 plan_signal(s->plan, sharing_end_number(k - 1));
         }
     }
@@ -80,7 +81,6 @@ void sharing_go(const struct sharing *s)
         plan_signal(s->plan, sharing_put_number(0));
 }
 
-/* Little data, in one round: put is of all that the rank has. */
 void sharing_go_little(const struct plan_shape *shape, struct plan *plan, sharing_round_fn *put,
                        sharing_round_fn *end)
 {
@@ -90,7 +90,7 @@ void sharing_go_little(const struct plan_shape *shape, struct plan *plan, sharin
     sharing_go(&s);
 }
 
-/* Who wants the sum adds up what all others have, after one wait. */
+/* A rank that wants the sum adds up the data of all others, after one wait. */
 struct algorithm_cost shared_once_cost(const struct plan_shape *shape)
 {
     double others = algorithm_bytes(shape) * (shape->ranks - 1);

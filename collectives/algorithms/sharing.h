@@ -4,23 +4,23 @@
 
 #include "collectives/algorithms/algorithm.h"
 
-/* What the algorithms named "shared" have in common: ranks of one node through a window of memory
- * that all of them see. A rank puts a piece of its data into its own part of the window and tells
- * the others; these add it up, or take it, from there. So a byte is copied once into the window and
- * once out of it, by no more than the caches where pieces are small, and sums are made from the
- * others' parts without a copy of their own.
+/* The common parts of the algorithms named "shared", for ranks of one node that share a window of
+ * memory. A rank puts a piece of its data into its own part of the window and signals; the others
+ * add it up, or copy it, from there. So a byte is copied once into the window and once out of it,
+ * within the caches if pieces are small, and sums are made directly from the others' parts.
  *
- * The data go by in rounds, in two halves of the window in turn: a rank puts the next piece before
- * it waits for the last, so that none waits for another that is a little behind. What fits into
- * one round takes no more of the window than it needs: there are many small windows, so that a rank
- * may be many calls ahead of another.
+ * Data moves in rounds, which use the two halves of the window in turn: a rank puts the next piece
+ * before it waits for the last, so that none waits for another that is slightly behind. Data that
+ * fits into one round takes no more of the window than it needs: there are many small windows, so
+ * that a rank may be many calls ahead of another.
  *
- * Little data are added up by all who want the sum, from what each rank has put, which is one wait
- * instead of two; more by each a share of it, or by some, where ranks wait for processors.
+ * Little data is added up by each rank that wants the sum, which takes one wait instead of two.
+ * More data is added up in shares: by every rank, or where ranks wait for processors by some of
+ * them.
  *
- * Much goes past the caches, into the window and out of it: a line is then not read before it is
- * written, and what another processor's cache holds, changed, comes from there at an eighth of
- * memory's rate where the two are far apart. */
+ * Much data goes past the caches, into the window and out of it: a line is then not read before it
+ * is written, and a modified line in another processor's cache would come from there at an eighth
+ * of memory's rate if the two are far apart. */
 
 struct sharing;
 typedef void sharing_round_fn(const struct sharing *s, unsigned k);
@@ -29,31 +29,32 @@ struct sharing {
     const struct plan_shape *shape;
     struct plan *plan;
     size_t half; /* elements of half a window */
-    size_t each; /* ... of a rank's share in it, where every rank has one of its own */
-    int owners;  /* of an allreduce: so many ranks have a share */
+    size_t each; /* elements of one rank's share of a half, if each rank has one */
+    int owners;  /* of an allreduce: the number of ranks that have a share */
     unsigned rounds;
     sharing_round_fn *put, *end; /* of round k */
-    bool awaits_ends;            /* what it has put is read by others until the round's end */
-    bool is_nontemporal;         /* it all goes past the caches */
-    struct plan_address partial; /* where sums wait that others are added to, if so: scratch */
+    bool awaits_ends;            /* others read what this rank has put until the round's end */
+    bool is_nontemporal;         /* all data goes past the caches */
+    struct plan_address partial; /* scratch for partial sums, if is_nontemporal */
 };
 
-/* all: elements of a part that would hold everything in one round; 0: not known at all ranks. Of
- * put, end and rounds nothing is set. */
+/* Opens the window for the plan. all: elements of a part that would hold everything in one round;
+ * 0: not known at all ranks. The caller sets put, end and rounds. */
 struct sharing sharing_open(const struct plan_shape *shape, struct plan *plan, size_t all);
 
-/* Writes all rounds down. */
+/* Adds the steps of all rounds to the plan. */
 void sharing_go(const struct sharing *s);
 
-/* Whether data are so little that who wants the sum adds up all of it; and the same as open and go
- * then, in one round: put is of all that the rank has. */
+/* Whether data is so little that each rank that wants the sum (_for_root: the root) adds up all of
+ * it. sharing_go_little() then replaces open and go: one round, in which put() puts all of a rank's
+ * data. */
 bool sharing_is_little(const struct plan_shape *shape);
 bool sharing_is_little_for_root(const struct plan_shape *shape);
 void sharing_go_little(const struct plan_shape *shape, struct plan *plan, sharing_round_fn *put,
                        sharing_round_fn *end);
 
-/* What a rank tells in round k, ascending in the order in which it does so: put(0), put(1),
- * reduced(0), end(0), put(2), reduced(1), end(1), ... */
+/* The numbers of a rank's signals in round k. They ascend in the order of the signals: put(0),
+ * put(1), reduced(0), end(0), put(2), reduced(1), end(1), ... */
 static inline unsigned sharing_put_number(unsigned k)
 {
     return k == 0 ? 1 : 3 * k - 1;
@@ -69,7 +70,7 @@ static inline unsigned sharing_end_number(unsigned k)
     return 3 * k + 4;
 }
 
-/* In the half of round k of a rank's part. */
+/* The address at an offset in a rank's part, in the half that round k uses. */
 static inline struct plan_address sharing_window(const struct sharing *s, int rank, unsigned k,
                                                  size_t offset)
 {
@@ -87,14 +88,14 @@ static inline int sharing_next(const struct sharing *s, int distance)
     return (s->shape->rank + distance) % s->shape->ranks;
 }
 
-/* The k-th piece of `half` of a kind's one block. */
+/* The k-th piece, of s->half elements, of a call with one block. */
 static inline struct plan_block sharing_piece(const struct sharing *s, unsigned k)
 {
     return plan_block_piece((struct plan_block){0, s->shape->count}, s->half, k);
 }
 
-/* Puts a piece of each other rank's block, as far as it does not go by message, into the share that
- * is for that rank. */
+/* Puts the k-th piece of the block for each other rank into the share for that rank, except of
+ * blocks that are sent as messages. */
 sharing_round_fn sharing_put_for_each;
 
 #endif

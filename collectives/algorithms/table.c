@@ -20,7 +20,7 @@ static unsigned never(const struct plan_shape *shape)
     return 0;
 }
 
-/* What is not added up is rounded where it comes from; to round it again changes nothing. */
+/* Numbers that are not summed are rounded at their source; rounding them again changes nothing. */
 static unsigned once(const struct plan_shape *shape)
 {
     (void)shape;
@@ -33,7 +33,8 @@ static unsigned twice(const struct plan_shape *shape)
     return 2;
 }
 
-/* Partial sums go from rank to rank; where the result goes round too, it is rounded once more. */
+/* Partial sums are rounded at each hop of a ring; in by_ranks() the result, which also goes round,
+ * once more. */
 static unsigned by_hops(const struct plan_shape *shape)
 {
     return (unsigned)shape->ranks - 1;
@@ -49,8 +50,8 @@ static unsigned by_nodes(const struct plan_shape *shape)
     return (unsigned)shape->topology->nodes;
 }
 
-/* The depth of a tree, or the exchanges among a power of two and one before where there are more
- * ranks. */
+/* The depth of a tree, or the exchanges among a power of two of ranks, and one before them if there
+ * are more ranks. */
 static unsigned by_rounds(const struct plan_shape *shape)
 {
     return (unsigned)algorithm_rounds(shape->ranks);
