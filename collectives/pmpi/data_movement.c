@@ -11,8 +11,8 @@
 #include "collectives/pmpi/fallback.h"
 #include "collectives/pmpi/types.h"
 
-/* Of one rank's block. What is more is left to MPI at all ranks: at one of them it may be a single
- * element, which cannot be packed. */
+/* The largest block of a rank. Larger ones are left to MPI at all ranks: at one of them a block may
+ * be a single element, which cannot be packed. */
 enum { MOST_BYTES = INT_MAX };
 
 /* As fallback_run(). */
@@ -58,16 +58,16 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
               COLLECTIVE_BROADCAST, call.count, PMPI_Bcast(buffer, count, type, root, comm));
 }
 
-/* A buffer of blocks, one per rank, of a type: as bytes in counts[] and offsets[], [ranks] each. */
+/* A buffer of blocks, one per rank, of a type. counts and offsets ([ranks] each) are in bytes. */
 struct blocks {
     const void *start; /* the program's */
-    size_t count;      /* of each, in elements; where counts_given is NULL */
+    size_t count;      /* elements of each block, if counts_given is NULL */
     const int *counts_given, *displacements;
     MPI_Datatype type;
     struct types_buffer layout;
     size_t *counts, *offsets;
     bool is_direct;         /* start is used as it is */
-    size_t bytes, greatest; /* of all blocks, of one */
+    size_t bytes, greatest; /* of all blocks, of the largest */
 };
 
 static size_t block_count(const struct blocks *blocks, int rank)
@@ -93,8 +93,8 @@ static bool take_blocks(struct blocks *blocks, int ranks)
     for (int rank = 0; rank < ranks; rank++) {
         if (blocks->counts_given != NULL && blocks->counts_given[rank] < 0)
             return false;
-        /* Blocks that overlap are an error that MPIs put up with; here a step would wait for one
-         * that waits for it. Those in a falling order might: they are packed as well. */
+        /* Blocks that overlap are an error that MPIs tolerate; here a step would wait for one that
+         * waits for it. Blocks in descending order may overlap: they are packed as well. */
         if (blocks->displacements != NULL && blocks->displacements[rank] < end)
             blocks->is_direct = false;
         if (blocks->displacements != NULL && blocks->counts_given[rank] > 0)
@@ -129,7 +129,7 @@ static int unpack_blocks(const struct blocks *blocks, int ranks, const char *pac
     return code;
 }
 
-/* As fallback_run(); what came is put where the program wants it. */
+/* As fallback_run(); then unpacks received blocks into the program's buffer. */
 static int run_into_blocks(int kind, const struct fallback *fallback, struct state_comm *state,
                            struct collective_call *call, const struct blocks *to)
 {
@@ -181,7 +181,7 @@ static int gather(int kind, const struct fallback *fallback, const void *sendbuf
     } else if (layout.is_plain && sendbuf != call.out) {
         call.in = sendbuf;
     } else {
-        /* Or it is sent from where the blocks go, an error that MPIs put up with. */
+        /* also if it is sent from where the blocks go, an error that MPIs tolerate */
         char *packed = state_memory(MEMORY_IN, (size_t)sendcount * layout.bytes);
 
         call.in = packed;
@@ -193,7 +193,7 @@ static int gather(int kind, const struct fallback *fallback, const void *sendbuf
     return run_into_blocks(kind, fallback, state, &call, to);
 }
 
-/* What is sent does not count in place. */
+/* The fallback key of a call with blocks; in place the send arguments do not count. */
 static struct fallback left_of_blocks(MPI_Comm comm, const void *sendbuf, int sendcount,
                                       MPI_Datatype sendtype, int recvcount, MPI_Datatype recvtype)
 {
@@ -258,11 +258,11 @@ static int exchange(int kind, const struct fallback *fallback, struct blocks *fr
     from->offsets = counts + 3 * state->ranks;
     if (!take_blocks(to, state->ranks) || !take_blocks(from, state->ranks))
         return 1;
-    /* of one with counts others may have more, or less */
+    /* with counts other ranks may have other sizes, so this rank cannot decide alone */
     if (to->counts_given == NULL && (to->bytes == 0 || to->greatest > MOST_BYTES))
         return 1;
     if (is_in_place && from->is_direct) {
-        /* copied all the same: what is sent is overwritten */
+        /* copied all the same, as the call overwrites what it sends */
         from->is_direct = false;
         for (size_t rank = 0, offset = 0; rank < (size_t)state->ranks; rank++) {
             from->offsets[rank] = offset;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-/* The same for Fortran: Open MPI's own entry points call PMPI's C functions and would pass this
- * library by (MPICH's do not). Each stands under the names of four compilers for mpif.h and module
- * mpi, and under the one that module mpi_f08 calls. */
+/* The functions for Fortran: Open MPI's own entry points call PMPI's C functions and would bypass
+ * this library (MPICH's do not). Each has the names of four compilers for mpif.h and module mpi,
+ * and the one that module mpi_f08 calls. */
 
 #include "collectives/pmpi/pmpi.h"
 
@@ -13,7 +13,7 @@
 #pragma GCC visibility push(default)
 #ifdef OPEN_MPI
 
-/* Where Fortran's MPI_IN_PLACE and MPI_BOTTOM stand; every compiler has its own spelling. */
+/* Fortran's MPI_IN_PLACE and MPI_BOTTOM; every compiler has its own spelling. */
 extern int MPI_FORTRAN_IN_PLACE __attribute__((weak));
 extern int mpi_fortran_in_place __attribute__((weak));
 extern int mpi_fortran_in_place_ __attribute__((weak));
@@ -34,15 +34,15 @@ static void *address(void *buffer)
     return buffer;
 }
 
-/* What the program's MPI has under the name, where that is another one: it knows its own handles
- * and where its own constants stand. */
+/* Returns the function of this name of the program's MPI if that is another one, which knows its
+ * own handles and constants; else NULL. */
 static void *find_other(const char *name)
 {
     return state_is_our_mpi(false) ? NULL : dlsym(RTLD_NEXT, name);
 }
 
-/* NAME of PARAMETERS under all its names; the one that begins with ompi_ is the one that is
- * written out. It gives what CALL does to ierr, the last parameter. */
+/* Defines a function with PARAMETERS as ompi_NAME_f, and its other names as aliases. It sets ierr,
+ * the last parameter, to the result of CALL. */
 #define FORTRAN(LOWER, UPPER, PARAMETERS, ARGUMENTS, CALL)                                         \
     void ompi_##LOWER##_f PARAMETERS;                                                              \
     void mpi_##LOWER PARAMETERS __attribute__((alias("ompi_" #LOWER "_f")));                       \

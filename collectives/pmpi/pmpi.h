@@ -2,12 +2,13 @@
 #ifndef MUSTER_PMPI_H
 #define MUSTER_PMPI_H
 
-/* MPI's functions that this library takes over, libmustercoll-pmpi(7). What all ranks of a
- * communicator decide alike, they decide by what MPI makes them all give alike: the communicator,
- * type and operation of a reduction, how many bytes are moved. Everything else, derived types of
- * collectives that only move bytes among them, is dealt with by each rank on its own. */
+/* The MPI functions that this library takes over, libmustercoll-pmpi(7). Decisions that all ranks
+ * of a communicator must make alike depend only on arguments that MPI requires to be the same at
+ * all of them: the communicator, type and operation of a reduction, the number of bytes moved. Each
+ * rank handles everything else on its own, such as derived types of collectives that only move
+ * bytes. */
 
-/* As those functions are seen by a program. */
+/* Declares MPI's functions with default visibility, as a program sees them. */
 #pragma GCC visibility push(default)
 #include <mpi.h>
 #pragma GCC visibility pop
@@ -15,25 +16,26 @@
 #include "collectives/pmpi/state.h"
 #include "collectives/pmpi/summary.h"
 
-/* Of state_memory(): what goes in and out where the program's own buffers cannot be used, and sizes
- * for each rank. */
+/* Buffers of state_memory(): input and output if the program's own buffers cannot be used, and
+ * sizes for each rank. */
 enum { MEMORY_IN, MEMORY_OUT, MEMORY_COUNTS };
 
-/* Tells the communicator's error handler; returns code. */
+/* Calls the communicator's error handler; returns code. */
 static inline int pmpi_fail(MPI_Comm comm, int code)
 {
     PMPI_Comm_call_errhandler(comm, code);
     return code;
 }
 
-/* [number] sizes; NULL: out of memory. */
+/* Returns an array of `number` sizes in state_memory(); NULL: out of memory. */
 static inline size_t *pmpi_counts(int number)
 {
     return state_memory(MEMORY_COUNTS, (size_t)number * sizeof(size_t));
 }
 
-/* The body of each, which returns: MPI does what it did last of the key, and what is not ours: ours
- * is 1. kind and bytes: for the summary. */
+/* The body of each function that is taken over; it returns. MPI does the call, by the expression
+ * mpi, if it did the same call last under this key, or if the expression ours is 1. kind and bytes
+ * are for the summary. */
 #define TAKE_OVER(key, fallback, ours, kind, bytes, mpi)                                           \
     do {                                                                                           \
         double begin_s;                                                                            \

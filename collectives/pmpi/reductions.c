@@ -9,10 +9,10 @@
 #include "collectives/pmpi/fallback.h"
 #include "collectives/pmpi/types.h"
 
-/* A reduction's buffers, aligned to their elements; where the program's are not, a copy. */
+/* A reduction's buffers, aligned to their elements: copies if the program's are not. */
 struct operands {
     size_t in_bytes, out_bytes;
-    void *out_wanted; /* where the program wants out */
+    void *out_wanted; /* the program's output buffer */
     bool is_out_copy;
 };
 
@@ -54,7 +54,7 @@ static int take_operands(const void *in, void *out, size_t in_count, size_t out_
     return MPI_SUCCESS;
 }
 
-/* Each rank's block, and all of them. As fallback_run(). */
+/* Sets call->counts to the ranks' blocks, and *all to their sum. Returns as fallback_run(). */
 static int take_counts(const struct fallback *fallback, int ranks, struct collective_call *call,
                        size_t *all)
 {
@@ -62,7 +62,7 @@ static int take_counts(const struct fallback *fallback, int ranks, struct collec
 
     *all = 0;
     for (int rank = 0; rank < ranks; rank++) {
-        if (fallback->each[rank] < 0) /* an error, which MPI tells */
+        if (fallback->each[rank] < 0) /* an error, which MPI reports */
             return 1;
         *all += (size_t)fallback->each[rank];
     }
@@ -77,7 +77,7 @@ static int take_counts(const struct fallback *fallback, int ranks, struct collec
     return 0;
 }
 
-/* As fallback_run(). bytes: of all that is reduced. */
+/* Runs a reduction. Returns as fallback_run(); sets bytes to those of a rank's input. */
 static int reduce(int kind, const struct fallback *fallback, const void *in, void *out,
                   struct collective_call *call, size_t *bytes)
 {

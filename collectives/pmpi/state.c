@@ -16,11 +16,11 @@
 
 static struct {
     struct tuned *tuned; /* NULL: MPI does everything */
-    int key;             /* of the attribute that communicators have */
+    int key;             /* of the attribute that holds a communicator's state */
     bool is_over;        /* MPI does everything from here on */
-    bool is_forced;      /* algorithms are, by MUSTER_COLLECTIVES */
+    bool is_forced;      /* MUSTER_COLLECTIVES forces algorithms */
     bool has_summary;
-    bool takes_device_memory; /* MPI does; then it does everything */
+    bool takes_device_memory; /* MPI accepts it, and does everything then */
     bool chooses_wire;
 } state = {.key = MPI_KEYVAL_INVALID};
 
@@ -31,7 +31,7 @@ static void print_line(const char *line)
     fprintf(stderr, "muster: collectives: %s\n", line);
 }
 
-/* What a communicator has that has had so many collectives and one: a place among these. */
+/* The attribute of a communicator that has no state yet: &early[n] after n + 1 collectives. */
 static char early[STATE_EARLY_CALLS];
 
 static bool is_early(const void *value)
@@ -45,8 +45,8 @@ static void destroy_comm(struct state_comm *comm)
     free(comm);
 }
 
-/* MPI calls it when the communicator is freed, at all its ranks, and when it gets something else.
- */
+/* MPI calls it when a communicator is freed, at all its ranks, and when its attribute is
+ * replaced. */
 static int forget_comm(MPI_Comm comm, int key, void *value, void *unused)
 {
     (void)comm;
@@ -71,7 +71,7 @@ bool state_is_our_mpi(bool is_said)
 {
 #ifdef OPEN_MPI
     static atomic_bool is_known; /* to be ours */
-    /* the most that any MPI says; this one's own constant may be less */
+    /* enough for the text of any MPI; the constant of this one may be too small */
     char found[8192] = "", ours[32];
     int length;
 
@@ -92,8 +92,8 @@ bool state_is_our_mpi(bool is_said)
 #endif
 }
 
-/* Whether all ranks have this very code. Of another's messages nothing is known: this is the first
- * collective of all, and stays as it is. */
+/* Whether all ranks have the same build of this library. Another build may send other messages, so
+ * this is the first collective of all and must never change. */
 static bool is_same_code(void)
 {
     unsigned own = (unsigned)strtoul(PRELOADED_CODE, NULL, 10), greatest[2] = {own, ~own};
@@ -102,8 +102,8 @@ static bool is_same_code(void)
     return greatest[0] == ~greatest[1]; /* the least */
 }
 
-/* Whether MPI takes buffers in the memory of devices, as it says itself; these functions are not in
- * every MPI, and MPICH and its kin are told by variables of their own. Alike at all ranks. */
+/* Whether MPI accepts buffers in device memory, by functions that not every MPI has, or by the
+ * variables that enable it in MPICH and its derivatives. The same at all ranks. */
 static bool mpi_takes_device_memory(void)
 {
     static const char *const names[] = {"MPIX_Query_cuda_support", "MPIX_Query_rocm_support",
@@ -122,7 +122,7 @@ static bool mpi_takes_device_memory(void)
     return takes;
 }
 
-/* What the environment says, that of rank 0 for all: whether algorithms are forced. */
+/* Whether algorithms are forced, by rank 0's environment for all ranks. */
 static bool read_force(const char *force)
 {
     int is_forced = force != NULL && *force != '\0' && strcmp(force, "auto") != 0 &&
@@ -132,7 +132,7 @@ static bool read_force(const char *force)
     return is_forced;
 }
 
-/* And whether numbers may travel coded without loss. */
+/* Whether numbers may travel coded without loss, by rank 0's environment for all ranks. */
 static bool read_wire(int rank)
 {
     const char *wire = getenv("MUSTER_COLLECTIVES_WIRE");
@@ -188,8 +188,8 @@ void state_begin(void)
     state.chooses_wire = read_wire(rank);
 }
 
-/* For fp32 and a few sizes of each collective on MPI_COMM_WORLD: which algorithms, or which wire.
- */
+/* Prints, for fp32 and a few sizes of each collective on MPI_COMM_WORLD, the choices of algorithms,
+ * or of wire formats. */
 static void explain_each(const struct state_comm *world, bool is_wire)
 {
     static const size_t sizes[] = {64, 4096, 65536, 1 << 20, 16 << 20};
@@ -216,7 +216,7 @@ static void explain_each(const struct state_comm *world, bool is_wire)
         }
 }
 
-/* Why what was chosen on MPI_COMM_WORLD was chosen. */
+/* Prints the reasons for the choices on MPI_COMM_WORLD. */
 static void explain(const struct state_comm *world)
 {
     fprintf(stderr, "%-14s %10s  %-20s %8s %12s %12s\n", "COLLECTIVE", "BYTES", "ALGORITHM",
@@ -240,7 +240,7 @@ void state_end(void)
         struct state_comm *world;
         int is_found;
 
-        /* what a program has left on MPI_COMM_SELF may still call collectives in MPI_Finalize() */
+        /* attributes of MPI_COMM_SELF may still call collectives in MPI_Finalize() */
         state.is_over = true;
         PMPI_Comm_get_attr(MPI_COMM_WORLD, state.key, &world, &is_found);
         if (is_found) {
@@ -249,7 +249,8 @@ void state_end(void)
             PMPI_Comm_delete_attr(MPI_COMM_WORLD, state.key);
         }
         PMPI_Comm_free_keyval(&state.key);
-        /* communicators that were never freed still use it: MPI frees their attributes now */
+        /* state.tuned stays: communicators that were never freed use it until MPI frees their
+         * attributes */
     }
     if (state.has_summary && state.takes_device_memory)
         fprintf(stderr, "muster: collectives left to MPI, which accepts device memory\n");
@@ -257,10 +258,9 @@ void state_end(void)
         summary_print(stderr);
 }
 
-/* Whether all ranks of the communicator are of this MPI_COMM_WORLD, for which alone there are
- * figures. Those of one that spans two, by MPI_Comm_spawn() or MPI_Comm_connect(), see that alike
- * and without a word to each other: the other job may be without this library, or set in another
- * way. */
+/* Whether all ranks of the communicator are in this MPI_COMM_WORLD, the only one that has figures.
+ * All ranks of a communicator that spans two (by MPI_Comm_spawn() or MPI_Comm_connect()) get the
+ * same answer without messages: the other job may not have this library, or have other settings. */
 static bool is_of_world(MPI_Comm comm)
 {
     MPI_Group world, all, both;
@@ -280,7 +280,8 @@ static bool is_of_world(MPI_Comm comm)
     return found == ranks;
 }
 
-/* Every rank of comm comes here at the same collective. NULL where MPI is to do them. */
+/* Makes the state of a communicator; all its ranks call this at the same collective. NULL if MPI is
+ * to do its collectives. */
 static struct state_comm *make_comm(MPI_Comm comm)
 {
     struct state_comm *made;
@@ -308,8 +309,8 @@ static struct state_comm *make_comm(MPI_Comm comm)
     return made;
 }
 
-/* Whether the communicator, which has nothing or a place among early, is to get more at this call;
- * else the call is counted. */
+/* Whether a communicator gets its state at this call; else counts the call. calls: its attribute
+ * among early, or NULL. */
 static bool may_make(MPI_Comm comm, char *calls)
 {
     int is_inter;
@@ -355,7 +356,7 @@ struct state_comm *state_comm(MPI_Comm comm)
     return last.found;
 }
 
-/* Most calls are the same as the last of their kind: what was chosen for that holds. */
+/* Whether the call is the same as the last of its kind, as most are: that choice then holds. */
 static bool is_as_last(const struct state_chosen *last, const struct collective_call *call)
 {
     return last->algorithm != NULL && last->call.count == call->count &&
@@ -365,7 +366,7 @@ static bool is_as_last(const struct state_chosen *last, const struct collective_
            last->call.counts == NULL && call->counts == NULL;
 }
 
-/* algorithm NULL: MPI's own. */
+/* Makes the choice for a call; algorithm NULL: MPI's own. */
 static void choose(const struct state_comm *comm, const struct collective_call *call,
                    struct state_chosen *chosen)
 {

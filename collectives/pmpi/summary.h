@@ -6,13 +6,13 @@
 
 #include "collectives/plan/plan.h"
 
-/* How many collectives were done, by what, how large, for how long; as this process saw them.
- * Threads may count at once. */
+/* Counts this process's collectives by kind and algorithm: calls, bytes and time. Threads may count
+ * at once. */
 
-/* algorithm: a name that lives as long as the process. */
+/* Counts one call. algorithm: a name that lives as long as the process. */
 void summary_count(enum collective_kind kind, const char *algorithm, size_t bytes, double time_s);
 
-/* A table: a line for each collective and algorithm; "no collectives" where there were none. */
+/* Prints a table with a line for each collective and algorithm, or "no collectives". */
 void summary_print(FILE *stream);
 
 #endif

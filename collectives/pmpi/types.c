@@ -26,15 +26,15 @@ enum family {
     WHOLE_UNSIGNED,
     FLOATING,
     BYTES,
-    /* MPIs reduce characters as the numbers that they are in C, which the standard does not ask */
+    /* MPIs reduce characters as C's integers, which the standard does not require */
     CHARACTERS = CHAR_MIN < 0 ? WHOLE_SIGNED : WHOLE_UNSIGNED
 };
 
-/* Types that programs use, the common ones first: a call of 8 bytes takes as long as ten look-ups
- * of MPI's. */
+/* Types that programs use, the common ones first: ten look-ups by MPI take as long as a call of 8
+ * bytes. */
 static const struct known {
     MPI_Datatype type;
-    size_t bytes; /* 0: as MPI says */
+    size_t bytes; /* 0: as MPI reports */
     enum family family;
 } known_types[] = {
     {MPI_FLOAT, sizeof(float), FLOATING},
@@ -67,7 +67,8 @@ static const struct known {
     {MPI_DOUBLE_PRECISION, 0, FLOATING},
 };
 
-/* NULL: none of them. A Fortran type that this MPI lacks is the type that is none. */
+/* Returns NULL if the type is not known. A Fortran type that this MPI lacks is
+ * MPI_DATATYPE_NULL. */
 static const struct known *find_known(MPI_Datatype type)
 {
     for (size_t i = 0; i < sizeof known_types / sizeof *known_types; i++)
@@ -126,8 +127,8 @@ bool types_is_named(MPI_Datatype type)
     return find_known(type) != NULL;
 }
 
-/* Whether its elements stand as they are in memory. A derived type without gaps may still have its
- * parts in another order, but for some of the same one after the other. */
+/* Whether packing keeps the order of bytes in memory. A derived type without gaps may have its
+ * parts in another order, except contiguous elements, or a duplicate, of a type in order. */
 static bool is_in_order(MPI_Datatype type)
 {
     int integers, addresses, types, combiner, count;
@@ -168,7 +169,7 @@ bool types_layout(MPI_Datatype type, struct types_buffer *buffer)
     return true;
 }
 
-/* MPI_Pack() counts in int: some elements at a time, and none that is greater. */
+/* How many elements to pack at a time, as MPI_Pack() counts bytes in int: up to 1 GiB, or one. */
 static size_t at_once(const struct types_buffer *layout)
 {
     size_t most = (size_t)1 << 30;
@@ -176,7 +177,7 @@ static size_t at_once(const struct types_buffer *layout)
     return layout->bytes == 0 ? INT_MAX : layout->bytes < most ? most / layout->bytes : 1;
 }
 
-/* packs: elements are packed, else unpacked. */
+/* Packs elements if packs is set, else unpacks them. */
 static int convert(void *elements, size_t count, MPI_Datatype type,
                    const struct types_buffer *layout, char *packed, bool packs)
 {

@@ -8,27 +8,27 @@
 
 #include "collectives/reduce/reduce.h"
 
-/* MPI's types and operations in our terms. */
+/* Maps MPI's types and operations to those of reduce.h. */
 
-/* Whether op on type is one of ours; all ranks of a reduction give the same two, so all get the
- * same answer. */
+/* Finds the element type and operation for op on type. Returns whether there are; all ranks of a
+ * reduction pass the same two, so all get the same answer. */
 bool types_find(MPI_Datatype type, MPI_Op op, enum element_type *element, enum reduce_op *reduce);
 
-/* What a buffer of a type holds, for collectives that move bytes: the ranks of one may describe
- * the same bytes with different types. */
+/* The layout of a type in memory, for collectives that move bytes: their ranks may describe the
+ * same bytes with different types. */
 struct types_buffer {
     size_t bytes;    /* of an element, without gaps */
     MPI_Aint extent; /* from one element to the next */
-    bool is_plain;   /* bytes == extent, in the order in which they stand in memory */
+    bool is_plain;   /* bytes == extent, and the bytes are packed in memory order */
 };
 
-/* Whether it is one of MPI's own, which stays what it is; not all of these are known. */
+/* Whether it is a type that MPI predefines, whose handle is never reused; knows the common ones. */
 bool types_is_named(MPI_Datatype type);
 
-/* false: the type is none. */
+/* Finds the layout of a type. false: the type is invalid. */
 bool types_layout(MPI_Datatype type, struct types_buffer *buffer);
 
-/* Elements one after the other without gaps, and back. An MPI error code. */
+/* Pack count elements without gaps, and unpack them. Return an MPI error code. */
 int types_pack(const void *from, size_t count, MPI_Datatype type, const struct types_buffer *layout,
                char *to);
 int types_unpack(const char *from, size_t count, MPI_Datatype type,
