@@ -4,8 +4,7 @@
 
 #include <stdbool.h>
 
-/* What loops are built for besides any processor: plain C, which compilers turn into such vectors.
- */
+/* The instruction sets for which compilers turn loops of plain C into vectors. */
 enum processor {
     PROCESSOR_ANY,
     PROCESSOR_AVX2,
@@ -16,8 +15,7 @@ enum processor {
 #define PROCESSOR_TARGET_AVX2 __attribute__((target("avx2")))
 #define PROCESSOR_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 
-/* Whether this machine's processor runs what was built for that one. May be called
- * before main(). */
+/* Whether this machine's processor runs code built for that one. May be called before main(). */
 static inline bool processor_runs(unsigned processor)
 {
     if (processor == PROCESSOR_ANY)
@@ -33,7 +31,7 @@ static inline bool processor_runs(unsigned processor)
     return false;
 }
 
-/* Between two looks at memory that another processor writes. */
+/* Pauses between two polls of memory that another processor writes. */
 static inline void processor_pause(void)
 {
 #ifdef __x86_64__

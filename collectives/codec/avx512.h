@@ -15,11 +15,11 @@
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,"    \
                           "popcnt,prfchw")))
 
-/* With a type or a way as an argument, of which each that there is becomes a loop of its own. */
+/* A function whose constant arguments, such as the type, give each caller a loop of its own. */
 #define AVX512_INLINE AVX512 static inline __attribute__((always_inline))
 
-/* A processor foresees within a page only what is read and written next, and a block has dozens of
- * them: bytes ahead that are asked for. They may be anyone's. */
+/* Bytes ahead to prefetch: a processor itself prefetches only within a page, and a block spans
+ * dozens of pages. The address may be outside the buffer. */
 enum { AHEAD = 1024 };
 
 AVX512_INLINE void fetch(const uint8_t *bytes, size_t length)
@@ -36,7 +36,7 @@ AVX512_INLINE void fetch_to_write(const uint8_t *bytes, size_t length)
         __builtin_prefetch(bytes + AHEAD + i, 1);
 }
 
-/* Places of bytes for vpermb and vpermi2b, where 64 and more mean the second vector. */
+/* Byte indices for vpermb and vpermi2b, where 64 and more mean the second vector. */
 #define FOUR(M, n) M((n)), M((n) + 1), M((n) + 2), M((n) + 3)
 #define SIXTEEN(M, n) FOUR(M, (n)), FOUR(M, (n) + 4), FOUR(M, (n) + 8), FOUR(M, (n) + 12)
 

@@ -37,7 +37,7 @@ AVX512_INLINE void merge_group(enum codec_type type, __m512i symbols, const uint
             symbols = _mm512_or_si512(symbols, bit);
         }
     }
-    /* what is put together eight bytes of each of four parts at a time */
+    /* order for unpacking, which interleaves eight bytes of each of four parts at a time */
     low = _mm512_permutexvar_epi64(eights, _mm512_loadu_si512(raw));
     symbols = _mm512_permutexvar_epi64(eights, symbols);
     high = _mm512_unpackhi_epi8(low, symbols);
@@ -72,8 +72,8 @@ AVX512_INLINE __m512i choose(__m512i mask, __m512i a, __m512i b)
     return _mm512_ternarylogic_epi32(mask, a, b, 0xca);
 }
 
-/* Ranks of a group's symbols, a byte each, in the order of the symbols. A byte that is looked up
- * counts by its low seven bits. */
+/* Finds the ranks of a group's symbols, a byte each, in the order of the symbols. A look-up uses
+ * the low seven bits of a byte. */
 AVX512_INLINE __m512i find_ranks(const struct cells *cells, const __m512i x[4])
 {
     const __m512i low_half = _mm512_set1_epi32(0xffff), low_byte = _mm512_set1_epi16(0xff);
@@ -91,10 +91,10 @@ AVX512_INLINE __m512i find_ranks(const struct cells *cells, const __m512i x[4])
     return _mm512_mask_mov_epi8(rank, is_crowded, crowded);
 }
 
-/* Gives each state below CODEC_STATE_LOW a word. Returns where the next words are. */
+/* Adds a word to each state below CODEC_STATE_LOW. Returns where the next words are. */
 AVX512_INLINE const uint8_t *refill(__m512i *x, const uint8_t *words)
 {
-    /* a word to the upper half of each number, to be shifted in from there */
+    /* moves a word to the upper half of each number, from where it is shifted in */
     const __m512i uppers =
         _mm512_set_epi32(15 << 16, 14 << 16, 13 << 16, 12 << 16, 11 << 16, 10 << 16, 9 << 16,
                          8 << 16, 7 << 16, 6 << 16, 5 << 16, 4 << 16, 3 << 16, 2 << 16, 1 << 16, 0);
@@ -211,7 +211,7 @@ AVX512 const uint8_t *codec_avx512_decode(enum codec_type type, const struct cod
                   ahead);
 }
 
-/* A block in hand: what its loop holds in registers. */
+/* What the loop over a block's groups holds in registers. */
 struct hand {
     struct cells cells;
     __m512i x[4];

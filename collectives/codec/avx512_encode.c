@@ -2,7 +2,7 @@
 #include "collectives/codec/avx512.h"
 
 #ifdef __x86_64__
-/* Where a path finds span and reciprocal of a symbol. */
+/* Where to look up span and reciprocal of a symbol. */
 enum lookup { IN_TWO_REGISTERS, IN_FOUR_REGISTERS, IN_MEMORY };
 
 /* The coder's tables by rank, as many as there are registers for. */
@@ -21,7 +21,7 @@ AVX512_INLINE void load_tables(const struct codec_coder *coder, struct tables *t
     }
 }
 
-/* Bytes of a group to what the lookup asks for: the symbols, or their ranks. */
+/* Returns the lookup's index for each byte of a group: the symbol, or its rank. */
 AVX512_INLINE __m512i ranks_of(enum lookup lookup, const struct tables *tables, __m512i group)
 {
     __m512i below, above;
@@ -33,7 +33,7 @@ AVX512_INLINE __m512i ranks_of(enum lookup lookup, const struct tables *tables, 
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(group), below, above);
 }
 
-/* Of 32 bits each, by the symbol or its rank, as ranks_of() has it: from registers, or from all. */
+/* Looks up entries of 32 bits by the indices of ranks_of(), in registers or in the array `all`. */
 AVX512_INLINE __m512i look_up(enum lookup lookup, const __m512i table[4], const void *all,
                               __m512i rank)
 {

@@ -20,7 +20,7 @@ AVX512_INLINE __m512i pick(__m512i low, const uint8_t places[64], __m512i high)
     return _mm512_permutex2var_epi8(low, _mm512_loadu_si512(places), high);
 }
 
-/* One group from values to its symbols and its raw chunk; false, and nothing done, for zeros. */
+/* Splits one group into its symbols and its raw chunk; for zeros does nothing and returns false. */
 AVX512_INLINE bool split_group(enum codec_type type, const uint8_t *values, uint8_t *symbols,
                                uint8_t *raw)
 {
@@ -66,12 +66,12 @@ AVX512_INLINE bool split_group(enum codec_type type, const uint8_t *values, uint
 
 /* ----------------------------------------------------------------------------------- counting */
 
-/* Each of the FREQUENT symbols has a bit of two bytes, and how often a bit is set in a row of bytes
- * is added up for all bits at once, in vectors whose bits count 1, 2, 4 and 8 (W. Mula, N. Kurz,
- * D. Lemire, arXiv:1611.07612). The other symbols, which are few, are counted one by one. */
+/* Each of the FREQUENT symbols has one bit of two bytes. Vectors whose bits count 1, 2, 4 and 8 add
+ * up, for all bits at once, how often each bit is set (W. Mula, N. Kurz, D. Lemire,
+ * arXiv:1611.07612). The other symbols, which are few, are counted one by one. */
 enum { PLANES = FREQUENT / 8, LEVELS = 4 };
 
-/* What a vector of symbols is to the counters: a bit of each byte, or none. */
+/* The bits of a vector of symbols: one bit for each symbol that is frequent, else none. */
 struct marks {
     __m512i of[PLANES];
 };
@@ -104,7 +104,7 @@ AVX512_INLINE struct marks mark(const struct counter *counter, const uint8_t *sy
     return marks;
 }
 
-/* Adds a and b to a sum whose bits can hold 0 and 1; returns what counts twice as much. */
+/* Adds a and b to a sum of one bit each; returns the carries, which count twice as much. */
 AVX512_INLINE struct marks add(struct marks *sum, struct marks a, struct marks b)
 {
     UNROLL
@@ -140,7 +140,7 @@ AVX512_INLINE void put_down(struct marks marks, unsigned weight, const uint8_t f
     }
 }
 
-/* Makes frequent's the symbols that are counted in vectors. */
+/* Prepares the counter to count the frequent symbols in vectors. */
 AVX512_INLINE void start_counting(struct counter *counter, const uint8_t frequent[FREQUENT])
 {
     uint8_t bits[PLANES][128] = {{0}}, last = 0;

@@ -4,16 +4,16 @@
 
 #include "collectives/codec/path.h"
 
-/* Numbers of some bits each, one behind the other, the first in the lowest bits of the first byte.
- * Neither side looks at the end of its bytes: the writer's and the reader's have room for 8 more
- * than all that is put and taken, and the reader's are 0 behind what was read in. */
+/* A stream of numbers of some bits each, the first in the lowest bits of the first byte. Neither
+ * writer nor reader checks for the end: both buffers have room for 8 bytes behind all that is put
+ * or taken, and the reader's is 0 behind its content. */
 
 struct bits {
     uint8_t *bytes;
     size_t position; /* in bits */
 };
 
-/* value is below 2^width; width is at most 32. The writer's bytes are 0 before. */
+/* Puts value, below 2^width; width is at most 32. The writer's bytes must be 0 before. */
 static inline void bits_put(struct bits *bits, unsigned width, uint32_t value)
 {
     uint8_t *at = bits->bytes + bits->position / 8;
@@ -30,7 +30,7 @@ static inline uint32_t bits_take(struct bits *bits, unsigned width)
     return (uint32_t)(word & ((UINT64_C(1) << width) - 1));
 }
 
-/* A number from 1 to 65535 as four bits for the place of its highest bit, and the bits below. */
+/* Puts a number from 1 to 65535: the index of its highest bit in four bits, then the bits below. */
 static inline void bits_put_number(struct bits *bits, uint32_t number)
 {
     unsigned below = 31 - (unsigned)__builtin_clz(number);

@@ -58,7 +58,7 @@ static size_t store(const struct codec_path *path, uint8_t *block, enum codec_ty
     return finish(path, block, MODE_STORED, type, 0, count, CODEC_BLOCK_HEADER_BYTES + bytes);
 }
 
-/* Whether all elements are the first's twins: then each byte is that of one element before. */
+/* Whether all elements are equal: then each byte equals that one element before. */
 static bool all_the_same(const uint8_t *values, size_t bytes, size_t width)
 {
     return bytes >= width && memcmp(values, values + width, bytes - width) == 0;
@@ -75,8 +75,8 @@ static size_t write_tail(struct codec_scratch *scratch)
     return bits_bytes(&bits);
 }
 
-/* Puts what the exponents become behind the raw bytes, whose last travel in the states. Returns its
- * end, or NULL when it would not end before limit. kept elements are in scratch->symbols. */
+/* Encodes the exponents, `kept` elements in scratch->symbols, behind the raw bytes, the last of
+ * which are carried in the states. Returns the end, or NULL if it would not be before limit. */
 static uint8_t *encode_exponents(const struct codec_path *path, struct codec_scratch *scratch,
                                  size_t kept, uint8_t *raw_end, size_t carried,
                                  const uint8_t *limit, struct codec_ahead *ahead,
@@ -87,7 +87,7 @@ static uint8_t *encode_exponents(const struct codec_path *path, struct codec_scr
     size_t words_bytes;
 
     codec_table_scale(scratch->counts, scratch->frequencies);
-    /* Words are at least that less what the final states can hold: try nothing that is lost. */
+    /* Words take at least that less what the final states can hold: do not try in vain. */
     if (!codec_table_costs_less(scratch->counts, scratch->frequencies,
                                 8 * (uint64_t)(limit - raw_end)))
         return NULL;

@@ -5,7 +5,7 @@
 #include "collectives/codec/path.h"
 #include "collectives/codec/table.h"
 
-/* What a block looks like, for those who write it (block.c) and read it (decoding.c). */
+/* The layout of a block, for block.c, which writes it, and decoding.c, which reads it. */
 
 /* doc/codec-format.md: a block's header */
 enum {
@@ -20,8 +20,8 @@ enum {
 enum mode { MODE_STORED, MODE_FILL, MODE_SINGLE, MODE_CODED };
 enum { MODE_MASK = 0x0f, FLAG_ZEROS = 0x10 };
 
-/* The last raw bytes travel in the 64 states a coder begins with, 16 bits in each, where there are
- * enough. */
+/* The last raw bytes are carried in the 64 states with which a coder begins, 16 bits in each, if
+ * there are enough. */
 enum { CARRIED_BYTES = 2 * CODEC_GROUP };
 
 static inline size_t carried_bytes(size_t raw_bytes)
@@ -39,26 +39,26 @@ struct codec_scratch {
     struct codec_coder coder;
     uint8_t zeros[CODEC_GROUPS_MAX / 8];
     uint32_t states[CODEC_GROUP];
-    /* of two blocks that are decoded at a time, or the first's alone */
+    /* of two blocks that are decoded at a time, or of one */
     struct half {
         struct codec_decoder decoder;
         uint32_t states[CODEC_GROUP];
     } halves[2];
     uint32_t counts[256];
     uint16_t frequencies[256];
-    /* of the last elements, those that are known only at the end among them: less than a chunk
-     * more than what is carried */
+    /* raw bytes of the last elements, including the carried ones, which are known only at the end:
+     * less than a chunk more than those */
     uint8_t tail_raw[CARRIED_BYTES + 3 * CODEC_GROUP];
     uint8_t tail[TAIL_BYTES_MAX + 8];
 } __attribute__((aligned(64)));
 
-/* Of the bits that say which groups are of zeros. */
+/* Bytes of the map with a bit for each group, set for groups of zeros. */
 static inline size_t zero_map_bytes(size_t count)
 {
     return ((count + CODEC_GROUP - 1) / CODEC_GROUP + 7) / 8;
 }
 
-/* Elements of the next block where `left` are left. */
+/* Elements of the next block if `left` elements are left. */
 static inline size_t elements_of(size_t left)
 {
     return left < CODEC_BLOCK_ELEMENTS ? left : CODEC_BLOCK_ELEMENTS;

@@ -11,7 +11,7 @@
 #define POLYNOMIAL 0x82f63b78u
 
 /* table[k][b]: the CRC of byte b followed by k bytes of 0. Filled before main(), so that threads
- * need not agree on who does it. */
+ * need no synchronization. */
 static uint32_t table[8][256];
 
 __attribute__((constructor)) static void fill_table(void)
@@ -47,8 +47,8 @@ uint32_t crc32c_portable(uint32_t crc, const uint8_t *bytes, size_t length)
 
 #ifdef __x86_64__
 
-/* The instruction takes one cycle but answers after three: three stretches of this many bytes run
- * side by side and are joined. */
+/* The instruction has a throughput of one cycle and a latency of three: three stretches of this
+ * many bytes run side by side and are joined. */
 enum { STRETCH = 1024 };
 
 /* x^n modulo the polynomial, lowest bit first (bit 31 is x^0). */
@@ -61,13 +61,12 @@ static uint32_t power_of_x(unsigned n)
     return power;
 }
 
-/* A CRC followed by n bytes of 0 is its product with x^(8 n). The product of two numbers with their
- * lowest bit first is short of one factor x, and taking its 64 bits through the instruction brings
- * x^32 with it. */
+/* Appending n bytes of 0 multiplies a CRC by x^(8 n). The product of two numbers with their lowest
+ * bit first lacks one factor x, and reducing its 64 bits by the instruction adds a factor x^32. */
 static uint32_t behind_one, behind_two;
 
-/* Folding: sixteen bytes moved forward over so many others are the product of their first eight
- * with the first of these numbers, and of their last eight with the second. */
+/* Folding: to move sixteen bytes forward over others (64 bytes, or 256), multiply their first eight
+ * by the first of these numbers, and their last eight by the second. */
 static uint64_t over_vector[2], over_four[2];
 
 static void fill_fold(unsigned bytes, uint64_t fold[2])
@@ -140,11 +139,11 @@ VECTORS static inline __m512i folded(__m512i bytes, __m512i fold, __m512i onto)
     __m512i first = _mm512_clmulepi64_epi128(bytes, fold, 0x00);
     __m512i last = _mm512_clmulepi64_epi128(bytes, fold, 0x11);
 
-    return _mm512_ternarylogic_epi64(first, last, onto, 0x96); /* all three added */
+    return _mm512_ternarylogic_epi64(first, last, onto, 0x96); /* the sum of all three */
 }
 
-/* Four vectors go forward over each other until they are what is left of all, and that has the same
- * CRC. */
+/* Folds four vectors over the bytes, and then into one vector, which has the same CRC as all of
+ * them. */
 VECTORS uint32_t crc32c_vectors(uint32_t crc, const uint8_t *bytes, size_t length)
 {
     uint8_t left[64];

@@ -3,14 +3,14 @@
 
 static const char *const mode_names[] = {"stored", "fill", "single", "coded"};
 
-/* A block's header and the parts between which its content is divided. */
+/* A block's header and the parts of its content. */
 struct layout {
     struct codec_block_info info;
     enum mode mode;
     size_t tail_bytes;
     size_t kept;
     const uint8_t *content;
-    const uint8_t *raw, *raw_end; /* as far as it stands raw */
+    const uint8_t *raw, *raw_end; /* without the raw bytes carried in the states */
     const uint8_t *words_end;     /* the words are from raw_end to here, then come lower halves */
     const uint8_t *tail;          /* frequencies and upper halves of the states, or a symbol */
     const uint8_t *zeros;         /* NULL: no group is of zeros */
@@ -67,7 +67,7 @@ static bool is_zero_group(const uint8_t *zeros, size_t group)
     return zeros && zeros[group / 8] >> group % 8 & 1;
 }
 
-/* Divides the content of a single or coded block; -1 when the parts do not fit into it. */
+/* Finds the parts of a block of mode single or coded. Returns -1 if they do not fit into it. */
 static int divide(const uint8_t *block, struct layout *layout, bool has_zeros)
 {
     size_t count = layout->info.count, groups = (count + CODEC_GROUP - 1) / CODEC_GROUP;
@@ -103,13 +103,14 @@ static int divide(const uint8_t *block, struct layout *layout, bool has_zeros)
     return 0;
 }
 
-/* Groups that follow each other without one of zeros between them. */
+/* Consecutive groups without a group of zeros between them. */
 struct stretch {
     size_t first; /* in the block */
     size_t groups;
 };
 
-/* The stretch at or behind group `from`, of at most `most` groups; sets what lies between to 0. */
+/* The stretch at or behind group `from`, of at most `most` groups; sets the groups before it to
+ * 0. */
 static struct stretch next_stretch(const struct layout *layout, size_t from, size_t most,
                                    uint8_t *values)
 {
@@ -135,8 +136,8 @@ static struct stretch next_stretch(const struct layout *layout, size_t from, siz
     return stretch;
 }
 
-/* Puts count elements whose symbols and raw chunks are at hand where the groups from `from` on that
- * are not of zeros have their places. */
+/* Merges count elements from their symbols and raw chunks into the groups from `from` on that are
+ * not of zeros, and sets the others to 0. */
 static void place(const struct codec_path *path, const struct layout *layout, size_t from,
                   const uint8_t *symbols, const uint8_t *raw, size_t count, uint8_t *values)
 {
@@ -159,7 +160,8 @@ static void place(const struct codec_path *path, const struct layout *layout, si
     }
 }
 
-/* The last symbols, fewer than a group, in lanes that go on from states. */
+/* Decodes the last symbols, fewer than a group, going on from states. Returns where the next words
+ * are, or NULL if they end too soon. */
 static const uint8_t *decode_rest(const uint32_t *table, uint32_t states[CODEC_GROUP],
                                   const uint8_t *words, const uint8_t *words_end, size_t count,
                                   uint8_t *symbols)
@@ -183,7 +185,7 @@ static const uint8_t *decode_rest(const uint32_t *table, uint32_t states[CODEC_G
     return words;
 }
 
-/* Frequencies and states of a coded block. */
+/* Reads the frequencies and states of a coded block. */
 static int read_tail(const struct layout *layout, struct codec_scratch *scratch,
                      uint32_t states[CODEC_GROUP])
 {
@@ -201,8 +203,9 @@ static int read_tail(const struct layout *layout, struct codec_scratch *scratch,
     return bits_bytes(&bits) == layout->tail_bytes ? 0 : -1;
 }
 
-/* The raw bytes of the last elements: standing of them stand raw, the others are in the states that
- * are left when all is decoded. -1: these are not states that a coder begins with. */
+/* Gathers the raw bytes of the last elements: `standing` bytes are stored raw, the others are in
+ * the states that are left when all is decoded. Returns -1 if a coder cannot begin with these
+ * states. */
 static int gather_tail_raw(const struct layout *layout, size_t standing,
                            const uint32_t states[CODEC_GROUP], struct codec_scratch *scratch)
 {
@@ -219,7 +222,7 @@ static int gather_tail_raw(const struct layout *layout, size_t standing,
     return 0;
 }
 
-/* Groups all of whose raw bytes stand raw; the others wait for what the states carry. */
+/* The number of groups whose raw bytes are all stored raw; others wait for those in the states. */
 static size_t ready_groups(const struct layout *layout)
 {
     return (size_t)(layout->raw_end - layout->raw) /
@@ -240,8 +243,8 @@ static int begin_coded(const struct codec_path *path, const struct layout *layou
     return 0;
 }
 
-/* Decodes what is behind the first `done` groups, whose words end at words; of blocks with groups
- * of zeros that is all. */
+/* Decodes the groups behind the first `done` ones, whose words end at words. done is 0 for blocks
+ * with groups of zeros. */
 static int finish_coded(const struct codec_path *path, const struct layout *layout, size_t done,
                         const uint8_t *words, struct codec_ahead *ahead,
                         struct codec_scratch *scratch, struct half *half, uint8_t *values)
@@ -325,7 +328,7 @@ static int parts_disagree(const struct layout *layout, struct error *err)
     return error_set(err, "inconsistent block of mode %s", layout->info.mode);
 }
 
-/* Checks the block of `bytes` bytes and divides it. */
+/* Checks a block of `bytes` bytes and finds its parts. */
 static int open_block(const struct codec_path *path, enum codec_type type, const uint8_t *in,
                       size_t bytes, size_t count, struct layout *layout, struct error *err)
 {
@@ -362,7 +365,7 @@ int codec_block_decode(const struct codec_path *path, enum codec_type type, cons
     return 0;
 }
 
-/* One of several blocks: opens that which comes next, which is in at most `bytes` bytes. */
+/* Opens the next of several blocks, which is in at most `bytes` bytes. `left` elements are left. */
 static int open_next(const struct codec_path *path, enum codec_type type, const uint8_t *in,
                      size_t bytes, size_t left, struct layout *layout, struct error *err)
 {
@@ -384,7 +387,7 @@ static bool goes_in_twos(const struct codec_path *path, const struct layout *lay
     return path->decode_two && layout->mode == MODE_CODED && !layout->zeros;
 }
 
-/* Two blocks that go_in_twos(): what both have by turns, then what is left of each. */
+/* Decodes two blocks that go_in_twos(): groups that both have in turn, then the rest of each. */
 static int decode_pair(const struct codec_path *path, const struct layout layouts[2],
                        struct codec_ahead *ahead, struct codec_scratch *scratch,
                        uint8_t *const values[2], struct error *err)

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* doc/codec-format.md: the header, and the end, whose first 16 bytes are like a block's */
+/* doc/codec-format.md: the header, and the end record, whose first 16 bytes are like a block's */
 enum {
     AT_MAGIC = 0,
     AT_VERSION = 4,
@@ -26,7 +26,7 @@ enum {
 
 enum { VERSION = 1, MODE_END = 0x0f };
 
-/* the first byte is none of ASCII's or UTF-8's */
+/* the first byte is neither ASCII nor the start of a UTF-8 character */
 static const uint8_t magic[4] = {0x8d, 'M', 'G', 'C'};
 
 void codec_frame_begin(struct codec_frame *frame, enum codec_type type, size_t block_elements,

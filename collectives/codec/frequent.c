@@ -2,11 +2,11 @@
 #include "collectives/codec/frequent.h"
 #include "collectives/codec/path.h"
 
-/* Of each SPAN elements the first LOOK are looked at. */
+/* The first LOOK of each SPAN elements are sampled. */
 enum { SPAN = 512, LOOK = 8 };
 
-/* As many candidates as are wanted: where fewer were seen, neighbors of those, since what is rare
- * is beside what is less so. Smaller exponents come first, of which more kinds occur. */
+/* Fills up to FREQUENT candidates with neighbors of the symbols seen, since rare symbols are beside
+ * less rare ones. Smaller exponents come first, as more different ones of them occur. */
 static unsigned fill_up(const uint16_t seen[256], uint8_t candidates[256], unsigned count)
 {
     unsigned below = candidates[0], above = candidates[count - 1] + 1;
@@ -38,7 +38,7 @@ static uint8_t symbol_at(enum codec_type type, const uint8_t *values, size_t n)
 bool frequent_choose(enum codec_type type, const uint8_t *values, size_t length,
                      uint8_t frequent[FREQUENT])
 {
-    /* two, so that an increment need not wait for the one before it */
+    /* two tables, so that an increment need not wait for the one before it */
     uint16_t seen[256] = {0}, also[256] = {0};
     uint8_t candidates[256];
     size_t looked = 0, left_out = 0;

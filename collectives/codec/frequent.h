@@ -4,11 +4,11 @@
 
 #include "collectives/codec/codec.h"
 
-/* Symbols that paths with vectors count many at a time. */
+/* The number of symbols that paths with vectors count many at a time. */
 enum { FREQUENT = 16 };
 
-/* Looks at one of 64 of count elements for the FREQUENT most frequent symbols, all different, in no
- * order. False when there are few elements, or too many others for it to pay. */
+/* Finds the FREQUENT most frequent symbols, all different, in no order, from one of 64 of count
+ * elements. Returns false if elements are few, or other symbols too many for it to pay. */
 bool frequent_choose(enum codec_type type, const uint8_t *values, size_t count,
                      uint8_t frequent[FREQUENT]);
 

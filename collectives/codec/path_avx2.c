@@ -11,7 +11,7 @@
 
 #define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-/* With a type or a way as an argument, of which each that there is becomes a loop of its own. */
+/* A function whose constant arguments, such as the type, give each caller a loop of its own. */
 #define AVX2_INLINE AVX2 static inline __attribute__((always_inline))
 
 static bool usable(void)
@@ -21,8 +21,8 @@ static bool usable(void)
            __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
 }
 
-/* AVX2 has no moves under a mask of lanes: for each mask of eight lanes, which word goes where.
- * Filled before main(), so that threads need not agree on who does it. */
+/* AVX2 cannot expand or compress by a mask of lanes: for each mask of eight lanes, which word goes
+ * where. Filled before main(), so that threads need no synchronization. */
 static uint8_t spread[256][8];  /* the lane's word, 0 where its bit is not set */
 static uint8_t gather[256][16]; /* bytes of the words whose bits are set, at the upper end */
 
@@ -157,8 +157,8 @@ AVX2_INLINE size_t split(enum codec_type type, const uint8_t *values, size_t cou
     return kept;
 }
 
-/* 32 elements of fp32. Their raw bytes are read from 4 bytes before them, which are the block's, to
- * their end and no further. */
+/* 32 elements of fp32. Reads their raw bytes from 4 bytes before them, which belong to the block,
+ * to their end and no further. */
 AVX2_INLINE void merge_half_fp32(__m256i symbols, const uint8_t *raw, uint8_t *values)
 {
     const __m256i spread_three =
@@ -180,7 +180,7 @@ AVX2_INLINE void merge_half_fp32(__m256i symbols, const uint8_t *raw, uint8_t *v
     }
 }
 
-/* Each byte 255 whose bit of mask is set. */
+/* Bytes that are 255 where the bit of mask is set, else 0. */
 AVX2_INLINE __m256i bytes_of_bits(uint32_t mask)
 {
     const __m256i source = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
@@ -214,8 +214,8 @@ AVX2_INLINE void merge_half(enum codec_type type, __m256i high, const uint8_t *r
 
 /* ----------------------------------------------------------------------------------- counting */
 
-/* Most symbols of a block are among a few: those are counted by comparing, 32 at a time, and the
- * others one by one. */
+/* Counts symbols: the frequent ones, which most are, by comparing 32 at a time, the others one by
+ * one. */
 AVX2 static void count(const uint8_t frequent[FREQUENT], const uint8_t *symbols, size_t length,
                        uint32_t counts[256])
 {
@@ -301,7 +301,7 @@ AVX2 static size_t avx2_split(enum codec_type type, const uint8_t *values, size_
 
 /* ------------------------------------------------------------------------------------- coding */
 
-/* The lanes whose state need not give up a word before a symbol of frequency f. */
+/* The lanes whose state need not write a word before a symbol of frequency f. */
 AVX2_INLINE __m256i has_room(__m256i x, __m256i f)
 {
     return _mm256_cmpgt_epi32(f, _mm256_srli_epi32(x, 20));
@@ -355,7 +355,7 @@ AVX2 static uint16_t *encode(const uint8_t *symbols, size_t length, const struct
             __m128i words =
                 _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
 
-            /* what is written below the words that count is written over by the next */
+            /* bytes written below the words that count are overwritten by the next store */
             words = _mm_shuffle_epi8(words, _mm_loadu_si128((const __m128i *)gather[full]));
             _mm_storeu_si128((__m128i *)(at - 8), words);
             at -= _mm_popcnt_u32(full);

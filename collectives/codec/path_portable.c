@@ -2,10 +2,10 @@
 #include "collectives/codec/path.h"
 #include "collectives/codec/crc32c.h"
 
-/* The codec as doc/codec-format.md says it, one element at a time: what the other paths are held
- * against, and what they use for what is left over. */
+/* The codec as in doc/codec-format.md, one element at a time: the reference for the other paths,
+ * which also use it for elements beyond whole groups. */
 
-/* With a type as an argument, of which each becomes a loop of its own. */
+/* A function whose type is a constant argument, so that each type has its own loop. */
 #define INLINE static inline __attribute__((always_inline))
 
 static bool usable(void)
@@ -13,7 +13,7 @@ static bool usable(void)
     return true;
 }
 
-/* Takes one group apart, or the last few elements; count is 1 to 64. */
+/* Splits one group, or the last few elements; count is 1 to 64. */
 INLINE void split_group(enum codec_type type, const uint8_t *values, size_t count, uint8_t *symbols,
                         uint8_t *raw)
 {
@@ -180,12 +180,12 @@ INLINE unsigned element_of(unsigned lane)
     return lane % 16 * 4 + lane / 16;
 }
 
-/* Takes a symbol into a state. Returns the lowest word written. */
+/* Encodes a symbol into a state. Returns the lowest word written. */
 INLINE uint16_t *encode_symbol(const struct codec_coder *coder, uint8_t symbol, uint32_t *state,
                                uint16_t *at)
 {
     uint32_t span = coder->span[symbol], f = span >> 16, x = *state, quotient;
-    /* one symbol in six needs it, a branch would be guessed wrong as often */
+    /* true for one symbol in six: a branch would be mispredicted as often */
     bool full = x >> 20 >= f;
 
     at[-1] = (uint16_t)x;
@@ -218,7 +218,7 @@ uint16_t *codec_portable_encode(const uint8_t *symbols, size_t count,
     return at;
 }
 
-/* Takes a symbol out of a state. Returns where the next words are. */
+/* Decodes a symbol from a state. Returns where the next words are. */
 INLINE const uint8_t *decode_symbol(const uint32_t *table, uint32_t *state, const uint8_t *words,
                                     uint8_t *symbol)
 {
@@ -226,7 +226,7 @@ INLINE const uint8_t *decode_symbol(const uint32_t *table, uint32_t *state, cons
 
     *symbol = (uint8_t)entry;
     x = (entry >> 8 & (CODEC_SCALE - 1)) * (x >> CODEC_PROBABILITY) + (entry >> 20);
-    /* as seldom, and as hard to guess, as in coding */
+    /* as seldom, and as hard to predict, as in encoding */
     low = x < CODEC_STATE_LOW;
     *state = x << 16 * low | (codec_load16(words) & -low);
     return words + 2 * low;

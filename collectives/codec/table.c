@@ -16,8 +16,8 @@ static void find_used(const uint32_t counts[256], struct used *used)
     }
 }
 
-/* Of all symbols that can give up one of their frequency's units, the one that loses least by it:
- * the cost of c symbols rises by about c / f. */
+/* The symbol that loses least if its frequency f is lowered by one, among those with f above 1: the
+ * cost of its c occurrences rises by about c / f. */
 static unsigned cheapest_to_lower(const struct used *used, const uint32_t counts[256],
                                   const uint16_t frequencies[256])
 {
@@ -98,7 +98,7 @@ bool codec_table_costs_less(const uint32_t counts[256], const uint16_t frequenci
         if (counts[s] > 0)
             at_most +=
                 counts[s] * (uint64_t)(CODEC_PROBABILITY + __builtin_clz(frequencies[s]) - 31);
-    if (at_most < bits) /* which most blocks can be told by */
+    if (at_most < bits) /* decides for most blocks */
         return true;
     for (unsigned s = 0; s < 256; s++)
         if (counts[s] > 0)
@@ -106,8 +106,8 @@ bool codec_table_costs_less(const uint32_t counts[256], const uint16_t frequenci
     return cost / 256 + 1 < bits;
 }
 
-/* Where the highest bit of a frequency is told, this tells of symbols that do not occur: eight bits
- * with one less than how many. */
+/* In place of the index of a frequency's highest bit: symbols that do not occur. Eight bits with
+ * their number less one follow. */
 enum { NONE = 15 };
 
 void codec_table_write(const uint16_t frequencies[256], struct bits *bits)
@@ -168,8 +168,8 @@ void codec_table_coder(const uint16_t frequencies[256], struct codec_coder *code
             continue;
         coder->span[s] = f << 16 | start;
         /* State, its parts, product and this number are each rounded by less than 2 parts in 2^24,
-         * whatever the mode of rounding, and the quotient is below 2^20: with 8 parts less it comes
-         * out as the true one or less, by less than 1. */
+         * in any rounding mode, and the quotient is below 2^20: with 8 parts less the result is
+         * below the true quotient, or equal, by less than 1. */
         coder->reciprocal[s] = (float)((1.0 - 8.0 / (1 << 24)) / f);
         /* exact for states below frequency << 20, since frequency^2 < 2^24 */
         coder->inverse[s] = ((UINT64_C(1) << 44) + f - 1) / f;
@@ -197,7 +197,7 @@ void codec_table_expand(const uint16_t frequencies[256],
             continue;
         for (uint32_t j = 0; j < CODEC_TABLE_STEP / 4; j++)
             v[j] = first + ((four){4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3} << 20);
-        /* what is written beyond them is the next symbol's to write over */
+        /* entries written beyond the symbol's own are overwritten by the next symbol */
         for (uint32_t i = 0; i < f; i += CODEC_TABLE_STEP) {
             memcpy(at + i, v, sizeof v);
             for (uint32_t j = 0; j < CODEC_TABLE_STEP / 4; j++)

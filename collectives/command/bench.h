@@ -4,7 +4,7 @@
 
 #include "collectives/command/stream.h"
 
-/* What the codec makes of a file, and how fast, in memory and on one core. */
+/* Measures the codec on a file: its ratio, and its rates in memory on one core. */
 
 struct bench_rate {
     const char *path;
@@ -18,15 +18,15 @@ enum { BENCH_PATHS_MAX = 4 };
 struct bench {
     enum codec_type type;
     size_t values_bytes, coded_bytes;
-    /* Shannon's bound with sign and mantissa as they are: exponents by their frequencies in the
-     * whole file, and in each block, which is what a table per block can reach */
+    /* Shannon's bound with sign and mantissa uncoded, for exponents by their frequencies in the
+     * whole file, and in each block, the bound of a table per block */
     double bound_bytes, block_bound_bytes;
     unsigned paths;
     struct bench_rate rates[BENCH_PATHS_MAX];
 };
 
-/* Reads at most 256 MiB of the file and codes and decodes them for about `seconds` on each path, or
- * on `only` when that is given. */
+/* Reads at most 256 MiB of the file; encodes and decodes them for about `seconds` on each path, or
+ * on `only` if that is not NULL. */
 int bench_run(const char *input, const enum codec_type *type, const struct codec_path *only,
               double seconds, struct bench *bench, struct error *err);
 

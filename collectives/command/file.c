@@ -18,7 +18,7 @@
 
 #define EXISTS "%s: exists already; -f overwrites it"
 
-/* The file that is being written. A signal's handler looks at its name. */
+/* The file that is being written. A signal handler reads its name. */
 static struct atomic_file written;
 
 void file_abandon(void)
@@ -70,7 +70,7 @@ static bool has_suffix(const char *name)
            name[length - suffix - 1] != '/';
 }
 
-/* Where the output goes; "-": standard output, "": nowhere. */
+/* Sets output to the file's name; "-": standard output, "": no output. */
 static int name_output(const struct file_job *job, const char *input, char output[PATH_MAX],
                        struct error *err)
 {
@@ -96,13 +96,14 @@ static int name_output(const struct file_job *job, const char *input, char outpu
 
 /* ------------------------------------------------------------------------------------ output */
 
-/* With nobody else's permission while it is not whole, when the input may be private. */
+/* Begins the output file. While it is incomplete only its owner may read it if the input is a
+ * regular file, which may be private. */
 static int output_begin(const char *output, const struct stat *like, struct error *err)
 {
     sigset_t all, before;
     int status;
 
-    /* no signal finds a file that is there and has no name yet */
+    /* blocks signals: a handler must not run while the file exists and its name is not set */
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     status = atomic_file_begin(&written, output, S_ISREG(like->st_mode) ? 0600 : 0666, err);
@@ -110,8 +111,8 @@ static int output_begin(const char *output, const struct stat *like, struct erro
     return status;
 }
 
-/* Gives the file the permissions and times of its input and its name. Without force it takes no
- * other's name, even one that came meanwhile. */
+/* Gives the file the permissions and times of its input, and its name. Without force it replaces no
+ * existing file, even one created meanwhile. */
 static int output_end(const struct file_job *job, const struct stat *like, struct error *err)
 {
     if (S_ISREG(like->st_mode)) {
@@ -145,7 +146,7 @@ static int convert_to_file(const struct file_job *job, struct stream *stream, co
         return error_set(err, EXISTS, output);
     if (is_special(output))
         return error_set(err, "%s: is not a regular file; use --stdout to write elsewhere", output);
-    /* --rm would remove what has just been written */
+    /* --rm would remove the file just written */
     if (stat(output, &there) == 0 && there.st_dev == like->st_dev && there.st_ino == like->st_ino)
         return error_set(err, "%s: is also the input file", output);
     if (output_begin(output, like, err) != 0)

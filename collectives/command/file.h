@@ -4,8 +4,8 @@
 
 #include "collectives/command/stream.h"
 
-/* One file to another, as gzip(1) and zstd(1) do it: written aside and renamed when it is whole, so
- * that nobody meets half a file; what stands there already stays. */
+/* Converts one file to another, as gzip(1) and zstd(1) do: writes a temporary file and renames it
+ * when it is complete, so that nobody finds half a file. Existing files stay, except by force. */
 
 #define FILE_SUFFIX ".mgc"
 
@@ -13,20 +13,20 @@ enum file_action { FILE_ENCODE, FILE_DECODE, FILE_TEST };
 
 struct file_job {
     enum file_action action;
-    const enum codec_type *type; /* NULL: found out */
+    const enum codec_type *type; /* NULL: the best is chosen */
     const struct codec_path *path;
     const char *output; /* NULL: the input's name with or without FILE_SUFFIX; "-": stdout */
-    bool force;         /* over what stands there, and to a terminal */
-    bool remove;        /* the input, when the output is on the disk */
-    bool progress;      /* on standard error, after two seconds */
+    bool force;         /* overwrite existing files, and write to a terminal */
+    bool remove;        /* remove the input when the output is on disk */
+    bool progress;      /* print progress to standard error, after two seconds */
 };
 
-/* Does the job for one input; "-" is standard input, whose output is standard output when none is
- * given. -1: err says why, naming the file; nothing was left behind. */
+/* Does the job for one input; "-" is standard input, whose default output is standard output.
+ * Returns -1 with err, which names the file; no output is left behind. */
 int file_convert(const struct file_job *job, const char *input, struct stream_totals *totals,
                  struct error *err);
 
-/* Removes the half file that is being written, if any: for a signal's handler. */
+/* Removes the incomplete file that is being written, if any. For signal handlers. */
 void file_abandon(void);
 
 #endif

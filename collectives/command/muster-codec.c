@@ -70,7 +70,7 @@ static int usage_error(const char *what, const char *found, const char *allowed)
     return STATUS_USAGE;
 }
 
-/* -1: go on; else the status to end with. */
+/* Returns -1 to go on, else the exit status. */
 static int read_options(int argc, char **argv, struct options *options)
 {
     struct error err;
@@ -178,7 +178,7 @@ static int run_file(const struct options *options, const char *input)
     return STATUS_GOOD;
 }
 
-/* Leaves no half file behind, then dies of the signal as it would have. */
+/* Removes the incomplete file, then dies of the signal. */
 static void on_signal(int number)
 {
     file_abandon();
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    privileges_drop(); /* what it reads is not trusted */
+    privileges_drop(); /* the input is not trusted */
     inputs = argc - optind;
     if (options.job.output && strcmp(options.job.output, "-") != 0 && inputs > 1)
         return usage_error("--output", options.job.output, "one FILE at a time");

@@ -11,11 +11,11 @@
 
 enum {
     GUESS_BYTES = 1 << 20,
-    /* Of values that are coded or decoded at a time, several blocks of each type: what is read is
-     * still in the second-level cache when it is coded. */
+    /* Bytes of values that are encoded or decoded at a time, several blocks of each type: they are
+     * still in the second-level cache from reading when they are encoded. */
     PIECE_BYTES = 1 << 18,
     BLOCKS = PIECE_BYTES / (2 * CODEC_BLOCK_ELEMENTS),
-    /* of coded bytes that are read at a time */
+    /* coded bytes that are read at a time */
     INPUT_BYTES = 1 << 19,
 };
 
@@ -23,14 +23,14 @@ struct work {
     struct codec_scratch *scratch;
     uint8_t *values; /* GUESS_BYTES */
     uint8_t *blocks; /* coded, of a piece */
-    /* decoding: what was read and is not decoded yet */
+    /* decoding: bytes that were read and are not decoded yet */
     uint8_t *input;
     size_t begin, end;
 };
 
 static int work_create(struct work *work, struct error *err)
 {
-    /* pieces are whole numbers of blocks; of the smallest elements they have most */
+    /* pieces are whole numbers of blocks; with the smallest elements they need the most room */
     _Static_assert(PIECE_BYTES % (4 * CODEC_BLOCK_ELEMENTS) == 0, "blocks of all types");
     _Static_assert(PIECE_BYTES >= 4 * CODEC_BLOCK_ELEMENTS_MAX, "the largest block");
     _Static_assert(INPUT_BYTES >= CODEC_BLOCK_HEADER_BYTES + 4 * CODEC_BLOCK_ELEMENTS_MAX, "it");
@@ -88,7 +88,7 @@ enum codec_type stream_guess_type(const struct codec_path *path, const uint8_t *
     return best;
 }
 
-/* Counts in the blocks of `count` elements that stand one behind the other. */
+/* Adds contiguous blocks of `count` elements in all to the frame. */
 static int add_blocks(struct codec_frame *frame, const uint8_t *blocks, size_t count,
                       struct error *err)
 {
@@ -104,7 +104,7 @@ static int add_blocks(struct codec_frame *frame, const uint8_t *blocks, size_t c
     return 0;
 }
 
-/* Codes the first `size` bytes of work->values; what is no whole element is left. */
+/* Encodes the first `size` bytes of work->values, except bytes behind the last whole element. */
 static int encode_some(const struct stream *stream, struct work *work, struct codec_frame *frame,
                        size_t size, struct stream_totals *totals, struct error *err)
 {
@@ -141,7 +141,7 @@ static int encode_all(const struct stream *stream, const enum codec_type *type, 
         totals->in += (uint64_t)size;
         if (encode_some(stream, work, &frame, (size_t)size, totals, err) != 0)
             return -1;
-        /* what is read at once is a whole number of blocks, unless it is the last */
+        /* each read except the last is a whole number of blocks */
         if ((size_t)size < wanted)
             break;
         wanted = PIECE_BYTES;
@@ -161,8 +161,7 @@ static size_t at_hand(const struct work *work)
     return work->end - work->begin;
 }
 
-/* Reads until `wanted` bytes are at hand, or the end has come: what there is at once, and no more
- * often than it must. */
+/* Reads until `wanted` bytes are in work->input or the input ends, as much as it can at a time. */
 static int fetch(const struct stream *stream, struct work *work, size_t wanted,
                  struct stream_totals *totals, struct error *err)
 {
@@ -194,15 +193,15 @@ static int take(const struct stream *stream, struct work *work, size_t wanted,
     return at_hand(work) < wanted ? error_set(err, "truncated: ends in the middle of a frame") : 0;
 }
 
-/* Blocks that are at hand, one behind the other. */
+/* Contiguous blocks in work->input. */
 struct batch {
     unsigned blocks;
     size_t elements[BLOCKS], bytes[BLOCKS]; /* of each */
     size_t all_elements, all_bytes;
 };
 
-/* As many as codec_blocks_decode() takes at once: whole ones, and one that is not as the last. The
- * first of them is at hand. */
+/* Gathers as many blocks as codec_blocks_decode() can take at once: blocks of full size, and as the
+ * last possibly a shorter one. The first of them is in work->input. */
 static void gather(const struct codec_frame *frame, const struct work *work,
                    const struct codec_frame_next *first, struct batch *batch)
 {
@@ -226,7 +225,7 @@ static void gather(const struct codec_frame *frame, const struct work *work,
                  0);
 }
 
-/* Decodes the first block of those at hand. */
+/* Decodes the first block in work->input. */
 static int decode_one(const struct stream *stream, struct codec_frame *frame, struct work *work,
                       size_t elements, size_t bytes, struct stream_totals *totals,
                       struct error *err)
@@ -255,14 +254,14 @@ static int decode_batch(const struct stream *stream, struct codec_frame *frame, 
         return put(stream, work->values, batch->all_elements * codec_type_bytes(frame->type),
                    totals, err);
     }
-    /* one of them is damaged: those before it are not, and it is told what is wrong with it */
+    /* one of them is damaged: decodes those before it, and reports the error in it */
     for (unsigned b = 0; b < batch->blocks; b++)
         if (decode_one(stream, frame, work, batch->elements[b], batch->bytes[b], totals, err) != 0)
             return -1;
     return 0;
 }
 
-/* The blocks and the end of one frame. */
+/* Decodes the blocks and the end of one frame. */
 static int decode_frame(const struct stream *stream, struct codec_frame *frame, struct work *work,
                         struct stream_totals *totals, struct error *err)
 {

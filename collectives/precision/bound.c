@@ -24,8 +24,8 @@ double precision_bound(enum precision precision, unsigned roundings, unsigned ad
                        double sum_magnitudes)
 {
     double growth = roundings * log1p(precision_unit(precision)) + additions * log1p(0x1p-24);
-    /* Each rounding of a number below the normal ones is off by at most half the least. Each
-     * addition takes in one rounded number; without additions a number is rounded by itself. */
+    /* Rounding a subnormal number changes it by at most half the least number. Each addition takes
+     * in one rounded number; without additions a number is rounded by itself. */
     double underflow = (roundings == 0          ? 0
                         : additions > roundings ? additions
                                                 : roundings) *

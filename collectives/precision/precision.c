@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* gcc makes vectors of whole loops from -O3 on only, and of operations whose exceptions somebody
- * may look at not even then */
+/* gcc vectorizes whole loops only from -O3 on, and operations that may raise exceptions only with
+ * no-trapping-math */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
@@ -13,9 +13,9 @@
 #include <float.h>
 #include <string.h>
 
-/* Every path is compiled from the same lines below, for its own instructions: integers without a
- * branch, which the compiler makes vectors of. Division, product and what is exact in fp32 are the
- * only floating-point operations; none depends on how vectors are cut. */
+/* Every path is compiled from the same lines below, for its own instructions: integer operations
+ * without branches, which the compiler vectorizes. The only floating-point operations are division,
+ * product and operations that are exact in fp32; none depends on the vector length. */
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -41,7 +41,7 @@ INLINE uint32_t narrow_one(const struct precision_format *format, uint32_t bits)
     const uint32_t shift = 23 - format->mantissa_bits;
     uint32_t sign = bits >> 31 << (8 * format->bytes - 1), magnitude = bits & 0x7fffffff;
     int32_t exponent = (int32_t)(magnitude >> 23);
-    /* numbers below the format's normal ones: the whole significand, moved further */
+    /* subnormal in the format: the whole significand, shifted further */
     int32_t lacking = 1 - (exponent - 127 + format->bias);
     uint32_t normal = magnitude - ((uint32_t)(127 - format->bias) << 23);
     uint32_t denormal = (magnitude & 0x7fffff) | 0x800000;
@@ -66,7 +66,7 @@ INLINE uint32_t widen_one(const struct precision_format *format, uint32_t code)
     const uint32_t shift = 23 - format->mantissa_bits, width = 8 * format->bytes;
     uint32_t sign = code >> (width - 1) << 31, magnitude = code & ((1u << (width - 1)) - 1);
     uint32_t normal = (magnitude << shift) + ((uint32_t)(127 - format->bias) << 23);
-    /* below the normal numbers: a multiple of the least, which fp32 has exactly */
+    /* subnormal: a multiple of the least number, which is exact in fp32 */
     uint32_t least = (uint32_t)(127 + 1 - format->bias - (int)format->mantissa_bits) << 23;
     uint32_t denormal = bits_of((float)(int32_t)magnitude * number_of(least));
     uint32_t special = 0x7f800000 | (magnitude > format->infinity ? 0x400000 : 0) |
@@ -128,14 +128,15 @@ INLINE uint32_t greatest_of(const float *in, size_t count)
     return greatest;
 }
 
-/* The nearest whole number, ties to even, in every mode of rounding: what is cut off is exact. */
+/* The nearest whole number, ties to even, in every rounding mode: the rest of truncation is
+ * exact. */
 INLINE int8_t whole_of(float ratio)
 {
     int32_t cut = (int32_t)ratio;
     float rest = ratio - (float)cut, magnitude = __builtin_fabsf(rest);
     int32_t away = rest < 0 ? -1 : 1;
 
-    /* up from the half on; from exactly the half to even */
+    /* away from 0 above one half; at exactly one half to even */
     away = magnitude > 0.5f ? away : magnitude == 0.5f ? away & -(cut & 1) : 0;
     cut += away;
     return (int8_t)(cut > 127 ? 127 : cut < -127 ? -127 : cut);
@@ -171,8 +172,8 @@ INLINE void int8_widen_all(const int8_t *in, const float *scales, size_t count, 
     }
 }
 
-/* A path for the instructions of `target`. The format is a constant in each case, so that what it
- * decides is decided by the compiler. */
+/* Defines a path for the instructions of `target`. The format is a constant in each case, so that
+ * the compiler evaluates its conditions. */
 #define CASE_NARROW(precision)                                                                     \
     case precision:                                                                                \
         narrow_all(&precision_formats[precision], in, count, out);                                 \
@@ -237,7 +238,7 @@ const struct precision_path *precision_path_at(unsigned number)
     return number < PROCESSORS && processor_runs(number) ? paths[number] : NULL;
 }
 
-/* Chosen before main(), so that threads need not agree on who does it. */
+/* Chosen before main(), so that threads need no synchronization. */
 static const struct precision_path *best = &portable_path;
 
 __attribute__((constructor)) static void choose_best(void)

@@ -11,7 +11,7 @@
 
 enum { LINE = 64 };
 
-/* Up to the first whole line of out, which is how many bytes. */
+/* Copies up to the first whole cache line of out. Returns the number of bytes. */
 static size_t copy_head(char *out, const char *in, size_t bytes)
 {
     size_t head = -(uintptr_t)out % LINE;
@@ -21,8 +21,8 @@ static size_t copy_head(char *out, const char *in, size_t bytes)
     return head;
 }
 
-/* Whole lines of out; the rest, and what is not on a line, ordinarily. Non-temporal stores are in
- * no order with later ones until there is a fence. */
+/* Copies whole lines of out by non-temporal stores, and the rest by ordinary ones. A fence orders
+ * the non-temporal stores before later ones. */
 #define DEFINE_COPY(path, target, vector, load, stream)                                            \
     target static void path##_copy(void *to, const void *from, size_t bytes)                       \
     {                                                                                              \
@@ -66,7 +66,7 @@ nontemporal_copy_fn *nontemporal_path_at(unsigned number)
     return number < PROCESSORS && processor_runs(number) ? paths[number] : NULL;
 }
 
-/* Chosen before main(), so that threads need not agree on who does it. */
+/* Chosen before main(), so that threads need no synchronization. */
 static nontemporal_copy_fn *best = portable_copy;
 
 __attribute__((constructor)) static void choose_best(void)
@@ -82,7 +82,7 @@ void nontemporal_copy(void *out, const void *in, size_t bytes)
     best(out, in, bytes);
 }
 
-/* A piece at a time is made in the nearest cache, from where it goes on. */
+/* Computes a piece at a time in the nearest cache, then copies it past the caches. */
 void nontemporal_reduce_pair(enum element_type type, enum reduce_op op, const void *left,
                              const void *right, void *out, size_t count)
 {

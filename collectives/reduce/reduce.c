@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* gcc makes vectors of whole loops from -O3 on only, and of comparisons whose exceptions somebody
- * may look at not even then */
+/* gcc vectorizes whole loops only from -O3 on, and comparisons that may raise exceptions only with
+ * no-trapping-math */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "no-trapping-math")
 #endif
@@ -13,11 +13,12 @@
 #include <string.h>
 
 /* Every path is compiled from the same lines, for its own instructions: one operation per element,
- * so that the way the compiler cuts vectors cannot show in the result. */
+ * so that the result does not depend on the vector length. */
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The output may be one of the inputs, element for element: no iteration depends on another. */
+/* Tells the compiler that no iteration depends on another: the output may only be one of the
+ * inputs, element for element. */
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -69,8 +70,8 @@ DEFINE_WHOLE(uint64, uint64_t, uint64_t)
 
 /* ----------------------------------------------------------------------------- floating point */
 
-/* Equal numbers have equal bits, but for zeros of both signs: "or" makes -0 of them, "and" +0. Of
- * two NaNs the left one is the result, as in a sum. */
+/* min and max by bits: equal numbers have equal bits, except zeros of both signs, for which "or"
+ * gives -0 and "and" +0. Of two NaNs the left one is the result, as in a sum. */
 #define DEFINE_FLOAT(name, type, word)                                                             \
     INLINE type name##_joined(type left, type right, bool is_min)                                  \
     {                                                                                              \
@@ -106,7 +107,7 @@ DEFINE_WHOLE(uint64, uint64_t, uint64_t)
 DEFINE_FLOAT(fp32, float, uint32_t)
 DEFINE_FLOAT(fp64, double, uint64_t)
 
-/* By way of fp32, a few at a time, which stay in the nearest cache. */
+/* Computes in fp32, on a few elements at a time, so that they stay in the nearest cache. */
 INLINE void half_pair(enum precision precision, enum reduce_op op, const void *l, const void *r,
                       void *o, size_t count)
 {
@@ -177,7 +178,7 @@ const struct reduce_path *reduce_path_at(unsigned number)
     return number < PROCESSORS && processor_runs(number) ? paths[number] : NULL;
 }
 
-/* Chosen before main(), so that threads need not agree on who does it. */
+/* Chosen before main(), so that threads need no synchronization. */
 static const struct reduce_path *best = &portable_path;
 
 __attribute__((constructor)) static void choose_best(void)

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Elements of collectives and the operations that join two arrays of them. Pure; nothing here
- * allocates or fails, and every path of instructions gives the same bits. */
+/* Elements of collectives, and the operations that reduce two arrays of them. Pure functions that
+ * do not allocate or fail; every path of instructions gives the same bits. */
 
 enum element_type {
     ELEMENT_INT8,
@@ -33,7 +33,7 @@ enum reduce_op {
     REDUCE_BAND,
     REDUCE_BOR,
     REDUCE_BXOR,
-    REDUCE_LAND, /* truth: 1 or 0 */
+    REDUCE_LAND, /* logical: 1 or 0 */
     REDUCE_LOR,
     REDUCE_LXOR,
     REDUCE_OPS
@@ -46,26 +46,26 @@ bool element_is_float(enum element_type type);
 
 const char *reduce_name(enum reduce_op op); /* "sum", "min", ... */
 
-/* Whether the operation is defined on the type: bits and truth on whole numbers only. */
+/* Whether the operation is defined on the type: bitwise and logical ones only on integers. */
 bool reduce_applies(enum element_type type, enum reduce_op op);
 
-/* out[i] = left[i] op right[i], count elements, aligned to their size. out may be left or right
- * itself and must not overlap them otherwise.
- * Whole numbers wrap around. fp16 and bf16 are computed in fp32 and rounded once, to the nearest,
- * ties to even. min and max take -0 for less than +0, and are NaN when either is. */
+/* Sets out[i] = left[i] op right[i], count elements, aligned to their size. out may be left or
+ * right, and must not overlap them otherwise. Integers wrap around. fp16 and bf16 are computed in
+ * fp32 and rounded once, to the nearest, ties to even. For min and max -0 is less than +0, and the
+ * result is NaN if either number is. */
 void reduce_pair(enum element_type type, enum reduce_op op, const void *left, const void *right,
                  void *out, size_t count);
 
 /* -------------------------------------------------------------------------------------- paths */
 
-/* How it is done; the functions above use the fastest path. For tests. */
+/* An implementation of reduce_pair(), which uses the fastest path. For tests. */
 struct reduce_path {
     const char *name; /* "portable", "avx2", "avx512" */
     void (*pair)(enum element_type type, enum reduce_op op, const void *left, const void *right,
                  void *out, size_t count);
 };
 
-/* By its number, from 0 up, slowest first; NULL behind the last that this machine has. */
+/* Returns the path of a number, from 0 up, slowest first; NULL behind this machine's last. */
 const struct reduce_path *reduce_path_at(unsigned number);
 
 #endif

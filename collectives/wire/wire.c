@@ -41,7 +41,7 @@ enum codec_type wire_codec(enum element_type type)
     return type == ELEMENT_BF16 ? CODEC_BF16 : type == ELEMENT_FP16 ? CODEC_FP16 : CODEC_FP32;
 }
 
-/* int8: the scales first, which are aligned then. */
+/* In an int8 message the scales come first, so that they are aligned. */
 static size_t int8_bytes(size_t count)
 {
     return precision_int8_scales(count) * sizeof(float) + count;
