@@ -16,7 +16,7 @@ struct ddp {
     size_t count;                                                  /* elements of each array */
     real *parameters, *gradients, *first_moments, *second_moments; /* unit after unit */
     size_t bucket;                                                 /* elements */
-    size_t unsent; /* gradients before this one are still to be sent off */
+    size_t unsent; /* gradients before this one are still to be summed */
     struct collective_request **sums;
     size_t sum_count;
 };
@@ -149,7 +149,7 @@ static void finish(struct shard *shard)
     ddp->sum_count = 0;
 }
 
-/* This rank's share of what the stage answers for in an array. */
+/* This rank's share [first, end) of the elements that its stage owns. */
 static void share(const struct ddp *ddp, size_t *first, size_t *end)
 {
     struct rank_info rank_info = comm_rank_info(ddp->shard.comm);
@@ -197,7 +197,7 @@ static struct checkpoint_state piece_of(const struct ddp *ddp, size_t first, siz
                                      ddp->first_moments + first, ddp->second_moments + first};
 }
 
-/* One piece, or of a stage one for each unit of the model. */
+/* One piece for a whole model; for a stage one for each unit of the model. */
 static size_t pieces(const struct shard *shard, bool loads, struct checkpoint_state *pieces)
 {
     const struct ddp *ddp = (const struct ddp *)shard;

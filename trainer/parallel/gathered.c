@@ -16,9 +16,9 @@ struct gathered {
     struct shard_bytes *bytes;
     struct use *uses; /* of a walk, in order */
     int use_count;
-    int begun, taken; /* how many were */
+    int begun, taken; /* number of uses */
     int window;
-    real **slots; /* window */
+    real **slots; /* [window] */
     bool *is_busy;
     size_t live_bytes;
 };
@@ -91,7 +91,7 @@ static int free_slot(const struct gathered *gathered)
     return -1;
 }
 
-/* Begins gathers for as long as the window has room. */
+/* Begins gathers while the window has a free slot. */
 static void slide(struct gathered *gathered)
 {
     const struct gathered_options *options = &gathered->options;
@@ -134,7 +134,7 @@ const real *gathered_take(struct gathered *gathered, int unit)
     struct use *use = &gathered->uses[gathered->taken++];
 
     if (use->unit != unit || use->slot < 0)
-        abort(); /* the model's walk is not the one that was promised */
+        abort(); /* the model's walk differs from the known order */
     comm_wait(gathered->options.comm, use->pending);
     return gathered->slots[use->slot];
 }

@@ -6,10 +6,10 @@
 
 #include "trainer/parallel/strategy.h"
 
-/* Parameters that lie in parts on the ranks of a communicator, gathered unit by unit ahead of their
- * use.
+/* Gathers parameters that are sharded over the ranks of a communicator, unit by unit, ahead of
+ * their use.
  *
- * The order of uses is known (model.h), so the next gathers are begun early; but a window bounds
+ * The order of uses is known (store.h), so the next gathers are begun early; but a window bounds
  * how many units are gathered, or being gathered, and not yet released. It slides: each release
  * begins the next gather (Zhao et al.: PyTorch FSDP, VLDB 2023, rate limiter). With gather times g
  * and compute times c a walk takes the sum of c + g for a window of 1, about that of max(c, g) for
@@ -25,16 +25,16 @@ struct gathered_options {
     const size_t *part_at; /* where unit u's part begins; units + 1 */
 };
 
-/* options' arrays must live as long. bytes: working gets what is taken; gathered_peak is kept up to
- * date. Returns 0, or -1 with err. */
+/* The arrays of options must live as long. Adds the memory that it takes to bytes->working, and
+ * keeps bytes->gathered_peak up to date. Returns 0, or -1 with err. */
 int gathered_create(const struct gathered_options *options, struct shard_bytes *bytes,
                     struct gathered **gathered, struct error *err);
 void gathered_destroy(struct gathered *gathered);
 
-/* Before a walk. */
+/* Begins a walk: forward, and backward if it trains. */
 void gathered_begin(struct gathered *gathered, bool trains);
 
-/* The whole unit, until it is released. It must be the next one of the walk. */
+/* Returns the whole unit, valid until it is released. It must be the next one of the walk. */
 const real *gathered_take(struct gathered *gathered, int unit);
 void gathered_release(struct gathered *gathered, int unit);
 

@@ -47,7 +47,8 @@ struct store guard_begin(struct guard *guard)
     return store;
 }
 
-/* In what the shard has: backward completes unit 0 last, and the layers from the last one on. */
+/* Searches the shard's gradients, the last unit completed first: backward completes the layers from
+ * the last one on, and unit 0 at the end. */
 static void search(const struct guard *guard, int32_t *unit, int32_t *tensor)
 {
     const struct shard *shard = guard->shard;

@@ -4,10 +4,10 @@
 
 #include "trainer/parallel/strategy.h"
 
-/* Stands between the model and what holds its gradients, and looks at those of this rank before
- * they are summed with the others': afterwards nobody could tell whose were no numbers. Where no
- * others' are added the gradient's norm, which each step takes anyway, tells as much, and nothing
- * is read a second time. It also injects faults, for tests of what finds them. */
+/* Checks this rank's gradients before they are summed with those of other ranks: afterwards nobody
+ * could tell whose were not finite. If no others are added, the gradient's norm, which each step
+ * computes anyway, is enough, and nothing is read a second time. It also injects faults, for tests
+ * of their detection. */
 
 struct guard {
     const struct shard *shard;
@@ -16,15 +16,15 @@ struct guard {
     int bad_unit, bad_tensor;           /* in this step; -1: none */
 };
 
-/* Before a step: the shard's store, at whose gradients the guard looks. */
+/* Called before a step. Returns the shard's store with the guard's check of gradients. */
 struct store guard_begin(struct guard *guard);
 
-/* After it, when the shard has finished. squares: of the gradient that it has then. The first
- * tensor, in the order of enum tensor, of the last unit completed whose gradient is not finite; -1
- * both: all are. */
+/* Called after a step, when the shard has finished. squares: of the gradient that it has then. Sets
+ * unit to the last unit completed whose gradient is not finite, and tensor to its first such tensor
+ * in the order of enum tensor; both to -1 if all are finite. */
 void guard_found(const struct guard *guard, double squares, int32_t *unit, int32_t *tensor);
 
-/* The next gradient of that unit and tensor gets a NaN. */
+/* Puts a NaN into the next gradient of that unit and tensor. */
 void guard_inject(struct guard *guard, int unit, enum tensor tensor);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "trainer/pages.h"
 
-/* Vectors of these arrays should not lie across lines of the cache. */
+/* Vectors of these arrays should not straddle cache lines. */
 enum { ALIGNED = 64 };
 
 const struct strategy *const strategies[STRATEGIES] = {

@@ -10,8 +10,8 @@
 #include "trainer/optimizer/adamw.h"
 #include "trainer/comm/comm.h"
 
-/* How the ranks of a communicator hold parameters, gradients and the optimiser's state, and when
- * these are communicated: one table of functions a strategy.
+/* How the ranks of a communicator hold parameters, gradients and the optimizer's state, and when
+ * these are communicated: one table of functions for each strategy.
  *
  * With P bytes of parameters in 32 bits and N ranks, each rank holds
  *
@@ -20,28 +20,27 @@
  *   zero1     2 P + 2 P/N   moments in N parts
  *   zero2     P + 3 P/N     gradients too
  *   zero3     4 P/N         parameters too: a unit is gathered when it is needed, and freed
- *   replicas  4 P           each rank trains the same by itself; all must come to the same bits
+ *   replicas  4 P           each rank trains the same model alone; all must get the same bits
  *
  * (Rajbhandari et al.: ZeRO, SC'20, with 4-byte numbers throughout.) A step moves 2 P (N - 1) / N
  * bytes through each rank, zero3 3 P (N - 1) / N. */
 
 struct shard_options {
     const struct shape *shape;
-    const struct stage
-        *stage;          /* that the communicator shares; all layers where there is no pipeline */
-    uint64_t seed;       /* of the first weights */
-    size_t bucket_bytes; /* ddp: gradients that are summed at once */
-    int window;          /* zero3: units gathered and not freed at a time; 0: no limit */
+    const struct stage *stage; /* of the communicator; all layers without a pipeline */
+    uint64_t seed;             /* of the initial weights */
+    size_t bucket_bytes;       /* ddp: gradients that are summed in one call */
+    int window;                /* zero3: units gathered and not freed at a time; 0: no limit */
 };
 
-/* Bytes of a rank: what lasts from step to step, and the room that a step needs besides. */
+/* Bytes of a rank: state kept from step to step, and working memory of a step besides. */
 struct shard_bytes {
     size_t state, working;
     size_t gathered_peak; /* most bytes of gathered units that were live at once; zero3 */
-    size_t largest_unit;  /* bytes of the largest, as it is gathered */
+    size_t largest_unit;  /* bytes of the largest unit, gathered */
 };
 
-/* What a strategy keeps; each has a struct of its own that begins with this. */
+/* The state of a strategy; each strategy has its own struct, which begins with this. */
 struct shard {
     const struct strategy *strategy;
     struct comm *comm;
@@ -52,42 +51,41 @@ struct shard {
 
 struct strategy {
     const char *name, *summary;
-    bool
-        is_replicated; /* each rank trains by itself on whole batches: a communicator of one each */
-    bool is_piecewise; /* does not hold a stage, nor gradients over several microbatches */
-    int level;         /* ZeRO's */
-    int whole, parts;  /* of the state's arrays, each as large as the parameters: 4 in all */
+    bool is_replicated; /* each rank trains alone, on whole batches and its own communicator */
+    bool is_piecewise;  /* supports neither stages nor several microbatches */
+    int level;          /* ZeRO's */
+    int whole, parts;   /* how many of the state's 4 arrays of parameter size are whole, in parts */
 
-    /* Takes memory; draw() is to follow. Returns 0, or -1 with err. comm must live as long. */
+    /* Allocates memory; draw() must follow. Returns 0, or -1 with err. comm must live as long. */
     int (*create)(const struct strategy *strategy, const struct shard_options *options,
                   struct comm *comm, struct shard **shard, struct error *err);
     void (*destroy)(struct shard *shard);
 
-    /* Before a walk through the model. trains: forward and backward, else forward only. */
+    /* Called before a walk through the model. trains: forward and backward, else forward only. */
     void (*begin)(struct shard *shard, bool trains);
-    /* After it: all gradients are what they are to be, the sum over ranks. */
+    /* Called after it: completes all gradients, so that they are the sum over ranks. */
     void (*finish)(struct shard *shard);
 
-    /* Of one tensor in one unit, or of all (tensor TENSOR_COUNT, any unit): the sum of squares of
-     * that part of the gradient that this rank answers for; the sum over ranks, of all stages, is
-     * the whole's. */
+    /* Returns the sum of squares of this rank's part of the gradient: of one tensor in one unit, or
+     * of all (tensor TENSOR_COUNT, any unit). The sum over the ranks of all stages is that of the
+     * whole gradient. */
     double (*squares)(const struct shard *shard, int unit, int tensor);
 
-    /* As adamw_update(), of all parameters. */
+    /* As adamw_update(), for all parameters. */
     void (*update)(struct shard *shard, const struct adamw *adamw, long step, double rate,
                    double scale);
 
-    /* The first weights, and no moments. */
+    /* Sets the initial weights, and all moments to zero. */
     void (*draw)(struct shard *shard);
 
-    /* The ranges that this rank saves (over all ranks disjoint and complete), or, loads true, those
-     * that it reads. Returns their number; pieces NULL: that only. */
+    /* Sets pieces to the ranges that this rank saves (over all ranks disjoint and complete), or if
+     * loads to those that it reads. Returns their number; with pieces NULL only that. */
     size_t (*pieces)(const struct shard *shard, bool loads, struct checkpoint_state *pieces);
-    /* After they were read. */
+    /* Called after they have been read. */
     void (*restored)(struct shard *shard);
 
-    /* Times that each parameter is summed or spread in a step: a rank sends (N - 1) / N of so many
-     * parameters. */
+    /* How many times a step scatters or gathers each parameter: a rank sends (N - 1) / N of the
+     * parameters each time. */
     int passes;
 };
 
@@ -99,7 +97,7 @@ enum { STRATEGIES = 5 };
 
 const struct strategy *strategy_find(const char *name); /* NULL: there is none */
 
-/* count zeros, counted in *bytes. NULL with err. */
+/* Allocates count zeros, and adds their bytes to *bytes. Returns NULL with err. */
 real *shard_alloc(size_t count, size_t *bytes, struct error *err);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "collectives/codec/crc32c.h"
 
-#define HELD (UINT64_C(1) << 32) /* beside a sum of 32 bits */
+#define HELD (UINT64_C(1) << 32) /* set in each digest, above a checksum of 32 bits */
 
 enum { NAME = 288 }; /* bytes of "rank 3 on n2" */
 
@@ -16,11 +16,11 @@ struct verify {
     struct shard *shard;
     struct comm *comm;
     int units;
-    uint64_t *digests; /* units x TENSOR_COUNT of each rank, rank after rank, this one's last; 0: it
-                          has none of that */
+    uint64_t *digests; /* units x TENSOR_COUNT of each rank, rank after rank, then again of this
+                          rank; 0: the rank does not have the tensor */
     size_t piece_count;
     struct checkpoint_state *pieces; /* what this rank keeps */
-    uint32_t *kept;                  /* piece_count: their sums when the last step ended */
+    uint32_t *kept;                  /* [piece_count] their checksums when the last step ended */
     bool has_kept;
 };
 
@@ -116,7 +116,7 @@ static void digest_unit(const struct verify *verify, int unit, const real *param
                               shape_tensor_size(shape, tensor) * sizeof(real));
 }
 
-/* The walk of an evaluation, for strategies that gather. */
+/* Computes the digests in the walk of an evaluation, for strategies that gather. */
 static void digest_all(const struct verify *verify, uint64_t *digests)
 {
     const struct store *store = &verify->shard->store;
@@ -132,8 +132,9 @@ static void digest_all(const struct verify *verify, uint64_t *digests)
     }
 }
 
-/* The rank whose sum of that number is not what the others that have one have; -1: all are equal.
- * values, holders: room for all ranks. */
+/* Compares the digests with index `number` of the ranks that have one, and sets holders to these
+ * ranks. Returns the index in holders of the one that differs, or -1 if all are equal. values,
+ * holders: room for all ranks. */
 static int odd_holder(const struct verify *verify, size_t number, uint64_t *values, int *holders,
                       int *holder_count, bool *is_sure)
 {

@@ -4,29 +4,29 @@
 
 #include "trainer/parallel/strategy.h"
 
-/* Whether what must be equal is: the parameters that ranks hold, or gather, tensor by tensor after
- * each step (of a pipeline among those that have them); and what a rank keeps from step to step
- * against what it was when the last one ended, which finds memory that changes by itself also where
- * there is no second copy. */
+/* Compares what must be equal. After each step, the parameters that ranks hold or gather, tensor by
+ * tensor (in a pipeline among the ranks that have them). Before each step, the state that a rank
+ * keeps with what it was when the last step ended: this finds memory that changes by itself, even
+ * without a second copy. */
 
 struct verify;
 
-/* The rank whose number differs from what most have; *is_sure: false where there is no majority.
- * -1: all are equal. values: ranks. Pure. */
+/* Returns the first rank whose value is not the most common one, or -1 if all are equal. Sets
+ * *is_sure to false if no value has a majority. values: [ranks]. Pure. */
 int verify_odd_one(const uint64_t *values, int ranks, bool *is_sure);
 
-/* Says who of the communicator differs about what: "rank 2 on n3: WHAT is not what most of the 3
- * ranks have". ranks: so many have it, other is the first of them. Returns -1. */
+/* Sets err to the rank of the communicator that differs: "rank 2 on n3: WHAT differs from most of
+ * the 3 ranks". ranks: how many ranks have WHAT; other: the first of these. Returns -1. */
 int verify_name_rank(const struct comm *comm, const char *what, int rank, int other, int ranks,
                      bool is_sure, struct error *err);
 
-/* comm: whose ranks are compared. Returns 0, or -1 with err. */
+/* comm: the ranks that are compared. Returns 0, or -1 with err. */
 int verify_create(struct shard *shard, struct comm *comm, struct verify **verify,
                   struct error *err);
 void verify_destroy(struct verify *verify);
 
-/* Before a step, after one. Collective; 0, or -1 on all ranks with err, which names rank and
- * tensor, or rank and layer. */
+/* Called before a step, and after one. Collective. Return 0, or -1 on all ranks with err, which
+ * names rank and layer (before), or rank and tensor (after). */
 int verify_before(struct verify *verify, struct error *err);
 int verify_after(struct verify *verify, struct error *err);
 

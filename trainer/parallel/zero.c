@@ -8,13 +8,14 @@
 #include "trainer/parallel/gathered.h"
 #include "trainer/parallel/strategy.h"
 
-/* ZeRO: each unit is cut into as many equal parts as there are ranks, the last ones padded with
- * zeros (from the beginning: nobody writes there); rank r answers for part r of each unit. Level 1
- * cuts the moments, 2 gradients too, 3 parameters too. */
+/* ZeRO: each unit is cut into one part per rank, all of the same size; the last ones are padded
+ * with zeros, which nobody overwrites. Rank r updates part r of each unit. Level 1 shards the
+ * moments, level 2 gradients too, level 3 parameters too. */
 
-enum { SCATTERING = 2 }; /* reductions under way at once, each with room of its own */
+enum { SCATTERING = 2 }; /* reduce-scatters under way at once, each with its own room */
 
-/* Room for a unit's whole gradient (levels 2, 3), or for the part that comes out (level 1). */
+/* A reduce-scatter. Its room is for a unit's whole gradient (levels 2, 3), or for the resulting
+ * part (level 1). */
 struct scatter {
     struct collective_request *pending;
     int unit; /* -1: none */
@@ -46,7 +47,7 @@ static size_t whole_size(const struct zero *zero, int unit)
     return zero->whole_at[unit + 1] - zero->whole_at[unit];
 }
 
-/* This rank's part of the unit's parameters, or of its gradient where that is kept whole. */
+/* This rank's part of a unit in an array of whole units. */
 static real *own_part(const struct zero *zero, real *whole, int unit)
 {
     return whole + zero->whole_at[unit] +
@@ -65,7 +66,8 @@ static real *own_gradients(const struct zero *zero, int unit)
                             : zero->gradients + zero->part_at[unit];
 }
 
-/* Elements of this rank's part that are not padding, from *first of the unit on. */
+/* Returns the number of elements of this rank's part that are not padding, and sets *first to their
+ * offset in the unit. */
 static size_t own_count(const struct zero *zero, int unit, size_t *first)
 {
     size_t size = shape_unit_size(zero->shard.options.shape, unit);
@@ -103,7 +105,8 @@ static void progress(void *context)
     comm_progress(zero->shard.comm);
 }
 
-/* Makes the room free: at level 1 its part goes to its place. */
+/* Waits for the reduce-scatter, so that its room is free. At level 1 copies the part to its
+ * place. */
 static void settle(struct zero *zero, struct scatter *scatter)
 {
     if (scatter->unit < 0)
@@ -156,7 +159,7 @@ static void destroy(struct shard *shard)
 
     if (!zero)
         return;
-    /* a run that ends early may leave the spreading of its last update under way */
+    /* a run that ends early may leave the all-gathers of its last update under way */
     for (int unit = 0; zero->gathers && unit < zero->units; unit++)
         comm_wait(zero->shard.comm, zero->gathers[unit]);
     gathered_destroy(zero->gathered);
@@ -187,7 +190,7 @@ static void lay_out(struct zero *zero)
     }
 }
 
-/* Rooms for reductions: levels 2 and 3 hold a layer's whole gradient there, level 1 a part. */
+/* Allocates the rooms: for a layer's whole gradient at levels 2 and 3, for a part at level 1. */
 static int take_rooms(struct zero *zero, struct error *err)
 {
     size_t *working = &zero->shard.bytes.working;
@@ -310,7 +313,7 @@ static double squares(const struct shard *shard, int unit, int tensor)
                        : 0;
 }
 
-/* Levels 1 and 2: the other ranks' parts come while the next step begins. */
+/* Levels 1 and 2: gathers the other ranks' parts while the next step begins. */
 static void spread(struct zero *zero, int unit)
 {
     zero->gathers[unit] = comm_start_all_gather(zero->shard.comm, NULL, part_size(zero, unit),

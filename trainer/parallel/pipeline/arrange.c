@@ -48,7 +48,7 @@ int arrange_replicas(const int *numbers, int ranks, int islands)
     return divisor;
 }
 
-/* The islands of all ranks, and with them stages and their order. */
+/* Gathers the islands of all ranks, and sets the stages and the order of ranks by them. */
 static int meet(const struct arrange_options *options, struct comm *comm, const char *island,
                 struct arrangement *made, struct error *err)
 {
@@ -81,7 +81,7 @@ static int meet(const struct arrange_options *options, struct comm *comm, const 
     return rv;
 }
 
-/* The most of what the ranks say, on all of them. */
+/* Returns the maximum of the ranks' values, on all of them. */
 static double most(struct comm *comm, double value)
 {
     int ranks = comm_rank_info(comm).ranks;
@@ -94,7 +94,7 @@ static double most(struct comm *comm, double value)
     return value;
 }
 
-/* A layer, and a parameter's update. */
+/* Measures a layer, and the update of a parameter. */
 static int measure_work(const struct pipeline_options *options, struct comm *comm,
                         struct arrangement *made, struct error *err)
 {
@@ -126,13 +126,14 @@ static int measure_work(const struct pipeline_options *options, struct comm *com
     return 0;
 }
 
-/* On all ranks the slowest link that one of them has. */
+/* Returns the slowest of the ranks' links, on all of them. */
 static struct link_speed slowest(struct comm *comm, struct link_speed own)
 {
     return (struct link_speed){most(comm, own.latency_s), 1 / most(comm, 1 / own.Bps)};
 }
 
-/* Within stages, across each second boundary at a time, and around all ranks. */
+/* Measures links within stages, between stages (every second boundary at a time), and around all
+ * ranks. */
 static int measure_links(struct comm *comm, struct arrangement *made, struct error *err)
 {
     const struct placement *placement = &made->placement;

@@ -8,8 +8,8 @@
 #include "trainer/parallel/pipeline/step_time.h"
 #include "trainer/comm/comm.h"
 
-/* From what was asked for to who computes what: islands become stages, layers are split by measured
- * speed, and the time of a step is predicted. */
+/* Arranges a pipeline by the options: islands become stages, layers are split by measured speed,
+ * and the time of a step is predicted. */
 
 enum { ISLAND_BYTES = 64 };
 
@@ -17,7 +17,7 @@ struct arrange_options {
     const struct shape *shape;
     const struct compute *compute;
     int batch, stages, microbatches; /* 0: chosen */
-    bool is_auto;                    /* stages by the ranks' islands */
+    bool is_auto;                    /* stages follow the ranks' islands */
     const char *split;               /* "even", "measured" or numbers; NULL: measured if is_auto */
 };
 
@@ -25,34 +25,34 @@ struct arrangement {
     struct placement placement;
     int microbatches;
     int islands;
-    char (*names)[ISLAND_BYTES]; /* of each stage's island; "" where nobody said one */
-    bool is_measured;            /* only then the rest */
+    char (*names)[ISLAND_BYTES]; /* of each stage's island; "": not known */
+    bool is_measured;            /* else the fields below are not set */
     int layer_rows;              /* sequences of a microbatch, the most that a rank has */
-    double *layer_s;             /* of each stage: a layer, forward and backward, of a microbatch,
-                                    on its slowest rank */
-    double head_s;               /* of the last stage besides */
-    double *parameter_s;         /* of each stage: what a step takes for each of its parameters
-                                    besides, on its slowest rank (speed_of_update()) */
+    double *layer_s;             /* [stages] of one layer, forward and backward, for a microbatch,
+                                    on the stage's slowest rank */
+    double head_s;               /* of the last stage besides its layers */
+    double *parameter_s;         /* [stages] of a step for each parameter besides, on the stage's
+                                    slowest rank (speed_of_update()) */
     struct link_speed inside, across; /* slowest: within a stage, between stages; each way */
     struct link_speed around;         /* ... from each rank to the next */
-    double step_s;                    /* predicted: Holmes' sum of all + (m - 1) x the slowest, the
-                                         gradients of the slowest stage and of the ends, the update */
+    double step_s;                    /* predicted: all stages + (m - 1) x the slowest (Holmes), the
+                                         gradients of the largest stage and of the ends, the update */
     double ddp_s;                     /* ... if all ranks held all layers instead */
 };
 
-/* island: this rank's ("": not known). Collective. Returns 0, or -1 with err. To be cleared in
- * either case. */
+/* island: the name of this rank's island ("": not known). Collective. Returns 0, or -1 with err.
+ * The caller clears the arrangement in either case. */
 int arrange(const struct arrange_options *options, struct comm *comm, const char *island,
             struct arrangement *arrangement, struct error *err);
 void arrangement_clear(struct arrangement *arrangement);
 
-/* The ranks in the order of their islands (the islands in that of their first ranks, ranks in
- * theirs) in `order`; each rank's island number in `numbers`, from 0. Returns the islands. names:
- * of each rank. Pure. */
+/* Numbers islands from 0 in the order of their first ranks. Sets numbers to each rank's island, and
+ * order to the ranks sorted by island, then by rank. names: of each rank's island. Returns the
+ * number of islands. Pure. */
 int arrange_islands(char (*names)[ISLAND_BYTES], int ranks, int *order, int *numbers);
 
-/* Ranks of a stage, the same for all: so many that each island is a whole number of stages, as many
- * as can be. Pure. */
+/* Returns the largest number of ranks per stage with which each island is a whole number of stages.
+ * Pure. */
 int arrange_replicas(const int *numbers, int ranks, int islands);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "trainer/parallel/pipeline/schedule.h"
 
-/* A part of `count` cut into `parts` equal ones, the last of them filled up. */
+/* `count` rounded up to a multiple of `parts`. */
 static double padded(size_t count, int parts)
 {
     size_t each = (count + (size_t)parts - 1) / (size_t)parts;

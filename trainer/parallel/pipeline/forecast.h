@@ -6,9 +6,9 @@
 
 #include "trainer/parallel/pipeline/pipeline.h"
 
-/* What a pipeline takes and sends, stage by stage, before anything was run: for data parallel
- * stages (strategy ddp). With B sequences of T tokens, C channels of e bytes, D ranks a stage,
- * P bytes of the stage's parameters, E bytes of the ends:
+/* Forecasts the memory and traffic of each stage of a pipeline, before anything runs, for data
+ * parallel stages (strategy ddp). With B sequences of T tokens, C channels of e bytes, D ranks per
+ * stage, P bytes of the stage's parameters, E bytes of the ends:
  *
  *   state       4 P on each rank
  *   forward     B T C e from each stage but the last one to the next
@@ -16,14 +16,14 @@
  *   ends        E from the first stage to the last, and back
  *   inside      2 P (D - 1), the stage's gradients, and for the ends E (D - 1) more
  *
- * Bytes that are sent are those of all ranks of the stage in a step. */
+ * Traffic is that of all ranks of the stage in a step. */
 struct forecast {
     struct stage stage;
     double state_bytes, room_bytes, activation_bytes; /* of a rank; activations: the largest's */
     double forward, backward, ends, inside;           /* bytes */
 };
 
-/* stages: of options->placement. */
+/* Fills stages: one forecast for each stage of options->placement. */
 void forecast_make(const struct pipeline_options *options, struct forecast *stages);
 
 #endif

@@ -9,8 +9,8 @@
 #include "trainer/parallel/pipeline/schedule.h"
 #include "trainer/comm/channel.h"
 
-/* Transfers that may be under way at once: each place of the model's ends has its lane, that of a
- * gradient one for both ways, as it comes in and goes out in the same place. */
+/* Lanes of transfers that may be under way at once: each buffer at the model's ends has its lane. A
+ * gradient has one lane for both ways, as it comes in and goes out in the same buffer. */
 enum {
     PLACES = 2,
     LANE_OUT = 0,
@@ -43,7 +43,7 @@ struct walk {
     double scale;
     bool trains;
     int done;                          /* microbatches that need no room any more */
-    int inputs_asked, gradients_asked; /* microbatches whose transfer in was begun */
+    int inputs_asked, gradients_asked; /* microbatches whose receive has begun */
 };
 
 static int rows_of(const struct pipeline *pipeline, int microbatch, int *first)
@@ -205,7 +205,7 @@ static void request_gradient(struct walk *walk)
                     transfer_bytes(walk, number));
 }
 
-/* Begins what may come in as early as there is room for it, so that it comes while this stage
+/* Begins receives as soon as there is room for them, so that data comes in while this stage
  * computes. */
 static void request_ahead(struct walk *walk)
 {
@@ -235,7 +235,7 @@ static double go_forward(struct walk *walk, int number)
 
     if (!stage_is_first(&pipeline->stage))
         channel_wait(pipeline->channel, LANE_IN + number % pipeline->in_places);
-    if (pipeline->channel) /* where this writes to: what was sent from there has gone */
+    if (pipeline->channel) /* until the buffer that forward writes to has been sent */
         channel_wait(pipeline->channel, (is_last ? LANE_GRADIENT : LANE_OUT) + number % PLACES);
     loss = model_forward(pipeline->model, walk->store, &microbatch);
     if (!is_last) {

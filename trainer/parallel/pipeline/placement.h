@@ -5,33 +5,35 @@
 #include "lib/base/error.h"
 #include "trainer/model/stage.h"
 
-/* Which rank computes what: the layers in stages, each stage on as many ranks (its island), which
- * share the sequences of a batch. Replica r of a stage talks to replica r of its neighbors. Pure.
- */
+/* Which rank computes what: layers form stages, each on the same number of ranks (its island),
+ * which share the sequences of a batch. Replica r of a stage exchanges data with replica r of its
+ * neighbors. Pure. */
 struct placement {
     int stages, replicas;
     int *layers; /* of each stage */
     int *order;  /* stages x replicas: the rank that is replica r of stage s at s x replicas + r */
 };
 
-/* Of that many ranks in their order, layers split evenly. Returns 0, or -1 with err: the ranks are
- * no multiple of the stages, or there are fewer layers than stages. To be cleared after 0. */
+/* Places the ranks in their order, with layers split evenly. Returns 0, or -1 with err if the ranks
+ * are no multiple of the stages, there are fewer layers than stages, or memory is out. The caller
+ * clears the placement after 0. */
 int placement_create(int ranks, int stages, int layers, struct placement *placement,
                      struct error *err);
 void placement_clear(struct placement *placement);
 
 int placement_rank(const struct placement *placement, int stage, int replica);
-/* Where a rank is. */
+/* Finds a rank's stage and replica. */
 void placement_find(const struct placement *placement, int rank, int *stage, int *replica);
-/* What stage number `number` computes. */
+/* Returns stage `number`. */
 struct stage placement_stage(const struct placement *placement, const struct shape *shape,
                              int number);
 
-/* Part `number` of `parts` of a count, as even as it goes: from *first on, returns how many. */
+/* Divides count into `parts` parts as evenly as possible. Returns the size of part `number`, and
+ * sets *first to its beginning. */
 int placement_share(int count, int number, int parts, int *first);
 
-/* Microbatches where nobody said how many: one where there is one stage; else a sequence each, up
- * to four times the stages, so that no more than a fifth of the time a stage has nothing to do. */
+/* Returns the default number of microbatches: one for one stage; else one per sequence, up to four
+ * times the stages, with which a stage is idle at most a fifth of the time. */
 int placement_microbatches(const struct placement *placement, int batch);
 
 #endif

@@ -12,11 +12,11 @@ struct pipeline_action {
     int microbatch;
 };
 
-/* Microbatches of which a stage (0 ... stages - 1) has done the forward and not yet the backward,
- * at most. */
+/* Returns the most microbatches of which a stage (0 ... stages - 1) has done the forward and not
+ * yet the backward. */
 int schedule_held(int stage, int stages, int microbatches);
 
-/* Fills actions: 2 microbatches of them. */
+/* Fills actions, 2 x microbatches of them. */
 void schedule_fill(int stage, int stages, int microbatches, struct pipeline_action *actions);
 
 #endif

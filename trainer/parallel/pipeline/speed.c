@@ -16,8 +16,8 @@
 #include "validate/harness/watch/stall.h"
 #include "validate/harness/watch/watch.h"
 
-/* A layer is computed that often and for SPEED_LEAST_S, then the least counts: what disturbs only
- * adds. */
+/* A layer is computed at least so many times and for SPEED_LEAST_S. The least time counts, as
+ * disturbances only add to it. */
 enum { LEAST_TURNS = 3, MESSAGE_BYTES = 1 << 18 };
 enum { MOST_UPDATED = 1 << 23 }; /* parameters: more than caches hold */
 
@@ -145,9 +145,9 @@ double speed_head_in_layers(const struct shape *shape)
     return shape->vocabulary / (12.0 * shape->channels);
 }
 
-/* Seconds in which all ranks have sent to one and received from another (MPI_PROC_NULL: none): the
- * least of some turns, of which the first only gets ready. The slowest rank's time counts: of those
- * that share a link one may be done early and leave it to the others. */
+/* Seconds of an exchange in which each rank sends to one rank and receives from another
+ * (MPI_PROC_NULL: none): the least of some turns after a first one for warm-up. The slowest rank's
+ * time counts: of ranks that share a link one may be done early and leave it to the others. */
 static double exchange_s(MPI_Comm mpi, int to, int from, int bytes, int turns)
 {
     static char out[MESSAGE_BYTES], in[MESSAGE_BYTES];

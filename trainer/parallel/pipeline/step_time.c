@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Of so many bytes in messages of which each but the first waits for the one before. */
+/* Seconds of `bytes` bytes in so many messages, each of which waits for the one before. */
 static double link_s(const struct link_speed *link, int messages, double bytes)
 {
     return messages * link->latency_s + bytes / link->Bps;
