@@ -21,7 +21,7 @@ int channel_create(struct comm *comm, int lanes, struct channel **channel, struc
     struct channel *made = calloc(1, sizeof *made);
     MPI_Comm mpi;
 
-    MPI_Comm_dup(comm_mpi(comm), &mpi); /* by those too that have no memory */
+    MPI_Comm_dup(comm_mpi(comm), &mpi); /* collective: ranks without memory call it, too */
     if (!made || !(made->requests = calloc((size_t)lanes, sizeof *made->requests)) ||
         !(made->ranks = calloc((size_t)lanes, sizeof *made->ranks))) {
         free(made ? made->requests : NULL);

@@ -8,9 +8,9 @@
 
 #include "trainer/comm/comm.h"
 
-/* Bytes from one rank of a communicator to another, apart from what the communicator does together.
- * A transfer is under way in a lane, and nothing else is until it is done; transfers from one rank
- * to another of the same tag arrive in the order in which they were begun. */
+/* Sends bytes from one rank of a communicator to another, apart from its collectives. A lane has at
+ * most one transfer under way. Transfers from one rank to another with the same tag arrive in the
+ * order in which they were begun. */
 
 struct channel;
 
@@ -20,7 +20,7 @@ void channel_destroy(struct channel *channel);
 
 enum { CHANNEL_MOST = 0x7fffffff }; /* bytes of a transfer */
 
-/* The lane must be free; data valid until the transfer is done. */
+/* Begin a transfer. The lane must be free, and data valid until the transfer is done. */
 void channel_send(struct channel *channel, int lane, int rank, int tag, const void *data,
                   size_t bytes);
 void channel_receive(struct channel *channel, int lane, int rank, int tag, void *data,
@@ -28,9 +28,9 @@ void channel_receive(struct channel *channel, int lane, int rank, int tag, void 
 
 /* Whether the lane is free, without waiting. */
 bool channel_is_free(struct channel *channel, int lane);
-/* Returns when it is. */
+/* Waits until the lane is free. */
 void channel_wait(struct channel *channel, int lane);
-/* Lets what is under way get on. */
+/* Advances the transfers under way. */
 void channel_progress(struct channel *channel);
 
 /* What this rank has sent and waited for. */

@@ -20,7 +20,7 @@
 #define ELEMENT_REAL ELEMENT_FP32
 #endif
 
-/* What was measured, and what was chosen by it: of a communicator and all its parts. */
+/* The figures, and the choices made by them, of a communicator and all its parts. */
 struct tuning {
     struct tuned *tuned;
     struct comm_choice choices[COMM_CHOICES];
@@ -31,14 +31,14 @@ struct comm {
     MPI_Comm mpi;
     struct collective *collective;        /* NULL: one rank */
     const char *algorithm;                /* NULL: chosen */
-    enum wire_format wire;                /* of sums and scatters */
+    enum wire_format wire;                /* of allreduce, reduce-scatter */
     bool chooses_algorithm, chooses_wire; /* by the tuning */
     struct tuning *tuning;                /* NULL: none */
-    bool owns_tuning;                     /* or the communicator does that it is a part of */
-    struct tuned_comm tuned_comm;         /* with a tuning: the collective is its */
+    bool owns_tuning;                     /* else the communicator does from which this was split */
+    struct tuned_comm tuned_comm;         /* with a tuning: owns collective */
     struct rank_info rank_info;
     struct traffic traffic;
-    struct channel *channel; /* NULL: none gets on with it */
+    struct channel *channel; /* advances with it; NULL: none */
 };
 
 static const char *number_of(int rank)
@@ -97,7 +97,7 @@ int comm_create(MPI_Comm communicator, struct comm **comm, struct error *err)
     return 0;
 }
 
-/* The communicator's collectives from now on choose by the figures. */
+/* Makes the communicator's collectives choose by the figures from now on. */
 static int adopt(struct comm *comm, struct tuning *tuning, struct error *err)
 {
     collective_destroy(comm->collective);
@@ -236,7 +236,7 @@ bool comm_has_algorithm(const char *algorithm)
            algorithm_find(COLLECTIVE_ALL_GATHER, algorithm);
 }
 
-/* For who asks what was chosen. */
+/* Records a choice for comm_choices(). */
 static void note_choice(struct tuning *tuning, const struct comm_choice *choice)
 {
     for (size_t i = 0; i < tuning->count; i++) {
@@ -251,8 +251,8 @@ static void note_choice(struct tuning *tuning, const struct comm_choice *choice)
         tuning->choices[tuning->count++] = *choice;
 }
 
-/* Fills in by the figures what the communicator leaves to them. What it does not is as without
- * figures, so that a wire that is chosen changes no bit. */
+/* Sets algorithm and wire of the call by the figures, if the communicator leaves them to be chosen.
+ * The rest is as without figures, so that choosing the wire alone changes no bit. */
 static void choose(struct comm *comm, struct collective_call *call)
 {
     struct chooser *chooser = comm->tuned_comm.chooser;
@@ -289,7 +289,7 @@ static void choose(struct comm *comm, struct collective_call *call)
                                       wire.lossless_us});
 }
 
-/* count: elements of a block. */
+/* Starts a collective. count: elements of a block. */
 static struct collective_request *start(struct comm *comm, enum collective_kind kind,
                                         const real *in, size_t count, real *out)
 {

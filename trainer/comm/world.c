@@ -25,7 +25,7 @@
 
 enum { NAME_BYTES = 256 };
 
-/* What each rank tells the others at the start. */
+/* What ranks exchange at the start. */
 struct card {
     char node[NAME_BYTES];
     cpu_set_t processors;
@@ -37,7 +37,7 @@ static struct {
     const struct world *world;
 } memory;
 
-/* "rank 3 on n2", "this process" where there is one rank only. */
+/* "rank 3 on n2", or "this process" if there is only one rank. */
 static const char *rank_name(int rank)
 {
     static char name[NAME_BYTES + 32];
@@ -119,7 +119,8 @@ static void start_watch(const struct world *world, double limit_s)
         watch_all_joined();
 }
 
-/* The watch takes signals for the end of the job; here they end it after a step (train.c). */
+/* Restores train.c's handlers, with which signals end the job after a step: those of the watch end
+ * it at once. */
 static void restore_signals(const struct sigaction *interrupt, const struct sigaction *terminate)
 {
     sigaction(SIGINT, interrupt, NULL);
@@ -137,7 +138,7 @@ static void start_mpi(struct world *world, double limit_s)
     setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
     sigaction(SIGINT, NULL, &interrupt);
     sigaction(SIGTERM, NULL, &terminate);
-    if (isfinite(limit_s)) /* a user's job starts as slowly as it likes */
+    if (isfinite(limit_s)) /* a user's job may take any time to start */
         watchdog_start(limit_s, abort_job);
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     launcher_barrier();
