@@ -25,7 +25,7 @@ enum { CHUNK_BYTES = 1 << 20, PATH_BYTES = 4096, ARRAYS = 3 };
 #define PREFIX "step-"
 #define UNFINISHED ".unfinished"
 
-/* The number of a checkpoint's directory; -1: it is none. */
+/* Returns the step of a checkpoint's directory, or -1 if the name is another. */
 static long step_of(const char *name)
 {
     char *end;
@@ -45,8 +45,7 @@ static bool is_unfinished(const char *name)
            strcmp(name + length - tail, UNFINISHED) == 0;
 }
 
-/* Takes a checkpoint's directory away: the files in it, then itself; or a file in its place. What
- * cannot be stays. */
+/* Removes a checkpoint's directory with the files in it, or a file in its place. Ignores errors. */
 static void discard(const char *path)
 {
     DIR *directory = opendir(path);
@@ -120,7 +119,7 @@ int checkpoint_write_shard(const char *directory, long step, int number,
     step_path(directory, step, UNFINISHED, unfinished);
     checkpoint_shard_name(number, name);
     snprintf(path, sizeof path, "%s/%s", unfinished, name);
-    /* checkpoint_begin() has made the place empty */
+    /* checkpoint_begin() has made the directory empty */
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0)
         return error_set(err, "%s: %m%s", path,
@@ -171,15 +170,15 @@ static int newer_first(const void *a, const void *b)
     return (first < second) - (first > second);
 }
 
-/* NULL: with errno, or at the end, where that is 0. */
+/* Returns NULL with errno after an error, or with errno 0 at the end. */
 static const struct dirent *next_entry(DIR *directory)
 {
     errno = 0;
     return readdir(directory);
 }
 
-/* The steps of the directory's checkpoints, newest first, malloc'd; unfinished ones are taken away
- * where asked. Returns their number, -1 with errno. */
+/* Lists the steps of the directory's checkpoints, newest first, malloc'd; if cleans, removes
+ * unfinished ones. Returns their number, or -1 with errno. */
 static long list_steps(const char *path, bool cleans, long **steps)
 {
     DIR *directory = opendir(path);
@@ -216,7 +215,8 @@ static long list_steps(const char *path, bool cleans, long **steps)
     return (long)count;
 }
 
-/* What lies between since and step is not whole. */
+/* Removes unfinished checkpoints, those between since and step, which are not whole, and of the
+ * others up to step all but the newest `keep`. */
 static void prune(const char *directory, long since, long step, int keep)
 {
     char path[PATH_BYTES];
@@ -292,7 +292,8 @@ static size_t shard_bytes(const struct manifest *manifest, const struct manifest
     return elements * ARRAYS * sizeof(real);
 }
 
-/* All of a shard against its size and sum. 1: whole; 0: not, err says why; -1: cannot be read. */
+/* Compares all of a shard with its size and checksum. Returns 1 if it is whole; 0 with err if not;
+ * -1 if it cannot be read. */
 static int verify_shard(int fd, const char *path, const struct manifest *manifest,
                         const struct manifest_shard *shard, struct error *err)
 {
@@ -344,7 +345,8 @@ static int read_values(int fd, real *values, size_t count, size_t at)
     return 1;
 }
 
-/* What the file's piece (begins at element `at` of the file) and the wanted one have in common. */
+/* Reads the elements that the file's piece, which begins at element `at` of the file, and the
+ * wanted piece have in common. */
 static int read_common(int fd, const struct manifest_piece *piece, size_t at,
                        const struct checkpoint_state *wanted)
 {
@@ -395,8 +397,8 @@ static int read_shard(const char *path, const struct manifest *manifest,
     return rv;
 }
 
-/* 1: read; 0: not whole, err says what; -1: of another problem, or it cannot be read. What this
- * rank sees of it. */
+/* Reads a checkpoint, as far as this rank sees it. Returns 1; 0 with err if it is not whole; -1
+ * with err if it is of another problem or cannot be read. */
 static int read_one(const char *path, const struct checkpoint_problem *problem, long step,
                     struct rank_info rank_info, const struct checkpoint_state *pieces,
                     size_t piece_count, struct error *err)
@@ -433,7 +435,7 @@ static int read_one(const char *path, const struct checkpoint_problem *problem, 
     return rv;
 }
 
-/* The least of what the ranks say, and the first that says it. */
+/* Returns the minimum of the ranks' values, and sets *first to the first rank that has it. */
 static int least(struct comm *comm, int mine, int *first)
 {
     int ranks = comm_rank_info(comm).ranks, *all = comm_gather_buffer(comm, sizeof *all);
@@ -451,7 +453,7 @@ static int least(struct comm *comm, int mine, int *first)
     return found;
 }
 
-/* Rank 0's list for all. */
+/* Broadcasts rank 0's list of steps. Returns its length, or -1 with err. */
 static long agree_on_steps(struct comm *comm, const char *directory, long **steps,
                            struct error *err)
 {

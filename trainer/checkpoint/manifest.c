@@ -15,7 +15,7 @@
 
 #define TITLE "muster checkpoint 2"
 
-/* The lines that say what the problem is: one table writes, reads and compares them. */
+/* The lines that describe the problem: one table writes, reads and compares them. */
 struct line {
     const char *name; /* the option's */
     enum { LINE_INT, LINE_SEED, LINE_FLAG } kind;
@@ -52,7 +52,7 @@ static uint64_t value_of(const struct checkpoint_problem *problem, const struct 
     }
 }
 
-/* False when the value is none that the field can have. */
+/* Sets a field. Returns false if the field cannot have the value. */
 static bool set_value(struct checkpoint_problem *problem, const struct line *line, uint64_t value)
 {
     char *field = (char *)problem + line->offset;
@@ -97,7 +97,7 @@ char *manifest_format(const struct manifest *manifest)
     return text;
 }
 
-/* The last line, with the sum of what is before it. */
+/* Checks the last line, which has the checksum of the text before it. */
 static int check_end(const char *text, struct error *err)
 {
     const char *end = strstr(text, "\nend ");
@@ -155,7 +155,7 @@ static int take_shard(const char *line, struct manifest *manifest)
     return manifest_add_shard(manifest, file, crc);
 }
 
-/* Line number `number`, counted from 0. */
+/* Parses line `number`, counted from 0. */
 static int take_line(const char *line, int number, struct manifest *manifest)
 {
     char name[32];
@@ -182,7 +182,7 @@ static int by_first(const void *a, const void *b)
                                       : (one->count > other->count) - (one->count < other->count);
 }
 
-/* Whether the pieces are each of the model's elements once. */
+/* Whether the pieces contain each of the model's elements exactly once. */
 static bool is_complete(const struct manifest *manifest)
 {
     size_t next = 0, bytes = manifest->piece_count * sizeof *manifest->pieces;
@@ -208,7 +208,7 @@ static int parse_lines(const char *text, struct manifest *manifest, struct error
 
     for (const char *from = text; strncmp(from, "end ", 4) != 0; number++) {
         size_t length = strcspn(from, "\n") + 1;
-        char line[MANIFEST_LINE_BYTES + 1]; /* by itself: sscanf() counts all that follows */
+        char line[MANIFEST_LINE_BYTES + 1]; /* a copy: sscanf() scans to the end of the text */
 
         snprintf(line, sizeof line, "%.*s", (int)length, from);
         if (length >= sizeof line || take_line(line, number, manifest) != 0)

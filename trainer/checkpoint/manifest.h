@@ -4,7 +4,7 @@
 
 #include "trainer/checkpoint/checkpoint.h"
 
-/* The text that says what a checkpoint is and which files it is made of. */
+/* The text that describes a checkpoint and names its files. */
 
 enum {
     MANIFEST_SHARDS = 65536,
@@ -32,20 +32,20 @@ struct manifest {
     size_t piece_count;
 };
 
-/* One more piece of the last shard, but for an empty one, or shard without pieces. Return 0, or -1:
- * no memory, or more than there may be; the text of what was added has at most MANIFEST_BYTES. */
+/* Add a piece to the last shard, unless it is empty, and a shard without pieces. Return 0, or -1 if
+ * memory is out or a limit is reached: the text has at most MANIFEST_BYTES. */
 int manifest_add_piece(struct manifest *manifest, size_t first, size_t count);
 int manifest_add_shard(struct manifest *manifest, const char *file, uint32_t crc);
 
 /* Writes the text; malloc'd, the caller frees. NULL when memory is out. */
 char *manifest_format(const struct manifest *manifest);
 
-/* Reads the text. Returns 0, or -1 with err "line N: ..." for one that is cut short, altered, or
- * whose pieces are not just the model's elements. To be cleared after 0. */
+/* Parses the text. Returns 0, or -1 with err if it is truncated, altered, or its pieces are not
+ * exactly the model's elements. The caller clears the manifest after 0. */
 int manifest_parse(const char *text, struct manifest *manifest, struct error *err);
 void manifest_clear(struct manifest *manifest);
 
-/* 0, or -1 with err "was written with --batch=4, this run has --batch=8". */
+/* Returns 0, or -1 with err "was written with --batch=4, this run has --batch=8". */
 int manifest_compare(const struct manifest *manifest, const struct checkpoint_problem *problem,
                      struct error *err);
 

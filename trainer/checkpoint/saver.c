@@ -30,28 +30,29 @@ struct saver {
     int keep;
     int lock; /* rank 0: the directory, open and locked; -1 */
     size_t piece_count;
-    struct checkpoint_state *pieces; /* the training's */
+    struct checkpoint_state *pieces; /* of the training's state */
     struct checkpoint_state *copies;
     real *memory; /* of the copies */
     bool is_begun, has_thread;
     atomic_bool is_writing;
     pthread_t thread;
-    int (*work)(struct saver *saver); /* the thread's */
-    long step, since;                 /* since: checkpoint_commit()'s */
-    const struct manifest *manifest;  /* rank 0: to be written down */
-    int rv;                           /* of the work, good when it was joined */
+    int (*work)(struct saver *saver); /* what the thread runs */
+    long step, since;                 /* since: for checkpoint_commit() */
+    const struct manifest *manifest;  /* rank 0: to be written */
+    int rv;                           /* of the work, valid after join() */
     uint32_t crc;
     struct error err;
 };
 
-/* What a rank says of its shard. */
+/* A rank's result of writing its shard. */
 struct shard_word {
     int rv;
     uint32_t crc;
     char text[sizeof(struct error)];
 };
 
-/* Returns the descriptor, or -1 with err. Some file systems have no locks. */
+/* Locks the directory, unless the file system has no locks. Returns its descriptor, or -1 with
+ * err. */
 static int lock_directory(const char *directory, struct error *err)
 {
     int fd;
@@ -135,8 +136,8 @@ static void *run_work(void *context)
     return NULL;
 }
 
-/* What waits for storage does so in a thread, as that may take minutes. Signals are the training
- * thread's. */
+/* Runs work in a thread, since waiting for storage may take minutes. The thread blocks all signals:
+ * the training thread handles them. */
 static void start(struct saver *saver, int work(struct saver *saver))
 {
     sigset_t all, before;
@@ -151,7 +152,8 @@ static void start(struct saver *saver, int work(struct saver *saver))
         run_work(saver);
 }
 
-/* Waiting for storage is no hang until it takes TRAIN_STORAGE_S. Returns what the work did. */
+/* Waits for the thread and returns the result of its work. Waiting for storage counts as a hang
+ * only after TRAIN_STORAGE_S. */
 static int join(struct saver *saver)
 {
     double end_s = clock_s() + TRAIN_STORAGE_S;
@@ -234,8 +236,8 @@ bool saver_is_writing(const struct saver *saver)
     return atomic_load(&saver->is_writing);
 }
 
-/* Rank 0 writes down what all ranks have written. ranges: piece_count first and count of each rank,
- * in the order of ranks. */
+/* On rank 0: commits the shards that all ranks have written. ranges: piece_count ranges of each
+ * rank, in the order of ranks. */
 static int commit(struct saver *saver, const struct shard_word *words,
                   const struct manifest_piece *ranges, struct error *err)
 {

@@ -6,37 +6,37 @@
 
 #include "trainer/checkpoint/checkpoint.h"
 
-/* Writes checkpoints, each rank of a communicator its shard, in a thread of its own, from a copy,
- * while training goes on. MPI is used by the calling thread only. */
+/* Writes checkpoints while training goes on: each rank of a communicator writes its shard from a
+ * copy, in a thread. Only the calling thread uses MPI. */
 
 struct saver;
 
-/* Takes memory for a copy of the pieces (copied; their arrays are the training's and must live as
- * long); rank 0 makes the directory and locks it: two runs that write to one would take away each
- * other's files; says so where the file system has no locks. On NFS the lock of a directory keeps
- * out runs of the same host only; that of a file can outlive a node that dies, and would keep out
- * the run that goes on for it. directory and comm must live as long. Returns 0, or -1 with err,
- * which may be so on some ranks only: then all must destroy it. */
+/* Allocates memory for a copy of the state. pieces is copied; its arrays are the training's and
+ * must live as long, as must directory and comm. Rank 0 creates the directory and locks it, since
+ * two runs that write to one would remove each other's files; it prints a line if the file system
+ * has no locks. On NFS the lock of a directory keeps out only runs on the same host; the lock of a
+ * file can outlive a node that dies, and would keep out the run that resumes. Returns 0, or -1 with
+ * err, possibly on some ranks only: then all must destroy it. */
 int saver_create(const char *directory, const struct checkpoint_problem *problem, struct comm *comm,
                  const struct checkpoint_state *pieces, size_t piece_count, int keep,
                  struct saver **saver, struct error *err);
 
-/* The run goes on from that step's checkpoint, the directory's newest that is whole, or from 0 as
- * there is none. Without this call nothing is known of those that are there. */
+/* Sets the step from which the run resumes: that of the newest checkpoint that is whole, or 0 if
+ * there is none. Without this call nothing is known of existing checkpoints. */
 void saver_goes_on_from(struct saver *saver, long step);
 
-/* Copies the state and begins to write it; the one before is finished. Collective. Returns 0, or -1
- * with err when it could not be begun; err says the most on rank 0. */
+/* Copies the state and begins to write it; the checkpoint before must be finished. Collective.
+ * Returns 0, or -1 with err if it could not be begun; only rank 0's err has the reason. */
 int saver_begin(struct saver *saver, long step, struct error *err);
 
-/* Whether this rank has something that is still being written. Not collective. */
+/* Whether this rank is still writing. Not collective. */
 bool saver_is_writing(const struct saver *saver);
 
-/* Waits for all ranks' shards of what was begun, if any, and gives the checkpoint its name.
- * Collective. Returns 0, or -1 with err "checkpoint of step N: ...". */
+/* Waits for all ranks' shards of the checkpoint that was begun, if any, and commits it. Collective.
+ * Returns 0, or -1 with err "checkpoint of step N: ...". */
 int saver_finish(struct saver *saver, struct error *err);
 
-/* What was begun and not finished stays unfinished. Not collective. */
+/* A checkpoint that was begun and not finished stays unfinished. Not collective. */
 void saver_destroy(struct saver *saver);
 
 #endif
