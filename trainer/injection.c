@@ -27,13 +27,14 @@ int injection_parse(const char *text, struct injection *injection, struct error 
         text);
 }
 
-/* The unit that is spoilt: layer 0, of a pipeline the first of the rank's stage. */
+/* The unit that is corrupted: layer 0, in a pipeline the first layer of the rank's stage. */
 static int unit_of(const struct training *training)
 {
     return pipeline_stage(training->pipeline)->first + 1;
 }
 
-/* The piece that holds the beginning of fcw in that layer, or this rank's part of the layer. */
+/* Corrupts the first parameter of fcw in that layer, or of this rank's part of the layer: flips a
+ * bit, or adds 1. */
 static void spoil(const struct training *training, bool is_bit)
 {
     enum { PIECES = 64 };

@@ -14,7 +14,7 @@ enum { BUCKET_MOST_MB = 2000 };
 
 static int take_model(const char *value, void *shape, struct error *err)
 {
-    (void)err; /* one of the choices, as those below */
+    (void)err; /* value is one of the choices, also below */
     shape_named(value, shape);
     return 0;
 }

@@ -11,7 +11,7 @@
 #include "trainer/optimizer/rate.h"
 #include "trainer/parallel/strategy.h"
 
-/* What muster-train is asked for. */
+/* The options of muster-train. */
 struct train_options {
     struct shape shape;
     int batch; /* sequences */
@@ -22,12 +22,12 @@ struct train_options {
     uint64_t weights_seed, data_seed;
     bool is_batch_fixed, prints_norms, is_json;
     bool is_bf16; /* activations in bfloat16 */
-    int threads;  /* 0: as many as OpenMP says, shared with the node's other ranks */
+    int threads;  /* 0: OpenMP's number, shared with the node's other ranks */
     const struct strategy *strategy;
     int stages;            /* of a pipeline; 0: one */
     int microbatches;      /* 0: chosen */
-    bool is_auto;          /* stages by islands */
-    bool is_dry;           /* says the plan and ends */
+    bool is_auto;          /* stages follow islands */
+    bool is_dry;           /* print the plan and exit */
     const char *split;     /* of layers over stages; NULL: even, measured where is_auto */
     double bucket_mb;      /* 10^6 bytes */
     int window;            /* 0: no limit */

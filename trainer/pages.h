@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/* Asks the kernel for large pages under memory that was just got and not yet touched: parameters
- * and activations are walked through from end to end several times a step, and looking up a small
- * page for each 4 KiB costs more than many a loop. A hint: it may come to nothing. */
+/* Asks the kernel for large pages for memory that was just allocated and not yet touched: a step
+ * reads parameters and activations from end to end several times, and the look-ups of small pages,
+ * one for each 4 KiB, cost more than many of its loops. The kernel may ignore this. */
 static inline void pages_prefer_large(void *memory, size_t size_bytes)
 {
     const uintptr_t large = 2u << 20;

@@ -4,8 +4,8 @@
 
 #include "lib/base/vectorised.h"
 
-/* The number that the model is computed in. The program is built with float; the tests build the
- * same sources with double as well, where finite differences say something. */
+/* The type of the model's numbers. The program is built with float; the tests build the same
+ * sources with double as well, in which finite differences are meaningful. */
 #ifdef MUSTER_REAL_DOUBLE
 typedef double real;
 #else

@@ -108,7 +108,7 @@ static void print_ranks(const struct placement *placement, const struct world *w
         printf("%s%s", i > 0 ? "," : "", world->names[placement_rank(placement, stage, i)]);
 }
 
-/* What a step takes a stage after its last microbatch. */
+/* Seconds of a step that a stage takes after its last microbatch. */
 static double update_s(const struct training *training, int stage)
 {
     const struct arrangement *made = &training->arrangement;
@@ -220,7 +220,7 @@ void report_choices(const struct training *training)
     }
 }
 
-/* What this rank took and sent, beside what it should have been. */
+/* Prints this rank's memory and traffic beside their formulas. */
 static void report_traffic(const struct training *training, const struct world *world,
                            const struct step_result *last)
 {
@@ -255,7 +255,7 @@ static void print_formula(int stage, const char *metric, double bytes)
     print_record(metric, part, bytes / 1e6, "MB");
 }
 
-/* One number of a stage beside its formula; in JSON as two records. */
+/* Prints one number of a stage beside its formula; in JSON as two records. */
 static void print_stage(const struct training *training, int stage, const char *metric,
                         const char *text, double found, double formula)
 {
@@ -300,7 +300,7 @@ void report_forecast(const struct training *training)
     free(forecasts);
 }
 
-/* Beside what they did take, and sent. */
+/* Prints memory and traffic of all stages beside their forecasts. */
 static void report_stages(const struct training *training, const struct world *world)
 {
     int stages = training->arrangement.placement.stages; /* no more than ranks */

@@ -21,7 +21,7 @@
 static volatile sig_atomic_t stop_signal, saves;
 static struct world world;
 
-/* Ends the run after its step; without a checkpoint to write then, within a second in any case. */
+/* Ends the run after its step; if no checkpoints are written, within a second in any case. */
 static void note_signal(int number)
 {
     stop_signal = number;
@@ -38,7 +38,7 @@ static void end_at_once(int number)
     _exit(128 + stop_signal);
 }
 
-/* What all ranks know is said by one. */
+/* Prints, on rank 0, an error that all ranks have. */
 static void print_error(const struct error *err)
 {
     if (world.rank == 0)
@@ -50,8 +50,8 @@ static void complain(const char *line)
     fprintf(stderr, "muster-train: %s; trying the previous checkpoint\n", line);
 }
 
-/* Goes on from the newest checkpoint, if there is one. Collective; returns 0, or -1 on all ranks,
- * which was said. */
+/* Resumes from the newest checkpoint, if there is one. Collective; returns 0, or -1 on all ranks
+ * after printing the error. */
 static int resume(struct training *training, struct saver **saver)
 {
     const struct train_options *options = training->options;
@@ -83,7 +83,7 @@ static int resume(struct training *training, struct saver **saver)
     }
     saver_goes_on_from(*saver, training->step);
     if (found == 0)
-        strategy->draw(training->shard); /* one that was not whole may have left numbers */
+        strategy->draw(training->shard); /* a checkpoint that was not whole may have left numbers */
     else
         strategy->restored(training->shard);
     if (found > 0 && world.rank == 0) {
@@ -94,7 +94,7 @@ static int resume(struct training *training, struct saver **saver)
     return 0;
 }
 
-/* Returns 0, or 1. */
+/* Prints the error if rv is not 0. Returns 0, or 1 after an error. */
 static int judge_saving(int rv, const struct error *err)
 {
     if (rv != 0)
@@ -102,8 +102,9 @@ static int judge_saving(int rv, const struct error *err)
     return rv != 0;
 }
 
-/* A checkpoint that cannot be written costs the checkpoint, not the run. is_due: one more; then
- * *lost becomes 0, or 1 when it could not be begun. */
+/* Finishes the checkpoint that was begun, if all ranks have written it or the next is due. is_due:
+ * begins one, and sets *lost to 0, or to 1 if that failed. A checkpoint that cannot be written does
+ * not end the run. */
 static void save(const struct training *training, struct saver *saver, bool is_due, int *lost)
 {
     bool are_done = true;
@@ -119,7 +120,7 @@ static void save(const struct training *training, struct saver *saver, bool is_d
         *lost = judge_saving(saver_begin(saver, training->step, &err), &err);
 }
 
-/* Returns 0, or 1 when the last one is not there. */
+/* Finishes the last checkpoint. Returns 0, or 1 if it could not be written. */
 static int finish_saving(struct saver *saver)
 {
     struct error err;
@@ -127,7 +128,7 @@ static int finish_saving(struct saver *saver)
     return saver ? judge_saving(saver_finish(saver, &err), &err) : 0;
 }
 
-/* The loop. Returns the exit status. */
+/* Trains: the loop over steps. Returns the exit status. */
 static int train(struct training *training, struct saver *saver)
 {
     const struct train_options *options = training->options;
@@ -178,7 +179,8 @@ static int train(struct training *training, struct saver *saver)
     return finish_saving(saver) | lost | (stdout_flush("muster-train") != 0);
 }
 
-/* Help, version and bad options: said by one rank. Returns the exit status, or -1: train. */
+/* Reads the options; one rank prints help, version and errors. Returns the exit status, or -1 to
+ * train. */
 static int read_options(int argc, char **argv, struct train_options *options)
 {
     bool is_reporter = launcher_rank() == 0;
@@ -198,7 +200,7 @@ static int read_options(int argc, char **argv, struct train_options *options)
             fprintf(stderr, "muster-train: %s%s\n", err.text,
                     request == OPTION_RUN ? "" : "; see muster-train --help");
         if (!is_reporter && request == OPTION_MISUSE)
-            usleep(300000); /* launchers end all ranks when one fails: let rank 0 speak */
+            usleep(300000); /* launchers end all ranks when one fails: let rank 0 print */
         return request == OPTION_RUN ? -1 : 2;
     }
     if (is_reporter)
@@ -257,7 +259,7 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     signal(SIGALRM, end_at_once);
-    signals_catch(note_signal, (int)SA_RESETHAND); /* the second one ends it at once */
+    signals_catch(note_signal, (int)SA_RESETHAND); /* a second signal ends it at once */
     if (world_init(options.is_json, HUGE_VAL, &world, &err) != 0 ||
         world_comm(&world, &comm, &err) != 0) {
         fprintf(stderr, "muster-train: %s\n", err.text);

@@ -14,7 +14,7 @@
 #include "trainer/injection.h"
 #include "validate/harness/watch/watch.h"
 
-/* The island of this rank's node, as the plugin tells it; without islands its fabric. */
+/* Returns the island of this rank's node, set by the plugin, or without islands its fabric. */
 static const char *own_island(void)
 {
     static const char *const names[] = {"MUSTER_ISLAND", "MUSTER_FABRIC"};
@@ -43,7 +43,7 @@ int training_fits(const struct train_options *options, int ranks, struct error *
     return rv;
 }
 
-/* Who computes which layers, and room for activations. */
+/* Arranges which rank computes which layers, and allocates activations. */
 static int lay_out(struct training *training, struct error *err)
 {
     const struct train_options *options = training->options;
@@ -112,8 +112,8 @@ static int open_data(struct training *training, struct error *err)
     return 0;
 }
 
-/* Whether all ranks read the same tokens: of different files each would take its own share, and
- * some sequences would be read twice and others by nobody. Collective, the same on all ranks. */
+/* Checks whether all ranks read the same file: with different files some sequences would be read
+ * twice and others by no rank. Collective; the result is the same on all ranks. */
 static int compare_data(const struct training *training, struct error *err)
 {
     struct word {
@@ -198,7 +198,8 @@ struct checkpoint_problem training_problem(const struct training *training)
     };
 }
 
-/* What all ranks' numbers come to; on each rank the same bits. */
+/* Returns the sum of all ranks' values, in the same bits on each rank; for replicas the own
+ * value. */
 static double sum_over_ranks(const struct training *training, double value)
 {
     int ranks = comm_rank_info(training->comm).ranks;
@@ -247,7 +248,7 @@ double training_evaluate(struct training *training)
                                         training->targets, row_scale(training), false));
 }
 
-/* Forward and backward; each rank's word of it. */
+/* Runs forward and backward, and fills this rank's word. */
 static void walk(struct training *training, struct step_word *word)
 {
     struct store store = guard_begin(&training->guard);
@@ -294,7 +295,8 @@ static int not_finite(const struct training *training, const struct step_result 
                      result->loss, tensor_kinds[word->bad_tensor].name, where, who);
 }
 
-/* What each rank's gradient of a tensor comes to, for those whose losses or norms differ. */
+/* Sets err to the replica that differs, and in what: the first tensor whose gradient norms differ,
+ * or without one the loss of `rank`. */
 static int name_replica(const struct training *training, int rank, bool is_sure, struct error *err)
 {
     int ranks = comm_rank_info(training->comm).ranks;
@@ -318,7 +320,7 @@ static int name_replica(const struct training *training, int rank, bool is_sure,
     return error_prefix(err, "step %ld", training->step);
 }
 
-/* Replicas must come to the same bits. */
+/* Compares losses and gradient norms of replicas, which must have the same bits. */
 static int compare_replicas(const struct training *training, struct error *err)
 {
     int ranks = comm_rank_info(training->comm).ranks, odd = -1;
@@ -336,7 +338,7 @@ static int compare_replicas(const struct training *training, struct error *err)
     return odd < 0 ? 0 : name_replica(training, odd, is_sure, err);
 }
 
-/* Sums up what the ranks said, in their order. */
+/* Sums up the ranks' words, in their order. */
 static void sum_up(const struct training *training, struct step_result *result)
 {
     double squares = 0;
@@ -355,7 +357,7 @@ static void sum_up(const struct training *training, struct step_result *result)
     result->gradient_norm = sqrt(squares);
 }
 
-/* What this rank has sent and waited for since the beginning. */
+/* Returns what this rank has sent, and how long it has waited, since the beginning. */
 static struct traffic traffic_of(const struct training *training)
 {
     struct pipeline_traffic stages = pipeline_traffic(training->pipeline);

@@ -39,7 +39,7 @@ static const struct option_set set = {
     .rows = rows,
 };
 
-/* Returns the exit status, or -1: run. */
+/* Returns the exit status, or -1 to run. */
 static int read_arguments(int argc, char **argv, struct battery *battery)
 {
     struct error err;
@@ -56,11 +56,11 @@ static int read_arguments(int argc, char **argv, struct battery *battery)
     if (speaks)
         fprintf(stderr, "%s: %s; see %s --help\n", set.name, err.text, set.name);
     else
-        usleep(300000); /* launchers end all ranks when one fails: let rank 0 speak */
+        usleep(300000); /* launchers end all ranks when one fails: let rank 0 print */
     return 2;
 }
 
-/* The ranks of this node. */
+/* Makes the communicator of this node's ranks. */
 static int make_node_comm(struct battery *battery, struct error *err)
 {
     const struct world *world = &battery->world;

@@ -2,8 +2,8 @@
 #ifndef MUSTER_TRAIN_BATTERY_H
 #define MUSTER_TRAIN_BATTERY_H
 
-/* muster-train battery: the train.* tests, records of which rank 0 prints. Returns the exit status:
- * 0 nothing bad, 1 something failed, 2 usage, 3 something could not be told. */
+/* muster-train battery: runs the train.* tests; rank 0 prints their records. Returns the exit
+ * status: 0 passed, 1 a test failed, 2 usage, 3 a test could not measure. */
 int battery_main(int argc, char **argv);
 
 #endif

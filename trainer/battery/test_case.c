@@ -85,7 +85,7 @@ static void ignore(const char *line)
     (void)line;
 }
 
-/* Saves (loads false) or goes on from what was saved. Collective. */
+/* Saves a checkpoint, or if loads resumes from it. Collective. */
 static int store(struct training *training, const char *directory, bool loads, struct error *err)
 {
     struct checkpoint_problem problem = training_problem(training);
@@ -113,7 +113,7 @@ static int store(struct training *training, const char *directory, bool loads, s
     return rv;
 }
 
-/* The first half, saved; then another training that begins with it. */
+/* Runs the first half and saves it; then starts another training that resumes from it. */
 static int run_in_halves(struct training *training, const struct test_case *test_case,
                          struct case_outcome *outcome, struct error *err)
 {

@@ -29,7 +29,7 @@
 static void write_record(const struct battery *battery, struct record *record, int rank,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* rank: whom it is about; -1: nobody. */
+/* rank: the rank that the record is about; -1: none. */
 static void write_record(const struct battery *battery, struct record *record, int rank,
                          const char *format, ...)
 {
@@ -70,7 +70,7 @@ static bool is_off(const struct case_outcome *outcome)
     return outcome->rv != 0 || !(outcome->worst <= CASE_TOLERANCE);
 }
 
-/* What is wrong with a rank's outcome. */
+/* Writes what is wrong with a rank's outcome. */
 static void write_deviation(const struct battery *battery, const char *test, int rank)
 {
     const struct case_outcome *outcome = &battery->outcomes[rank];
@@ -93,7 +93,7 @@ static void write_deviation(const struct battery *battery, const char *test, int
         outcome->worst);
 }
 
-/* A node's ranks were all as they should be; value: the worst of them. */
+/* Writes the pass of a node; value: the greatest distance of its ranks. */
 static void write_pass(const struct battery *battery, const char *test, int first)
 {
     struct record record =
@@ -107,8 +107,8 @@ static void write_pass(const struct battery *battery, const char *test, int firs
     write_record(battery, &record, -1, "%s", "");
 }
 
-/* Each node: fails of its ranks, or its pass. skips_single: a node of one rank has nothing to
- * show. */
+/* Writes for each node the failures of its ranks, or its pass. skips_single: nodes with one rank
+ * are skipped. */
 static void judge_nodes(const struct battery *battery, const char *test, bool skips_single)
 {
     for (int first = 0; first < battery->world.ranks; first++) {
@@ -120,7 +120,7 @@ static void judge_nodes(const struct battery *battery, const char *test, bool sk
             if (strcmp(battery->world.names[rank], battery->world.names[first]) != 0 ||
                 !is_off(&battery->outcomes[rank]))
                 continue;
-            /* a communicator fails as one */
+            /* the ranks of a communicator fail together */
             if (!skips_single || bad == 0)
                 write_deviation(battery, test, rank);
             bad++;
@@ -130,8 +130,8 @@ static void judge_nodes(const struct battery *battery, const char *test, bool sk
     }
 }
 
-/* Ranks that compute right to the tolerance, but not to the bit as most of those do: another
- * processor, or the beginning of an end. Where there is no majority nobody is named as the one. */
+/* Warns of ranks that are within the tolerance, but differ in bits from most of those that are:
+ * they have another processor, or one that begins to fail. Without a majority no rank is blamed. */
 static void judge_digests(const struct battery *battery)
 {
     int ranks = battery->world.ranks, right = 0, most = 0, common = 0;
@@ -199,7 +199,7 @@ static void run_one(struct battery *battery)
     }
 }
 
-/* All ranks at once, each by itself: as busy as a node is when it trains. */
+/* Measures all ranks at once, each training alone, so that nodes are as busy as in training. */
 static void run_one_speed(struct battery *battery, double seconds)
 {
     int ranks = battery->world.ranks;
@@ -271,8 +271,8 @@ static int take_away(const char *path, const struct stat *status, int type, stru
     return remove(path);
 }
 
-/* A run that was killed could not take its directory away. Only what is this user's own goes, and
- * what no run can use any more. */
+/* Removes directories of runs that were killed: only this user's, and only those so old that no run
+ * uses them any more. */
 static void take_away_old(const char *base)
 {
     DIR *entries = opendir(base);
@@ -291,8 +291,8 @@ static void take_away_old(const char *base)
         closedir(entries);
 }
 
-/* The node's own disk, or where that cannot be written to, as on a node without one, its memory.
- * "": neither, and text says why. */
+/* Makes a directory on the node's own disk, or if that cannot be written to, as on a node without
+ * one, in its memory. "": neither was possible; text says why. */
 static void directory_make(char directory[PATH_MAX], char *text, size_t size)
 {
     const char *named = getenv("TMPDIR");
@@ -311,7 +311,8 @@ static void directory_make(char directory[PATH_MAX], char *text, size_t size)
     directory[0] = '\0';
 }
 
-/* Half of a training, a checkpoint on the node itself, and the rest from it: to the bit. */
+/* Trains half, writes a checkpoint on the node itself, and trains the rest from it: the parameters
+ * must be equal to the bit to those of an uninterrupted training. */
 static void run_checkpoint(struct battery *battery, uint32_t digest)
 {
     struct test_case test_case = {&strategy_ddp, NULL, NULL};
@@ -343,7 +344,7 @@ static void run_checkpoint(struct battery *battery, uint32_t digest)
         judge_nodes(battery, "train.checkpoint", false);
 }
 
-/* All ranks together. Who is at fault is in the text, if anybody knows. */
+/* Trains on all ranks together. The text names the faulty rank, if it is known. */
 static void run_nodes(struct battery *battery, const struct strategy *strategy)
 {
     struct test_case test_case = {strategy, NULL, NULL};
@@ -405,7 +406,7 @@ static void run_nodes_speed(struct battery *battery, double seconds)
     write_record(battery, &record, -1, "fraction of the time that rank 0 waited for other ranks");
 }
 
-/* Each rank reads its share of some batches; what all read must be what one reads. */
+/* Each rank reads its share of some batches; together they must be what one rank reads. */
 static void run_data(struct battery *battery)
 {
     enum { BATCH = 61, TIME = 16, STEPS = 50 };
@@ -446,8 +447,7 @@ void tests_run(struct battery *battery)
     double seconds = battery->is_quick ? 0.5 : 3;
     uint32_t digest;
 
-    /* a fault on purpose is for the one rank that it names: each rank is rank 0 of its own
-     * communicator */
+    /* the fault is for the rank that it names, which is rank 0 of its own communicator */
     battery->injection.rank = battery->injection.rank == battery->world.rank ? 0 : -1;
     run_one(battery);
     run_one_speed(battery, seconds);

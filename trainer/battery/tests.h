@@ -15,11 +15,11 @@ struct battery {
     struct world world;
     struct comm *all, *node, *alone;
     struct case_outcome *outcomes; /* of each rank */
-    double speed_alone;            /* of all ranks together, each by itself, tokens/s; NAN where
-                                      one could not tell */
+    double speed_alone;            /* sum of all ranks, each training alone, tokens/s; NAN if one
+                                      could not measure */
 };
 
-/* The train.* tests one after the other, with their verdicts: rank 0 gives the records out.
+/* Runs the train.* tests one after the other, with their verdicts; rank 0 writes the records.
  * Collective over all. */
 void tests_run(struct battery *battery);
 

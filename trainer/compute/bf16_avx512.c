@@ -10,14 +10,15 @@
 
 #define VECTORS __attribute__((target("avx512f,avx512bw,avx512bf16")))
 
-/* Sums stay in registers only where loops over them are unrolled. */
+/* Sums stay in registers only if loops over them are unrolled. */
 #define UNROLLED _Pragma("GCC unroll 8")
 
-/* ROWS x BF16_COLUMNS sums stay in registers: 24 of 32. A line of what is read next is asked for
- * each LINE_PAIRS pairs of terms: 96 instructions, in which memory gives one or more. */
+/* ROWS x BF16_COLUMNS sums stay in registers: 24 of 32. A line of what is read next is prefetched
+ * each LINE_PAIRS pairs of terms: 96 instructions, during which memory delivers one or more
+ * lines. */
 enum { WIDTH = 16, ROWS = 6, VECTORS_ACROSS = BF16_COLUMNS / WIDTH, LINE_PAIRS = 4, LINE = 64 };
 
-/* What is still to be asked for. */
+/* What is still to be prefetched. */
 struct cursor {
     const char *line, *end; /* of the row */
     size_t row_bytes, skip_bytes;
@@ -61,7 +62,7 @@ VECTORS static inline __m512bh pair_at(const element *a)
     return (__m512bh)_mm512_set1_epi32(pair);
 }
 
-/* WIDTH sums of that row from that column on. */
+/* Load and store WIDTH sums of a row, from a column on. */
 
 VECTORS static inline __m512 get(const struct bf16_gemm *gemm, int row, int column)
 {
@@ -90,7 +91,7 @@ VECTORS static inline void put(const struct bf16_gemm *gemm, int row, int column
         _mm512_mask_storeu_ps(out->reals + at, present, sums);
 }
 
-/* rows (a constant) x up to BF16_COLUMNS of c. */
+/* Computes rows (a constant) x up to BF16_COLUMNS of c. */
 VECTORS static inline __attribute__((always_inline)) void
 multiply_block(const int rows, const struct bf16_gemm *gemm, int row, int column,
                struct cursor *cursor)

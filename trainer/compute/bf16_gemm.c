@@ -143,7 +143,7 @@ static dnnl_primitive_attr_t attributes_of(const struct bf16_gemm *gemm)
 
 static void kernel_make(const struct bf16_gemm *gemm, dnnl_engine_t engine, struct kernel *kernel)
 {
-    /* with all three as they are here the library copies none of them (brgemm) */
+    /* with these layouts of all three the library copies none of them (brgemm) */
     matrix a = matrix_of(gemm, dnnl_bf16, gemm->m, gemm->k, dnnl_ab);
     matrix b = matrix_of(gemm, dnnl_bf16, gemm->k, gemm->n, dnnl_BA16a64b2a);
     matrix c = matrix_of(gemm, dnnl_f32, gemm->m, gemm->n, dnnl_ab);
@@ -222,7 +222,7 @@ static struct kernel *kernel_for(struct kernels *kernels, const struct bf16_gemm
     if (kernels->count == kernels->room)
         grow(kernels, gemm);
     kernel = &kernels->kernels[kernels->count];
-    /* for one thread: the library cuts a product by the number of threads that it sees here */
+    /* for one thread: the library cuts a product by the number of threads that is set here */
     omp_set_num_threads(1);
     kernel_make(gemm, kernels->engine, kernel);
     omp_set_num_threads(threads);
@@ -231,7 +231,7 @@ static struct kernel *kernel_for(struct kernels *kernels, const struct bf16_gemm
     return kernel;
 }
 
-/* The library wants what it writes and what it reads as one type. */
+/* The library takes what it writes and what it reads as one type, which is not const. */
 static void *writable(const element *x)
 {
     union {

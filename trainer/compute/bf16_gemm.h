@@ -19,7 +19,7 @@ struct bf16_out {
     real *reals;
     element *elements; /* instead of reals: rounded */
     size_t stride;
-    bool is_added; /* reals: to what is there; else set, past the caches, see bf16_settle() */
+    bool is_added; /* reals: added to; else set, past the caches, see bf16_settle() */
 };
 
 /* One product of operands as bf16_pack.h makes them, summed in float, on the calling thread: c = a
@@ -30,17 +30,17 @@ struct bf16_gemm {
     int a_stride; /* on AMX k */
     const element *a, *b;
     real *c;                    /* sums of this and the next products, or room for them */
-    const struct bf16_out *out; /* of the last product of a sum: takes the place of c; else NULL */
+    const struct bf16_out *out; /* for the last product of a sum: instead of c; else NULL */
     bool is_added;
-    struct bf16_ahead ahead; /* brought near meanwhile, where that can be done */
+    struct bf16_ahead ahead; /* prefetched meanwhile, if that can be done */
 };
 
-/* By oneDNN on AMX; else our own kernel. Ends the program, with a line, where that refuses or
- * memory is short. */
+/* Computes the product by oneDNN on AMX, else by bf16_gemm_avx512(). Ends the program, with a line,
+ * if oneDNN fails or memory is out. */
 void bf16_gemm(const struct bf16_gemm *gemm);
 
 /* The columns (a multiple of BF16_COLUMNS) and the terms of b with which a product of some hundred
- * rows is fastest: what it reads and what is brought near meanwhile fit into a core's cache. */
+ * rows is fastest: what it reads, and what is prefetched meanwhile, fit into a core's cache. */
 struct bf16_tile {
     int columns, depth;
 };
@@ -49,8 +49,8 @@ struct bf16_tile bf16_gemm_tile(void);
 /* bf16_gemm() for processors with AVX-512 bf16. */
 void bf16_gemm_avx512(const struct bf16_gemm *gemm);
 
-/* Whether the processor has instructions for it. *found: "AMX", "AVX-512 bf16", or what oneDNN says
- * that there is. */
+/* Whether the processor has instructions for bfloat16. Sets *found to "AMX", "AVX-512 bf16", or the
+ * instructions that oneDNN finds. */
 bool bf16_gemm_has_processor(const char **found);
 
 #endif

@@ -9,13 +9,13 @@
 #include "trainer/compute/bf16_pack.h"
 
 /* A product is cut into tiles, as in cpu_linear.c, each computed by one thread. A tile's weights
- * are rounded to bfloat16 and packed when they are needed, piece by piece where its sums are long,
- * and stay in the cache for the product: that reads what a copy in bfloat16 would have had to be
- * made from, and nothing has to know when weights change. While a product is made those of the next
- * are brought near. */
+ * are rounded to bfloat16 and packed when they are needed, piece by piece if its sums are long, and
+ * stay in the cache for the product. That reads no more than making a copy in bfloat16 would, and
+ * there is no copy to renew when weights change. During a product the weights of the next one are
+ * prefetched. */
 enum { TILE_ROWS = 512 };
 
-/* of gradients of weights */
+/* tiles of weight gradients */
 enum { GRADIENT_ROWS = 128, GRADIENT_COLUMNS = 256 };
 
 static int least(int a, int b)
@@ -23,7 +23,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* A sum of `whole` terms in chunks of like size, each padded; in float from one to the next. */
+/* A sum of `whole` terms in chunks of about equal size, each padded; float between chunks. */
 struct chunks {
     int whole, size, count;
 };
@@ -35,7 +35,7 @@ static struct chunks chunks_of(int whole)
     return (struct chunks){whole, bf16_padded((whole + count - 1) / count, BF16_DEPTH), count};
 }
 
-/* Terms of a chunk, and the same padded. */
+/* Return the terms of a chunk, and the same padded. */
 static int chunk_size(const struct chunks *chunks, int chunk)
 {
     return least(chunks->whole - chunk * chunks->size, chunks->size);
@@ -55,13 +55,13 @@ struct product {
     int columns, depth;
     bool is_transposed;
     struct chunks chunks;
-    const element *chunked; /* in, its chunks one behind the other */
-    struct bf16_tile tile;  /* weights that are packed at once, at most */
-    bool keeps;             /* all of a tile's weights, for its other rows */
-    int claimed;            /* columns that some thread has taken */
+    const element *chunked; /* `in`, its chunks one behind the other */
+    struct bf16_tile tile;  /* the most weights that are packed at once */
+    bool keeps;             /* keeps all of a tile's weights for its other rows */
+    int claimed;            /* columns that threads have claimed */
 };
 
-/* Weights of a tile, and the terms of a sum that are packed at once: some of a chunk. */
+/* Weights that are packed at once: columns of a tile, and some terms of a chunk. */
 struct piece {
     int column, columns;
     int chunk, first, size; /* terms, of the chunk */
@@ -84,7 +84,7 @@ static struct piece piece_after(const struct product *product, const struct piec
                : piece_at(product, piece->column, piece->chunk + 1, 0);
 }
 
-/* As they lie in memory. */
+/* The weights of a piece in memory. */
 static struct bf16_ahead weights_at(const struct product *product, const struct piece *piece)
 {
     size_t stride = (size_t)product->linear->inputs, column = (size_t)piece->column;
@@ -110,8 +110,8 @@ static void pack_weights(const struct product *product, const struct piece *piec
         bf16_pack_reals(from, stride, piece->size, piece->columns, to);
 }
 
-/* The rows from `row` on of the tile at `column`. next: the tile whose weights the thread packs
- * after these, or product->columns. */
+/* Computes the rows from `row` on of the tile at `column`. next: the tile whose weights the thread
+ * packs after these, or product->columns if there is none. */
 static void multiply_tile(const struct product *product, int column, int row, int next, real *sums,
                           element *weights)
 {
@@ -159,7 +159,7 @@ static void multiply_tile(const struct product *product, int column, int row, in
     }
 }
 
-/* The first column of a tile that no thread has yet. */
+/* Claims a tile for this thread. Returns its first column. */
 static int claim(struct product *product)
 {
     int column;
@@ -172,7 +172,7 @@ static int claim(struct product *product)
     return column;
 }
 
-/* A thread knows its next tile while it computes one. */
+/* Computes tiles on one thread, which claims its next tile before it computes one. */
 static void multiply_tiles(struct product *product)
 {
     int column = claim(product), rows = product->linear->rows;
@@ -193,7 +193,7 @@ static void multiply_tiles(struct product *product)
     bf16_settle();
 }
 
-/* By all threads. */
+/* Computes the product on all threads. */
 static void multiply(struct product *product)
 {
     int rows = product->linear->rows, depth = product->depth;
@@ -257,7 +257,7 @@ void bf16_linear_backward_in(const struct linear *linear, const activations *dou
 struct gradient {
     const struct linear *linear;
     const element *dout;
-    element *packed; /* in: for each chunk of rows, for each tile of columns */
+    element *packed; /* `in`: for each chunk of rows, for each tile of columns */
     real *dweight;
     bool is_added;
     struct chunks chunks;

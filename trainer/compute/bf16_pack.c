@@ -8,13 +8,13 @@
 #include <immintrin.h>
 #include <string.h>
 
-/* What each processor that compute_bf16() takes can do. The conversion takes denormal numbers for
- * zero, as the products do. */
+/* Instructions of every processor that compute_bf16() accepts. The conversion treats subnormal
+ * numbers as zero, as the products do. */
 #define VECTORS __attribute__((target("avx512f,avx512bw,avx512bf16")))
 
-/* Pairs of elements are words of 32 bits. Numbers are read as they lie in memory, one line after
- * the other, which is what a processor reads ahead of; where only a part of each row is read, it is
- * told of those AHEAD_ROWS further on. */
+/* Pairs of elements are words of 32 bits. Numbers are read in the order of memory, one line after
+ * the other, which a processor prefetches itself; if only a part of each row is read, the rows
+ * AHEAD_ROWS further on are prefetched here. */
 enum { PAIRS = BF16_DEPTH / 2, WIDTH = 16, AHEAD_ROWS = 64 };
 
 int bf16_padded(int size, int unit)
@@ -27,7 +27,7 @@ size_t bf16_packed_size(int k, int n)
     return (size_t)bf16_padded(k, BF16_DEPTH) * (size_t)bf16_padded(n, BF16_COLUMNS);
 }
 
-/* 16 x 16 words. */
+/* Transposes 16 x 16 words. */
 VECTORS static inline void transpose_words(__m512i *x)
 {
     __m512i y[16];
@@ -57,7 +57,7 @@ VECTORS static inline void transpose_words(__m512i *x)
     }
 }
 
-/* Up to 16 numbers or elements, those behind the first `left` being zeros, which are not read. */
+/* Load the first `left` of up to 16 numbers or elements; the others are not read, and are zeros. */
 
 VECTORS static inline __mmask16 first_of(int left)
 {
@@ -78,7 +78,7 @@ VECTORS static inline __m512i load_elements(const element *from, int left)
     return _mm512_cvtepu16_epi32(elements);
 }
 
-/* low's 16 numbers, rounded, then high's. */
+/* Rounds the 16 numbers of low, then those of high. */
 VECTORS static inline __m512i round_two(__m512 low, __m512 high)
 {
     return (__m512i)_mm512_cvtne2ps_pbh(high, low);
@@ -89,7 +89,7 @@ VECTORS static inline __m512i pair_of(__m512i low, __m512i high)
     return _mm512_or_si512(low, _mm512_slli_epi32(high, 16));
 }
 
-/* Where in b the 16 words of that pair of rows begin that begin at that column. */
+/* Returns the 16 words in b of the pair of rows at `row`, from `column` on. */
 static element *words_at(element *b, int k, int row, int column)
 {
     return b + (size_t)(column / BF16_COLUMNS * BF16_COLUMNS) * (size_t)bf16_padded(k, BF16_DEPTH) +
@@ -131,7 +131,8 @@ VECTORS void bf16_pack(const element *from, size_t stride, int k, int n, element
     }
 }
 
-/* The first `left` of `count` numbers, and zeros; count: a multiple of BF16_DEPTH. */
+/* Rounds the first `left` of `count` numbers, and sets the others to zero; count: a multiple of
+ * BF16_DEPTH. */
 VECTORS static void round_row(const real *from, int left, int count, element *to)
 {
     for (int i = 0; i < count; i += 2 * WIDTH)
@@ -139,7 +140,8 @@ VECTORS static void round_row(const real *from, int left, int count, element *to
                                               load_reals(from + i + WIDTH, left - i - WIDTH)));
 }
 
-/* BF16_DEPTH numbers of each of WIDTH rows, rounded, to as many rows of WIDTH columns of b. */
+/* Transposes BF16_DEPTH rounded numbers of each of WIDTH rows to as many rows of WIDTH columns of
+ * b. */
 VECTORS static void transpose_rounded(const element *from, size_t stride, element *to)
 {
     __m512i words[WIDTH];
@@ -153,7 +155,7 @@ VECTORS static void transpose_rounded(const element *from, size_t stride, elemen
 
 VECTORS void bf16_pack_reals_transposed(const real *from, size_t stride, int k, int n, element *to)
 {
-    enum { APART = BF16_LONGEST + BF16_DEPTH }; /* so that rows are in other sets of the cache */
+    enum { APART = BF16_LONGEST + BF16_DEPTH }; /* so that rows are in different cache sets */
     element rounded[WIDTH * APART];
     int depth = bf16_padded(k, BF16_DEPTH);
 

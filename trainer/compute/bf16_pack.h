@@ -6,8 +6,8 @@
 
 #include "trainer/compute/element.h"
 
-/* Operands of products in bfloat16 as bf16_gemm() reads them, so that the library need not copy
- * them together once more. Both are filled up with zeros, depths to BF16_DEPTH.
+/* Packs operands of products in bfloat16 as bf16_gemm() reads them, so that the library need not
+ * pack them once more. Both are padded with zeros, depths to a multiple of BF16_DEPTH.
  *
  * a (m x k): row after row.
  * b (k x n): oneDNN's BA16a64b2a, which is what AMX takes: blocks of BF16_COLUMNS columns one
@@ -15,10 +15,10 @@
 
 enum { BF16_DEPTH = 32, BF16_COLUMNS = 64, BF16_LONGEST = 4096 };
 
-/* The next multiple. */
+/* Returns size rounded up to a multiple of unit. */
 int bf16_padded(int size, int unit);
 
-/* Elements of a b. */
+/* Returns the number of elements of a packed b. */
 size_t bf16_packed_size(int k, int n);
 
 /* from: a matrix whose rows are `stride` elements apart; to: aligned to 64. */
@@ -33,8 +33,8 @@ void bf16_pad(const element *from, size_t stride, int m, int k, element *to);
 /* a from its transpose, k x m. */
 void bf16_transpose(const element *from, size_t stride, int m, int k, element *to);
 
-/* Copies numbers past the caches, for what is not read again soon. It is there for other threads
- * when bf16_settle() has returned. */
+/* Copies numbers that are not read again soon past the caches. Other threads see them when
+ * bf16_settle() has returned. */
 void bf16_stream(const real *from, int count, real *to);
 void bf16_settle(void);
 

@@ -9,13 +9,13 @@
 #include "lib/base/error.h"
 #include "trainer/real.h"
 
-/* What the model is computed with: one table of functions, so that another device can follow.
+/* The operations of the model: one table of functions, so that another device can be added.
  *
  * Parameters, their gradients and what is summed over a row are `real`. Activations and their
  * gradients are elements of a type that only the back-end knows, `element_bytes` each. Arrays are
- * row-major, rows = batch x time. Gradients called d... are added to, unless it says that they are
- * set. The results are the same bits from run to run and for any number of threads: work is cut
- * into parts whose size does not depend on it, and each sum is made in a fixed order.
+ * row-major, rows = batch x time. Gradients called d... are added to, unless the comment says that
+ * they are set. The results have the same bits from run to run and for any number of threads: work
+ * is cut into parts whose size does not depend on it, and each sum is made in a fixed order.
  */
 typedef void activations;
 
@@ -36,8 +36,8 @@ struct compute {
     /* din (rows x inputs) is set to dout (rows x outputs) weight. */
     void (*linear_backward_in)(const struct linear *linear, const activations *dout,
                                activations *din);
-    /* dweight (outputs x inputs) += dout^T in, or, where it is not added, = that; linear->weight is
-     * not looked at. */
+    /* dweight (outputs x inputs) += dout^T in, or = that if !is_added. linear->weight is unused.
+     */
     void (*linear_backward_weight)(const struct linear *linear, const activations *dout,
                                    const activations *in, bool is_added, real *dweight);
 
@@ -62,8 +62,8 @@ struct compute {
 
     /* GELU by tanh (Hendrycks, Gimpel 2016). bias is added first and stays in x. */
     void (*gelu)(activations *x, const real *bias, int rows, int columns, activations *out);
-    /* As gelu of x (count elements), bias included, into out; and d (in place) becomes the gradient
-     * of x. */
+    /* Sets out to gelu of x (count elements, bias included), and d, the gradient of out, in place
+     * to the gradient of x. */
     void (*gelu_backward)(const activations *x, size_t count, activations *d, activations *out);
 
     /* out = a + b + bias (one row of columns); out may be a. b NULL: without it. */
@@ -79,14 +79,14 @@ struct compute {
                            int channels, real *dwte, real *dwpe);
 
     /* dlogits is set to the gradient of scale x the sum of the rows' cross entropies; it may be
-     * logits where elements are `real`. logits (rows x vocabulary) are used up. losses: rows, not
+     * logits if elements are `real`. logits (rows x vocabulary) are overwritten. losses: rows, not
      * scaled. */
     void (*cross_entropy)(real *logits, const int32_t *targets, int rows, int vocabulary,
                           real scale, real *losses, activations *dlogits);
 };
 
-/* All in `real`: matrix products by the libraries (of floats oneDNN, where built with it, else the
- * BLAS library), the rest here; as many threads as OpenMP says. */
+/* All in `real`: matrix products by libraries (of floats oneDNN, if built with it, else the BLAS
+ * library), the rest in the files cpu_*.c; with OpenMP's number of threads. */
 extern const struct compute compute_cpu;
 
 /* Activations in bfloat16 (8 bits of significand, the range of float): weights are rounded to it as

@@ -14,7 +14,7 @@ const struct compute compute_cpu = {.precision = sizeof(real) == sizeof(float) ?
                                     LINEAR_FUNCTIONS(COMPUTE_MEMBER, cpu)
                                         CPU_FUNCTIONS(COMPUTE_MEMBER)};
 
-/* Gives a room of a thread back when OpenMP ends the thread. */
+/* Frees the rooms of a thread when OpenMP ends the thread. */
 static pthread_key_t room_keys[CPU_ROOMS];
 
 static void room_keys_make(void)

@@ -35,17 +35,17 @@ LINEAR_FUNCTIONS(COMPUTE_DECLARE, cpu)
 LINEAR_FUNCTIONS(COMPUTE_DECLARE, bf16)
 CPU_FUNCTIONS(COMPUTE_DECLARE)
 
-/* Bytes of scratch of the calling thread, aligned to 64, kept from call to call: page faults would
- * cost more than the work. What was got before of that kind is lost. Ends the program where there
- * is no memory. */
+/* Returns scratch memory of the calling thread, aligned to 64, kept from call to call: page faults
+ * would cost more than the work. Invalidates what it returned before for the same kind. Ends the
+ * program if memory is out. */
 enum cpu_room {
     CPU_ROOM_OWN,    /* for a thread's part of the work */
-    CPU_ROOM_SHARED, /* for what all threads read of it */
+    CPU_ROOM_SHARED, /* for what all threads read */
     CPU_ROOMS
 };
 void *cpu_room(enum cpu_room which, size_t size_bytes);
 
-/* One product on the calling thread, by the BLAS library. */
+/* Computes one product on the calling thread, by the BLAS library. */
 struct gemm {
     int m, n, k;
     const real *a, *b;
@@ -56,7 +56,7 @@ struct gemm {
 };
 void cpu_gemm(const struct gemm *gemm);
 
-/* Sums are made in that many lanes, whatever the processor's vectors are, then lane by lane. */
+/* Sums are made in this many lanes, whatever the processor's vector length, then over the lanes. */
 enum { CPU_LANES = 16 };
 
 /* e^x, to be used inside vectorised loops. In float by Cephes' expf: x = n ln 2 + r, a polynomial
@@ -67,7 +67,7 @@ static inline real cpu_exp(real x)
 #ifdef MUSTER_REAL_DOUBLE
     return exp(x);
 #else
-    /* 1.5 * 2^23: what is added to it is rounded to a whole number, which then stands in the low
+    /* 1.5 * 2^23: a number that is added to it is rounded to an integer, which is then in the low
      * bits */
     union {
         float f;

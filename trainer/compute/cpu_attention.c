@@ -7,12 +7,12 @@
 #include <string.h>
 
 /* Tile by tile with a running maximum and sum, so that the time x time matrix is never stored (Dao:
- * FlashAttention-2, 2023, algorithms 1 and 2). One thread takes a whole head of a sequence. */
+ * FlashAttention-2, 2023, algorithms 1 and 2). One thread computes a whole head of a sequence. */
 
 enum { TILE = 64 };
 
-/* One head of one sequence, time x width each, copied together: the library packs narrow columns of
- * wide rows slowly. Forward does without the gradients. */
+/* One head of one sequence, time x width each, copied to arrays of their own: the library packs
+ * narrow columns of wide rows slowly. Forward does not use the gradients. */
 struct head {
     int time, width;
     real scale;
@@ -54,7 +54,8 @@ VECTORISED static void scatter_rows(const real *from, int rows, int width, size_
             to[(size_t)row * stride + (size_t)i] = element_of(from[row * width + i]);
 }
 
-/* Head `index` of all sequences' heads begins there in an array of rows of `stride`. */
+/* Returns the offset of head `index`, of the heads of all sequences, in an array with rows of
+ * `stride` elements. */
 static size_t head_at(const struct head *head, int index, int heads, size_t stride)
 {
     return (size_t)(index / heads) * (size_t)head->time * stride +
@@ -95,7 +96,7 @@ static void score(const struct head *head, int query, int key, const real *a, co
                             .alpha = scale});
 }
 
-/* a (rows of queries or keys, TILE apart) times b's rows into c's rows, added or not. */
+/* c's rows = or += a (rows of queries or keys, TILE apart) times b's rows. */
 static void combine(const struct head *head, int m, int k, const real *a, bool is_a_transposed,
                     const real *b, bool is_added, real *c)
 {
@@ -113,7 +114,7 @@ static void combine(const struct head *head, int m, int k, const real *a, bool i
                             .beta = is_added});
 }
 
-/* Of row `query` the keys from `key` on that it may see. */
+/* Returns how many keys of the tile from `key` on the row `query` may see. */
 static int seen_keys(const struct head *head, int query, int key)
 {
     int keys = tile_rows(head->time, key), seen = query - key + 1;
@@ -233,8 +234,8 @@ VECTORISED static real dot(const real *a, const real *b, int count)
     return sum;
 }
 
-/* The queries from `query` with the keys from `key`. dots: D of each of these queries, the product
- * of dout and out. */
+/* Backward of the queries from `query` on with the keys from `key` on. dots: D of each of these
+ * queries, the product of dout and out. */
 static void attend_backward(const struct head *head, int query, int key, const real *sums,
                             const real *dots)
 {

@@ -12,10 +12,10 @@
 #include <oneapi/dnnl/dnnl_debug.h>
 #endif
 
-/* A product is cut into tiles that each one thread computes with the library, so that the result
- * does not depend on the number of threads: a library that shares a product out among threads cuts
- * it by their number. Small enough that the products of a small batch can be shared out; larger,
- * where there are many, because the library copies a tile's operands together first. */
+/* A product is cut into tiles, each computed by one thread with the library, so that the result
+ * does not depend on the number of threads: a library that divides a product among threads cuts it
+ * by their number. Tiles are small enough that threads can share the products of a small batch;
+ * they are larger if there are many, because the library first packs a tile's operands. */
 enum { LEAST_ROWS = 256, LEAST_COLUMNS = 192, MOST_ROWS = 1024, MOST_COLUMNS = 768, ENOUGH = 8 };
 
 struct tiling {
@@ -59,9 +59,9 @@ void cpu_gemm(const struct gemm *gemm)
 #endif
 }
 
-/* A tile is oneDNN's where there is one: on processors with AVX-512 it is 1.1 to 1.3 times as fast
- * as OpenBLAS, which is faster for the small products of attention. On one thread, as it is called
- * in a parallel region. */
+/* Computes a tile by oneDNN, if built with it: on processors with AVX-512 it is 1.1 to 1.3 times as
+ * fast as OpenBLAS, which is faster for the small products of attention. Runs on one thread, since
+ * it is called in a parallel region. */
 static void multiply_alone(const struct gemm *tile)
 {
 #if defined(HAVE_DNNL) && !defined(MUSTER_REAL_DOUBLE)
@@ -95,7 +95,7 @@ static void multiply_tile(const struct gemm *whole, const struct tiling *tiling,
     multiply_alone(&tile);
 }
 
-/* c (m x n) = a b, or += where it is added, by all threads. */
+/* c (m x n) = a b, or += if is_added, on all threads. */
 static void multiply(int m, int n, int k, const real *a, bool is_a_transposed, const real *b,
                      bool is_b_transposed, bool is_added, real *c)
 {

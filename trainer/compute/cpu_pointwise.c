@@ -123,7 +123,7 @@ void cpu_embed(const int32_t *tokens, const real *wte, const real *wpe, int batc
     }
 }
 
-/* Cut by columns, not by rows: a token may stand in several rows. */
+/* Threads share columns, not rows: a token may occur in several rows. */
 void cpu_embed_backward(const activations *dout, const int32_t *tokens, int batch, int time,
                         int channels, real *dwte, real *dwpe)
 {

@@ -7,8 +7,8 @@
 
 #include "trainer/real.h"
 
-/* What activations are made of. The files cpu_*.c are built once with `real`, and once with
- * bfloat16, the upper half of a float, under other names. */
+/* The type of activations. The files cpu_*.c are built once with `real`, and once with bfloat16,
+ * the upper half of a float, under other names. */
 #ifdef MUSTER_ELEMENT_BF16
 
 typedef uint16_t element;

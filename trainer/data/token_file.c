@@ -143,7 +143,7 @@ int token_file_verify(const struct token_file *file, void (*progress)(void), str
     uint64_t chunk = CHUNK_BYTES / header->token_bytes, beyond = header->count;
     uint32_t crc = 0;
 
-    /* once through the file: it may be larger than memory */
+    /* in one pass: the file may be larger than memory */
     for (uint64_t first = 0; first < header->count; first += chunk) {
         uint64_t end = header->count - first < chunk ? header->count : first + chunk;
 
@@ -165,7 +165,7 @@ int token_file_verify(const struct token_file *file, void (*progress)(void), str
     return 0;
 }
 
-/* The text behind the header's place; fills count and tokens_crc. */
+/* Copies the text behind the place of the header; sets count and tokens_crc. */
 static int copy_bytes(FILE *text, const char *text_name, FILE *tokens, const char *path,
                       struct header *header, struct error *err)
 {

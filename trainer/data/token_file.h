@@ -17,23 +17,23 @@
 
 struct token_file;
 
-/* Maps the file and looks at its header and size; its tokens are looked at by token_file_verify().
- * Returns 0, or -1 with err "PATH: ...". */
+/* Maps the file and checks its header and size; token_file_verify() checks its tokens. Returns 0,
+ * or -1 with err "PATH: ...". */
 int token_file_open(const char *path, struct token_file **file, struct error *err);
 void token_file_close(struct token_file *file);
 
 uint32_t token_file_vocabulary(const struct token_file *file);
-/* CRC-32C of the tokens, which tells files apart. */
+/* CRC-32C of the tokens, which distinguishes files. */
 uint32_t token_file_crc(const struct token_file *file);
 uint64_t token_file_count(const struct token_file *file);
 
-/* Tokens [first, first + count). They are below the vocabulary in a file that was verified; others
- * come out as they are. */
+/* Reads tokens [first, first + count). In a file that was verified they are below the vocabulary;
+ * in others they may have any value. */
 void token_file_read(const struct token_file *file, uint64_t first, uint64_t count,
                      int32_t *tokens);
 
-/* 0 when the checksum holds and all tokens are below the vocabulary, -1 with err. progress, which
- * may be NULL, is called after each megabyte: a large file takes minutes to be read. */
+/* Returns 0 if the checksum is right and all tokens are below the vocabulary, else -1 with err.
+ * progress, which may be NULL, is called after each megabyte: a large file takes minutes. */
 int token_file_verify(const struct token_file *file, void (*progress)(void), struct error *err);
 
 /* Writes the bytes of a text as tokens of a vocabulary of 256; path is complete or not there.

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Gradients of logits take the place of these where they are of one type. */
+/* Whether gradients of logits need memory: if they have the same type they replace the logits. */
 static bool needs_dlogits(const struct geometry *geometry)
 {
     return geometry->compute->element_bytes != sizeof(real);
@@ -21,7 +21,8 @@ size_t head_size(const struct geometry *geometry)
            (needs_dlogits(geometry) ? activations_bytes(geometry, logits) : 0);
 }
 
-/* Rows of logits at a time: dnormed is set, dwte set or added to; not where dwte is NULL. */
+/* Computes losses for some rows of logits. Unless dwte is NULL, sets dnormed, and sets or adds to
+ * dwte. */
 static void classify(const struct geometry *geometry, const activations *normed,
                      const int32_t *targets, int rows, real scale, const real *wte, real *logits,
                      real *losses, activations *dnormed, bool is_added, real *dwte)

@@ -25,7 +25,7 @@ size_t reals_bytes(size_t count)
     return aligned(count * sizeof(real));
 }
 
-/* The first size_bytes of what is left. */
+/* Takes the first size_bytes of the memory at *left. */
 static void *take(char **left, size_t size_bytes)
 {
     void *taken = *left;
@@ -118,7 +118,7 @@ static void linear_backward(const struct geometry *geometry, const struct store 
     store->progress(store->context);
 }
 
-/* Where the tensor is in the unit's array. */
+/* The tensor in the unit's array. */
 #define AT(array, tensor) ((array) + shape_tensor_offset(geometry->shape, (tensor)))
 
 void layer_forward(const struct geometry *geometry, const struct store *store,

@@ -6,11 +6,11 @@
 #include "trainer/model/shape.h"
 #include "trainer/model/store.h"
 
-/* One transformer layer, forward and backward: x + attention(norm(x)), then + mlp(norm(.)). It is
- * given its unit's parameters wherever they are and keeps nothing of its own. */
+/* One transformer layer, forward and backward: x + attention(norm(x)), then + mlp(norm(.)). Its
+ * unit's parameters are arguments; it keeps no state. */
 
-/* What backward needs of forward: rows = batch x time of them. The outputs of the norms and of GELU
- * are computed again instead. */
+/* What backward needs of forward, for rows = batch x time. The outputs of the norms and of GELU are
+ * computed again instead. */
 struct saved {
     activations *in;       /* rows x channels */
     real *mean1, *rstd1;   /* rows */
@@ -36,21 +36,22 @@ struct geometry {
     int batch, time; /* time: at most shape->context */
 };
 
-/* batch x time. */
+/* Returns batch x time. */
 size_t row_count(const struct geometry *geometry);
 
-/* Bytes of so many activations, and of so many reals; with what keeps the next array aligned to 64.
- */
+/* Return the bytes of count activations, and of count reals, rounded up so that the next array is
+ * aligned to 64. */
 size_t activations_bytes(const struct geometry *geometry, size_t count);
 size_t reals_bytes(size_t count);
 
-/* Bytes that `saved` and `scratch` take, and the pointers into that many, aligned to 64. */
+/* Return the bytes of `saved` and `scratch`, and set their pointers into that much memory, aligned
+ * to 64. */
 size_t saved_size(const struct geometry *geometry);
 void saved_place(const struct geometry *geometry, void *memory, struct saved *saved);
 size_t scratch_size(const struct geometry *geometry);
 void scratch_place(const struct geometry *geometry, void *memory, struct scratch *scratch);
 
-/* Zeros for the gradients of a unit that no product sets: of a factor's they would only be read. */
+/* Sets the gradients of a unit to zero, except those of factors, which a product sets. */
 void gradients_clear(const struct shape *shape, enum unit_kind unit, real *gradients);
 
 /* saved->in is the input. out: rows x channels, the output. parameters: the unit's. store: only its
@@ -60,7 +61,7 @@ void layer_forward(const struct geometry *geometry, const struct store *store,
                    activations *out);
 
 /* d (rows x channels): the gradient of the output becomes that of the input. gradients (the unit's)
- * are added to, or, where they are not added, set. */
+ * are added to if is_added, else set. */
 void layer_backward(const struct geometry *geometry, const struct store *store,
                     const real *parameters, const struct saved *saved, struct scratch *scratch,
                     activations *d, bool is_added, real *gradients);

@@ -9,14 +9,14 @@
 #include "trainer/model/head.h"
 #include "trainer/pages.h"
 
-enum { ENDS = 2 };            /* most places for what goes out, and for gradients */
+enum { ENDS = 2 };            /* most buffers for outputs, and for gradients */
 enum { ROWS_MOST = 1 << 30 }; /* rows are counted in an int, and some are added to that */
 
 struct model {
     struct model_options options;
     char *memory;        /* of all below */
-    struct saved *saved; /* of each layer, held times */
-    activations **in;    /* rows x channels: the first layer's input, in that many places */
+    struct saved *saved; /* held x layers */
+    activations **in;    /* [in_places] rows x channels: the first layer's input */
     int in_places, end_places;
     struct scratch scratch;
     activations *out[ENDS]; /* rows x channels: the last layer's output */
@@ -35,7 +35,7 @@ static bool is_alone(const struct model_options *options)
     return options->stage.stages == 1;
 }
 
-/* One place is filled while the others are in use, where another stage fills it. */
+/* If another stage sends the input, one buffer is filled while the others are in use. */
 static int in_places(const struct model_options *options)
 {
     return options->held + !stage_is_first(&options->stage);
@@ -140,7 +140,7 @@ activations *model_gradient(const struct model *model, int microbatch)
     return model->d[microbatch % model->end_places];
 }
 
-/* Of that microbatch. */
+/* The geometry of a microbatch. */
 static struct geometry geometry_of(const struct model *model, const struct microbatch *microbatch)
 {
     struct geometry geometry = model->options.geometry;
@@ -149,7 +149,7 @@ static struct geometry geometry_of(const struct model *model, const struct micro
     return geometry;
 }
 
-/* What is kept of a layer of the stage, its first being 0. */
+/* What is saved of a layer of the stage, counted from 0. */
 static struct saved *saved_of(struct model *model, int microbatch, int layer)
 {
     const struct model_options *options = &model->options;
@@ -157,7 +157,8 @@ static struct saved *saved_of(struct model *model, int microbatch, int layer)
     return &model->saved[(microbatch % options->held) * options->stage.layers + layer];
 }
 
-/* A step's first walk sets gradients: those of a rank without sequences are zeros. */
+/* Whether the microbatch adds to gradients. The first of a step sets them, to zeros on a rank
+ * without sequences. */
 static bool is_added(const struct microbatch *microbatch)
 {
     return microbatch->number > 0;
@@ -188,7 +189,7 @@ static void embed_backward(struct model *model, const struct store *store,
     const struct geometry *geometry = &model->options.geometry;
     real *dends = store->gradients(store->context, 0);
 
-    /* where the head is as well, that was first */
+    /* a stage that has the head, too, has set them there */
     if (!is_added(microbatch) && !stage_is_last(&model->options.stage))
         clear(model, 0, dends);
     if (microbatch->batch > 0)

@@ -16,27 +16,27 @@ struct model_options {
                                  compute must live as long. batch may be 0: a rank without sequences
                                  goes through the same units all the same. */
     struct stage stage;
-    int held; /* microbatches whose forward is done and whose backward is not, at most */
+    int held; /* the most microbatches whose forward is done and backward is not */
 };
 
-/* Allocates what that needs. Returns 0, or -1 with err "needs N bytes". */
+/* Allocates a model. Returns 0, or -1 with err. */
 int model_create(const struct model_options *options, struct model **model, struct error *err);
 void model_destroy(struct model *model);
 
-/* Bytes that it takes. */
+/* Returns the bytes that the model takes. */
 size_t model_bytes(const struct model_options *options);
 
-/* Activations of a stage's two ends, rows x channels each, for neighbors that have the others:
- * what comes in for a microbatch (free again when the backward of that number less held is done),
- * what goes out, and the gradient, which comes in for what went out and goes out for what came in.
- * The places of the last two are used again two microbatches later. */
+/* Activations at a stage's two ends, rows x channels each, to exchange with neighbors: the input of
+ * a microbatch (its buffer is free when the backward of microbatch number - held is done), the
+ * output, and the gradient, which is received for the output and sent for the input. The buffers of
+ * output and gradient are used again two microbatches later. */
 activations *model_in(const struct model *model, int microbatch);
 activations *model_out(const struct model *model, int microbatch);
 activations *model_gradient(const struct model *model, int microbatch);
 
-/* The sequences of a walk. inputs are looked at by the first stage, targets by the last: batch x
- * time tokens. scale: what a row's cross entropy is multiplied with (1 / rows of all ranks and
- * microbatches for their mean). */
+/* The sequences of a walk. The first stage reads inputs, the last one targets: batch x time tokens
+ * each. scale: the factor of a row's cross entropy (1 / rows of all ranks and microbatches for
+ * their mean). */
 struct microbatch {
     int number, batch;
     const int32_t *inputs, *targets;
@@ -45,11 +45,11 @@ struct microbatch {
     bool is_end; /* ... the step's last: gradients are complete */
 };
 
-/* Forward; the last stage, where it trains, begins the backward too. Returns the sum of products of
- * loss and scale, 0 of other stages. */
+/* Runs forward; if it trains the last stage begins the backward, too. Returns scale x the sum of
+ * the rows' losses, 0 on other stages. */
 double model_forward(struct model *model, const struct store *store,
                      const struct microbatch *microbatch);
-/* Gradients are set by number 0, added to by the others. */
+/* Runs backward. Microbatch 0 sets gradients, the others add to them. */
 void model_backward(struct model *model, const struct store *store,
                     const struct microbatch *microbatch);
 

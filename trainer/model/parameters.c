@@ -9,7 +9,7 @@
 
 #define START_HALF_WIDTH 0.0346410161513775
 
-/* How many numbers were drawn before the tensor's part in that unit. */
+/* Returns how many numbers are drawn before the tensor's part in that unit. */
 static uint64_t drawn_before(const struct shape *shape, enum tensor tensor, int unit)
 {
     uint64_t drawn = 0;
@@ -38,7 +38,7 @@ static real start_value(const struct shape *shape, enum tensor tensor, uint64_t 
         return 1;
     if (tensor_kinds[tensor].start == START_DRAWN_RESIDUAL)
         width /= sqrt(2.0 * shape->layers);
-    /* a float also where the model is computed in double: the same weights */
+    /* a float even if real is double: the same weights */
     return (real)(float)(((double)(splitmix_at(seed, index) >> 40) / 16777216.0 - 0.5) * 2 * width);
 }
 

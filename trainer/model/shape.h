@@ -45,7 +45,7 @@ struct tensor_kind {
     const char *name;
     enum unit_kind unit;
     enum tensor_start start; /* DRAWN_RESIDUAL: smaller by sqrt(2 layers) */
-    bool is_factor;          /* of a matrix product, and so is its gradient one */
+    bool is_factor;          /* a factor of matrix products; its gradient is a product, too */
 };
 extern const struct tensor_kind tensor_kinds[TENSOR_COUNT];
 
@@ -53,19 +53,20 @@ extern const struct tensor_kind tensor_kinds[TENSOR_COUNT];
  * 2019, table 2; OpenAI's released sizes). False when there is no such name. */
 bool shape_named(const char *name, struct shape *shape);
 
-/* 0, or -1 with err: channels must be a multiple of heads, all at least 1. */
+/* Returns 0, or -1 with err: channels must be a multiple of heads, vocabulary at least 2, all
+ * others at least 1. */
 int shape_check(const struct shape *shape, struct error *err);
 
-/* Elements of one layer's part of the tensor; of the whole tensor where it is in no layer. */
+/* Returns the elements of the tensor in one layer, or of the whole tensor if no layer has it. */
 size_t shape_tensor_size(const struct shape *shape, enum tensor tensor);
 
-/* Units: 0 the ends, 1 ... layers. */
+/* Returns the number of units: 0 the ends, 1 ... layers. */
 int shape_units(const struct shape *shape);
 size_t shape_unit_size(const struct shape *shape, int unit);   /* elements */
 size_t shape_unit_offset(const struct shape *shape, int unit); /* elements before it */
 size_t shape_parameters(const struct shape *shape);            /* elements in all */
 
-/* Where the tensor begins, counted from the beginning of the unit that it is in. */
+/* Returns the offset of the tensor in its unit, in elements. */
 size_t shape_tensor_offset(const struct shape *shape, enum tensor tensor);
 
 /* Whether that unit has a part of the tensor. */

@@ -12,8 +12,8 @@ struct factors {
     real beta1, beta2, rest1, rest2, mean, variance, epsilon, decay, rate, scale;
 };
 
-/* The factors are copied and the arrays lie apart: else each store might change what is read next,
- * and the loop would not become vectors. */
+/* The factors are copied and the arrays do not overlap: else each store might change what is read
+ * next, and the loop would not be vectorized. */
 VECTORISED static void update_block(const struct factors *factors, size_t count,
                                     const real *restrict g, real *restrict m, real *restrict v,
                                     real *restrict p)
@@ -75,7 +75,7 @@ double adamw_squares(const real *values, size_t count)
 {
     double sum = 0;
 
-    /* a batch of blocks at a time: their sums side by side, then one after the other */
+    /* 64 blocks at a time: their sums in parallel, then added in order */
     for (size_t begin = 0; begin < count; begin += 64 * BLOCK) {
         size_t blocks = (count - begin + BLOCK - 1) / BLOCK;
         double sums[64];

@@ -12,14 +12,15 @@ struct adamw {
     double beta1, beta2, epsilon, decay;
 };
 
-/* One update of count parameters. step: 1 for the first. scale: what gradients are multiplied with
- * first (clipping). The same bits whatever processor and number of threads, so that replicas stay
- * equal: nothing but additions, products, divisions and square roots, each rounded. */
+/* Makes one update of count parameters. step: 1 for the first. scale: a factor for gradients,
+ * applied first (clipping). The same bits on any processor and with any number of threads, so that
+ * replicas stay equal: nothing but additions, products, divisions and square roots, each
+ * rounded. */
 void adamw_update(const struct adamw *adamw, long step, double rate, double scale, size_t count,
                   const real *gradients, real *first_moments, real *second_moments,
                   real *parameters);
 
-/* Sum of squares, in a fixed order. */
+/* Returns the sum of squares, added in a fixed order. */
 double adamw_squares(const real *values, size_t count);
 
 #endif

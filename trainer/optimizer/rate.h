@@ -13,7 +13,7 @@ struct rate {
     enum rate_decay decay;
 };
 
-/* For step 0, 1, ... steps - 1. */
+/* Returns the rate of step 0, 1, ... steps - 1. */
 double rate_at(const struct rate *rate, long step);
 
 #endif
