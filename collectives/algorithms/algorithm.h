@@ -21,7 +21,7 @@ struct algorithm {
     const char *name;
     enum collective_kind kind;
     void (*plan)(const struct plan_shape *shape, struct plan *plan);
-    bool (*applies)(const struct plan_shape *shape); /* NULL: to all shapes */
+    bool (*applies)(const struct plan_shape *shape); /* NULL: applies to all shapes */
     /* The formula, for blocks of equal size and without segments. */
     struct algorithm_cost (*cost)(const struct plan_shape *shape);
     /* The most times that a lossy wire rounds a number, or a sum that contains it, on its way into
@@ -62,7 +62,7 @@ static inline double algorithm_bytes(const struct plan_shape *shape)
 struct ring {
     const int *ranks;
     int size;
-    int position; /* of this rank */
+    int position; /* of this rank in the ring */
 };
 
 /* The allreduce of ring.c among some of the ranks: count elements at `from`, results at `to`, which
@@ -73,9 +73,9 @@ void ring_among(const struct plan_shape *shape, struct plan *plan, const struct 
 /* The two halves of direct.c among some ranks that all have the data: direct_reduce() makes the sum
  * of part i at the i-th of them, direct_gather() sends it to the others. */
 struct direct {
-    const int *peers; /* [size]; NULL: all ranks, as they are numbered */
-    int size, index;  /* of this rank among them */
-    int parts;        /* size at most */
+    const int *peers; /* [size]; NULL: all ranks, in rank order */
+    int size, index;  /* index: of this rank among the peers */
+    int parts;        /* at most size */
     bool is_inner;    /* within a node: nothing is coded */
 };
 void direct_reduce(const struct plan_shape *shape, struct plan *plan, const struct direct *d);

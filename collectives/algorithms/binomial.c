@@ -39,8 +39,8 @@ void binomial_broadcast(const struct plan_shape *shape, struct plan *plan)
     }
 }
 
-/* The children's sums come in from the smallest subtree to the largest, which is the order of
- * places: root + (its next one) + (the two behind) + ... */
+/* Receives the children's sums from the smallest subtree to the largest, which is the order of
+ * places: root + (the next place) + (the two behind it) + ... */
 void binomial_reduce(const struct plan_shape *shape, struct plan *plan)
 {
     struct tree tree = tree_of(shape);

@@ -10,7 +10,7 @@ bool bruck_applies(const struct plan_shape *shape)
     return !shape->counts && !shape->send_counts && shape->wire != WIRE_INT8;
 }
 
-/* Scratch holds the blocks of this rank and those after it: first one, then two, then four, ... */
+/* Scratch holds the blocks of this rank and the ranks after it: first one, then two, four, ... */
 void bruck_all_gather(const struct plan_shape *shape, struct plan *plan)
 {
     int ranks = shape->ranks, rank = shape->rank;
@@ -36,8 +36,8 @@ void bruck_all_gather(const struct plan_shape *shape, struct plan *plan)
     }
 }
 
-/* Block i of scratch is for the rank i further on. For each bit of i, the blocks with that bit
- * travel by that many ranks at once. */
+/* Block i of scratch is for the rank i places further on. For each bit, all blocks whose index has
+ * that bit move forward by `bit` ranks in one message. */
 void bruck_all_to_all(const struct plan_shape *shape, struct plan *plan)
 {
     int ranks = shape->ranks, rank = shape->rank;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Double binary tree (P. Sanders, J. Speck, J. Träff: Two-tree algorithms for full bandwidth
- * broadcast, reduction and scan, Parallel Computing 2009): half of the data up and down one tree,
- * half through another, in which the leaves of the first are inner ranks, so that no rank has much
- * more to send than another. Segments follow each other, up and down at once. */
+ * broadcast, reduction and scan, Parallel Computing 2009): half of the data goes up and down one
+ * tree, half through another, in which the leaves of the first are inner ranks, so that no rank has
+ * much more to send than another. Segments follow each other, up and down at the same time. */
 #include "collectives/algorithms/algorithm.h"
 
 enum { NONE = -1 };
@@ -38,7 +38,7 @@ static int children_of(int place, int ranks, int children[2])
     return count;
 }
 
-/* The second tree is the first one mirrored, or, with an odd number of ranks, moved by one. */
+/* The second tree is the first one mirrored, or with an odd number of ranks shifted by one rank. */
 static int place_in(int tree, int rank, int ranks)
 {
     return tree == 0 ? rank : ranks % 2 == 0 ? ranks - 1 - rank : (rank + ranks - 1) % ranks;

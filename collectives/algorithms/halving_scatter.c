@@ -53,7 +53,7 @@ static void work(const struct halving *h, int place)
     struct plan_address sums = plan_scratch(h->plan, whole.count);
     struct plan_address by = plan_scratch(h->plan, whole.count), from = plan_in(0);
     bool is_double = place < h->more;
-    /* in place the result's place still holds what the last exchange sends */
+    /* in place, the last exchange still sends numbers from the place of the result */
     bool is_apart = is_double || shape->in_place;
     int first = 0;
 
@@ -99,7 +99,7 @@ void halving_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
     }
 }
 
-/* Blocks with gaps between them do not travel together. */
+/* Blocks with gaps between them cannot travel in one message. */
 bool halving_scatter_applies(const struct plan_shape *shape)
 {
     return !shape->offsets;

@@ -18,7 +18,7 @@ static int node_of(const struct plan_shape *shape, int rank)
     return shape->topology->node_of_rank[rank];
 }
 
-/* The rank with this index on the node; -1: the node has not so many. */
+/* Returns the rank with this index on the node, or -1 if the node has fewer ranks. */
 static int rank_of(const struct plan_shape *shape, int node, int index)
 {
     for (int r = 0; r < shape->ranks; r++)
@@ -73,7 +73,7 @@ void hierarchical_allreduce(const struct plan_shape *shape, struct plan *plan)
     direct_gather(shape, plan, &inside);
 }
 
-/* For nodes of equal size; messages within a node and between nodes alike. */
+/* For nodes of equal size; counts messages within a node and between nodes alike. */
 struct algorithm_cost hierarchical_allreduce_cost(const struct plan_shape *shape)
 {
     double nodes = shape->topology->nodes, each = shape->ranks / nodes;

@@ -19,7 +19,7 @@ void pairwise_all_to_all(const struct plan_shape *shape, struct plan *plan)
             plan_send(plan, to, plan_in(out.offset), out.count);
             plan_receive(plan, from, plan_out(in.offset), in.count);
         } else {
-            /* the block for `from` is still here: it goes out in round ranks - s */
+            /* no receive yet: the block for `from` is still there, until round ranks - s */
             struct plan_address by = plan_scratch(plan, out.count);
 
             plan_copy(plan, plan_in(out.offset), by, out.count);

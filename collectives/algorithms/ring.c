@@ -66,7 +66,7 @@ void ring_allreduce(const struct plan_shape *shape, struct plan *plan)
     ring_among(shape, plan, &ring, plan_in(0), plan_out(0), shape->count);
 }
 
-/* The block of position i starts at position i + 1 and ends, complete, at i. */
+/* The sum of the block of position i begins at position i + 1 and is complete at i. */
 void ring_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
 {
     int ranks = shape->ranks, position = plan_ring_position(shape, shape->rank);

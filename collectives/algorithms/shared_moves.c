@@ -49,7 +49,7 @@ static void put_own(const struct sharing *s, unsigned k)
     plan_copy(s->plan, plan_in(own.offset), sharing_window(s, s->shape->rank, k, 0), own.count);
 }
 
-/* The own piece first: it has just been read, and others may still be late. */
+/* Copies the own piece first: it has just been read, and others may still be late. */
 static void take_all(const struct sharing *s, unsigned k)
 {
     struct plan_block own =

@@ -76,7 +76,7 @@ static double time_calls(const struct candidates_call *call, const struct choice
     return time[1] == 0 ? time[0] : -1;
 }
 
-/* Rank 0 decides for all. */
+/* Whether time is left. Rank 0 decides for all. */
 static bool may_go_on(const struct candidates_call *call)
 {
     int may = call->rank == 0 && PMPI_Wtime() < call->deadline;

@@ -128,7 +128,7 @@ void layout_leaf_name(const char *address, const char *pattern, char *leaf, int 
     const char *node = address != NULL ? strrchr(address, '.') : NULL;
 
     *leaf = '\0';
-    /* a block topology, or none: no switch is named */
+    /* a block topology names no switch, nor does a cluster without a topology plugin */
     if (node == NULL || pattern == NULL || strncmp(pattern, "switch", 6) != 0)
         return;
     snprintf(leaf, (size_t)size, "%.*s", (int)(node - address), address);

@@ -6,7 +6,7 @@
 
 /* Where the ranks of a communicator are: the node and the leaf switch of each. Pure functions. */
 
-/* What a message between two ranks passes. */
+/* What a message between two ranks passes through. */
 enum link_class {
     LINK_NODE,   /* memory */
     LINK_LEAF,   /* one switch */
@@ -33,10 +33,10 @@ struct layout *layout_make(int ranks, const char *nodes, const char *leaves, int
 /* NULL is fine. */
 void layout_free(struct layout *layout);
 
-/* The class of the link between two ranks; a rank and itself: LINK_NODE. */
+/* Returns the class of the link between two ranks; LINK_NODE between a rank and itself. */
 enum link_class layout_link(const struct layout *layout, int left, int right);
 
-/* The class of the farthest link between any two ranks. */
+/* Returns the class of the farthest link between any two ranks. */
 enum link_class layout_farthest(const struct layout *layout);
 
 /* Sets ring [ranks] to the order in which a ring should visit the ranks: leaf by leaf, in each node

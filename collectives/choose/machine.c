@@ -75,7 +75,7 @@ static double codec_us(const struct machine *machine, enum codec_type type, doub
     double block = (double)CODEC_BLOCK_ELEMENTS * (double)each / 1e3 / rate_GBps;
     double least = fmin(machine->block_us[type], block);
 
-    if (left < CODEC_BLOCK_ELEMENTS_CODED) /* stored, which takes next to nothing */
+    if (left < CODEC_BLOCK_ELEMENTS_CODED) /* stored uncoded, which takes next to no time */
         return whole;
     return whole + least + (block - least) * (double)left / CODEC_BLOCK_ELEMENTS;
 }
@@ -190,7 +190,7 @@ double machine_benchmark_us(const struct machine *machine, enum collective_kind 
         return beyond((double)first->bytes, first->time_us, (double)below[0]->bytes,
                       below[0]->time_us, (double)bytes);
     }
-    /* smaller than all: no faster than the smallest */
+    /* below all sizes: as long as the smallest takes */
     return above != NULL && above->bytes / OUTSIDE <= (bytes > 0 ? bytes : 1) ? above->time_us : 0;
 }
 

@@ -10,11 +10,11 @@
 #include "lib/constants/collectives_constants.h"
 
 enum {
-    EAGER_BYTES = 4096, /* sent without asking, as MPIs do with short messages */
+    EAGER_BYTES = 4096, /* messages up to this size do not wait for their receive */
     NOTHING = UINT_MAX  /* instead of a step */
 };
 
-/* a rate for what was not measured, so that no prediction is infinite */
+/* the rate where none was measured, so that no prediction is infinite */
 static const double unknown_GBps = 4;
 
 static double at_rate(double bytes, double rate_GBps)
@@ -39,7 +39,7 @@ struct rank_walk {
     double out_free, in_free, processor_free;
 };
 
-/* The end of a step; NOTHING: a link is free again. */
+/* The end of a step; with step NOTHING a link that is free again. */
 struct event {
     double time_us;
     int rank;
@@ -65,7 +65,7 @@ struct walk {
     size_t event_count;
     struct waiting *waiting; /* longest waiting first, then by their index in their plans */
     size_t waiting_count;
-    size_t left; /* steps */
+    size_t left; /* steps that have not ended */
     double end_us;
 };
 
@@ -208,7 +208,7 @@ static double computing_us(const struct walk *walk, int rank, const struct plan_
 
     if (step->action == PLAN_AWAIT)
         return 0;
-    if (step->action == PLAN_SIGNAL) /* the others see it as soon as a short message */
+    if (step->action == PLAN_SIGNAL) /* others see it as fast as a short message */
         return machine_link_us(machine, LINK_NODE, 1) / 2;
     if (step->action == PLAN_PULL || step->action == PLAN_PUSH)
         return machine_link_us(machine, LINK_NODE, (size_t)bytes);

@@ -66,7 +66,7 @@ AVX512_INLINE void load_cells(const struct codec_cells *from, struct cells *cell
     cells->symbol = _mm512_loadu_si512(from->symbol);
 }
 
-/* The bits of a where mask has them, of b elsewhere. */
+/* Selects bits of a where mask is set, of b elsewhere. */
 AVX512_INLINE __m512i choose(__m512i mask, __m512i a, __m512i b)
 {
     return _mm512_ternarylogic_epi32(mask, a, b, 0xca);

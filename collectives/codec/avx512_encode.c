@@ -5,7 +5,7 @@
 /* Where to look up span and reciprocal of a symbol. */
 enum lookup { IN_TWO_REGISTERS, IN_FOUR_REGISTERS, IN_MEMORY };
 
-/* The coder's tables by rank, as many as there are registers for. */
+/* The coder's tables by rank, in registers. */
 struct tables {
     __m512i rank[4], span[4];
     __m512i reciprocal[4]; /* floats, by their bits */

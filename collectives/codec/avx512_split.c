@@ -163,7 +163,7 @@ AVX512_INLINE void start_counting(struct counter *counter, const uint8_t frequen
 
 /* ------------------------------------------------------------------------------------ a block */
 
-/* Symbols are counted as soon as there are enough, while they are in the nearest cache. */
+/* Splits elements, and counts symbols while they are in the nearest cache. */
 AVX512_INLINE size_t split(enum codec_type type, const uint8_t *values, size_t count,
                            uint8_t *symbols, uint8_t *raw, uint8_t *zeros, uint32_t counts[256])
 {

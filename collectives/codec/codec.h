@@ -32,7 +32,7 @@ enum {
     CODEC_BLOCK_HEADER_BYTES = 16,
 };
 
-/* Bytes of an element. */
+/* Returns the bytes of an element. */
 static inline size_t codec_type_bytes(enum codec_type type)
 {
     return type == CODEC_FP32 ? 4 : 2;

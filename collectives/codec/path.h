@@ -184,12 +184,12 @@ static inline size_t codec_raw_bytes(enum codec_type type, size_t count)
 /* Functions of path_portable.c that other paths use, too. */
 size_t codec_portable_split(enum codec_type type, const uint8_t *values, size_t count,
                             uint8_t *symbols, uint8_t *raw, uint8_t *zeros); /* without counts */
-/* counts is added to */
+/* adds to counts */
 void codec_portable_count(const uint8_t *symbols, size_t count, uint32_t counts[256]);
 __typeof__(*((const struct codec_path *)0)->encode) codec_portable_encode;
 __typeof__(*((const struct codec_path *)0)->merge) codec_portable_merge;
 
-/* codec_load16() and so on: numbers that need no alignment. */
+/* Define codec_load16() etc. for numbers at any alignment. */
 #define CODEC_ACCESS(bits)                                                                         \
     static inline uint##bits##_t codec_load##bits(const uint8_t *bytes)                            \
     {                                                                                              \

@@ -89,7 +89,7 @@ AVX2_INLINE void split_half_fp32(const uint8_t *values, uint8_t *symbols, uint8_
                                                _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
 }
 
-/* Half a group of the others; the planes of fp16 are those of the whole group. */
+/* Half a group of the other types; planes of fp16: the part of this half in the group's planes. */
 AVX2_INLINE void split_half(enum codec_type type, const uint8_t *values, uint8_t *symbols,
                             uint8_t *raw, uint8_t *planes)
 {

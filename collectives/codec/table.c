@@ -226,7 +226,7 @@ bool codec_table_cells(const uint16_t frequencies[256], struct codec_cells *cell
     ends[used] = start;
     for (unsigned c = 0; c < CODEC_CELLS; c++) {
         unsigned begin = c * CODEC_CELL, end = begin + CODEC_CELL;
-        /* two symbols at most? */
+        /* the cell has at most two symbols if the second reaches its end */
         unsigned last = ends[rank] < end ? ends[rank] : end;
 
         if (last == end || ends[rank + 1] >= end) {

@@ -22,7 +22,7 @@ enum {
 struct work {
     struct codec_scratch *scratch;
     uint8_t *values; /* GUESS_BYTES */
-    uint8_t *blocks; /* coded, of a piece */
+    uint8_t *blocks; /* the coded blocks of a piece */
     /* decoding: bytes that were read and are not decoded yet */
     uint8_t *input;
     size_t begin, end;

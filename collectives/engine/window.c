@@ -48,7 +48,7 @@ struct window_slots {
     size_t part, slot_bytes; /* offset of the part in a slot; from one slot to the next */
     size_t rank_bytes;       /* from one rank's slots to the next rank's: whole pages */
     size_t left, begin;      /* offsets in the window: struct left [ranks]; slots, rank by rank */
-    uint64_t tickets;        /* taken */
+    uint64_t tickets;        /* number of tickets taken */
     uint64_t done_before;    /* this rank's calls before this one are over, */
     uint64_t done_later;     /* and later calls that are over, a bit for each slot */
     uint64_t done_published; /* done_before as the others know it: a multiple */

@@ -25,7 +25,7 @@ struct plan_ledger {
     size_t count;
 };
 
-/* Begins with zeros. */
+/* Initialized with zeros. */
 struct plan_order {
     struct plan_ledger ledgers[PLAN_BUFFERS];
     struct plan_reader *readers;

@@ -62,7 +62,7 @@ struct plan_topology {
                         rank order */
 };
 
-/* Whether ranks wait for processors. */
+/* Whether the node has more ranks than processors, so that ranks wait for processors. */
 static inline bool plan_is_oversubscribed(const struct plan_topology *topology)
 {
     return topology->processors > 0;
@@ -81,7 +81,7 @@ struct plan_shape {
     const size_t *send_counts;  /* [ranks]: blocks of all-to-all in `in`, if they differ from */
     const size_t *send_offsets; /* counts and offsets, those in out; both or neither are NULL */
     bool in_place;  /* all-gather: this rank's block is in out already; others: out holds `in` */
-    size_t segment; /* elements that travel at once; 0: blocks whole */
+    size_t segment; /* the most elements that travel at a time; 0: whole blocks */
     enum wire_format wire;
     const struct plan_topology *topology; /* NULL: each rank on its own node */
 };

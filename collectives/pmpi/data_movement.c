@@ -15,7 +15,7 @@
  * be a single element, which cannot be packed. */
 enum { MOST_BYTES = INT_MAX };
 
-/* As fallback_run(). */
+/* Runs a broadcast. Returns as fallback_run(). */
 static int broadcast(const struct fallback *fallback, void *buffer, struct collective_call *call)
 {
     MPI_Datatype type = fallback->types[0];
@@ -82,7 +82,8 @@ static MPI_Aint block_displacement(const struct blocks *blocks, int rank)
            blocks->layout.extent;
 }
 
-/* Fills in counts, offsets, is_direct, bytes and greatest. false: a count or the type is wrong. */
+/* Sets counts, offsets, is_direct, bytes and greatest. Returns false if a count or the type is
+ * invalid. */
 static bool take_blocks(struct blocks *blocks, int ranks)
 {
     MPI_Aint end = 0; /* of the block before */
@@ -144,7 +145,7 @@ static int run_into_blocks(int kind, const struct fallback *fallback, struct sta
     return code;
 }
 
-/* All-gather of blocks into to. As fallback_run(). */
+/* Runs an all-gather of blocks into `to`. Returns as fallback_run(). */
 static int gather(int kind, const struct fallback *fallback, const void *sendbuf, int sendcount,
                   MPI_Datatype sendtype, struct blocks *to)
 {
@@ -235,7 +236,7 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm));
 }
 
-/* All-to-all of blocks. As fallback_run(). */
+/* Runs an all-to-all of blocks. Returns as fallback_run(). */
 static int exchange(int kind, const struct fallback *fallback, struct blocks *from,
                     struct blocks *to)
 {

@@ -77,7 +77,8 @@ static const struct known *find_known(MPI_Datatype type)
     return NULL;
 }
 
-/* Truth values, complex numbers and pairs are left to MPI. */
+/* Finds the element type of an MPI type. Logical values, complex numbers and pairs are left to
+ * MPI. */
 static bool find_element(MPI_Datatype type, enum element_type *element, enum family *family)
 {
     const struct known *known = find_known(type);

@@ -50,7 +50,7 @@ INLINE uint32_t narrow_one(const struct precision_format *format, uint32_t bits)
     uint32_t number = (normal & is_normal) | (denormal & ~is_normal);
     uint32_t places = shift + (further & ~is_normal), code;
 
-    /* from 26 places on nothing is left of 24 bits, and nothing to round up */
+    /* a shift by 26 places or more leaves nothing of 24 bits, and rounds to 0 */
     places = places > 26 ? 26 : places;
     code = (number + (1u << (places - 1)) - 1 + (number >> places & 1)) >> places;
     code = code > format->greatest ? format->greatest + 1 : code;
@@ -115,7 +115,7 @@ INLINE void widen_all(const struct precision_format *format, bool is_bf16, const
     }
 }
 
-/* The greatest magnitude of a block; more than infinity's pattern for a NaN. */
+/* Returns the greatest magnitude of a block, as bits; above infinity's if there is a NaN. */
 INLINE uint32_t greatest_of(const float *in, size_t count)
 {
     uint32_t greatest = 0;

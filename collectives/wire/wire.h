@@ -15,7 +15,7 @@ enum wire_format {
     WIRE_FP16,
     WIRE_E4M3,
     WIRE_E5M2,
-    WIRE_INT8,     /* with a scale for each PRECISION_INT8_BLOCK numbers */
+    WIRE_INT8,     /* with a scale per PRECISION_INT8_BLOCK numbers */
     WIRE_LOSSLESS, /* fp32, bf16 or fp16 by the codec */
     WIRE_FORMATS
 };
