@@ -43,7 +43,7 @@ struct train_options {
 
 extern const struct option_set train_option_set;
 
-/* Reads argv, as option_set_parse() does. */
+/* Parses argv, as option_set_parse() does, and checks the options. */
 enum option_request train_options_read(int argc, char **argv, struct train_options *options,
                                        struct error *err);
 

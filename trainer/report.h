@@ -11,7 +11,7 @@
 void report_begin(const struct training *training, const struct world *world);
 /* Prints which rank computes what, and the predicted time of a step. */
 void report_plan(const struct training *training, const struct world *world);
-/* What each stage of a pipeline will take and send in a step. */
+/* Prints the memory and traffic of each stage of a pipeline that a step will take. */
 void report_forecast(const struct training *training);
 
 /* Prints the last step. */
@@ -21,10 +21,11 @@ void report_step(const struct training *training, const struct world *world,
 void report_choices(const struct training *training);
 /* Prints progress, on a terminal beside JSON records. seconds: of a step. */
 void report_progress(const struct training *training, double seconds);
-/* The norm of each tensor's gradient. Collective. */
+/* Prints the norm of each tensor's gradient. Collective. */
 void report_norms(const struct training *training, const struct world *world);
 
-/* The final loss; memory and traffic beside their formulas. last: of the last step. Collective. */
+/* Prints the final loss, and memory and traffic beside their formulas. last: the last step's
+ * result. Collective. */
 void report_end(struct training *training, const struct world *world,
                 const struct step_result *last);
 

@@ -41,7 +41,7 @@ struct training {
 struct step_word {
     double loss;    /* its part of the mean */
     double squares; /* of its part of the gradient */
-    double seconds; /* from the step's begin to this word */
+    double seconds; /* from the step's beginning to this word */
     double waited_s;
     int32_t bad_unit, bad_tensor; /* of a gradient of its own that is not finite; -1: none */
     int32_t signal;               /* that asks it to stop; 0: none */

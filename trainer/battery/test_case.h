@@ -25,7 +25,7 @@ struct case_outcome {
     double worst;    /* greatest distance of a loss from the reference, in nats; NAN: no loss */
     int32_t step;    /* where that was; CASE_STEPS: after the last */
     double found;    /* the loss there */
-    uint32_t digest; /* of the parameters at the end, as far as this rank has them */
+    uint32_t digest; /* of this rank's parameters at the end */
     char text[sizeof((struct error){""}.text)];
 };
 

@@ -14,7 +14,7 @@ struct battery {
     struct injection injection;
     struct world world;
     struct comm *all, *node, *alone;
-    struct case_outcome *outcomes; /* of each rank */
+    struct case_outcome *outcomes; /* [ranks] */
     double speed_alone;            /* sum of all ranks, each training alone, tokens/s; NAN if one
                                       could not measure */
 };

@@ -271,7 +271,7 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, lo
         discard(unfinished);
         return -1;
     }
-    discard(path); /* one that was not whole: the run began before it */
+    discard(path); /* an older one of this step, which was not whole: the run began before it */
     if (rename(unfinished, path) != 0) {
         error_set(err, "%s: %m", path);
         discard(unfinished);

@@ -28,7 +28,7 @@ struct checkpoint_problem {
     bool is_batch_fixed;
 };
 
-/* The three arrays of a range of elements: a piece. */
+/* A piece: the three arrays of a range of elements. */
 struct checkpoint_state {
     size_t first, count;
     real *parameters, *first_moments, *second_moments; /* count each */

@@ -37,7 +37,7 @@ struct manifest {
 int manifest_add_piece(struct manifest *manifest, size_t first, size_t count);
 int manifest_add_shard(struct manifest *manifest, const char *file, uint32_t crc);
 
-/* Writes the text; malloc'd, the caller frees. NULL when memory is out. */
+/* Returns the text, which the caller frees, or NULL if memory is out. */
 char *manifest_format(const struct manifest *manifest);
 
 /* Parses the text. Returns 0, or -1 with err if it is truncated, altered, or its pieces are not

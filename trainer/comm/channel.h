@@ -14,7 +14,8 @@
 
 struct channel;
 
-/* Collective over the communicator, which must live as long. Returns 0, or -1 with err. */
+/* Creates a channel. Collective over the communicator, which must live as long. Returns 0, or -1
+ * with err. */
 int channel_create(struct comm *comm, int lanes, struct channel **channel, struct error *err);
 void channel_destroy(struct channel *channel);
 
@@ -33,7 +34,7 @@ void channel_wait(struct channel *channel, int lane);
 /* Advances the transfers under way. */
 void channel_progress(struct channel *channel);
 
-/* What this rank has sent and waited for. */
+/* Returns what this rank has sent, and how long it has waited. */
 struct traffic channel_traffic(const struct channel *channel);
 
 #endif

@@ -133,7 +133,7 @@ static void start_mpi(struct world *world, double limit_s)
     MPI_Errhandler handler;
     int provided;
 
-    /* Ranks that wait must not starve those that work where cores are few. */
+    /* Ranks that wait must not take processors from ranks that work. */
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     setenv("OMPI_MCA_btl_base_warn_component_unused", "0", 0);
     sigaction(SIGINT, NULL, &interrupt);

@@ -29,7 +29,7 @@ struct bf16_gemm {
     int m, n, k;
     int a_stride; /* on AMX k */
     const element *a, *b;
-    real *c;                    /* sums of this and the next products, or room for them */
+    real *c;                    /* sums of this and the next products of a sum, or room for them */
     const struct bf16_out *out; /* for the last product of a sum: instead of c; else NULL */
     bool is_added;
     struct bf16_ahead ahead; /* prefetched meanwhile, if that can be done */
@@ -46,7 +46,7 @@ struct bf16_tile {
 };
 struct bf16_tile bf16_gemm_tile(void);
 
-/* bf16_gemm() for processors with AVX-512 bf16. */
+/* Computes the product on processors with AVX-512 bf16. */
 void bf16_gemm_avx512(const struct bf16_gemm *gemm);
 
 /* Whether the processor has instructions for bfloat16. Sets *found to "AMX", "AVX-512 bf16", or the

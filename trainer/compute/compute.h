@@ -31,7 +31,7 @@ struct compute {
 
     /* out (rows x outputs) = in (rows x inputs) weight^T */
     void (*linear)(const struct linear *linear, const activations *in, activations *out);
-    /* The same, not rounded to elements. */
+    /* The same, but out is not rounded to elements. */
     void (*linear_real)(const struct linear *linear, const activations *in, real *out);
     /* din (rows x inputs) is set to dout (rows x outputs) weight. */
     void (*linear_backward_in)(const struct linear *linear, const activations *dout,
@@ -45,7 +45,7 @@ struct compute {
      */
     void (*layernorm)(const activations *in, const real *weight, const real *bias, int rows,
                       int channels, activations *out, real *mean, real *rstd);
-    /* din added to; dweight, dbias (channels). */
+    /* Adds to din, and to dweight and dbias (channels each). */
     void (*layernorm_backward)(const activations *dout, const activations *in, const real *weight,
                                const real *mean, const real *rstd, int rows, int channels,
                                activations *din, real *dweight, real *dbias);

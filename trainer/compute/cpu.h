@@ -7,9 +7,9 @@
 #include "trainer/compute/compute.h"
 #include "trainer/compute/element.h"
 
-/* struct compute's members, as functions. Each precision has its own linear layers, cpu_linear.c
- * and bf16_linear.c; the others stand in the files cpu_*.c, which are built once more for
- * compute_bf16. */
+/* The members of struct compute, as functions. Each precision has its own linear layers, in
+ * cpu_linear.c and bf16_linear.c; the others are in the files cpu_*.c, which are built once more
+ * for compute_bf16. */
 #define LINEAR_FUNCTIONS(EACH, prefix)                                                             \
     EACH(prefix, linear)                                                                           \
     EACH(prefix, linear_real)                                                                      \
@@ -59,9 +59,9 @@ void cpu_gemm(const struct gemm *gemm);
 /* Sums are made in this many lanes, whatever the processor's vector length, then over the lanes. */
 enum { CPU_LANES = 16 };
 
-/* e^x, to be used inside vectorised loops. In float by Cephes' expf: x = n ln 2 + r, a polynomial
- * of r; error under 2 units in the last place (measured by tests/unit/trainer/compute.c).
- * Below -87 it gives 0, above 88 the greatest that it can. */
+/* Returns e^x, for vectorized loops. In float by Cephes' expf: x = n ln 2 + r, a polynomial of r;
+ * error under 2 units in the last place (measured by tests/unit/trainer/compute.c). Below -87 it
+ * returns 0, above 88 the same as for 88. */
 static inline real cpu_exp(real x)
 {
 #ifdef MUSTER_REAL_DOUBLE

@@ -8,7 +8,7 @@ enum { BLOCK_ELEMENTS = 4096, BLOCK_COLUMNS = 64 };
 #define GELU_SLOPE ((real)0.7978845608028654) /* sqrt(2 / pi) */
 #define GELU_CUBE ((real)0.044715)
 
-/* tanh by e^2x; the rounding of 1 + tanh near -1 is that of its definition. */
+/* tanh by e^2x; near -1, 1 + tanh is rounded as by the definition of tanh. */
 static inline real tanh_of(real x)
 {
     return 1 - 2 / (cpu_exp(2 * x) + 1);

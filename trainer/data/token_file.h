@@ -36,7 +36,7 @@ void token_file_read(const struct token_file *file, uint64_t first, uint64_t cou
  * progress, which may be NULL, is called after each megabyte: a large file takes minutes. */
 int token_file_verify(const struct token_file *file, void (*progress)(void), struct error *err);
 
-/* Writes the bytes of a text as tokens of a vocabulary of 256; path is complete or not there.
+/* Writes the bytes of a text as tokens of a vocabulary of 256; path is complete or does not exist.
  * Returns 0 with *count, or -1 with err. */
 int token_file_write_bytes(FILE *text, const char *text_name, const char *path, uint64_t *count,
                            struct error *err);

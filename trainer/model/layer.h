@@ -22,7 +22,7 @@ struct saved {
     activations *hidden;   /* rows x 4 channels, before GELU */
 };
 
-/* Room for one layer at a time. */
+/* Working memory of one layer at a time. */
 struct scratch {
     activations *normed; /* rows x channels */
     activations *wide;   /* rows x 4 channels */

@@ -10,7 +10,7 @@
 #include "trainer/pages.h"
 
 enum { ENDS = 2 };            /* most buffers for outputs, and for gradients */
-enum { ROWS_MOST = 1 << 30 }; /* rows are counted in an int, and some are added to that */
+enum { ROWS_MOST = 1 << 30 }; /* rows are counted in an int, with room for sums */
 
 struct model {
     struct model_options options;

@@ -8,10 +8,11 @@
 #include "lib/base/error.h"
 #include "trainer/real.h"
 
-/* The size of a GPT-2, its tensors, and where they lie.
+/* The size of a GPT-2, its tensors, and their layout.
  *
- * Parameters lie in units, one behind the other: the ends (wte, wpe and the final norm, which embed
- * and head share), then each layer. A unit is what is gathered, reduced and freed at a time. */
+ * Parameters are stored in units, one behind the other: the ends (wte, wpe and the final norm,
+ * which embed and head share), then each layer. Units are gathered, reduced and freed as a whole.
+ */
 
 struct shape {
     int layers, heads, channels, context, vocabulary;
@@ -50,7 +51,7 @@ struct tensor_kind {
 extern const struct tensor_kind tensor_kinds[TENSOR_COUNT];
 
 /* 124M, 350M, 774M, 1558M: layers, heads, channels, 1024 of context, 50257 tokens (Radford et al.
- * 2019, table 2; OpenAI's released sizes). False when there is no such name. */
+ * 2019, table 2; OpenAI's released sizes). Returns false if there is no such name. */
 bool shape_named(const char *name, struct shape *shape);
 
 /* Returns 0, or -1 with err: channels must be a multiple of heads, vocabulary at least 2, all

@@ -9,11 +9,11 @@
  * gradients with other ranks' as soon as they are complete. The order of calls is the same in each
  * walk: forward units 0, 1 ... layers, 0 for the head; backward layers ... 1. */
 struct store {
-    /* Valid until they are released. */
+    /* A unit's parameters, valid until they are released. */
     const real *(*parameters)(void *context, int unit);
     void (*release)(void *context, int unit);
-    /* The first walk of a step sets them, whatever they were, the others add to them. Valid until
-     * they are completed. */
+    /* A unit's gradients, valid until they are completed. The first walk of a step sets them,
+     * whatever they were; the others add to them. */
     real *(*gradients)(void *context, int unit);
     /* Called in the last walk of a step, when the unit's gradients are complete. */
     void (*complete)(void *context, int unit);

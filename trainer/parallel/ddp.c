@@ -7,8 +7,8 @@
 #include "trainer/model/parameters.h"
 #include "trainer/parallel/strategy.h"
 
-/* Data parallel: all of it on each rank. Backward completes the units from the end of the arrays to
- * their beginning; a bucket is summed as soon as all in it is complete. */
+/* Data parallel: each rank has all arrays. Backward completes the units from the end of the arrays
+ * to their beginning; a bucket is summed as soon as all its gradients are complete. */
 
 struct ddp {
     struct shard shard;

@@ -22,7 +22,7 @@ struct gathered_options {
     int units;
     int window;            /* 0: no limit */
     const real *parts;     /* this rank's part of each unit */
-    const size_t *part_at; /* where unit u's part begins; units + 1 */
+    const size_t *part_at; /* [units + 1] where unit u's part begins */
 };
 
 /* The arrays of options must live as long. Adds the memory that it takes to bytes->working, and

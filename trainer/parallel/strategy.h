@@ -36,7 +36,7 @@ struct shard_options {
 /* Bytes of a rank: state kept from step to step, and working memory of a step besides. */
 struct shard_bytes {
     size_t state, working;
-    size_t gathered_peak; /* most bytes of gathered units that were live at once; zero3 */
+    size_t gathered_peak; /* the most bytes of gathered units in use at a time; zero3 */
     size_t largest_unit;  /* bytes of the largest unit, gathered */
 };
 
@@ -53,7 +53,7 @@ struct strategy {
     const char *name, *summary;
     bool is_replicated; /* each rank trains alone, on whole batches and its own communicator */
     bool is_piecewise;  /* supports neither stages nor several microbatches */
-    int level;          /* ZeRO's */
+    int level;          /* of ZeRO */
     int whole, parts;   /* how many of the state's 4 arrays of parameter size are whole, in parts */
 
     /* Allocates memory; draw() must follow. Returns 0, or -1 with err. comm must live as long. */

@@ -19,7 +19,7 @@ struct verify {
     uint64_t *digests; /* units x TENSOR_COUNT of each rank, rank after rank, then again of this
                           rank; 0: the rank does not have the tensor */
     size_t piece_count;
-    struct checkpoint_state *pieces; /* what this rank keeps */
+    struct checkpoint_state *pieces; /* the state that this rank keeps */
     uint32_t *kept;                  /* [piece_count] their checksums when the last step ended */
     bool has_kept;
 };

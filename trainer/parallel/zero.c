@@ -32,7 +32,7 @@ struct zero {
     real *first_moments, *second_moments; /* parts */
     real *ends;                           /* whole gradient of unit 0; levels 2, 3 */
     struct scatter scatters[SCATTERING];
-    int next;                            /* the scatter whose turn it is */
+    int next;                            /* index of the next scatter to use */
     struct gathered *gathered;           /* level 3 */
     struct collective_request **gathers; /* of unit u's parameters after an update; levels 1, 2 */
 };

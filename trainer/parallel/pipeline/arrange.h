@@ -27,7 +27,7 @@ struct arrangement {
     int islands;
     char (*names)[ISLAND_BYTES]; /* of each stage's island; "": not known */
     bool is_measured;            /* else the fields below are not set */
-    int layer_rows;              /* sequences of a microbatch, the most that a rank has */
+    int layer_rows;              /* sequences of the largest microbatch of a rank */
     double *layer_s;             /* [stages] of one layer, forward and backward, for a microbatch,
                                     on the stage's slowest rank */
     double head_s;               /* of the last stage besides its layers */

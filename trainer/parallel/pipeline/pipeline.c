@@ -30,8 +30,8 @@ struct pipeline {
     size_t model_bytes;
     int in_places;
     struct pipeline_action *actions; /* of a step */
-    size_t part;                     /* elements of the ends that this rank ties */
-    real *room;                      /* replicas x part; NULL: none is needed */
+    size_t part; /* elements of the ends that this rank sums in pipeline_tie() */
+    real *room;  /* replicas x part; NULL: none is needed */
     struct pipeline_traffic sent;
 };
 
@@ -42,7 +42,7 @@ struct walk {
     const int32_t *inputs, *targets;
     double scale;
     bool trains;
-    int done;                          /* microbatches that need no room any more */
+    int done;                          /* microbatches whose buffers are free again */
     int inputs_asked, gradients_asked; /* microbatches whose receive has begun */
 };
 

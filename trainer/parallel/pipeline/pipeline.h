@@ -20,14 +20,14 @@ struct pipeline_options {
     int microbatches;                  /* of each replica */
 };
 
-/* Sequences of the largest microbatch of any replica. */
+/* Returns the sequences of the largest microbatch of any replica. */
 int pipeline_most_rows(const struct pipeline_options *options);
 
 /* Bytes that a rank has sent, and seconds that it has waited. */
 struct pipeline_traffic {
     uint64_t forward, backward; /* activations to the next stage, gradients to the one before */
-    uint64_t ends;   /* between the first and the last stage: the gradient of what both have */
-    uint64_t inside; /* within the stage's island */
+    uint64_t ends;              /* between the first and the last stage: the gradient of the ends */
+    uint64_t inside;            /* within the stage's island */
     double waited_s;
 };
 

@@ -5,7 +5,7 @@
 /* The order of a stage's work in a pipeline that holds few microbatches at a time, 1F1B (Narayanan
  * et al.: PipeDream, SOSP'19; its flushing form: Memory-efficient pipeline-parallel DNN training,
  * ICML 2021): forwards until the first gradient can come back, then one backward and one forward in
- * turn, at last the backwards that are left. Pure. */
+ * turn, and at the end the remaining backwards. Pure. */
 
 struct pipeline_action {
     enum { PIPELINE_FORWARD, PIPELINE_BACKWARD } kind;

@@ -6,7 +6,7 @@
 
 #include "lib/base/error.h"
 
-/* How many layers each stage of a pipeline gets. Pure. */
+/* Splits the layers among the stages of a pipeline. Pure. */
 
 /* Splits layers as evenly as possible; earlier stages get one more. layers >= stages >= 1. */
 void split_even(int layers, int stages, int *counts);
