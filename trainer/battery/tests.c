@@ -131,7 +131,7 @@ static void judge_nodes(const struct battery *battery, const char *test, bool sk
 }
 
 /* Warns of ranks that are within the tolerance, but differ in bits from most of those that are:
- * they have another processor, or one that begins to fail. Without a majority no rank is blamed. */
+ * they have another processor, or one that begins to fail. Without a majority no rank is named. */
 static void judge_digests(const struct battery *battery)
 {
     int ranks = battery->world.ranks, right = 0, most = 0, common = 0;
