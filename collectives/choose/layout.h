@@ -39,9 +39,9 @@ enum link_class layout_link(const struct layout *layout, int left, int right);
 /* Returns the class of the farthest link between any two ranks. */
 enum link_class layout_farthest(const struct layout *layout);
 
-/* Sets ring [ranks] to the order in which a ring should visit the ranks: leaf by leaf, in each node
- * by node, both in the order of their lowest ranks. Then a round crosses each node's NIC and each
- * leaf's uplink outward exactly once, the least possible. */
+/* Sets ring [ranks] to the order in which a ring should visit the ranks: leaf by leaf, and in
+ * each node by node, all in the order of lowest ranks. Then a round crosses each node's NIC and
+ * each leaf's uplink outward exactly once, the least possible. */
 void layout_ring(const struct layout *layout, int *ring);
 
 /* Sets leaf to the name of a node's leaf by Slurm's topology plugin: address is SLURM_TOPOLOGY_ADDR

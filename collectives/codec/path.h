@@ -76,8 +76,8 @@ struct codec_cells {
     uint32_t start[CODEC_RANKS];
 };
 
-/* What decoding needs: cells if has_cells, which only paths that use them set; the table if there
- * are no cells, or a block's last group is not whole. */
+/* What decoding needs: cells if has_cells, only for paths that use them; the table if there are no
+ * cells, or a block's last group is not whole. */
 struct codec_decoder {
     bool has_cells;
     struct codec_cells cells;

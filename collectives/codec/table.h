@@ -28,9 +28,9 @@ int codec_table_read(struct bits *bits, unsigned highest, uint16_t frequencies[2
 
 void codec_table_coder(const uint16_t frequencies[256], struct codec_coder *coder);
 
-/* Sets table, for each value of a state's low 12 bits, to symbol | frequency << 8 | (value - start)
- * << 20. The frequencies add up to CODEC_SCALE and each is below it. The last CODEC_TABLE_STEP
- * entries are overwritten, too. */
+/* Sets table, for each value of a state's low 12 bits, to
+ * symbol | frequency << 8 | (value - start) << 20. The frequencies add up to CODEC_SCALE and each
+ * is below it. The last CODEC_TABLE_STEP entries are overwritten, too. */
 void codec_table_expand(const uint16_t frequencies[256],
                         uint32_t table[CODEC_SCALE + CODEC_TABLE_STEP]);
 

@@ -205,9 +205,9 @@ void plan_begin(struct plan *plan, const struct plan_shape *shape);
 /* Sends numbers, such as a partial sum, that this rank itself does not use any more. */
 void plan_send(struct plan *plan, int peer, struct plan_address from, size_t count);
 
-/* Sends numbers that this rank goes on using, not in PLAN_IN: a lossy wire rounds them in place, so
- * that both ranks have the same. Numbers that were received and are passed on unchanged are not
- * coded again. */
+/* Sends numbers that this rank goes on using. A lossy wire rounds them in place, so that both ranks
+ * have the same; they must not be in PLAN_IN then. Numbers that were received and are passed on
+ * unchanged are not coded again. */
 void plan_share(struct plan *plan, int peer, struct plan_address place, size_t count);
 
 /* Send and receive numbers as they are, whatever the wire: for numbers that all ranks must have in

@@ -24,7 +24,7 @@ void state_end(void);
 
 /* What was chosen for the last call of a kind. */
 struct state_chosen {
-    struct collective_call call; /* the call */
+    struct collective_call call; /* the call it was chosen for */
     const struct algorithm *algorithm;
     size_t segment_bytes;
     enum wire_format wire;

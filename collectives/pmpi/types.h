@@ -10,7 +10,7 @@
 
 /* Maps MPI's types and operations to those of reduce.h. */
 
-/* Finds the element type and operation for op on type. Returns whether there are; all ranks of a
+/* Finds the element type and operation for op on type. Returns whether both exist; all ranks of a
  * reduction pass the same two, so all get the same answer. */
 bool types_find(MPI_Datatype type, MPI_Op op, enum element_type *element, enum reduce_op *reduce);
 

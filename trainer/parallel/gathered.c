@@ -16,7 +16,7 @@ struct gathered {
     struct shard_bytes *bytes;
     struct use *uses; /* of a walk, in order */
     int use_count;
-    int begun, taken; /* number of uses */
+    int begun, taken; /* how many uses were begun, were taken */
     int window;
     real **slots; /* [window] */
     bool *is_busy;
