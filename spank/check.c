@@ -21,8 +21,8 @@
 enum { PRINTED_LINES = 64 };
 
 static struct {
-    uint64_t *printed; /* hashes of the lines that were told, in memory that all tasks of the step
-                       share; 0 is free */
+    uint64_t *printed; /* hashes of the printed lines, in memory that all tasks of the step share;
+                       0 is free */
 } check;
 
 static const char *lookup(const struct host_task *task, const char *name)
@@ -45,7 +45,8 @@ void check_start(void)
     check.printed = memory != MAP_FAILED ? memory : NULL;
 }
 
-/* Whether this task is to tell the line: no other has, and there is room to say so. */
+/* Returns whether this task is to print the line: no other task has printed it, and there is a free
+ * slot to record that. Without shared memory only the first task of the node prints. */
 static bool is_new(const struct host_task *task, const char *text)
 {
     const char *local_rank = lookup(task, "SLURM_LOCALID");

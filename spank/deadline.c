@@ -16,11 +16,11 @@
 
 #include "lib/base/clock.h"
 
-/* For a moment after SIGKILL; what hangs in the kernel is left. */
+/* Milliseconds to wait after SIGKILL. A child that hangs in the kernel is then left. */
 enum { LAST_WAITS = 50 };
 
-/* slurmd waits for the end of the prolog's output, and srun or slurmd would find the socket of a
- * slurmstepd that is gone still listening: a child that hangs must hold nothing open. */
+/* A child that hangs must hold no descriptor open: slurmd waits for the end of the prolog's output,
+ * and srun or slurmd would find the socket of an ended slurmstepd still listening. */
 static void let_go_of_descriptors(int kept)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -51,7 +51,7 @@ bool deadline_start(struct deadline *deadline, long limit_ms, deadline_work *wor
         return false;
     deadline->child = fork();
     if (deadline->child == 0) {
-        /* one of the first three, where its parent has closed them, would be let go of */
+        /* the pipe has a descriptor below 3 where the parent has closed these; they are replaced */
         int answers = fcntl(ends[1], F_DUPFD_CLOEXEC, 3);
 
         prctl(PR_SET_PDEATHSIG, SIGKILL);

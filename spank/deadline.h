@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Work in a process of its own, which is given up at a deadline: what hangs inside the kernel (a
- * driver behind sysfs, a file system) or a library cannot be interrupted otherwise. The answer
+/* Runs work in a child process and gives it up at a deadline. A call that hangs in the kernel (a
+ * driver behind sysfs, a file system) or in a library cannot be interrupted otherwise. The answer
  * comes through a pipe.
  *
- * slurmstepd has threads when it forks here. The work may allocate and use stdio, whose locks the C
- * library sets right in the child, and must not call Slurm. */
+ * slurmstepd has threads when it forks here. The work may allocate and use stdio, because the C
+ * library resets their locks in the child. It must not call Slurm. */
 
 struct deadline {
     pid_t child; /* -1: there is none */
@@ -19,23 +19,23 @@ struct deadline {
     long at_ms;  /* clock_ms() */
 };
 
-/* Runs in the child: writes the answer to fd. What it leaves of the process's state is lost. */
+/* Runs in the child and writes the answer to fd. Its changes to the process's memory are lost. */
 typedef void deadline_work(int fd, void *context);
 
-/* Starts the work. Returns false with errno when there is no pipe or no process for it; then
- * nothing is to be ended. The child dies with this process and keeps none of its descriptors open.
- */
+/* Starts the work. Returns false with errno if no pipe or no process can be made; then do not call
+ * deadline_end(). The child dies with this process and keeps none of its descriptors open. */
 bool deadline_start(struct deadline *deadline, long limit_ms, deadline_work *work, void *context);
 
-/* The next size bytes of the answer. Returns false when they do not come in time, or at all. */
+/* Reads the next size bytes of the answer. Returns false if they do not come by the deadline. */
 bool deadline_read(const struct deadline *deadline, void *bytes, size_t size);
 
-/* Ends the work if need be. Returns whether the deadline was what ended it. No child is left but
- * one that cannot die yet; only this child is waited for. has_answer: the whole answer is there. */
+/* Closes the pipe and reaps the child, and kills it first unless has_answer: the whole answer was
+ * read. Returns whether the deadline passed without the answer; then a child that hangs in the
+ * kernel is left after 50 ms. Reaps no other child. */
 bool deadline_end(struct deadline *deadline, bool has_answer);
 
-/* Best effort: does the work in a process of its own, and returns when it is done, given up at the
- * deadline, or when there is no process for it. */
+/* Best effort: runs the work in a child process. Returns when the work is done, when it is given up
+ * at the deadline, or when no process can be made. */
 void deadline_try(long limit_ms, void (*work)(void *context), void *context);
 
 #endif

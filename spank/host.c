@@ -3,7 +3,7 @@
 
 #include "spank/host.h"
 
-/* Slurm's functions are found when the plugin is loaded, whatever -fvisibility=hidden says. */
+/* The loader resolves Slurm's functions when the plugin is loaded: they must not be hidden. */
 #pragma GCC visibility push(default)
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line: what a user wrote into an option must not forge another, or move the cursor. */
+/* Formats one line. Replaces control characters: the text of a user's option must not forge another
+ * line or move the cursor. */
 static void format_line(char *line, size_t size, const char *format, va_list args)
 {
     int length = snprintf(line, size, "muster: ");
@@ -50,7 +51,7 @@ void host_info(const char *format, ...)
 
 void host_print(const char *format, ...)
 {
-    char line[8192]; /* a variable of 4096 bytes, its rule and its fact */
+    char line[8192]; /* fits a variable of 4096 bytes with its rule and its fact */
     va_list args;
 
     va_start(args, format);
@@ -94,7 +95,8 @@ static void free_strings(char **strings)
     free(strings);
 }
 
-/* A copy: Slurm's own array moves with each variable set. NULL when memory is out. */
+/* Returns a copy, because Slurm's own array moves with each variable that is set. NULL if memory is
+ * out. */
 static char **copy_strings(char *const *strings)
 {
     size_t count = 0;
@@ -113,7 +115,7 @@ static char **copy_strings(char *const *strings)
     return copy;
 }
 
-/* What a step's tasks get depends on each of these: without one, nothing is set. */
+/* The step's environment depends on each of these items: if one is missing, nothing is set. */
 int host_task_get(void *handle, struct host_task *task)
 {
     char **environment = NULL, **argv = NULL;

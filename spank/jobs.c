@@ -51,7 +51,7 @@ static void work(void *context)
 
     if (access(MUSTER_LOCALSTATEDIR "/lib/muster", F_OK) != 0)
         return;
-    /* without a directory of the certificate muster was not installed to keep anything here */
+    /* without the certificate's directory, muster was not installed to keep state on this node */
     if (conf_read(request->config_path, &conf, NULL) == 0 &&
         job_log_open(&log, conf.certificate_path) == 0) {
         if (!request->is_begin)
@@ -76,5 +76,5 @@ void jobs_epilog(const char *config_path, uint32_t job_id)
     static const struct job_log log = {.notes = JOB_NOTES};
 
     work_in_time((struct request){config_path, job_id, 0, false});
-    job_note_remove(&log, job_id); /* whatever the disk did: notes are in memory */
+    job_note_remove(&log, job_id); /* in this process: notes are in memory, no disk can hang it */
 }

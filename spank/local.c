@@ -10,7 +10,7 @@
 
 #include "spank/host.h"
 
-/* Slurm takes any unique beginning of --jobid, and has no item for it. */
+/* Reads the command line, as SPANK has no item for --jobid. Slurm takes any unique prefix of it. */
 static bool has_jobid(void)
 {
     static const char option[] = "--jobi";

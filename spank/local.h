@@ -6,13 +6,12 @@
 
 #include "spank/options.h"
 
-/* srun, sbatch and salloc: the place where a user's mistake is refused. Checks the twins that the
- * command line leaves in force. Returns 0, or -1 after it has told the user why not. */
+/* srun, sbatch and salloc: here a user's mistake is refused. Checks the environment twins of the
+ * options that are not on the command line. Returns 0, or -1 after it has printed the reason. */
 int local_check(const struct options *options);
 
-/* In srun, before it changes its environment: whether it was started for an allocation that it does
- * not make itself, by being inside one or by --jobid. An option of the user's program of that name
- * counts as well. */
+/* Returns whether this srun uses an existing allocation: it runs inside one or was given --jobid.
+ * Call it before srun changes its environment. A --jobid among the program's arguments counts. */
 bool local_is_inside(void);
 
 #endif

@@ -20,7 +20,7 @@
 
 enum when { PROLOG, EPILOG, START };
 
-/* What the child tells, in memory that both see: as far as it came, whenever it is killed. */
+/* The child's results, in memory shared with the parent: complete up to the moment of a kill. */
 struct work {
     bool is_done, is_late;
     bool is_conf_bad;
@@ -45,7 +45,7 @@ static void work_on(struct work *work, const char *config_path, enum when when, 
     struct conf conf;
     struct error err;
 
-    /* what was set can be put back without it, from the journal's usual place */
+    /* without muster.conf, settings can still be restored: conf has the journal's default path */
     if (conf_read(config_path, &conf, &work->err) < 0)
         work->is_conf_bad = true;
     work->policy = conf.on_interface;
@@ -82,7 +82,7 @@ struct request {
     uint32_t job_id;
 };
 
-/* The answer is that it is done: the work is in the memory that both see. */
+/* The answer is one byte: the results are in the shared memory. */
 static void run_and_report(int fd, void *context)
 {
     const struct request *request = context;
@@ -92,7 +92,8 @@ static void run_and_report(int fd, void *context)
     (void)!write(fd, "", 1);
 }
 
-/* Does the work in a child. Returns its memory, to be unmapped, or NULL after a line in the log. */
+/* Does the work in a child. Returns the shared memory, which the caller unmaps, or NULL after it
+ * has logged the reason. */
 static struct work *work_in_time(const char *config_path, enum when when, uint32_t job_id)
 {
     struct request request = {.config_path = config_path, .when = when, .job_id = job_id};
@@ -125,9 +126,9 @@ static struct work *work_in_time(const char *config_path, enum when when, uint32
     return work;
 }
 
-/* ---------------------------------------------------------------- what is said of it */
+/* ---------------------------------------------------------------- the log */
 
-/* Logs the lines; first gets the first setting that failed. */
+/* Logs the lines. Sets first to the line of the first setting that failed, or "". */
 static void log_lines(const char *node, const struct work *work, char *first, size_t first_size)
 {
     const struct netif_report *report = &work->report;

@@ -13,8 +13,7 @@
 #include "spank/deadline.h"
 #include "spank/host.h"
 
-/* What crosses the pipe, one after the other, each behind its head. What is read last is missed
- * least. */
+/* The parts that cross the pipe, in this order, each after its head. The last is missed least. */
 
 /* muster.conf: its text follows. */
 struct conf_head {
@@ -23,8 +22,7 @@ struct conf_head {
     size_t size;
 };
 
-/* The inventory follows, without the places of its arrays that are not used: these are most of it.
- */
+/* The inventory follows, without the unused elements of its arrays, which are most of its size. */
 struct inventory_head {
     bool is_read; /* false: err says why not */
     struct error err;
@@ -46,7 +44,7 @@ struct gres_head {
 
 enum { PARTS = 4 };
 
-/* Where the parts that are used are in an inventory of as many devices as head tells. */
+/* Sets parts to the used parts of an inventory with the device counts of head. */
 static void parts_of(struct inventory *inventory, const struct inventory_head *head,
                      struct iovec parts[PARTS])
 {
@@ -63,7 +61,7 @@ static bool is_wanted(const struct node_request *request, const struct conf *con
 
 /* ---------------------------------------------------------------- the child: sends */
 
-/* Returns whether there is more to send, and then conf. */
+/* Sends muster.conf. Returns whether the other parts can be sent; conf is set then. */
 static bool conf_send(int fd, const struct node_request *request, struct conf *conf)
 {
     struct conf_head head = {0};
@@ -121,7 +119,7 @@ static bool failed_send(int fd, const struct node_request *request, const struct
     return true;
 }
 
-/* What AutoDetect finds is on the bus, and gres.conf then need not name it all. */
+/* With AutoDetect Slurm finds devices on the bus, so gres.conf need not list all: no has_gres. */
 static void gres_send(int fd, const struct node_request *request, const struct conf *conf)
 {
     const char *root = request->root != NULL ? request->root : "";
@@ -156,7 +154,7 @@ static void send_node(int fd, void *context)
 
 /* ---------------------------------------------------------------- the parent: receives */
 
-/* What became of a part. */
+/* The result of receiving a part. */
 enum receipt { RECEIVED, NOT_RECEIVED, RECEIVED_BAD /* err says why */ };
 
 static enum receipt conf_receive(const struct deadline *deadline,
@@ -244,7 +242,7 @@ static enum receipt gres_receive(const struct deadline *deadline, struct node_fa
             return NOT_RECEIVED;
     }
     for (size_t i = 0; i < head.count; i++)
-        gres->devices[i].file = NULL; /* of the child's memory */
+        gres->devices[i].file = NULL; /* the pointer was valid in the child only */
     gres->count = head.count;
     gres->counted = head.counted;
     gres->is_named = head.is_named;
@@ -252,11 +250,11 @@ static enum receipt gres_receive(const struct deadline *deadline, struct node_fa
     return RECEIVED;
 }
 
-/* What is read, for the one that comes too late. */
+/* The source of each part, for the message about a part that is not received. */
 static const char *const sources[] = {"muster.conf", "/sys", "the certificate", "gres.conf"};
 enum source { SOURCE_CONF, SOURCE_SYSFS, SOURCE_CERTIFICATE, SOURCE_GRES };
 
-/* All parts; of one that is not received, where it comes from. */
+/* Receives all parts. If one is not received, *source is its source. */
 static enum receipt receive(const struct deadline *deadline, const struct node_request *request,
                             struct node_facts *facts, enum source *source, struct error *err)
 {
@@ -302,7 +300,7 @@ int node_read_in_time(const struct node_request *request, struct node_facts *fac
                                          : "its file system hangs");
     if (receipt == RECEIVED)
         return 0;
-    if (receipt == NOT_RECEIVED && source == SOURCE_GRES) { /* the environment needs none of it */
+    if (receipt == NOT_RECEIVED && source == SOURCE_GRES) { /* not needed for the environment */
         host_error("a step's devices are not compared with gres.conf: %s", why.text);
         return 0;
     }

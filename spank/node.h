@@ -11,28 +11,29 @@
 #include "lib/node/inventory.h"
 #include "lib/slurm/gresconf.h"
 
-/* All that a step reads of its node, in one process of its own: a driver that hangs behind sysfs,
- * or a file system below muster.conf, the certificate or gres.conf, does not hold up slurmstepd. */
+/* A step reads all that it needs of its node in one child process: a hanging driver behind sysfs,
+ * or file system of muster.conf, the certificate or gres.conf, does not hold up slurmstepd. */
 
 struct node_request {
-    const char *config_path; /* NULL: the usual one */
+    const char *config_path; /* NULL: the default path */
     const char *root;        /* of a recorded machine, which has no certificate; NULL: this one */
-    const char *gres_node;   /* whose devices gres.conf is to tell; NULL: not wanted */
+    const char *gres_node;   /* the node whose devices are read from gres.conf; NULL: none */
     bool is_requested;       /* the environment is wanted whatever SetEnvironment says */
 };
 
 struct node_facts {
-    struct conf conf;            /* the defaults where it could not be read */
-    bool is_conf_bad;            /* the administrator's to mend: err says it */
-    struct inventory *inventory; /* NULL: not read, or by conf neither SetEnvironment nor CheckSteps
+    struct conf conf;            /* the defaults if it could not be read */
+    bool is_conf_bad;            /* muster.conf is unreadable or invalid; err says why */
+    struct inventory *inventory; /* NULL: not read, or neither SetEnvironment nor CheckSteps of conf
                                     wants it */
     struct failed_rails failed;
     struct gres_devices gres;
-    bool has_gres; /* gres is all that Slurm hands out here: AutoDetect finds no more */
+    bool has_gres; /* gres lists all devices that Slurm hands out here: there is no AutoDetect */
 };
 
-/* Returns 0, or -1 with err when muster.conf, the node or its certificate is not known: broken, or
- * no answer in time. facts is always to be released with node_facts_clear(). */
+/* Returns 0, or -1 with err if muster.conf or the node cannot be read, or if one of them or the
+ * certificate is not read in time. A failure with gres.conf is logged and returns 0. Release facts
+ * with node_facts_clear() in either case. */
 int node_read_in_time(const struct node_request *request, struct node_facts *facts,
                       struct error *err);
 void node_facts_clear(struct node_facts *facts);

@@ -27,7 +27,7 @@ const struct option_text option_texts[OPTION_COUNT] = {
                             "MUSTER_STEP_COLLECTIVES"},
 };
 
-/* 1, 0, or -1 when text is neither. */
+/* Returns 1 for on, 0 for off, or -1. */
 static int parse_switch(const char *text)
 {
     static const char *const on[] = {"on", "yes", "true", "1", NULL};
@@ -47,7 +47,7 @@ static int parse_collectives(const char *text)
     return strcasecmp(text, "muster") == 0 ? 1 : strcasecmp(text, "mpi") == 0 ? 0 : -1;
 }
 
-/* The option's value, or -1 when text is none. */
+/* Returns the option's value, or -1 if text is not one. */
 static int parse_value(enum option option, const char *text)
 {
     return option == OPTION_PREFLIGHT     ? conf_preflight_parse(text)
@@ -100,7 +100,7 @@ int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *co
     return status;
 }
 
-/* The value when word is "key=value" with an absolute path, else NULL. */
+/* Returns the path if word is key, which ends with '=', followed by an absolute path; else NULL. */
 static const char *path_of(const char *word, const char *key)
 {
     size_t length = strlen(key);

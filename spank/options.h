@@ -7,7 +7,7 @@
 #include "lib/envplan/envplan.h"
 #include "lib/base/error.h"
 
-/* The user's options and the administrator's words in plugstack.conf. */
+/* The user's options, and the plugin's arguments in plugstack.conf. */
 
 enum option {
     OPTION_ENVIRONMENT,
@@ -17,7 +17,7 @@ enum option {
     OPTION_COUNT
 };
 
-/* One table for the command line, the environment twin and the help text. */
+/* One table for the command line, the twin (the environment variable of an option) and the help. */
 struct option_text {
     const char *name;    /* "muster" */
     const char *arginfo; /* NULL: takes no argument */
@@ -30,7 +30,7 @@ struct options {
     int environment; /* 1 on, 0 off, -1 not given */
     int explain;     /* 1, or 0, or -1 not given */
     int preflight;   /* enum conf_preflight, -1 not given */
-    int collectives; /* 1 muster's are preloaded, 0 MPI's, -1 not given */
+    int collectives; /* 1 muster's, by preloading; 0 MPI's; -1 not given */
 };
 
 #define OPTIONS_INIT                                                                               \
@@ -38,20 +38,21 @@ struct options {
         -1, -1, -1, -1                                                                             \
     }
 
-/* Takes an option of the command line; of several the last one holds, as Slurm gives those of the
- * environment (SLURM_SPANK_..., an enclosing sbatch's) before the user's own. argument is ignored
- * where the option has none: Slurm may pass "(null)". Returns 0, or -1 with err and options as they
- * were. */
+/* Takes an option of the command line. The last of several wins, because Slurm passes options of
+ * the environment (SLURM_SPANK_..., from an enclosing sbatch) before the user's own. Ignores
+ * argument if the option takes none: Slurm may pass "(null)". Returns 0, or -1 with err and leaves
+ * options unchanged. */
 int options_take(struct options *options, enum option option, const char *argument,
                  struct error *err);
 
-/* Fills in from the twins what the command line did not give. A twin that is empty counts as not
- * given. Returns 0, or -1 with err when a twin that is needed has a bad value: it then counts as
- * not given. */
+/* Fills in the options that the command line did not give from their twins. An empty twin counts as
+ * not given. Returns 0, or -1 with err for the first such twin with a bad value; each of these
+ * counts as not given. */
 int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *context,
                  struct error *err);
 
-/* The words after the plugin's path in plugstack.conf; NULL where not given, else into argv. */
+/* The arguments after the plugin's path in plugstack.conf; NULL if not given, else points into
+ * argv. */
 struct arguments {
     const char *config_path; /* config=PATH */
     const char *program;     /* program=PATH: the muster command, instead of BINDIR/muster */
@@ -59,8 +60,8 @@ struct arguments {
     const char *root;        /* root=DIR: /sys and /proc of a recorded machine below DIR */
 };
 
-/* Reads them; all have to be absolute paths, and the last of several holds. Returns 0, or -1 with
- * err for the first word that is not one of them; the others hold all the same. */
+/* Reads the arguments. All must be absolute paths; the last of several wins. Returns 0, or -1 with
+ * err for the first unknown argument; the others are set all the same. */
 int arguments_read(int argc, char *const argv[], struct arguments *arguments, struct error *err);
 
 #endif

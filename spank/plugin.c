@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-/* The hooks. Which hook may fail, and with which consequence, is a table in spank_muster(8): a
- * user's mistake fails in srun, sbatch and salloc, a preflight that found a fault in srun before
- * the step starts (inside an allocation in the step's tasks, see spank/preflight.h), a library that
- * only other nodes of the step have in its tasks (spank/preload.h), the gate in job_prolog, and
- * nothing else ever returns anything but 0. */
+/* The hooks. A table in spank_muster(8) lists which hook may fail, and the consequence. These fail;
+ * all else returns 0:
+ * - a user's mistake, in srun, sbatch and salloc;
+ * - a preflight that found a fault, in srun before the step starts (inside an allocation, in the
+ *   step's tasks, see spank/preflight.h);
+ * - a library that only other nodes of the step have, in the tasks (spank/preload.h);
+ * - the gate and OnInterface=refuse, in job_prolog. */
 
-/* -fvisibility=hidden is for the rest: Slurm looks these up by name. */
+/* Slurm looks these up by name: -fvisibility=hidden must not hide them. */
 #pragma GCC visibility push(default)
 #include <slurm/spank.h>
 SPANK_PLUGIN(muster, 1)
 #if HAVE_DECL_ESPANK_JOB_FAILURE
-/* From 25.05 on: should the hook init ever fail, then the job and not the node. */
+/* Slurm 25.05 and later: if the hook init fails, the job fails and the node is not drained. */
 int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 #endif
 #pragma GCC visibility pop
@@ -35,15 +37,15 @@ int slurm_spank_init_failure_mode = ESPANK_JOB_FAILURE;
 
 static struct options options = OPTIONS_INIT;
 
-/* Slurm calls every hook twice when plugstack.conf lists this file twice: the second call finds
- * its work done. */
+/* Slurm calls every hook twice if plugstack.conf lists this file twice: the second call does
+ * nothing. */
 static bool is_loaded, is_post_opt_done, is_preflight_done, is_task_done, is_gate_done,
     is_epilog_done;
 
-/* srun was started inside an allocation: only before it has one of its own can that be seen. */
+/* srun was started inside an allocation. This can be seen only before srun has its own. */
 static bool is_inside;
 
-/* What the readers of this step could not do because memory ran out or the like. */
+/* Logs an error that the readers of this step have deferred, as when memory ran out. */
 static void log_deferred_error(void)
 {
     int error = deferred_error_take();
@@ -62,7 +64,7 @@ static struct arguments read_arguments(int argc, char *argv[])
 
 /* ---------------------------------------------------------------- options */
 
-/* A bad value: in srun, sbatch and salloc Slurm stops; on the node it is logged and ignored. */
+/* A bad value stops srun, sbatch and salloc; on the node it is logged and ignored. */
 static int take_option(int option, const char *argument, int remote)
 {
     struct error err;
@@ -142,8 +144,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char *argv[])
     return 0;
 }
 
-/* The step has its nodes by now, and none of it has been started. A heterogeneous step comes here
- * once. */
+/* The step has its nodes by now, and no task has started. Called once for a heterogeneous step. */
 int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
 {
     struct arguments arguments = read_arguments(argc, argv);
@@ -216,7 +217,7 @@ int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[])
     return 0;
 }
 
-/* Never fails: a node is not drained for what it was before. */
+/* Never fails: that would drain the node. */
 int slurm_spank_job_epilog(spank_t spank, int argc, char *argv[])
 {
     struct arguments arguments = read_arguments(argc, argv);

@@ -22,16 +22,16 @@
 enum {
     STATUS_FAULT = 1,
     STATUS_USAGE = 2,
-    STATUS_COMPONENTS = 4, /* a fault, of a heterogeneous step: a mark reaches one component only */
-    STATUS_INTERRUPTED = 128 /* and above */
+    STATUS_COMPONENTS = 4, /* a fault in a heterogeneous step: a mark reaches one component only */
+    STATUS_INTERRUPTED = 128 /* plus the signal */
 };
 
 /* ---------------------------------------------------------------- the program */
 
-enum { EXTRAS = 6, DESCRIPTORS = 1024 /* a soft limit that is usual */ };
+enum { EXTRAS = 6, DESCRIPTORS = 1024 /* the usual soft limit of open files */ };
 
-/* srun's environment with ours instead of what it has of the same names. The array is malloc'd,
- * the strings are borrowed; NULL when memory is out. */
+/* Returns srun's environment with its variables replaced or extended by extras, where NULL entries
+ * are skipped. The array is malloc'd, the strings are borrowed. NULL if memory is out. */
 static char **environment_with(char *const extras[EXTRAS])
 {
     size_t count = 0, kept = 0;
@@ -55,7 +55,7 @@ static char **environment_with(char *const extras[EXTRAS])
     return copy;
 }
 
-/* Those that srun has open. Linux has the call from 5.9 on, RHEL 8 has 4.18. */
+/* Closes srun's descriptors from 3 on. Linux has close_range() since 5.9; RHEL 8 has 4.18. */
 static void close_others(void)
 {
 #ifdef SYS_close_range
@@ -66,8 +66,8 @@ static void close_others(void)
         close(fd);
 }
 
-/* After fork() in a process with threads: system calls only. srun blocks the signals that it waits
- * for in a thread; the program wants to hear them. */
+/* Runs the program. Makes system calls only, as after fork() in a process with threads. Unblocks
+ * the signals that srun has blocked because a thread of srun waits for them. */
 static void __attribute__((noreturn))
 become(const char *path, char *const argv[], char *const environment[], pid_t parent)
 {
@@ -83,14 +83,14 @@ become(const char *path, char *const argv[], char *const environment[], pid_t pa
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     dup2(null, 0);
-    dup2(2, 1); /* the step's standard output is its own */
+    dup2(2, 1); /* the step's standard output is for its tasks only */
     close_others();
     execve(path, argv, environment);
     _exit(127);
 }
 
-/* Waits for the program until it has to end. Returns its wait status; -1 when it had to be ended or
- * is not there any more. */
+/* Waits for the program until the budget and its extra time are over, then ends it. Returns its
+ * wait status, or -1 if it was ended or cannot be waited for. */
 static int wait_until(pid_t pid, double budget_s)
 {
     double term_at = clock_s() + budget_s + PREFLIGHT_ENDING_S;
@@ -107,7 +107,7 @@ static int wait_until(pid_t pid, double budget_s)
         if (clock_s() > term_at + PREFLIGHT_KILL_S)
             kill(pid, SIGKILL);
         if (clock_s() > term_at + 2 * PREFLIGHT_KILL_S)
-            return -1; /* what hangs in the kernel is left */
+            return -1; /* a process that hangs in the kernel is left */
         if (clock_s() > term_at && !is_terminated) {
             is_terminated = true;
             kill(pid, SIGTERM);
@@ -116,8 +116,8 @@ static int wait_until(pid_t pid, double budget_s)
     }
 }
 
-/* Returns the exit status, 128 + the signal that ended it, or -1 after it has told why there is
- * none. */
+/* Runs the program. Returns its exit status, 128 + the signal that ended it, or -1 after it has
+ * printed why there is no status. */
 static int run(const char *path, char *const argv[], char *const environment[], double budget_s)
 {
     pid_t parent = getpid(), pid = fork();
@@ -144,9 +144,10 @@ static int run(const char *path, char *const argv[], char *const environment[], 
     return WEXITSTATUS(status);
 }
 
-/* ---------------------------------------------------------------- the question */
+/* ---------------------------------------------------------------- the command */
 
-/* --collectives of sbatch or salloc in the environment of their steps: it goes before the twin. */
+/* sbatch and salloc pass their --collectives to their steps in this variable. It overrides the
+ * twin. */
 #define COLLECTIVES_INHERITED "SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives"
 
 static int run_command(const struct options *options, const struct arguments *arguments,
@@ -165,7 +166,7 @@ static int run_command(const struct options *options, const struct arguments *ar
     struct sigaction before;
     int status;
 
-    if (options->environment >= 0) { /* a nested srun does not see this one's command line */
+    if (options->environment >= 0) { /* the preflight's srun does not see this command line */
         snprintf(on_off, sizeof on_off, "%s=%s", option_texts[OPTION_ENVIRONMENT].twin,
                  options->environment == 1 ? "on" : "off");
         extras[4] = on_off;
@@ -185,7 +186,7 @@ static int run_command(const struct options *options, const struct arguments *ar
         host_error("no preflight: out of memory; the step starts");
         return -1;
     }
-    /* where srun has inherited an ignored one the program would leave no status */
+    /* if srun has inherited an ignored SIGCHLD, the program would leave no wait status */
     sigaction(SIGCHLD, NULL, &before);
     if (before.sa_handler == SIG_IGN)
         sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -196,7 +197,8 @@ static int run_command(const struct options *options, const struct arguments *ar
     return status;
 }
 
-/* The level that holds, PREFLIGHT_OFF when the configuration cannot be read. */
+/* Returns the level that applies and sets the budget. With an unreadable muster.conf, which is
+ * logged, the default level applies unless the user gave one. */
 static enum conf_preflight level_of(const struct options *options,
                                     const struct arguments *arguments, double *budget_s)
 {

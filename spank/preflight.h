@@ -8,19 +8,19 @@
 #include "lib/conf/conf.h"
 #include "spank/options.h"
 
-/* Before a step's tasks start, in srun and as its user: `muster preflight` on exactly the step's
- * nodes, as a step beside it. The step exists by then, so that the controller can tell its nodes,
- * and nothing of it has been started. */
+/* Before a step's tasks start, srun runs `muster preflight` as its user, on exactly the step's
+ * nodes, as a second step. The step exists by then, so the controller can report its nodes, and
+ * none of its tasks has started. */
 
-/* In the environment of what muster preflight starts: its own steps have none. */
+/* Set in the environment of all that muster preflight starts: its own steps have no preflight. */
 #define PREFLIGHT_GUARD "MUSTER_IN_PREFLIGHT"
 
-/* In the environment of a step whose preflight found a fault: its tasks end before their program
- * begins. A srun that gives up in local_user_init leaves the step as it is, with the GPUs and CPUs
- * that it holds, until the job ends, and neither scancel nor anything of libslurm's takes it away
- * (seen with Slurm 22.05 and 24.11; what would, REQUEST_STEP_COMPLETE, only srun and slurmstepd
- * send). Where srun has its own allocation the job ends at once; inside another's the next step
- * would wait for ever. The name begins with SLURM, as --export=NONE lets no other through. */
+/* Set in the environment of a step whose preflight found a fault: its tasks end before their
+ * program begins. If srun gives up in local_user_init, the step keeps its GPUs and CPUs until the
+ * job ends. Neither scancel nor libslurm can end it (seen with Slurm 22.05 and 24.11; only srun and
+ * slurmstepd send the REQUEST_STEP_COMPLETE that would). If srun has its own allocation, the job
+ * ends at once; inside another allocation the next step would wait forever. The name begins with
+ * SLURM, because --export=NONE passes no other name. */
 #define PREFLIGHT_MARK "SLURM_MUSTER_PREFLIGHT_FAILED"
 
 struct preflight_step {
@@ -29,13 +29,13 @@ struct preflight_step {
 };
 
 enum preflight_answer {
-    PREFLIGHT_START,     /* passed, not wanted, or it cannot be told; the shell of salloc */
-    PREFLIGHT_REFUSE,    /* a fault was found, or the user has interrupted it */
-    PREFLIGHT_FAIL_TASKS /* a fault was found, and the step is to end by PREFLIGHT_MARK */
+    PREFLIGHT_START,     /* passed, not wanted, or inconclusive; or a step without user's tasks */
+    PREFLIGHT_REFUSE,    /* a fault was found, or the user interrupted the preflight */
+    PREFLIGHT_FAIL_TASKS /* a fault was found, and PREFLIGHT_MARK must end the step */
 };
 
-/* Runs it when the options, their twins or muster.conf want it, for no longer than PreflightBudget
- * and a few seconds to end. The user has read the answer on standard error. */
+/* Runs the preflight if the options, their twins or muster.conf ask for it, for no longer than
+ * PreflightBudget and a few seconds to end. The result is on the user's standard error. */
 enum preflight_answer preflight_hold(const struct options *options,
                                      const struct arguments *arguments,
                                      const struct preflight_step *step);

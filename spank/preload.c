@@ -18,10 +18,10 @@
 
 static const char installed[] = MUSTER_LIBDIR "/libmustercoll-pmpi.so";
 static char library[PATH_MAX]; /* "": LD_PRELOAD stays as it is */
-static bool is_unwanted;       /* it is taken out */
-static bool is_missing;        /* here, where tasks on other nodes have it */
+static bool is_unwanted;       /* the library is removed from LD_PRELOAD */
+static bool is_missing;        /* not on this node, while tasks on other nodes may have it */
 
-/* Answers with the errno. */
+/* Writes the errno of the access to fd; 0: the library can be read. */
 static void look(int fd, void *context)
 {
     int error = access(context, R_OK) == 0 ? 0 : errno;
@@ -31,15 +31,15 @@ static void look(int fd, void *context)
 
 enum found { FOUND, MISSING, UNKNOWN };
 
-/* Whether that proves that the library is not there, or no path to it: root may not be allowed what
- * the step's user is, and what a file system fails with may pass. */
+/* Returns whether error proves that there is no library at the path. Other errors do not: root may
+ * lack a permission that the step's user has, and a file system's failure may pass. */
 static bool is_absence(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG;
 }
 
-/* In a process of its own: its file system may hang. What is not FOUND is said in the log, with
- * what follows from it, of both. */
+/* Looks for the library in a child process, as its file system may hang. Unless FOUND, logs the
+ * reason after if_missing or if_unknown, the consequence. */
 static enum found find(const char *path, const char *if_missing, const char *if_unknown)
 {
     struct deadline deadline;
@@ -81,7 +81,7 @@ void preload_start(const char *path, const struct host_task *step)
     if (path == NULL)
         path = installed;
     preload_end();
-    /* ld.so takes both for the end of a path */
+    /* ld.so takes a blank and a colon for the end of a path */
     if (strpbrk(path, " :") != NULL || strlen(path) >= sizeof library) {
         host_error("%s: %s: this path cannot be preloaded", left, path);
         return;
@@ -100,7 +100,7 @@ void preload_start_without(const char *path)
     snprintf(library, sizeof library, "%s", path != NULL ? path : installed);
 }
 
-/* Where the library stands in a list of ld.so; NULL: nowhere. */
+/* Returns the library's position in list, a value of LD_PRELOAD; NULL: not listed. */
 static char *place_in(const char *list)
 {
     size_t length = strlen(library);
@@ -123,7 +123,7 @@ static void take_out(const struct host_task *task, const char *list)
         const char *rest = place + length + (place[length] != '\0');
 
         if (*rest == '\0' && place > shorter)
-            place--; /* the separator before it */
+            place--; /* removes the separator before the last path */
         memmove(place, rest, strlen(rest) + 1);
     }
     if (shorter == NULL || (*shorter != '\0' ? host_setenv(task, "LD_PRELOAD", shorter)

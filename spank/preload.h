@@ -4,23 +4,24 @@
 
 #include "spank/host.h"
 
-/* --collectives: libmustercoll-pmpi.so before the tasks' own MPI, or not. In MPI_Init it calls
- * collectives, which ranks without it would take for the program's: all tasks of a step have it, or
- * none. */
+/* --collectives: whether libmustercoll-pmpi.so is preloaded before the tasks' own MPI. The library
+ * calls collectives in MPI_Init, and ranks without it would take them for the program's. So all
+ * tasks of a step have it, or none. */
 
-/* muster: looks whether the library can be read on this node, for no longer than NODE_DEADLINE_MS;
- * says in the log why not. A step on this node alone then goes on without. One that has other nodes
- * goes on with it where that is not known, as ld.so waits for its file system. path NULL: the
- * installed one. */
+/* --collectives=muster: checks whether the library can be read on this node, for no longer than
+ * NODE_DEADLINE_MS, and logs why not. Then a step on this node alone runs without the library. A
+ * step with other nodes keeps it if the check has no clear result, as ld.so waits for the file
+ * system. path NULL: the installed library. */
 void preload_start(const char *path, const struct host_task *step);
 
-/* mpi: it is to be taken out of LD_PRELOAD, where a step around this one has put it. */
+/* --collectives=mpi: the library is to be removed from LD_PRELOAD, where an enclosing step may have
+ * put it. */
 void preload_start_without(const char *path);
 
-/* Puts it first in the task's LD_PRELOAD, before what stands there, unless it stands there already;
- * or takes it out. Does nothing where the step goes on without, or neither was called. -1: the task
- * must not start, which its user is told: the library is not here, but on other nodes of the step,
- * or memory is out. */
+/* Puts the library first in the task's LD_PRELOAD unless it is listed already, or removes it. Does
+ * nothing if the step runs without the library, or if neither function above was called. Returns 0,
+ * or -1 after it has told the user why the task must not start: other nodes of the step have the
+ * library and this one has not, or LD_PRELOAD cannot be set. */
 int preload_task(const struct host_task *task);
 
 void preload_end(void);

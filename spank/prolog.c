@@ -23,16 +23,16 @@
 #include "spank/host.h"
 #include "spank/refusal.h"
 
-/* What the examination found; it crosses a pipe. */
+/* The result of the examination; it crosses a pipe. */
 struct finding {
-    bool is_known; /* false: it could not be told, message says why */
+    bool is_known; /* false: the certificate could not be checked, and message says why */
     enum certificate_state state;
     enum conf_policy policy;
     char key[20]; /* the key of muster.conf that decided: "OnMissing" */
     char certificate_path[256];
     char battery_user[33];
     char message[1024];
-    bool is_braked; /* policy is to refuse, and brake says why not now */
+    bool is_braked; /* policy is to refuse, but the brake is on; brake says why */
     char brake[300];
 };
 
@@ -43,7 +43,7 @@ static void set_unknown(struct finding *finding, const char *text)
     snprintf(finding->message, sizeof finding->message, "%s", text);
 }
 
-/* What the cluster has to say about a refusal. */
+/* Reads whether the cluster's brake forbids the refusal. */
 static void query_brake(const struct conf *conf, const struct certificate *certificate,
                         const char *fingerprint, struct finding *finding)
 {
@@ -144,7 +144,7 @@ static void answer(int fd, void *context)
     }
 }
 
-/* Examines in a process of its own: libmunge, a driver or a file system may hang. */
+/* Examines in a child process: libmunge, a driver or a file system may hang. */
 static void examine_in_time(const char *config_path, const char *node, uid_t uid,
                             struct finding *finding, bool *is_exempt)
 {
@@ -157,7 +157,7 @@ static void examine_in_time(const char *config_path, const char *node, uid_t uid
         return;
     }
     if (deadline_read(&deadline, finding, sizeof *finding)) {
-        /* a name service that does not answer changes nothing about the finding */
+        /* if the name service does not answer, the finding stays and the user is not exempt */
         deadline_end(&deadline, !is_refusal(finding) ||
                                     deadline_read(&deadline, is_exempt, sizeof *is_exempt));
         return;

@@ -4,7 +4,7 @@
 
 #include "lib/constants/node_constants.h"
 
-/* In the prolog, of a job that is refused: leaves the line in the file "refused" beside the
+/* Called in the prolog of a refused job: leaves the line in the file "refused" beside the
  * certificate (lib/certificate/refused.h). Best effort, for no longer than REFUSED_DEADLINE_MS. */
 void refusal_note(const char *certificate_path, const char *line);
 

@@ -22,17 +22,17 @@ static struct {
     enum host_step kind;
     bool is_explained;
     bool is_on;
-    bool is_checked;   /* what its tasks were given is compared with what they have */
-    bool is_unread;    /* the node could not be read, which its user is to know */
+    bool is_checked;   /* the tasks' devices are checked, see check.h */
+    bool is_unread;    /* the node could not be read, and the user is told so */
     char why_not[640]; /* why is_on is false */
     struct node_facts node;
     bool has_node;       /* node is to be cleared */
-    bool is_recorded;    /* another machine's inventory: its device files are not here */
-    char root[PATH_MAX]; /* of that machine, or "" */
+    bool is_recorded;    /* the inventory is of a recorded machine: no device files are here */
+    char root[PATH_MAX]; /* of the recorded machine, or "" */
 } step;
 
-/* Reads muster.conf and, where it is wanted, the node. Decides whether this step's tasks get
- * variables, and why not. */
+/* Reads muster.conf and, if needed, the node. Returns whether this step's tasks get variables; if
+ * not, sets step.why_not. */
 static bool step_is_wanted(const struct options *options, const struct arguments *arguments,
                            const struct host_task *task)
 {
@@ -107,7 +107,7 @@ static void apply(const struct host_task *task, const struct envplan *plan)
         host_error("%s could not be updated", ENVPLAN_MARK);
 }
 
-/* On standard error, from the first task of each node. */
+/* Prints on standard error, in the first task of each node. */
 static void explain(const struct envplan *plan, const char *node)
 {
     char *line;
@@ -129,7 +129,7 @@ static int open_anything(const char *device_file, void *unused)
     return 1;
 }
 
-/* What the plan and the step check both start from. malloc'd; NULL when neither is wanted, or when
+/* Returns the node for the plan and the step check, malloc'd. NULL if neither is wanted, or if
  * memory is out. */
 static struct envplan_node *make_node(const struct envplan_task *place, void *environment)
 {
@@ -157,7 +157,8 @@ static int make_plan(const struct envplan_node *node, const struct envplan_task 
     return status;
 }
 
-/* Slurm binds a task before its last hook. */
+/* Returns the NUMA nodes of the socket that the task is bound to; 0: not one, or not known. Slurm
+ * binds a task before its last hook. */
 static unsigned long long bound_to(void)
 {
     char cpus[BINDING_LIST];
@@ -165,7 +166,8 @@ static unsigned long long bound_to(void)
     return step.is_recorded || binding_read(cpus) != 0 ? 0 : binding_numa_nodes("", cpus);
 }
 
-/* What muster set for a step from inside which this batch script or shell was submitted. */
+/* Removes variables that muster set for a step from inside which the batch script or shell was
+ * submitted. */
 static void clear_shell(const struct host_task *task)
 {
     struct envplan plan;

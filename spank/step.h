@@ -7,20 +7,20 @@
 #include "spank/host.h"
 #include "spank/options.h"
 
-/* slurmstepd: what a step's tasks get. What goes wrong is logged and the environment stays as it
- * is; but for tasks that must not start without a library that tasks on other nodes have. State is
- * kept in plain memory between the hooks, as Slurm may run them in processes that share memory but
- * no files. */
+/* slurmstepd: sets the environment of a step's tasks. An error is logged and leaves the environment
+ * unchanged; only a library that tasks on other nodes have and this node lacks stops the tasks.
+ * State is kept in plain memory between the hooks, as Slurm may run them in processes that share
+ * memory but no files. */
 
-/* Once a step and node, before the tasks are forked: reads the configuration and the node. For
- * steps without tasks of the user's (batch, extern, interactive) nothing is read. With a root, the
- * node is the recorded one below it. */
+/* Called once per step and node, before the tasks are forked: reads the configuration and the node.
+ * Reads nothing for a step without user's tasks (batch, extern, interactive). With a root, the node
+ * is the machine recorded below it. */
 void step_start(uint32_t step_id, const struct options *options, const struct arguments *arguments,
                 const struct host_task *step);
 
-/* In each task just before its program starts: sets its variables. From a batch script and the
- * shell of salloc only those are removed that muster set for a step from inside which the job was
- * submitted. -1: the task must not start, see spank/preload.h. */
+/* Called in each task just before its program starts: sets the task's variables. In a batch script
+ * or a shell of salloc it only removes variables that muster set for a step from inside which the
+ * job was submitted. Returns 0, or -1 if the task must not start, see spank/preload.h. */
 int step_task(const struct host_task *task);
 
 void step_end(void);

@@ -14,10 +14,10 @@
 static const char
     above[] = "/run/muster",
     path[] = "/run/muster/suspects",
-    /* the mode is for its root: anybody may leave a file, nobody but root lists them */
+    /* the mode of the mount's root directory: anybody may leave a file, only root lists them */
     options[] = "mode=1733,size=1m,nr_inodes=1024";
 
-/* Whether a file system is mounted there, or can be. */
+/* The state of the directory: not there, a plain directory, or a mounted file system. */
 enum place { ABSENT, PLAIN, MOUNTED };
 
 static enum place place_read(void)
@@ -34,7 +34,7 @@ static void make(void *unused)
     (void)unused;
     if (access(MUSTER_LOCALSTATEDIR "/lib/muster", F_OK) != 0)
         return;
-    /* Nobody can put anything else there in between: the directory above is root's. */
+    /* No race with a user between the calls: the directory above belongs to root. */
     path_make_directory(path);
     mkdir(path, 0700);
     if (place_read() == PLAIN)
