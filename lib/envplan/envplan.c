@@ -52,8 +52,8 @@ static const char *launcher_name(enum envplan_launcher launcher)
                                           : "a launcher of ranks";
 }
 
-/* The first of the names in text, separated by blanks, that the user or the site chose; or NULL. It
- * is put into name, of 64 bytes. */
+/* Returns the first of the variables in text, separated by blanks, that the user or the site chose,
+ * copied into name (64 bytes), or NULL. text may be NULL. */
 static const char *chosen_of(const struct envplan_view *view, const char *text, char *name)
 {
     for (; text != NULL && *text != '\0'; text += strspn(text, " ")) {
@@ -67,7 +67,7 @@ static const char *chosen_of(const struct envplan_view *view, const char *text, 
     return NULL;
 }
 
-/* Answers whether rule has a value for this task. */
+/* Sets value and fact. Returns 0, or -1 if the rule has no value for this task. */
 static int rule_apply(const struct envplan_rule *rule, const struct envplan_view *view,
                       struct envplan_variable *variable)
 {
@@ -91,12 +91,12 @@ static int rule_apply(const struct envplan_rule *rule, const struct envplan_view
 
 /* ---------------------------------------------------------------- the plan */
 
-/* The next place in the plan, for a variable of that name; NULL when memory is out. */
+/* Appends a variable to the plan and returns it; NULL if memory is out. */
 static struct envplan_variable *plan_add(struct envplan *plan, const char *name, const char *rule)
 {
     struct envplan_variable *bigger, *variable;
 
-    /* grown by the table's size: a plan without the site's lines takes one step */
+    /* grown in steps of about the table's size: usually one step, without lines of the site */
     if (plan->count % 32 == 0) {
         bigger = realloc(plan->variables, (plan->count + 32) * sizeof *bigger);
         if (bigger == NULL)
@@ -120,7 +120,7 @@ static bool plan_has(const struct envplan *plan, const char *name)
     return false;
 }
 
-/* muster's rule is applied; the site's lines follow. */
+/* Completes a variable after muster's rule: applies the site's lines and adds it to the mark. */
 static void settle(const struct envplan_view *view, struct envplan_variable *variable,
                    struct envplan *plan)
 {
@@ -137,8 +137,8 @@ static void settle(const struct envplan_view *view, struct envplan_variable *var
         variable->action = ENVPLAN_REMOVE;
 }
 
-/* What an outer step's muster set, by a rule or line that this one does not have; without a node it
- * has none. */
+/* Removes a variable that muster set in an outer step by a rule or line that this step does not
+ * have. A step without a node has no rules. */
 static int remove_stale(const struct envplan_view *view, const char *name, void *context)
 {
     struct envplan *plan = context;

@@ -15,8 +15,8 @@ static unsigned hash(const char *text) /* FNV-1a, 32 bit */
     return value;
 }
 
-/* The outer step's mark, or NULL. It comes from the job's environment, where anything may stand:
- * what is longer than ours ever is, is none. */
+/* Returns the outer step's mark, or NULL. The job's environment may contain anything: a value
+ * longer than muster's longest mark counts as none. */
 static const char *read_mark(const struct envplan_view *view)
 {
     const char *mark = view->getenv_fn(ENVPLAN_MARK, view->context);
@@ -24,7 +24,7 @@ static const char *read_mark(const struct envplan_view *view)
     return mark != NULL && strlen(mark) < sizeof((struct envplan *)0)->mark ? mark : NULL;
 }
 
-/* True when an outer step's muster set name to value. */
+/* Returns whether muster set name to value in an outer step. */
 static bool is_ours(const char *mark, const char *name, const char *value)
 {
     char entry[96];

@@ -19,8 +19,8 @@ static size_t all_rails(const struct envplan_view *view, size_t *rails)
     return count;
 }
 
-/* The GPUs (places in the inventory) that this task uses. Returns how many, 0 when it is not known
- * or there are none, and why says so. */
+/* Sets *gpus to the GPUs (indexes in the inventory) that this task uses. Returns their number; 0 if
+ * there are none or they are not known. why: the source, or the reason for 0, "" without GPUs. */
 static size_t task_gpus(const struct envplan_view *view, const size_t **gpus, char *why,
                         size_t why_size)
 {
@@ -55,7 +55,7 @@ static size_t task_gpus(const struct envplan_view *view, const size_t **gpus, ch
     return visible->count;
 }
 
-/* The level between a GPU and the farthest of the rails that serve it. */
+/* Returns the level between a GPU and the farthest rail that serves it. */
 static enum affinity_level serving_level(const struct affinity *affinity, size_t gpu)
 {
     enum affinity_level level = AFFINITY_SAME;
@@ -66,7 +66,7 @@ static enum affinity_level serving_level(const struct affinity *affinity, size_t
     return level;
 }
 
-/* "GPU 0000:1b:00.0 (PIX), 0000:2a:00.0 (PIX)", cut where it gets long. */
+/* Formats "GPU 0000:1b:00.0 (PIX), 0000:2a:00.0 (PIX)", with at most four GPUs. */
 static void print_gpus(const struct envplan_view *view, const size_t *gpus, size_t count,
                        char *text, size_t size)
 {
@@ -82,8 +82,8 @@ static void print_gpus(const struct envplan_view *view, const size_t *gpus, size
         text_join(text, size, " ", "and %zu more", count - NAMED);
 }
 
-/* The IP network of an interface by its first address, as "10.1.0.0/16" or "fd00:1::/64"; ""
- * without one. */
+/* Formats the IP network of an interface's first address, as "10.1.0.0/16" or "fd00:1::/64"; ""
+ * without an address. */
 static void ip_network(const struct nic *nic, char *text, size_t size)
 {
     unsigned char address[sizeof(struct in6_addr)] = {0};
@@ -107,7 +107,8 @@ static void ip_network(const struct nic *nic, char *text, size_t size)
     text_join(text, size, "/", "%d", bits);
 }
 
-/* The interface whose address the rail's packets bear: with RoCE that of the GID, a VLAN say. */
+/* Returns the interface whose address the rail's packets carry: with RoCE the GID's interface, for
+ * example a VLAN. */
 static const struct nic *addressed_nic(const struct envplan_view *view, const struct rail *rail)
 {
     const struct rdma_port *port = rail->port;
@@ -118,8 +119,8 @@ static const struct nic *addressed_nic(const struct envplan_view *view, const st
     return rail->nic;
 }
 
-/* Where the rail's packets go without being routed: an InfiniBand subnet by its prefix, as UCX and
- * IBTA's specification tell them apart, else an IP network. "" when it is not known. */
+/* Formats the network that the rail reaches without a router: an InfiniBand subnet by its prefix,
+ * as in UCX and the IBTA specification, else an IP network. "" if it is not known. */
 static void rail_network(const struct envplan_view *view, const struct rail *rail, char *text,
                          size_t size)
 {
@@ -131,10 +132,10 @@ static void rail_network(const struct envplan_view *view, const struct rail *rai
         text[0] = '\0';
 }
 
-/* A rank that has one rail only must reach the ranks that have another one. In different networks
- * that takes routes from each rail to the others, which the tables of the node need not show (they
- * can be chosen by source address). What UCX does then: UCX_IB_ROCE_REACHABILITY_MODE in its
- * documentation, and openucx/ucx issue 5598. */
+/* Returns whether all rails that are up are in one network; if not, why says so. A rank that has
+ * only one rail must reach ranks that have another rail. Between networks that takes routes from
+ * each rail to the others, which the node's routing tables need not show (a route can be chosen by
+ * source address). For UCX see UCX_IB_ROCE_REACHABILITY_MODE and openucx/ucx issue 5598. */
 static bool rails_meet(const struct envplan_view *view, char *why, size_t why_size)
 {
     const struct fabric *fabric = &view->node->fabric;
@@ -160,8 +161,9 @@ static bool rails_meet(const struct envplan_view *view, char *why, size_t why_si
     return true;
 }
 
-/* A task that may use GPUs goes by these; one that has none, by where it is bound. Returns how many
- * rails are of its socket, 0 when it is bound to none, or these are all or none of the node's. */
+/* Sets rails to the rails of the socket that a task is bound to. Only for a task without GPUs, as
+ * one with GPUs gets the rails nearest to these. Returns the number of rails; 0 if the task is not
+ * bound to one socket, or if all or none of the rails that are up belong to the socket. */
 static size_t socket_rails(const struct envplan_view *view, size_t *rails)
 {
     const struct envplan_task *task = view->task;
@@ -188,7 +190,7 @@ static size_t socket_rails(const struct envplan_view *view, size_t *rails)
     return count < up ? count : 0;
 }
 
-/* "NUMA node 1", "NUMA nodes 2 3" */
+/* Formats "NUMA node 1", "NUMA nodes 2 3". */
 static void print_numa_nodes(unsigned long long nodes, char *text, size_t size)
 {
     bool is_one = (nodes & (nodes - 1)) == 0;
@@ -231,7 +233,7 @@ size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *
     return count;
 }
 
-/* Can carry a socket's data now. */
+/* Returns whether the interface can carry a socket's data now. */
 static bool has_sockets(const struct nic *nic)
 {
     return nic->is_up && nic->has_carrier && nic->address_count > 0;

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Every variable that muster chooses by itself, the one place: the table is at the end. */
+/* The rules for all variables that muster chooses by itself; the table is at the end. */
 
-/* Where a variable belongs. Whatever a daemon of mpirun gets, all ranks of its node inherit; an
- * agent such as torchrun numbers its ranks itself, but has to be told where to meet. */
+/* The tasks that get a variable. All ranks of a node inherit the environment of mpirun's daemon. An
+ * agent such as torchrun numbers its ranks itself, but needs the address of rank 0. */
 enum scope {
     SCOPE_NODE =
         1 << ENVPLAN_RANK | 1 << ENVPLAN_MPI_DAEMON | 1 << ENVPLAN_AGENT | 1 << ENVPLAN_SHELL,
@@ -20,7 +20,7 @@ enum {
     IWARP = 1 << FABRIC_IWARP,
     ROCE = 1 << FABRIC_ROCE_V1 | 1 << FABRIC_ROCE_V2,
     RDMA = ROCE | 1 << FABRIC_INFINIBAND,
-    /* libfabric's networks: UCX has no transport for EFA's ports */
+    /* EFA is used through libfabric: UCX has no transport for its ports */
     NOT_EFA = ~(1 << FABRIC_EFA),
     NOT_GAUDI = ~(1 << FABRIC_GAUDI),
     ANY = ~0,
@@ -33,7 +33,8 @@ static bool is_gaudi_nic(const struct nic *nic)
     return strncmp(nic->driver, "habanalabs", strlen("habanalabs")) == 0;
 }
 
-/* Gaudi's own ports carry no sockets: there it is the host's interfaces besides management. */
+/* Sets nics to the host's interfaces except management, for Gaudi, whose own ports carry no
+ * sockets. Returns the number of interfaces. */
 static size_t host_sockets(const struct envplan_view *view, const struct nic **nics, size_t max)
 {
     const struct inventory *inventory = view->node->inventory;
@@ -60,9 +61,9 @@ static int interfaces_join(struct envplan_variable *variable, const char *before
     return 0;
 }
 
-/* The interfaces that sockets of the job's data should use, node-wide and in the rails' order:
- * every task and, where the nodes are alike, every node has the same ones in the same places, so
- * that any two meet. */
+/* Sets the value to the interfaces for the sockets of the job's data, the same for the whole node
+ * and in the rails' order. Every task has the same interfaces in the same order, and so has every
+ * node if the nodes are alike: any two tasks can connect. */
 static int data_sockets(const struct envplan_view *view, struct envplan_variable *variable,
                         const char *before, size_t max)
 {
@@ -81,8 +82,8 @@ static int data_sockets(const struct envplan_view *view, struct envplan_variable
     return interfaces_join(variable, before, nics, count);
 }
 
-/* The same for sockets over which ranks first meet. Where the data has a way without sockets, the
- * management interface will do. */
+/* As data_sockets(), for the sockets of the bootstrap. If the data does not need sockets, the
+ * management interface is good enough. */
 static int bootstrap_interfaces(const struct envplan_view *view, struct envplan_variable *variable,
                                 const char *before, size_t max)
 {
@@ -105,7 +106,7 @@ static int bootstrap_interfaces(const struct envplan_view *view, struct envplan_
 CHOOSE_INTERFACES(sockets, data_sockets, "", INVENTORY_NICS)
 CHOOSE_INTERFACES(one_socket, data_sockets, "", 1)
 CHOOSE_INTERFACES(bootstrap_interface, bootstrap_interfaces, "", 1)
-/* "=": names in full, or eth1 would take eth10 as well */
+/* "=": full names, as eth1 would match eth10 too */
 CHOOSE_INTERFACES(nccl_sockets, bootstrap_interfaces, "=", INVENTORY_NICS)
 
 static int ports_join(const struct envplan_view *view, struct envplan_variable *variable,
@@ -133,8 +134,8 @@ static int ports_join(const struct envplan_view *view, struct envplan_variable *
 
 /* ---------------------------------------------------------------- UCX */
 
-/* UCX gives each process the devices of its list, and takes at most UCX_MAX_RNDV_RAILS of them,
- * two, for a large message: so a task with GPUs of its own gets the rails nearest to those. */
+/* UCX uses the devices of its list in each process, and at most UCX_MAX_RNDV_RAILS of them (two)
+ * for a large message. So a task with GPUs of its own gets the rails nearest to these. */
 static int choose_ucx_devices(const struct envplan_view *view, struct envplan_variable *variable)
 {
     const struct nic *nics[INVENTORY_NICS];
@@ -166,7 +167,8 @@ static int best_index(const struct rail *rail)
     return rail->gid_index;
 }
 
-/* One index for all these rails, as the variable holds no more than one. */
+/* Sets the value to the GID index of all these rails, as the variable takes only one index. Sets
+ * nothing if their indexes differ. */
 static int one_gid_index(const struct envplan_view *view, struct envplan_variable *variable,
                          const size_t *rails, size_t rail_count,
                          int (*index_of)(const struct rail *rail))
@@ -216,9 +218,9 @@ static int choose_ucx_gid_index(const struct envplan_view *view, struct envplan_
 
 /* ---------------------------------------------------------------- NCCL, RCCL, HCCL */
 
-/* All ports, the same on every rank: "You should not set NCCL_IB_HCA differently on each rank"
- * (NVIDIA/nccl issue 1478). NCCL finds the nearest to each GPU by itself and lets a GPU send by way
- * of another's NIC (NCCL 2.12, PXN). At most 32: MAX_IB_DEVS. */
+/* Sets all ports, the same on every rank: "You should not set NCCL_IB_HCA differently on each rank"
+ * (NVIDIA/nccl issue 1478). NCCL itself finds the NIC nearest to each GPU, and a GPU can send
+ * through another GPU's NIC (NCCL 2.12, PXN). At most 32: MAX_IB_DEVS. */
 static int choose_nccl_ports(const struct envplan_view *view, struct envplan_variable *variable)
 {
     size_t rails[INVENTORY_NICS], count = view->node->fabric.rail_count;
@@ -238,7 +240,7 @@ static int choose_nccl_gid_index(const struct envplan_view *view, struct envplan
     return one_gid_index(view, variable, rails, count, best_index);
 }
 
-/* An RDMA port that is up although the step's fabric is plain Ethernet, or NULL. */
+/* Returns an RDMA port that is up, for a step whose fabric is plain Ethernet, or NULL. */
 static const struct rdma_port *other_port(const struct envplan_view *view)
 {
     const struct inventory *inventory = view->node->inventory;
@@ -250,12 +252,12 @@ static const struct rdma_port *other_port(const struct envplan_view *view)
     return NULL;
 }
 
-/* NCCL's InfiniBand transport takes every verbs port that is up and has a link layer of InfiniBand
- * or Ethernet (NCCL 2.30, src/transport/net_ib/init.cc:364), also one that does not lead to the
- * other nodes. An iWARP NIC's is Ethernet, but NCCL brings queue pairs to RTR itself
- * (net_ib/connect.cc:403), and iWARP's connections begin as TCP's with an exchange of MPA frames
- * (RFC 5044, section 7), the connection manager's business. UCX leaves iWARP out altogether (UCX
- * 1.22, src/uct/ib/base/ib_md.c, uct_ib_device_is_supported()), so that it gets interfaces. */
+/* NCCL's InfiniBand transport uses every verbs port that is up and has the link layer InfiniBand or
+ * Ethernet (NCCL 2.30, src/transport/net_ib/init.cc:364), also a port that does not lead to the
+ * other nodes. The link layer of iWARP is Ethernet, but NCCL moves queue pairs to RTR itself
+ * (net_ib/connect.cc:403). An iWARP connection begins as TCP with an exchange of MPA frames (RFC
+ * 5044, section 7), which only the connection manager does. UCX does not support iWARP (UCX 1.22,
+ * src/uct/ib/base/ib_md.c, uct_ib_device_is_supported()), so UCX gets interfaces. */
 static int choose_nccl_ib_disable(const struct envplan_view *view,
                                   struct envplan_variable *variable)
 {
@@ -275,8 +277,7 @@ static int choose_nccl_ib_disable(const struct envplan_view *view,
     return 0;
 }
 
-/* A plugin (aws-ofi-nccl, that of Slingshot) finds a network that NCCL_IB_DISABLE says nothing of.
- */
+/* NCCL_IB_DISABLE does not keep a network plugin (aws-ofi-nccl, Slingshot's) from its network. */
 static int choose_nccl_net(const struct envplan_view *view, struct envplan_variable *variable)
 {
     if (!view->node->islands.is_crossing)
@@ -298,14 +299,14 @@ static int choose_hccl_socket(const struct envplan_view *view, struct envplan_va
 
 /* ---------------------------------------------------------------- MPI, libfabric, gloo */
 
-/* Drivers of networks that have a library of their own, which Open MPI prefers to UCX. */
+/* Returns whether the driver's network has its own library, which Open MPI prefers to UCX. */
 static bool has_own_library(const char *driver)
 {
     return strncmp(driver, "hfi1", 4) == 0 || strncmp(driver, "ib_qib", 6) == 0;
 }
 
-/* Open MPI leaves UCX aside, for TCP, unless a port's driver is one of this list, which is "mlx*"
- * by default (ompi opal/mca/common/ucx/common_ucx.c). */
+/* Open MPI uses TCP and not UCX unless a port's driver is in this list, which is "mlx*" by default
+ * (ompi opal/mca/common/ucx/common_ucx.c). */
 static int choose_ompi_ucx_drivers(const struct envplan_view *view,
                                    struct envplan_variable *variable)
 {
@@ -337,8 +338,7 @@ static int choose_ompi_ucx_drivers(const struct envplan_view *view,
     return *variable->value != '\0' ? 0 : -1;
 }
 
-/* libfabric offers every network that a port is there for. Those of Slingshot and Omni-Path need no
- * verbs. */
+/* libfabric offers each network that has a port. Slingshot and Omni-Path do not need verbs. */
 static int choose_libfabric(const struct envplan_view *view, struct envplan_variable *variable)
 {
     const struct rdma_port *port = other_port(view);
@@ -412,8 +412,8 @@ static int choose_master_addr(const struct envplan_view *view, struct envplan_va
     return 0;
 }
 
-/* Neighbors in time, jobs and the steps of one job, must not meet: a prime keeps 61 steps of each
- * job apart from the next job's. */
+/* Jobs and steps that may run at the same time must have different ports. Factor 61, a prime: the
+ * first 61 steps of a job have other ports than the next job. */
 static int choose_master_port(const struct envplan_view *view, struct envplan_variable *variable)
 {
     const struct envplan_task *task = view->task;
@@ -455,7 +455,7 @@ CHOOSE_NUMBER(node_rank, "SLURM_NODEID")
 
 /* ---------------------------------------------------------------- the table */
 
-/* Which library reads what, and in which form, is told in
+/* The sources: which library reads which variable, and its format.
  *
  * - UCX_*: openucx.readthedocs.io, "Frequently asked questions", and ucx_info -cf
  * - NCCL_*: NCCL User Guide, "Environment Variables"; RCCL's are the same
@@ -467,10 +467,10 @@ CHOOSE_NUMBER(node_rank, "SLURM_NODEID")
  *   network interface to use"; TensorPipe's agent reads TP_SOCKET_IFNAME
  * - MASTER_* to RANK: the same, "Environment variable initialization", and torchrun's
  *
- * FI_VERBS_IFACE is not set. fi_verbs(7) calls its default "ib"; the code has none, and takes every
- * interface that has a verbs device (libfabric 1.17 prov/verbs/src/fi_verbs.c:56 and
- * verbs_info.c:1140, the same in 2.5). Up to 2.5 its value is one name, so that with it a node of
- * several rails would use one. */
+ * FI_VERBS_IFACE is not set. fi_verbs(7) says that its default is "ib", but the code has no default
+ * and uses every interface with a verbs device (libfabric 1.17 prov/verbs/src/fi_verbs.c:56 and
+ * verbs_info.c:1140, the same in 2.5). Up to 2.5 the value is one name, so a node with several
+ * rails would use only one. */
 const struct envplan_rule envplan_rules[] = {
     {"UCX_NET_DEVICES", "fabric rails", SCOPE_NODE, NOT_EFA, NULL, choose_ucx_devices},
     {"UCX_IB_GID_INDEX", "one RoCE GID index", SCOPE_NODE, ROCE, "UCX_NET_DEVICES",

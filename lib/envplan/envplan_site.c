@@ -6,13 +6,13 @@
 
 /* The site's lines of muster.conf: Variable=NAME set VALUE partition=... */
 
-/* Whether name stands in a list that is not empty; an unknown name is in none. */
+/* Returns whether a list that is not empty lacks name; an unknown name ("") is in no list. */
 static bool is_excluded(const struct hostlist *list, const char *name)
 {
     return list->count > 0 && !hostlist_contains(list, name);
 }
 
-/* The condition that does not hold, or NULL. text: where it is put together. */
+/* Returns the condition of the line that does not hold, formatted in text, or NULL. */
 static const char *failed_condition(const struct envplan_view *view,
                                     const struct variable_line *line, char *text, size_t size)
 {
@@ -48,7 +48,7 @@ bool envplan_site_chooses(const struct envplan_view *view, const char *name)
     return false;
 }
 
-/* Whether item stands in list, between separators. */
+/* Returns whether list, with this separator, contains item. */
 static bool contains_item(const char *list, const char *separator, const char *item)
 {
     size_t separator_length = strlen(separator), item_length = strlen(item);
@@ -64,7 +64,7 @@ static bool contains_item(const char *list, const char *separator, const char *i
     return false;
 }
 
-/* A value that stands is the user's: neither set nor removed by anything before. */
+/* Returns whether the present value is the user's: no rule and no line has set or removed it. */
 static bool is_users(const struct envplan_variable *variable, const char *users)
 {
     return users != NULL && variable->action == ENVPLAN_KEEP;

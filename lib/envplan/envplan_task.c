@@ -21,8 +21,8 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-/* Programs that start ranks of their own, by a word of the command line and, where second is not
- * NULL, the one after it. */
+/* Programs that start ranks themselves, by a word of the command line and, unless second is NULL,
+ * the next word. */
 static const struct {
     const char *word, *second;
     enum envplan_launcher launcher;
@@ -55,7 +55,7 @@ static enum envplan_launcher starter_of(const char *word, const char *second)
     return ENVPLAN_RANK;
 }
 
-/* The same for the words of a shell's command line, "cd x; exec torchrun --nnodes 2". */
+/* As starter_of(), for any word of a shell's command line, "cd x; exec torchrun --nnodes 2". */
 static enum envplan_launcher starter_within(const char *command)
 {
     static const char blanks[] = " \t\n;&|()";
@@ -72,7 +72,7 @@ static enum envplan_launcher starter_within(const char *command)
     return launcher;
 }
 
-/* A script of Python's, after which come its own arguments. */
+/* Returns whether word is a Python script. The words after it are the script's arguments. */
 static bool is_script(const char *word)
 {
     size_t length = strlen(word);
@@ -80,7 +80,7 @@ static bool is_script(const char *word)
     return length > 3 && strcmp(word + length - 3, ".py") == 0;
 }
 
-/* Whether it reads its commands from a terminal or its input. */
+/* Returns whether it is a shell that reads its commands from a terminal or standard input. */
 static bool is_bare_shell(int argc, char *const argv[])
 {
     static const char *const shells[] = {"bash", "csh",  "dash", "fish", "ksh",
@@ -121,7 +121,7 @@ enum envplan_launcher envplan_launcher(int argc, char *const argv[], long local_
 
 /* ---------------------------------------------------------------- numbers, names */
 
-/* A number of the environment, 0 or more; else -1. */
+/* Returns the variable's number, 0 or more, or -1. */
 static long read_number(envplan_getenv_fn *getenv_fn, void *context, const char *name)
 {
     const char *text = getenv_fn(name, context);
@@ -152,7 +152,7 @@ static long read_either(envplan_getenv_fn *getenv_fn, void *context, const char 
 
 /* ---------------------------------------------------------------- the host of rank 0 */
 
-/* The first name of text goes to first_host, source to its fact. */
+/* Sets first_host to the first of the hosts, and its fact to source. */
 static void take_first(const struct hostlist *hosts, const char *source, struct envplan_task *task)
 {
     if (hosts->count > 0 && strlen(hosts->names[0]) < sizeof task->first_host) {
@@ -163,7 +163,7 @@ static void take_first(const struct hostlist *hosts, const char *source, struct 
     }
 }
 
-/* SLURM_JOB_NODELIST_HET_GROUP_n, which releases before 20.02 and srun still call PACK_GROUP. */
+/* Returns SLURM_JOB_NODELIST_HET_GROUP_n. Slurm before 20.02, and srun still, write PACK_GROUP. */
 static const char *component_nodes(envplan_getenv_fn *getenv_fn, void *context, long component)
 {
     char name[64];
@@ -179,9 +179,9 @@ static const char *component_nodes(envplan_getenv_fn *getenv_fn, void *context, 
 
 enum { COMPONENTS_MAX = 128 /* slurm.h's MAX_HET_JOB_COMPONENTS; the user sets the number */ };
 
-/* In a heterogeneous step Slurm lists the nodes sorted, but the ranks go component by component:
- * rank 0 is on the first node of the first component that takes part. A node that is in two
- * components leaves open which of them takes part. */
+/* Sets the first host of a heterogeneous step. Slurm lists its nodes sorted, but numbers the ranks
+ * component by component: rank 0 is on the first node of the first component that takes part. If a
+ * node is in two components, it is not known which of them takes part. */
 static void take_first_of_components(envplan_getenv_fn *getenv_fn, void *context,
                                      const struct hostlist *step_hosts, long components,
                                      struct envplan_task *task)
@@ -189,7 +189,7 @@ static void take_first_of_components(envplan_getenv_fn *getenv_fn, void *context
     struct name_index step;
     size_t found = 0;
 
-    hostlist_index(step_hosts, &step); /* without memory none is found */
+    hostlist_index(step_hosts, &step); /* if memory is out, no host is found */
     for (long i = 0; i < components; i++) {
         const char *text = component_nodes(getenv_fn, context, i);
         struct hostlist hosts;
@@ -213,8 +213,9 @@ static void take_first_of_components(envplan_getenv_fn *getenv_fn, void *context
              "the components of the heterogeneous job do not show where rank 0 is");
 }
 
-/* With an arbitrary distribution the ranks follow the user's list of hosts, task by task, which
- * Slurm does not always hand on; with any other rank 0 is on the first node of the step. */
+/* Sets the host of rank 0. With an arbitrary distribution the ranks follow the user's list of
+ * hosts, task by task, and Slurm does not always pass this list on. With any other distribution
+ * rank 0 is on the first node of the step. */
 static void find_first_host(envplan_getenv_fn *getenv_fn, void *context, struct envplan_task *task)
 {
     static const char step_source[] = "SLURM_STEP_NODELIST",

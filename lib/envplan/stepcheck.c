@@ -16,7 +16,7 @@
 
 /* ---------------------------------------------------------------- text */
 
-/* Appends to a problem; what does not fit is cut. */
+/* Appends to a problem's text; cuts text that does not fit. */
 static void append(char text[STEPCHECK_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -30,7 +30,7 @@ static void append(char text[STEPCHECK_TEXT], const char *format, ...)
     va_end(args);
 }
 
-/* The text of a new problem, "" so far; the last one once there are too many. */
+/* Returns the text of a new problem, ""; overwrites the last problem if there are too many. */
 static char *add_problem(struct stepcheck *check)
 {
     if (check->count < STEPCHECK_PROBLEMS)
@@ -44,7 +44,7 @@ static const char *lookup(const struct stepcheck_facts *facts, const char *name)
     return facts->getenv_fn(name, facts->getenv_context);
 }
 
-/* "is not there", "cannot be opened (Permission denied)" */
+/* Returns "is not there", "cannot be opened (Permission denied)" or the like. */
 static const char *why(int error, char text[64])
 {
     switch (error) {
@@ -61,7 +61,7 @@ static const char *why(int error, char text[64])
     }
 }
 
-/* Entries of a comma list; 0 for NULL and "". */
+/* Returns the number of entries of a comma list; 0 for NULL and "". */
 static size_t count_entries(const char *list)
 {
     size_t count = list != NULL && *list != '\0';
@@ -73,12 +73,12 @@ static size_t count_entries(const char *list)
 
 /* ---------------------------------------------------------------- GPUs that can be opened */
 
-/* What of the node's GPUs this process could open. */
+/* How many of the node's GPUs this process can open. */
 struct opened {
     bool is_known;
     size_t total, openable;
-    const char *odd_file; /* the first that is refused for another reason than a device cgroup, the
-                             way in which Slurm refuses what a step was not given; or NULL */
+    const char *odd_file; /* the first file with an error other than EPERM, the device cgroup's, by
+                             which Slurm refuses devices not given to the step; or NULL */
     int odd_error;
 };
 
@@ -101,7 +101,8 @@ static bool is_gpu_file(const struct gres_device *device)
     return strcasecmp(device->kind, "gpu") == 0 && device->path[0] == '/';
 }
 
-/* By gres.conf. A GPU of several files cannot be counted from the list, nor one without a file. */
+/* Checks the GPUs of gres.conf. GPUs without a file, or with several files each, cannot be counted
+ * from the list. */
 static void open_gres(const struct stepcheck_facts *facts, struct opened *opened)
 {
     opened->is_known = facts->gres->counted == 0;
@@ -110,7 +111,7 @@ static void open_gres(const struct stepcheck_facts *facts, struct opened *opened
             check_access(facts, facts->gres->devices[i].path, opened);
 }
 
-/* By the bus. A GPU in partitions may have been given out in parts. */
+/* Checks the GPUs of the inventory. Slurm may hand out a partitioned GPU in parts. */
 static void open_inventory(const struct stepcheck_facts *facts, struct opened *opened)
 {
     opened->is_known = true;
@@ -136,7 +137,7 @@ static void open_gpus(const struct stepcheck_facts *facts, struct opened *opened
 
 /* ---------------------------------------------------------------- what the environment names */
 
-/* An answer of facts->access_fn as visible_gpus_read() wants it. */
+/* Returns 1, 0 or -1 (not known) for visible_gpus_read(). */
 static int could_open(const char *device_file, void *context)
 {
     const struct stepcheck_facts *facts = context;
@@ -145,7 +146,8 @@ static int could_open(const char *device_file, void *context)
     return error < 0 ? -1 : error == 0;
 }
 
-/* Devices that no vendor's driver made: whether an index in the list is past all of them. */
+/* Returns whether list has an index past the openable devices. For devices that no vendor's driver
+ * made, of which the inventory knows nothing. */
 static bool has_index_past(const char *list, size_t openable)
 {
     while (list != NULL && *list != '\0') {
@@ -178,7 +180,7 @@ static void report_named(const struct stepcheck_facts *facts, const struct opene
     }
 }
 
-/* What is wrong with the lists, or nothing. */
+/* Appends the problem of the lists of visible devices, if there is one. */
 static void report_visible(const struct stepcheck_facts *facts, const struct opened *opened,
                            char text[STEPCHECK_TEXT])
 {
@@ -264,7 +266,7 @@ static void check_gpus(const struct stepcheck_facts *facts, struct stepcheck *ch
            strlen(list) > 40 ? "..." : "", difference);
 }
 
-/* Whether programs reach the fabric through verbs: not Gaudi's own ports, nor Slingshot's. */
+/* Returns whether programs use the fabric through verbs: not Gaudi's own ports, nor Slingshot's. */
 static bool has_rdma(const struct fabric *fabric)
 {
     return fabric->class > FABRIC_ETHERNET && fabric->class != FABRIC_SLINGSHOT &&
@@ -322,8 +324,8 @@ static void check_verbs(const struct stepcheck_facts *facts, struct stepcheck *c
     append(text, "; %s is used through it", fabric_class_name(facts->fabric->class));
 }
 
-/* A list of UCX_TLS with no transport that uses InfiniBand or RoCE (ucx_info -d; the aliases of
- * ucp_context.c). One that begins with ^ says what is not wanted: of that nothing is said. */
+/* Returns whether a list of UCX_TLS has no transport that uses InfiniBand or RoCE (ucx_info -d; the
+ * aliases of ucp_context.c). A list that begins with ^ names unwanted transports: returns false. */
 static bool is_without_rdma(const char *transports)
 {
     static const char *const rdma[] = {"all", "ib", "rc", "ud", "dc", "gga"};
@@ -333,7 +335,7 @@ static bool is_without_rdma(const char *transports)
     for (const char *name = transports; *name != '\0'; name += *name == ',') {
         size_t length = strcspn(name, ","), first;
 
-        first = *name == '\\'; /* "\\rc": not its auxiliary ones */
+        first = *name == '\\'; /* "\\rc": rc without its auxiliary transports */
         for (size_t i = 0; i < sizeof rdma / sizeof *rdma; i++)
             if (strncmp(name + first, rdma[i], strlen(rdma[i])) == 0)
                 return false;
@@ -342,7 +344,8 @@ static bool is_without_rdma(const char *transports)
     return true;
 }
 
-/* TCP although there is RDMA: what the user, a module or a script of long ago has set. */
+/* Checks for a variable that selects TCP although there is RDMA. The user, a module or an old
+ * script may have set it. */
 static void check_transports(const struct stepcheck_facts *facts, struct stepcheck *check)
 {
     const char *transports = lookup(facts, "UCX_TLS"), *disable = lookup(facts, "NCCL_IB_DISABLE");
@@ -364,7 +367,8 @@ static void check_transports(const struct stepcheck_facts *facts, struct stepche
                name, value, user, class);
 }
 
-/* NULL also where the port's table is longer than what was read of it. */
+/* Returns the port's GID with this index, or NULL. *is_known is false if the port's table may be
+ * longer than the part that was read. */
 static const struct gid *gid_at(const struct rail *rail, long index, bool *is_known)
 {
     *is_known = rail->port->gid_count > 0 && rail->port->gid_count < INVENTORY_GIDS;
@@ -374,7 +378,7 @@ static const struct gid *gid_at(const struct rail *rail, long index, bool *is_kn
     return NULL;
 }
 
-/* Returns whether something was said. */
+/* Adds the problem of a GID index, if there is one. Returns whether there is. */
 static bool report_gid_index(const struct rail *rail, const char *name, long index, int best_index,
                              struct stepcheck *check)
 {
@@ -400,7 +404,7 @@ static bool report_gid_index(const struct rail *rail, const char *name, long ind
     return true;
 }
 
-/* An index that the user, a module or a script of another cluster has set. */
+/* Checks a GID index that the user, a module or a script of another cluster has set. */
 static void check_gid_indexes(const struct stepcheck_facts *facts, struct stepcheck *check)
 {
     static const struct {

@@ -8,20 +8,20 @@
 #include "lib/slurm/gresconf.h"
 #include "lib/node/inventory.h"
 
-/* What a step's task was given, what its environment names and what it can open, compared before
- * its program finds out deep inside a library. spank_muster(8) has the table of what can be said.
- * Pure: everything that is asked comes in through struct stepcheck_facts. */
+/* Compares the devices that Slurm gave a task, the devices that its environment names and the
+ * devices that it can open, before its program fails deep inside a library. spank_muster(8) has a
+ * table of the problems. Pure: all inputs come in through struct stepcheck_facts. */
 
-enum { STEPCHECK_PROBLEMS = 7 /* as many can be said of one task */, STEPCHECK_TEXT = 448 };
+enum { STEPCHECK_PROBLEMS = 7 /* the most that one task can have */, STEPCHECK_TEXT = 448 };
 
-/* As device_access() of lib/node/device.h: 0, an errno, or -1 when it cannot be told. */
+/* As device_access() of lib/node/device.h: returns 0, an errno, or -1 if it is not known. */
 typedef int stepcheck_access_fn(const char *device_file, void *context);
 
 struct stepcheck_facts {
     const struct conf *conf;
-    const struct inventory *inventory; /* the one that fabric points into */
+    const struct inventory *inventory; /* fabric points into it */
     const struct fabric *fabric;
-    const struct gres_devices *gres;  /* gres.conf's devices of this node; NULL: not told, or found
+    const struct gres_devices *gres;  /* gres.conf's devices of this node; NULL: not known, or found
                                          by AutoDetect */
     unsigned long long memlock_bytes; /* RLIMIT_MEMLOCK; ULLONG_MAX unlimited */
     long long shared_memory_bytes;    /* size of /dev/shm; -1 not known */
@@ -37,21 +37,22 @@ struct stepcheck {
                                                           found, expected, next step */
 };
 
-/* Compares. Nothing is said of what cannot be told.
- * - GPUs, for a step that Slurm gave some (SLURM_STEP_GPUS, which has a task's own share where
- *   --gpu-bind deals them out): fewer that can be opened, in gres.conf's list or else the
- *   inventory's; a list such as CUDA_VISIBLE_DEVICES that names others or leaves none (a list that
- *   leaves out some is the user's choice); /dev/kfd, /dev/nvidiactl or /dev/nvidia-uvm refused.
- * - Where a step of several nodes meets an RDMA fabric: memlock_bytes below MemlockMB; the verbs
- *   devices of rails that are up; on InfiniBand and RoCE a variable by which UCX or NCCL uses TCP
- *   all the same; on RoCE a GID index that a port has not, or that is RoCE v1 where it has v2.
- * - /dev/shm smaller than ShmMB. */
+/* Finds these problems. What is not known is no problem.
+ * - If Slurm gave the step GPUs (SLURM_STEP_GPUS, with --gpu-bind the task's own share): fewer GPUs
+ *   of gres.conf, or else of the inventory, can be opened; a list such as CUDA_VISIBLE_DEVICES
+ *   names others or leaves none (a list that leaves out some is the user's choice); a common file
+ *   (/dev/kfd, /dev/nvidiactl, /dev/nvidia-uvm) cannot be opened.
+ * - If the step has several nodes with an RDMA fabric: memlock_bytes is below MemlockMB; the verbs
+ *   device of a rail that is up cannot be opened; on InfiniBand and RoCE, a variable makes UCX or
+ *   NCCL use TCP; on RoCE, a variable names a GID index that a port does not have, or an index of
+ *   RoCE v1 on a port that has v2.
+ * - /dev/shm is smaller than ShmMB. */
 void stepcheck_make(const struct stepcheck_facts *facts, struct stepcheck *check);
 
-/* The RLIMIT_MEMLOCK that the task's program will have: Slurm sets what it propagates only after a
- * plugin's last hook, from SLURM_RLIMIT_MEMLOCK ("65536", "U65536" where the user asked for it).
- * propagated is that variable's value or NULL, soft and hard the limits now, RLIM_INFINITY as
- * ULLONG_MAX. */
+/* Returns the RLIMIT_MEMLOCK that the task's program will have. Slurm sets a propagated limit only
+ * after a plugin's last hook, from SLURM_RLIMIT_MEMLOCK ("65536", or "U65536" if the user asked for
+ * it). propagated is that variable's value or NULL. soft and hard are the present limits, with
+ * RLIM_INFINITY as ULLONG_MAX. */
 unsigned long long stepcheck_memlock(const char *propagated, unsigned long long soft,
                                      unsigned long long hard);
 
