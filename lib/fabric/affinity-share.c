@@ -5,21 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* GPUs take rails, one each; then rails that none took take GPUs. Either is an optimal
- * semi-matching: takers join one after the other, each at the end of the alternating path to the
- * least loaded thing that can be reached (Harvey, Ladner, Lovasz, Tamir, "Semi-matchings for
- * bipartite graphs and load balancing", 2003, algorithm ASM2), which minimises the greatest load.
- */
+/* First each GPU takes one rail, then each rail that is left takes one GPU. Both are optimal
+ * semi-matchings, which minimize the greatest load: takers join one after the other, each by the
+ * alternating path to the least loaded thing in reach (Harvey, Ladner, Lovasz, Tamir,
+ * "Semi-matchings for bipartite graphs and load balancing", 2003, algorithm ASM2). */
 
 enum { NONE = -1, MOST = INVENTORY_NICS > INVENTORY_GPUS ? INVENTORY_NICS : INVENTORY_GPUS };
 
 struct sharing {
     const struct affinity *affinity;
-    bool takes_gpus; /* the takers are rails */
+    bool takes_gpus; /* the takers are rails, the things GPUs; else the reverse */
     const size_t *takers, *things;
     size_t taker_count, thing_count;
-    int taken[MOST]; /* by a taker, a place in things, or NONE */
-    int load[MOST];  /* of a thing */
+    int taken[MOST]; /* of each taker: an index in things, or NONE */
+    int load[MOST];  /* of each thing: its number of takers */
 };
 
 static bool can_serve(const struct affinity *affinity, size_t gpu, size_t rail)
@@ -35,7 +34,8 @@ static bool can_take(const struct sharing *sharing, size_t taker, size_t thing)
                                : can_serve(sharing->affinity, one, other);
 }
 
-/* Lets the taker in, and those on the path to the least loaded thing move up by one. */
+/* Adds a taker: each taker on the path to the least loaded thing moves on to the next thing of the
+ * path. */
 static void join(struct sharing *sharing, size_t newcomer)
 {
     int reached_by[MOST], best = NONE;
@@ -75,7 +75,8 @@ static void share(struct sharing *sharing)
         join(sharing, i);
 }
 
-/* PCI addresses are hexadecimal; a domain may have more digits than four. What has none is last. */
+/* Compares PCI addresses, which are hexadecimal; a domain may have more than four digits. A
+ * location without an address is last. */
 static int compare_places(const struct location *a, const struct location *b)
 {
     size_t length = strlen(a->pci), other = strlen(b->pci);
@@ -122,11 +123,10 @@ static void put_in_order(const struct inventory *inventory, const struct fabric 
     }
 }
 
-/* What the sharing found: by GPU, the place of its first rail in the order; by rail, the place of
- * the GPU that has it as one more. */
+/* The result of the sharing. All indexes are in struct order. */
 struct shares {
-    int first_rail[INVENTORY_GPUS];
-    int more_for[INVENTORY_NICS];
+    int first_rail[INVENTORY_GPUS]; /* of each GPU: its rail from the first round */
+    int more_for[INVENTORY_NICS];   /* of each rail: the GPU that has it from the second, or NONE */
 };
 
 static void find_shares(const struct affinity *affinity, const struct order *order,
@@ -167,8 +167,9 @@ static bool have_same_choice(const struct affinity *affinity, size_t one, size_t
     return true;
 }
 
-/* GPUs with the same choice are alike: the rails that they have together are dealt anew, in order,
- * each GPU keeping its number. Neighbors by address then have neighbors. */
+/* GPUs with the same possible rails are interchangeable: deals all rails that they have anew, in
+ * the order of addresses, so that neighboring GPUs get neighboring rails. Each GPU keeps its number
+ * of rails. */
 static void deal(const struct affinity *affinity, const struct order *order, size_t leader,
                  bool *is_dealt, bool serves[INVENTORY_GPUS][INVENTORY_NICS],
                  const struct shares *shares)

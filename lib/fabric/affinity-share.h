@@ -4,9 +4,9 @@
 
 #include "lib/fabric/affinity.h"
 
-/* Inside affinity: shares the rails out. On entry serves marks every rail that could serve a GPU as
- * well as any other; on return those that do. GPUs that are not known or coarse stay as they are,
- * and count for no rail's load. */
+/* Internal to affinity: shares the rails out. On entry serves marks every rail that can serve a
+ * GPU, all equally near; on return the rails that do serve it. GPUs whose rails are not known or
+ * coarse stay unchanged and do not count as a rail's load. */
 void affinity_share(const struct inventory *inventory, const struct fabric *fabric,
                     struct affinity *affinity);
 

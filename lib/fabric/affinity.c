@@ -14,11 +14,11 @@ const char *affinity_level_name(enum affinity_level level)
     return (unsigned)level < AFFINITY_UNKNOWN ? level_names[level] : "unknown";
 }
 
-/* What is between two devices. */
+/* The distance of two devices. */
 struct between {
     enum affinity_level level;
-    size_t common;  /* how many parts their paths share: the more, the lower the switch */
-    bool is_coarse; /* they may be nearer than that */
+    size_t common;  /* number of parts that their paths share: the more, the lower the switch */
+    bool is_coarse; /* they may be nearer than level */
 };
 
 static size_t count_parts(const char *path)
@@ -30,7 +30,7 @@ static size_t count_parts(const char *path)
     return count;
 }
 
-/* How many parts two paths begin with alike. */
+/* Returns the number of leading parts that two paths share. */
 static size_t common_parts(const char *a, const char *b)
 {
     size_t count = 0;
@@ -47,7 +47,7 @@ static size_t common_parts(const char *a, const char *b)
     return count;
 }
 
-/* "0000:3b:00.0" and "0000:3b:00.1" */
+/* Returns whether two PCI addresses differ in the function only: "0000:3b:00.0", "0000:3b:00.1". */
 static bool is_same_slot(const char *a, const char *b)
 {
     size_t length = strcspn(a, ".");
@@ -67,10 +67,10 @@ static enum affinity_level level_by_numa(const struct location *a, const struct 
     return a->numa_node == b->numa_node ? AFFINITY_NODE : AFFINITY_SYS;
 }
 
-/* A PCIe switch is two parts of a path: its upstream port, and one of the downstream ports on the
- * bus inside it. Below the upstream port that two devices share there is then one bridge on the
- * way to each, and two more for every further switch. A PCIe port has one device below it: two
- * different ones side by side are on a conventional bus, as virtual machines have them. */
+/* A PCIe switch is two parts of a path: its upstream port, and a downstream port on its internal
+ * bus. Below an upstream port that two devices share, the path to each has one bridge, and two more
+ * for each further switch. A PCIe port has one device below it: two different devices side by side
+ * are on a conventional bus, as in virtual machines. */
 static enum affinity_level level_by_path(const struct location *a, const struct location *b,
                                          size_t common)
 {
@@ -102,7 +102,7 @@ enum affinity_level affinity_between(const struct location *a, const struct loca
     return between_places(a, b).level;
 }
 
-/* Adds what the node as a whole tells. */
+/* Returns between_places(), corrected by facts about the whole node. */
 static struct between between_on_node(const struct inventory *inventory, const struct location *a,
                                       const struct location *b)
 {
@@ -128,7 +128,7 @@ static int is_farther(struct between a, struct between b)
     return a.level == AFFINITY_PXB && a.common < b.common;
 }
 
-/* Where a rail's packets leave the node. A bond has no place of its own. */
+/* Returns the location of the rail's device. A bond has none of its own. */
 static const struct location *rail_place(const struct rail *rail)
 {
     if (rail->port && rail->port->location.pci[0])
@@ -136,8 +136,8 @@ static const struct location *rail_place(const struct rail *rail)
     return rail->nic ? &rail->nic->location : &rail->port->location;
 }
 
-/* Calls visit for every place of the rail: each member's, when it is a bond. Returns the farthest
- * of what it says. */
+/* Calls visit for the rail's location, or for the location of each member of a bond. Returns the
+ * farthest result; it is coarse if one result is. */
 static struct between farthest(const struct inventory *inventory, const struct rail *rail,
                                struct between (*visit)(const struct inventory *,
                                                        const struct location *, const void *),
@@ -176,7 +176,8 @@ static struct between visit_rail(const struct inventory *inventory, const struct
     return farthest(inventory, rail, visit_place, place);
 }
 
-/* Virtual functions are numbered through the slots of their NIC's bus. */
+/* Returns whether one of the rails is a virtual function, and both are of one NIC. Virtual
+ * functions are numbered through the slots of their NIC's bus. */
 static bool is_same_nic(const struct rail *a, const struct rail *b)
 {
     const char *one = rail_place(a)->path, *other = rail_place(b)->path;
@@ -200,7 +201,7 @@ enum affinity_level affinity_of_gpus(const struct inventory *inventory, const st
     return between_on_node(inventory, &a->location, &b->location).level;
 }
 
-/* Marks the nearest of the usable rails as those that could serve the GPU. */
+/* Marks the nearest of the usable rails: these can serve the GPU. */
 static void find_nearest(const struct inventory *inventory, const struct fabric *fabric, size_t gpu,
                          struct affinity *affinity)
 {

@@ -8,64 +8,64 @@
 #include "lib/fabric/fabric.h"
 #include "lib/node/inventory.h"
 
-/* How near two devices are to each other, by the PCI path of both, with the names that
- * `nvidia-smi topo -m` prints, nearest first. NCCL (src/graph/topo.h, PATH_*) has the same levels
- * but for NODE, which it counts as PHB. */
+/* The distance of two devices by their PCI paths, nearest first, with the names that
+ * `nvidia-smi topo -m` prints. NCCL (src/graph/topo.h, PATH_*) has the same levels except NODE,
+ * which it counts as PHB. */
 enum affinity_level {
     AFFINITY_SAME,    /* one PCI function: Gaudi's own ports, two ports of one adapter */
     AFFINITY_PIX,     /* one PCIe switch between them, or two functions of one device */
     AFFINITY_PXB,     /* several PCIe switches, no host bridge */
-    AFFINITY_PHB,     /* one host bridge, each below a root port of its own */
+    AFFINITY_PHB,     /* one host bridge, each device below its own root port */
     AFFINITY_NODE,    /* several host bridges of one NUMA node */
     AFFINITY_SYS,     /* across NUMA nodes */
-    AFFINITY_UNKNOWN, /* paths and NUMA nodes do not tell */
+    AFFINITY_UNKNOWN, /* paths and NUMA nodes do not show it */
 };
 const char *affinity_level_name(enum affinity_level level); /* "SAME", "PIX", ..., "unknown" */
 
-/* The level between two places, by what paths and NUMA nodes say. Symmetric. Where a path is not
- * known NODE means "this NUMA node, or nearer". Devices that sit on a root bus or on one
- * conventional bus side by side, without a PCIe port above them, were put there by a hypervisor:
- * PHB when it also gave a NUMA node, else unknown. Pure. */
+/* Returns the level between two locations by their paths and NUMA nodes. Symmetric. If a path is
+ * not known, NODE means "this NUMA node, or nearer". A hypervisor has placed devices that are on a
+ * root bus or side by side on a conventional bus, without a PCIe port above them: PHB if it also
+ * gave NUMA nodes, else unknown. Pure. */
 enum affinity_level affinity_between(const struct location *a, const struct location *b);
 
-/* The whole node: gpus as in the inventory, rails as in the fabric. */
+/* The affinity of all GPUs and rails; indexes as in the inventory and the fabric. */
 struct affinity {
     size_t gpu_count, rail_count;
-    bool is_usable[INVENTORY_NICS]; /* the rails that may serve: those that are up, or as told */
-    /* enum affinity_level. What affinity_between() says, and what the node as a whole adds to it:
-     * a virtual machine with a single NUMA node tells nothing about host bridges and NUMA nodes,
-     * they are its hypervisor's invention; on a real machine with a single NUMA node all host
-     * bridges belong to that. A bond is as near as its farthest member. */
+    bool is_usable[INVENTORY_NICS]; /* the rail is up, and affinity_make()'s usable allows it */
+    /* enum affinity_level, by affinity_between() and by facts about the whole node. In a virtual
+     * machine with a single NUMA node, host bridges and NUMA nodes are the hypervisor's invention
+     * and do not count. On a real machine with a single NUMA node, all host bridges belong to it. A
+     * bond is as near as its farthest member. */
     unsigned char level[INVENTORY_GPUS][INVENTORY_NICS];
-    /* The rails that serve a GPU: of the usable ones the nearest (of several at PXB those that
-     * share the lowest switch), shared out so that no rail serves more GPUs than it must, in the
-     * order of PCI addresses, and every GPU has at least one. The same on each call, for every
-     * task of a node, in whichever order the devices are listed.
-     * is_known false: the levels do not tell, the GPU is served by none in particular. That is so
-     * when nothing nearer than PXB is known and the level of a usable rail is not known at all.
-     * is_coarse: no more than the NUMA node or a virtual machine's host bridge is known; which of
-     * its rails is behind the GPU's own switch is not, so that all of them serve the GPU. */
+    /* The rails that serve a GPU: the nearest of the usable rails (of several at PXB, those that
+     * share the lowest switch). They are shared out in the order of PCI addresses, so that every
+     * GPU has at least one and no rail serves more GPUs than necessary. The result is the same on
+     * each call, for every task of a node, in whatever order the devices are listed.
+     * is_known false: no rail is known to be nearest, and none serves the GPU. That is so if no
+     * rail is nearer than PXB and the level of a usable rail is unknown.
+     * is_coarse: only the NUMA node or a virtual machine's host bridge is known, and not which of
+     * its rails is behind the GPU's own switch. So all of them serve the GPU. */
     bool is_known[INVENTORY_GPUS];
     bool is_coarse[INVENTORY_GPUS];
     bool serves[INVENTORY_GPUS][INVENTORY_NICS];
 };
 
-/* usable: one for each rail of the fabric, so that a step can be kept to one class of rails or off
- * one that failed; a rail that is down is never used. NULL: all that are up. Pure: reads nothing.
- * The struct is large: allocate it. */
+/* Fills affinity. usable has one entry per rail of the fabric, to restrict a step to one class of
+ * rails or to exclude a failed rail; NULL: all rails. A rail that is down is never usable. Pure:
+ * reads nothing. The struct is large: allocate it. */
 void affinity_make(const struct inventory *inventory, const struct fabric *fabric,
                    const bool *usable, struct affinity *affinity);
 
-/* The level between two rails of the node or two GPUs, as affinity_make() finds it between a GPU
- * and a rail. */
+/* Return the level between two rails or two GPUs of the node, found as affinity_make() does between
+ * a GPU and a rail. */
 enum affinity_level affinity_of_rails(const struct inventory *inventory, const struct rail *a,
                                       const struct rail *b);
 enum affinity_level affinity_of_gpus(const struct inventory *inventory, const struct gpu *a,
                                      const struct gpu *b);
 
-/* The rails that serve any of these GPUs (places in the inventory), in the fabric's order; NULL
- * gpus: all usable rails. rails must hold fabric->rail_count places. Returns how many, 0 when
- * it is not known for one of the GPUs: nothing is to be pinned then. */
+/* Sets rails to the rails that serve any of these GPUs (indexes in the inventory), in the fabric's
+ * order; gpus NULL: all usable rails. rails has room for fabric->rail_count. Returns the number of
+ * rails; 0 if it is not known for one of the GPUs: then do not pin anything. */
 size_t affinity_rails(const struct affinity *affinity, const size_t *gpus, size_t gpu_count,
                       size_t *rails);
 

@@ -27,8 +27,9 @@ static const struct nic *find_management(const struct inventory *inventory, cons
     return best;
 }
 
-/* The management interface itself, what it stands on (the members of a bond or bridge, what a VLAN
- * is on top of) unless that has an address of its own, or an RDMA port that shares either. */
+/* Returns whether the rail is the management interface, a member of its bond or bridge, or an
+ * interface further below it (below its VLAN, say) without an address of its own. An RDMA port
+ * counts by its interface. */
 static bool is_management(const struct inventory *inventory, const struct fabric *fabric,
                           const struct rail *rail)
 {
@@ -46,8 +47,8 @@ static bool is_named(const struct hostlist *names, const struct rail *rail)
            (rail->port && hostlist_contains(names, rail->port->device));
 }
 
-/* What can carry a job's data where the configuration names nothing. BMCs and installers leave
- * Ethernet over USB behind. */
+/* Returns whether the rail may carry a job's data if the configuration names no interfaces.
+ * Ethernet over USB may not: BMCs and installers leave it behind. */
 static bool is_candidate(const struct inventory *inventory, const struct fabric *fabric,
                          const struct rail *rail)
 {
@@ -56,7 +57,7 @@ static bool is_candidate(const struct inventory *inventory, const struct fabric 
     return rail->port || (rail->nic->is_physical && strcmp(rail->nic->bus, "usb") != 0);
 }
 
-/* The best class of the rails that are up; of all of them when none is. */
+/* Returns the best class of the rails that are up; of all rails if none is up. */
 static enum fabric_class best_class(const struct rail *rails, size_t count)
 {
     enum fabric_class up = FABRIC_NONE, any = FABRIC_NONE;
@@ -70,7 +71,7 @@ static enum fabric_class best_class(const struct rail *rails, size_t count)
     return up ? up : any;
 }
 
-/* Moves the rails that keep() holds for to the front. Returns how many. */
+/* Moves the rails for which keep() is true to the front. Returns their number. */
 static size_t filter(struct rail *rails, size_t count,
                      bool (*keep)(const struct rail *, const void *), const void *context)
 {
@@ -87,7 +88,7 @@ static bool keep_named(const struct rail *rail, const void *names)
     return is_named(names, rail);
 }
 
-/* What the choice goes by. */
+/* The inputs of the choice. */
 struct chooser {
     const struct inventory *inventory;
     const struct conf *conf; /* may be NULL */
@@ -101,7 +102,7 @@ static bool keep_candidate(const struct rail *rail, const void *context)
     return is_candidate(chooser->inventory, chooser->fabric, rail);
 }
 
-/* One that is down, without an address, may be of no use. */
+/* A RoCE or iWARP port that is down and has no address does not count: it may be unused. */
 static bool keep_rdma_candidate(const struct rail *rail, const void *chooser)
 {
     return rail->class > FABRIC_ETHERNET && !rail_is_virtual(rail) &&
@@ -133,8 +134,8 @@ static bool keep_driver(const struct rail *rail, const void *driver)
     return strcmp(rail->nic->driver, driver) == 0;
 }
 
-/* Plain Ethernet has no mark of a fabric; unused ports on the board are there as well. Those of
- * the fastest interface's kind are the fabric. */
+/* Keeps the rails with the driver of the fastest one, preferably one that is up. Nothing marks a
+ * plain Ethernet NIC as part of the fabric, and the board may have unused ports. */
 static size_t keep_fastest_kind(struct rail *rails, size_t count)
 {
     const struct rail *fastest = NULL;
@@ -151,7 +152,8 @@ static size_t keep_fastest_kind(struct rail *rails, size_t count)
     return filter(rails, count, keep_driver, driver);
 }
 
-/* Adds a rail to left_out, after a comma where the last one had its reason. */
+/* Adds a rail to left_out. is_first: of a new group, after a comma, as the last group has its
+ * reason. */
 static void left_out_add(struct fabric *fabric, const char *name, bool is_first)
 {
     size_t size = sizeof fabric->left_out, length = strlen(fabric->left_out);
@@ -175,7 +177,7 @@ static void note_unused(struct fabric *fabric)
         left_out_why(fabric, "down and not set up");
 }
 
-/* No host bridge between them. */
+/* Returns whether there is no host bridge between rail and GPU. */
 static bool is_beside(const struct rail *rail, const struct gpu *gpu)
 {
     const struct location *place = rail->port ? &rail->port->location : &rail->nic->location;
@@ -191,10 +193,10 @@ static bool is_beside_gpu(const struct inventory *inventory, const struct rail *
     return false;
 }
 
-/* Where GPUs have their NICs beside them, the few further ports of the same class are those of the
- * storage network, as on NVIDIA's DGX machines (DGX H100 User Guide, "Network Connections, Cables,
- * and Adaptors"). That holds with one NIC or GPU missing too: three GPUs of four are enough, and
- * more ports beside GPUs than elsewhere. */
+/* Returns whether the GPUs have NICs beside them. Then the few other ports of the same class belong
+ * to the storage network, as on NVIDIA's DGX machines (DGX H100 User Guide, "Network Connections,
+ * Cables, and Adaptors"). A NIC or GPU may be missing: it is enough that three GPUs of four have
+ * one, and that more ports are beside GPUs than elsewhere. */
 static bool have_own_rails(const struct inventory *inventory, const struct rail *rails,
                            size_t count, bool (*is_counted)(const struct rail *, const void *),
                            const void *context)
@@ -214,9 +216,9 @@ static bool have_own_rails(const struct inventory *inventory, const struct rail 
     return served > 0 && 4 * served >= 3 * inventory->gpu_count && 2 * beside > counted;
 }
 
-/* The class to choose among rails: the best of those that are up or belong up; of all candidates
- * when none is. Where GPUs have RDMA ports beside them, other ports that are no faster are those of
- * the storage network, which can be of a better class. */
+/* Returns the class to choose: the best class of the candidates that are up or belong up, else of
+ * all candidates. If GPUs have RDMA ports beside them, skips other ports that are no faster: they
+ * belong to the storage network, whose class can be better. */
 static enum fabric_class found_class(const struct chooser *chooser, const struct rail *rails,
                                      size_t count)
 {
@@ -244,7 +246,7 @@ static enum fabric_class found_class(const struct chooser *chooser, const struct
     return up ? up : any;
 }
 
-/* Chooses among what the node has, without a word from the configuration. */
+/* Chooses among the node's ports if the configuration names none. Returns the number of rails. */
 static size_t choose_found(const struct chooser *chooser, struct rail *rails, size_t count)
 {
     enum fabric_class class = found_class(chooser, rails, count);
@@ -268,7 +270,7 @@ static int compare_rails(const void *a, const void *b)
     return sysfs_compare(((const struct rail *)a)->name, ((const struct rail *)b)->name);
 }
 
-/* "a b c" of the rails' names, cut with "..." where it gets long. */
+/* Formats the rails' names, "a b c"; ends with "..." if they do not fit. */
 static void join_names(const struct fabric *fabric, char *text, size_t size)
 {
     text[0] = '\0';
@@ -293,7 +295,8 @@ static void explain_management(const struct fabric *fabric, const struct conf *c
         snprintf(text, size, "; no default route, so no management interface");
 }
 
-/* Allocates nothing: the rails must not depend on free memory, a node's fingerprint has them. */
+/* Removes rails of the storage network. Allocates nothing: the rails are part of a node's
+ * fingerprint and must not depend on free memory. */
 static void leave_storage(const struct inventory *inventory, struct fabric *fabric)
 {
     size_t kept = 0, count = fabric->rail_count;
@@ -355,7 +358,7 @@ static void explain(const struct inventory *inventory, const struct conf *conf, 
                   fabric->left_out);
 }
 
-/* Takes the rails that are chosen, sorted. */
+/* Stores the chosen rails, sorted, and their best class. */
 static void take(struct rail *rails, size_t count, struct fabric *fabric)
 {
     qsort(rails, count, sizeof *rails, compare_rails);
@@ -378,7 +381,8 @@ static size_t count_class(const struct rail *rails, size_t count, enum fabric_cl
     return found;
 }
 
-/* Chooses among rails, which has room for RAILS_MAX. wanted: the island's class, or FABRIC_NONE. */
+/* Chooses the rails; the array rails is scratch space for RAILS_MAX. wanted: the island's class, or
+ * FABRIC_NONE. */
 static enum rule choose_rails(const struct inventory *inventory, const struct conf *conf,
                               enum fabric_class wanted, struct rail *rails, struct fabric *fabric)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends "name=InfiniBand:n[1-2]". A list that does not fit is emptied for good: half of one would
- * be taken for the whole. Returns 0 or -1. */
+/* Appends "name=InfiniBand:n[1-2]". Returns 0, or -1 after it has emptied a list that does not fit:
+ * a part of it would be taken for the whole. */
 static int list_add(struct islands *islands, const struct island *island,
                     const struct hostlist *nodes)
 {
@@ -24,7 +24,8 @@ static int list_add(struct islands *islands, const struct island *island,
     return rv;
 }
 
-/* Counts the islands that the step's nodes are in, and lists them. *in_islands: how many nodes. */
+/* Lists the islands of the step's nodes. Returns their number. *last is the last of them,
+ * *in_islands the number of nodes in islands. */
 static size_t count_islands(const struct conf *conf, const struct name_index *step_nodes,
                             const struct island **last, size_t *in_islands, struct islands *islands)
 {

@@ -5,8 +5,8 @@
 #include "lib/fabric/fabric.h"
 #include "lib/node/counters.h"
 
-/* counters_read() of the rail's interface and RDMA port. A port of software RDMA lacks nothing:
- * what it carries its interface counts. */
+/* Calls counters_read() for the rail's interface and RDMA port. A software RDMA port does not lack
+ * byte counters: its interface counts its data. */
 int rail_counters_read(const char *root, const struct rail *rail, struct counters *counters);
 
 #endif

@@ -17,7 +17,7 @@ bool rail_is_virtual(const struct rail *rail)
                       : rail->nic && rail->nic->is_virtual_function;
 }
 
-/* An InfiniBand port needs nothing of its IPoIB interface. */
+/* Returns the rail's interface; NULL for an InfiniBand port, which does not need IPoIB. */
 static const struct nic *interface_of(const struct rail *rail)
 {
     return rail->class != FABRIC_INFINIBAND ? rail->nic : NULL;
@@ -58,8 +58,9 @@ void rail_why_down(const struct rail *rail, char *text, size_t size)
         snprintf(text, size, "%s is %s, not ACTIVE; check cable or switch port", rail->name, state);
 }
 
-/* v2 over IPv4 is what switches route and what NICs with an address have; link-local ones work
- * within one subnet only; a GID of a VLAN on top of the port is not the port's own. */
+/* Returns the rank of a GID, 0 unusable, higher is better. RoCE v2 over IPv4 is best: switches
+ * route it, and NICs with an address have it. Link-local GIDs work within one subnet only. The
+ * port's own GID is better than the GID of a VLAN on top of the port. */
 static int gid_rank(const struct rdma_port *port, const struct gid *gid)
 {
     int rank;
@@ -114,7 +115,7 @@ static enum fabric_class port_class(const struct rdma_port *port)
     if (strcmp(port->node_type, "RNIC") == 0)
         return FABRIC_IWARP;
     gid = best_gid(port);
-    /* without a GID (the port is down): every RoCE NIC of today speaks v2 */
+    /* without a GID (the port is down) it is v2: every RoCE NIC of today supports v2 */
     return gid && gid->type == GID_ROCE_V1 ? FABRIC_ROCE_V1 : FABRIC_ROCE_V2;
 }
 

@@ -4,39 +4,40 @@
 
 #include "lib/fabric/fabric.h"
 
-/* Inside of fabric: every way out of a node, before any is chosen. */
+/* Internal to fabric: all possible rails of a node, before rails are chosen. */
 
 enum { RAILS_MAX = INVENTORY_NICS + INVENTORY_RDMA };
 
-/* The RDMA ports of a kind that we know, and the interfaces that share none. Returns how many;
- * rails has RAILS_MAX places. conf may be NULL. */
+/* Sets rails, with room for RAILS_MAX, to the RDMA ports of a known class and the interfaces
+ * without such a port. Returns the number of rails. conf may be NULL. */
 size_t rails_all(const struct inventory *inventory, const struct conf *conf, struct rail *rails);
 
-/* The interfaces alone, as plain Ethernet, without IPoIB. */
+/* Sets rails to the interfaces as plain Ethernet, except IPoIB. Returns the number of rails. */
 size_t rails_sockets(const struct inventory *inventory, const struct conf *conf,
                      struct rail *rails);
 
-/* The rail that the interface alone is, of that class. */
+/* Returns the rail of an interface without its RDMA port, with this class. */
 struct rail rail_of_nic(const struct conf *conf, const struct nic *nic, enum fabric_class class);
 
-/* Whether upper is a bond, bridge or VRF that nic is a member of, or a VLAN or the like on top of
- * it, by way of others or not. */
+/* Returns whether upper is a bond, bridge or VRF with the member nic, or a VLAN or the like on top
+ * of nic, directly or through others. */
 bool nic_stands_on(const struct inventory *inventory, const struct nic *upper,
                    const struct nic *nic);
 
-/* Puts what carries the addresses in the place of interfaces without RDMA port: a bond in that of
- * its members, a VLAN in that of an interface or bond without an address. What management stands on
- * is left out. Returns how many rails that are. */
+/* Replaces interfaces without an RDMA port by the interface that has their address: members by
+ * their bond, an interface or bond without an address by its VLAN. Leaves management out. Returns
+ * the number of rails. */
 size_t rails_lift(const struct inventory *inventory, const struct conf *conf,
                   const struct nic *management, struct rail *rails, size_t count);
 
-/* Whether the rail is there for a job's data and nothing else, even when it is down: of InfiniBand,
- * unless the port is disabled or an unused second one, EFA or Slingshot. Not of Gaudi, whose ports
- * have no cable where the host's NICs scale out, nor of Ethernet's kinds. */
+/* Returns whether the rail has no other use than a job's data, so that it should be up: EFA,
+ * Slingshot or InfiniBand (with NominalSpeed in conf, or unless it is disabled or an unused second
+ * port), but no virtual function. Not Gaudi, whose ports have no cable if the host's NICs scale
+ * out, nor Ethernet, RoCE or iWARP. */
 bool rails_belongs_up(const struct conf *conf, const struct rail *rails, size_t count,
                       const struct rail *rail);
 
-/* Moves ports that nobody uses from rails to fabric->unused. Returns how many rails are left. */
+/* Moves unused ports from rails to fabric->unused. Returns the number of remaining rails. */
 size_t rails_leave_unused(const struct inventory *inventory, const struct conf *conf,
                           struct rail *rails, size_t count, struct fabric *fabric);
 

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Ports that nobody uses: the second one of a card with two, say. A port that is down does not tell
- * whether it should be up. Without an address or any other setting that says so it is not a rail,
- * unless its link was lost since boot: then it has a cable, and who set it up may have taken its
- * address away with the link. Whoever sees other nodes knows more. */
+/* Unused ports, such as the second port of a card. A port that is down does not show whether it
+ * should be up. Without an address or another setting it is not a rail, unless its link was lost
+ * since boot: then it has a cable, and its address may have been removed with the link. A
+ * comparison with other nodes can tell more. */
 
 static bool is_configured(const struct inventory *inventory, const struct conf *conf,
                           const struct rail *rail)
@@ -29,7 +29,8 @@ static bool is_configured(const struct inventory *inventory, const struct conf *
     return false;
 }
 
-/* Of InfiniBand, whose ports need no address. "0000:3b:00" of "0000:3b:00.1" is the card. */
+/* Returns whether two InfiniBand ports are on one card: "0000:3b:00" of "0000:3b:00.1". InfiniBand
+ * ports need no address: only the other ports show whether one is in use. */
 static bool is_same_card(const struct rail *a, const struct rail *b)
 {
     const char *one = a->port->location.pci, *other = b->port->location.pci;
@@ -38,7 +39,7 @@ static bool is_same_card(const struct rail *a, const struct rail *b)
     return length > 0 && strcspn(other, ".") == length && strncmp(one, other, length) == 0;
 }
 
-/* The first, second, ... port of its card: the PCI function, the port of the device. */
+/* Returns whether both ports have the same position on their cards, by PCI function and port. */
 static bool is_same_position(const struct rail *a, const struct rail *b)
 {
     const char *one = a->port->location.pci, *other = b->port->location.pci;
@@ -53,7 +54,8 @@ static bool is_unplugged(const struct rail *rail)
            strcmp(rail->port->phys_state, "LinkUp") != 0;
 }
 
-/* The card's other port is up, and no other card's port of that position is. */
+/* Returns whether the port is down, the card's other port is up, and no other card's port of the
+ * same position is up. */
 static bool is_second_port(const struct rail *rails, size_t count, const struct rail *rail)
 {
     bool has_sibling = false;
@@ -71,7 +73,7 @@ static bool is_second_port(const struct rail *rails, size_t count, const struct 
     return has_sibling;
 }
 
-/* A card that is unplugged in InfiniBand's mode looks like a dead port: the latter is worse. */
+/* An unplugged card in InfiniBand mode looks like a dead port. To miss a dead port is worse. */
 bool rails_belongs_up(const struct conf *conf, const struct rail *rails, size_t count,
                       const struct rail *rail)
 {
@@ -89,7 +91,7 @@ static bool has_link(const struct rail *rail)
     return rail_is_up(rail) && rail->nic && rail->nic->is_up && rail->nic->has_carrier;
 }
 
-/* It was there since boot, and nobody set the interface down. */
+/* Returns whether the link was up since boot and is lost, though the interface is set up. */
 static bool has_lost_link(const struct rail *rail)
 {
     return rail->nic->is_up && !rail->nic->has_carrier && rail->nic->carrier_ups > 0;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { DEPTH_MAX = 4 }; /* a VLAN over a bond over its members is two */
+enum { DEPTH_MAX = 4 }; /* a VLAN on a bond on its members has depth two */
 
 static const struct nic *bond_of(const struct inventory *inventory, const struct nic *nic)
 {
@@ -33,7 +33,7 @@ bool nic_stands_on(const struct inventory *inventory, const struct nic *upper,
     return stands_on(inventory, upper, nic, 0);
 }
 
-/* The first one on top of nic, a VLAN say, that has an address. */
+/* Returns the first interface on top of nic, a VLAN say, that has an address, or NULL. */
 static const struct nic *addressed_on(const struct inventory *inventory, const struct nic *nic)
 {
     for (size_t i = 0; i < inventory->nic_count; i++)
