@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Recorded trees. The formats are those of the kernel's net/ipv4/fib_trie.c (fib_route_seq_show,
- * fib_trie_seq_show), net/ipv6/addrconf.c (if6_seq_show) and net/ipv6/route.c. */
+/* Reads addresses and routes of recorded trees. The formats are those of the kernel's
+ * net/ipv4/fib_trie.c (fib_route_seq_show, fib_trie_seq_show), net/ipv6/addrconf.c (if6_seq_show)
+ * and net/ipv6/route.c. */
 
 enum {
     FILE_MAX = 4 << 20,
@@ -23,7 +24,7 @@ enum {
     IPV6_SCOPE_LINK = 0x20,
 };
 
-/* A network that an interface is on; host byte order. */
+/* A network of an interface; host byte order. */
 struct network {
     uint32_t prefix, mask;
     struct nic *nic;
@@ -32,7 +33,7 @@ struct network {
 struct table {
     struct network networks[NETWORKS];
     size_t network_count;
-    uint32_t locals[LOCALS]; /* 0 once it has been given to an interface */
+    uint32_t locals[LOCALS]; /* the node's addresses; 0 after one was given to an interface */
     size_t local_count;
 };
 
@@ -53,8 +54,8 @@ void nic_add_default_route(struct nic *nic, long metric)
     nic->has_default_route = true;
 }
 
-/* One line of /proc/net/route: numbers are hexadecimal, addresses in network byte order as the
- * machine prints such a word. */
+/* Reads a line of /proc/net/route. Its numbers are hexadecimal; an address is in network byte
+ * order, printed as a word of the machine. */
 static void read_route(const char *line, struct inventory *inventory, struct table *table)
 {
     char name[INVENTORY_NAME];
@@ -102,11 +103,11 @@ static void add_local(struct table *table, const char *text)
         return;
     for (size_t i = 0; i < table->local_count; i++)
         if (table->locals[i] == local)
-            return; /* the tables main and local are printed one by one, often both the same */
+            return; /* the tables main and local are both printed, and often the same */
     table->locals[table->local_count++] = local;
 }
 
-/* A leaf "|-- 10.1.0.3" is followed by its routes; "/32 host LOCAL" makes it an address of ours. */
+/* The routes of a leaf "|-- 10.1.0.3" follow it; "/32 host LOCAL" makes it the node's address. */
 static bool read_locals(const char *root, struct table *table)
 {
     char *text = sysfs_file(root, FILE_MAX, "proc/net/fib_trie"), *rest = text, *line;
@@ -140,8 +141,8 @@ static bool holds(const struct network *network, uint32_t address)
     return (address & network->mask) == network->prefix;
 }
 
-/* The narrowest network that holds the address, and of several such the one whose interface has
- * the fewest addresses. nic: only that interface's, or NULL. */
+/* Returns the narrowest network that contains the address; of several, the one whose interface has
+ * the fewest addresses. nic: considers only networks of this interface; NULL: of all. */
 static const struct network *best_network(const struct table *table, uint32_t address,
                                           const struct nic *nic)
 {
@@ -159,7 +160,8 @@ static const struct network *best_network(const struct table *table, uint32_t ad
     return best;
 }
 
-/* RoCE GIDs made of an IPv4 address, ::ffff:a.b.c.d, name address and interface together. */
+/* Gives addresses to interfaces by RoCE GIDs: a GID of an IPv4 address, ::ffff:a.b.c.d, has
+ * both. */
 static void give_by_gids(struct inventory *inventory, struct table *table)
 {
     static const char mapped[] = "0000:0000:0000:0000:0000:ffff:";
@@ -186,8 +188,8 @@ static void give_by_gids(struct inventory *inventory, struct table *table)
     }
 }
 
-/* Returns whether all IPv4 addresses are on an interface: one in no network of the main table may
- * be any interface's. */
+/* Returns whether the interface of each IPv4 address is known. An address in no network of the main
+ * table may belong to any interface. */
 static bool read_ipv4(const char *root, struct inventory *inventory)
 {
     struct table *table = calloc(1, sizeof *table);
@@ -236,8 +238,9 @@ static void read_ipv6_line(const char *line, struct inventory *inventory)
     nic_add_address(nic, text, (int)prefix_length);
 }
 
-/* Where no IPv4 default route is: one of /proc/net/ipv6_route with prefix length 0, not the
- * kernel's own entries on lo, which inventory_nic() does not find. */
+/* Adds the default route of a line of /proc/net/ipv6_route: prefix length 0, except the kernel's
+ * own entries on lo, which inventory_nic() does not find. Used if there is no IPv4 default
+ * route. */
 static void read_ipv6_route(const char *line, struct inventory *inventory)
 {
     char name[INVENTORY_NAME];

@@ -49,7 +49,7 @@ void addresses_take_address(const struct nlmsghdr *message, size_t length,
     flags = info->ifa_flags;
     at = netlink_attributes(message, sizeof *info, &end);
     while (nic && (attribute = netlink_next_attribute(&at, end)) != NULL) {
-        /* IFA_LOCAL is the interface's own where a link has a peer */
+        /* on a link with a peer, IFA_LOCAL is the interface's own address */
         if (netlink_size(attribute) == size &&
             (attribute->rta_type == IFA_LOCAL || (attribute->rta_type == IFA_ADDRESS && !address)))
             address = attribute;
@@ -73,8 +73,9 @@ static bool is_in_vrf(const struct inventory *inventory, const struct nic *nic)
     return master && strcmp(master->driver, "vrf") == 0;
 }
 
-/* Other tables are those of policy routing: a rail has a default route there for what is sent from
- * its address, and is not the way out of the node for that. */
+/* Ignores tables other than the main table or a VRF's. They belong to policy routing: there a rail
+ * has a default route for packets from its own address, which does not make it the node's default
+ * interface. */
 static void note_route(struct default_routes *routes, uint32_t table, int index, uint32_t metric)
 {
     struct nic *nic = nic_of_index(routes->inventory, index);
@@ -189,7 +190,7 @@ static void forget(struct inventory *inventory)
     }
 }
 
-/* IPv6's default route counts where IPv4 has none, a VRF's where the main table has none. */
+/* An IPv6 default route counts if IPv4 has none, a VRF's if the main table has none. */
 static int read_once(struct netlink *netlink, struct inventory *inventory, bool *is_interrupted)
 {
     struct default_routes routes = {.inventory = inventory};

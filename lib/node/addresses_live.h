@@ -8,25 +8,25 @@
 #include "lib/constants/node_constants.h"
 #include "lib/node/inventory-parts.h"
 
-/* The addresses of this machine's interfaces and their default routes as the kernel keeps them, by
+/* Reads the addresses and default routes of this machine's interfaces from the kernel, by
  * rtnetlink(7): each address with its interface, whatever tables, rules and VRFs the routes are in.
  */
 
-/* A default route that was found: of the main table, or of the VRF that its interface is in. */
+/* The default routes that were found in the main table, or in the VRFs of their interfaces. */
 struct default_routes {
     struct inventory *inventory;
     bool wants_vrf; /* routes of VRFs instead of the main table's */
     size_t count;
 };
 
-/* Returns 0, or -1 with errno when the kernel did not answer in whole within LIVE_WAIT_MS. */
+/* Returns 0, or -1 with errno if the kernel did not answer completely within LIVE_WAIT_MS. */
 int addresses_read_live(struct inventory *inventory);
 
-/* What one message says; any other message, and one whose lengths do not fit, is left alone.
+/* Apply one message; they ignore other messages and messages with bad lengths.
  * RTM_NEWADDR: adds the address to its interface. */
 void addresses_take_address(const struct nlmsghdr *message, size_t length,
                             struct inventory *inventory);
-/* RTM_NEWROUTE: notes a default route of each interface that it leads out of. */
+/* RTM_NEWROUTE: adds a default route to each interface that it uses. */
 void addresses_take_route(const struct nlmsghdr *message, size_t length,
                           struct default_routes *routes);
 

@@ -12,7 +12,7 @@
 #include "lib/base/ranges.h"
 #include "lib/base/sysfs.h"
 
-enum { CPUS = 8192 }; /* CONFIG_NR_CPUS of the largest kernels that are shipped */
+enum { CPUS = 8192 }; /* CONFIG_NR_CPUS of the largest distribution kernels */
 
 static bool lists_meet(const char *a, const char *b)
 {
@@ -65,7 +65,8 @@ int binding_read(char cpus[BINDING_LIST])
     return -1;
 }
 
-/* The socket of a NUMA node, and its processors; -1 for a node that has none, or is not told. */
+/* Returns the socket of a NUMA node and reads the node's processors; -1 if it has none, or if they
+ * are not known. */
 static long long socket_of(const char *root, int node, char cpus[BINDING_LIST])
 {
     const char *list = cpus;

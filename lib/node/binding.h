@@ -4,18 +4,18 @@
 
 #include <stddef.h>
 
-/* To which of a node's sockets a process is bound. */
+/* Finds the socket that a process is bound to. */
 
 enum { BINDING_LIST = 512, BINDING_NODES = 64 };
 
-/* The processors on which the calling process may run, as the kernel writes lists of them:
- * "0-3,8". Returns 0, or -1 with "" when that is not told or does not fit. */
+/* Reads the processors on which the calling process may run, as a list in the kernel's notation:
+ * "0-3,8". Returns 0, or -1 with "" if they are not known or do not fit. */
 int binding_read(char cpus[BINDING_LIST]);
 
-/* The NUMA nodes of the one socket that all these processors are of: bit n for NUMA node n. A
- * socket's NUMA nodes are those with processors of its physical_package_id; nodes of memory alone
- * are of none. 0 where the processors are of several sockets, or the tree does not tell; NUMA nodes
- * from BINDING_NODES on are not told. root as in sysfs.h. */
+/* Returns the NUMA nodes of the one socket that has all these processors: bit n for NUMA node n. A
+ * NUMA node belongs to the socket with the physical_package_id of its processors; a node with only
+ * memory belongs to none. Returns 0 if the processors are of several sockets, or if the tree does
+ * not show it. NUMA nodes from BINDING_NODES on are ignored. root as in sysfs.h. */
 unsigned long long binding_numa_nodes(const char *root, const char *cpus);
 
 #endif

@@ -10,11 +10,11 @@
 
 enum { RDMA_WORD_BYTES = 4 }; /* port_xmit_data counts words of 32 bits (IBTA, PortCounters) */
 
-/* A counter of struct counters: the sum of those files that there are. */
+/* A counter of struct counters: the sum of the files that exist. */
 struct source {
     size_t offset;
     const char *files[12];
-    unsigned factor; /* 0: one */
+    unsigned factor; /* 0 means 1 */
 };
 
 #define SOURCE(counter, ...)                                                                       \
@@ -22,8 +22,8 @@ struct source {
         offsetof(struct counters, counter), {__VA_ARGS__}, 0                                       \
     }
 
-/* The last two are what there was no room for (Linux, include/uapi/linux/if_link.h, struct
- * rtnl_link_stats64). mlx5 tells as tx_aborted_errors what its port threw away (drivers/net/
+/* The last two count frames without a buffer (Linux, include/uapi/linux/if_link.h, struct
+ * rtnl_link_stats64). mlx5 reports its port's discards as tx_aborted_errors (drivers/net/
  * ethernet/mellanox/mlx5/core/en_main.c, mlx5e_get_stats). */
 static const struct source netdev_sources[] = {
     SOURCE(tx_bytes, "statistics/tx_bytes"),
@@ -40,10 +40,10 @@ static const struct source netdev_sources[] = {
     SOURCE(tx_discards, "statistics/tx_aborted_errors", "statistics/tx_fifo_errors"),
 };
 
-/* Of hw_counters/, each driver has names of its own, and a device some of them. Linux 6.12,
+/* In hw_counters/, each driver has its own names, and a device has some of them. Linux 6.12,
  * drivers/infiniband: hw/mlx5/counters.c, hw/bnxt_re/hw_counters.c, hw/irdma/verbs.c,
- * hw/efa/efa_verbs.c, sw/rxe/rxe_hw_counters.c; irdma of Intel's own package leaves "tcp" out of
- * one name. What the two ends of one event count are different names, and both count. */
+ * hw/efa/efa_verbs.c, sw/rxe/rxe_hw_counters.c; irdma of Intel's own package has one name without
+ * "tcp". The two ends of an event count it under different names; both are summed here. */
 #define HW "hw_counters/"
 static const struct source port_sources[] = {
     {offsetof(struct counters, rdma_tx_bytes), {"counters/port_xmit_data"}, RDMA_WORD_BYTES},
@@ -68,7 +68,7 @@ static const struct source port_sources[] = {
     SOURCE(rdma_slowed, HW "rp_cnp_handled", HW "cnpHandled", HW "rx_cnp_pkts"),
 };
 
-/* Of drivers whose ports have no port_xmit_data: bnxt_re and efa; irdma (as above). */
+/* For drivers whose ports have no port_xmit_data: bnxt_re and efa; irdma (as above). */
 static const struct source byte_sources[] = {
     SOURCE(rdma_tx_bytes, HW "tx_bytes", HW "ip4OutOctets", HW "ip6OutOctets"),
     SOURCE(rdma_rx_bytes, HW "rx_bytes", HW "ip4InOctets", HW "ip6InOctets"),
@@ -94,7 +94,7 @@ void counters_mark_unread(struct counters *counters, size_t offset)
     counters->unread |= unread_bit(offset);
 }
 
-/* Returns whether there is a file of each. */
+/* Adds up the files of each source. Returns whether each source has a file that could be read. */
 static bool read_sources(const char *root, const char *directory, const struct source *sources,
                          size_t count, struct counters *counters)
 {
@@ -147,7 +147,8 @@ int counters_read(const char *root, const char *netdev, const char *rdma_device,
     return result;
 }
 
-/* A file has a line for each kind of error, "RxErr 0", and the sum last: "TOTAL_ERR_COR 0". */
+/* Sets a counter to the sum in an AER file, its last line: "TOTAL_ERR_COR 0". The other lines are
+ * the kinds of errors, "RxErr 0". */
 static void read_total(const char *root, const char *pci, const char *file, size_t offset,
                        struct counters *counters)
 {
@@ -180,8 +181,8 @@ void counters_read_pci(const char *root, const char *pci, struct counters *count
         read_total(root, pci, totals[i].file, totals[i].offset, counters);
 }
 
-/* Adds up those that are named of a file of names and numbers: a line "Tcp: NAME ...", then a line
- * "Tcp: NUMBER ...". */
+/* Returns the sum of the wanted numbers of a protocol. The file has a line "Tcp: NAME ...", then a
+ * line "Tcp: NUMBER ...". */
 static uint64_t protocol_sum(const char *root, const char *path, const char *protocol,
                              const char *const *wanted)
 {
@@ -204,7 +205,7 @@ static uint64_t protocol_sum(const char *root, const char *path, const char *pro
 
 void counters_read_tcp(const char *root, struct counters *counters)
 {
-    /* Linux, Documentation/networking/snmp_counter.rst: each a packet that had arrived */
+    /* Linux, Documentation/networking/snmp_counter.rst: each counts received packets */
     static const char *const damaged[] = {"InCsumErrors", NULL}, *const dropped[] = {
                                                                      "TCPBacklogDrop",
                                                                      "TCPRcvQDrop", "RcvPruned",

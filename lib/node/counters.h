@@ -6,33 +6,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a NIC has counted since its driver was loaded. A counter that the NIC does not have is 0. */
+/* The counters of a NIC since its driver was loaded. A counter that the NIC does not have is 0. */
 struct counters {
     uint64_t tx_bytes, rx_bytes; /* netdev statistics */
     uint64_t tx_errors, rx_errors, rx_dropped, rx_crc_errors, collisions;
-    /* For want of room; some drivers count these among the errors of that way as well. */
-    uint64_t rx_missed;         /* frames that arrived, and the host had no buffer for */
-    uint64_t tx_discards;       /* frames that a congested port threw away */
-    uint64_t tx_carrier_errors; /* frames that were cut off as the link was lost */
+    /* Frames dropped for lack of buffers; some drivers count them also in rx_errors, tx_errors. */
+    uint64_t rx_missed;         /* received frames for which the host had no buffer */
+    uint64_t tx_discards;       /* frames that a congested port discarded */
+    uint64_t tx_carrier_errors; /* frames that were cut off when the link was lost */
     uint64_t carrier_changes;
-    uint64_t rdma_tx_bytes, rdma_rx_bytes; /* port_xmit_data x 4: those count 32-bit words;
-                                               or what the driver has instead */
+    uint64_t rdma_tx_bytes, rdma_rx_bytes; /* port_xmit_data and port_rcv_data x 4 (these count
+                                              32-bit words), or the driver's own byte counters */
     uint64_t symbol_errors, link_downed, link_error_recovery, port_rcv_errors;
     uint64_t link_integrity_errors, buffer_overruns; /* of an InfiniBand port */
-    uint64_t remote_errors; /* packets that were marked as damaged on their way before this link */
-    /* Sums of what hw_counters has of these under its driver's names; the discards have the port's
-     * port_xmit_discards too. */
+    uint64_t remote_errors; /* packets that were marked as damaged before they reached this link */
+    /* Sums of the driver's counters of these in hw_counters; discards also have the port's
+     * port_xmit_discards. */
     uint64_t rdma_retransmits; /* packets sent again or out of order */
-    uint64_t rdma_not_ready;   /* told, or been told, that there is no receive buffer (RNR) */
-    uint64_t rdma_discards;    /* packets thrown away for want of room or of a way */
-    uint64_t rdma_marked;      /* packets that arrived with ECN's mark of congestion */
-    uint64_t rdma_slowed;      /* notifications of congestion (CNP) on which the port slowed down */
-    uint64_t checksum_errors;  /* of TCP, of the whole host: counters_read_tcp() */
-    uint64_t socket_drops;     /* likewise */
+    uint64_t rdma_not_ready;   /* RNR NAKs (no receive buffer), sent or received */
+    uint64_t rdma_discards;    /* packets discarded because there was no buffer or no route */
+    uint64_t rdma_marked;      /* packets received with ECN's congestion mark */
+    uint64_t rdma_slowed;      /* congestion notifications (CNP) on which the port slowed down */
+    uint64_t checksum_errors;  /* of TCP on the whole host: counters_read_tcp() */
+    uint64_t socket_drops;     /* of TCP on the whole host: counters_read_tcp() */
     uint64_t pauses_sent, pauses_received; /* of PFC: dcb_count_pauses() of lib/netif/dcb.h */
     uint64_t pcie_correctable, pcie_nonfatal, pcie_fatal; /* counters_read_pci() */
-    uint64_t unread;                                      /* a bit for each: counters_lacks() */
-    bool lacks_rdma_bytes; /* the port has no counter of them: what RDMA carries is not known */
+    uint64_t unread;       /* one bit per counter: see counters_lacks() */
+    bool lacks_rdma_bytes; /* the port has no byte counters: the RDMA traffic is not known */
 };
 
 /* Reads the counters of an interface, of an RDMA port, or both ("" and port 0 for "none").
@@ -40,18 +40,18 @@ struct counters {
 int counters_read(const char *root, const char *netdev, const char *rdma_device, int rdma_port,
                   struct counters *counters);
 
-/* Whether the counter at that offset, not one of TCP's, is there and could not be read whole: its
- * figure is too low by what could not be read. */
+/* Returns whether a file of the counter at this offset exists but could not be read, so that the
+ * counter is too low. Not for the counters of TCP. */
 bool counters_lacks(const struct counters *counters, size_t offset);
-/* Of a counter that others read. */
+/* Marks a counter that another function could not read. */
 void counters_mark_unread(struct counters *counters, size_t offset);
 
-/* Adds how many segments TCP threw away, of any interface: because their checksum was wrong, and
- * because a socket had no room for them, as its process or the host was too slow. */
+/* Adds the number of received segments that TCP discarded on all interfaces: checksum_errors for a
+ * wrong checksum, socket_drops for a full socket, as its process or the host was too slow. */
 void counters_read_tcp(const char *root, struct counters *counters);
 
-/* Adds what a PCI device has counted of errors on its PCIe link (AER), replays among the
- * correctable ones. pci as "0000:3b:00.0"; "" or a device without AER: nothing is added. */
+/* Sets the error counters of a device's PCIe link (AER); replays count as correctable. pci as
+ * "0000:3b:00.0". Changes nothing for ""; a device without AER has 0. */
 void counters_read_pci(const char *root, const char *pci, struct counters *counters);
 
 #endif

@@ -2,16 +2,16 @@
 #ifndef MUSTER_DEVICE_H
 #define MUSTER_DEVICE_H
 
-/* Whether the calling process could open a device file for reading and writing, as its effective
- * user: 0 yes; what open(2) would put into errno (ENOENT, EACCES, EPERM from a device cgroup,
- * ENODEV for what is not a character device); -1 when it cannot be told.
+/* Checks whether the calling process can open a device file for reading and writing, as its
+ * effective user. Returns 0 if it can, the errno that open(2) would set (ENOENT, EACCES, EPERM from
+ * a device cgroup), ENODEV for a file that is not a character device, or -1 if it is not known.
  *
- * The kernel is asked with faccessat(2) and nothing is opened: opening a GPU can wake it, which
- * takes seconds. The answer includes device cgroups, v1 and v2, as inode_permission() in Linux's
- * fs/namei.c asks them for access(2) just as for open(2).
+ * It calls faccessat(2) and opens nothing: opening a GPU can wake it, which takes seconds. The
+ * result includes device cgroups, v1 and v2: inode_permission() in Linux's fs/namei.c checks them
+ * for access(2) as for open(2).
  *
- * root: "" or NULL is this machine; files of another one are looked for below it, and when it has
- * no directory dev its record does not tell. */
+ * root: "" or NULL is this machine; else the root of a recorded machine. A record without a
+ * directory dev returns -1. */
 int device_access(const char *root, const char *file);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many numbers a list such as "0-3,8" names. -1 when it is none. */
+/* Returns the number of numbers in a list such as "0-3,8"; -1 if text is not a list. */
 static int count_list(const char *text)
 {
     struct range range;

@@ -8,10 +8,10 @@
 #include "lib/base/error.h"
 #include "lib/node/gpu/vendors.h"
 
-/* What one node is made of, read from /sys and /proc, its addresses and routes from the kernel by
- * rtnetlink, and nothing else (no library, no program, no device opened). A recorded tree of files
- * is a complete test case: there the addresses are those that /proc/net tells. A number that the
- * node does not tell is -1, a text "" . */
+/* The hardware and interfaces of one node, read from /sys and /proc, and its addresses and routes
+ * from the kernel by rtnetlink. Uses no library and no program, and opens no device. A recorded
+ * tree of files is a complete test case: there the addresses come from /proc/net. An unknown number
+ * is -1, an unknown text "". */
 
 enum {
     INVENTORY_NAME = 64,
@@ -23,9 +23,10 @@ enum {
     INVENTORY_PATH = 256,
 };
 
-/* Where a device sits. pci is "0000:3b:00.0"; path leads from the host bridge to it, as sysfs nests
- * them: "pci0000:3a/0000:3a:00.0/0000:3b:00.0", or "" where /sys/devices is not told. Speeds in
- * GT/s as "16.0 GT/s PCIe" are parsed; the port is the PCI function above, -1 where none is. */
+/* The location of a device. pci is "0000:3b:00.0". path leads from the host bridge to the device,
+ * as in sysfs: "pci0000:3a/0000:3a:00.0/0000:3b:00.0", or "" if /sys/devices does not show it.
+ * Speeds are parsed from "16.0 GT/s PCIe". The port is the PCI function above; -1 if there is
+ * none. */
 struct location {
     char pci[INVENTORY_NAME];
     char path[INVENTORY_PATH];
@@ -36,26 +37,25 @@ struct location {
     int port_width_max;
 };
 
-/* What the device's link can reach: the lesser of its own maximum and that of the port. -1 where
- * its own is not told. */
+/* Return the maximum of the device's link: the lesser of its own maximum and the port's. -1 if its
+ * own is not known. */
 double location_speed_limit(const struct location *location);
 int location_width_limit(const struct location *location);
 
-/* Whether two PCI addresses differ in the function at most. */
+/* Returns whether two PCI addresses are of one device: they differ in the function at most. */
 bool location_is_same_device(const char *pci, const char *other);
 
 struct nic {
     char name[INVENTORY_NAME];
-    char driver[INVENTORY_NAME]; /* without a device the kind: "veth", "bond", "bridge" ... */
+    char driver[INVENTORY_NAME]; /* if there is no device, the kind: "veth", "bond", "bridge" ... */
     struct location location;
     char bus[INVENTORY_NAME];    /* of the device behind it: "pci", "virtio", "usb", "vmbus" */
-    int index;                   /* of the kernel's (ifindex) */
+    int index;                   /* the kernel's (ifindex) */
     char master[INVENTORY_NAME]; /* the bond, bridge or VRF that it is a member of, or "" */
-    char lower[INVENTORY_NAME]; /* what a VLAN, a macvlan or the like stands on (of a bond or bridge
-                                   its first member), or "" */
-    bool is_physical; /* has a device behind it, or, where none has, is a virtual pair's end (veth)
-                         that is in no bridge; false for lo, bridges, bonds, tunnels, dummies, VLANs
-                       */
+    char lower[INVENTORY_NAME]; /* the interface below a VLAN, a macvlan or the like (of a bond or
+                                   bridge its first member), or "" */
+    bool is_physical; /* has a device. If no interface has: is an end of a veth pair in no bridge.
+                         False for lo, bridges, bonds, tunnels, dummies, VLANs */
     bool is_virtual_function; /* SR-IOV: device/physfn exists */
     char mac[INVENTORY_NAME];
     int arp_type;   /* /sys/class/net/X/type: 1 Ethernet, 32 InfiniBand */
@@ -65,20 +65,20 @@ struct nic {
     bool has_carrier;           /* the link is there */
     char state[INVENTORY_NAME]; /* operstate: "up", "down", ... */
     long carrier_changes;
-    long carrier_ups; /* how often the link came since boot; -1: the kernel does not tell */
+    long carrier_ups; /* how often the link came up since boot; -1: not known */
     bool has_default_route;
-    long default_route_metric; /* of the best one; -1 without */
-    /* "10.1.0.3/24", IPv4 first, then IPv6 without link-local ones, as the kernel lists them. Of a
-     * recorded tree only the node's IPv4 addresses and each interface's networks are known, not
-     * which address is on which interface: where two interfaces share one network, its addresses
-     * are dealt to them in order, after those that RDMA GIDs tie to an interface. How many an
-     * interface has is certain, which one then is not. */
+    long default_route_metric; /* of the best route; -1 without a route */
+    /* "10.1.0.3/24", IPv4 first, then IPv6 except link-local, in the kernel's order. A recorded
+     * tree has the node's IPv4 addresses and each interface's networks, but not which address is on
+     * which interface. If two interfaces share a network, its addresses are given to them in order,
+     * after addresses that an RDMA GID assigns to an interface. Then the number of addresses of an
+     * interface is certain, but not which ones. */
     char addresses[INVENTORY_ADDRESSES][INVENTORY_NAME];
     size_t address_count;
-    bool has_known_addresses;               /* false: that it has none is not known */
-    char duplicate_address[INVENTORY_NAME]; /* an IPv6 address that the kernel found to be in use
-                                               elsewhere (duplicate address detection) and does not
-                                               use; or "" */
+    bool has_known_addresses;               /* false: it may have addresses that are not listed */
+    char duplicate_address[INVENTORY_NAME]; /* an IPv6 address that the kernel does not use, because
+                                               another host has it (duplicate address detection); or
+                                               "" */
 };
 
 enum link_layer { LINK_UNKNOWN, LINK_INFINIBAND, LINK_ETHERNET };
@@ -91,16 +91,16 @@ struct gid {
     char netdev[INVENTORY_NAME]; /* gid_attrs/ndevs/N */
 };
 
-/* One port of one RDMA device; a device with two ports has two entries. Zero GIDs are left out. */
+/* A port of an RDMA device; a device with two ports has two entries. Zero GIDs are left out. */
 struct rdma_port {
     char device[INVENTORY_NAME]; /* "mlx5_0", "rxe0", "hbl_0", "bnxt_re0", "rdmap0s6" */
     int port;
     char driver[INVENTORY_NAME];
-    char node_type[INVENTORY_NAME]; /* "CA", "RNIC" (iWARP), "UNSPECIFIED" (EFA) ... */
+    char node_type[INVENTORY_NAME]; /* "CA", "RNIC" (iWARP), "unspecified" (EFA) ... */
     char firmware[INVENTORY_NAME];
     struct location location;
     bool is_virtual_function;
-    bool is_software; /* the kernel's own RDMA over an interface (rxe, siw): it has a "parent" */
+    bool is_software; /* RDMA in the kernel over an interface (rxe, siw): it has a "parent" */
     enum link_layer link_layer;
     char state[INVENTORY_NAME];      /* "ACTIVE", "DOWN", "INIT", "ARMED" */
     char phys_state[INVENTORY_NAME]; /* "LinkUp", ... */
@@ -116,8 +116,8 @@ struct gpu {
     enum gpu_vendor vendor;
     struct location location;
     char driver[INVENTORY_NAME]; /* "nvidia", "amdgpu", "habanalabs", "xe", "vfio-pci", "" */
-    char model[INVENTORY_NAME];  /* what the driver says, or "10de:2330" */
-    char serial[INVENTORY_NAME]; /* unique_id, UUID, serial number, whichever there is */
+    char model[INVENTORY_NAME];  /* the driver's name of the model, or "10de:2330" */
+    char serial[INVENTORY_NAME]; /* unique_id, UUID or serial number, whichever exists */
     char firmware[INVENTORY_NAME];
     char device_file[INVENTORY_NAME]; /* "/dev/nvidia0", "/dev/dri/renderD128", "/dev/accel/accel0"
                                        */
@@ -126,11 +126,11 @@ struct gpu {
     long ecc_uncorrected, ecc_corrected;
     long reset_count;
     char fabric_id[INVENTORY_NAME]; /* XGMI hive id */
-    int ordinal; /* its number where that is not the order of PCI addresses: AMD's KFD node (of the
-                    first partition), Gaudi's module number; -1 elsewhere or not told */
+    int ordinal; /* its number, for drivers that do not number by PCI address: AMD's KFD node (of
+                    the first partition), Gaudi's module number; -1 for others or not known */
     bool is_partitioned; /* NVIDIA: has MIG instances; AMD: is several KFD nodes (DPX ... CPX) */
-    bool is_excluded;    /* NVIDIA: its driver is told to leave it alone (NVreg_ExcludedGpus) */
-    int tile_count;      /* Intel: dies that programs may see as devices; 0 elsewhere or not told */
+    bool is_excluded;    /* NVIDIA: its driver does not use it (NVreg_ExcludedGpus) */
+    int tile_count;      /* Intel: dies that programs may see as devices; 0: others, or not known */
 };
 
 struct inventory {
@@ -139,10 +139,10 @@ struct inventory {
     char boot_id[INVENTORY_NAME];
     int cpu_count; /* online */
     int numa_node_count;
-    bool is_virtual_machine; /* false also where it is not told */
+    bool is_virtual_machine; /* false also if it is not known */
     long long memory_bytes;
     char gpu_drivers[GPU_VENDORS][INVENTORY_NAME]; /* version of the vendor's loaded module; "" also
-                                                      where it is the kernel's own */
+                                                      if the kernel's own driver is used */
     struct nic nics[INVENTORY_NICS]; /* without lo; in the natural order of names (eth2 < eth10) */
     size_t nic_count;
     struct rdma_port rdma[INVENTORY_RDMA]; /* by device and port, same order */
@@ -151,23 +151,22 @@ struct inventory {
     size_t gpu_count;
 };
 
-/* Reads the node under root ("" or "/" for this machine). The struct is large: allocate it with
- * inventory_read(), release with inventory_free(). A file that is missing leaves its field unknown.
- * Of more interfaces than fit, a host's ends of its containers' pairs are left out. More devices
- * than fit without these, a root without a sys directory, a kernel that does not answer, or want of
- * memory or descriptors while reading (half a node would look like a changed one), is an error.
- * Costs a few ms. Returns NULL with err set when it fails. */
+/* Reads the node below root ("" or "/" for this machine). Takes a few ms. Returns the inventory, to
+ * be released with inventory_free(), or NULL with err. A missing file leaves its field unknown. If
+ * there are more interfaces than fit, the host ends of its containers' veth pairs are left out.
+ * Errors are: more devices than fit, a root without a sys directory, a kernel that does not answer,
+ * or no memory or descriptors while reading (a part of a node would look like a changed node). */
 struct inventory *inventory_read(const char *root, struct error *err);
 void inventory_free(struct inventory *inventory);
 
-/* The NIC of that name, or NULL. */
+/* Returns the NIC with this name, or NULL. */
 const struct nic *inventory_nic(const struct inventory *inventory, const char *name);
 
-/* The index of the GPU at that PCI address, or -1. AMD's older drivers have the number of a
- * partition in place of the function (kfd_topology.c): that is the GPU of the same device. */
+/* Returns the index of the GPU at this PCI address, or -1. AMD's older drivers write the number of
+ * a partition in place of the function (kfd_topology.c): then it is the GPU of the same device. */
 long inventory_gpu_at(const struct inventory *inventory, const char *pci);
 
-/* The first RDMA port that shares netdev, or NULL. */
+/* Returns the first RDMA port that shares netdev, or NULL. */
 const struct rdma_port *inventory_rdma_of(const struct inventory *inventory, const char *netdev);
 
 const char *link_layer_name(enum link_layer layer); /* "InfiniBand", "Ethernet", "unknown" */

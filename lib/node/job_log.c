@@ -38,7 +38,7 @@ int job_log_open(struct job_log *log, const char *certificate_path)
 
 /* ---------------------------------------------------------------- lines */
 
-/* ran 4711 1000 1764090000 1764093600 4712,4713 - - 3600 */
+/* Writes "ran 4711 1000 1764090000 1764093600 4712,4713 - - 3600". */
 static void line_write(FILE *stream, const struct job_line *line)
 {
     fprintf(stream, "%s %" PRIu32 " %u %" PRId64 " %" PRId64 " ", event_names[line->event],
@@ -97,7 +97,7 @@ static void lines_each(char *text, void (*each)(const struct job_line *line, voi
     struct job_line line;
     char *end;
 
-    /* what has no end of line was cut off */
+    /* a line without its end was cut off */
     for (; (end = strchr(text, '\n')); text = end + 1) {
         *end = '\0';
         if (line_parse(text, &line) == 0) {
@@ -107,7 +107,8 @@ static void lines_each(char *text, void (*each)(const struct job_line *line, voi
     }
 }
 
-/* The file's lines, malloc'd; NULL: there is none of ours, or with err it cannot be read. */
+/* Returns the file's text, malloc'd; NULL if there is no file or it is not a log, err then "", or
+ * if it cannot be read, with err. */
 static char *log_load(const char *path, struct error *err)
 {
     char *text;
@@ -138,7 +139,8 @@ int job_log_read(const char *path, void (*each)(const struct job_line *line, voi
     return count;
 }
 
-/* Behind what is there, of which the oldest lines make room. What cannot be read stays. */
+/* Appends to the log and removes its oldest lines if it gets too long. Returns 0, or -1 with err; a
+ * log that cannot be read is not changed. */
 static int log_add(const struct job_log *log, const char *added, size_t size, struct error *err)
 {
     struct error why = {""};
@@ -161,7 +163,7 @@ static int log_add(const struct job_log *log, const char *added, size_t size, st
     }
     if (atomic_file_begin(&file, log->path, 0600, err) == 0) {
         file.mode = 0600;
-        file.is_unsynced = true; /* a job waits */
+        file.is_unsynced = true; /* a job waits for this */
         fputs(title, file.stream);
         fwrite(kept, 1, length, file.stream);
         fwrite(added, 1, size, file.stream);
@@ -173,8 +175,9 @@ static int log_add(const struct job_log *log, const char *added, size_t size, st
 
 /* ---------------------------------------------------------------- notes */
 
-/* Whoever changes the log has this; closing lets go of it. One that is stopped may have it for
- * ever: it is waited for with a limit. Makes the directory. -1 with err. */
+/* Makes the notes directory and takes its lock, which every change of the log needs. Returns a
+ * descriptor, whose close releases the lock, or -1 with err. Waits for JOB_LOG_LOCK_MS at most, as
+ * a stopped process may hold the lock forever. */
 static int lock(const struct job_log *log, struct error *err)
 {
     long end_ms = clock_ms() + JOB_LOG_LOCK_MS;
@@ -216,7 +219,7 @@ static bool note_parse(const char *name, struct note *note)
     return true;
 }
 
-/* Malloc'd; what is no note is left out. */
+/* Lists the notes in *notes, malloc'd, without other files. Returns their number. */
 static size_t notes_list(const struct job_log *log, struct note **notes)
 {
     char **names, path[SYSFS_PATH];
@@ -349,7 +352,7 @@ static void add_ended(const struct job_line *line, void *context)
         run_add(context, (struct ran){line->job, line->uid, line->begin_s, line->end_s});
 }
 
-/* Those that run by their notes, then those that have ended by the log. */
+/* Reads the running jobs from their notes, then the ended jobs from the log. */
 static void runs_read(const struct job_log *log, struct runs *runs)
 {
     struct note *notes;
@@ -367,7 +370,7 @@ static bool is_within(const struct ran *ran, const struct job_line *line)
     return ran->begin_s <= line->end_s && ran->end_s >= line->begin_s;
 }
 
-/* The others than line->job of the line's time. */
+/* Sets line->others to the jobs other than line->job that ran at the line's time. */
 static void find_others(const struct runs *runs, struct job_line *line)
 {
     line->other_count = 0;
@@ -383,13 +386,13 @@ static void find_others(const struct runs *runs, struct job_line *line)
 
 /* ---------------------------------------------------------------- adding */
 
-/* What is to be added. */
+/* Lines to be added to the log. */
 struct addition {
     FILE *stream;
     char *text;
     size_t size;
-    struct job_line line; /* all but what moved */
-    size_t moved;
+    struct job_line line; /* without a counter */
+    size_t moved;         /* counters that increased */
 };
 
 static void add_moved(const struct part_counter *moved, void *context)
@@ -406,7 +409,7 @@ static void add_moved(const struct part_counter *moved, void *context)
     line_write(addition->stream, &line);
 }
 
-/* Ends the text, and adds it to the log. */
+/* Closes the stream, adds its text to the log and frees it. Returns 0, or -1 with err. */
 static int addition_end(struct addition *addition, const struct job_log *log, struct error *err)
 {
     int rv = fclose(addition->stream) == 0 ? 0 : error_set(err, "no memory");
@@ -442,7 +445,7 @@ int job_log_end(const struct job_log *log, uint32_t job, uid_t uid,
         part_counters_moved(then, now, add_moved, &addition);
         rv = addition_end(&addition, log, err);
     }
-    job_note_remove(log, job); /* not before: at every moment it is told that the job was here */
+    job_note_remove(log, job); /* last, so that at each moment the note or the log has the job */
     close(fd);
     return rv;
 }

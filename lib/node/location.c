@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* dddd:bb:dd.f, the domain of four digits or more */
+/* dddd:bb:dd.f, where the domain has four to eight digits */
 bool location_is_pci(const char *name)
 {
     size_t domain = strspn(name, "0123456789abcdefABCDEF");
@@ -20,8 +20,8 @@ bool location_is_pci(const char *name)
            rest[8] == '\0';
 }
 
-/* A device such as virtio2 has its PCI function as a directory above its own. Leaves the path of
- * that function in path and returns its name, or NULL. */
+/* Finds the PCI function of a device: the directory itself or one above, as for virtio2. Cuts path
+ * to the function's path and returns the function's name, or NULL. */
 static const char *pci_above(char *path)
 {
     for (;;) {
@@ -56,10 +56,10 @@ static bool is_function(const char *name)
     return location_is_pci(text);
 }
 
-/* The end of the path of a PCI function that its host bridge begins; bridges and host bridges (of
- * Intel's VMD, behind a function) lie between. What is above differs: /sys/devices, there or in a
- * recorded tree, a platform device, a virtual bus. Left empty where no host bridge begins it or it
- * does not fit: half a path would name another place. */
+/* Copies the part of a PCI function's path from its host bridge on. Bridges, and host bridges
+ * behind a function (Intel's VMD), can be in between. The part above differs: /sys/devices of this
+ * machine or of a recorded tree, a platform device, a virtual bus. path stays unchanged if there is
+ * no host bridge or if it does not fit: a part of a path would be another location. */
 static void pci_path(const char *resolved, char *path, size_t size)
 {
     const char *begin = NULL;
@@ -78,7 +78,7 @@ static void pci_path(const char *resolved, char *path, size_t size)
         strcpy(path, begin);
 }
 
-/* "16.0 GT/s PCIe" is 16; "Unknown" is -1 */
+/* Returns 16 for "16.0 GT/s PCIe", and -1 for "Unknown". */
 static double read_speed(const char *device, const char *file)
 {
     char text[64], *end;
@@ -90,8 +90,8 @@ static double read_speed(const char *device, const char *file)
     return end == text || !(speed > 0 && speed < 1e6) ? -1 : speed;
 }
 
-/* PCIe links have 1 to 32 lanes; virtual functions say 0, a device that fell off the bus 63 or
- * 255. */
+/* PCIe links have 1 to 32 lanes. Virtual functions report 0, a device that fell off the bus 63 or
+ * 255: returns -1 for these. */
 static int read_width(const char *device, const char *file)
 {
     long long width = sysfs_number(NULL, "%s/%s", device, file);
@@ -99,7 +99,7 @@ static int read_width(const char *device, const char *file)
     return width < 1 || width > 32 ? -1 : (int)width;
 }
 
-/* Of the port of a bridge that the device is plugged into. The path is cut. */
+/* Reads speed and width of the port that the device is plugged into. Cuts the path device. */
 static void read_port(char *device, struct location *location)
 {
     char *slash = strrchr(device, '/');

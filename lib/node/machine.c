@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* x86 processors say it themselves: CPUID leaf 1, ECX bit 31, reserved for hypervisors, is the flag
- * "hypervisor". 1 yes, 0 no, -1 when no flags are told. */
+/* Returns whether the flags of an x86 processor have "hypervisor" (CPUID leaf 1, ECX bit 31, which
+ * is reserved for hypervisors): 1 yes, 0 no, -1 if there are no flags. */
 static int flags_show_virtual(const char *cpuinfo)
 {
     const char *flags = strncmp(cpuinfo, "flags", 5) == 0 ? cpuinfo : strstr(cpuinfo, "\nflags");
@@ -20,8 +20,9 @@ static int flags_show_virtual(const char *cpuinfo)
     return found && found < end && (found[11] == ' ' || found[11] == '\n' || found[11] == '\0');
 }
 
-/* Elsewhere the firmware's tables name the maker of the machine (SMBIOS type 1). A cloud's real
- * machines carry the cloud's name too, so that some products must be told apart. */
+/* Returns whether the firmware's manufacturer and product (SMBIOS type 1) are a virtual machine's.
+ * Used on other processors. A cloud's real machines have the cloud's name too, so for some
+ * manufacturers the product decides. */
 static bool is_virtual_product(const char *vendor, const char *product)
 {
     static const char *const makers[] = {

@@ -18,7 +18,7 @@ static int read_int(const char *root, const char *name, const char *file)
     return number > INT_MAX ? -1 : (int)number;
 }
 
-/* "vlan" of the line DEVTYPE=vlan in uevent; "" for hardware, veth, dummy, ifb. */
+/* Reads "vlan" from the line DEVTYPE=vlan in uevent; "" for hardware, veth, dummy, ifb. */
 static void read_device_type(const char *root, const char *name, char *type, size_t size)
 {
     char *text = sysfs_file(root, 4096, "sys/class/net/%s/uevent", name);
@@ -30,7 +30,7 @@ static void read_device_type(const char *root, const char *name, char *type, siz
     free(text);
 }
 
-/* An interface that stands on another one of this node has a link lower_NAME. */
+/* Reads the interface below nic: sysfs has a link lower_NAME if it is on this node. */
 static void read_lower(const char *root, struct nic *nic)
 {
     char **names;
@@ -42,10 +42,10 @@ static void read_lower(const char *root, struct nic *nic)
     sysfs_names_free(names, count);
 }
 
-/* sysfs does not say "veth". What tells a pair's end from a dummy, an ifb or a tunnel: it is an
- * Ethernet interface of no other kind whose peer has another index, or, when the peer in another
- * namespace happens to have the same one, that states a speed (veth says 10000 while it is up;
- * dummies and ifbs none). */
+/* Returns whether nic is a veth, which sysfs does not report. Unlike a dummy, an ifb or a tunnel,
+ * it is an Ethernet interface of no other kind whose peer has another index; or, if the peer in
+ * another namespace happens to have the same index, it reports a speed (a veth that is up reports
+ * 10000, dummies and ifbs none). */
 static bool is_veth(const char *root, const struct nic *nic)
 {
     int peer = read_int(root, nic->name, "iflink");
@@ -56,7 +56,8 @@ static bool is_veth(const char *root, const struct nic *nic)
     return nic->index != peer || nic->speed_mbps == 10000;
 }
 
-/* Bonds and bridges have a directory of that name also where uevent does not tell. */
+/* Reads the kind of an interface without a device. Bonds and bridges have a directory "bonding" or
+ * "bridge", also if uevent has no DEVTYPE. */
 static void read_kind(const char *root, struct nic *nic)
 {
     read_lower(root, nic);
@@ -119,8 +120,8 @@ static bool has_device(const struct inventory *inventory)
     return false;
 }
 
-/* A host has ends of pairs for its containers; where nothing has a device behind it, as in a
- * container, they are all there is. */
+/* Counts ends of veth pairs as physical: for a container, where no interface has a device. On a
+ * host they belong to its containers. */
 static void take_pairs(const char *root, struct inventory *inventory)
 {
     for (size_t i = 0; i < inventory->nic_count; i++) {

@@ -42,7 +42,7 @@ const char *part_counter_unit(const char *counter)
     return strcmp(counter, memory_used) == 0 ? "bytes" : "count";
 }
 
-/* Whether the name fits size bytes, and a text of words. */
+/* Returns whether the name fits size bytes and is one word. */
 static bool is_word(const char *name, size_t size)
 {
     return strlen(name) < size && !strpbrk(name, " \n");
@@ -128,14 +128,15 @@ static void read_links(const char *root, const struct inventory *inventory,
 
         if (counters_read(root, "", port->device, port->port, &found) != 0)
             continue;
-        if (!*port->netdev) /* of others its interface has them */
+        if (!*port->netdev) /* else its interface has the PCIe counters */
             counters_read_pci(root, port->location.pci, &found);
         snprintf(part, sizeof part, "%s:%d", port->device, port->port);
         add_counters(counters, part, &found);
     }
 }
 
-/* -1: an AMD GPU does not tell it, at least not now; others never do. */
+/* Adds an ECC counter. value -1: an AMD GPU does not report it, at least not now; other vendors
+ * never do. */
 static void add_ecc(struct part_counters *counters, const char *part, const struct gpu *gpu,
                     const char *counter, long value)
 {
@@ -186,7 +187,7 @@ static void read_memory_errors(const char *root, struct part_counters *counters)
     sysfs_names_free(names, count);
 }
 
-/* The number behind a name at the beginning of a line; 0: it is not there. */
+/* Returns the number after name at the beginning of a line; 0 if there is no such line. */
 static uint64_t number_of(const char *text, const char *name)
 {
     const char *number = text_behind(text, name);

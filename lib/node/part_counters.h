@@ -9,17 +9,16 @@
 
 #include "lib/node/inventory.h"
 
-/* What all parts of a node have counted at one moment: errors of NICs, ports, PCIe, GPUs and
- * memory, kills for want of memory, and the memory in use. Two of them tell what moved in between.
- */
+/* The counters of all parts of a node at one moment: errors of NICs, ports, PCIe, GPUs and memory,
+ * out-of-memory kills, and the memory in use. Two of these sets show the changes in between. */
 
 enum { PART_NAME = 32, COUNTER_NAME = 28, PART_COUNTERS_MOST = 8192 };
 
-#define PART_COUNTER_UNREAD UINT64_MAX /* what it has counted is not known */
+#define PART_COUNTER_UNREAD UINT64_MAX /* the value is not known */
 
 struct part_counter {
     char part[PART_NAME]; /* "eth1", "mlx5_0:1", "gpu3", "mc0" (a memory controller), "node" */
-    char counter[COUNTER_NAME]; /* a metric of lib/catalog; "" says that the part was there */
+    char counter[COUNTER_NAME]; /* a metric of lib/catalog; "": the part was there */
     uint64_t value;
 };
 
@@ -31,34 +30,35 @@ struct part_counters {
     bool is_lost; /* one found no place: there are none, and none is added */
 };
 
-/* None yet, of that boot. Release with part_counters_clear(). */
+/* Sets an empty set of counters. Release it with part_counters_clear(). */
 void part_counters_init(struct part_counters *counters, const char *boot_id, int64_t time_s);
 void part_counters_clear(struct part_counters *counters);
 
-/* Of a counter: "count", or "bytes" of memory_used. */
+/* Returns the unit of a counter: "bytes" for memory_used, else "count". */
 const char *part_counter_unit(const char *counter);
 
-/* Adds one; "" for a part that has counted nothing. What has a name that does not fit, or with a
- * blank in it, is left out. Where one finds no place all are lost: else it would be new later, with
- * all that it has counted since the boot. */
+/* Adds a counter; counter "" notes that the part is there. Adds nothing if a name is too long or has
+ * a blank or newline. If there is no room or memory, all counters are lost: a counter that is
+ * missing once would be new later, with all that it has counted since boot. */
 void part_counters_add(struct part_counters *counters, const char *part, const char *counter,
                        uint64_t value);
 
-/* Adds what the node below root has, but for what is 0. Costs some microseconds a file. All are
- * lost as well for want of memory or descriptors. */
+/* Adds the counters of the node below root that are not 0. Takes some microseconds per file. If
+ * memory or descriptors are out, all counters are lost. */
 void part_counters_read(const char *root, const struct inventory *inventory,
                         struct part_counters *counters);
 
-/* Calls each() for what is more now than it was then, with how much more. Nothing where the node
- * was booted in between. A part that was not there then, a counter that could not be read, and one
- * that is less now, as after a driver was loaded again, have not moved; of the memory in use counts
- * what is more than 1 GB. */
+/* Calls each() for each counter that is greater now than then, with the difference as its value.
+ * Does nothing if the node was rebooted in between. Skips a part that was not there then, a counter
+ * that could not be read, and a counter that is less now, as after a driver was reloaded. The
+ * memory in use counts only if it has grown by more than 1 GB. */
 void part_counters_moved(const struct part_counters *then, const struct part_counters *now,
                          void (*each)(const struct part_counter *moved, void *context),
                          void *context);
 
-/* As a text, and back. part_counters_parse() refuses a text that was not written so: -1, and
- * counters hold none. A text that was cut off has what is whole. The text is overwritten. */
+/* Write counters as a text, and parse it. part_counters_write() returns 0, or -1 after a write
+ * error. part_counters_parse() returns 0, or -1 with empty counters if the text has another format.
+ * Of a text that was cut off it reads the whole lines. It overwrites the text. */
 int part_counters_write(const void *counters, FILE *stream);
 int part_counters_parse(struct part_counters *counters, char *text);
 

@@ -9,11 +9,11 @@
 
 /* Kernel ABI: Documentation/ABI/stable/sysfs-class-infiniband */
 
-/* After so many empty entries of a GID table the rest is taken as empty: tables have 256 entries,
- * filled from the front, and a node 16 ports. */
+/* After GID_GAP empty entries the rest of a GID table counts as empty, to save time: tables have
+ * 256 entries, filled from the front, and a node has 16 ports. */
 enum { GID_GAP = 24, GID_TABLE = 1024 };
 
-/* "4: ACTIVE" is ACTIVE */
+/* Reads "ACTIVE" from "4: ACTIVE". */
 static void read_state(const char *root, const char *port, const char *file, char *text,
                        size_t size)
 {
@@ -30,7 +30,7 @@ static void read_state(const char *root, const char *port, const char *file, cha
     snprintf(text, size, "%s", name);
 }
 
-/* "400 Gb/sec (4X NDR)" is 400 */
+/* Returns 400 for "400 Gb/sec (4X NDR)", or -1. */
 static double read_rate(const char *root, const char *port)
 {
     char line[INVENTORY_NAME], *end;
@@ -57,7 +57,7 @@ static enum gid_type read_gid_type(const char *root, const char *port, int index
     if (strcmp(text, "RoCE v2") == 0)
         return GID_ROCE_V2;
     if (strcmp(text, "IB/RoCE v1") == 0)
-        return GID_ROCE_V1; /* an InfiniBand port says the same: gids_read() knows better */
+        return GID_ROCE_V1; /* the same for InfiniBand, which read_gids() handles itself */
     return GID_UNKNOWN;
 }
 
@@ -86,9 +86,9 @@ static void read_gids(const char *root, const char *path, struct rdma_port *port
     }
 }
 
-/* The interface that shares the port: for RoCE what the GID table says; for IPoIB, or while no GID
- * is there, the one of the same PCI function with the port's number (dev_port counts from 0); for
- * software devices the parent. */
+/* Reads the interface that shares the port: for RoCE by the GID table; for software devices the
+ * parent; for IPoIB, or if there is no GID, the interface of the same PCI function with the port's
+ * number (dev_port counts from 0). */
 static void read_netdev(const char *root, struct rdma_port *port)
 {
     char **names;
@@ -132,7 +132,7 @@ static void read_device(const char *root, struct rdma_port *port)
     location_read(root, device, &port->location);
 }
 
-/* A software device (rxe, siw) sits where its interface does. */
+/* Gives a software device (rxe, siw) the location of its interface. */
 static void borrow_location(const struct inventory *inventory, struct rdma_port *port)
 {
     const struct nic *nic = inventory_nic(inventory, port->netdev);
@@ -141,7 +141,7 @@ static void borrow_location(const struct inventory *inventory, struct rdma_port 
         port->location = nic->location;
 }
 
-/* uverbsN/ibdev names the device that the file is for. */
+/* Reads the verbs files of all ports; uverbsN/ibdev is the device of the file. */
 static void read_verbs_files(const char *root, struct inventory *inventory)
 {
     char **names, device[INVENTORY_NAME];

@@ -12,11 +12,11 @@
 #include "lib/node/gpu/files.h"
 #include "lib/node/inventory-parts.h"
 
-/* What the driver shows: Linux's Documentation/gpu/amdgpu/driver-misc.rst. */
+/* The driver's files: Linux's Documentation/gpu/amdgpu/driver-misc.rst. */
 
-/* ---------------------------------------------------------------- what its driver shows */
+/* ---------------------------------------------------------------- the driver's files */
 
-/* ras/umc_err_count and its like hold "ue: 0\nce: 3\n", one file per block of the chip. */
+/* Sums ras/umc_err_count and its like: "ue: 0\nce: 3\n", one file per block of the chip. */
 static void read_ras(const char *root, const char *device, struct gpu *gpu)
 {
     char **names;
@@ -40,9 +40,9 @@ static void read_ras(const char *root, const char *device, struct gpu *gpu)
     sysfs_names_free(names, count);
 }
 
-/* "domain 0\nlocation_id 18176\nhive_id 123\n...", location_id = bus << 8 | device << 3, with the
- * number of the partition in bits 28 to 31, or by older drivers in those of the function (Linux
- * drivers/gpu/drm/amd/amdkfd/kfd_topology.c). */
+/* Returns a number of a properties file, "domain 0\nlocation_id 18176\nhive_id 123\n...", or 0.
+ * location_id = bus << 8 | device << 3; the number of the partition is in bits 28 to 31, with older
+ * drivers in the bits of the function (Linux drivers/gpu/drm/amd/amdkfd/kfd_topology.c). */
 static long long kfd_property(const char *text, const char *name)
 {
     const char *number = text_behind(text, name);
@@ -57,7 +57,7 @@ static bool kfd_is_gpu(const char *text, unsigned domain, unsigned bus, unsigned
            (kfd_property(text, "location_id ") & 0xfff8) == (long long)(bus << 8 | slot << 3);
 }
 
-/* Number and hive of the KFD topology nodes with the GPU's PCI address. */
+/* Reads ordinal, hive and partitioning from the KFD topology nodes with the GPU's PCI address. */
 static void read_nodes(const char *root, struct gpu *gpu)
 {
     unsigned domain, bus, slot;
@@ -100,9 +100,10 @@ static void read_gpu(const char *root, const char *device, struct gpu *gpu)
     read_nodes(root, gpu);
 }
 
-/* ---------------------------------------------------------------- what a job's variables leave */
+/* ---------------------------------------------------------------- a job's variables */
 
-/* Lists name a GPU by its unique id, not by another serial number. */
+/* Returns whether all serials are unique IDs: lists name GPUs by these and not by serial
+ * numbers. */
 static bool has_unique_ids(const struct gpu_choice *choice)
 {
     for (size_t i = 0; i < choice->count; i++) {
@@ -114,8 +115,8 @@ static bool has_unique_ids(const struct gpu_choice *choice)
     return true;
 }
 
-/* An entry of ROCR_VISIBLE_DEVICES: the place of its GPU; choice->count for none; -1 when the ids
- * are not told. */
+/* Returns the index of the GPU of an entry of ROCR_VISIBLE_DEVICES; choice->count if it names none;
+ * -1 if the IDs are not known. */
 static long find(const struct gpu_choice *choice, const char *token)
 {
     char *end;
@@ -133,7 +134,8 @@ static long find(const struct gpu_choice *choice, const char *token)
                : place;
 }
 
-/* is_rocr: ROCR_VISIBLE_DEVICES, which a double ends; HIP passes over it. */
+/* Restricts the choice by a list. is_rocr: ROCR_VISIBLE_DEVICES, which ends at a double entry; HIP
+ * skips such an entry. */
 static int filter_list(struct gpu_choice *choice, const char *name, const char *list, bool is_rocr,
                        const char *why_no_index)
 {
@@ -195,7 +197,7 @@ static int filter_visible(struct gpu_choice *choice)
     return filter_list(choice, name, list, false, why_no_index);
 }
 
-/* Display chips that sit on server boards: Rage XL and ES1000. */
+/* Returns whether it is a display chip of a server board: Rage XL or ES1000. */
 static bool is_other_device(const char *pci, long long class, long long device)
 {
     (void)pci;

@@ -4,9 +4,9 @@
 
 #include "lib/node/inventory.h"
 
-/* What several vendors' drivers show in the same way. */
+/* Reads files that the drivers of several vendors have in common. */
 
-/* The DRM render node below the PCI device, "/dev/dri/renderD128", into gpu->device_file. */
+/* Sets gpu->device_file to the DRM render node of the PCI device, "/dev/dri/renderD128". */
 void gpu_read_render_file(const char *root, const char *device, struct gpu *gpu);
 
 #endif

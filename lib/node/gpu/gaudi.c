@@ -10,9 +10,9 @@
 #include "lib/base/sysfs.h"
 #include "lib/node/inventory-parts.h"
 
-/* What the driver shows: Linux's Documentation/ABI/testing/sysfs-driver-habanalabs. */
+/* The driver's files: Linux's Documentation/ABI/testing/sysfs-driver-habanalabs. */
 
-/* ---------------------------------------------------------------- what its driver shows */
+/* ---------------------------------------------------------------- the driver's files */
 
 static void read_card(const char *root, const char *card, struct gpu *gpu)
 {
@@ -71,9 +71,9 @@ static void read_gpu(const char *root, const char *device, struct gpu *gpu)
     read_class(root, "accel", "accel", "/device", "/dev/accel", gpu);
 }
 
-/* ---------------------------------------------------------------- what a job's variables leave */
+/* ---------------------------------------------------------------- a job's variables */
 
-/* The number at the end of "/dev/accel/accel5" or "/dev/hl5". */
+/* Returns the number at the end of "/dev/accel/accel5" or "/dev/hl5", or -1. */
 static long device_number(const struct gpu *gpu)
 {
     const char *digits = gpu->device_file + strlen(gpu->device_file);

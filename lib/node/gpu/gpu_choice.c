@@ -26,7 +26,7 @@ int gpu_choice_start(struct gpu_choice *choice, enum gpu_vendor vendor,
             continue;
         answer = gpu->device_file[0] != '\0' ? open_fn(gpu->device_file, open_context) : -1;
         if (answer == 0 && gpu->is_partitioned && gpu_vendor_info(vendor)->has_partition_files)
-            answer = -1; /* another partition's file may be open to it */
+            answer = -1; /* the file of another partition may be allowed */
         if (answer > 0)
             choice->gpus[choice->count++] = i;
         if (answer >= 0)

@@ -13,7 +13,7 @@ static bool is_gpu_class(long long class)
            class == PCI_CLASS_ACCELERATOR;
 }
 
-/* The vendor of a PCI function that is a GPU for jobs; GPU_OTHER for what is none. */
+/* Returns the vendor of a PCI function that is a GPU for jobs, else GPU_OTHER. */
 static enum gpu_vendor vendor_of(const char *root, const char *pci, long long model)
 {
     long long class = sysfs_number(root, "sys/bus/pci/devices/%s/class", pci);
@@ -62,7 +62,7 @@ static void read_drivers(const char *root, struct inventory *inventory)
     }
 }
 
-/* Hexadecimal, so not in natural order; the domain may have more digits than four. */
+/* Compares PCI addresses, which are hexadecimal; the domain may have more than four digits. */
 static int compare_pci(const void *a, const void *b)
 {
     const char *one = *(char *const *)a, *other = *(char *const *)b;

@@ -10,9 +10,9 @@
 #include "lib/node/gpu/files.h"
 #include "lib/node/inventory-parts.h"
 
-/* ---------------------------------------------------------------- what its driver shows */
+/* ---------------------------------------------------------------- the driver's files */
 
-/* How many of the names in a directory are the prefix and a number. */
+/* Returns the number of names in a directory that are the prefix and a number. */
 static int count_numbered(const char *root, const char *prefix, const char *directory)
 {
     char **names;
@@ -29,8 +29,8 @@ static int count_numbered(const char *root, const char *prefix, const char *dire
     return found;
 }
 
-/* A tile is device/tileN with the driver xe and drm/cardN/gt/gtN with i915 (as Intel's
- * compute-runtime looks for them, ioctl_helper_xe.cpp and ioctl_helper_i915.cpp). */
+/* A tile is device/tileN with the driver xe, and drm/cardN/gt/gtN with i915 (as in Intel's
+ * compute-runtime, ioctl_helper_xe.cpp and ioctl_helper_i915.cpp). */
 static void read_gpu(const char *root, const char *device, struct gpu *gpu)
 {
     char **names, directory[SYSFS_PATH];
@@ -44,11 +44,11 @@ static void read_gpu(const char *root, const char *device, struct gpu *gpu)
     sysfs_names_free(names, count);
 }
 
-/* ---------------------------------------------------------------- what a job's variables leave */
+/* ---------------------------------------------------------------- a job's variables */
 
-/* "COMPOSITE": cards are devices; "FLAT", "COMBINED": their tiles are. Without a word of the user's
- * it is tiles on the Data Center GPU Max alone (compute-runtime, gfx_core_helper_xe_hpc_core.cpp),
- * where a card of one tile makes no difference. */
+/* Returns whether tiles are devices ("FLAT", "COMBINED") or cards ("COMPOSITE"). The default is
+ * tiles on the Data Center GPU Max only (compute-runtime, gfx_core_helper_xe_hpc_core.cpp); for its
+ * cards with one tile it makes no difference. */
 static bool are_tiles_devices(const struct gpu_choice *choice)
 {
     const char *hierarchy = choice->getenv_fn("ZE_FLAT_DEVICE_HIERARCHY", choice->context);
@@ -63,8 +63,8 @@ static bool are_tiles_devices(const struct gpu_choice *choice)
     return false;
 }
 
-/* The place of the GPU with the device of that number; choice->count for none; -1 when the driver
- * does not tell its tiles. */
+/* Returns the index of the GPU that has the device with this number; choice->count if there is
+ * none; -1 if the driver does not report a GPU's tiles. */
 static long find(const struct gpu_choice *choice, long number, bool has_tiles)
 {
     long first = 0;
@@ -81,8 +81,8 @@ static long find(const struct gpu_choice *choice, long number, bool has_tiles)
     return (long)choice->count;
 }
 
-/* An entry that names no device is passed over, as is CARD.TILE where tiles are devices; what is
- * left keeps the order of PCI addresses (compute-runtime's parseAffinityMask()). */
+/* Skips entries that name no device, and CARD.TILE if tiles are devices. Keeps the GPUs in the
+ * order of PCI addresses (compute-runtime's parseAffinityMask()). */
 static int filter_visible(struct gpu_choice *choice)
 {
     const char *list = choice->getenv_fn("ZE_AFFINITY_MASK", choice->context);
@@ -116,8 +116,8 @@ static int filter_visible(struct gpu_choice *choice)
     return 0;
 }
 
-/* What makes pictures (VGA), is an FPGA or an NPU (accelerators), or is part of a processor and has
- * its place on the bus, 0000:00:02.0. */
+/* Returns whether it is a graphics card (VGA), an FPGA or NPU (class accelerator), or the graphics
+ * of a processor, always at 0000:00:02.0. */
 static bool is_other_device(const char *pci, long long class, long long device)
 {
     (void)device;

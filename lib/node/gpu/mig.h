@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* How many MIG compute instances, which CUDA has for devices, all GPUs of the node have, whoever
- * may open them. */
+/* Returns the number of MIG compute instances, CUDA's devices, of all GPUs of the node, whether
+ * they can be opened or not. */
 size_t mig_instances_count(const char *root);
 
 #endif

@@ -9,12 +9,12 @@
 #include "lib/base/text.h"
 #include "lib/node/gpu/mig.h"
 
-/* What the driver shows: NVIDIA's README, chapter "Using the /proc file system interface". */
+/* The driver's files: NVIDIA's README, chapter "Using the /proc file system interface". */
 
-/* ---------------------------------------------------------------- what its driver shows */
+/* ---------------------------------------------------------------- the driver's files */
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar ..." : the first word that
- * begins with a digit and has a dot. */
+/* Reads the driver's version: of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue
+ * Mar ..." the first word that begins with a digit and has a dot. */
 static void read_driver(const char *root, char *version, size_t size)
 {
     char line[256], *rest = line, *word;
@@ -30,8 +30,8 @@ static void read_driver(const char *root, char *version, size_t size)
     }
 }
 
-/* NVIDIA's MIG User Guide, "/proc based nvidia-capabilities": a GPU instance is a directory there.
- */
+/* Returns whether the GPU has a GPU instance, which is a directory gi* there (NVIDIA's MIG User
+ * Guide, "/proc based nvidia-capabilities"). */
 static bool has_mig_instances(const char *root, long minor)
 {
     char **names;
@@ -44,7 +44,8 @@ static bool has_mig_instances(const char *root, long minor)
     return found;
 }
 
-/* Leaves value alone when there is no such line or nothing in it. */
+/* Reads the value of a line "KEY value". Leaves value unchanged if there is no such line or
+ * value. */
 static void read_key(const char *text, const char *key, char *value, size_t size)
 {
     const char *found = text_behind(text, key);
@@ -54,7 +55,8 @@ static void read_key(const char *text, const char *key, char *value, size_t size
         snprintf(value, size, "%.*s", (int)strcspn(found, "\r\n"), found);
 }
 
-/* Of the directory the entries that begin so, with a number behind: "gi7". */
+/* Returns the number of entries with this prefix in directory ("gi7"), or with count_below the sum
+ * of its results for them. */
 static size_t count_entries(const char *root, const char *directory, const char *prefix,
                             size_t (*count_below)(const char *root, const char *path))
 {
@@ -99,7 +101,7 @@ static void read_gpu(const char *root, const char *device, struct gpu *gpu)
     if (!text)
         return;
     read_key(text, "Model:", gpu->model, sizeof gpu->model);
-    /* "GPU-????????-..." and "??.??.??.??.??" while nobody uses the GPU */
+    /* these are "GPU-????????-..." and "??.??.??.??.??" while nobody uses the GPU */
     read_key(text, "GPU UUID:", gpu->serial, sizeof gpu->serial);
     if (strchr(gpu->serial, '?'))
         gpu->serial[0] = '\0';
@@ -117,9 +119,9 @@ static void read_gpu(const char *root, const char *device, struct gpu *gpu)
     free(text);
 }
 
-/* ---------------------------------------------------------------- what a job's variables leave */
+/* ---------------------------------------------------------------- a job's variables */
 
-/* Why an index does not tell which GPU it means, or NULL. */
+/* Returns why indices do not show which GPUs they mean, or NULL. */
 static const char *index_problem(const struct gpu_choice *choice)
 {
     const char *order = choice->getenv_fn("CUDA_DEVICE_ORDER", choice->context);
@@ -133,8 +135,8 @@ static const char *index_problem(const struct gpu_choice *choice)
     return NULL;
 }
 
-/* "MIG-GPU-UUID/gi/ci" carries the GPU's UUID, "MIG-UUID" only its own: then there must be just
- * one GPU that it can be on. As gpu_choice_find_id(). */
+/* Returns the index of the GPU of a MIG device, as gpu_choice_find_id(). "MIG-GPU-UUID/gi/ci" has
+ * the GPU's UUID. "MIG-UUID" has only its own, so there must be only one GPU that can have it. */
 static long find_mig(const struct gpu_choice *choice, const char *token)
 {
     const char *id = token + strlen("MIG-");
@@ -152,7 +154,7 @@ static long find_mig(const struct gpu_choice *choice, const char *token)
     return partitioned == 1 ? (long)found : -1;
 }
 
-/* The first entry says whether the list is of GPUs, of MIG devices or of indices. */
+/* The first entry decides whether the list is of GPUs, of MIG devices or of indices. */
 static int filter_visible(struct gpu_choice *choice)
 {
     const char *list = choice->getenv_fn("CUDA_VISIBLE_DEVICES", choice->context);

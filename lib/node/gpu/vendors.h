@@ -2,8 +2,8 @@
 #ifndef MUSTER_GPU_VENDORS_H
 #define MUSTER_GPU_VENDORS_H
 
-/* The vendors, in the order in which they are asked and told: a row here, with the file of that
- * name beside it, is all that the rest of the tree has to know of one. */
+/* The vendors, in the order in which they are queried and reported. A vendor is a row here and the
+ * file of that name in this directory; the rest of the tree needs nothing else. */
 #define GPU_VENDOR_LIST(ROW)                                                                       \
     ROW(NVIDIA, nvidia)                                                                            \
     ROW(AMD, amd)                                                                                  \
