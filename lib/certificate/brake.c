@@ -62,7 +62,7 @@ void brake_cause(enum certificate_state state, const char *then, const char *now
 
     if (state == CERTIFICATE_CHANGED)
         fingerprint_first_difference(then ? then : "", now ? now : "", fact, sizeof fact);
-    /* "gpu 0000:1a:00.0": the same slot of all nodes is one cause, and so is any */
+    /* "gpu 0000:1a:00.0" becomes "gpu 0000": GPUs of any slot are one cause */
     fact[strcspn(fact, ":")] = '\0';
     snprintf(cause, BRAKE_CAUSE, "%s%s%.40s", certificate_state_name(state), *fact ? " " : "",
              fact);
@@ -76,7 +76,7 @@ static int path_of(const char *certificate_path, char path[300], struct error *e
                : error_set(err, "%.80s: not a certificate path", certificate_path);
 }
 
-/* The value of the line that begins with key, in text; false when there is none. */
+/* Copies the value of the first line that begins with key. Returns false if there is none. */
 static bool value_of(const char *text, const char *key, char *value, size_t size)
 {
     const char *line = strstr(text, key);
@@ -132,7 +132,7 @@ int brake_write(const char *certificate_path, const struct brake *brake, struct 
     if (path_of(certificate_path, path, err) != 0 || atomic_file_begin(&file, path, 0644, err) != 0)
         return -1;
     file.mode = 0644;
-    file.is_unsynced = true; /* without it jobs are not refused */
+    file.is_unsynced = true; /* if it is lost, jobs are not refused */
     fprintf(file.stream, "muster brake 1\ntime: %lld\nleave: %s\ncause: %s\nmessage: %s\n",
             (long long)brake->when, leaves[brake->leave], brake->cause, brake->message);
     return atomic_file_commit(&file, err);

@@ -15,7 +15,7 @@
 
 static const char title[] = "muster certificate 1";
 
-/* The lines of one value each, in their order. */
+/* The lines with one word as their value, in their order. */
 static const struct word {
     const char *key;
     size_t offset, size;
@@ -33,7 +33,7 @@ static const struct word {
 
 enum { WORDS = sizeof words / sizeof *words };
 
-/* The last second of the year 9999: later ones have no text of the same form. */
+/* The last second of the year 9999: later times have a text of another form. */
 static const long long last_time = 253402300799LL;
 
 const char *certificate_state_name(enum certificate_state state)
@@ -83,7 +83,8 @@ static bool is_word(const char *text, size_t length)
     return length > 0;
 }
 
-/* Whether the line at text, which ends in a newline or a NUL, is fit to be printed. */
+/* Returns whether the line at text, which ends in a newline or a NUL, is printable and not
+ * empty. */
 static bool is_line(const char *text, size_t length)
 {
     size_t at = 0;
@@ -98,7 +99,7 @@ static bool is_line(const char *text, size_t length)
     return length > 0;
 }
 
-/* "1795190000 2026-11-20T16:13:20Z"; false for a time that has no such text. */
+/* Formats "1795190000 2026-11-20T16:13:20Z". Returns false for a time that has no such text. */
 static bool format_time(time_t time, char *text, size_t size)
 {
     size_t used;
@@ -109,7 +110,7 @@ static bool format_time(time_t time, char *text, size_t size)
     return *text_time(text + used, size - used, "%Y-%m-%dT%H:%M:%SZ", time);
 }
 
-/* Writes each line of lines behind prefix. False when one is not fit for it. */
+/* Writes each line of lines after prefix. Returns false if a line is not allowed. */
 static bool print_lines(FILE *stream, const char *prefix, const char *lines)
 {
     while (lines && *lines) {
@@ -169,7 +170,7 @@ char *certificate_format(const struct certificate *certificate)
     return NULL;
 }
 
-/* The text that is left to parse, line by line. */
+/* The rest of the text to be parsed, line by line. */
 struct lines {
     const char *next;
     unsigned number; /* of the current line, from 1 */
@@ -194,7 +195,7 @@ static bool next_line(struct lines *lines)
     return true;
 }
 
-/* Where the value of the current line begins when that has the prefix, else NULL. */
+/* Returns the value of the current line after prefix, or NULL if the line does not have it. */
 static const char *value_of(const struct lines *lines, const char *prefix)
 {
     size_t length = strlen(prefix);
@@ -209,7 +210,7 @@ static int not_expected(const struct lines *lines, const char *expected, struct 
     char found[64];
     size_t used = 0;
 
-    /* hostile bytes do not get into a log */
+    /* keeps hostile bytes out of a log */
     for (; used < lines->length && used < sizeof found - 4; used++)
         found[used] =
             lines->line[used] >= ' ' && lines->line[used] <= '~' ? lines->line[used] : '?';
@@ -242,7 +243,7 @@ static int parse_words(struct lines *lines, struct certificate *certificate, str
     return 0;
 }
 
-/* A line of prefix, a number and the same time in letters. */
+/* Parses a line of prefix, seconds since 1970, and the same time as text. */
 static int parse_time(struct lines *lines, const char *prefix, time_t *time, struct error *err)
 {
     const char *value = value_of(lines, prefix);
@@ -259,8 +260,8 @@ static int parse_time(struct lines *lines, const char *prefix, time_t *time, str
     return 0;
 }
 
-/* Takes the lines that begin with prefix, without it, into one text; NULL when there are none.
- * The text may end behind them. */
+/* Appends the lines that begin with prefix to *text, without the prefix; *text stays NULL if there
+ * are none. *is_end: the certificate ends after them. */
 static int parse_lines(struct lines *lines, const char *prefix, char **text, bool *is_end,
                        struct error *err)
 {
@@ -303,7 +304,7 @@ static bool is_seal(const char *text, size_t length)
     return true;
 }
 
-/* The seal at the end, or the end. */
+/* Parses the seal at the end, if there is one. */
 static int parse_seal(struct lines *lines, bool is_end, char **seal, struct error *err)
 {
     const char *value;
@@ -364,7 +365,7 @@ int certificate_parse(const char *text, struct certificate *certificate, char **
     *text_length = 0;
     if (parse(text, certificate, seal, text_length, err) != 0)
         goto fail;
-    /* whatever the lines above let through: one content has one text */
+    /* the text must be the one that certificate_format() writes for this content */
     again = certificate_format(certificate);
     if (!again || strlen(again) != *text_length || memcmp(again, text, *text_length) != 0) {
         free(again);

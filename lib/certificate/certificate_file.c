@@ -22,7 +22,7 @@
 
 static const char day_form[] = "%Y-%m-%d %H:%M:%S UTC";
 
-/* A path in two parts: its directory and its last name. */
+/* A path in two parts: its directory and its last component. */
 struct place {
     char directory[PATH_MAX];
     const char *name; /* points into the path */
@@ -45,8 +45,8 @@ static int split(const char *path, struct place *place, struct error *err)
     return 0;
 }
 
-/* Reads the open file, if its owner, its permissions and its size are as they should be. VALID here
- * means that text holds it. */
+/* Reads the open file, if its owner, its permissions and its size are right. VALID here means that
+ * text contains the file. */
 static enum certificate_state read_open(int fd, const char *path, uid_t owner, char *text,
                                         struct error *err)
 {
@@ -82,7 +82,7 @@ static enum certificate_state read_open(int fd, const char *path, uid_t owner, c
     return state;
 }
 
-/* Reads the file after the checks of certificate_check(). VALID here means that text holds it. */
+/* Reads the file with the checks of certificate_check(). VALID here means that text contains it. */
 static enum certificate_state read_safely(const char *path, uid_t owner, char *text,
                                           struct error *err)
 {
@@ -120,7 +120,7 @@ out:
     return state;
 }
 
-/* Holds a genuine certificate against what the node is. */
+/* Compares a genuine certificate with the node. */
 static enum certificate_state compare(const struct certificate *certificate,
                                       const struct certificate_facts *facts, struct error *err)
 {
@@ -249,7 +249,8 @@ time_t certificate_issued(const char *path, const char *boot_id)
     return issued;
 }
 
-/* Opens the directory of the place, made when only its last part is missing. -1 with err. */
+/* Opens the directory of the place, and makes it if only its last component is missing. Returns a
+ * descriptor, or -1 with err. */
 static int open_directory(const struct place *place, struct error *err)
 {
     char real[PATH_MAX];
@@ -263,7 +264,7 @@ static int open_directory(const struct place *place, struct error *err)
     if (directory < 0)
         return error_set(err, "%s: %m", place->directory);
     if (is_new) {
-        /* whatever the umask, users may read what their node is worth */
+        /* users may read their node's certificate, whatever the umask */
         if (fchmod(directory, 0755) != 0)
             error_set(err, "%s: %m", place->directory);
         if (split(place->directory, &above, NULL) == 0 &&
@@ -279,8 +280,8 @@ static int open_directory(const struct place *place, struct error *err)
     return directory;
 }
 
-/* A new, empty file of that name, that no other certificate_install() writes: the lock is on the
- * file, which root alone can open, and is gone with a process that is killed. */
+/* Opens a new, empty file of this name that no other certificate_install() writes. The lock is on
+ * the file, which only root can open; it is released if its process is killed. */
 static int open_new(int directory, const char *name, struct error *err)
 {
     struct stat by_fd, by_name;
@@ -292,7 +293,7 @@ static int open_new(int directory, const char *name, struct error *err)
             return error_set(err, "%s: %m", name);
         if (flock(fd, LOCK_EX) != 0 || fstat(fd, &by_fd) != 0)
             break;
-        /* the one who had the lock has renamed it, or removed it */
+        /* if not, the process that had the lock has renamed or removed the file */
         if (fstatat(directory, name, &by_name, AT_SYMLINK_NOFOLLOW) == 0 &&
             by_name.st_ino == by_fd.st_ino && by_name.st_dev == by_fd.st_dev) {
             if (!S_ISREG(by_fd.st_mode) || by_fd.st_uid != geteuid() || ftruncate(fd, 0) != 0)
@@ -311,7 +312,7 @@ static void new_name(const struct place *place, char name[NAME_MAX + 1])
     snprintf(name, NAME_MAX + 1, ".%.240s.new", place->name);
 }
 
-/* The whole file, malloc'd, when it is one that certificate_parse() takes. */
+/* Returns the whole file, malloc'd, or NULL with err if certificate_parse() refuses it. */
 static char *join(const char *text, const char *seal, struct error *err)
 {
     struct certificate certificate;
@@ -330,7 +331,7 @@ static char *join(const char *text, const char *seal, struct error *err)
     certificate_clear(&certificate);
     if (sealed_length == strlen(text))
         return whole;
-    error_set(err, "the text does not end in a newline"); /* what follows is no line of its own */
+    error_set(err, "the text does not end in a newline"); /* so the seal is part of its last line */
     free(whole);
     return NULL;
 }
@@ -370,8 +371,8 @@ out:
     return result;
 }
 
-/* A path that was mistyped must not cost a file of somebody else's, nor a device. Returns 0 where
- * there is a certificate, whole or not, 1 where there is nothing, -1 with err. */
+/* Checks the file before its removal: a mistyped path must not remove another file or a device.
+ * Returns 0 for a certificate, whole or cut off, 1 if there is no file, or -1 with err. */
 static int is_ours(int directory, const char *name, const char *path, struct error *err)
 {
     static const char first[] = "muster certificate ";

@@ -8,7 +8,7 @@
 
 #include "lib/base/text.h"
 
-/* Whether the text of so many bytes ends in that. */
+/* Returns whether the text of length bytes ends with end. */
 static bool ends_in(const char *text, size_t length, const char *end)
 {
     size_t end_length = strlen(end);

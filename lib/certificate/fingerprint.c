@@ -13,8 +13,8 @@
 
 #include "lib/base/text.h"
 
-/* Writes one line and makes all of it printable: what a driver puts in sysfs is not ours to trust,
- * and a certificate takes no control characters. */
+/* Writes one line and makes it printable: a driver may put anything into sysfs, and a certificate
+ * must not have control characters. */
 static void line(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void line(FILE *stream, const char *format, ...)
 {
@@ -28,7 +28,7 @@ static void line(FILE *stream, const char *format, ...)
     fprintf(stream, "%s\n", text);
 }
 
-/* " label value", or nothing for a value that the node does not tell. */
+/* Formats " label value", or "" if the value is not known. Returns text. */
 static const char *labelled(const char *label, const char *value, char *text, size_t size)
 {
     if (*value)
@@ -43,14 +43,14 @@ static bool nic_counts(const struct nic *nic, const char *const *names, size_t n
     for (size_t i = 0; i < name_count; i++)
         if (names[i] && strcmp(nic->name, names[i]) == 0)
             return true;
-    /* virtual functions come and go with the containers they are given to, veth pairs too, and the
-     * service processor's Ethernet over USB when that is restarted */
+    /* virtual functions and veth pairs come and go with containers, and Ethernet over USB when the
+     * service processor is restarted */
     return nic->is_physical && nic->bus[0] && strcmp(nic->bus, "usb") != 0 &&
            !nic->is_virtual_function;
 }
 
-/* What the prolog makes of an interface is what it is for jobs, and for certification, itself a
- * job. The gate looks before that. */
+/* Returns whether the prolog sets this setting, and its value. Jobs, also certification, run with
+ * this value. The gate reads the node before the prolog sets it. */
 static bool is_made(const struct conf *conf, const char *interface, enum netif_setting setting,
                     long *value)
 {
@@ -64,11 +64,11 @@ static void nic_line(FILE *stream, const struct nic *nic, const struct conf *con
     long mtu_bytes = nic->mtu_bytes;
 
     is_made(conf, nic->name, NETIF_MTU, &mtu_bytes);
-    /* a link that is brought up for jobs has no speed before */
+    /* a link that the prolog brings up has no speed before */
     if (nic->speed_mbps >= 0 && !is_made_up)
         snprintf(speed, sizeof speed, " %dMb/s", nic->speed_mbps);
-    /* a MAC says that the card is the same one; without a card it is made up at each start, and
-     * that of IPoIB holds a queue pair's number */
+    /* a MAC identifies a card; without a card it is random at each start, and IPoIB's contains a
+     * queue pair's number */
     if (nic->bus[0] && nic->arp_type == 1)
         labelled("mac", nic->mac, mac, sizeof mac);
     line(stream, "nic %s: %s %s%s mtu %ld%s %s", nic->name, nic->driver[0] ? nic->driver : "-",
@@ -83,7 +83,7 @@ static void rdma_line(FILE *stream, const struct rdma_port *port, const struct c
 
     if (port->rate_gbps >= 0 && !is_made_up)
         snprintf(rate, sizeof rate, " %gGb/s", port->rate_gbps);
-    /* the second half of an InfiniBand GID is the port's own number, the first the subnet's */
+    /* the second half of an InfiniBand GID is the port's GUID, the first the subnet's prefix */
     if (port->link_layer == LINK_INFINIBAND && port->gid_count > 0 &&
         strlen(port->gids[0].gid) == 39)
         labelled("guid", port->gids[0].gid + 20, guid, sizeof guid);
@@ -151,7 +151,7 @@ char *fingerprint_node(const struct inventory *inventory, const struct conf *con
         names[count++] = fabric->management->name;
     text = fingerprint_text(inventory, names, count, conf);
     free(fabric);
-    if (deferred_error_take() != 0) { /* without its fabric the node would look like another */
+    if (deferred_error_take() != 0) { /* without its fabric the node would look like another node */
         free(text);
         return NULL;
     }
@@ -164,7 +164,7 @@ struct fact {
     size_t key_length, value_length;
 };
 
-/* Takes the next line off text; false when there is none. */
+/* Reads the next line and advances text. Returns false if there is none. */
 static bool next_fact(const char **text, struct fact *fact)
 {
     const char *end, *colon;
@@ -194,8 +194,8 @@ static bool find_fact(const char *text, const struct fact *wanted, struct fact *
     return false;
 }
 
-/* How many bytes at the beginning of both values are equal words, the last such word left out: it
- * is the label of what differs. */
+/* Returns the number of bytes of the equal words at the beginning of both values, without the last
+ * such word: it is the label of the difference. */
 static size_t common_words(const struct fact *a, const struct fact *b)
 {
     size_t word = 0, before = 0;
@@ -231,7 +231,8 @@ static void append_difference(const struct fact *then, const struct fact *now, c
     }
 }
 
-/* Where a label and its value stand in a GPU's value, up to the next label; NULL: nowhere. */
+/* Returns the position of a label with its value in a GPU's value, or NULL. *length is their
+ * length, up to the next label. */
 static char *find_labelled(char *text, const char *label, size_t *length)
 {
     static const char *const next[] = {" fw ", " driver "};
@@ -246,8 +247,8 @@ static char *find_labelled(char *text, const char *label, size_t *length)
     return begin;
 }
 
-/* Leaves out what the driver tells only while somebody uses the GPU, where one does not state it.
- * It was once stated as question marks. */
+/* Compares two GPU values, without serial or firmware if one value lacks it: the driver reports
+ * them only while somebody uses the GPU. Older fingerprints have question marks instead. */
 static bool is_same_gpu(const struct fact *a, const struct fact *b)
 {
     static const char *const labels[] = {" serial ", " fw "};
@@ -278,11 +279,11 @@ static bool is_same_value(const struct fact *a, const struct fact *b)
            (strncmp(a->key, "gpu ", strlen("gpu ")) == 0 && is_same_gpu(a, b));
 }
 
-/* first: of the lines that differ. */
+/* As fingerprint_compare(); *first is the first line that differs. */
 static int compare(const char *then, const char *now, char *message, size_t size,
                    struct fact *first)
 {
-    enum { NAMED = 3 }; /* more than these are counted */
+    enum { NAMED = 3 }; /* further differences are only counted */
     struct fact old, new;
     const char *rest;
     int count = 0;

@@ -31,7 +31,7 @@ void refused_write(const char *certificate_path, const char *line)
     if (atomic_file_begin(&file, path, 0644, NULL) != 0)
         return;
     file.mode = 0644;        /* whatever slurmd's umask is */
-    file.is_unsynced = true; /* a job waits, and a note is no record */
+    file.is_unsynced = true; /* a job waits, and the note is not essential */
     fprintf(file.stream, "%s %s\n", stamp, line);
     (void)atomic_file_commit(&file, NULL);
 }

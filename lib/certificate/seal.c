@@ -72,7 +72,7 @@ static int munge_open(struct error *err)
     return 0;
 }
 
-/* What the child is asked to do. */
+/* The child's task. */
 struct job {
     const char *seal; /* to verify; NULL: to make one */
     const char *text;
@@ -82,7 +82,7 @@ struct job {
 
 enum { MADE = 'm', YES = 'y', NO = 'n', UNKNOWN = 'u', OTHER_KEY = 'k', REPLY_MAX = 4 << 20 };
 
-/* The child's answer: one of the letters above, then the seal or the reason. */
+/* Writes the child's answer, one of the letters above and the seal or the reason, and exits. */
 static void answer(int fd, char letter, const char *text)
 {
     _exit(write_all(fd, &letter, 1) != 0 || write_all(fd, text, strlen(text)) != 0);
@@ -118,9 +118,9 @@ static void verify_in_child(const struct job *job, munge_ctx_t context, int fd)
 
     switch (code) {
     case EMUNGE_SUCCESS:
-    case EMUNGE_CRED_EXPIRED:  /* these three were genuine, and are filled as a valid one is: */
-    case EMUNGE_CRED_REWOUND:  /* munge(3); what does not hold of them, the time or the single */
-    case EMUNGE_CRED_REPLAYED: /* use, is not what a seal is asked about */
+    case EMUNGE_CRED_EXPIRED:  /* these three are genuine credentials, decoded as a valid one is */
+    case EMUNGE_CRED_REWOUND:  /* (munge(3)); only their time or single use is wrong, which does */
+    case EMUNGE_CRED_REPLAYED: /* not matter for a seal */
         break;
     case EMUNGE_SNAFU:
     case EMUNGE_NO_MEMORY:
@@ -128,7 +128,7 @@ static void verify_in_child(const struct job *job, munge_ctx_t context, int fd)
     case EMUNGE_TIMEOUT:
         answer_failure(fd, UNKNOWN, "MUNGE does not answer", context, code);
         break;
-    case EMUNGE_CRED_INVALID: /* decrypted with another key it is as good as altered */
+    case EMUNGE_CRED_INVALID: /* decrypted with another key, it looks altered */
         answer(fd, OTHER_KEY,
                "this node's MUNGE key does not decode the seal: the key has changed since, or the "
                "seal is forged");
@@ -165,7 +165,7 @@ static void run_child(const struct job *job, int fd)
     signal(SIGPIPE, SIG_DFL);
     context = make_context();
     if (!context)
-        _exit(1); /* no memory to ask it with */
+        _exit(1); /* no memory for a query */
     if (job->seal)
         verify_in_child(job, context, fd);
     else
@@ -173,8 +173,8 @@ static void run_child(const struct job *job, int fd)
     _exit(1);
 }
 
-/* Why munged was silent: a process that listens, and is stopped or hangs, takes connections. Asked
- * only then, because munged logs a connection on which nothing comes. */
+/* Sets err to the reason why munged did not answer: if it is stopped or hangs, its socket still
+ * accepts connections. Called only in this case, as munged logs a connection without a message. */
 static void explain_silence(struct error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -199,9 +199,9 @@ static void explain_silence(struct error *err)
     munge.ctx_destroy(context);
 }
 
-/* Reads the child's answer until it closes the pipe: a malloc'd text, or NULL with err. *is_late
- * when the child has not closed it in time, and still runs; *is_asked: not when memory is out, or
- * the child has ended without an answer. */
+/* Reads the child's answer until it closes the pipe. Returns the text, malloc'd, or NULL with err.
+ * *is_late: the child has not closed the pipe in time and must be killed. *is_asked is false if
+ * memory is out, or if the child has ended without an answer. */
 static char *read_answer(int fd, bool *is_asked, bool *is_late, struct error *err)
 {
     const long deadline = clock_ms() + SEAL_TIMEOUT_MS;
@@ -249,8 +249,8 @@ static char *read_answer(int fd, bool *is_asked, bool *is_late, struct error *er
     return NULL;
 }
 
-/* The child's answer to a job: a malloc'd text, or NULL with err. *is_asked: not when this process
- * lacked what it takes to ask. */
+/* Runs a job in a child. Returns its answer, malloc'd, or NULL with err. *is_asked is false if this
+ * process could not query munged. */
 static char *query_munged(const struct job *job, bool *is_asked, struct error *err)
 {
     int fds[2];
@@ -276,7 +276,7 @@ static char *query_munged(const struct job *job, bool *is_asked, struct error *e
     }
     fcntl(fds[0], F_SETFL, O_NONBLOCK);
     text = read_answer(fds[0], is_asked, &is_late, err);
-    /* where SIGCHLD is ignored a child that has ended is gone, and its number another's */
+    /* if SIGCHLD is ignored, the ID of a child that has ended may be another process's */
     if (is_late)
         kill(child, SIGKILL);
     close(fds[0]);
@@ -292,7 +292,7 @@ int seal_make(const char *text, size_t text_length, char **seal, struct error *e
     int result = -1;
     bool is_asked;
 
-    if (text_length > 1 << 20) /* munged's own limit, and an int's */
+    if (text_length > 1 << 20) /* munged's own limit, and fits an int */
         return error_set(err, "a text of %zu bytes is too long to be sealed", text_length);
     reply = query_munged(&job, &is_asked, err);
     if (!reply)
@@ -354,12 +354,12 @@ int seal_try(bool *is_asked, struct error *err)
 {
     bool is_silent, is_good = is_sealed_and_read(is_asked, &is_silent, err);
 
-    if (is_silent) /* on a busy machine once is no proof */
+    if (is_silent) /* on a busy machine one timeout proves nothing */
         is_good = is_sealed_and_read(is_asked, &is_silent, err);
     return is_good ? 0 : -1;
 }
 
-#else /* without munge.h nothing can be sealed, and nothing be told about a seal */
+#else /* without munge.h, seals can be neither made nor verified */
 
 int seal_make(const char *text, size_t text_length, char **seal, struct error *err)
 {

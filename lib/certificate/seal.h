@@ -8,35 +8,38 @@
 #include "lib/base/error.h"
 #include "lib/constants/node_constants.h"
 
-/* Seals made with MUNGE. libmunge.so.2 is opened when first used (never linked: the plugin links
- * libc only), and stays open.
+/* Seals made with MUNGE. libmunge.so.2 is opened at first use (never linked: the plugin links only
+ * libc), and stays open.
  *
- * None of these takes longer than SEAL_TIMEOUT_MS, in whatever state munged is. libmunge itself
- * waits 10 s and more for a munged that is stopped, and has no option for that, so it is called in
- * a child process, which is killed when its time is up. */
+ * Each query of munged takes SEAL_TIMEOUT_MS at most, in whatever state munged is. libmunge itself
+ * waits 10 s and more for a munged that is stopped, and has no option for that. So it is called in
+ * a child process, which is killed at the timeout. */
 
-/* A credential of this process's user over text. *seal is malloc'd. 0, or -1 with err. */
+/* Makes a credential of this process's user over text. *seal is malloc'd. Returns 0, or -1 with
+ * err. */
 int seal_make(const char *text, size_t text_length, char **seal, struct error *err);
 
-/* As seal_verify_fn in certificate.h: SEAL_GENUINE when root made the seal over exactly this text,
- * SEAL_FALSE when it was made by another user or over another text, or is no credential,
- * SEAL_UNDECODABLE when this munged's key does not decode it, SEAL_UNKNOWN when it cannot be told;
- * err says why. A credential that has expired or been replayed, or
- * that comes from the future by this node's clock, still proves its origin. */
+/* Verifies a seal, as seal_verify_fn in certificate.h: SEAL_GENUINE if root made it over exactly
+ * this text, SEAL_FALSE if it was made by another user or over another text or is not a credential,
+ * SEAL_UNDECODABLE if this munged's key does not decode it, SEAL_UNKNOWN if that is not known; err
+ * says why. A credential that has expired or was replayed, or that comes from the future by this
+ * node's clock, still proves its origin. */
 int seal_verify(const char *seal, const char *text, size_t text_length, struct error *err);
 
-/* The same, but a seal by owner instead of root: for tests and unprivileged use. */
+/* As seal_verify(), but for a seal made by owner_uid instead of root: for tests and unprivileged
+ * use. */
 int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_t text_length,
                    struct error *err);
 
-/* Makes a seal and reads it, to tell whether MUNGE works here; a munged that is silent is asked a
- * second time. Returns 0, or -1 with err. *is_asked: false where it could not be asked, as this
- * process may start no other, has no memory or no libmunge, which says nothing of MUNGE. */
+/* Checks whether MUNGE works here: makes a seal and verifies it, and tries again if munged does not
+ * answer. Returns 0, or -1 with err. *is_asked is false if munged could not be queried because this
+ * process cannot start another one, or has no memory or no libmunge. That shows nothing about
+ * MUNGE. */
 int seal_try(bool *is_asked, struct error *err);
 
-/* The socket of the munged to ask from now on, for the whole process; NULL is the one that libmunge
- * was built with. The text is copied; one that is too long for a socket (108 bytes) is an error:
- * -1. For tests, and sites with more than one munged. */
+/* Sets the socket of munged for the whole process; NULL: libmunge's default. Copies the path.
+ * Returns 0, or -1 if it is too long for a socket (108 bytes). For tests, and sites with more than
+ * one munged. */
 int seal_use_socket(const char *path);
 
 #endif
