@@ -260,8 +260,8 @@ void conf_clear(struct conf *conf)
     conf->netif_line_count = 0;
 }
 
-/* The number of letters to change, put in or take out between two names (Levenshtein 1966),
- * case apart. */
+/* Returns the number of letters to change, insert or delete between two names (Levenshtein 1966),
+ * ignoring case. SIZE_MAX for a name of more than 64 letters. */
 static size_t edit_distance(const char *a, const char *b)
 {
     enum { LONGEST = 64 };
@@ -300,7 +300,7 @@ static const struct conf_key *nearest_key(const char *name)
             nearest = &keys[i];
         }
     }
-    /* further away than half its letters, a key is another word */
+    /* a key that differs in more than half of its letters is another word */
     return nearest && 2 * least <= strlen(nearest->name) ? nearest : NULL;
 }
 
@@ -333,7 +333,7 @@ static bool is_repeatable(const struct conf_key *key)
            key->kind == KIND_REPORT || key->kind == KIND_KERNEL;
 }
 
-/* One line without its end. seen: for each key the line that set it, or 0. */
+/* Reads one line without its end. seen: for each key the line that set it, or 0. */
 static int read_line(struct conf *conf, char *line, unsigned number, unsigned *seen,
                      struct error *err)
 {

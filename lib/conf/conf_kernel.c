@@ -10,7 +10,7 @@
 
 /* KernelLog=SOURCE:EVENT:ACTION, any number of lines. */
 
-/* "nvme, xid, ...": the names that come after a source, or the sources where it is "". */
+/* Lists "nvme, xid, ...": all sources if source is "", else the events of the source. */
 static void list_words(const char *source, char *text, size_t size)
 {
     *text = '\0';

@@ -24,7 +24,7 @@ static int format_wrong(const char *value, struct error *err)
                      value);
 }
 
-/* %r becomes the run's name; a sign of percent itself is %%. */
+/* Checks a path with %r (the run's name) and %% (a percent sign). */
 static int path_check(const char *path, struct error *err)
 {
     if (strlen(path) >= sizeof((struct conf_report *)0)->path)

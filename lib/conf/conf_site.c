@@ -8,7 +8,8 @@
 
 #include "lib/base/grow.h"
 
-/* The values that are sentences: Island=... and Variable=..., each key any number of times. */
+/* The keys whose values have several words, Island and Variable. Each may occur any number of
+ * times. */
 
 enum { WORDS = 16, TABLE_MAX = 1024 /* lines of one key */ };
 
@@ -18,7 +19,7 @@ struct words {
     size_t count;
 };
 
-/* Splits at blanks; either quote keeps blanks together, as in a shell. */
+/* Splits a value at blanks. Single or double quotes protect blanks, as in a shell. */
 static int split(const char *value, struct words *words, struct error *err)
 {
     char *out = words->text;
@@ -46,7 +47,7 @@ static int split(const char *value, struct words *words, struct error *err)
     return 0;
 }
 
-/* The value of "key=value", or NULL when word does not begin so. */
+/* Returns the value of "key=value", or NULL if word has another key. */
 static const char *value_of(const char *word, const char *key)
 {
     size_t length = strlen(key);
@@ -54,7 +55,8 @@ static const char *value_of(const char *word, const char *key)
     return strncasecmp(word, key, length) == 0 && word[length] == '=' ? word + length + 1 : NULL;
 }
 
-/* A name of a node, partition or account, and what their lists are. */
+/* Sets a list of names of nodes, partitions or accounts; what: "nodes", "partition" or
+ * "account". */
 static int set_names(const char *what, const char *value, struct hostlist *list, struct error *err)
 {
     if (list->count > 0)
@@ -77,7 +79,7 @@ static int class_unknown(const char *word, struct error *err)
                      word);
 }
 
-/* One more place at the end of a table of a key, all zero; NULL with err. */
+/* Appends an element to the table of a key and returns it, all zero; NULL with err. */
 static void *line_add(void **table, size_t *count, size_t size, const char *key, struct error *err)
 {
     char *bigger;
@@ -107,7 +109,7 @@ static bool is_plain_name(const char *name, size_t size)
                length;
 }
 
-/* No name and no node in two islands. */
+/* Checks that no other island has the same name or one of the nodes. Returns 0, or -1 with err. */
 static int island_is_new(const struct conf *conf, const struct island *island, struct error *err)
 {
     struct name_index nodes;
@@ -197,7 +199,8 @@ int conf_islands_print(const struct conf *conf, FILE *stream)
 
 static const char *const action_names[] = {"set", "extend", "leave", "forbid"};
 
-/* Slurm's variables and muster's own tell both where a task is: a site has no business there. */
+/* Checks the name. Slurm's variables and muster's own are refused: both programs read the task's
+ * place from them. */
 static int check_variable_name(const char *name, struct error *err)
 {
     static const char *const kept[] = {"SLURM", "_SLURM", "SPANK", "_SPANK", "MUSTER"};
@@ -216,7 +219,7 @@ static int check_variable_name(const char *name, struct error *err)
     return 0;
 }
 
-/* "InfiniBand,RoCEv2" */
+/* Parses "InfiniBand,RoCEv2". */
 static int set_fabrics(const char *value, unsigned *fabrics, struct error *err)
 {
     char word[32];
@@ -236,7 +239,7 @@ static int set_fabrics(const char *value, unsigned *fabrics, struct error *err)
     }
 }
 
-/* Such a text could not be printed as it was written. */
+/* Returns whether text has both kinds of quotes: it could not be printed as one word. */
 static bool has_both_quotes(const char *text)
 {
     return strchr(text, '"') != NULL && strchr(text, '\'') != NULL;

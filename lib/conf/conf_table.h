@@ -4,8 +4,7 @@
 
 #include "lib/conf/conf.h"
 
-/* Inside of conf: what a key is (the table is in conf.c), and what a value of each kind is
- * (conf_value.c). */
+/* Internal to conf: the keys (the table is in conf.c) and the kinds of values (conf_value.c). */
 
 enum conf_kind {
     KIND_INTERFACE,  /* char[], may be empty */
@@ -18,11 +17,11 @@ enum conf_kind {
     KIND_PATH_LIST,  /* char[], absolute, with colons between; may be empty */
     KIND_WORDS,      /* char[], words of a command with blanks between; may be empty */
     KIND_USER,       /* char[], a user's name, never root */
-    KIND_INTEGER,    /* int, or the key's word where it has one */
+    KIND_INTEGER,    /* int, or the key's word if it has one */
     KIND_YES_NO,     /* bool */
     KIND_PORTS,      /* int first, last */
     KIND_LONG_TIME,  /* long, seconds */
-    KIND_TIME,       /* double, seconds, or the key's word where it has one */
+    KIND_TIME,       /* double, seconds, or the key's word if it has one */
     KIND_PERCENT,    /* double */
     KIND_DECIMAL,    /* double */
     KIND_POLICY,     /* enum conf_policy */
@@ -32,40 +31,42 @@ enum conf_kind {
     KIND_KERNEL,     /* one of kernel_rules; repeatable, may be empty */
     KIND_PREFLIGHT,  /* enum conf_preflight */
     KIND_COMPARE,    /* unsigned, enum conf_compare */
-    KIND_SETTINGS,   /* netif_lines and netif_line_count; a line more each time, may be empty */
+    KIND_SETTINGS,   /* one of netif_lines; repeatable, may be empty */
 };
 
 struct conf_key {
     const char *name;
     enum conf_kind kind;
     size_t offset;
-    double minimum, maximum; /* of a char[] its bytes */
+    double minimum, maximum; /* of the value; of the number of bytes of a char[] */
     const char *default_text;
     const char *help;
     const char *word; /* KIND_INTEGER, KIND_TIME: a word for one value */
     int word_value;
 };
 
-enum { CONF_LINE = 4096 /* bytes of a line */, CONF_ALLOWED = 400 /* bytes of conf_allowed() */ };
+enum { CONF_LINE = 4096, CONF_ALLOWED = 400 }; /* bytes of a line, of conf_value_allowed() */
 
-/* Sets the key's field in conf from a text in that line of the file, or adds to it where the key is
- * repeatable. A list must be empty before. -1 with err "found ..., allowed ...". */
+/* Sets the key's field in conf to value, or adds value if the key is repeatable. line: of the file.
+ * A list must be empty before. Returns 0, or -1 with err "found ..., allowed ...". */
 int conf_value_set(struct conf *conf, const struct conf_key *key, const char *value, unsigned line,
                    struct error *err);
 
-/* Whether the key's field is a struct hostlist. */
+/* Returns whether the key's field is a struct hostlist. */
 bool conf_value_is_list(const struct conf_key *key);
 
-/* Writes the key's field as a text that conf_value_set() takes. -1 when memory is out. */
+/* Writes the key's field as a text that conf_value_set() accepts. Returns 0, or -1 if memory is
+ * out. */
 int conf_value_print(const struct conf *conf, const struct conf_key *key, FILE *stream);
 
-/* What a key takes, for messages and readers. */
+/* Formats the allowed values of a key, for messages and comments. */
 void conf_value_allowed(const struct conf_key *key, char *text, size_t size);
 
 /* The repeatable keys (conf_site.c). An empty value adds nothing. */
 int conf_island_set(struct conf *conf, const char *value, unsigned line, struct error *err);
 int conf_variable_set(struct conf *conf, const char *value, unsigned line, struct error *err);
-/* All of them, each on a line "Key=...", but for the first, whose key is printed already. */
+/* Print all lines of a key: "Key=VALUE" each, but the first without "Key=", which is printed
+ * already. */
 int conf_islands_print(const struct conf *conf, FILE *stream);
 int conf_variables_print(const struct conf *conf, FILE *stream);
 int conf_report_set(struct conf *conf, const char *value, struct error *err);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of kinds that allow the same for each key. */
+/* The allowed values of kinds for which these are the same for each key. */
 static const char *const allowed_texts[] = {
     [KIND_INTERFACE] = "the name of an interface, or nothing",
     [KIND_INTERFACES] = "names of interfaces such as eth[1-2],mlx5_0, or nothing",
@@ -102,7 +102,7 @@ static bool is_interface_name(const char *name)
            length;
 }
 
-/* As useradd has them. A number is none, nor is root. */
+/* Returns whether it is a user name for useradd, but not root. A number is not one. */
 static bool is_user_name(const char *name)
 {
     size_t length = strlen(name);
@@ -158,7 +158,7 @@ bool conf_value_is_list(const struct conf_key *key)
 static bool is_list_item(enum conf_kind kind, const char *item)
 {
     switch (kind) {
-    case KIND_PATHS: /* a colon in the last name begins how it is mounted */
+    case KIND_PATHS: /* the last component may end with a mount option, ":rw" */
         return item[0] == '/' && (!strchr(strrchr(item, '/'), ':') ||
                                   strcmp(strchr(strrchr(item, '/'), ':'), ":rw") == 0);
     case KIND_SERVICES: /* systemd.unit(5) */
@@ -191,7 +191,7 @@ static int set_list(const struct conf_key *key, const char *value, struct hostli
     return result;
 }
 
-/* The entry of that speed, made when there is none yet; NULL when all are taken. */
+/* Returns the entry of this speed, made if there is none; NULL if the table is full. */
 static struct nominal_speed *speed_entry(struct conf *conf, double mbps)
 {
     for (size_t i = 0; i < conf->nominal_speed_count; i++)
@@ -203,7 +203,7 @@ static struct nominal_speed *speed_entry(struct conf *conf, double mbps)
     return &conf->nominal_speeds[conf->nominal_speed_count++];
 }
 
-/* One NAMES:SPEED; a name may hold a colon itself, so the last one counts. */
+/* Sets one NAMES:SPEED. A name may contain a colon itself, so the last colon counts. */
 static int set_speed(const struct conf_key *key, char *item, struct conf *conf, struct error *err)
 {
     char *colon = strrchr(item, ':');
@@ -324,7 +324,7 @@ static int set_number(const struct conf_key *key, const char *value, double *fie
     return 0;
 }
 
-/* "", or absolute paths with colons between. */
+/* Returns whether value is "" or absolute paths with colons between. */
 static bool is_path_list(const char *value)
 {
     for (const char *path = value; *value; path = strchr(path, ':')) {
@@ -337,7 +337,7 @@ static bool is_path_list(const char *value)
     return true;
 }
 
-/* One Interface line more. A setting of an interface stands in one line only. */
+/* Adds an Interface line. A setting of an interface may be in one line only. */
 static int add_settings(struct conf *conf, const char *value, unsigned number, struct error *err)
 {
     struct netif_line *line = &conf->netif_lines[conf->netif_line_count];

@@ -12,13 +12,13 @@
 static const struct setting {
     const char *name;
     long minimum, maximum;                 /* in muster.conf */
-    long journal_minimum, journal_maximum; /* what there may have been before */
-    const char *words[3];                  /* of the values 0, 1, 2 instead of numbers */
+    long journal_minimum, journal_maximum; /* of values that the kernel may have had before */
+    const char *words[3];                  /* words for the values 0, 1, 2 instead of numbers */
 } settings[NETIF_SETTINGS] = {
     [NETIF_RX_RING] = {"rx-ring", 1, 1 << 20, 1, 1L << 30, {0}},
     [NETIF_TX_RING] = {"tx-ring", 1, 1 << 20, 1, 1L << 30, {0}},
     [NETIF_TXQUEUELEN] = {"txqueuelen", 1, 1000000, 0, 4294967295L, {0}},
-    /* below 1280 the kernel takes IPv6 and its addresses off the interface (RFC 8200, 5) */
+    /* below 1280 the kernel removes IPv6 and its addresses from the interface (RFC 8200, 5) */
     [NETIF_MTU] = {"mtu", 1280, 65535, 1, 2147483647L, {0}},
     [NETIF_ARP_IGNORE] = {"arp_ignore", 0, 8, 0, 8, {0}},
     [NETIF_ARP_ANNOUNCE] = {"arp_announce", 0, 2, 0, 2, {0}},
@@ -76,7 +76,7 @@ static bool has_words(enum netif_setting setting)
     return settings[setting].words[1] != NULL;
 }
 
-/* "none", "3", "3+4": a comma stands between values in the journal */
+/* Formats "none", "3", "3+4"; not with commas, as these separate values in the journal. */
 static void format_priorities(long value, char *text, size_t size)
 {
     *text = '\0';
@@ -195,7 +195,7 @@ bool netif_is_name(const char *name)
 
     if (length == 0 || length >= NETIF_NAME || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return false;
-    /* the kernel's own words in the place of a name */
+    /* the kernel has directories of these names beside those of interfaces */
     if (strcmp(name, "all") == 0 || strcmp(name, "default") == 0)
         return false;
     return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
@@ -204,7 +204,7 @@ bool netif_is_name(const char *name)
 
 /* ---------------------------------------------------------------- addresses */
 
-/* Splits "10.1.0.0/16". *bits is that of the whole address without a slash. */
+/* Parses "10.1.0.0/16". Without a slash *bits is the width of the whole address. */
 static bool parse_prefix(const char *text, int *family, unsigned char address[16], int *bits)
 {
     char copy[NETIF_ADDRESS_TEXT], *slash, *end;
@@ -234,7 +234,7 @@ static bool parse_prefix(const char *text, int *family, unsigned char address[16
     return true;
 }
 
-/* Whether text is "require", an address or a prefix that can be looked for. */
+/* Returns whether text is "require", an address or a prefix. */
 static bool is_address(const char *text)
 {
     unsigned char address[16];
