@@ -101,7 +101,7 @@ int dcb_parse_pauses(const void *message, size_t length, uint64_t *sent, uint64_
 
 struct answer {
     struct state state;
-    int status; /* of parse(), or the errno of a change; -1 before there was one */
+    int status; /* of parse(), or the errno of a change; -1 before the answer */
 };
 
 static int take_state(const struct nlmsghdr *message, size_t length, void *context)
@@ -112,7 +112,7 @@ static int take_state(const struct nlmsghdr *message, size_t length, void *conte
     return 1;
 }
 
-/* A change is answered with its errno, negative and in one byte (dcbnl_ieee_set() in Linux's
+/* Takes the answer to a change: its errno, negative and in one byte (dcbnl_ieee_set() in Linux's
  * net/dcb/dcbnl.c). */
 static int take_status(const struct nlmsghdr *message, size_t length, void *context)
 {
@@ -162,7 +162,7 @@ static int get_state(struct netlink *netlink, const char *name, struct state *st
     return 0;
 }
 
-/* One attribute within that of the IEEE's, or with app one entry of its table. */
+/* Sends a change of pfc or, if it is NULL, of app, an entry of the application table. */
 static int change(struct netlink *netlink, const char *name, unsigned char command,
                   const struct ieee_pfc *pfc, const struct dcb_app *app, struct error *err)
 {
@@ -221,8 +221,8 @@ int dcb_count_pauses(struct netlink *netlink, const char *name, uint64_t *sent, 
     return 0;
 }
 
-/* First the new entries, then off with the others: some drivers replace by themselves, and without
- * any entry cards trust something else for a moment. */
+/* Adds the new entries first and then removes the others. Some drivers replace an entry by
+ * themselves, and without any entry a card would not trust DSCPs for a moment. */
 static int set_dscp(struct netlink *netlink, const char *name, int dscp, long priorities,
                     struct error *err)
 {

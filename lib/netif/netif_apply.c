@@ -35,8 +35,8 @@ bool netif_is_at_fault(const struct netif_report *report, bool is_done, bool is_
     return is_done ? report->failed > report->inconclusive : is_late && !report->has_waited;
 }
 
-/* As journal_lock(). What the job is about to say is left in a note where another one has the lock,
- * before it is waited for: this process may be killed meanwhile. */
+/* As journal_lock(). If another process has the lock, leaves a note about the job before it waits,
+ * as this process may be killed meanwhile. */
 static int lock_or_note(const char *journal_path, int wait_ms, const struct netif_machine *machine,
                         uint32_t job, bool is_here, struct netif_report *report, struct error *err)
 {
@@ -55,7 +55,7 @@ static int lock_or_note(const char *journal_path, int wait_ms, const struct neti
     return lock;
 }
 
-/* "mtu 9000" */
+/* Formats "mtu 9000". Returns text. */
 static const char *in_words(enum netif_setting setting, long value, char text[64])
 {
     char number[32];
@@ -65,8 +65,8 @@ static const char *in_words(enum netif_setting setting, long value, char text[64
     return text;
 }
 
-/* The journal of this boot. What an earlier one left is over: the kernel has begun anew. Returns 0,
- * or -1 with a line. */
+/* Loads the journal of this boot. Drops the entries of an earlier boot, as a reboot has undone
+ * their settings. Returns 0, or -1 after it has added a line. */
 static int load(const char *path, const struct netif_machine *machine,
                 struct netif_journal *journal, bool *is_dirty, struct netif_report *report)
 {
@@ -94,7 +94,8 @@ static int load(const char *path, const struct netif_machine *machine,
 
 /* ---------------------------------------------------------------- putting back */
 
-/* Whether the entry is done with: put back, or nobody's any more. */
+/* Restores an entry. Returns whether the entry is completed: the setting is restored, the interface
+ * has gone, or somebody else has changed the setting. */
 static bool put_back(const struct netif_machine *machine, const struct netif_entry *entry,
                      struct netif_report *report)
 {
@@ -142,7 +143,7 @@ static bool put_back(const struct netif_machine *machine, const struct netif_ent
     return true;
 }
 
-/* Puts back all that nobody holds, the last one made first. */
+/* Restores all settings that no job holds, the last one made first. */
 static void put_orphans_back(const struct netif_machine *machine, struct netif_journal *journal,
                              bool *is_dirty, struct netif_report *report)
 {
@@ -180,8 +181,8 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
     bool is_dirty, is_stored = true;
     int lock;
 
-    /* no lock: nothing was ever set; no journal alone may be a prolog's that is about to write it
-     */
+    /* no lock file: nothing was ever set. A lock file without a journal may be a prolog's that is
+     * about to write the journal. */
     snprintf(lock_path, sizeof lock_path, "%s.lock", journal_path);
     if (access(lock_path, F_OK) != 0 && access(journal_path, F_OK) != 0)
         return;
@@ -197,8 +198,10 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
         close(lock);
         return;
     }
-    /* First of all the job goes from the journal: if this is killed, the next one puts back. Where
-     * it cannot be written (a full disk), the end may still be that it can be removed. */
+    /* Remove the job from the journal first: if this process is killed, the next one restores. If
+     * the journal cannot be written (a full disk), it may still be possible to remove it at the
+     * end.
+     */
     netif_notes_merge(journal_path, &journal, &is_dirty, &notes);
     if (let_go(&journal, which, job))
         is_dirty = journal_store(journal_path, &journal, &err) != 0 || is_dirty;
@@ -232,7 +235,7 @@ struct work {
     struct netif_report *report;
     struct netif_journal journal;
     bool is_dirty;
-    bool lacks_roce; /* a directory for RoCE, for want of the journal or memory */
+    bool lacks_roce; /* a directory for RoCE was not made, as the journal or memory is missing */
     struct change *changes;
     size_t change_count;
 };
@@ -273,7 +276,7 @@ static void plan_setting(struct work *work, const char *interface, int index,
             work->lacks_roce && (setting == NETIF_ROCE_MODE || setting == NETIF_ROCE_TOS);
         return;
     }
-    /* room first, so that nothing is in the journal that is not in the changes */
+    /* grow changes first, so that each new entry of the journal is also in changes */
     plan = GROW(work->changes, work->change_count)
                ? plan_make(&work->journal, interface, index, setting, found, wanted, work->job,
                            &work->is_dirty, &is_foreign)
@@ -300,7 +303,7 @@ static bool wants_roce(const struct netif_line *line)
     return line->given[NETIF_ROCE_MODE] || line->given[NETIF_ROCE_TOS];
 }
 
-/* Round 0 makes the directories that the settings of round 1 are read from. */
+/* Round 0 plans the RoCE directories; in round 1 the RoCE settings are read from them. */
 static void plan_line(struct work *work, const struct netif_line *line, int round)
 {
     for (size_t i = 0; i < line->interfaces.count; i++) {
@@ -349,7 +352,7 @@ static void make(struct work *work, const struct change *change)
         work->report->made++;
         return;
     }
-    /* a driver that rounds: nobody could tell its value from somebody else's later */
+    /* the driver rounds the value, which could not be distinguished from another program's later */
     machine->set(machine->context, change->interface, change->index, change->setting, change->was,
                  NULL);
     snprintf(err.text, sizeof err.text,
@@ -368,7 +371,7 @@ static void check_addresses(struct work *work, const struct netif_line *line)
         int index = 0, status;
 
         if (work->machine->find(work->machine->context, interface, &index, name, &err) != 0)
-            continue; /* said already */
+            continue; /* reported already */
         status = work->machine->has_address(work->machine->context, index, line->address, &err);
         if (status == 1)
             continue;
@@ -386,9 +389,9 @@ static void check_addresses(struct work *work, const struct netif_line *line)
     }
 }
 
-/* What this job does not need the journal to say: what is left of an earlier boot, was noted, or
- * was put back just now. The old one says too much, which the next one finds out again. Returns
- * whether it is stored. */
+/* Stores changes of the journal that this job does not depend on: dropped entries of an earlier
+ * boot, merged notes, restored settings. If that fails, the old journal has too many entries, which
+ * the next call handles again. Returns whether the journal is stored. */
 static bool store_aside(struct work *work, const char *journal_path)
 {
     struct error err;
@@ -403,7 +406,7 @@ static bool store_aside(struct work *work, const char *journal_path)
     return is_stored;
 }
 
-/* Without a journal nothing is set, and nothing has to be where all is as asked for. */
+/* Compares without setting anything, as there is no journal. Settings that are right need none. */
 static void look_only(struct work *work, const char *why)
 {
     unsigned before = work->report->failed;
@@ -425,7 +428,8 @@ static void look_only(struct work *work, const char *why)
                          "%s; all interfaces are as they should be, so nothing had to be set", why);
 }
 
-/* Returns whether all went well enough to go on. */
+/* Plans and makes the settings of a round. Returns false if the journal could not be written: then
+ * nothing is set. */
 static bool work_round(struct work *work, const char *journal_path, int round)
 {
     struct error err;
@@ -463,7 +467,7 @@ void netif_hold(const char *journal_path, int wait_ms, const struct netif_machin
     int lock = lock_or_note(journal_path, wait_ms, machine, job, true, report, &err);
 
     is_held_by_another = lock < 0 && errno == EWOULDBLOCK;
-    if (is_held_by_another) { /* who holds it may be changing the interfaces this moment */
+    if (is_held_by_another) { /* the holder may be changing the interfaces at this moment */
         netif_report_add(report, LINE_FAILED, "no interface is set: %s", err.text);
         report->failed++;
         report->inconclusive++;

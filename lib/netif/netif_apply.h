@@ -10,80 +10,79 @@
 #include "lib/netif/netif_journal.h"
 #include "lib/netif/netif_machine.h"
 
-/* Makes settings for a job and puts back what was before. Whatever kills this at any point, the
- * journal tells what is still to be put back, and the next one of these functions does it. */
+/* Makes settings for a job and restores the former values. If the process is killed at any point,
+ * the journal lists what is still to be restored, and the next call of these functions does it. */
 
-/* What was done, in lines for the log. No pointers: it crosses processes in shared memory. */
+/* The results, with lines for the log. No pointers: it crosses processes in shared memory. */
 enum { REPORT_LINES = 24, REPORT_TEXT = 320 };
 struct netif_report {
     unsigned made, put_back;
-    unsigned failed;       /* settings asked for that are not so */
-    unsigned inconclusive; /* of failed: for want of the journal, its lock, or memory, which says
-                              nothing of the interfaces */
-    unsigned left; /* not put back, as somebody else changed them or they cannot be; or the journal
-                      that still says so could not be written */
-    bool has_waited;               /* another job has the lock, or had it for more than a moment */
+    unsigned failed;       /* settings that are not as configured */
+    unsigned inconclusive; /* of failed: because the journal, its lock or memory was not available,
+                              which shows nothing about the interfaces */
+    unsigned left;   /* settings not restored, because somebody else changed them or it failed; or
+                        the journal could not be read, locked or written */
+    bool has_waited; /* another job has the lock, or had it for NETIF_WAITED_MS */
     unsigned line_count, left_out; /* lines that did not fit */
     struct netif_report_line {
         enum netif_line_kind {
             LINE_INFO,
-            LINE_FAILED, /* a setting that is not as asked for */
-            LINE_LEFT,   /* something that is not put back */
+            LINE_FAILED, /* a setting that is not as configured */
+            LINE_LEFT,   /* a setting that is not restored */
         } kind;
         char text[REPORT_TEXT];
     } lines[REPORT_LINES];
 };
 
-/* Puts back what nobody holds any more, then makes what the lines ask for and notes the job as a
- * holder of each setting that muster made. Where another one has the lock, for wait_ms at most, a
- * note (netif_notes.h) says that the job is here; the same in netif_put_back(), that it is gone.
- * Settings that are as they should be already cost nothing. What cannot be made is a line and
- * counts in failed; the rest is made all the same. */
+/* Restores settings that no job holds any more, then makes the settings of the lines and enters the
+ * job in the journal as a holder of each setting that muster made. If another process has the lock,
+ * leaves a note (netif_notes.h) that the job is here, and waits for wait_ms at most; the same in
+ * netif_put_back(), that the job is gone. Does not touch a setting that is right already. A setting
+ * that cannot be made adds a line and counts in failed; the others are made all the same. */
 void netif_hold(const char *journal_path, int wait_ms, const struct netif_machine *machine,
                 const struct netif_line *lines, size_t line_count, uint32_t job,
                 struct netif_report *report);
 
 enum netif_back {
-    BACK_ORPHANS, /* what no job holds any more, or what is of an earlier boot */
-    BACK_JOB,     /* and what only this job held */
-    BACK_ALL,     /* everything, whoever holds it */
+    BACK_ORPHANS, /* settings that no job holds any more, or that are of an earlier boot */
+    BACK_JOB,     /* also settings that only this job held */
+    BACK_ALL,     /* all settings, whoever holds them */
 };
 
-/* Puts back, the last one made first. A value that is neither what muster made nor what was before
- * is somebody else's and stays, with a line. Where nothing was ever set this costs two system
- * calls.
- */
+/* Restores settings, the last one made first. A value that is neither muster's nor the former value
+ * was set by somebody else: it stays, and adds a line. If muster has set nothing since boot, this
+ * takes two system calls. */
 void netif_put_back(const char *journal_path, int wait_ms, const struct netif_machine *machine,
                     enum netif_back which, uint32_t job, struct netif_report *report);
 
-/* Whether what failed is the interfaces' fault, so that OnInterface=refuse refuses the job: not
- * that of another job, of the journal, of memory, or of a machine that started no process or killed
- * it. is_done: the work came to its end; is_late: its deadline ended it. */
+/* Returns whether an interface caused a failure, so that OnInterface=refuse refuses the job. Other
+ * causes do not count: another job, the journal, memory, or a process that could not be started or
+ * was killed. is_done: the work was completed; is_late: its deadline ended it. */
 bool netif_is_at_fault(const struct netif_report *report, bool is_done, bool is_late);
 
-/* One line more in the report. */
+/* Adds a line to the report. */
 void netif_report_add(struct netif_report *report, enum netif_line_kind kind, const char *format,
                       ...) __attribute__((format(printf, 3, 4)));
 
-/* ---- The decisions, without the doing: netif_plan.c */
+/* ---- The decisions without their execution: netif_plan.c */
 
 enum plan_make {
-    PLAN_NOTHING, /* it is so already */
-    PLAN_MAKE,    /* the journal has it now: write that, then make it */
+    PLAN_NOTHING, /* the setting has the wanted value already */
+    PLAN_MAKE,    /* the setting is in the journal now: write the journal, then make the setting */
 };
 
-/* A setting is wanted on an interface, where `found` is in force. Notes in the journal what was
- * before and who wants it. *is_dirty is set when that changed the journal, *is_foreign when
- * somebody else had changed the value since muster made it: what they made is what is put back
- * then. Returns -1 when memory is out. */
+/* Plans the setting `wanted` of an interface, whose present value is `found`. Enters the former
+ * value and the job in the journal. *is_dirty is set if that changed the journal, *is_foreign if
+ * somebody else has changed the value since muster made it: then this value is restored later.
+ * Returns an enum plan_make, or -1 if memory is out. */
 int plan_make(struct netif_journal *journal, const char *interface, int index,
               enum netif_setting setting, long found, long wanted, uint32_t job, bool *is_dirty,
               bool *is_foreign);
 
 enum plan_back {
-    PLAN_IS_BACK, /* it is what it was */
-    PLAN_BACK,    /* make it what it was */
-    PLAN_FOREIGN, /* somebody else changed it: theirs */
+    PLAN_IS_BACK, /* it has the former value already */
+    PLAN_BACK,    /* restore the former value */
+    PLAN_FOREIGN, /* somebody else has changed it: leave it */
 };
 enum plan_back plan_back(const struct netif_entry *entry, long found);
 

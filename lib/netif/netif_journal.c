@@ -89,8 +89,8 @@ bool entry_let_go(struct netif_entry *entry, uint32_t job)
     return false;
 }
 
-/* Whether a process that was killed on the way leaves that: the priorities of a DSCP are added one
- * by one, and then those that are not wanted are taken off. */
+/* Returns whether a process that was killed between two values may have left this value. The new
+ * priorities of a DSCP are added one by one, then the old ones are removed. */
 static bool is_on_the_way(long value, long from, long to)
 {
     bool has_all = (value & from) == from || (value & to) == to;
@@ -155,7 +155,7 @@ char *journal_format(const struct netif_journal *journal)
     return text;
 }
 
-/* A whole number within 0 and maximum, nothing behind it. */
+/* Parses a text that is a whole number from 0 to maximum. */
 static bool parse_number(const char *text, unsigned long maximum, unsigned long *number)
 {
     char *end;
@@ -326,7 +326,7 @@ int journal_store(const char *path, const struct netif_journal *journal, struct 
         error_set(err, "%s: would have %zu bytes, allowed %d", path, strlen(text), JOURNAL_BYTES);
         goto out;
     }
-    /* under the lock, in root's directory: an old one is what a killed process left */
+    /* the lock is held and the directory is root's: a killed process has left an old file */
     unlink(temporary);
     fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0) {

@@ -13,7 +13,7 @@
 #include "lib/netif/netlink.h"
 #include "lib/base/sysfs.h"
 
-/* The sysctls: include/net/ip_fib.h, inetdevice.h of Linux: IN_DEV_MAXCONF for arp_ignore,
+/* The sysctls (Linux include/net/ip_fib.h, inetdevice.h): IN_DEV_MAXCONF for arp_ignore,
  * arp_announce and rp_filter, IN_DEV_ORCONF for arp_filter and accept_local. */
 #define SYSCTL "proc/sys/net/ipv4/conf/%s/%s"
 #define RDMA_CM "sys/kernel/config/rdma_cm"
@@ -21,7 +21,7 @@
 struct machine {
     char root[256];
     struct netlink netlink;
-    struct inventory *inventory; /* read when an RDMA port is first asked for */
+    struct inventory *inventory; /* read when an RDMA port is first needed */
 };
 
 static bool is_sysctl(enum netif_setting setting)
@@ -49,7 +49,7 @@ static int find(void *context, const char *name, int *index, char found_name[NET
 
 /* ---------------------------------------------------------------- files */
 
-/* Writes a value into a file that is there. */
+/* Writes a value into an existing file. */
 static int put_file(const struct machine *machine, const char *path, const char *value,
                     struct error *err)
 {
@@ -105,7 +105,7 @@ static long effective(void *context, enum netif_setting setting, long value)
 
 /* ---------------------------------------------------------------- RoCE */
 
-/* The RDMA port of the interface, or NULL with err. */
+/* Returns the RDMA port of the interface, or NULL with err. */
 static const struct rdma_port *find_port(struct machine *machine, const char *interface,
                                          struct error *err)
 {
@@ -121,7 +121,8 @@ static const struct rdma_port *find_port(struct machine *machine, const char *in
     return port;
 }
 
-/* rdma_cm's files of it; "rdma_cm/mlx5_0" goes to directory, "…/ports/1" to ports. */
+/* Formats the paths of rdma_cm's files of the interface: directory "rdma_cm/mlx5_0", ports
+ * "…/ports/1". */
 static int find_roce(struct machine *machine, const char *interface, char *directory, char *ports,
                      size_t size, struct error *err)
 {
@@ -167,7 +168,7 @@ static int get_roce(struct machine *machine, const char *interface, enum netif_s
     return 0;
 }
 
-/* The kernel makes the files of a device with its directory, and takes them with it. */
+/* Makes or removes the directory of a device; the kernel makes and removes its files. */
 static int set_roce_config(const struct machine *machine, const char *directory, long value,
                            struct error *err)
 {
@@ -197,13 +198,13 @@ static int set_roce(struct machine *machine, const char *interface, enum netif_s
     snprintf(path, sizeof path, "%s/default_roce_mode", ports);
     if (value == 2)
         return put_file(machine, path, "RoCE v2\n", err);
-    /* the kernel's word, and that of drivers from the vendor */
+    /* the kernel's name for v1, then the name in the vendor's drivers */
     if (put_file(machine, path, "IB/RoCE v1\n", err) == 0)
         return 0;
     return put_file(machine, path, "RoCE v1\n", err);
 }
 
-/* "sys/class/infiniband/mlx5_0/tc/1/traffic_class" goes to path. */
+/* Formats the path "sys/class/infiniband/mlx5_0/tc/1/traffic_class". */
 static int find_traffic_class(struct machine *machine, const char *interface, char *path,
                               size_t size, struct error *err)
 {
@@ -218,8 +219,8 @@ static int find_traffic_class(struct machine *machine, const char *interface, ch
     return 0;
 }
 
-/* "Global tclass=106" where there is one; then come rules by address, which are not touched
- * (traffic_class_show() and _store() of MLNX_OFED's drivers/infiniband/hw/mlx5). */
+/* Reads the file's first line, "Global tclass=106" if it is set. Rules by address follow, which are
+ * not changed (traffic_class_show() and _store() of MLNX_OFED's drivers/infiniband/hw/mlx5). */
 static int get_traffic_class(struct machine *machine, const char *interface, long *value,
                              struct error *err)
 {
@@ -287,7 +288,7 @@ static int get(void *context, const char *name, int index, enum netif_setting se
     return 0;
 }
 
-/* "MTU 9000 refused ...": with the driver's limit where that is what is in the way. */
+/* Makes the setting. If the value is above the driver's limit, err begins with the limit. */
 static int set(void *context, const char *name, int index, enum netif_setting setting, long value,
                struct error *err)
 {

@@ -47,7 +47,7 @@ int netif_note_leave(const char *journal_path, const char *boot_id, uint32_t job
         return error_set(err, "%.100s...: %m", journal_path);
     }
     snprintf(name, sizeof name, "%u-%s-%s", (unsigned)job, words[is_here], boot_id);
-    for (int i = 0; fd < 0 && i < 3; i++) { /* whoever merges the last note removes the directory */
+    for (int i = 0; fd < 0 && i < 3; i++) { /* the directory is removed when notes are merged */
         note_path(journal_path, "", path);
         mkdir(path, 0700);
         note_path(journal_path, name, path);
@@ -60,7 +60,7 @@ int netif_note_leave(const char *journal_path, const char *boot_id, uint32_t job
     return 0;
 }
 
-/* Returns whether the note has done its work. */
+/* Merges a note into all entries. Returns whether it could be merged completely. */
 static bool note_merge(const struct note *note, struct netif_journal *journal, bool *is_dirty)
 {
     bool failed = false;
@@ -80,7 +80,8 @@ void netif_notes_merge(const char *journal_path, struct netif_journal *journal, 
     struct note note;
 
     notes->count = sysfs_names("", &notes->names, "%s.d", journal_path + 1);
-    /* of a job that was killed between its two words it is the other way round that does harm */
+    /* a killed job may have left both notes; "here" is merged last, as "gone" would restore the
+     * settings of a running job */
     for (int is_here = 0; is_here <= 1; is_here++)
         for (size_t i = 0; i < notes->count; i++)
             if (note_parse(notes->names[i], &note) && note.is_here == is_here &&
@@ -99,7 +100,7 @@ void netif_notes_end(const char *journal_path, struct netif_notes *notes, bool i
             note_path(journal_path, notes->names[i], path) == 0)
             unlink(path);
     if (notes->count > 0 && note_path(journal_path, "", path) == 0)
-        rmdir(path); /* the last one; who leaves one just now makes it again */
+        rmdir(path); /* only if it is empty; netif_note_leave() makes it again */
     sysfs_names_free(notes->names, notes->count);
     *notes = (struct netif_notes){0};
 }

@@ -9,9 +9,9 @@
 #include "lib/base/error.h"
 #include "lib/netif/netif_journal.h"
 
-/* What jobs leave that do not get the journal's lock at once: that they are here, or gone. Whoever
- * has the lock next brings that into the journal, before anything else. A note is an empty file of
- * the directory JOURNAL.d, "12-here-BOOT" or "12-gone-BOOT"; the last one of a job holds. */
+/* Notes of jobs that do not get the journal's lock at once: the job is here, or gone. The next
+ * process with the lock merges the notes into the journal first. A note is an empty file in the
+ * directory JOURNAL.d, "12-here-BOOT" or "12-gone-BOOT"; the last note of a job counts. */
 
 /* Returns 0, or -1 with err. */
 int netif_note_leave(const char *journal_path, const char *boot_id, uint32_t job, bool is_here,
@@ -22,13 +22,13 @@ struct netif_notes {
     size_t count;
 };
 
-/* Under the lock: a job that is here holds all that is in the journal of this boot, as the
- * Interface lines are the node's, and one that is gone nothing. *is_dirty is set when that changed
- * the journal. notes: which ones those are, to be removed once the journal is stored. A note that
- * memory does not suffice for stays. */
+/* Merges the notes of this boot into the journal; needs the lock. A job that is here becomes a
+ * holder of all entries, as the Interface lines are the same for all jobs; a job that is gone of
+ * none. *is_dirty is set if that changed the journal. notes gets the merged notes, which are to be
+ * removed after the journal is stored. A note for which there is no memory stays. */
 void netif_notes_merge(const char *journal_path, struct netif_journal *journal, bool *is_dirty,
                        struct netif_notes *notes);
-/* Removes the notes where is_stored, and releases the names. */
+/* Removes the merged notes if is_stored, and releases the names. */
 void netif_notes_end(const char *journal_path, struct netif_notes *notes, bool is_stored);
 
 #endif

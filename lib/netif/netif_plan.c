@@ -10,14 +10,15 @@ enum plan_back plan_back(const struct netif_entry *entry, long found)
     return entry_is_ours(entry, found) ? PLAN_BACK : PLAN_FOREIGN;
 }
 
-/* Makes value the last of those that are ours. Former ones that cannot be in force any more go. */
+/* Makes wanted the last of the entry's values and drops values that cannot be in force any more.
+ * Returns whether the entry has changed. */
 static bool want(struct netif_entry *entry, long found, long wanted)
 {
     long kept[JOURNAL_VALUES];
     size_t count = 0;
     bool is_changed;
 
-    /* what is in force may be an older one, where muster was killed before it could go on */
+    /* an older value may still be in force if muster was killed before it set the next one */
     if (found != wanted && entry_is_ours(entry, found))
         kept[count++] = found;
     kept[count++] = wanted;

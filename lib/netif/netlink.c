@@ -75,7 +75,7 @@ int netlink_parse_link(const void *message, size_t length, struct netlink_link *
                : -1;
 }
 
-/* A request about a link: its header and fixed part. */
+/* Begins a request about a link: writes its header, and returns its fixed part. */
 static struct ifinfomsg *begin_link(char *message, size_t size, uint16_t type, uint16_t flags,
                                     uint32_t sequence)
 {
@@ -191,7 +191,7 @@ static int take_address(const struct nlmsghdr *message, size_t length, void *con
     at = netlink_attributes(message, sizeof *info, &end);
     size = info->ifa_family == AF_INET ? 4 : info->ifa_family == AF_INET6 ? 16 : SIZE_MAX;
     while ((attribute = netlink_next_attribute(&at, end)) != NULL)
-        /* IFA_LOCAL is the interface's own where a link has a peer */
+        /* on a link with a peer, IFA_LOCAL is the interface's own address */
         if (netlink_size(attribute) == size &&
             (attribute->rta_type == IFA_LOCAL || (attribute->rta_type == IFA_ADDRESS && !address)))
             address = attribute;
