@@ -52,8 +52,8 @@ struct nic {
     char bus[INVENTORY_NAME];    /* of the device behind it: "pci", "virtio", "usb", "vmbus" */
     int index;                   /* the kernel's (ifindex) */
     char master[INVENTORY_NAME]; /* the bond, bridge or VRF that it is a member of, or "" */
-    char lower[INVENTORY_NAME]; /* the interface below a VLAN, a macvlan or the like (of a bond or
-                                   bridge its first member), or "" */
+    char lower[INVENTORY_NAME];  /* the interface below a VLAN, a macvlan or the like (of a bond or
+                                    bridge its first member), or "" */
     bool is_physical; /* has a device. If no interface has: is an end of a veth pair in no bridge.
                          False for lo, bridges, bonds, tunnels, dummies, VLANs */
     bool is_virtual_function; /* SR-IOV: device/physfn exists */
