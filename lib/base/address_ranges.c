@@ -100,7 +100,7 @@ static int by_size(const void *a, const void *b)
     return (*one > *other) - (*one < *other);
 }
 
-/* Joins neighbors with no more than so many addresses between them. */
+/* Joins neighbors with at most gap addresses between them. Returns the number of ranges. */
 static size_t join(struct address_range *ranges, size_t count, number gap)
 {
     size_t joined = count > 0;
@@ -137,7 +137,7 @@ size_t address_ranges_fold(struct address_range *ranges, size_t count, size_t mo
     return count;
 }
 
-/* By hand: bsearch() is not among the functions that a signal handler may call. */
+/* Does not call bsearch(), which is not safe in a signal handler. */
 bool address_ranges_contain(const struct address_range *ranges, size_t count,
                             const struct in6_addr *address)
 {

@@ -15,8 +15,8 @@
 #include "lib/base/sysfs.h"
 #include "lib/constants/node_constants.h"
 
-/* As mkostemp(3), but with the permissions that umask leaves, which only the kernel can tell
- * without changing it for other threads. */
+/* As mkostemp(3), but with permissions by the umask. Only the kernel knows the umask; to read it, a
+ * process must change it for all threads. */
 static int open_beside(struct atomic_file *file, mode_t mode)
 {
     unsigned number;
@@ -30,7 +30,7 @@ static int open_beside(struct atomic_file *file, mode_t mode)
     return file->fd;
 }
 
-/* Owner and group as they were; else the group alone, else neither. */
+/* Sets owner and group to the old file's; if that fails the group only, or neither. */
 static void give(struct atomic_file *file, const struct stat *was, const struct stat *own)
 {
     file->mode = was->st_mode & 0777;
@@ -73,7 +73,7 @@ static int take_name(const struct atomic_file *file)
         return rename(file->aside, file->path);
     if (renameat2(AT_FDCWD, file->aside, AT_FDCWD, file->path, RENAME_NOREPLACE) == 0)
         return 0;
-    /* a file system that has no such renaming: link(2) takes no other's name either */
+    /* the file system does not support RENAME_NOREPLACE; link(2) does not replace a file either */
     if (errno != EINVAL || link(file->aside, file->path) != 0)
         return -1;
     unlink(file->aside);
@@ -103,7 +103,7 @@ int atomic_file_commit(struct atomic_file *file, struct error *err)
     if (fflush(stream) != 0 || fchmod(file->fd, file->mode) != 0 ||
         (!file->is_unsynced && fsync(file->fd) != 0))
         return atomic_file_discard(file, err);
-    if (ferror(stream)) { /* of a write long ago, which its caller did not look at */
+    if (ferror(stream)) { /* of an earlier write, whose result the caller did not check */
         errno = EIO;
         return atomic_file_discard(file, err);
     }
@@ -133,7 +133,7 @@ int atomic_file_discard(struct atomic_file *file, struct error *err)
     return -1;
 }
 
-/* Whether the name is an aside's, of the file of that name, or with NULL of any. */
+/* Returns whether aside is a temporary name of the file `name`; NULL: of any file. */
 static bool is_aside(const char *aside, const char *name)
 {
     const char *dot = strrchr(aside, '.');

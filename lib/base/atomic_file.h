@@ -9,8 +9,8 @@
 
 #include "lib/base/error.h"
 
-/* A file that is written beside its place under a name of its own, and takes its name when all of
- * it is on the disk: a reader, or who comes after a crash, finds the old one or the new one whole.
+/* A file that is written under a temporary name in its directory and renamed when all of it is on
+ * the disk. A reader, also after a crash, finds the complete old file or the complete new one.
  *
  *     if (atomic_file_begin(&file, path, 0666, err) != 0)
  *         return -1;
@@ -18,39 +18,38 @@
  *                                         : atomic_file_discard(&file, err);
  */
 struct atomic_file {
-    FILE *stream; /* to be written to, or its descriptor, but not to both */
+    FILE *stream; /* write to stream or to fd, its descriptor, but not to both */
     int fd;
 
-    /* As begin sets them; its caller may set others before the end. */
-    mode_t mode;      /* permissions of what was there, else what umask leaves of begin's */
-    bool is_unsynced; /* false. True: the end does not wait for the disk */
-    bool is_new;      /* false. True: the end takes nobody's name, not even of one who came since */
+    /* atomic_file_begin() sets these; the caller may change them before the commit. */
+    mode_t mode;      /* the old file's permissions, else begin's mode without umask's bits */
+    bool is_unsynced; /* false. True: the commit does not wait for the disk */
+    bool is_new;      /* false. True: the commit fails if a file of this name exists by then */
 
-    bool is_ours;         /* it could not be given the owner or the group of what was there */
+    bool is_ours;         /* the file could not get the owner or the group of the old file */
     const char *path;     /* the caller's */
-    char aside[PATH_MAX]; /* its name until the end; "" when there is none. A signal's handler may
-                             unlink() that one */
+    char aside[PATH_MAX]; /* the temporary name; "" if there is no file. A signal handler may
+                             unlink() it */
 };
 
-/* Makes the file. Where it takes another's place it has that one's owner and group, as far as they
- * may be given it (is_ours), and none but the owner's permissions until the end. A group that is
- * not that one's gets no permission that not all have. A link is replaced itself, not what it links
- * to. What is there and no regular file, as /dev/null, is left as it is: EINVAL. Returns 0, or -1
- * with errno and err "PATH: ..." and nothing to be ended. */
+/* Makes the file. If it replaces another file, it gets that file's owner and group if this process
+ * may set them (else is_ours), and only the owner's permissions until the commit. If it cannot get
+ * the group, its own group gets only the permissions that all have. A symbolic link is replaced
+ * itself, not its target. A name that is not a regular file, as /dev/null, is not replaced: EINVAL.
+ * Returns 0, or -1 with errno and err "PATH: ..."; then call neither commit nor discard. */
 int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, struct error *err);
 
-/* Gives it its permissions and its name, and syncs both, the name as well as the file system can:
- * what the file is made from may be removed. Returns 0, or -1 with errno and err "PATH: ..."; then
- * what was there before is there still, and nothing else. */
+/* Sets the file's permissions, renames it to path, and syncs both unless is_unsynced, the name as
+ * well as the file system can: the source of its data may be removed then. Returns 0, or -1 with
+ * errno and err "PATH: ..."; then the old file is unchanged, and the new one is removed. */
 int atomic_file_commit(struct atomic_file *file, struct error *err);
 
-/* Takes the file away again. Returns -1 with errno as it was and err "PATH: " and what that errno
- * means. */
+/* Removes the file. Returns -1, with err "PATH: " and the text of errno, which it keeps. */
 int atomic_file_discard(struct atomic_file *file, struct error *err);
 
-/* Removes what processes left that were killed while they wrote the file of that name in the
- * directory, whose path is absolute; with NULL any file there. What is younger than ASIDE_S stays:
- * it may be written now. Best effort. */
+/* Removes the temporary files that killed processes have left of the file `name` in directory, an
+ * absolute path; name NULL: of any file. A temporary file younger than ASIDE_S stays, as it may be
+ * in use. Best effort. */
 void atomic_file_asides_remove(const char *directory, const char *name);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What stands behind the path's last slash; all of it where there is none. */
+/* Returns the part of the path after its last slash; the whole path if it has none. */
 static inline const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

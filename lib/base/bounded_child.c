@@ -24,7 +24,8 @@
 #include "lib/base/utf8.h"
 #include "lib/constants/node_constants.h"
 
-/* Nothing of the child is seen or left: no output, no core file, no life after its parent. */
+/* Prepares the child: no output, no core file, its name, default signal handlers, and death with
+ * its parent. */
 static void prepare(const char *name, pid_t parent)
 {
     int null = open("/dev/null", O_RDWR);
@@ -33,7 +34,7 @@ static void prepare(const char *name, pid_t parent)
     if (getppid() != parent)
         _exit(1);
     prctl(PR_SET_NAME, name);
-    /* 1: as 0, and no program that the kernel would hand a core to is started (core(5)) */
+    /* 1: as 0, and the kernel does not start a program to receive the core either (core(5)) */
     setrlimit(RLIMIT_CORE, &(struct rlimit){1, 1});
     for (int signal = 1; signal < NSIG; signal++)
         (void)!sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
@@ -43,8 +44,8 @@ static void prepare(const char *name, pid_t parent)
         close(null);
 }
 
-/* Reads the byte that says that the work returned. Returns 1 with it, 0 when the child has closed
- * its end without it, -1 at the deadline. */
+/* Waits for the byte that the child writes when the work has returned. Returns 1, 0 if the child
+ * has closed the pipe without it, or -1 at the deadline. */
 static int wait_for_end(int fd, double end_s)
 {
     for (;;) {
@@ -73,8 +74,8 @@ static bool reap_until(pid_t child, double end_s, int *status)
     }
 }
 
-/* Whether that process waits where no signal reaches it. start_s: since the boot; NULL: no matter.
- */
+/* Returns whether the process waits uninterruptibly in the kernel. start_s: gets its start in
+ * seconds since boot; may be NULL. */
 static bool waits_in_kernel(pid_t process, double *start_s)
 {
     char line[1024];
@@ -89,7 +90,7 @@ static bool waits_in_kernel(pid_t process, double *start_s)
     return field != NULL;
 }
 
-/* Of another process; "" where nothing can be read. */
+/* Reads a text from the memory of another process; "" if it cannot be read. */
 static void read_text(pid_t process, unsigned long address, char *text, size_t size)
 {
     char path[32];
@@ -112,7 +113,7 @@ void bounded_file(pid_t process, char file[BOUNDED_FILE])
     ssize_t length;
 
     *file = '\0';
-    /* -1 stands for the number where it waits outside of a call, as for a page of its program */
+    /* the number is -1 if it waits outside of a system call, as for a page of its program */
     if (!waits_in_kernel(process, NULL) ||
         sysfs_line("", line, sizeof line, "proc/%d/syscall", (int)process) != 0 || *line == '-' ||
         sscanf(line, "%*u %lx %lx", &first, &second) != 2)
@@ -129,8 +130,9 @@ void bounded_file(pid_t process, char file[BOUNDED_FILE])
     utf8_clean(file);
 }
 
-/* Returns whether it is gone. One that goes on waiting in the kernel is left, any other has yet to
- * be let run. */
+/* Kills the child and waits for its death. Returns whether it has died. The wait is limited, to
+ * BOUNDED_KERNEL_WAIT_S for a child that hangs in the kernel, else to BOUNDED_DYING_WAIT_S, as the
+ * child may not have been scheduled yet. */
 static bool kill_and_reap(pid_t child, int *status)
 {
     double begin_s = clock_s(), wait_s;
@@ -155,7 +157,7 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
         return error_set(err, "pipe: %m");
     child = fork();
     if (child == 0) {
-        /* one of the first three, where we have closed them, would be replaced */
+        /* prepare() would replace a descriptor below 3, which the pipe has if these were closed */
         int answer = fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, 3);
 
         close(pipe_fds[0]);
@@ -171,7 +173,7 @@ static int run_child(const char *name, double limit_s, void (*work)(void *state)
     }
     returned = wait_for_end(pipe_fds[0], end_s);
     close(pipe_fds[0]);
-    /* what closes its files and goes on is late as well */
+    /* a child that closes its files and goes on is late too */
     is_reaped = reap_until(child, end_s, &status);
     is_late = returned < 0 || (returned == 0 && !is_reaped);
     if (is_late)
@@ -221,7 +223,8 @@ static bool is_child(pid_t process, const char *name)
            strcmp(line, name) == 0 && stat(path, &status) == 0 && status.st_uid == geteuid();
 }
 
-/* Whether its parent has long killed it, and it still waits. */
+/* Returns whether the process is so old that its parent has killed it, and it still waits in the
+ * kernel. */
 static bool is_left(pid_t process, double limit_s)
 {
     struct timespec now;

@@ -8,8 +8,8 @@
 
 #include "lib/base/error.h"
 
-/* Work that may crash, or hang in the kernel (a vendor's driver, a file system whose server is
- * gone), is done by a child process and killed at a deadline. */
+/* Runs work that may crash, or hang in the kernel (a vendor's driver, a file system whose server is
+ * gone), in a child process that is killed at a deadline. */
 
 enum {
     BOUNDED_NAME = 16, /* bytes of a child's name in /proc, with the NUL */
@@ -18,37 +18,38 @@ enum {
 
 enum bounded_outcome {
     BOUNDED_RETURNED, /* the work returned */
-    BOUNDED_EXITED,   /* something in it ended the process */
-    BOUNDED_SIGNALED, /* it died of a signal */
-    BOUNDED_LATE,     /* it was killed at the deadline */
+    BOUNDED_EXITED,   /* the work ended the process */
+    BOUNDED_SIGNALED, /* the child died of a signal */
+    BOUNDED_LATE,     /* the child was killed at the deadline */
 };
 
 struct bounded_end {
     enum bounded_outcome outcome;
     int signal;    /* BOUNDED_SIGNALED */
-    bool is_stuck; /* BOUNDED_LATE: it did not die, as it waits in the kernel; it is left */
-    char file[BOUNDED_FILE]; /* BOUNDED_LATE: bounded_file() of it at the deadline */
+    bool is_stuck; /* BOUNDED_LATE: the child hangs in the kernel and did not die; it is left */
+    char file[BOUNDED_FILE]; /* BOUNDED_LATE: bounded_file() of the child at the deadline */
 };
 
-/* Calls work() in a child of that name, which has the standard files at /dev/null, leaves no core
- * and dies with its parent. state, size bytes of it, is what work() is given and what it left there
- * when it ended, however that was. Returns 0 with *end, or -1 with err when no child could be
- * started. */
+/* Calls work() in a child with this name. The child has its standard files at /dev/null, leaves no
+ * core and dies with its parent. work() gets a copy of state, size bytes; at the child's end,
+ * whatever its outcome, the copy's content is copied back. Returns 0 with *end, or -1 with err if
+ * no child could be started. */
 int bounded_run(const char *name, double limit_s, void (*work)(void *state), void *state,
                 size_t size, struct bounded_end *end, struct error *err);
 
-/* How many seconds bounded_run() takes at most with that limit: until what cannot be killed at once
- * has been given up. */
+/* Returns the most seconds that bounded_run() takes with this limit: with the wait for a child that
+ * does not die at once. */
 double bounded_longest_s(double limit_s);
 
-/* A child of that name, limit and user, of an earlier run, that waits in the kernel where no signal
- * reaches it: who starts another each time gets more and more of them. One that is young enough to
- * be at work for another process, or to be dying, is none, though it waits. 0: there is none. */
+/* Returns the ID of a stuck child of an earlier run, with this name and of this user, or 0. It
+ * waits uninterruptibly in the kernel; a caller that starts another child each time would leave
+ * more and more of them. A child younger than bounded_longest_s(limit_s) does not count: it may be
+ * working for another process, or dying. */
 pid_t bounded_stuck(const char *name, double limit_s);
 
-/* The file or directory for which a process waits in the kernel, by the first arguments of its
- * system call (proc_pid_syscall(5)): a descriptor, or a path. "": it waits for none, or that cannot
- * be read. */
+/* Copies the path of the file or directory for which a process waits in the kernel, by the first
+ * arguments of its system call (proc_pid_syscall(5)), a descriptor or a path. "" if there is none,
+ * or if it cannot be read. */
 void bounded_file(pid_t process, char file[BOUNDED_FILE]);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include <time.h>
 
-/* The clock of durations and deadlines: it goes on evenly when the time of day is set, and counts
- * from some moment that is the same for all processes of a machine. */
+/* The clock of durations and deadlines. It is not affected when the time of day is set, and has the
+ * same origin for all processes of a machine. */
 
-/* In seconds. */
+/* Returns its time in seconds. */
 static inline double clock_s(void)
 {
     struct timespec now;
@@ -16,8 +16,8 @@ static inline double clock_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* In seconds, by a clock that no time service corrects. The kernel dates the entries of its log by
- * such a one: after months it is minutes away from the one above. */
+/* Returns the seconds of a clock that no time service corrects. The kernel's log uses such a clock;
+ * after months it differs from clock_s() by minutes. */
 static inline double clock_raw_s(void)
 {
     struct timespec now;
@@ -26,7 +26,8 @@ static inline double clock_raw_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The processor time of this thread, in seconds: what else the machine does costs others. */
+/* Returns the processor time of this thread in seconds, which other work of the machine does not
+ * increase. */
 static inline double clock_thread_s(void)
 {
     struct timespec now;
@@ -35,7 +36,7 @@ static inline double clock_thread_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* In whole milliseconds. */
+/* Returns the time of clock_s() in whole milliseconds. */
 static inline long clock_ms(void)
 {
     struct timespec now;
@@ -44,8 +45,8 @@ static inline long clock_ms(void)
     return now.tv_sec * 1000L + now.tv_nsec / 1000000;
 }
 
-/* The time of day, in seconds since 1970: what is written down, and what clocks of nodes are
- * compared by. */
+/* Returns the time of day, in seconds since 1970: for files and records, and to compare the clocks
+ * of nodes. */
 static inline double clock_epoch_s(void)
 {
     struct timespec now;
@@ -54,7 +55,7 @@ static inline double clock_epoch_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Seconds since this node's boot. */
+/* Returns the seconds since this node's boot. */
 static inline double clock_up_s(void)
 {
     struct timespec now;

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* Waits with a deadline on the clock of lib/base/clock.h: pthread's own way is the time of day,
- * with which a deadline moves when somebody sets that. */
+/* Waits with a deadline on the clock of lib/base/clock.h. pthread's default is the time of day:
+ * when somebody sets it, the deadline moves. */
 
-/* Instead of PTHREAD_COND_INITIALIZER. Returns 0 or an error number. */
+/* Use it instead of PTHREAD_COND_INITIALIZER. Returns 0 or an error number. */
 static inline int condition_init(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
@@ -24,7 +24,7 @@ static inline int condition_init(pthread_cond_t *condition)
     return rv;
 }
 
-/* Returns whether it was woken (it may be for nothing) before until_s of clock_s(). */
+/* Returns whether it was woken (perhaps spuriously) before until_s of clock_s(). */
 static inline bool condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, double until_s)
 {
     struct timespec until = {.tv_sec = (time_t)until_s};

@@ -2,18 +2,18 @@
 #ifndef MUSTER_DEFERRED_ERROR_H
 #define MUSTER_DEFERRED_ERROR_H
 
-/* Want of memory or descriptors, an interrupted call: reasons why something is not known that lie
- * in this process or in a moment, not in what was looked at. Readers whose answer has no room for
- * such a reason ("no such file", "no host") note it here; who decides on the answer asks, because a
- * node that was read by half looks like one that has changed. One per process: no threads. */
+/* Errors of this process or of the moment, not of the object that was read: no memory, no
+ * descriptors, an interrupted call. A reader that cannot return such an error (its result would be
+ * "no such file", "no host") notes it here. The caller that decides by the result takes it, as a
+ * node that was read in part looks like a changed node. One error per process: not for threads. */
 
-/* Remembers errno when it is one of ENOMEM, EMFILE, ENFILE, EINTR. Leaves errno as it is. */
+/* Notes errno if it is ENOMEM, EMFILE, ENFILE or EINTR. Does not change errno. */
 void deferred_error_note(void);
 
-/* Remembers error, whatever it is; 0 is nothing. */
+/* Notes any error; 0 is none. */
 void deferred_error_set(int error);
 
-/* The first that was remembered since this was last asked, as an errno; 0: none. Forgets it. */
+/* Returns the first error noted since the last call, as an errno; 0: none. Forgets it. */
 int deferred_error_take(void);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* The kinds of network a job's data can take, worst first: the best of a node is the greatest. */
+/* The classes of networks for a job's data, from the worst to the best. */
 enum fabric_class {
     FABRIC_NONE,
     FABRIC_ETHERNET, /* plain TCP */
@@ -17,17 +17,17 @@ enum fabric_class {
     FABRIC_INFINIBAND,
 };
 
-/* For people: "none", "Ethernet", "iWARP", "RoCE v1", "RoCE v2", "EFA", "Slingshot", "Gaudi",
- * "InfiniBand". */
+/* Returns the name for people: "none", "Ethernet", "iWARP", "RoCE v1", "RoCE v2", "EFA",
+ * "Slingshot", "Gaudi", "InfiniBand". */
 const char *fabric_class_name(enum fabric_class class);
 
-/* InfiniBand and RoCE: what verbs and UCX's rc drive. */
+/* Returns whether UCX uses the class through verbs (its transport rc): InfiniBand and RoCE. */
 bool fabric_class_is_rdma(enum fabric_class class);
 
-/* As one word, for muster.conf and variables: the same without the blank, "RoCEv2". */
+/* Returns the name as one word, for muster.conf and variables: without the blank, "RoCEv2". */
 const char *fabric_class_word(enum fabric_class class);
 
-/* The class of a word or a name, in any case; FABRIC_NONE when it is none. */
+/* Returns the class with this word or name, in any case, or FABRIC_NONE. */
 enum fabric_class fabric_class_parse(const char *word);
 
 #endif

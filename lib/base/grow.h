@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* The table of `count` places of `size` bytes, with room for one more: it is doubled where it is
- * full, which is where count is a power of two or 0. NULL: out of memory, and the table as it
- * was. */
+/* Returns the table of `count` elements of `size` bytes with room for one more. Doubles a full
+ * table: it is full if count is a power of two or 0. NULL if memory is out; the table is unchanged
+ * then. */
 static inline void *grow(void *table, size_t count, size_t size)
 {
     if (count & (count - 1))
@@ -15,8 +15,8 @@ static inline void *grow(void *table, size_t count, size_t size)
     return realloc(table, (count ? 2 * count : 1) * size);
 }
 
-/* Makes room in the table for one more than count, as grow() does. False: out of memory, and the
- * table as it was. */
+/* Makes room in the table for one more element than count, as grow() does. False if memory is out;
+ * the table is unchanged then. */
 #define GROW(table, count)                                                                         \
     ({                                                                                             \
         void *grown_ = grow(table, count, sizeof *(table));                                        \

@@ -74,7 +74,8 @@ int hostlist_unite(struct hostlist *list, const struct hostlist *more)
     return rv;
 }
 
-/* Expands text[0..length), which has no comma outside brackets, with prefix before it. */
+/* Expands text[0..length), which has no comma outside brackets, and puts prefix before each
+ * name. */
 static int expand_item(const char *prefix, const char *text, size_t length, struct hostlist *list,
                        struct error *err)
 {
@@ -154,8 +155,8 @@ int hostlist_expand(const char *text, struct hostlist *list, struct error *err)
     return 0;
 }
 
-/* A name as prefix, number, width of the number and suffix; names without a number have width 0 and
- * are all prefix. */
+/* A name as prefix, number, width of the number and suffix. A name without a number has width 0 and
+ * consists of the prefix only. */
 struct numbered {
     const char *name, *suffix;
     size_t prefix_length;
@@ -163,8 +164,8 @@ struct numbered {
     int width;
 };
 
-/* The length of the part of the name in which the last number is the one to fold: the host's label
- * of a fully qualified name, else the whole name, as of interfaces (eth1.100) and addresses. */
+/* Returns the length of the part of the name whose last number is folded: the host's label of a
+ * fully qualified name; else the whole name, also of interfaces (eth1.100) and addresses. */
 static size_t label_length(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -189,8 +190,8 @@ static struct numbered numbered(const char *name, bool has_suffix)
                              .width = (int)digits};
 }
 
-/* True when b can follow a inside one pair of brackets: numbers that are padded with zeros are as
- * wide as their neighbors, others have no zero in front. */
+/* Returns whether b can follow a within one pair of brackets: if one of the numbers begins with a
+ * zero, both must have the same width. */
 static int same_series(const struct numbered *a, const struct numbered *b)
 {
     int padded = a->name[a->prefix_length] == '0' || b->name[b->prefix_length] == '0';

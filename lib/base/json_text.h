@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* Writes text as a JSON string (RFC 8259, 7), with the bytes of escaped ("" is none) as \u00xx
- * besides what has to be. A byte that is no UTF-8 becomes U+FFFD. */
+/* Writes text as a JSON string (RFC 8259, 7). Writes as \u00xx the characters of escaped ("": none)
+ * besides those that JSON requires. A byte that is not UTF-8 becomes U+FFFD. */
 void json_text_write(FILE *stream, const char *text, const char *escaped);
 
 #endif

@@ -15,7 +15,7 @@ struct memory {
     bool has_lost;
 };
 
-/* 0 is an error of the stream. */
+/* Returns count; 0, which is an error of the stream, if memory is out. */
 static ssize_t add(void *cookie, const char *bytes, size_t count)
 {
     struct memory *memory = cookie;

@@ -4,13 +4,14 @@
 
 #include <stdio.h>
 
-/* A text that is put together in memory, where a part of it must not be taken for the whole. As
- * open_memstream(3), whose own stream loses what finds no memory and says so by the return of that
- * one fprintf() only: fflush(), ferror() and fclose() know nothing of it (glibc 2.36, strops.c). */
+/* A stream to a text in memory, as open_memstream(3), that reports whether the text is complete. If
+ * memory is out, the stream of open_memstream(3) loses data, and only that one fprintf() returns an
+ * error: fflush(), ferror() and fclose() do not (glibc 2.36, strops.c). */
 
-/* The stream; *text and *length are as of its last fflush(), and the text is the caller's to free
- * after fclose(). When it lacks anything that was written, fclose() has freed it: *text is NULL,
- * the return EOF with ENOMEM. NULL: no memory. ftell() works, seeking does not. */
+/* Opens the stream; NULL if memory is out. *text and *length are those of its last fflush(). The
+ * caller frees the text after fclose(). If the text lacks something that was written, fclose() has
+ * freed it: then *text is NULL, and fclose() returns EOF with ENOMEM. ftell() works, fseek() does
+ * not. */
 FILE *memory_stream(char **text, size_t *length);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "lib/base/hash.h"
 
-/* The slot that holds the name, or the empty one where it belongs. */
+/* Returns the slot of the name, or the empty slot for it. */
 static struct name_place *slot_of(const struct name_index *index, const char *name)
 {
     uint64_t hash = hash_text(HASH_BEGIN, name);

@@ -5,22 +5,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where a name stands in a list, in the same time however long the list is. */
+/* An index of a list of names, for lookups in constant time. */
 struct name_index {
     struct name_place {
         const char *name; /* borrowed; NULL: the slot is empty */
         size_t place;
     } * slots;    /* by a hash of the name */
-    size_t size;  /* of slots: a power of two; 0: there is no index */
+    size_t size;  /* number of slots: a power of two; 0: there is no index */
     size_t count; /* different names */
 };
 
-/* names[i] must stay where they are as long as the index is used. Returns 0, or -1 when memory is
- * out. */
+/* Builds the index, which borrows the names. Returns 0, or -1 if memory is out. */
 int name_index_build(const char *const *names, size_t count, struct name_index *index);
 void name_index_clear(struct name_index *index);
 
-/* The place of the name, the first one of several; -1 when it is not there. */
+/* Returns the position of the name in the list, the first of several; -1 if it is not there. */
 long name_index_find(const struct name_index *index, const char *name);
 
 static inline bool name_index_has(const struct name_index *index, const char *name)

@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-/* Slurm's name of this node, where Slurm tells it ($SLURMD_NODENAME), else the host's. Cut at
+/* Copies Slurm's name of this node ($SLURMD_NODENAME) if it is set, else the host's name. Cut at
  * size. */
 void node_name(char *name, size_t size);
 
-/* The host's up to its first dot; "?" where it has none. */
+/* Copies the host's name up to its first dot; "?" if it cannot be read. */
 void host_name(char *name, size_t size);
 
 #endif

@@ -23,7 +23,8 @@ static const struct option_row own_rows[] = {
     OPTION_END,
 };
 
-/* All rows of a set in one order: the program's, the common ones, those of all. */
+/* Lists all rows of a set: the program's, the common rows, the rows of all programs. own: gets the
+ * index of the first row of each. Returns the number of rows. */
 static size_t collect(const struct option_set *set, const struct option_row *all[ROWS_MOST],
                       size_t *own)
 {
@@ -34,7 +35,7 @@ static size_t collect(const struct option_set *set, const struct option_row *all
         if (i < 2)
             own[i] = count;
         for (const struct option_row *row = tables[i]; row && row->name; row++) {
-            if (count == ROWS_MOST) /* an option that is lost would be worse */
+            if (count == ROWS_MOST) /* must not happen: the table is too small */
                 abort();
             all[count++] = row;
         }
@@ -55,7 +56,7 @@ static size_t find_row(const struct option_row *const *all, const char *name)
 
 /* --------------------------------------------------------------------------------- parsing */
 
-/* "a|b|c" as "a, b or c" */
+/* Formats "a|b|c" as "a, b or c". */
 static void list_choices(const char *choices, char *text, size_t size)
 {
     const char *last = strrchr(choices, '|');
@@ -172,8 +173,8 @@ static void take_initial(const struct option_row *row, void *context)
         abort(); /* the table is wrong */
 }
 
-/* The next line of standard input, which is kept until the process ends, as argv is. NULL with err.
- */
+/* Returns the next line of standard input, which stays valid until the process ends, as argv does;
+ * NULL with err. */
 static const char *value_from_input(struct error *err)
 {
     static char *text, *rest;
@@ -202,7 +203,7 @@ static int take_option(const struct option_set *set, const struct option_row *ro
     return 0;
 }
 
-/* What getopt_long() refused, as '?' or ':'; row: which that is, NULL: none. */
+/* Sets err to the reason why getopt_long() returned '?' or ':'. row: the option; NULL: unknown. */
 static void name_misuse(int found, const struct option_row *row, const struct option *longs,
                         const char *word, struct error *err)
 {
@@ -281,8 +282,8 @@ enum option_request option_set_parse(const struct option_set *set, int argc, cha
 
 /* -------------------------------------------------------------------------------- printing */
 
-/* Prints text from column on in lines of COLUMNS, the lines after the first from indent on; a line
- * that begins with a blank as it is. */
+/* Prints text wrapped at COLUMNS, from column on, and further lines from indent on. Does not wrap a
+ * line that begins with a blank. */
 static void print_wrapped(FILE *stream, int column, int indent, const char *text)
 {
     while (*text) {
@@ -401,7 +402,7 @@ void option_set_print(const struct option_set *set, enum option_request request,
         print_help(set, stream);
 }
 
-/* The place of a word among comma-separated names, or -1. */
+/* Returns the index of a word among comma-separated names, or -1. */
 static int word_find(const char *names, const char *word, size_t length)
 {
     int place = 0;

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* bool FUNCTION(const char *name, TYPE *value): the value of an enum, of `count` from 0 on, whose
- * name_of() is that name; false, and *value as it was: there is none. */
+/* Defines bool FUNCTION(const char *name, TYPE *value): finds the value of an enum, from 0 and
+ * below `count`, whose name_of() is name. Returns false, with *value unchanged, if there is
+ * none. */
 #define PARSE_NAME(function, type, name_of, count)                                                 \
     bool function(const char *name, type *value)                                                   \
     {                                                                                              \

@@ -5,17 +5,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The directory in which an absolute path lies: "/a/b" of "/a/b/c". Returns false where there is no
- * directory but "/", or it does not fit. */
+/* Formats the directory of an absolute path: "/a/b" for "/a/b/c". Returns false if the directory is
+ * "/", or if it does not fit. */
 bool path_directory(const char *path, char *directory, size_t size);
 
-/* The file of that name beside an absolute path: "/a/b/name" of "/a/b/c". Returns false where it
+/* Formats the path of a file in the same directory: "/a/b/name" for "/a/b/c". Returns false if it
  * does not fit. */
 bool path_beside(const char *path, const char *name, char *beside, size_t size);
 
-/* Makes the directory in which the path lies, root's for all to read whatever the umask, as others
- * of muster's files are there, too: users leave their suspect reports below /run/muster. A failure
- * shows when the path itself is made. */
+/* Makes the directory of an absolute path. As root, it gets mode 0755 whatever the umask, as the
+ * directory may have other files of muster: users leave suspect reports below /run/muster. If this
+ * fails, the caller notices it when it makes the file. */
 void path_make_directory(const char *path);
 
 #endif

@@ -42,7 +42,7 @@ void privileges_give_up(const char *program, bool speaks)
         if (speaks)
             fprintf(stderr, "%s: %s\n", program, privileges_refusal);
         else
-            usleep(300000); /* launchers end all ranks when one fails: let that one speak */
+            usleep(300000); /* launchers end all ranks when one fails: let the other rank print */
         exit(2);
     }
     privileges_drop();

@@ -4,24 +4,24 @@
 
 #include <stdbool.h>
 
-/* What a program that listens on the network must not have. MPI and UCX take what comes in over it
- * from anybody, and UCX's messages say where in memory they are to be put. */
+/* Privileges that a program which listens on the network must not have. MPI and UCX accept messages
+ * from anybody, and UCX's messages contain the memory address to which they are written. */
 
-/* Whether the program must not go on: its effective user is root, and MUSTER_ALLOW_ROOT is not 1 (a
- * container whose only user is root). */
+/* Returns whether the program must not go on: its effective user is root, and MUSTER_ALLOW_ROOT is
+ * not 1 (as for a container whose only user is root). */
 bool privileges_are_too_many(void);
 
-/* "does not run as root: ...", for a person. */
+/* "refusing to run as root: ...", for a person. */
 extern const char privileges_refusal[];
 
-/* For a rank of an MPI program, before MPI: refuses root, in one line of that rank which speaks for
- * all and with exit status 2, and gives up what privileges_drop() does. */
+/* For a rank of an MPI program, before MPI: ends it with exit status 2 if it runs as root, after a
+ * message from the rank with speaks; else calls privileges_drop(). */
 void privileges_give_up(const char *program, bool speaks);
 
-/* Nothing that this process, which has one thread yet, or a program that it starts can do gives it
- * more rights from here on (PR_SET_NO_NEW_PRIVS); and it has no capability left, nor is there one
- * that it could be given. Root, where it is allowed, keeps its own, as devices and locked memory
- * may need them. A kernel that refuses a part of it is no error. */
+/* Drops all privileges of this process, which must have only one thread: from now on neither it nor
+ * a program that it starts can gain rights (PR_SET_NO_NEW_PRIVS), and it has no capability and
+ * cannot get one. Root, if it is allowed, keeps its capabilities, as devices and locked memory may
+ * need them. Not an error if the kernel refuses a part. */
 void privileges_drop(void);
 
 #endif

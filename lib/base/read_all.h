@@ -6,12 +6,12 @@
 
 #include "lib/base/error.h"
 
-/* read(2) until there are `length` bytes or no more come, through interruptions. Returns how many
- * there are, or -1 with errno. */
+/* Calls read(2) until it has `length` bytes or the end is reached, also if interrupted. Returns the
+ * number of bytes, or -1 with errno. */
 ssize_t read_all(int fd, void *bytes, size_t length);
 
-/* The text up to the end of what fd reads, without the newlines at its end; malloc'd. NULL with
- * err: nothing is there, more than size_max bytes, no memory. */
+/* Reads fd to its end. Returns the text without the newlines at its end, malloc'd; NULL with err if
+ * it is empty, is longer than size_max bytes, cannot be read, or memory is out. */
 char *read_to_end(int fd, size_t size_max, struct error *err);
 
 #endif

@@ -66,7 +66,7 @@ enum fault_code record_code(const struct record *record)
     return code != FAULT_NONE && record->code != FAULT_NONE ? record->code : code;
 }
 
-/* Of the test where the name is lost. */
+/* Returns the catalog's fault of the record; the fault of its test if the code is not listed. */
 static const struct catalog_fault *fault_of(const struct record *record)
 {
     enum fault_code code = record_code(record);

@@ -6,8 +6,8 @@
 
 #include "lib/catalog/catalog.h"
 
-/* One measurement or verdict; doc/records.md is the schema. Strings are borrowed, NULL or "" is
- * "absent"; a number that is NAN is absent. Initialise with RECORD_INIT. */
+/* One measurement or verdict; doc/records.md is the schema. Strings are borrowed. A string that is
+ * NULL or "", or a number that is NAN, is absent. Initialize it with RECORD_INIT. */
 struct record {
     const char *suite;        /* the program or stage: "check", "launch", "links", "collectives" */
     const char *test;         /* name of the battery's table: "net.interfaces", "links" */
@@ -19,26 +19,26 @@ struct record {
     const char *unit;         /* "Mb/s", "us", "MB", "bytes", "s", "count" */
     double low, high;         /* 95 % interval of the median, or the range, of the samples */
     unsigned samples;         /* 0: absent */
-    double outliers;          /* how many samples are not of one kind with the others */
+    double outliers;          /* number of samples that are outliers */
     double lowest;            /* the lowest sample, in unit */
     const char *stopped;      /* why there are no more samples: "interval", "budget" */
-    double limit;             /* what value was judged against, in unit */
+    double limit;             /* the limit that value was compared with, in unit */
     const char *limit_source; /* "nominal", "peers", "conf", "sysfs", "majority" */
     double confidence;        /* in the verdict, 0 to 1 */
-    double shared;            /* pairs that used the same uplink at that time, itself counted */
-    double round;             /* of the run, from 1: links with the same were measured at once */
-    double stalled;           /* share of the time in which a process was kept from running */
-    double job, user;         /* Slurm's number of the job that it is about, and its user's ID */
+    double shared;            /* pairs that used the same uplink at that time, with this one */
+    double round;             /* of the run, from 1: links of one round were measured at once */
+    double stalled;           /* share of the time in which a process could not run */
+    double job, user;         /* Slurm's ID of the job that the record is about, and its user's */
     enum verdict verdict;
-    enum fault_code code;                /* FAULT_NONE: that of the test, record_code() */
+    enum fault_code code;                /* FAULT_NONE: the test's code, see record_code() */
     const char *code_name, *remediation; /* of FAULT_UNLISTED, as they were read */
     const char *message;                 /* one line for a person */
     const char *run; /* id of the run; NULL: from the environment variable MUSTER_RUN */
     double time;     /* seconds since the epoch, UTC; NAN: now */
 };
 
-/* With MUSTER_PROGRESS in its environment a program of the battery tells its progress by whole
- * lines on standard error that begin with this, for muster certify to show. */
+/* If MUSTER_PROGRESS is set, a program of the battery reports its progress in lines on standard
+ * error that begin with this. muster certify shows them. */
 #define RECORD_PROGRESS "muster-progress: "
 
 #define RECORD_ABSENT                                                                              \
@@ -52,7 +52,7 @@ struct record {
         RECORD_ABSENT                                                                              \
     }
 
-/* A record of those members, as RECORD(.test = "links", .value = 3); the others are absent. */
+/* A record with these members, as RECORD(.test = "links", .value = 3); the others are absent. */
 #define RECORD(...)                                                                                \
     ({                                                                                             \
         _Pragma("GCC diagnostic push")                                                             \
@@ -61,47 +61,49 @@ struct record {
         _Pragma("GCC diagnostic pop") made_;                                                       \
     })
 
-/* What is wrong by this record, of verdict warn, unknown or fail: its own code, else that of its
- * test. FAULT_NONE where nothing is. FAULT_UNLISTED is a code that this muster does not know.
+/* Returns the fault code of a record with the verdict warn, unknown or fail: its own code, else its
+ * test's. FAULT_NONE for other records. FAULT_UNLISTED is a code that this muster does not know.
  * Programs decide by it. */
 enum fault_code record_code(const struct record *record);
 
-/* Its name, and what to do first; "" where nothing is wrong. What stands in the record of a code
- * that the catalog does not have; where that is lost, the test's. Never NULL. */
+/* Return the code's name and its remediation; "" if nothing is wrong. For a code that the catalog
+ * does not have, the texts in the record; if these are lost, the texts of the test's code. Never
+ * NULL. */
 const char *record_code_name(const struct record *record);
 const char *record_remediation(const struct record *record);
 
-/* Sets the code by its name, FAULT_UNLISTED with the name where the catalog does not have it. NULL,
- * "": none. */
+/* Sets the code by its name; FAULT_UNLISTED with the name if the catalog does not have it. NULL or
+ * "": no code. */
 void record_set_code(struct record *record, const char *name);
 
-/* Whether it says that a rank of an MPI program did not start, or did not run to its end. */
+/* Returns whether the record reports that a rank of an MPI program did not start or did not run to
+ * its end. */
 bool record_lacks_rank(const struct record *record);
 
-/* Where records go that are made here and printed elsewhere. */
+/* The receiver of records that are made here and printed elsewhere. */
 struct record_sink {
     void (*take)(struct record *record, void *context);
     void *context;
 };
 
-/* Hands the record on with its message. One with a code and no verdict has that of its code in the
- * catalog; without both it is a measurement or a fact. */
+/* Passes the record with its message to the sink. A record with a code and no verdict gets the
+ * severity of its code in the catalog; without both it is a measurement or a fact. */
 void record_report(const struct record_sink *sink, struct record record, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Hands on that it passes, without a message. */
+/* Passes the record to the sink with the verdict pass, without a message. */
 void record_report_pass(const struct record_sink *sink, struct record record);
 
 /* Writes the record, with record_code_name() and record_remediation(), as one JSON object on one
- * line and flushes, in one write where the line fits the stream's buffer. Bytes that are not UTF-8
- * come out as U+FFFD. Returns 0, or -1 with errno. */
+ * line, and flushes; in one write if the line fits the stream's buffer. Bytes that are not UTF-8
+ * are written as U+FFFD. Returns 0, or -1 with errno. */
 int record_write(FILE *stream, const struct record *record);
 
-/* The same with that message, cut to 4095 bytes. */
+/* Writes the record with this message, cut to 4095 bytes. */
 void record_put(FILE *stream, struct record record, const char *message, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The time of now as records have it: seconds since 1970, in whole milliseconds. */
+/* Returns the present time for records: seconds since 1970, in whole milliseconds. */
 double record_now_s(void);
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MESSAGE_MAX = 65536 }; /* of what the kernel sends in one piece */
+enum { MESSAGE_MAX = 65536 }; /* bytes of one datagram of the kernel */
 
 const struct rtattr *netlink_next_attribute(const char **at, const char *end)
 {
@@ -56,7 +56,7 @@ int netlink_parse_error(const void *message, size_t length, char *text, size_t s
     if (!netlink_is_message(message, length, NLMSG_ERROR, sizeof *error) || error->error > 0 ||
         error->error < -4095)
         return -1;
-    /* the request comes back too: its header only where NLM_F_CAPPED says so */
+    /* the error contains the request; with NLM_F_CAPPED only the request's header */
     skipped = sizeof *error;
     if (!(header->nlmsg_flags & NLM_F_CAPPED) && error->msg.nlmsg_len > sizeof error->msg)
         skipped += NLMSG_ALIGN(error->msg.nlmsg_len - sizeof error->msg);
@@ -111,7 +111,8 @@ void netlink_close(struct netlink *netlink)
     *netlink = (struct netlink){.fd = -1, .ioctl_fd = -1};
 }
 
-/* One datagram of the kernel's, at most MESSAGE_MAX bytes. Returns its length, or -1 with err. */
+/* Receives one datagram of the kernel, at most MESSAGE_MAX bytes. Returns its length, or -1 with
+ * err. */
 static ssize_t receive(const struct netlink *netlink, char *buffer, long deadline_ms,
                        struct error *err)
 {
@@ -138,7 +139,7 @@ static ssize_t receive(const struct netlink *netlink, char *buffer, long deadlin
         if (got < 0)
             return error_set(err, "cannot read the kernel's answer: %m");
         if (from_length != sizeof from || from.nl_pid != 0)
-            continue; /* another process's, not the kernel's */
+            continue; /* from another process, not from the kernel */
         if (got > MESSAGE_MAX) {
             errno = EMSGSIZE;
             return error_set(err, "the kernel's answer is too long: %zd bytes", got);
@@ -176,7 +177,7 @@ int netlink_query(struct netlink *netlink, const void *request, size_t length,
             if (message->nlmsg_len < sizeof *message || message->nlmsg_len > (size_t)left)
                 break;
             if (message->nlmsg_seq != netlink->sequence) {
-                /* the late answer to an earlier question */
+                /* the late answer to an earlier request */
             } else if (message->nlmsg_type == NLMSG_ERROR) {
                 code = netlink_parse_error(message, (size_t)left, words, sizeof words);
                 if (code != 0) {

@@ -11,23 +11,22 @@
 #include "lib/base/error.h"
 #include "lib/constants/node_constants.h"
 
-/* A small client of the kernel's rtnetlink (rtnetlink(7)): the socket, and messages made and read.
- * Every answer is waited for wait_ms at most and its lengths are checked before they are believed.
- * Errors are "%m" of the kernel with its own words (the extended acknowledgement) where it gives
- * any. */
+/* A small client of the kernel's rtnetlink (rtnetlink(7)): the socket, and functions to make and
+ * read messages. It waits for an answer for wait_ms at most, and checks all lengths. Errors are
+ * "%m" with the kernel's own text (the extended acknowledgement) if there is one. */
 
 struct netlink {
     int fd;
     int ioctl_fd; /* for ethtool */
-    long wait_ms; /* NETLINK_WAIT_MS once opened */
+    long wait_ms; /* NETLINK_WAIT_MS after netlink_open() */
     uint32_t sequence;
 };
 
-/* Returns 0, or -1 with err; close what was opened. */
+/* Opens the sockets. Returns 0, or -1 with err. Close it after success. */
 int netlink_open(struct netlink *netlink, struct error *err);
 void netlink_close(struct netlink *netlink);
 
-/* What is in an attribute, and how much. */
+/* The value of an attribute, and its size in bytes. */
 static inline const void *netlink_value(const struct rtattr *attribute)
 {
     return attribute + 1;
@@ -37,28 +36,28 @@ static inline size_t netlink_size(const struct rtattr *attribute)
     return attribute->rta_len - sizeof *attribute;
 }
 
-/* Walks attributes: *at is moved behind the one returned; NULL at the end or where lengths do not
- * fit. */
+/* Returns the next attribute and advances *at; NULL at the end or if a length is wrong. */
 const struct rtattr *netlink_next_attribute(const char **at, const char *end);
 
-/* Whether message is a whole one of that type with at least `fixed` bytes behind its header. */
+/* Returns whether message is complete, of this type, and has at least `fixed` bytes after its
+ * header. */
 bool netlink_is_message(const void *message, size_t length, int type, size_t fixed);
 
-/* Where the attributes of such a message begin, and *end. */
+/* Returns the begin of the attributes of such a message, and sets *end to their end. */
 const char *netlink_attributes(const struct nlmsghdr *message, size_t fixed, const char **end);
 
 /* Appends an attribute; there must be room for it. */
 void netlink_put_attribute(char *message, unsigned short type, const void *value, size_t length);
 
-/* Sends a request, whose sequence is netlink->sequence, and hands each message of the answer to
- * take(), until that or the kernel says it is the last. take returns 0 to go on, 1 when done.
- * Returns 0, or -1 with err and errno. */
+/* Sends a request, whose sequence is netlink->sequence, and passes each message of the answer to
+ * take(), until the kernel ends the answer or take() returns 1; take() returns 0 to go on. Returns
+ * 0, or -1 with err and errno. */
 int netlink_query(struct netlink *netlink, const void *request, size_t length,
                   int (*take)(const struct nlmsghdr *message, size_t length, void *context),
                   void *context, struct error *err);
 
-/* NLMSG_ERROR's: 0 for an acknowledgement, else the errno, and text gets the kernel's words or "".
- * -1 when it is none or its lengths do not fit. */
+/* Parses a message NLMSG_ERROR. Returns 0 for an acknowledgement, else the errno; text gets the
+ * kernel's text or "". Returns -1 if it is another message or a length is wrong. */
 int netlink_parse_error(const void *message, size_t length, char *text, size_t size);
 
 #endif

@@ -40,7 +40,7 @@ int safe_directory(const char *directory, uid_t owner, char real[PATH_MAX], stru
     }
 }
 
-/* Of a file that is there: as safe_file_find() returns it. */
+/* Checks an existing file. Returns 1, or -1 with err, as safe_file_find(). */
 static int check_file(const char *directory, const char *file, struct error *err)
 {
     char real[PATH_MAX], target[PATH_MAX];
@@ -74,7 +74,8 @@ int safe_file_find(const char *path, const char *name, char *file, size_t size, 
     return 0;
 }
 
-/* Returns a descriptor, or -1 with err. */
+/* Opens the directory, which must be this user's own, and makes it if it does not exist. Returns a
+ * descriptor, or -1 with err. */
 static int open_own(const char *directory, struct error *err)
 {
     char path[PATH_MAX];
@@ -82,7 +83,7 @@ static int open_own(const char *directory, struct error *err)
     struct stat status;
     int fd;
 
-    while (length > 1 && directory[length - 1] == '/') /* with which a link is followed */
+    while (length > 1 && directory[length - 1] == '/') /* with it open() would follow a link */
         length--;
     snprintf(path, sizeof path, "%.*s", (int)length, directory);
     if (mkdir(path, 0700) != 0 && errno != EEXIST)

@@ -4,8 +4,8 @@
 
 #include <signal.h>
 
-/* The handler gets this signal from here on, unless it is ignored: what nohup(1) ignores stays so.
- * flags: sigaction()'s. */
+/* Installs the handler for a signal, unless the signal is ignored, as SIGHUP below nohup(1). flags:
+ * sigaction()'s. */
 static inline void signal_catch(int number, void (*handler)(int), int flags)
 {
     const struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
@@ -15,7 +15,7 @@ static inline void signal_catch(int number, void (*handler)(int), int flags)
         sigaction(number, &action, NULL);
 }
 
-/* What ends a program from outside. */
+/* Installs the handler for the signals that end a program from outside. */
 static inline void signals_catch(void (*handler)(int), int flags)
 {
     signal_catch(SIGINT, handler, flags);

@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 /* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
- * The state after n numbers is seed + n * gamma, so that any number of the sequence can be had
- * without those before it: each rank makes just its own part of weights and data. */
+ * The state after n numbers is seed + n * gamma, so any number of the sequence can be computed
+ * without the numbers before it: each rank makes only its own part of weights and data. */
 #define SPLITMIX_GAMMA UINT64_C(0x9E3779B97F4A7C15)
 
-/* Number index of the seed's sequence, from 0. */
+/* Returns number `index`, from 0, of the seed's sequence. */
 static inline uint64_t splitmix_at(uint64_t seed, uint64_t index)
 {
     uint64_t z = seed + (index + 1) * SPLITMIX_GAMMA;
@@ -19,7 +19,7 @@ static inline uint64_t splitmix_at(uint64_t seed, uint64_t index)
     return z ^ (z >> 31);
 }
 
-/* The next number of the sequence whose state, at first its seed, this is. */
+/* Returns the next number of the sequence and advances its state, which is the seed at first. */
 static inline uint64_t splitmix_next(uint64_t *state)
 {
     uint64_t number = splitmix_at(*state, 0);

@@ -32,7 +32,8 @@ double statistics_select(double *samples, size_t count, size_t rank)
     return samples[rank];
 }
 
-/* A copy without the NANs; *count becomes their number. NULL: nothing left, or no memory. */
+/* Returns a copy of the samples that are not NAN, and their number in *count. NULL if there are
+ * none or memory is out. */
 static double *numbers_of(const double *samples, size_t *count)
 {
     double *copy = malloc((*count + 1) * sizeof *copy);

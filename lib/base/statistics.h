@@ -4,30 +4,31 @@
 
 #include <stddef.h>
 
-/* Pure functions on samples. NAN samples are left out everywhere; the array is not changed, but by
- * statistics_select(). */
+/* Pure functions on samples. Except statistics_select(), they ignore NAN samples and do not change
+ * the array. */
 
-/* The sample of that rank, from 0 and below count, none of which is NAN: they are reordered.
- * Usually O(count). */
+/* Returns the order statistic of this rank, 0 <= rank < count. No sample may be NAN. Reorders the
+ * samples. Usually O(count). */
 double statistics_select(double *samples, size_t count, size_t rank);
 
-/* The median; NAN when there is no sample. Even counts: the mean of the two middle ones. */
+/* Returns the median; for an even count the mean of the two middle samples; NAN without samples. */
 double statistics_median(const double *samples, size_t count);
 
-/* The sample that at most that share of all, from 0 to 1, is below: no mean of two; NAN when there
- * is no sample. */
+/* Returns the quantile of this share, 0 to 1: the sample of rank floor(share (n - 1)) from 0, not
+ * interpolated; NAN without samples. */
 double statistics_quantile(const double *samples, size_t count, double share);
 
-/* The non-parametric 95 % interval of the median: the order statistics of ranks
- * floor((n - 1.96 sqrt n) / 2) and ceil(1 + (n + 1.96 sqrt n) / 2), counted from 1 and held inside
- * 1..n, so the range for fewer than 6 samples (Hoefler and Belli, SC'15, section 3.1.3). NAN both
- * when there is no sample. */
+/* The non-parametric 95 % confidence interval of the median: the order statistics of ranks
+ * floor((n - 1.96 sqrt n) / 2) and ceil(1 + (n + 1.96 sqrt n) / 2), counted from 1 and limited to
+ * 1..n, so the range for fewer than 6 samples (Hoefler and Belli, SC'15, section 3.1.3). Both NAN
+ * without samples. */
 void statistics_interval(const double *samples, size_t count, double *low, double *high);
 
-/* How likely at least so many events are where mean are expected (Poisson). */
+/* Returns the probability of at least `least` events if mean are expected (Poisson). */
 double statistics_poisson_tail(size_t least, double mean);
 
-/* How likely at least so many of count events are, each with probability p < 1 (binomial). */
+/* Returns the probability of at least `least` successes in count trials, each with probability
+ * p < 1 (binomial). */
 double statistics_binomial_tail(size_t least, size_t count, double p);
 
 #endif

@@ -2,9 +2,9 @@
 #ifndef MUSTER_STDOUT_FLUSH_H
 #define MUSTER_STDOUT_FLUSH_H
 
-/* Output that did not arrive must not look like success: a full disk, a closed pipe. Flushes
- * standard output. Returns 0 when all that was ever printed there has arrived, else -1 after a line
- * on standard error that begins with program. */
+/* Flushes standard output, so that lost output (a full disk, a closed pipe) does not look like
+ * success. Returns 0 if all output has been written, else -1 after a line on standard error that
+ * begins with program. */
 int stdout_flush(const char *program);
 
 #endif

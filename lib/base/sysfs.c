@@ -40,7 +40,7 @@ too_long:
     return -1;
 }
 
-/* Makes path[SYSFS_PATH] from the arguments behind format; result is make_path()'s. */
+/* Makes path[SYSFS_PATH] from the arguments after format; result is make_path()'s. */
 #define MAKE_PATH(result, root, path, format)                                                      \
     do {                                                                                           \
         va_list arguments;                                                                         \
@@ -60,7 +60,7 @@ int sysfs_path(const char *root, char *path, size_t size, const char *format, ..
     return result;
 }
 
-/* Reads at most size bytes. Returns how many, or -1 with errno. */
+/* Reads at most size bytes. Returns the number of bytes, or -1 with errno. */
 static ssize_t read_regular(const char *path, char *buffer, size_t size)
 {
     int fd = regular_file_open(path, NULL), saved_errno;
@@ -318,5 +318,5 @@ int sysfs_compare(const char *a, const char *b)
     }
     if (*a != *b)
         return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-    return strcmp(whole_a, whole_b); /* eth01 and eth1 are two names */
+    return strcmp(whole_a, whole_b); /* eth01 and eth1 are different names */
 }

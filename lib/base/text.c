@@ -24,7 +24,7 @@ char *text_put(char *text, size_t size, const char *format, ...)
     va_end(values);
     if (length >= 0 && (size_t)length < size)
         return text;
-    /* the last blank that leaves room for the mark, else, in one long word, its last character */
+    /* cut at the last blank that leaves room for the mark; in one long word, at a character */
     end = size - sizeof mark;
     while (end > 0 && text[end] != ' ')
         end--;

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <time.h>
 
-/* As snprintf(), for what people read: a text that does not fit ends after a whole word, with
- * "..." behind it, and never inside a UTF-8 character. size is 4 or more. Returns text. */
+/* As snprintf(), for people: a text that does not fit ends after a whole word and with "...", never
+ * inside a UTF-8 character. size is 4 or more. Returns text. */
 char *text_put(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -16,28 +16,28 @@ struct text_line {
 };
 struct text_line text_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Appends to text as snprintf() does, behind separator where there is a text already. Returns 0, or
- * -1: it did not fit and is cut. size is 1 or more. */
+/* Appends to text as snprintf() does, after separator unless text is empty. Returns 0, or -1 if it
+ * does not fit and is cut. size is 1 or more. */
 int text_join(char *text, size_t size, const char *separator, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Makes '?' of each byte that is no printable character of ASCII. */
+/* Replaces each byte that is not a printable ASCII character by '?'. */
 void text_make_ascii(char *text);
 
-/* What stands behind `begin` in the first line that begins with it; NULL: none does. */
+/* Returns the text after `begin` in the first line that begins with it; NULL if there is none. */
 const char *text_behind(const char *text, const char *begin);
 
-/* The time in UTC by strftime()'s format; "" where there is no such time. Returns text. */
+/* Formats the time in UTC by strftime()'s format; "" if that is not possible. Returns text. */
 char *text_time(char *text, size_t size, const char *format, time_t time)
     __attribute__((format(strftime, 3, 0)));
 
-/* The text; "" for NULL. */
+/* Returns the text, or "" for NULL. */
 static inline const char *text_of(const char *text)
 {
     return text ? text : "";
 }
 
-/* "" for one, else "s": "%zu node%s". */
+/* Returns "" for one, else "s": "%zu node%s". */
 const char *text_plural(size_t count);
 
 #endif

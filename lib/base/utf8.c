@@ -35,7 +35,8 @@ size_t utf8_length(const unsigned char *text)
     return length;
 }
 
-/* Of three bytes, U+2000 to U+207F. */
+/* Returns whether it is a character of three bytes that changes the direction of writing or ends a
+ * line. */
 static bool turns_text(const unsigned char *text)
 {
     if (text[0] != 0xe2)

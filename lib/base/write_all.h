@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* write(2) until all length bytes are written, through interruptions. Returns 0, or -1 with errno
- * when some of them are not. */
+/* Calls write(2) until all length bytes are written, also if interrupted. Returns 0, or -1 with
+ * errno. */
 int write_all(int fd, const void *bytes, size_t length);
 
 #endif
