@@ -10,30 +10,30 @@
 #include "lib/catalog/test_table.h"
 #include "lib/catalog/verdict.h"
 
-/* Every fault code, test and metric of muster, once. Programs decide by what stands here, never by
- * the text of a message. muster-codes(7) and the tables of doc/records.md are held against it. No
- * I/O; all strings are static. */
+/* All fault codes, tests and metrics of muster. Programs decide by these, never by the text of a
+ * message. Tests compare muster-codes(7) and the tables of doc/records.md with it. No I/O; all
+ * strings are static. */
 
-/* What can be wrong. A name is never given another meaning; one that is no longer used stays out of
- * the table. */
+/* The fault codes. A name never gets another meaning; a name that is no longer used is removed from
+ * the table and not used again. */
 enum fault_code {
     FAULT_NONE,
 #define FAULT(id, name, severity, drain, remediation, advice, meaning) FAULT_##id,
     FAULT_TABLE
 #undef FAULT
         FAULT_COUNT,
-    FAULT_UNLISTED = FAULT_COUNT /* of a newer muster: struct record has its name. Drains nobody */
+    FAULT_UNLISTED = FAULT_COUNT /* from a newer muster: struct record has its name. Never drains */
 };
 
-/* Who takes a node out of service for a fault, when its verdict is fail; each includes those above
+/* Which programs drain a node for a fault with the verdict fail; each value includes the one above
  * it (decision_drains()). */
 enum fault_drain {
-    DRAIN_NEVER,   /* nobody: it is no node's, or not sure, or harmless */
+    DRAIN_NEVER,   /* none: the fault is not the node's, not certain, or harmless */
     DRAIN_CERTIFY, /* muster certify, which has seen it twice or from several sides */
-    DRAIN_HEALTH,  /* the node's own health check as well: a part is missing or dead */
+    DRAIN_HEALTH,  /* also the node's own health check: a part is missing or dead */
 };
 
-/* What is to be done first: one word for programs. */
+/* The first thing to do: one word for programs. */
 enum remediation {
     REMEDY_NONE,
     REMEDY_MEASURE_AGAIN,
@@ -52,30 +52,30 @@ enum remediation {
 
 struct catalog_fault {
     const char *name;       /* "link_down": lower case, digits and _ */
-    enum verdict severity;  /* of a record with this code, where nothing speaks for less */
-    enum fault_drain drain; /* never above DRAIN_NEVER unless the severity is fail */
+    enum verdict severity;  /* the verdict of a record with this code; a record may have a lesser */
+    enum fault_drain drain; /* above DRAIN_NEVER only if the severity is fail */
     enum remediation remediation;
     const char *advice;  /* what to do: one sentence for a person */
     const char *meaning; /* what was found: one line */
 };
 
-/* Never NULL: of FAULT_NONE, and of what is no code, one of empty texts. */
+/* Returns the fault of a code. Never NULL: for FAULT_NONE and invalid codes its texts are "". */
 const struct catalog_fault *catalog_fault(enum fault_code code);
 
-/* The code of that name; FAULT_NONE when there is none, as in records of a newer muster. */
+/* Returns the code with this name; FAULT_NONE if there is none, as in records of a newer muster. */
 enum fault_code catalog_fault_parse(const char *name);
 
-/* Whether by that fault a process of an MPI program did not run to its end, or did not take part:
- * it died, hung, fell silent, or its node does not answer. */
+/* Returns whether the fault means that a process of an MPI program did not run to its end or did
+ * not take part: it died, hung or was too slow, or its node does not answer. */
 bool catalog_is_of_process(enum fault_code code);
 
-/* "replace_cable", ...; "" for REMEDY_NONE. Never NULL. */
+/* Returns the name: "replace_cable", ...; "" for REMEDY_NONE. Never NULL. */
 const char *catalog_remediation(enum remediation remediation);
 
 struct catalog_test {
     const char *name;     /* "net.interfaces" */
-    enum fault_code code; /* of a failure or warning of the test that has no code of its own */
-    const char *help;     /* what is verified: one line */
+    enum fault_code code; /* of a record of the test with fail or warn and without its own code */
+    const char *help;     /* what the test verifies: one line */
 };
 
 enum test_id {
@@ -87,20 +87,21 @@ enum test_id {
 
 extern const struct catalog_test catalog_tests[CATALOG_TESTS];
 
-/* NULL: there is no such test. */
+/* Returns the test with this name, or NULL. */
 const struct catalog_test *catalog_test(const char *name);
 
-/* The code of a record of that test and verdict that came without one: that of the test, or for
- * what could not be told FAULT_NOT_MEASURED; FAULT_NONE where nothing is wrong. */
+/* Returns the code of a record with this test and verdict and without its own code: the test's code
+ * for warn and fail (FAULT_TEST_FAILED if it has none), FAULT_NOT_MEASURED for unknown unless the
+ * test's code is for that, else FAULT_NONE. */
 enum fault_code catalog_default_code(const char *test, enum verdict verdict);
 
 struct catalog_metric {
-    const char *name;          /* "bandwidth"; together with unit it is unique */
+    const char *name;          /* "bandwidth"; name and unit together are unique */
     const char *unit;          /* "Mb/s"; "" for a metric whose value is a text */
-    enum fault_code deviation; /* of a fact of host.config: what it is that a node has another value
-                                  than its peers; else FAULT_NONE */
+    enum fault_code deviation; /* for a fact of host.config: the fault of a node whose value differs
+                                  from its peers'; else FAULT_NONE */
     const char *help;          /* what is measured: one line */
-    const char *why;           /* of such a fact: why a deviation matters; else NULL */
+    const char *why;           /* for such a fact: why a deviation matters; else NULL */
 };
 
 enum metric_id {
@@ -114,7 +115,7 @@ enum metric_id {
 
 extern const struct catalog_metric catalog_metrics[CATALOG_METRICS];
 
-/* The fact of host.config of that name; NULL: there is none. */
+/* Returns the fact of host.config with this name, or NULL. */
 const struct catalog_metric *catalog_fact(const char *name);
 
 enum suite_id {
@@ -129,9 +130,9 @@ enum limit_id {
 #undef LIMIT
 };
 
-/* Whether a record's suite, test, metric or limit_source is that one, by its name; NULL is none. Of
- * metrics of one name in several units each is all of them. Nothing else compares such a string
- * with a name. */
+/* Return whether a record's suite, test, metric or limit_source (may be NULL) has this name.
+ * Metrics with the same name and different units count as the same. Other code must not compare
+ * such a string with a name. */
 bool catalog_is_suite(const char *name, enum suite_id suite);
 bool catalog_is_test(const char *name, enum test_id test);
 bool catalog_is_metric(const char *name, enum metric_id metric);

@@ -2,12 +2,12 @@
 #ifndef MUSTER_FAULT_TABLE_H
 #define MUSTER_FAULT_TABLE_H
 
-/* FAULT(ID, name, severity, drain, remediation, advice, meaning): a row a fault code, in the order
- * of muster-codes(7). catalog.h says what the columns are. */
+/* FAULT(ID, name, severity, drain, remediation, advice, meaning): one row per fault code, in the
+ * order of muster-codes(7). catalog.h describes the columns. */
 
 /* clang-format off */
 #define FAULT_TABLE \
-/* what could not be told */ \
+/* no clear result */ \
 FAULT(NOT_MEASURED, "not_measured", UNKNOWN, NEVER, MEASURE_AGAIN, \
     "Read the message for the reason, and measure again.", \
     "a test could not be run or did not end") \
@@ -75,7 +75,7 @@ FAULT(PCIE_DEGRADED, "pcie_degraded", WARN, NEVER, RESEAT, \
 FAULT(INTERFACE_FAULT, "interface_fault", FAIL, CERTIFY, FIX_CONFIG, \
     "Compare the interface with the same interface of a node that passed.", \
     "an interface is not as it should be") \
-/* GPUs and what Slurm hands out */ \
+/* GPUs and Slurm's resources */ \
 FAULT(GPU_MISSING, "gpu_missing", FAIL, HEALTH, RESEAT, \
     "Look for the GPU in lspci and in the kernel log; reseat it or power-cycle the node.", \
     "fewer GPUs on the PCI bus than expected") \

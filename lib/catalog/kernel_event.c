@@ -38,7 +38,8 @@
         "NVIDIA " reference, meaning),
 #define KERNEL_XID_END(number, text, reference, meaning, ends)                                     \
     END("xid", #number, ends, XID_HEAD #number "," text, "NVIDIA " reference, meaning),
-/* What the guide calls not fatal is written so, and some of the others too: that never drains. */
+/* A row that drains matches only entries that the driver calls "Fatal". Entries that the guide
+ * calls not fatal, and some others, are written as not fatal: these never drain. */
 #define KERNEL_SXID(number, cause, action, code, reference, meaning)                               \
     EVENT("sxid", #number, cause, action, code, SXID_HEAD #number ", " SXID_##action,              \
           "NVIDIA " reference, meaning),
@@ -46,9 +47,9 @@
 #define SXID_WARN
 #define SXID_DRAIN "Fatal"
 
-/* A pattern begins with a byte of its own, and has to be so long before its first * and so exact
- * that no user can have the kernel write it: the name of a process (15 bytes) begins some lines, a
- * file's name of any length ends others. A unit test holds every row against that. */
+/* A pattern begins with a literal byte. Before its first * it must be so long and exact that no
+ * user can have the kernel write it: some lines begin with the name of a process (15 bytes), others
+ * end with a file's name of any length. A unit test checks every row. */
 
 /* clang-format off */
 const struct kernel_event kernel_events[] = {
@@ -70,7 +71,7 @@ const struct kernel_event kernel_events[] = {
     EVENT("amdgpu", "ras_fatal", MACHINE, DRAIN, GPU_RESET_REQUIRED, "amdgpu %P: *uncorrectable hardware error(ERREVENT_ATHUB_INTERRUPT) detected!", "Linux amdgpu_ras.c", "fatal hardware error of the GPU"),
     EVENT("amdgpu", "ras_uncorrectable", MACHINE, DRAIN, GPU_MEMORY_ERRORS, "amdgpu %P: *new uncorrectable hardware errors detected in ", "Linux amdgpu_ras.c", "uncorrectable error of the GPU"),
     BURST("amdgpu", "ras_correctable", MACHINE, WARN, GPU_MEMORY_CORRECTED, 10, 3600, "amdgpu %P: *new correctable hardware errors detected in ", "Linux amdgpu_ras.c", "correctable errors of the GPU"),
-    /* written whenever somebody reads the counters, and wrong where the GPU sleeps */
+    /* written whenever somebody reads the counters, and wrong if the GPU sleeps */
     EVENT("amdgpu", "ras_total", MACHINE, IGNORE, GPU_MEMORY_ERRORS, "amdgpu %P: *correctable hardware errors detected in ", "Linux amdgpu_ras.c", "a total, not an event; gpu.health reads the counters"),
 
     EVENT("habanalabs", "heartbeat", MACHINE, WARN, GPU_DRIVER_ERROR, "habanalabs %D: *Device heartbeat failed!", "Linux habanalabs device.c", "firmware of the accelerator does not answer; the driver resets it"),
@@ -80,7 +81,7 @@ const struct kernel_event kernel_events[] = {
     END("habanalabs", "reset_done", "heartbeat reset_failed", "habanalabs %D: *Successfully finished resetting the ", "Linux habanalabs device.c", "a reset of the accelerator succeeded"),
     END("habanalabs", "reset_done", "heartbeat reset_failed", "accel %D: *Successfully finished resetting the ", "Linux habanalabs device.c", "a reset of the accelerator succeeded"),
 
-    /* registers that the firmware keeps to itself; each read of a counter writes it (gpud 1164) */
+    /* registers that the firmware reserves; each read of a counter writes this entry (gpud 1164) */
     EVENT("mlx5", "access_reg", MACHINE, IGNORE, NIC_ERRORS, "mlx5_core %P: mlx5_cmd_out_err:*ACCESS_REG(", "gpud 1164", "a register that the firmware reserves"),
     EVENT("mlx5", "health", MACHINE, DRAIN, NIC_FAILED, "mlx5_core %P: poll_health:*device's health compromised", "Linux mlx5 health.c; NVSentinel", "firmware of the NIC does not answer"),
     EVENT("mlx5", "fatal", MACHINE, WARN, NIC_ERRORS, "mlx5_core %P: poll_health:*Fatal error ", "Linux mlx5 health.c", "fatal error of the NIC; the driver tries to recover it"),
@@ -116,7 +117,7 @@ const struct kernel_event kernel_events[] = {
     EVENT("disk", "no_medium", MACHINE, IGNORE, DISK_ERRORS, "I/O error, dev sr%d, ", "Linux blk-core.c", "an optical drive without a medium"),
     EVENT("disk", "no_medium", MACHINE, IGNORE, DISK_ERRORS, "blk_update_request: I/O error, dev fd%d, ", "Linux blk-core.c", "a floppy drive without a medium"),
     EVENT("disk", "no_medium", MACHINE, IGNORE, DISK_ERRORS, "blk_update_request: I/O error, dev sr%d, ", "Linux blk-core.c", "an optical drive without a medium"),
-    /* a user mounts images by setuid programs, breaks them, and has the kernel say so */
+    /* a user can mount a damaged image by a setuid program, and so cause these entries */
     VIRTUAL("disk", "I/O error, dev %V, sector ", "Linux blk-core.c"),
     VIRTUAL("disk", "blk_update_request: I/O error, dev %V, sector ", "Linux blk-core.c"),
     VIRTUAL("disk", "critical medium error, dev %V, sector ", "Linux blk-core.c"),
@@ -156,7 +157,7 @@ const struct kernel_event kernel_events[] = {
 /* clang-format on */
 const size_t kernel_event_count = sizeof kernel_events / sizeof *kernel_events;
 
-/* The first rows, that are of no use for a text without a code. */
+/* The number of rows at the begin of the table that match only a text with a code. */
 enum {
     CODED = sizeof((const struct kernel_event[]){KERNEL_XID_TABLE KERNEL_SXID_TABLE}) /
             sizeof(struct kernel_event)
@@ -205,7 +206,8 @@ struct match {
     size_t part_length;
 };
 
-/* The length of a PCI address, with or without "PCI:" before and a function behind; 0: none. */
+/* Returns the length of a PCI address, with or without a function; 0 if text does not begin with
+ * one. */
 static size_t address_length(const char *text)
 {
     static const char form[] = "xxxx:xx:xx";
@@ -244,8 +246,8 @@ static size_t word_length(char kind, const char *text)
     }
 }
 
-/* The length of the name of a block device that is no hardware of the node's: a file, or on the
- * network; 0: none. */
+/* Returns the length of the name of a block device that is a file or on the network; 0 if text does
+ * not begin with one. */
 static size_t virtual_length(const char *text)
 {
     static const char *const kinds[] = {"loop", "nbd", "rbd"};
@@ -257,7 +259,7 @@ static size_t virtual_length(const char *text)
     return 0;
 }
 
-/* Whether the text begins with the pattern. */
+/* Returns whether the pattern matches the beginning of the text. */
 static bool pattern_match(const char *pattern, const char *text, struct match *match)
 {
     for (; *pattern; pattern++) {
@@ -289,7 +291,8 @@ static bool pattern_match(const char *pattern, const char *text, struct match *m
     return true;
 }
 
-/* "NAME[PID]: segfault at ... in FILE": a process and a file have the names that a user gave. */
+/* Returns whether the text begins with "NAME[PID]", as in "NAME[PID]: segfault at ... in FILE": a
+ * user chooses the names of processes and files. */
 static bool is_of_process(const char *text)
 {
     enum { NAME = 15 };
@@ -303,7 +306,7 @@ static bool is_of_process(const char *text)
     return false;
 }
 
-/* The number behind a head of NVIDIA's; "" where the text has no such head. */
+/* Reads the number after one of NVIDIA's heads; "" if the text has none. */
 static void code_read(const char *text, char name[KERNEL_NAME])
 {
     static const char *const heads[] = {XID_HEAD, SXID_HEAD};
@@ -335,7 +338,7 @@ const struct kernel_event *kernel_event_match(const char *text, char part[KERNEL
     for (size_t i = *name ? 0 : CODED; i < kernel_event_count; i++) {
         const struct kernel_event *event = &kernel_events[i];
 
-        /* a code is compared first: there are many, and they begin alike */
+        /* compare the code first: many rows with codes begin alike */
         if (*name && *event->name && (*event->name != *name || strcmp(event->name, name) != 0))
             continue;
         match = (struct match){NULL, 0};

@@ -7,9 +7,9 @@
 
 #include "lib/catalog/catalog.h"
 
-/* The entries of the kernel log that mean something, once: what each is, what muster does about it
- * unless KernelLog of muster.conf says otherwise, and whose word that is. muster-codes(7) lists
- * them. Pure; all strings are static. */
+/* The entries of the kernel log that muster knows: their meaning, muster's action, which KernelLog
+ * of muster.conf can change, and its source. muster-codes(7) lists them. Pure; all strings are
+ * static. */
 
 enum kernel_action {
     KERNEL_IGNORE,
@@ -17,50 +17,49 @@ enum kernel_action {
     KERNEL_DRAIN, /* fail: with HealthDrain=yes the node's health check drains it */
 };
 const char *kernel_action_name(enum kernel_action action); /* "ignore", "warn", "drain" */
-/* The action of that name, in any case; -1 when there is none. */
+/* Returns the action with this name, in any case; -1 if there is none. */
 int kernel_action_parse(const char *name);
 
-/* Who can be the cause. What a user can bring about never drains a node. */
+/* The possible cause of an entry. An entry that a user can cause never drains a node. */
 enum kernel_cause {
     KERNEL_BY_MACHINE, /* the node's hardware or its driver */
-    KERNEL_BY_EITHER,  /* that, or a job: at most a warning */
-    KERNEL_BY_JOB,     /* a job's program: no fault of the node, told apart */
+    KERNEL_BY_EITHER,  /* the machine or a job: at most a warning */
+    KERNEL_BY_JOB,     /* a job's program: not a fault of the node, reported separately */
 };
 
 struct kernel_event {
-    const char *source; /* "xid", "mlx5", ...: a word of KernelLog */
-    const char *name;   /* "79", "health": the next word. Several rows may share it */
-    /* The text of the entry from its first byte on; what follows is free. %d digits, %x hexadecimal
-     * digits (0x before them or not), %a letters, %w bytes without a blank, %P an address on the
-     * PCI bus, %D a device's name and %V that of a block device which is no hardware of the node's
-     * (loop, nbd, rbd), which become the part; * any bytes; all else itself. */
+    const char *source; /* "xid", "mlx5", ...: the first word of KernelLog */
+    const char *name;   /* "79", "health": the second word. Several rows may share it */
+    /* The beginning of the entry's text; any text may follow. %d digits, %x hexadecimal digits
+     * (with or without 0x), %a letters, %w bytes without a blank, * any bytes. %P an address on the
+     * PCI bus, %D a device's name, %V the name of a block device that is not hardware of the node
+     * (loop, nbd, rbd): these three are the part. Any other byte stands for itself. */
     const char *pattern;
     enum kernel_cause cause;
     enum kernel_action action;
     enum fault_code code;
-    bool is_consequence; /* of another entry of the same part within a minute: then no fault of
-                            its own */
+    bool is_consequence; /* of another entry of the same part, if there is one within a minute: then
+                            not a fault of its own */
     unsigned times,
-        within_s;     /* counts from so many entries within that time on; 0: from the first */
-    const char *ends; /* it is the end of the events of its source and part with these names, with
-                         blanks between; "": it is no end */
-    const char *reference; /* whose word action is, or where the text is from */
+        within_s;     /* counts if there are so many entries within this time; 0: from the first */
+    const char *ends; /* names of events, with blanks between, that this entry ends for its source
+                         and part; "": it ends none */
+    const char *reference; /* the source of the action or of the text */
     const char *meaning;   /* one line */
 };
 
 extern const struct kernel_event kernel_events[];
 extern const size_t kernel_event_count;
 
-/* The first row of that source and name, both in any case; of sources "xid" and "sxid" every number
- * from 1 to 99999 is a name, and one that has no row has that of the others, named "". NULL: there
- * is none. */
+/* Returns the first row with this source and name, both in any case, or NULL. For the sources "xid"
+ * and "sxid" any number from 1 to 99999 is a name: a number without a row gets the row named "". */
 const struct kernel_event *kernel_event_find(const char *source, const char *name);
 
 enum { KERNEL_PART = 32, KERNEL_NAME = 24 };
 
-/* The first row whose pattern the text has; NULL: none. part gets the part's name, as it stands in
- * the text ("0000:9b:00", "nvme4"; "" where the row has none), name that of the event: the row's,
- * or the number of an XID that has no row. */
+/* Returns the first row whose pattern matches the text, or NULL. part gets the part's name from the
+ * text ("0000:9b:00", "nvme4"; "" if the row has none), name the event's name: the row's, or the
+ * number of an XID without a row. */
 const struct kernel_event *kernel_event_match(const char *text, char part[KERNEL_PART],
                                               char name[KERNEL_NAME]);
 

@@ -2,19 +2,19 @@
 #ifndef MUSTER_KERNEL_NVIDIA_H
 #define MUSTER_KERNEL_NVIDIA_H
 
-/* What NVIDIA's drivers write to the kernel log: a row a code. kernel_event.h says what the columns
- * are; the rows of one code are tried in their order.
+/* The entries of NVIDIA's drivers in the kernel log: one row per code. kernel_event.h describes the
+ * columns. The rows of one code are tried in their order.
  *
- * Codes, meanings and the last but one column of an XID, the immediate action, are of NVIDIA's Xid
+ * The codes, meanings and immediate actions (the last column but one) of XIDs are from NVIDIA's Xid
  * catalog (docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html, 172 codes, read as of
- * 2025-10); those of an SXID of appendix D of the Fabric Manager User Guide (DU-09883-001 v1.3).
+ * 2025-10), those of SXIDs from appendix D of the Fabric Manager User Guide (DU-09883-001 v1.3).
  *
- * What muster does by default: it drains for what is bad everywhere (48, 64, 74, 79, 95, 119, 120,
- * 140: NVIDIA, DCGM and Azure agree), where NVIDIA asks for a reset and a program cannot be the
- * cause (46, 62, 143, 158), and where the driver itself asks (154). What RESTART_APP is the action
- * of is a fault of a job's program and never drains, nor does a code that is not here. The NVLink
- * codes of Blackwell (144 to 150) are written by all GPUs of a link, also by the peers of the one
- * at fault: 154 says which has to be reset. A fatal SXID of one port comes as Xid 74 of its GPU. */
+ * By default muster drains for codes that are bad everywhere (48, 64, 74, 79, 95, 119, 120, 140:
+ * NVIDIA, DCGM and Azure agree), for codes for which NVIDIA asks for a reset and which a program
+ * cannot cause (46, 62, 143, 158), and if the driver itself asks for it (154). A code with the
+ * action RESTART_APP is a fault of a job's program and never drains, nor does an unlisted code. All
+ * GPUs of a link write the NVLink codes of Blackwell (144 to 150), also the peers of the faulty
+ * GPU: 154 shows which GPU must be reset. A fatal SXID of one port comes as Xid 74 of its GPU. */
 
 /* clang-format off */
 #define KERNEL_XID_TABLE \

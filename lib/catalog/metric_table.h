@@ -2,19 +2,19 @@
 #ifndef MUSTER_METRIC_TABLE_H
 #define MUSTER_METRIC_TABLE_H
 
-/* METRIC(ID, name, unit, help), and for a fact of host.config, where a node that has another value
- * than its peers has that fault: FACT(ID, name, unit, code, help, why). catalog.h says what the
- * columns are. */
+/* METRIC(ID, name, unit, help), and FACT(ID, name, unit, code, help, why) for a fact of
+ * host.config: a node whose value differs from its peers' has this fault. catalog.h describes the
+ * columns. */
 
 /* clang-format off */
 #define METRIC_TABLE \
-/* facts: what stops or slows jobs by itself */ \
+/* facts: deviations that stop or slow jobs by themselves */ \
 FACT(MTU, "mtu", "bytes", MTU_WRONG, "MTU of an interface", "packets longer than the shorter MTU are lost: transfers hang") \
 FACT(SPEED, "speed", "Mb/s", LINK_SPEED_LOW, "speed of a link as its driver reports it", "the slowest rail sets the pace of every collective") \
 FACT(CARRIER, "carrier", "", LINK_DOWN, "whether a rail has a link", "a rail without a link carries nothing") \
 FACT(GPU_COUNT, "gpu.count", "count", GPU_MISSING, "GPUs of the node", "a job is given GPUs that are not there") \
 FACT(GRES_COUNT, "gres.count", "count", GRES_MISMATCH, "GPUs of the node in gres.conf", "slurmd and the others do not agree on the node's GPUs") \
-/* what changes speed */ \
+/* deviations that change speed */ \
 FACT(PCIE, "pcie", "", CONFIG_DIFFERS, "PCIe lanes and speed of a device", "fewer lanes or a lower speed halve what the device can carry") \
 FACT(PCIE_PAYLOAD, "pcie.payload", "bytes", CONFIG_DIFFERS, "PCIe maximum payload of a device", "small PCIe packets cost bandwidth") \
 FACT(PCIE_READREQUEST, "pcie.readrequest", "bytes", CONFIG_DIFFERS, "PCIe maximum read request of a device", "small PCIe read requests cost a NIC its bandwidth") \
@@ -39,13 +39,13 @@ FACT(TRUST, "trust", "", CONFIG_DIFFERS, "whether an interface trusts DSCP or PC
 FACT(CONGESTION, "congestion", "", CONFIG_DIFFERS, "congestion control (DCQCN) of an interface", "a port without congestion control (DCQCN) does not slow down, and takes from those that do") \
 FACT(CNP, "cnp", "", CONFIG_DIFFERS, "priority and DSCP of congestion notices", "notices of congestion with another priority or DSCP wait in the queue that is congested") \
 FACT(DCQCN, "dcqcn", "", CONFIG_DIFFERS, "parameters of DCQCN", "ports that give way otherwise than their peers get more, or less") \
-/* what changes where traffic goes */ \
+/* deviations that change the path of traffic */ \
 FACT(GID, "gid", "", CONFIG_DIFFERS, "index and type of the GID in use", "RoCE at another GID index or type does not reach its peers") \
 FACT(LLDPD, "lldpd", "count", CONFIG_DIFFERS, "whether an LLDP daemon runs", "without it nobody sees where the node's cables go") \
 FACT(PKEY, "pkey", "", CONFIG_DIFFERS, "partition keys of a port", "ports of different partitions do not reach each other") \
 FACT(CLASS, "class", "", CONFIG_DIFFERS, "transport of the fabric", "the fabric is used by another transport than on the peers") \
 FACT(FABRIC, "fabric", "", CONFIG_DIFFERS, "rails of the fabric", "the fabric is used by another transport than on the peers") \
-/* what changes results or behavior */ \
+/* deviations that change results or behavior */ \
 FACT(KERNEL, "kernel", "", CONFIG_DIFFERS, "version of the kernel", "another kernel schedules and routes in another way") \
 FACT(CMDLINE, "cmdline", "", CONFIG_DIFFERS, "command line of the kernel", "the kernel was started with other settings") \
 FACT(SYSTEM, "system", "", CONFIG_DIFFERS, "distribution and release", "other libraries than on the peers") \
@@ -79,7 +79,7 @@ FACT(PRODUCT, "product", "", CONFIG_DIFFERS, "make and model of the machine", "a
 FACT(MEMLOCK, "memlock", "MB", CONFIG_DIFFERS, "limit of locked memory", "RDMA needs locked memory") \
 FACT(LIMITS, "limits", "", CONFIG_DIFFERS, "limits of processes", "jobs run into a limit on this node only") \
 FACT(SHM, "shm", "MB", CONFIG_DIFFERS, "size of /dev/shm", "data loaders and NCCL need /dev/shm") \
-/* facts of one vendor, which says why they matter (lib/node/gpu) */ \
+/* facts of one vendor, whose file in lib/node/gpu has the reason why they matter */ \
 METRIC(NVIDIA_DRIVER, "nvidia.driver", "", "version of the NVIDIA driver") \
 METRIC(AMDGPU_DRIVER, "amdgpu.driver", "", "version of the AMD GPU driver") \
 METRIC(HABANALABS_DRIVER, "habanalabs.driver", "", "version of the Gaudi driver") \

@@ -2,8 +2,7 @@
 #ifndef MUSTER_TEST_TABLE_H
 #define MUSTER_TEST_TABLE_H
 
-/* TEST(ID, name, code, help), in the order of muster-codes(7). catalog.h says what the columns are.
- */
+/* TEST(ID, name, code, help), in the order of muster-codes(7). catalog.h describes the columns. */
 
 /* clang-format off */
 #define TEST_TABLE \
@@ -70,7 +69,7 @@ TEST(HOST, "host", TEST_FAILED, "stage host of a certification as a whole") \
 TEST(COLLECTIVES, "collectives", RESULT_WRONG, "stage collectives of a certification as a whole") \
 TEST(TRAIN, "train", TRAINING_WRONG, "stage train of a certification as a whole")
 
-/* SUITE(ID, name): what wrote a record, a program or a stage */
+/* SUITE(ID, name): the program or stage that wrote a record */
 #define SUITE_TABLE \
 SUITE(CERTIFICATE, "certificate") \
 SUITE(CERTIFY, "certify") \
@@ -90,7 +89,7 @@ SUITE(TOPOLOGY, "topology") \
 SUITE(TRAIN, "train") \
 SUITE(WATCH, "watch")
 
-/* LIMIT(ID, name): what a limit was taken from, of those that programs decide by */
+/* LIMIT(ID, name): the sources of limits by which programs decide */
 #define LIMIT_TABLE \
 LIMIT(NOMINAL, "nominal") \
 LIMIT(PEERS, "peers") \
