@@ -35,7 +35,7 @@ void gres_auto_detect(const struct slurm_lines *gres, const char *node, char *va
             !line_is_for(line, node) || (is_own && !has_names))
             continue;
         if (!has_names && strncasecmp(line->text, "Name", strlen("Name")) == 0)
-            continue; /* slurmd refuses it there */
+            continue; /* slurmd refuses AutoDetect= there */
         is_own |= has_names;
         snprintf(value, size, "%s", strcasecmp(found, "off") == 0 ? "" : found);
     }

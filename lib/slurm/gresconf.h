@@ -8,37 +8,38 @@
 #include "lib/base/error.h"
 #include "lib/slurm/slurmconf.h"
 
-/* What gres.conf(5) gives one node. */
+/* Reads the devices of one node from gres.conf(5). */
 
 /* One device of a line Name=KIND File=... */
 struct gres_device {
     char kind[32];    /* "gpu", "nic" */
     char path[256];   /* "/dev/gpu5" */
-    const char *file; /* of gres.conf's line; points into the lines */
+    const char *file; /* the file and number of gres.conf's line; file points into the lines */
     int number;
-    bool is_multiple; /* of a MultipleFiles= value: one device of several files */
+    bool is_multiple; /* a file of MultipleFiles=, where one device has several files */
 };
 
 struct gres_devices {
     struct gres_device *devices;
     size_t count;
-    long counted;  /* GPUs that have a Count= and no file, or several files */
-    bool is_named; /* a gpu line is there for this node */
+    long counted;  /* number of GPUs without a file (by Count=), or with several files */
+    bool is_named; /* there is a gpu line for this node */
 };
 
-/* All devices of the node. Returns 0, or -1 with err "FILE:LINE: ...". To be released with
- * gres_devices_clear() in every case. */
+/* Lists all devices of the node. Returns 0, or -1 with err "FILE:LINE: ...". Release devices with
+ * gres_devices_clear() in either case. */
 int gres_devices_list(const struct slurm_lines *gres, const char *node,
                       struct gres_devices *devices, struct error *err);
 void gres_devices_clear(struct gres_devices *devices);
 
-/* AutoDetect= of the node, "nvml", "rsmi", ...; "" for none and for "off". A line of the node's
- * goes before one of all nodes, wherever they stand. */
+/* Copies the node's AutoDetect=, "nvml", "rsmi", ...; "" for none and for "off". A line for the
+ * node overrides a line for all nodes, in whatever order they are. */
 void gres_auto_detect(const struct slurm_lines *gres, const char *node, char *value, size_t size);
 
-/* Whether a job of whole nodes gets what is of that kind only if it asks for it (from 24.05 on):
- * Flags=explicit on a line of it, for that node, as slurmctld goes by what the node's slurmd read
- * (gres_stepmgr.c); NULL: for any, as gres.conf(5) has the flag for all. */
+/* Returns whether a job with whole nodes gets devices of this kind only if it requests them
+ * (Flags=explicit, since 24.05). Only lines for node count, as slurmctld uses the lines that the
+ * node's slurmd read (gres_stepmgr.c); node NULL: all lines, as gres.conf(5) has the flag for
+ * all. */
 bool gres_is_explicit(const struct slurm_lines *gres, const char *kind, const char *node);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* Slurm's name of this node: $SLURMD_NODENAME, which Slurm sets in jobs, prolog, epilog and health
- * check; elsewhere the NodeName that root's slurm.conf has for root's host name, which may be
- * another; without either, that host name up to its first dot. Reads files, so not for a job's way:
- * node_name() is. root: "" is this machine. Cut at size. */
+/* Copies Slurm's name of this node: $SLURMD_NODENAME, which Slurm sets in jobs, prolog, epilog and
+ * health check; else the NodeName in the slurm.conf of root for its host name, which may differ
+ * from it; else the host name up to its first dot. Reads files: in the path of a job use
+ * node_name() instead. root: "" is this machine. Cut at size. */
 void own_name(const char *root, char *name, size_t size);
 
 #endif

@@ -17,11 +17,11 @@
 
 enum { FILE_MAX = 4 << 20, LINES_MAX = 65536, INCLUDE_DEPTH = 8, CMDLINE_MAX = 4096 };
 
-#define CONFIGLESS "/run/slurm/conf" /* what a configless slurmd or sackd keeps */
+#define CONFIGLESS "/run/slurm/conf" /* the directory of a configless slurmd or sackd */
 
-/* In libslurm's own order (read_config.c): where it was built to look, then that of configless
- * ones. Those behind are of a Slurm that was built with another prefix: the default of its own
- * configure, and that of AWS ParallelCluster. */
+/* In libslurm's order (read_config.c): the directory that it was built with, then the configless
+ * directory. The others are for a Slurm that was built with another prefix, as the default of its
+ * configure, and AWS ParallelCluster's. */
 static const char *const directories[] = {MUSTER_SLURMSYSCONFDIR, CONFIGLESS,
                                           "/etc/slurm",           "/etc/slurm-llnl",
                                           "/usr/local/etc",       "/opt/slurm/etc"};
@@ -42,8 +42,8 @@ static bool takes_configuration(const char *root, pid_t pid)
     return found;
 }
 
-/* Whether a slurmd of root's here has its configuration from slurmctld (slurmd.c,
- * _establish_configuration()): what lies where libslurm looks first may be of long ago then. */
+/* Returns whether a slurmd that runs here as root has its configuration from slurmctld (slurmd.c,
+ * _establish_configuration()). Then the file that libslurm finds first may be outdated. */
 static bool is_configless(const char *root)
 {
     pid_t *pids;
@@ -56,7 +56,7 @@ static bool is_configless(const char *root)
     return found;
 }
 
-/* $SLURM_CONF, where root is this machine and it is a path; else NULL. */
+/* Returns $SLURM_CONF if root is this machine and it is a path, else NULL. */
 static const char *named_file(const char *root)
 {
     const char *path = getenv("SLURM_CONF");
@@ -94,7 +94,7 @@ int slurm_directory(const char *root, char *directory, size_t size, struct error
     return 0;
 }
 
-/* Cuts a comment off; "\#" is a number sign. */
+/* Removes a comment; "\#" is a number sign. */
 static void strip_comment(char *text)
 {
     char *out = text;
@@ -149,8 +149,8 @@ static int include(const char *root, const char *directory, const char *file, in
     }
 }
 
-/* The next line of *rest, which is not NULL, with those that continue it, malloc'd; NULL without
- * memory. *number is moved on by the lines it takes. */
+/* Returns the next line of *rest (not NULL) with its continuation lines, malloc'd; NULL if memory
+ * is out. Adds the number of lines read to *number. */
 static char *next_line(char **rest, int *number)
 {
     char *joined = NULL, *part;
@@ -211,7 +211,7 @@ static int read_text(const char *root, const char *directory, const char *file, 
     return result;
 }
 
-/* 0, 1 when the file is not there (err says so), or -1 */
+/* Returns 0, 1 with err if there is no such file, or -1 with err. */
 static int read_file(const char *root, const char *directory, const char *path, int depth,
                      struct slurm_lines *lines, struct error *err)
 {
@@ -278,7 +278,7 @@ void slurm_lines_clear(struct slurm_lines *lines)
 
 static const char blanks[] = " \t\r\v\f";
 
-/* Where the value at text is, which ends at white space or at its closing quote. */
+/* Returns the value at text without quotes. It ends at white space or at its closing quote. */
 static const char *value_at(const char *text, size_t *length)
 {
     const char *begin = text + (*text == '"');
@@ -287,7 +287,8 @@ static const char *value_at(const char *text, size_t *length)
     return begin;
 }
 
-/* Blanks may stand around the sign, as in Slurm's own parser. */
+/* Returns the value of key, or NULL. Blanks around the equals sign are allowed, as in Slurm's
+ * parser. */
 static const char *find_value(const struct slurm_line *line, const char *key, size_t *length)
 {
     size_t key_length = strlen(key);
@@ -377,7 +378,7 @@ void slurm_node_find(const struct slurm_lines *lines, const char *name, struct s
     }
 }
 
-/* How a NodeHostname is the host's; the higher, the surer. */
+/* How a NodeHostname matches the host's name; a higher value is a better match. */
 enum match { MATCH_NONE, MATCH_LABEL, MATCH_WHOLE, MATCH_SHORT };
 
 static enum match match_host(const char *hostname, const char *host)
@@ -417,7 +418,7 @@ static void line_own(const struct slurm_line *line, const char *host, struct own
         hostlist_expand(texts[0], &names, NULL) == 0 &&
         (!texts[1] || hostlist_expand(texts[1], &hosts, NULL) == 0))
         for (size_t i = 0; i < names.count; i++) {
-            /* with fewer, as where several slurmd share a host, the last is that of the rest */
+            /* with fewer NodeHostnames (several slurmd share a host), the last is for the rest */
             const char *hostname = hosts.count == 0  ? names.names[i]
                                    : i < hosts.count ? hosts.names[i]
                                                      : hosts.names[hosts.count - 1];
@@ -443,9 +444,10 @@ bool slurm_node_of_host(const struct slurm_lines *lines, const char *host, char 
     return name[0];
 }
 
-/* "gpu", "gpu:8", "gpu:a100", "gpu:a100:8", each perhaps with "(S:0-1)", or as a TRES "gpu=8" and
- * "gpu:a100=8": the count is the last part when that is a number, else 1. K, M, G, T and P multiply
- * by powers of 1024. What begins with a digit and is no number, "gpu:1g.5gb", Slurm refuses. */
+/* Returns the count of "gpu", "gpu:8", "gpu:a100" or "gpu:a100:8", each perhaps with "(S:0-1)", or
+ * as a TRES of "gpu=8" or "gpu:a100=8": the last part if it is a number, else 1. K, M, G, T and P
+ * multiply by powers of 1024. Returns 0 for a last part that begins with a digit and is not a
+ * number, "gpu:1g.5gb", which Slurm refuses. */
 static long item_count(char *item)
 {
     static const char suffixes[] = "KMGTP";
@@ -478,14 +480,15 @@ long slurm_gres_count(const char *gres, const char *kind)
 
     snprintf(text, sizeof text, "%s", gres);
     while ((item = strsep(&rest, ","))) {
-        /* "(S:0,1)" has a comma too: what follows it has no letter in front */
+        /* "(S:0,1)" also has a comma: the part after it does not begin with kind */
         if (strncasecmp(item, kind, length) == 0 && strchr(":=(", item[length]))
             count += item_count(item);
     }
     return count;
 }
 
-/* "1g.10gb", as AutoDetect names it, perhaps behind a model: "a100_3g.20gb". */
+/* Returns whether item has a MIG profile, "1g.10gb", as AutoDetect names it, perhaps after a model:
+ * "a100_3g.20gb". */
 static bool has_mig_profile(const char *item)
 {
     for (const char *c = item; (c = strstr(c, "g.")); c++)
