@@ -157,7 +157,7 @@ static int run_command(const struct options *options, const struct arguments *ar
     const char *program = arguments->program != NULL ? arguments->program : MUSTER_BINDIR "/muster";
     char guard[] = PREFLIGHT_GUARD "=1", quiet[] = "MUSTER_EXPLAIN=", mark[] = PREFLIGHT_MARK "=";
     char on_off[64], step_text[64], level_text[32], budget[32], config[4200];
-    char twin[64]; /* preflights measure MPI's own way, whatever the step uses */
+    char twin[64]; /* preflights use MPI's own collectives, whatever the step uses */
     char inherited[] = COLLECTIVES_INHERITED "=mpi";
     char *extras[EXTRAS] = {guard, quiet, mark, twin, NULL};
     char *argv[] = {

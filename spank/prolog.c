@@ -115,8 +115,8 @@ static bool is_refusal(const struct finding *finding)
     return finding->is_known && finding->policy == POLICY_REFUSE;
 }
 
-/* Whether the job is the battery's, which has to run there for the node to be certified. Asks the
- * name service, and so only where the job would be refused otherwise. */
+/* Returns whether the user is BatteryUser, whose jobs must run for the node to be certified.
+ * Queries the name service, so it is called only for a job that would be refused otherwise. */
 static bool is_battery(const struct finding *finding, uid_t uid)
 {
     const struct passwd *entry = getpwnam(finding->battery_user); /* of any length */

@@ -9,7 +9,7 @@
 
 /* The gate runs on every node of a job, before the job, as root. It compares the node's certificate
  * with the node's present state. It answers within GATE_DEADLINE_MS whatever hangs (munged, a
- * driver behind sysfs, a file system). A certificate that cannot be checked never refuses a job.
+ * driver behind sysfs, a file system). A check without a result never refuses a job.
  * The note of a refusal takes REFUSED_DEADLINE_MS more at most. */
 
 struct gate_job {
