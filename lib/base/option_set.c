@@ -170,7 +170,7 @@ static void take_initial(const struct option_row *row, void *context)
     struct error err;
 
     if (row->initial && take_value(row, row->initial, context, &err) != 0)
-        abort(); /* the table is wrong */
+        abort(); /* must not happen: the table has an invalid initial value */
 }
 
 /* Returns the next line of standard input, which stays valid until the process ends, as argv does;

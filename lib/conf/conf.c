@@ -234,7 +234,7 @@ void conf_defaults(struct conf *conf)
     *conf = (struct conf){0};
     for (size_t i = 0; i < KEY_COUNT; i++)
         conf_value_set(conf, &keys[i], keys[i].default_text, 0,
-                       NULL); /* tests hold each to be good */
+                       NULL); /* unit tests check each default */
 }
 
 void conf_clear(struct conf *conf)

@@ -17,7 +17,7 @@ ROW(integer, RUN_FAR_BYTES, 8192, "bytes", "chosen 2026-11", "size up to which s
 ROW(integer, RUN_UNDER_WAY_BYTES, 128 << 10, "bytes", "chosen 2026-11", "data in flight to a rank on another node before the next segment is sent") \
 ROW(integer, WINDOW_FAR_TICKS, 200, "ticks of the time stamp counter", "measured 2026-11: Zen 4, 80 to 130 where ranks share a cache, else 340 to 450", "latency from which another rank is far") \
 ROW(integer, WINDOW_FAR_ROUNDS, 4, "calls", "chosen 2026-11", "calls that decide whether a rank is far: one word may arrive quickly from far away") \
-/* choice of algorithms: which benchmarks are run, and who wins */ \
+/* choice of algorithms: which benchmarks are run, and which algorithm is chosen */ \
 ROW(real, CHOICE_BUDGET_LEAST_S, 5, "s", "chosen 2026-11", "least time for benchmarks") \
 ROW(real, CHOICE_BUDGET_MOST_S, 12, "s", "chosen 2026-11", "most time for benchmarks") \
 ROW(integer, CHOICE_BUDGET_MESSAGES, 600, "messages of 1 MiB", "chosen 2026-11", "time for benchmarks between these limits, in messages on the slowest link") \

@@ -34,7 +34,7 @@ ROW(integer, RETEST_CLEARED_LEAST, 11, "samples", "chosen 2026-11", "least sampl
 ROW(integer, RETEST_PAIRS_MOST, 32, "pairs", "chosen 2026-11", "most pairs of a retest, for each RETEST_NODES") \
 ROW(integer, RETEST_NODES, 256, "nodes", "chosen 2026-11", "nodes for which a retest has RETEST_PAIRS_MOST more pairs") \
 ROW(integer, RETEST_ROUNDS_FOR_ONE, 8, "rounds", "chosen 2026-11", "rounds measured for each pair of a later retest that no suspicion asks for") \
-/* diagnosis: what is looked at */ \
+/* diagnosis: which parts are examined */ \
 ROW(real, SCREEN_DIP_SHARE, 0.01, "of the samples", "chosen 2026-11", "share of low samples in the generic distribution, the same for each e-fold below") \
 ROW(real, SCREEN_UPPER_SHARE, 0.9, "quantile", "chosen 2026-11", "quantile of like samples below which a sample is low") \
 ROW(real, SCREEN_GENERIC, 10, "samples", "chosen 2026-11", "samples that the generic distribution counts for") \

@@ -4,7 +4,8 @@
 
 #include "lib/constants/constant.h"
 
-/* Of the plugin, and of what it shares with all programs: lib and spank. */
+/* The constants of the plugin and of the libraries that it shares with all programs (spank,
+ * lib). */
 
 /* clang-format off */
 #define NODE_CONSTANTS(ROW) \

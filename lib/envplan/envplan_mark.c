@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* MUSTER_SET: "NAME:1a2b3c4d,NAME:..." */
+/* Reads and writes MUSTER_SET: "NAME:1a2b3c4d,NAME:..." */
 
 static unsigned hash(const char *text) /* FNV-1a, 32 bit */
 {

@@ -36,7 +36,7 @@ int envplan_join(char *text, size_t size, const char *separator, const char *wor
  * step. */
 const char *envplan_users_value(const struct envplan_view *view, const char *name);
 
-/* Adds the variable to a mark. Returns 0, or -1 when it does not fit. */
+/* Adds the variable to a mark, a value of MUSTER_SET. Returns 0, or -1 if it does not fit. */
 int envplan_mark_add(char *mark, size_t size, const struct envplan_variable *variable);
 
 /* Calls visit for each variable that muster set in an outer step and that still has that value.

@@ -201,7 +201,7 @@ struct rail rail_of_nic(const struct conf *conf, const struct nic *nic, enum fab
     return rail;
 }
 
-/* Linux's ARPHRD_INFINIBAND: IPoIB reaches InfiniBand only. */
+/* Linux's ARPHRD_INFINIBAND, the type of IPoIB interfaces, which reach only InfiniBand nodes. */
 static const int arp_type_infiniband = 32;
 
 size_t rails_sockets(const struct inventory *inventory, const struct conf *conf, struct rail *rails)

@@ -241,7 +241,7 @@ static int read_file(const char *root, const char *directory, const char *path, 
     return result;
 }
 
-/* The name of slurm.conf in its directory: $SLURM_CONF may name another. */
+/* Returns the file name of slurm.conf in its directory; $SLURM_CONF may have another name. */
 static const char *main_file(const char *root, const char *directory)
 {
     const char *path = root[0] ? NULL : getenv("SLURM_CONF");
