@@ -8,7 +8,7 @@
 #include "lib/constants/node_constants.h"
 
 /* The counter differences of each job (lib/node/job_log.h): the prolog notes the error counters of
- * the node's parts, the epilog logs how they changed while the job ran. The work runs in a child
+ * the node's parts, the epilog records how they changed while the job ran. The work runs in a child
  * process and is given up after JOBS_DEADLINE_MS. Best effort: a failure refuses no job and logs
  * nothing. */
 

@@ -23,7 +23,7 @@ enum {
     STATUS_FAULT = 1,
     STATUS_USAGE = 2,
     STATUS_COMPONENTS = 4, /* a fault in a heterogeneous step: a mark reaches one component only */
-    STATUS_INTERRUPTED = 128 /* plus the signal */
+    STATUS_INTERRUPTED = 128 /* and above: plus the signal */
 };
 
 /* ---------------------------------------------------------------- the program */

@@ -9,9 +9,9 @@
  * tasks of a step have it, or none. */
 
 /* --collectives=muster: checks whether the library can be read on this node, for no longer than
- * NODE_DEADLINE_MS, and logs why not. Then a step on this node alone runs without the library. A
- * step with other nodes keeps it if the check has no clear result, as ld.so waits for the file
- * system. path NULL: the installed library. */
+ * NODE_DEADLINE_MS, and logs why not. If it cannot be read, a step on this node alone runs without
+ * it. A step with other nodes keeps it if the check has no clear result, as ld.so waits for the
+ * file system. path NULL: the installed library. */
 void preload_start(const char *path, const struct host_task *step);
 
 /* --collectives=mpi: the library is to be removed from LD_PRELOAD, where an enclosing step may have
