@@ -27,7 +27,7 @@ void statistics_interval(const double *samples, size_t count, double *low, doubl
 /* Returns the probability of at least `least` events if mean are expected (Poisson). */
 double statistics_poisson_tail(size_t least, double mean);
 
-/* Returns the probability of at least `least` successes in count trials, each with probability
+/* Returns the probability of at least `least` of count independent events, each with probability
  * p < 1 (binomial). */
 double statistics_binomial_tail(size_t least, size_t count, double p);
 

@@ -455,7 +455,7 @@ CHOOSE_NUMBER(node_rank, "SLURM_NODEID")
 
 /* ---------------------------------------------------------------- the table */
 
-/* The sources: which library reads which variable, and its format.
+/* These documents say which library reads which variable, and its format:
  *
  * - UCX_*: openucx.readthedocs.io, "Frequently asked questions", and ucx_info -cf
  * - NCCL_*: NCCL User Guide, "Environment Variables"; RCCL's are the same

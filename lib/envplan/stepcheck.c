@@ -367,8 +367,8 @@ static void check_transports(const struct stepcheck_facts *facts, struct stepche
                name, value, user, class);
 }
 
-/* Returns the port's GID with this index, or NULL. *is_known is false if the port's table may be
- * longer than the part that was read. */
+/* Returns the port's GID with this index, or NULL. *is_known: the port's table is not empty and was
+ * read to its end. */
 static const struct gid *gid_at(const struct rail *rail, long index, bool *is_known)
 {
     *is_known = rail->port->gid_count > 0 && rail->port->gid_count < INVENTORY_GIDS;

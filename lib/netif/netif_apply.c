@@ -181,7 +181,7 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
     bool is_dirty, is_stored = true;
     int lock;
 
-    /* no lock file: nothing was ever set. A lock file without a journal may be a prolog's that is
+    /* neither file: nothing was ever set. A lock file without a journal may be a prolog's that is
      * about to write the journal. */
     snprintf(lock_path, sizeof lock_path, "%s.lock", journal_path);
     if (access(lock_path, F_OK) != 0 && access(journal_path, F_OK) != 0)
@@ -198,10 +198,8 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
         close(lock);
         return;
     }
-    /* Remove the job from the journal first: if this process is killed, the next one restores. If
-     * the journal cannot be written (a full disk), it may still be possible to remove it at the
-     * end.
-     */
+    /* Remove the job from the journal first: if this process is killed, the next one restores. A
+     * journal that cannot be written (a full disk) can perhaps still be removed at the end. */
     netif_notes_merge(journal_path, &journal, &is_dirty, &notes);
     if (let_go(&journal, which, job))
         is_dirty = journal_store(journal_path, &journal, &err) != 0 || is_dirty;
@@ -235,7 +233,7 @@ struct work {
     struct netif_report *report;
     struct netif_journal journal;
     bool is_dirty;
-    bool lacks_roce; /* a directory for RoCE was not made, as the journal or memory is missing */
+    bool lacks_roce; /* a directory for RoCE was not made, for lack of the journal or memory */
     struct change *changes;
     size_t change_count;
 };

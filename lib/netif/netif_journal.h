@@ -63,7 +63,7 @@ void journal_remove(struct netif_journal *journal, struct netif_entry *entry);
 bool entry_hold(struct netif_entry *entry, uint32_t job, bool *failed);
 bool entry_let_go(struct netif_entry *entry, uint32_t job);
 
-/* Returns whether muster set this value, or may have been killed while it changed to or from it. */
+/* Returns whether muster set this value, or may have left it when it was killed during a change. */
 bool entry_is_ours(const struct netif_entry *entry, long value);
 
 /* Returns the text, malloc'd; NULL if memory is out. */

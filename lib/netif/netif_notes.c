@@ -47,7 +47,7 @@ int netif_note_leave(const char *journal_path, const char *boot_id, uint32_t job
         return error_set(err, "%.100s...: %m", journal_path);
     }
     snprintf(name, sizeof name, "%u-%s-%s", (unsigned)job, words[is_here], boot_id);
-    for (int i = 0; fd < 0 && i < 3; i++) { /* the directory is removed when notes are merged */
+    for (int i = 0; fd < 0 && i < 3; i++) { /* another process may remove the empty directory */
         note_path(journal_path, "", path);
         mkdir(path, 0700);
         note_path(journal_path, name, path);
