@@ -47,7 +47,8 @@ static size_t common_parts(const char *a, const char *b)
     return count;
 }
 
-/* Returns whether two PCI addresses differ in the function only: "0000:3b:00.0", "0000:3b:00.1". */
+/* Returns whether two PCI addresses differ in the function at most: "0000:3b:00.0" and
+ * "0000:3b:00.1". */
 static bool is_same_slot(const char *a, const char *b)
 {
     size_t length = strcspn(a, ".");

@@ -43,8 +43,8 @@ const char *part_counter_unit(const char *counter);
 void part_counters_add(struct part_counters *counters, const char *part, const char *counter,
                        uint64_t value);
 
-/* Adds the counters of the node below root that are not 0. Takes some microseconds per file. If
- * memory or descriptors are out, all counters are lost. */
+/* Adds the parts of the node below root, and their counters that are not 0. Takes some microseconds
+ * per file. If memory or descriptors are out, all counters are lost. */
 void part_counters_read(const char *root, const struct inventory *inventory,
                         struct part_counters *counters);
 

@@ -10,8 +10,8 @@
 
 enum { SPACE_OWNER = 64 /* bytes of the text, with the NUL */ };
 
-/* Formats "uid 4711 has 120 GB in /tmp": the user with the most data in directory, among its first
- * 100000 files and the files found within CHECK_SPACE_OWNER_S. "" if it is less than least_gb, or
+/* Formats "uid 4711 has 120 GB in /tmp": the user with the most data in directory. Counts at most
+ * 100000 files, and only files found within CHECK_SPACE_OWNER_S. "" if it is less than least_gb, or
  * if there are no files. Gives the number and not the name, as the name service may not respond.
  * Not thread-safe. */
 void space_owner(const char *directory, double least_gb, char text[SPACE_OWNER]);

@@ -30,8 +30,8 @@ static void read_driver(const char *root, char *version, size_t size)
     }
 }
 
-/* Returns whether the GPU has a GPU instance, which is a directory gi* there (NVIDIA's MIG User
- * Guide, "/proc based nvidia-capabilities"). */
+/* Returns whether the GPU is divided into GPU instances, which are directories "gi7" in its
+ * directory mig (NVIDIA's MIG User Guide, "/proc based nvidia-capabilities"). */
 static bool has_mig_instances(const char *root, long minor)
 {
     char **names;
