@@ -45,8 +45,8 @@ struct cluster_node {
     bool is_waiting;    /* in the reservation CLUSTER_WAITING */
     bool is_absent;     /* powered down, rebooting, future, or about to be: not reachable by
                            intent */
-    bool is_cloud;      /* made when a job needs it */
-    bool is_unlisted;   /* slurm.conf may not have it or not its address: dynamic or of a cloud */
+    bool is_cloud;      /* made when a job needs it: slurm.conf may not have its address */
+    bool is_dynamic;    /* it registered itself (slurmd -Z, -F): slurm.conf may not have it */
     bool is_older;      /* its slurmd is older than libslurm here, as amid an upgrade */
     bool is_invalid;    /* its registration was refused: INVALID_REG */
     char state[32];     /* as sinfo says it, roughly: "idle", "down", "drained", "allocated*" */
@@ -77,6 +77,7 @@ struct cluster {
     struct error topology_err; /* why the leaves are unknown; "": known, or scontrol has none */
     struct hostlist runs;      /* names of the runs that have a reservation */
     bool has_waiting;          /* the reservation CLUSTER_WAITING is there */
+    bool hides_cloud;          /* cloud nodes that are powered down are not among the nodes */
     bool has_extra;            /* jobs may request what is in a node's Extra: 23.11 and later, if
                                   SchedulerParameters has extra_constraints */
 };

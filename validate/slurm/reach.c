@@ -138,7 +138,8 @@ static void query_node(const struct cluster_node *node, int fd)
         return;
     }
     send_result(fd, WORD_CONNECTED, REACH_NOT_ASKED, 0);
-    if (node->is_older || (working_cluster_rec && node->is_unlisted)) {
+    /* libslurm looks the name up in slurm.conf, or, of a cloud's node, asks the controller */
+    if (node->is_older || node->is_dynamic || (working_cluster_rec && node->is_cloud)) {
         send_result(fd, WORD_END, REACH_ANSWERS, ENOTSUP);
         return;
     }

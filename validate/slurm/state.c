@@ -62,8 +62,7 @@ void cluster_node_state(uint32_t state, struct cluster_node *node)
     node->is_reserved = state & (NODE_STATE_MAINT | NODE_STATE_RES);
     node->is_invalid = state & NODE_STATE_INVALID_REG;
     node->is_cloud = state & NODE_STATE_CLOUD;
-    node->is_unlisted =
-        state & (NODE_STATE_CLOUD | NODE_STATE_DYNAMIC_NORM | NODE_STATE_DYNAMIC_FUTURE);
+    node->is_dynamic = state & (NODE_STATE_DYNAMIC_NORM | NODE_STATE_DYNAMIC_FUTURE);
     node->is_absent = name != NULL;
     node->is_down = base == NODE_STATE_DOWN || base == NODE_STATE_ERROR;
     if (node->is_absent)

@@ -255,7 +255,7 @@ static void is_state(uint32_t state, bool is_absent, const char *name)
     is_int(node.is_absent, is_absent, "... absent: %d", is_absent);
 }
 
-static void unlisted_nodes(void)
+static void dynamic_nodes(void)
 {
     static const uint32_t flags[] = {0, NODE_STATE_CLOUD, NODE_STATE_DYNAMIC_NORM,
                                      NODE_STATE_DYNAMIC_FUTURE, NODE_STATE_DRAIN};
@@ -264,7 +264,7 @@ static void unlisted_nodes(void)
         struct cluster_node node = {0};
 
         cluster_node_state(NODE_STATE_IDLE | flags[i], &node);
-        is_int(node.is_unlisted, i >= 1 && i <= 3, "state %#x: in slurm.conf or not", flags[i]);
+        is_int(node.is_dynamic, i == 2 || i == 3, "state %#x: in slurm.conf or not", flags[i]);
     }
 }
 
@@ -414,7 +414,7 @@ int main(void)
     free(cluster.nodes);
     open_despite_warnings();
     states();
-    unlisted_nodes();
+    dynamic_nodes();
     older_releases();
     reservations_of_runs();
     nodes_wait_without_end();

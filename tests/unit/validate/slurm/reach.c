@@ -72,8 +72,12 @@ int slurm_load_slurmd_status(slurmd_status_t **status)
 
     if (!*slow_node || strcmp(getenv("SLURMD_NODENAME"), slow_node) == 0)
         sleep((unsigned)slow_slurmd_s);
-    if (working_cluster_rec && strcmp(getenv("SLURMD_NODENAME"), "dynamic") == 0)
+    if (working_cluster_rec && strcmp(getenv("SLURMD_NODENAME"), "cloud") == 0)
         sleep(5); /* for the controller that the record does not name */
+    if (strcmp(getenv("SLURMD_NODENAME"), "dynamic") == 0) { /* slurm.conf has no such node */
+        errno = EAGAIN;
+        return SLURM_ERROR;
+    }
     if (!(slurmdb_setup_cluster_flags() & CLUSTER_FLAG_MULTSD)) { /* this host has no slurmd */
         errno = ECONNREFUSED;
         return SLURM_ERROR;
@@ -133,16 +137,19 @@ static void fill(uint16_t port)
     usleep(100000);
 }
 
-static double seconds;             /* of the last answer */
-static bool is_unlisted, is_older; /* the node that is asked */
+static double seconds;                      /* of the last answer */
+static bool is_dynamic, is_cloud, is_older; /* the node that is asked */
 
 static enum reach_state reached(uint16_t port)
 {
-    char name[] = "n1", dynamic[] = "dynamic", host[] = "127.0.0.1";
-    struct cluster_node node = {.name = is_unlisted ? dynamic : name,
+    char name[] = "n1", dynamic[] = "dynamic", cloud[] = "cloud", host[] = "127.0.0.1";
+    struct cluster_node node = {.name = is_dynamic ? dynamic
+                                        : is_cloud ? cloud
+                                                   : name,
                                 .address = host,
                                 .port = port,
-                                .is_unlisted = is_unlisted,
+                                .is_dynamic = is_dynamic,
+                                .is_cloud = is_cloud,
                                 .is_older = is_older},
                         *nodes[] = {&node};
     struct reach answer = {.state = REACH_NOT_ASKED};
@@ -199,11 +206,15 @@ int main(void)
     is_int(reached(port), REACH_ANSWERS, "a slurmd that answers");
     has_multiple_slurmd = false;
     is_int(reached(port), REACH_ANSWERS, "... to a libslurm that asks its own host, unless told");
-    is_unlisted = true;
-    is_int(reached(port), REACH_ANSWERS, "... which finds no dynamic node: it takes connections");
+    is_cloud = true;
+    is_int(reached(port), REACH_ANSWERS, "... which finds no cloud's node: it takes connections");
     has_multiple_slurmd = true;
-    is_int(reached(port), REACH_ANSWERS, "a dynamic node's that answers");
-    is_unlisted = false;
+    is_int(reached(port), REACH_ANSWERS, "a cloud's node that answers");
+    is_cloud = false;
+    is_dynamic = true;
+    is_int(reached(port), REACH_ANSWERS,
+           "a dynamic node, which no libslurm finds, takes connections");
+    is_dynamic = false;
     has_slurmd_hung_up = is_older = true;
     is_int(reached(port), REACH_ANSWERS, "one of an older release, which understands no question");
     is_older = false;
