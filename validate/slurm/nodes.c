@@ -71,7 +71,10 @@ const char *cluster_unknown_node(const struct cluster *cluster, const struct hos
 {
     for (size_t i = 0; i < names->count; i++)
         if (!cluster_node(cluster, names->names[i])) {
-            error_set(err, "no node %s in this cluster", names->names[i]);
+            error_set(err, "no node %s in this cluster%s", names->names[i],
+                      cluster->hides_cloud ? "; without PrivateData=cloud in slurm.conf Slurm does "
+                                             "not list cloud nodes that are powered down"
+                                           : "");
             return names->names[i];
         }
     return NULL;
