@@ -131,6 +131,18 @@ static int facts_take(struct comparison *comparison, const struct records *recor
     return 0;
 }
 
+/* Returns whether the deviation is a fact of slurm.conf that a dynamic node does not have: it
+ * registered its GPUs with the controller. */
+static bool is_of_dynamic(const struct deviation *deviation, const struct cluster *cluster)
+{
+    const struct cluster_node *node = cluster && deviation->node && !deviation->value &&
+                                              catalog_is_metric(deviation->name, METRIC_GRES_COUNT)
+                                          ? cluster_node(cluster, deviation->node)
+                                          : NULL;
+
+    return node && node->is_dynamic;
+}
+
 int comparison_make(struct comparison *comparison, const struct records *records, size_t first,
                     bool (*is_wanted)(const void *context, const char *node), const void *context,
                     const struct cluster *cluster, unsigned by, struct error *err)
@@ -148,7 +160,9 @@ int comparison_make(struct comparison *comparison, const struct records *records
     classes_clear(&classes);
     if (found < 0)
         return error_set(err, "no memory to compare the nodes");
-    comparison->count = (size_t)found;
+    for (int i = 0; i < found; i++)
+        if (!is_of_dynamic(&comparison->deviations[i], cluster))
+            comparison->deviations[comparison->count++] = comparison->deviations[i];
     return 0;
 }
 
