@@ -71,6 +71,7 @@ EXTRA_DIST += \
 	tests/lab/t1806-the-controller-is-asked-once-for-all.t \
 	tests/lab/t1807-certify-tells-what-accounting-wants.t \
 	tests/lab/t1808-nodes-with-names-of-their-own.t \
+	tests/lab/t1809-nodes-that-come-and-go.t \
 	tests/lab/t1810-two-users-under-two-qos.t \
 	tests/lab/t1811-policy-names-mistakes-of-a-cluster.t \
 	tests/lab/t1812-policy-verify-proves-what-is-stated.t \
