@@ -55,7 +55,7 @@ static char **environment_with(char *const extras[EXTRAS])
     return copy;
 }
 
-/* Closes srun's descriptors from 3 on. Linux has close_range() since 5.9; RHEL 8 has 4.18. */
+/* Closes srun's descriptors from 3 on. Linux has close_range since 5.9; RHEL 8 has 4.18. */
 static void close_others(void)
 {
 #ifdef SYS_close_range
