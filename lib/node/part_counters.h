@@ -37,8 +37,8 @@ void part_counters_clear(struct part_counters *counters);
 /* Returns the unit of a counter: "bytes" for memory_used, else "count". */
 const char *part_counter_unit(const char *counter);
 
-/* Adds a counter; counter "" notes that the part is there. Adds nothing if a name is too long or has
- * a blank or newline. If there is no room or memory, all counters are lost: a counter that is
+/* Adds a counter; counter "" notes that the part is there. Adds nothing if a name is too long or
+ * has a blank or newline. If there is no room or memory, all counters are lost: a counter that is
  * missing once would be new later, with all that it has counted since boot. */
 void part_counters_add(struct part_counters *counters, const char *part, const char *counter,
                        uint64_t value);
