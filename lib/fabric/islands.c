@@ -54,7 +54,8 @@ static size_t count_islands(const struct conf *conf, const struct name_index *st
     return count;
 }
 
-static void meet(const struct conf *conf, const struct hostlist *nodes, struct islands *islands)
+static void set_shared(const struct conf *conf, const struct hostlist *nodes,
+                       struct islands *islands)
 {
     const struct island *last = NULL;
     struct name_index set;
@@ -84,8 +85,8 @@ static void meet(const struct conf *conf, const struct hostlist *nodes, struct i
     name_index_clear(&set);
 }
 
-void islands_meet(const struct conf *conf, const char *node, const char *step_nodes,
-                  struct islands *islands)
+void islands_of_step(const struct conf *conf, const char *node, const char *step_nodes,
+                     struct islands *islands)
 {
     struct hostlist nodes;
 
@@ -100,7 +101,7 @@ void islands_meet(const struct conf *conf, const char *node, const char *step_no
             islands->own = &conf->islands[i];
     if (step_nodes != NULL && hostlist_expand(step_nodes, &nodes, NULL) == 0) {
         if (nodes.count > 0) {
-            meet(conf, &nodes, islands);
+            set_shared(conf, &nodes, islands);
             hostlist_clear(&nodes);
             return;
         }

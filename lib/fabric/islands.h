@@ -23,7 +23,7 @@ struct islands {
 /* Sets islands for a task on node in a step on step_nodes (Slurm's notation; NULL: not known). If
  * the step's nodes are not known, they count as within the node's own island, and fact says so.
  * Pure. Takes a few ns per name. */
-void islands_meet(const struct conf *conf, const char *node, const char *step_nodes,
-                  struct islands *islands);
+void islands_of_step(const struct conf *conf, const char *node, const char *step_nodes,
+                     struct islands *islands);
 
 #endif

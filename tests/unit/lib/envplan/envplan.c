@@ -80,7 +80,7 @@ static void make(void)
 {
     node->inventory = inventory;
     node->conf = &conf;
-    islands_meet(&conf, "n1", "n[1-3]", &node->islands);
+    islands_of_step(&conf, "n1", "n[1-3]", &node->islands);
     affinity_make(inventory, fabric, NULL, &node->affinity);
     envplan_clear(&plan);
     if (envplan_make(node, &task, NULL, lookup, NULL, &plan) < 0)
