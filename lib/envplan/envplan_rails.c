@@ -136,7 +136,7 @@ static void rail_network(const struct envplan_view *view, const struct rail *rai
  * only one rail must reach ranks that have another rail. Between networks that takes routes from
  * each rail to the others, which the node's routing tables need not show (a route can be chosen by
  * source address). For UCX see UCX_IB_ROCE_REACHABILITY_MODE and openucx/ucx issue 5598. */
-static bool rails_meet(const struct envplan_view *view, char *why, size_t why_size)
+static bool rails_share_network(const struct envplan_view *view, char *why, size_t why_size)
 {
     const struct fabric *fabric = &view->node->fabric;
     char first[INVENTORY_NAME], other[INVENTORY_NAME];
@@ -212,7 +212,8 @@ size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *
     snprintf(why, why_size, "%s", source);
     if (gpu_count == 0) {
         count = socket_rails(view, rails);
-        if (count == 0 || (!view->node->conf->routed_rails && !rails_meet(view, why, why_size)))
+        if (count == 0 ||
+            (!view->node->conf->routed_rails && !rails_share_network(view, why, why_size)))
             return all_rails(view, rails);
         print_numa_nodes(view->task->numa_nodes, names, sizeof names);
         snprintf(why, why_size, "of the socket that the task is bound to (%s)", names);
@@ -225,7 +226,7 @@ size_t envplan_task_rails(const struct envplan_view *view, size_t *rails, bool *
                  "all rails, because no PCI path or NUMA node shows which are nearest; %s", source);
         return all_rails(view, rails);
     }
-    if (!view->node->conf->routed_rails && !rails_meet(view, why, why_size))
+    if (!view->node->conf->routed_rails && !rails_share_network(view, why, why_size))
         return all_rails(view, rails);
     print_gpus(view, gpus, gpu_count, names, sizeof names);
     snprintf(why, why_size, "nearest to %s; %s", names, source);
