@@ -14,7 +14,7 @@
 
 enum { CPUS = 8192 }; /* CONFIG_NR_CPUS of the largest distribution kernels */
 
-static bool lists_meet(const char *a, const char *b)
+static bool lists_overlap(const char *a, const char *b)
 {
     struct range one, other;
 
@@ -87,7 +87,7 @@ unsigned long long binding_numa_nodes(const char *root, const char *cpus)
 
     for (int node = 0; node < BINDING_NODES; node++) {
         sockets[node] = socket_of(root, node, list);
-        if (sockets[node] < 0 || !lists_meet(list, cpus))
+        if (sockets[node] < 0 || !lists_overlap(list, cpus))
             continue;
         if (own >= 0 && sockets[node] != own)
             return 0;
