@@ -37,7 +37,7 @@ static bool is_management(const struct inventory *inventory, const struct fabric
            (rail->nic == fabric->management ||
             strcmp(rail->nic->master, fabric->management->name) == 0 ||
             (rail->nic->address_count == 0 &&
-             nic_stands_on(inventory, fabric->management, rail->nic)));
+             nic_is_above(inventory, fabric->management, rail->nic)));
 }
 
 static bool is_named(const struct hostlist *names, const struct rail *rail)

@@ -21,8 +21,8 @@ struct rail rail_of_nic(const struct conf *conf, const struct nic *nic, enum fab
 
 /* Returns whether upper is a bond, bridge or VRF with the member nic, or a VLAN or the like on top
  * of nic, directly or through others. */
-bool nic_stands_on(const struct inventory *inventory, const struct nic *upper,
-                   const struct nic *nic);
+bool nic_is_above(const struct inventory *inventory, const struct nic *upper,
+                  const struct nic *nic);
 
 /* Replaces interfaces without an RDMA port by the interface that has their address: members by
  * their bond, an interface or bond without an address by its VLAN. Leaves management out. Returns

@@ -12,8 +12,8 @@ static const struct nic *bond_of(const struct inventory *inventory, const struct
     return master && strcmp(master->driver, "bond") == 0 ? master : NULL;
 }
 
-static bool stands_on(const struct inventory *inventory, const struct nic *upper,
-                      const struct nic *nic, int depth)
+static bool is_above(const struct inventory *inventory, const struct nic *upper,
+                     const struct nic *nic, int depth)
 {
     if (strcmp(nic->master, upper->name) == 0 || strcmp(upper->lower, nic->name) == 0)
         return true;
@@ -21,16 +21,15 @@ static bool stands_on(const struct inventory *inventory, const struct nic *upper
         const struct nic *between = &inventory->nics[i];
 
         if ((strcmp(nic->master, between->name) == 0 || strcmp(between->lower, nic->name) == 0) &&
-            stands_on(inventory, upper, between, depth + 1))
+            is_above(inventory, upper, between, depth + 1))
             return true;
     }
     return false;
 }
 
-bool nic_stands_on(const struct inventory *inventory, const struct nic *upper,
-                   const struct nic *nic)
+bool nic_is_above(const struct inventory *inventory, const struct nic *upper, const struct nic *nic)
 {
-    return stands_on(inventory, upper, nic, 0);
+    return is_above(inventory, upper, nic, 0);
 }
 
 /* Returns the first interface on top of nic, a VLAN say, that has an address, or NULL. */
