@@ -260,8 +260,8 @@ static size_t choose_found(const struct chooser *chooser, struct rail *rails, si
         count = filter(rails, count, keep_physical_function, NULL);
     if (class == FABRIC_ETHERNET)
         count = keep_fastest_kind(rails, count);
-    count =
-        rails_lift(chooser->inventory, chooser->conf, chooser->fabric->management, rails, count);
+    count = rails_replace_by_uppers(chooser->inventory, chooser->conf, chooser->fabric->management,
+                                    rails, count);
     return rails_leave_unused(chooser->inventory, chooser->conf, rails, count, chooser->fabric);
 }
 

@@ -27,8 +27,8 @@ bool nic_is_above(const struct inventory *inventory, const struct nic *upper,
 /* Replaces interfaces without an RDMA port by the interface that has their address: members by
  * their bond, an interface or bond without an address by its VLAN. Leaves management out. Returns
  * the number of rails. */
-size_t rails_lift(const struct inventory *inventory, const struct conf *conf,
-                  const struct nic *management, struct rail *rails, size_t count);
+size_t rails_replace_by_uppers(const struct inventory *inventory, const struct conf *conf,
+                               const struct nic *management, struct rail *rails, size_t count);
 
 /* Returns whether the rail has no other use than a job's data, so that it should be up: EFA,
  * Slingshot or InfiniBand (with NominalSpeed in conf, or unless it is disabled or an unused second

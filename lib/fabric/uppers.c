@@ -52,8 +52,8 @@ static const struct nic *carrier_of(const struct inventory *inventory, const str
     return upper ? upper : nic;
 }
 
-size_t rails_lift(const struct inventory *inventory, const struct conf *conf,
-                  const struct nic *management, struct rail *rails, size_t count)
+size_t rails_replace_by_uppers(const struct inventory *inventory, const struct conf *conf,
+                               const struct nic *management, struct rail *rails, size_t count)
 {
     size_t kept = 0;
 
