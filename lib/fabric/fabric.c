@@ -240,7 +240,7 @@ static enum fabric_class found_class(const struct chooser *chooser, const struct
         if (rail->class > any)
             any = rail->class;
         if (rail->class > up &&
-            (rail_is_up(rail) || rails_belongs_up(chooser->conf, rails, count, rail)))
+            (rail_is_up(rail) || rail_is_expected_up(chooser->conf, rails, count, rail)))
             up = rail->class;
     }
     return up ? up : any;

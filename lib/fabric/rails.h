@@ -34,8 +34,8 @@ size_t rails_replace_by_uppers(const struct inventory *inventory, const struct c
  * Slingshot or InfiniBand (with NominalSpeed in conf, or unless it is disabled or an unused second
  * port), but no virtual function. Not Gaudi, whose ports have no cable if the host's NICs scale
  * out, nor Ethernet, RoCE or iWARP. */
-bool rails_belongs_up(const struct conf *conf, const struct rail *rails, size_t count,
-                      const struct rail *rail);
+bool rail_is_expected_up(const struct conf *conf, const struct rail *rails, size_t count,
+                         const struct rail *rail);
 
 /* Moves unused ports from rails to fabric->unused. Returns the number of remaining rails. */
 size_t rails_leave_unused(const struct inventory *inventory, const struct conf *conf,

@@ -74,8 +74,8 @@ static bool is_second_port(const struct rail *rails, size_t count, const struct 
 }
 
 /* An unplugged card in InfiniBand mode looks like a dead port. To miss a dead port is worse. */
-bool rails_belongs_up(const struct conf *conf, const struct rail *rails, size_t count,
-                      const struct rail *rail)
+bool rail_is_expected_up(const struct conf *conf, const struct rail *rails, size_t count,
+                         const struct rail *rail)
 {
     if (rail_is_virtual(rail))
         return false;
