@@ -10,6 +10,6 @@ void envplan_node_make(const struct inventory *inventory, const struct conf *con
     islands_of_step(conf, node_name, step_nodes, &node->islands);
     fabric_choose_for(inventory, conf, &node->islands, &node->fabric);
     if (failed != NULL && failed->rails.count > 0)
-        fabric_leave_out(&node->fabric, &failed->rails, failed->why);
+        fabric_exclude(&node->fabric, &failed->rails, failed->why);
     affinity_make(inventory, &node->fabric, NULL, &node->affinity);
 }

@@ -262,7 +262,7 @@ static size_t choose_found(const struct chooser *chooser, struct rail *rails, si
         count = keep_fastest_kind(rails, count);
     count = rails_replace_by_uppers(chooser->inventory, chooser->conf, chooser->fabric->management,
                                     rails, count);
-    return rails_leave_unused(chooser->inventory, chooser->conf, rails, count, chooser->fabric);
+    return rails_exclude_unused(chooser->inventory, chooser->conf, rails, count, chooser->fabric);
 }
 
 static int compare_rails(const void *a, const void *b)
@@ -297,7 +297,7 @@ static void explain_management(const struct fabric *fabric, const struct conf *c
 
 /* Removes rails of the storage network. Allocates nothing: the rails are part of a node's
  * fingerprint and must not depend on free memory. */
-static void leave_storage(const struct inventory *inventory, struct fabric *fabric)
+static void exclude_storage(const struct inventory *inventory, struct fabric *fabric)
 {
     size_t kept = 0, count = fabric->rail_count;
 
@@ -403,7 +403,7 @@ static enum rule choose_rails(const struct inventory *inventory, const struct co
     note_unused(fabric);
     take(rails, count, fabric);
     if (rule != RULE_NAMED && (!conf || conf->fabric_interfaces.count == 0))
-        leave_storage(inventory, fabric);
+        exclude_storage(inventory, fabric);
     if (rule != RULE_NAMED && fabric->rail_count == 0 && fabric->management) {
         rule = RULE_ONLY;
         count = rails_all(inventory, conf, rails);
@@ -454,7 +454,7 @@ void fabric_choose_for(const struct inventory *inventory, const struct conf *con
     choose(inventory, conf, islands, fabric);
 }
 
-size_t fabric_leave_out(struct fabric *fabric, const struct hostlist *names, const char *why)
+size_t fabric_exclude(struct fabric *fabric, const struct hostlist *names, const char *why)
 {
     size_t kept = 0, count = fabric->rail_count, up = 0;
 

@@ -87,6 +87,6 @@ void fabric_choose_for(const struct inventory *inventory, const struct conf *con
 /* Removes the rails with these names (of the rail, the interface or the RDMA device) from fabric
  * and adds "eth2 WHY" to left_out. Removes none if no other rail is up: a failed rail is better
  * than no rail. Returns the number of removed rails. */
-size_t fabric_leave_out(struct fabric *fabric, const struct hostlist *names, const char *why);
+size_t fabric_exclude(struct fabric *fabric, const struct hostlist *names, const char *why);
 
 #endif

@@ -38,7 +38,7 @@ bool rail_is_expected_up(const struct conf *conf, const struct rail *rails, size
                          const struct rail *rail);
 
 /* Moves unused ports from rails to fabric->unused. Returns the number of remaining rails. */
-size_t rails_leave_unused(const struct inventory *inventory, const struct conf *conf,
-                          struct rail *rails, size_t count, struct fabric *fabric);
+size_t rails_exclude_unused(const struct inventory *inventory, const struct conf *conf,
+                            struct rail *rails, size_t count, struct fabric *fabric);
 
 #endif

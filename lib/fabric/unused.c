@@ -120,8 +120,8 @@ static bool is_unused(const struct inventory *inventory, const struct conf *conf
            !is_configured(inventory, conf, rail);
 }
 
-size_t rails_leave_unused(const struct inventory *inventory, const struct conf *conf,
-                          struct rail *rails, size_t count, struct fabric *fabric)
+size_t rails_exclude_unused(const struct inventory *inventory, const struct conf *conf,
+                            struct rail *rails, size_t count, struct fabric *fabric)
 {
     bool is_left[RAILS_MAX];
     size_t kept = 0;

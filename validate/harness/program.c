@@ -247,7 +247,7 @@ static void choose_fabric(struct program *program)
         return;
     failed_rails_read(&program->conf, &failed);
     if (failed.rails.count > 0)
-        fabric_leave_out(program->fabric, &failed.rails, failed.why);
+        fabric_exclude(program->fabric, &failed.rails, failed.why);
     failed_rails_clear(&failed);
 }
 
