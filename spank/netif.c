@@ -32,11 +32,11 @@ struct work {
 
 /* ---------------------------------------------------------------- the child */
 
-static void put_back(const char *journal_path, const struct netif_machine *machine, enum when when,
-                     uint32_t job_id, struct netif_report *report)
+static void restore(const char *journal_path, const struct netif_machine *machine, enum when when,
+                    uint32_t job_id, struct netif_report *report)
 {
-    netif_put_back(journal_path, NETIF_LOCK_MS, machine, when == EPILOG ? BACK_JOB : BACK_ORPHANS,
-                   job_id, report);
+    netif_restore(journal_path, NETIF_LOCK_MS, machine,
+                  when == EPILOG ? RESTORE_JOB : RESTORE_ORPHANS, job_id, report);
 }
 
 static void work_on(struct work *work, const char *config_path, enum when when, uint32_t job_id)
@@ -62,12 +62,12 @@ static void work_on(struct work *work, const char *config_path, enum when when, 
         return;
     }
     if (when != PROLOG || conf.netif_line_count == 0) {
-        put_back(conf.interface_journal, &machine, when, job_id, &work->report);
+        restore(conf.interface_journal, &machine, when, job_id, &work->report);
     } else {
-        netif_hold(conf.interface_journal, NETIF_LOCK_MS, &machine, conf.netif_lines,
-                   conf.netif_line_count, job_id, &work->report);
+        netif_apply(conf.interface_journal, NETIF_LOCK_MS, &machine, conf.netif_lines,
+                    conf.netif_line_count, job_id, &work->report);
         if (netif_is_at_fault(&work->report, true, false) && conf.on_interface == POLICY_REFUSE)
-            put_back(conf.interface_journal, &machine, EPILOG, job_id, &work->report);
+            restore(conf.interface_journal, &machine, EPILOG, job_id, &work->report);
     }
     netif_machine_close(&machine);
     conf_clear(&conf);

@@ -92,12 +92,12 @@ static int load(const char *path, const struct netif_machine *machine,
     return 0;
 }
 
-/* ---------------------------------------------------------------- putting back */
+/* ---------------------------------------------------------------- restoring */
 
 /* Restores an entry. Returns whether the entry is completed: the setting is restored, the interface
  * has gone, or somebody else has changed the setting. */
-static bool put_back(const struct netif_machine *machine, const struct netif_entry *entry,
-                     struct netif_report *report)
+static bool restore_entry(const struct netif_machine *machine, const struct netif_entry *entry,
+                          struct netif_report *report)
 {
     char name[NETIF_NAME], was[64], is[64];
     int index = entry->index, other = 0;
@@ -117,8 +117,8 @@ static bool put_back(const struct netif_machine *machine, const struct netif_ent
     if (status == 0)
         status = machine->get(machine->context, name, entry->index, entry->setting, &found, &err);
     if (status == 0) {
-        switch (plan_back(entry, found)) {
-        case PLAN_IS_BACK:
+        switch (plan_restore(entry, found)) {
+        case PLAN_IS_RESTORED:
             return true;
         case PLAN_FOREIGN:
             netif_report_add(report, LINE_LEFT,
@@ -126,7 +126,7 @@ static bool put_back(const struct netif_machine *machine, const struct netif_ent
                              name, in_words(entry->setting, found, is), was);
             report->left++;
             return true;
-        case PLAN_BACK:
+        case PLAN_RESTORE:
             break;
         }
         status =
@@ -139,31 +139,32 @@ static bool put_back(const struct netif_machine *machine, const struct netif_ent
         report->left++;
         return false;
     }
-    report->put_back++;
+    report->restored++;
     return true;
 }
 
 /* Restores all settings that no job holds, the last one made first. */
-static void put_orphans_back(const struct netif_machine *machine, struct netif_journal *journal,
-                             bool *is_dirty, struct netif_report *report)
+static void restore_orphans(const struct netif_machine *machine, struct netif_journal *journal,
+                            bool *is_dirty, struct netif_report *report)
 {
     for (size_t i = journal->count; i-- > 0;)
-        if (journal->entries[i].job_count == 0 && put_back(machine, &journal->entries[i], report)) {
+        if (journal->entries[i].job_count == 0 &&
+            restore_entry(machine, &journal->entries[i], report)) {
             journal_remove(journal, &journal->entries[i]);
             *is_dirty = true;
         }
 }
 
-static bool let_go(struct netif_journal *journal, enum netif_back which, uint32_t job)
+static bool remove_jobs(struct netif_journal *journal, enum netif_scope which, uint32_t job)
 {
     bool is_changed = false;
 
     for (size_t i = 0; i < journal->count; i++) {
         struct netif_entry *entry = &journal->entries[i];
 
-        if (which == BACK_JOB && entry_let_go(entry, job))
+        if (which == RESTORE_JOB && entry_let_go(entry, job))
             is_changed = true;
-        if (which == BACK_ALL && entry->job_count > 0) {
+        if (which == RESTORE_ALL && entry->job_count > 0) {
             entry->job_count = 0;
             is_changed = true;
         }
@@ -171,8 +172,8 @@ static bool let_go(struct netif_journal *journal, enum netif_back which, uint32_
     return is_changed;
 }
 
-void netif_put_back(const char *journal_path, int wait_ms, const struct netif_machine *machine,
-                    enum netif_back which, uint32_t job, struct netif_report *report)
+void netif_restore(const char *journal_path, int wait_ms, const struct netif_machine *machine,
+                   enum netif_scope which, uint32_t job, struct netif_report *report)
 {
     struct netif_journal journal;
     struct netif_notes notes;
@@ -186,8 +187,8 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
     snprintf(lock_path, sizeof lock_path, "%s.lock", journal_path);
     if (access(lock_path, F_OK) != 0 && access(journal_path, F_OK) != 0)
         return;
-    lock = lock_or_note(journal_path, wait_ms, machine, which == BACK_JOB ? job : 0, false, report,
-                        &err);
+    lock = lock_or_note(journal_path, wait_ms, machine, which == RESTORE_JOB ? job : 0, false,
+                        report, &err);
     if (lock < 0) {
         netif_report_add(report, LINE_LEFT, "nothing is restored: %s", err.text);
         report->left++;
@@ -201,9 +202,9 @@ void netif_put_back(const char *journal_path, int wait_ms, const struct netif_ma
     /* Remove the job from the journal first: if this process is killed, the next one restores. A
      * journal that cannot be written (a full disk) can perhaps still be removed at the end. */
     netif_notes_merge(journal_path, &journal, &is_dirty, &notes);
-    if (let_go(&journal, which, job))
+    if (remove_jobs(&journal, which, job))
         is_dirty = journal_store(journal_path, &journal, &err) != 0 || is_dirty;
-    put_orphans_back(machine, &journal, &is_dirty, report);
+    restore_orphans(machine, &journal, &is_dirty, report);
     if (is_dirty && journal_store(journal_path, &journal, &err) != 0) {
         netif_report_add(report, LINE_LEFT, "the interface journal cannot be written: %s",
                          err.text);
@@ -453,9 +454,9 @@ static bool work_round(struct work *work, const char *journal_path, int round)
     return is_well;
 }
 
-void netif_hold(const char *journal_path, int wait_ms, const struct netif_machine *machine,
-                const struct netif_line *lines, size_t line_count, uint32_t job,
-                struct netif_report *report)
+void netif_apply(const char *journal_path, int wait_ms, const struct netif_machine *machine,
+                 const struct netif_line *lines, size_t line_count, uint32_t job,
+                 struct netif_report *report)
 {
     struct work work = {
         .machine = machine, .lines = lines, .line_count = line_count, .job = job, .report = report};
@@ -477,7 +478,7 @@ void netif_hold(const char *journal_path, int wait_ms, const struct netif_machin
         look_only(&work, "the journal cannot be read");
     } else {
         netif_notes_merge(journal_path, &work.journal, &work.is_dirty, &notes);
-        put_orphans_back(machine, &work.journal, &work.is_dirty, report);
+        restore_orphans(machine, &work.journal, &work.is_dirty, report);
         netif_notes_end(journal_path, &notes, store_aside(&work, journal_path));
         for (size_t i = 0; i < line_count; i++)
             has_roce |= wants_roce(&lines[i]);

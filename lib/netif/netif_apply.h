@@ -16,7 +16,7 @@
 /* The results, with lines for the log. No pointers: it crosses processes in shared memory. */
 enum { REPORT_LINES = 24, REPORT_TEXT = 320 };
 struct netif_report {
-    unsigned made, put_back;
+    unsigned made, restored;
     unsigned failed;       /* settings that are not as configured */
     unsigned inconclusive; /* of failed: because the journal, its lock or memory was not available,
                               which shows nothing about the interfaces */
@@ -37,23 +37,23 @@ struct netif_report {
 /* Restores settings that no job holds any more, then makes the settings of the lines and enters the
  * job in the journal as a holder of each setting that muster made. If another process has the lock,
  * leaves a note (netif_notes.h) that the job is here, and waits for wait_ms at most; the same in
- * netif_put_back(), that the job is gone. Does not touch a setting that is right already. A setting
+ * netif_restore(), that the job is gone. Does not touch a setting that is right already. A setting
  * that cannot be made adds a line and counts in failed; the others are made all the same. */
-void netif_hold(const char *journal_path, int wait_ms, const struct netif_machine *machine,
-                const struct netif_line *lines, size_t line_count, uint32_t job,
-                struct netif_report *report);
+void netif_apply(const char *journal_path, int wait_ms, const struct netif_machine *machine,
+                 const struct netif_line *lines, size_t line_count, uint32_t job,
+                 struct netif_report *report);
 
-enum netif_back {
-    BACK_ORPHANS, /* settings that no job holds any more, or that are of an earlier boot */
-    BACK_JOB,     /* also settings that only this job held */
-    BACK_ALL,     /* all settings, whoever holds them */
+enum netif_scope {
+    RESTORE_ORPHANS, /* settings that no job holds any more, or that are of an earlier boot */
+    RESTORE_JOB,     /* also settings that only this job held */
+    RESTORE_ALL,     /* all settings, whoever holds them */
 };
 
 /* Restores settings, the last one made first. A value that is neither muster's nor the former value
  * was set by somebody else: it stays, and adds a line. If muster has set nothing since boot, this
  * takes two system calls. */
-void netif_put_back(const char *journal_path, int wait_ms, const struct netif_machine *machine,
-                    enum netif_back which, uint32_t job, struct netif_report *report);
+void netif_restore(const char *journal_path, int wait_ms, const struct netif_machine *machine,
+                   enum netif_scope which, uint32_t job, struct netif_report *report);
 
 /* Returns whether an interface caused a failure, so that OnInterface=refuse refuses the job. Other
  * causes do not count: another job, the journal, memory, or a process that could not be started or
@@ -79,11 +79,11 @@ int plan_make(struct netif_journal *journal, const char *interface, int index,
               enum netif_setting setting, long found, long wanted, uint32_t job, bool *is_dirty,
               bool *is_foreign);
 
-enum plan_back {
-    PLAN_IS_BACK, /* it has the former value already */
-    PLAN_BACK,    /* restore the former value */
-    PLAN_FOREIGN, /* somebody else has changed it: leave it */
+enum plan_restore {
+    PLAN_IS_RESTORED, /* it has the former value already */
+    PLAN_RESTORE,     /* restore the former value */
+    PLAN_FOREIGN,     /* somebody else has changed it: leave it */
 };
-enum plan_back plan_back(const struct netif_entry *entry, long found);
+enum plan_restore plan_restore(const struct netif_entry *entry, long found);
 
 #endif

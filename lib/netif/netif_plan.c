@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-enum plan_back plan_back(const struct netif_entry *entry, long found)
+enum plan_restore plan_restore(const struct netif_entry *entry, long found)
 {
     if (found == entry->was)
-        return PLAN_IS_BACK;
-    return entry_is_ours(entry, found) ? PLAN_BACK : PLAN_FOREIGN;
+        return PLAN_IS_RESTORED;
+    return entry_is_ours(entry, found) ? PLAN_RESTORE : PLAN_FOREIGN;
 }
 
 /* Makes wanted the last of the entry's values and drops values that cannot be in force any more.
@@ -43,7 +43,7 @@ int plan_make(struct netif_journal *journal, const char *interface, int index,
         if (!entry)
             return -1;
         *is_dirty = true;
-    } else if (plan_back(entry, found) == PLAN_FOREIGN) {
+    } else if (plan_restore(entry, found) == PLAN_FOREIGN) {
         entry->was = found;
         *is_foreign = *is_dirty = true;
     }

@@ -234,11 +234,12 @@ static int act(const struct options *options, const struct conf *conf,
     if (!report)
         return command_failed(COMMAND_UNKNOWN, options->name, "out of memory");
     if (options->act == ACT_APPLY)
-        netif_hold(conf->interface_journal, INTERFACES_LOCK_MS, machine, conf->netif_lines,
-                   conf->netif_line_count, 0, report);
+        netif_apply(conf->interface_journal, INTERFACES_LOCK_MS, machine, conf->netif_lines,
+                    conf->netif_line_count, 0, report);
     else
-        netif_put_back(conf->interface_journal, INTERFACES_LOCK_MS, machine,
-                       options->job >= 0 ? BACK_JOB : BACK_ALL, (uint32_t)options->job, report);
+        netif_restore(conf->interface_journal, INTERFACES_LOCK_MS, machine,
+                      options->job >= 0 ? RESTORE_JOB : RESTORE_ALL, (uint32_t)options->job,
+                      report);
     is_bad = report->failed > 0 || report->left > 0;
     for (size_t i = 0; i < report->line_count; i++)
         print_message(options, report->lines[i].kind == LINE_INFO ? VERDICT_NONE : VERDICT_FAIL,
@@ -248,7 +249,7 @@ static int act(const struct options *options, const struct conf *conf,
         print_message(options, VERDICT_NONE, message);
     }
     snprintf(message, sizeof message, "%u settings applied, %u restored, %u failed", report->made,
-             report->put_back, report->failed + report->left);
+             report->restored, report->failed + report->left);
     print_message(options, is_bad ? VERDICT_FAIL : VERDICT_PASS, message);
     free(report);
     return is_bad ? COMMAND_FAIL : COMMAND_PASS;

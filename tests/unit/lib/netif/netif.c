@@ -285,15 +285,17 @@ static void decides(void)
            PLAN_MAKE, "another value");
     entry = journal_find(&journal, 3, NETIF_MTU);
     is_int(entry->was, 1500, "... leaves what was before");
-    is_int(plan_back(entry, 9000), PLAN_BACK, "killed before it is made, the former is muster's");
-    is_int(plan_back(entry, 4000), PLAN_BACK, "... and the new one");
-    is_int(plan_back(entry, 1500), PLAN_IS_BACK, "what was before is back");
-    is_int(plan_back(entry, 2000), PLAN_FOREIGN, "anything else is somebody else's");
+    is_int(plan_restore(entry, 9000), PLAN_RESTORE,
+           "killed before it is made, the former is muster's");
+    is_int(plan_restore(entry, 4000), PLAN_RESTORE, "... and the new one");
+    is_int(plan_restore(entry, 1500), PLAN_IS_RESTORED, "what was before is back");
+    is_int(plan_restore(entry, 2000), PLAN_FOREIGN, "anything else is somebody else's");
     is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 2000, 4000, 15, &is_dirty, &is_foreign),
            PLAN_MAKE, "on top of somebody else's");
     ok(is_foreign, "... it is said");
     is_int(entry->was, 2000, "... and put back");
-    is_int(plan_back(entry, 9000), PLAN_FOREIGN, "... and what muster made before that is not its");
+    is_int(plan_restore(entry, 9000), PLAN_FOREIGN,
+           "... and what muster made before that is not its");
     is_int(entry->job_count, 4, "all jobs hold it");
     journal_clear(&journal);
 }
@@ -309,12 +311,13 @@ static void decides_on_the_way(void)
 
     plan_make(&journal, "eth1", 3, dscp26, was, wanted, 12, &is_dirty, &is_foreign);
     entry = journal_find(&journal, 3, dscp26);
-    is_int(plan_back(entry, was | wanted), PLAN_BACK, "killed after it was added, it is muster's");
-    is_int(plan_back(entry, 1 << 4 | wanted), PLAN_BACK, "... and after one was taken off");
-    is_int(plan_back(entry, wanted), PLAN_BACK, "... and after all were");
-    is_int(plan_back(entry, was), PLAN_IS_BACK, "... and not before");
-    is_int(plan_back(entry, 1 << 4), PLAN_FOREIGN, "what is on no way is somebody else's");
-    is_int(plan_back(entry, was | 1 << 5), PLAN_FOREIGN, "... and so is what neither has");
+    is_int(plan_restore(entry, was | wanted), PLAN_RESTORE,
+           "killed after it was added, it is muster's");
+    is_int(plan_restore(entry, 1 << 4 | wanted), PLAN_RESTORE, "... and after one was taken off");
+    is_int(plan_restore(entry, wanted), PLAN_RESTORE, "... and after all were");
+    is_int(plan_restore(entry, was), PLAN_IS_RESTORED, "... and not before");
+    is_int(plan_restore(entry, 1 << 4), PLAN_FOREIGN, "what is on no way is somebody else's");
+    is_int(plan_restore(entry, was | 1 << 5), PLAN_FOREIGN, "... and so is what neither has");
     plan_make(&journal, "eth1", 3, dscp26, 1 << 4 | wanted, wanted, 13, &is_dirty, &is_foreign);
     ok(!is_foreign && entry->was == was, "the next job does not take it for what was before");
     journal_clear(&journal);
@@ -324,38 +327,38 @@ static void decides_on_the_way(void)
 
 static struct netif_report report; /* of the last that was done */
 
-static const struct netif_report *hold(const char *lines, uint32_t job)
+static const struct netif_report *apply(const char *lines, uint32_t job)
 {
     report = (struct netif_report){0};
-    fake_hold(path, lines, job, &report);
+    fake_apply(path, lines, job, &report);
     return &report;
 }
 
-static const struct netif_report *let_go(uint32_t job)
+static const struct netif_report *end_job(uint32_t job)
 {
     report = (struct netif_report){0};
-    netif_put_back(path, 1000, &fake_machine, BACK_JOB, job, &report);
+    netif_restore(path, 1000, &fake_machine, RESTORE_JOB, job, &report);
     return &report;
 }
 
 static void two_jobs(void)
 {
     fake_reset();
-    is_int(hold("eth[1-2] mtu=9000 up=yes", 12)->made, 4, "a job's settings are made");
-    is_int(hold("eth[1-2] mtu=9000 up=yes", 13)->made, 0, "the second job finds them made");
-    is_int(let_go(12)->put_back, 0, "when the first ends");
+    is_int(apply("eth[1-2] mtu=9000 up=yes", 12)->made, 4, "a job's settings are made");
+    is_int(apply("eth[1-2] mtu=9000 up=yes", 13)->made, 0, "the second job finds them made");
+    is_int(end_job(12)->restored, 0, "when the first ends");
     is_int(fake_value("eth1", NETIF_MTU), 9000, "... the second keeps them");
-    is_int(let_go(12)->put_back, 0, "... an epilog that is run again does no harm");
-    is_int(let_go(13)->put_back, 4, "when that ends too, they are put back");
+    is_int(end_job(12)->restored, 0, "... an epilog that is run again does no harm");
+    is_int(end_job(13)->restored, 4, "when that ends too, they are put back");
     ok(fake_is_as_before(), "... all of them");
     is_int(access(path, F_OK), -1, "... and the journal goes");
 
-    hold("eth1 mtu=9000", 12);
-    hold("eth1 mtu=4000 rp_filter=2", 13);
-    let_go(13);
+    apply("eth1 mtu=9000", 12);
+    apply("eth1 mtu=4000 rp_filter=2", 13);
+    end_job(13);
     is_int(fake_value("eth1", NETIF_RP_FILTER), 1, "what only the second held is put back with it");
     is_int(fake_value("eth1", NETIF_MTU), 4000, "... what both held is not");
-    let_go(12);
+    end_job(12);
     ok(fake_is_as_before(), "... until the first ends: to what it was before both");
 }
 
@@ -368,48 +371,48 @@ static void lock_is_taken(void)
 
     fake_reset();
     snprintf(notes, sizeof notes, "%s.d", path);
-    hold("eth[1-2] mtu=9000", 12);
+    apply("eth[1-2] mtu=9000", 12);
     lock = journal_lock(path, 0, &err);
-    is_int(hold("eth[1-2] mtu=9000", 13)->failed, 1,
+    is_int(apply("eth[1-2] mtu=9000", 13)->failed, 1,
            "a job that does not get the lock sets nothing");
     ok(!netif_is_at_fault(&report, true, false), "... and is not refused for it");
     close(lock);
-    let_go(12);
+    end_job(12);
     is_int(fake_value("eth1", NETIF_MTU), 9000,
            "... and keeps what the other made, when that ends");
     is_int(access(notes, F_OK), -1, "... its note is in the journal then");
     lock = journal_lock(path, 0, &err);
-    is_int(let_go(13)->left, 1, "an epilog that does not get the lock puts nothing back");
+    is_int(end_job(13)->left, 1, "an epilog that does not get the lock puts nothing back");
     close(lock);
     report = (struct netif_report){0};
-    netif_put_back(path, 1000, &fake_machine, BACK_ORPHANS, 0, &report);
-    is_int(report.put_back, 2, "... and the next one does it");
+    netif_restore(path, 1000, &fake_machine, RESTORE_ORPHANS, 0, &report);
+    is_int(report.restored, 2, "... and the next one does it");
     ok(fake_is_as_before() && access(notes, F_OK) != 0, "... all of it");
 
-    hold("eth1 mtu=9000", 12);
+    apply("eth1 mtu=9000", 12);
     netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
     netif_note_leave(path, fake_machine.boot_id, 13, false, &err);
     netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
     netif_note_leave(path, fake_machine.boot_id, 14, true, &err);
     netif_note_leave(path, fake_machine.boot_id, 14, false, &err);
     netif_note_leave(path, "0-1", 15, true, &err);
-    let_go(12);
+    end_job(12);
     is_int(fake_value("eth1", NETIF_MTU), 9000, "a job that was queued again is here");
-    let_go(13);
+    end_job(13);
     ok(fake_is_as_before(), "... one that is gone, or of an earlier boot, is not");
     ok(access(notes, F_OK) != 0, "... and no note stays");
 
-    hold("eth1 mtu=9000", 12);
+    apply("eth1 mtu=9000", 12);
     netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
     snprintf(note, sizeof note, "%s.new", path);
     mkdir(note, 0700);
-    let_go(12);
+    end_job(12);
     snprintf(note, sizeof note, "%s/13-here-%s", notes, fake_machine.boot_id);
     is_int(access(note, F_OK), 0, "a note stays while the journal cannot be written");
     snprintf(note, sizeof note, "%s.new", path);
     rmdir(note);
-    let_go(12);
-    let_go(13);
+    end_job(12);
+    end_job(13);
     ok(fake_is_as_before(), "... and holds then");
 }
 
@@ -428,7 +431,7 @@ static const struct netif_report *hold_after(unsigned milliseconds)
     close(lock);
     report = (struct netif_report){0};
     netif_line_parse("eth1 mtu=9000", &line, &err);
-    netif_hold(path, 60000, &fake_machine, &line, 1, 12, &report);
+    netif_apply(path, 60000, &fake_machine, &line, 1, 12, &report);
     netif_line_clear(&line);
     waitpid(other, NULL, 0);
     return &report;
@@ -439,10 +442,10 @@ static void waits_long_and_short(void)
     fake_reset();
     is_int(hold_after(100)->made, 1, "a lock that comes in a moment");
     ok(netif_is_at_fault(&report, false, true), "... hides no driver that hangs afterward");
-    let_go(12);
+    end_job(12);
     is_int(hold_after(NETIF_WAITED_MS + 10)->made, 1, "a lock that comes late");
     ok(!netif_is_at_fault(&report, false, true), "... may be why the settings do");
-    let_go(12);
+    end_job(12);
 }
 
 static void faults(void)
@@ -470,7 +473,7 @@ static void priorities(void)
     fake_reset();
     /* two entries for one DSCP, as a site's daemon may leave them */
     fake_set("eth1", NETIF_DSCP + 26, 0x0a);
-    is_int(hold("eth1 pfc=3+4 dscp26=3", 12)->made, 2,
+    is_int(apply("eth1 pfc=3+4 dscp26=3", 12)->made, 2,
            "flow control and a DSCP's priority are made");
     is_int(fake_value("eth1", NETIF_PFC), 0x18, "... flow control");
     is_int(fake_value("eth1", NETIF_DSCP + 26), 0x08, "... the DSCP's");
@@ -479,14 +482,14 @@ static void priorities(void)
     is_int(journal.entries[1].was, 0x0a, "... with several priorities before");
     is_int(journal.entries[0].set_count, 1, "... which are one value");
     journal_clear(&journal);
-    is_int(let_go(12)->put_back, 2, "... and are put back");
+    is_int(end_job(12)->restored, 2, "... and are put back");
     is_int(fake_value("eth1", NETIF_DSCP + 26), 0x0a, "... all of them");
 }
 
 static void failures(void)
 {
     fake_reset();
-    is_int(hold("eth[1,9] mtu=60000 txqueuelen=5000 rx-ring=100 address=10.1.0.0/16", 12)->failed,
+    is_int(apply("eth[1,9] mtu=60000 txqueuelen=5000 rx-ring=100 address=10.1.0.0/16", 12)->failed,
            4, "what cannot be made counts");
     is_str(report.lines[0].text,
            "eth1: rx-ring 100 cannot be set: no rings; Interface line 7 of "
@@ -502,56 +505,56 @@ static void failures(void)
            "eth1: has no IP address in 10.1.0.0/16; Interface line 7 of muster.conf",
            "an address that is missing");
     is_int(fake_value("eth1", NETIF_TXQUEUELEN), 5000, "the rest is made all the same");
-    is_int(let_go(12)->put_back, 1, "... and put back");
+    is_int(end_job(12)->restored, 1, "... and put back");
     ok(fake_is_as_before(), "... all of it");
 
-    is_int(hold("eth1 txqueuelen=777", 12)->failed, 1, "a driver that rounds");
+    is_int(apply("eth1 txqueuelen=777", 12)->failed, 1, "a driver that rounds");
     has_str(report.lines[0].text,
             "the driver sets it to txqueuelen 768; use a value that the driver accepts",
             "... is told by what it does");
     ok(fake_is_as_before(), "... and nothing is left of it");
-    let_go(12);
+    end_job(12);
 
     fake_all_rp_filter = 1;
-    hold("eth1 rp_filter=0", 12);
+    apply("eth1 rp_filter=0", 12);
     has_str(report.lines[0].text, "net.ipv4.conf.all.rp_filter is 1, and the greater of the two",
             "a sysctl that conf/all overrules is told");
-    let_go(12);
+    end_job(12);
     fake_all_rp_filter = 0;
 
-    hold("eth1 mtu=9000", 12);
+    apply("eth1 mtu=9000", 12);
     fake_set("eth1", NETIF_MTU, 3000);
-    let_go(12);
+    end_job(12);
     is_int(fake_value("eth1", NETIF_MTU), 3000, "what somebody else made stays");
     is_str(report.lines[0].text,
            "eth1: mtu 3000 was changed by another program and is not restored to mtu 1500",
            "... and is told");
     fake_reset();
 
-    hold("eth1 mtu=9000", 12);
+    apply("eth1 mtu=9000", 12);
     fake_refuse = true;
-    let_go(12);
+    end_job(12);
     has_str(report.lines[0].text, "eth1: cannot be restored to mtu 1500: refused; next try",
             "what cannot be put back is told");
     fake_refuse = false;
-    hold("eth2 mtu=9000", 13);
+    apply("eth2 mtu=9000", 13);
     is_int(fake_value("eth1", NETIF_MTU), 1500, "... and is with the next job");
-    let_go(13);
+    end_job(13);
 
-    hold("eth1 mtu=9000", 12);
+    apply("eth1 mtu=9000", 12);
     fake_replace("eth1");
-    let_go(12);
+    end_job(12);
     is_str(report.lines[0].text, "eth1: is a different interface by now; mtu 1500 is not restored",
            "another interface of the same name is left alone");
     is_int(access(path, F_OK), -1, "... and the journal goes");
 
     fake_reset();
-    hold("eth1 mtu=9000", 12);
+    apply("eth1 mtu=9000", 12);
     strcpy(fake_machine.boot_id, "1234-5678");
-    hold("eth2 mtu=9000", 12);
+    apply("eth2 mtu=9000", 12);
     is_str(report.lines[0].text, "the reboot has undone 1 interface settings: nothing to restore",
            "what is of an earlier boot is over");
-    let_go(12);
+    end_job(12);
     is_int(fake_value("eth1", NETIF_MTU), 9000, "... and left as the boot made it");
     fake_reset();
 }
@@ -561,18 +564,18 @@ static void bad_journal(void)
     FILE *file;
 
     fake_reset();
-    hold("eth1 mtu=9000", 12);
+    apply("eth1 mtu=9000", 12);
     file = fopen(path, "a");
     fputs("x\n", file);
     fclose(file);
-    is_int(hold("eth2 mtu=9000", 13)->failed, 1, "with a journal that cannot be read");
+    is_int(apply("eth2 mtu=9000", 13)->failed, 1, "with a journal that cannot be read");
     ok(!netif_is_at_fault(&report, true, false), "... no interface is at fault");
     is_int(fake_value("eth2", NETIF_MTU), 1500, "... nothing is made");
     has_str(report.lines[0].text, "nothing is changed: ", "... and it is told");
     has_str(report.lines[0].text, "line 5: found more after the end", "... with the line");
-    hold("eth[2,9] mtu=9000", 13);
+    apply("eth[2,9] mtu=9000", 13);
     ok(netif_is_at_fault(&report, true, false), "... but for one that is missing");
-    is_int(let_go(12)->left, 1, "... nor put back");
+    is_int(end_job(12)->left, 1, "... nor put back");
     unlink(path);
     fake_reset();
 }
@@ -583,15 +586,15 @@ static void journal_not_written(void)
     char new[96];
 
     fake_reset();
-    hold("eth1 mtu=9000", 12);
-    hold("eth1 mtu=9000", 13);
+    apply("eth1 mtu=9000", 12);
+    apply("eth1 mtu=9000", 13);
     snprintf(new, sizeof new, "%s.new", path);
     is_int(mkdir(new, 0700), 0, "something is in the way of the new journal");
-    is_int(let_go(12)->left, 1, "... which counts");
+    is_int(end_job(12)->left, 1, "... which counts");
     has_str(report.lines[0].text, "the interface journal cannot be written: ", "... and is told");
     rmdir(new);
-    let_go(12);
-    is_int(let_go(13)->left, 0, "once it is gone");
+    end_job(12);
+    is_int(end_job(13)->left, 0, "once it is gone");
     is_int(fake_value("eth1", NETIF_MTU), 1500, "... all is put back");
     fake_reset();
 }
@@ -607,14 +610,15 @@ static void journal_not_needed(void)
     fake_reset();
     strcpy(good, path);
     snprintf(path, sizeof path, "%s/no/more/interfaces", directory);
-    is_int(hold("eth1 mtu=1500", 12)->failed, 0,
+    is_int(apply("eth1 mtu=1500", 12)->failed, 0,
            "no journal can be written, but all is as asked for: no failure");
     has_str(report.lines[0].text, "nothing had to be set", "... which is said");
-    is_int(hold("eth[1-2] mtu=9000", 12)->failed, 2, "two settings that would have to change fail");
+    is_int(apply("eth[1-2] mtu=9000", 12)->failed, 2,
+           "two settings that would have to change fail");
     is_int(fake_value("eth1", NETIF_MTU), 1500, "... and are not made");
     has_str(report.lines[0].text, "eth1: mtu 9000 cannot be set: ", "... each with a line");
     ok(!netif_is_at_fault(&report, true, false), "... which is no fault of the interfaces");
-    hold("eth1 roce-mode=v2 roce-tos=106", 12);
+    apply("eth1 roce-mode=v2 roce-tos=106", 12);
     ok(report.failed > 0 && !netif_is_at_fault(&report, true, false),
        "... nor is RoCE for whose directory it is needed");
     strcpy(path, good);
@@ -625,16 +629,16 @@ static void journal_not_needed(void)
     chmod(path, 0600);
     snprintf(other, sizeof other, "%s.new", path);
     mkdir(other, 0700);
-    is_int(hold("eth1 mtu=1500", 12)->failed, 0,
+    is_int(apply("eth1 mtu=1500", 12)->failed, 0,
            "the journal of an earlier boot that cannot be removed is no failure");
     is_int(fake_value("eth2", NETIF_MTU), 1500, "... and nothing of it is put back");
     rmdir(other);
 
     fclose(fopen(path, "w"));
     chmod(path, 0600);
-    is_int(hold("eth1 mtu=9000", 12)->failed, 0,
+    is_int(apply("eth1 mtu=9000", 12)->failed, 0,
            "an empty one, which a lost power supply leaves, is none");
-    is_int(let_go(12)->left, 0, "... and what is set then is put back");
+    is_int(end_job(12)->left, 0, "... and what is set then is put back");
     fake_reset();
 }
 

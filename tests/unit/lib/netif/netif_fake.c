@@ -129,14 +129,14 @@ bool fake_is_as_before(void)
     return true;
 }
 
-void fake_hold(const char *journal_path, const char *text, uint32_t job,
-               struct netif_report *report)
+void fake_apply(const char *journal_path, const char *text, uint32_t job,
+                struct netif_report *report)
 {
     struct netif_line line;
 
     if (netif_line_parse(text, &line, NULL) != 0)
         abort();
     line.line = 7;
-    netif_hold(journal_path, 1000, &fake_machine, &line, 1, job, report);
+    netif_apply(journal_path, 1000, &fake_machine, &line, 1, job, report);
     netif_line_clear(&line);
 }

@@ -20,9 +20,9 @@ void fake_set(const char *interface, enum netif_setting setting, long value);
 void fake_replace(const char *interface); /* as by unplugging: another index, first values */
 bool fake_is_as_before(void);
 
-/* netif_hold() with one Interface line, said to be line 7 of muster.conf. */
-void fake_hold(const char *journal_path, const char *line, uint32_t job,
-               struct netif_report *report);
+/* netif_apply() with one Interface line, said to be line 7 of muster.conf. */
+void fake_apply(const char *journal_path, const char *line, uint32_t job,
+                struct netif_report *report);
 
 /* Called before each step; a test may end the process there. NULL: nothing. Returns true to make
  * the step fail. */

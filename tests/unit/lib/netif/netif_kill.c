@@ -98,7 +98,7 @@ int __wrap_unlink(const char *name)
 /* ---------------------------------------------------------------- */
 
 struct deed {
-    const char *line; /* to hold; NULL: to put back */
+    const char *line; /* to apply; NULL: to restore */
     uint32_t job;
 };
 
@@ -107,9 +107,9 @@ static void perform(const struct deed *deed)
     struct netif_report report = {0};
 
     if (deed->line)
-        fake_hold(path, deed->line, deed->job, &report);
+        fake_apply(path, deed->line, deed->job, &report);
     else
-        netif_put_back(path, 1000, &fake_machine, BACK_JOB, deed->job, &report);
+        netif_restore(path, 1000, &fake_machine, RESTORE_JOB, deed->job, &report);
 }
 
 /* In a child, up to step `at`. Returns whether it came that far. */
@@ -270,7 +270,7 @@ static void waits_for_the_lock(void)
     struct error err;
     int lock = journal_lock(path, 0, &err);
 
-    netif_put_back(path, 20, &fake_machine, BACK_ORPHANS, 0, &report);
+    netif_restore(path, 20, &fake_machine, RESTORE_ORPHANS, 0, &report);
     has_str(report.lines[0].text, "locked by another prolog or epilog for 20 ms",
             "a lock that is held is not waited for without end");
     close(lock);
