@@ -162,7 +162,7 @@ static bool remove_jobs(struct netif_journal *journal, enum netif_scope which, u
     for (size_t i = 0; i < journal->count; i++) {
         struct netif_entry *entry = &journal->entries[i];
 
-        if (which == RESTORE_JOB && entry_let_go(entry, job))
+        if (which == RESTORE_JOB && entry_remove_job(entry, job))
             is_changed = true;
         if (which == RESTORE_ALL && entry->job_count > 0) {
             entry->job_count = 0;

@@ -61,7 +61,7 @@ void journal_remove(struct netif_journal *journal, struct netif_entry *entry)
     memmove(entry, entry + 1, (journal->count - at) * sizeof *entry);
 }
 
-bool entry_hold(struct netif_entry *entry, uint32_t job, bool *failed)
+bool entry_add_job(struct netif_entry *entry, uint32_t job, bool *failed)
 {
     uint32_t *jobs;
 
@@ -79,7 +79,7 @@ bool entry_hold(struct netif_entry *entry, uint32_t job, bool *failed)
     return true;
 }
 
-bool entry_let_go(struct netif_entry *entry, uint32_t job)
+bool entry_remove_job(struct netif_entry *entry, uint32_t job)
 {
     for (size_t i = 0; i < entry->job_count; i++)
         if (entry->jobs[i] == job) {
@@ -98,7 +98,7 @@ static bool is_on_the_way(long value, long from, long to)
     return has_all && (value & ~(from | to)) == 0;
 }
 
-bool entry_is_ours(const struct netif_entry *entry, long value)
+bool entry_is_own_value(const struct netif_entry *entry, long value)
 {
     for (size_t i = 0; i < entry->set_count; i++) {
         if (entry->set[i] == value)
@@ -174,7 +174,7 @@ static int parse_jobs(char *list, struct netif_entry *entry)
     if (strcmp(list, "-") == 0)
         return 0;
     for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save))
-        if (!parse_number(word, UINT32_MAX, &job) || !entry_hold(entry, (uint32_t)job, &failed))
+        if (!parse_number(word, UINT32_MAX, &job) || !entry_add_job(entry, (uint32_t)job, &failed))
             return -1;
     return 0;
 }

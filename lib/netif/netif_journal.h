@@ -58,13 +58,13 @@ struct netif_entry *journal_add(struct netif_journal *journal, const char *inter
                                 enum netif_setting setting, long was, long set);
 void journal_remove(struct netif_journal *journal, struct netif_entry *entry);
 
-/* Add or remove a job of the entry. Return whether that changed the entry. entry_hold() sets
+/* Add or remove a job of the entry. Return whether that changed the entry. entry_add_job() sets
  * *failed if there is no room or memory for the job. */
-bool entry_hold(struct netif_entry *entry, uint32_t job, bool *failed);
-bool entry_let_go(struct netif_entry *entry, uint32_t job);
+bool entry_add_job(struct netif_entry *entry, uint32_t job, bool *failed);
+bool entry_remove_job(struct netif_entry *entry, uint32_t job);
 
 /* Returns whether muster set this value, or may have left it when it was killed during a change. */
-bool entry_is_ours(const struct netif_entry *entry, long value);
+bool entry_is_own_value(const struct netif_entry *entry, long value);
 
 /* Returns the text, malloc'd; NULL if memory is out. */
 char *journal_format(const struct netif_journal *journal);

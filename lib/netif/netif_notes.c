@@ -68,8 +68,8 @@ static bool note_merge(const struct note *note, struct netif_journal *journal, b
     for (size_t i = 0; i < journal->count; i++) {
         struct netif_entry *entry = &journal->entries[i];
 
-        *is_dirty |=
-            note->is_here ? entry_hold(entry, note->job, &failed) : entry_let_go(entry, note->job);
+        *is_dirty |= note->is_here ? entry_add_job(entry, note->job, &failed)
+                                   : entry_remove_job(entry, note->job);
     }
     return !failed;
 }

@@ -7,7 +7,7 @@ enum plan_restore plan_restore(const struct netif_entry *entry, long found)
 {
     if (found == entry->was)
         return PLAN_IS_RESTORED;
-    return entry_is_ours(entry, found) ? PLAN_RESTORE : PLAN_FOREIGN;
+    return entry_is_own_value(entry, found) ? PLAN_RESTORE : PLAN_FOREIGN;
 }
 
 /* Makes wanted the last of the entry's values and drops values that cannot be in force any more.
@@ -19,7 +19,7 @@ static bool want(struct netif_entry *entry, long found, long wanted)
     bool is_changed;
 
     /* an older value may still be in force if muster was killed before it set the next one */
-    if (found != wanted && entry_is_ours(entry, found))
+    if (found != wanted && entry_is_own_value(entry, found))
         kept[count++] = found;
     kept[count++] = wanted;
     is_changed = count != entry->set_count || memcmp(kept, entry->set, count * sizeof *kept) != 0;
@@ -49,7 +49,7 @@ int plan_make(struct netif_journal *journal, const char *interface, int index,
     }
     if (want(entry, found, wanted))
         *is_dirty = true;
-    if (entry_hold(entry, job, &failed))
+    if (entry_add_job(entry, job, &failed))
         *is_dirty = true;
     if (failed)
         return -1;

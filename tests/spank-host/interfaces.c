@@ -258,7 +258,7 @@ static void orphaned(const char *before)
     prolog(12);
     journal_load(file("interfaces"), &journal, &err);
     for (size_t i = 0; i < journal.count; i++)
-        entry_let_go(&journal.entries[i], 12);
+        entry_remove_job(&journal.entries[i], 12);
     is_int(journal_store(file("interfaces"), &journal, &err), 0, "settings that no job wants %s",
            err.text);
     journal_clear(&journal);

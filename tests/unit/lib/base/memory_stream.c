@@ -107,7 +107,7 @@ static void make_journal(struct netif_journal *made)
     strcpy(made->boot_id, "571a17f9-6ccc-4226-a5af-f9f96bf0af61");
     for (int i = 0; i < 600; i++) {
         snprintf(interface, sizeof interface, "eth%d", i);
-        entry_hold(journal_add(made, interface, i + 1, NETIF_MTU, 1500, 9000), 12, &failed);
+        entry_add_job(journal_add(made, interface, i + 1, NETIF_MTU, 1500, 9000), 12, &failed);
     }
 }
 

@@ -248,7 +248,7 @@ static void writes_only_what_it_reads(void)
         struct netif_entry *entry = journal_add(&journal, "eth2", index, NETIF_MTU, 1500, 9000);
 
         for (uint32_t job = 4000000000; job < 4000000000 + JOURNAL_JOBS / 2; job++)
-            entry_hold(entry, job, &failed);
+            entry_add_job(entry, job, &failed);
     }
     ok(!failed, "many jobs hold many settings");
     is_int(journal_store(path, &journal, &err), -1, "a journal too large to be read is refused");
