@@ -54,7 +54,8 @@ static bool nic_counts(const struct nic *nic, const char *const *names, size_t n
 static bool is_made(const struct conf *conf, const char *interface, enum netif_setting setting,
                     long *value)
 {
-    return conf && netif_wish(conf->netif_lines, conf->netif_line_count, interface, setting, value);
+    return conf &&
+           netif_line_find(conf->netif_lines, conf->netif_line_count, interface, setting, value);
 }
 
 static void nic_line(FILE *stream, const struct nic *nic, const struct conf *conf)

@@ -353,8 +353,8 @@ static int add_settings(struct conf *conf, const char *value, unsigned number, s
         for (int setting = 0; setting < NETIF_SETTINGS; setting++) {
             const char *interface = line->interfaces.names[i];
             const struct netif_line *first =
-                line->given[setting] ? netif_wish(conf->netif_lines, conf->netif_line_count,
-                                                  interface, (enum netif_setting)setting, NULL)
+                line->given[setting] ? netif_line_find(conf->netif_lines, conf->netif_line_count,
+                                                       interface, (enum netif_setting)setting, NULL)
                                      : NULL;
 
             if (!first)

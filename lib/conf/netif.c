@@ -364,8 +364,9 @@ int netif_line_print(const struct netif_line *line, FILE *stream)
     return 0;
 }
 
-const struct netif_line *netif_wish(const struct netif_line *lines, size_t line_count,
-                                    const char *interface, enum netif_setting setting, long *value)
+const struct netif_line *netif_line_find(const struct netif_line *lines, size_t line_count,
+                                         const char *interface, enum netif_setting setting,
+                                         long *value)
 {
     for (size_t i = 0; i < line_count; i++)
         if (lines[i].given[setting] && hostlist_contains(&lines[i].interfaces, interface)) {

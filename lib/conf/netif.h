@@ -84,8 +84,9 @@ void netif_line_allowed(char *text, size_t size);
 
 /* Returns the line that configures the setting of the interface, and its value in *value (may be
  * NULL); or NULL. */
-const struct netif_line *netif_wish(const struct netif_line *lines, size_t line_count,
-                                    const char *interface, enum netif_setting setting, long *value);
+const struct netif_line *netif_line_find(const struct netif_line *lines, size_t line_count,
+                                         const char *interface, enum netif_setting setting,
+                                         long *value);
 
 /* Returns whether address (4 or 16 bytes, family AF_INET or AF_INET6) is in the prefix wanted.
  * "require" matches any address that is not IPv6 link-local. */

@@ -68,8 +68,8 @@ static const struct netif_line *made_by(const struct context *context, enum neti
 {
     const struct conf *conf = context->checks->conf;
 
-    return netif_wish(conf->netif_lines, conf->netif_line_count, context->rail->nic->name, setting,
-                      value);
+    return netif_line_find(conf->netif_lines, conf->netif_line_count, context->rail->nic->name,
+                           setting, value);
 }
 
 /* Returns whether there is a link that can be checked further. */

@@ -323,9 +323,10 @@ static void collects_interfaces(void)
     is_int(conf.netif_line_count, 2, "... an empty one is none");
     is_int(conf.netif_lines[1].line, 4, "... know their line");
     is_int(conf.on_interface, POLICY_REFUSE, "OnInterface");
-    ok(netif_wish(conf.netif_lines, 2, "eth2", NETIF_MTU, &value) != NULL, "a wish");
+    ok(netif_line_find(conf.netif_lines, 2, "eth2", NETIF_MTU, &value) != NULL, "a line is found");
     is_int(value, 9000, "... its value");
-    ok(netif_wish(conf.netif_lines, 2, "eth2", NETIF_RP_FILTER, &value) == NULL, "... and none");
+    ok(netif_line_find(conf.netif_lines, 2, "eth2", NETIF_RP_FILTER, &value) == NULL,
+       "... and none");
     first = printed(&conf);
     has_str(first, "\nInterface=eth[1-2] mtu=9000\nInterface=eth1 rp_filter=2\n", "are printed");
     is_int(read_text(first, &again, &err), 0, "... and read again (%s)", err.text);
