@@ -56,7 +56,7 @@ static int lock_or_note(const char *journal_path, int wait_ms, const struct neti
 }
 
 /* Formats "mtu 9000". Returns text. */
-static const char *in_words(enum netif_setting setting, long value, char text[64])
+static const char *format_setting(enum netif_setting setting, long value, char text[64])
 {
     char number[32];
 
@@ -105,7 +105,7 @@ static bool restore_entry(const struct netif_machine *machine, const struct neti
     long found;
     int status = machine->find(machine->context, NULL, &index, name, &err);
 
-    in_words(entry->setting, entry->was, was);
+    format_setting(entry->setting, entry->was, was);
     if (status == 1) {
         bool is_another =
             machine->find(machine->context, entry->interface, &other, name, &err) == 0;
@@ -123,7 +123,7 @@ static bool restore_entry(const struct netif_machine *machine, const struct neti
         case PLAN_FOREIGN:
             netif_report_add(report, LINE_LEFT,
                              "%s: %s was changed by another program and is not restored to %s",
-                             name, in_words(entry->setting, found, is), was);
+                             name, format_setting(entry->setting, found, is), was);
             report->left++;
             return true;
         case PLAN_RESTORE:
@@ -247,7 +247,7 @@ static void fail(struct work *work, const char *interface, enum netif_setting se
     netif_report_add(work->report, LINE_FAILED,
                      "%s: %s cannot be set: %s; Interface line %u of "
                      "muster.conf",
-                     interface, in_words(setting, wanted, words), why, line);
+                     interface, format_setting(setting, wanted, words), why, line);
     work->report->failed++;
 }
 
@@ -289,7 +289,7 @@ static void plan_setting(struct work *work, const char *interface, int index,
     if (is_foreign)
         netif_report_add(work->report, LINE_INFO,
                          "%s: another program has set %s; that value will be restored later",
-                         interface, in_words(setting, found, words));
+                         interface, format_setting(setting, found, words));
     if (plan == PLAN_NOTHING)
         return;
     work->changes[work->change_count] = (struct change){
@@ -356,7 +356,7 @@ static void make(struct work *work, const struct change *change)
                  NULL);
     snprintf(err.text, sizeof err.text,
              "the driver sets it to %s; use a value that the driver accepts",
-             in_words(change->setting, found, words));
+             format_setting(change->setting, found, words));
     fail(work, change->interface, change->setting, change->wanted, change->line, err.text);
 }
 
@@ -391,7 +391,7 @@ static void check_addresses(struct work *work, const struct netif_line *line)
 /* Stores changes of the journal that this job does not depend on: dropped entries of an earlier
  * boot, merged notes, restored settings. If that fails, the old journal has too many entries, which
  * the next call handles again. Returns whether the journal is stored. */
-static bool store_aside(struct work *work, const char *journal_path)
+static bool store_pending(struct work *work, const char *journal_path)
 {
     struct error err;
     bool is_stored = !work->is_dirty || journal_store(journal_path, &work->journal, &err) == 0;
@@ -406,7 +406,7 @@ static bool store_aside(struct work *work, const char *journal_path)
 }
 
 /* Compares without setting anything, as there is no journal. Settings that are right need none. */
-static void look_only(struct work *work, const char *why)
+static void compare_only(struct work *work, const char *why)
 {
     unsigned before = work->report->failed;
 
@@ -473,13 +473,13 @@ void netif_apply(const char *journal_path, int wait_ms, const struct netif_machi
         return;
     }
     if (lock < 0) {
-        look_only(&work, err.text);
+        compare_only(&work, err.text);
     } else if (load(journal_path, machine, &work.journal, &work.is_dirty, report) != 0) {
-        look_only(&work, "the journal cannot be read");
+        compare_only(&work, "the journal cannot be read");
     } else {
         netif_notes_merge(journal_path, &work.journal, &work.is_dirty, &notes);
         restore_orphans(machine, &work.journal, &work.is_dirty, report);
-        netif_notes_end(journal_path, &notes, store_aside(&work, journal_path));
+        netif_notes_end(journal_path, &notes, store_pending(&work, journal_path));
         for (size_t i = 0; i < line_count; i++)
             has_roce |= wants_roce(&lines[i]);
         if (!has_roce || work_round(&work, journal_path, 0))

@@ -91,7 +91,7 @@ bool entry_remove_job(struct netif_entry *entry, uint32_t job)
 
 /* Returns whether a process that was killed between two values may have left this value. The new
  * priorities of a DSCP are added one by one, then the old ones are removed. */
-static bool is_on_the_way(long value, long from, long to)
+static bool is_intermediate(long value, long from, long to)
 {
     bool has_all = (value & from) == from || (value & to) == to;
 
@@ -105,10 +105,10 @@ bool entry_is_own_value(const struct netif_entry *entry, long value)
             return true;
         if (!netif_is_dscp(entry->setting))
             continue;
-        if (is_on_the_way(value, entry->was, entry->set[i]))
+        if (is_intermediate(value, entry->was, entry->set[i]))
             return true;
         for (size_t j = 0; j < i; j++)
-            if (is_on_the_way(value, entry->set[j], entry->set[i]))
+            if (is_intermediate(value, entry->set[j], entry->set[i]))
                 return true;
     }
     return false;

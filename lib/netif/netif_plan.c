@@ -12,7 +12,7 @@ enum plan_restore plan_restore(const struct netif_entry *entry, long found)
 
 /* Makes wanted the last of the entry's values and drops values that cannot be in force any more.
  * Returns whether the entry has changed. */
-static bool want(struct netif_entry *entry, long found, long wanted)
+static bool set_wanted(struct netif_entry *entry, long found, long wanted)
 {
     long kept[JOURNAL_VALUES];
     size_t count = 0;
@@ -47,7 +47,7 @@ int plan_make(struct netif_journal *journal, const char *interface, int index,
         entry->was = found;
         *is_foreign = *is_dirty = true;
     }
-    if (want(entry, found, wanted))
+    if (set_wanted(entry, found, wanted))
         *is_dirty = true;
     if (entry_add_job(entry, job, &failed))
         *is_dirty = true;
