@@ -17,8 +17,8 @@
 
 enum { BRAKE_BYTES = 1023 };
 
-static const char *const leaves[] = {
-    [BRAKE_ON] = "no", [BRAKE_LEAVE] = "yes", [BRAKE_LIFTED] = "lifted"};
+static const char *const permissions[] = {
+    [BRAKE_ON] = "no", [BRAKE_PERMITTED] = "yes", [BRAKE_LIFTED] = "lifted"};
 
 enum conf_policy certificate_policy(const struct conf *conf, enum certificate_state state,
                                     const char **key)
@@ -91,19 +91,19 @@ static bool value_of(const char *text, const char *key, char *value, size_t size
 
 static int parse(const char *text, struct brake *brake)
 {
-    char time[24], leave[16];
+    char time[24], permission[16];
 
     *brake = (struct brake){0};
     if (strncmp(text, "muster brake 1\n", 15) != 0 ||
         !value_of(text, "\ntime: ", time, sizeof time) ||
-        !value_of(text, "\nleave: ", leave, sizeof leave) ||
+        !value_of(text, "\nleave: ", permission, sizeof permission) ||
         !value_of(text, "\ncause: ", brake->cause, sizeof brake->cause) ||
         !value_of(text, "\nmessage: ", brake->message, sizeof brake->message))
         return -1;
     brake->when = (time_t)strtoll(time, NULL, 10);
-    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++)
-        if (strcmp(leave, leaves[i]) == 0) {
-            brake->leave = (enum brake_leave)i;
+    for (size_t i = 0; i < sizeof permissions / sizeof *permissions; i++)
+        if (strcmp(permission, permissions[i]) == 0) {
+            brake->permission = (enum brake_permission)i;
             return 0;
         }
     return -1;
@@ -134,7 +134,7 @@ int brake_write(const char *certificate_path, const struct brake *brake, struct 
     file.mode = 0644;
     file.is_unsynced = true; /* if it is lost, jobs are not refused */
     fprintf(file.stream, "muster brake 1\ntime: %lld\nleave: %s\ncause: %s\nmessage: %s\n",
-            (long long)brake->when, leaves[brake->leave], brake->cause, brake->message);
+            (long long)brake->when, permissions[brake->permission], brake->cause, brake->message);
     return atomic_file_commit(&file, err);
 }
 
@@ -151,7 +151,7 @@ int brake_remove(const char *certificate_path, struct error *err)
 
 bool brake_permits(const struct brake *brake, const char *cause, time_t now, char *why, size_t size)
 {
-    if (brake && brake->leave == BRAKE_LIFTED) {
+    if (brake && brake->permission == BRAKE_LIFTED) {
         snprintf(why, size, "lifted: %s", brake->message);
         return true;
     }
@@ -163,11 +163,11 @@ bool brake_permits(const struct brake *brake, const char *cause, time_t now, cha
         return false;
     }
     snprintf(why, size, "%s", brake->message);
-    return brake->leave == BRAKE_LEAVE;
+    return brake->permission == BRAKE_PERMITTED;
 }
 
-bool brake_holds(const struct brake *brake, const char *cause, time_t now)
+bool brake_is_recent(const struct brake *brake, const char *cause, time_t now)
 {
-    return brake->leave == BRAKE_ON && brake->when <= now &&
+    return brake->permission == BRAKE_ON && brake->when <= now &&
            now < brake->when + BRAKE_FRESH_S / 2 && strcmp(brake->cause, cause) == 0;
 }

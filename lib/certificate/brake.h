@@ -13,23 +13,23 @@
 
 /* The gate's brake: one event of the whole site (a new kernel, certificates that expired together)
  * must not drain the cluster one job at a time. The prolog knows only its own node. So it refuses
- * jobs only with a leave in the file "brake" beside the certificate, which `muster check --health`
- * writes after it has examined the whole cluster:
+ * jobs only with a permission in the file "brake" beside the certificate. `muster check --health`
+ * writes it after it has examined the whole cluster:
  *   muster brake 1
  *   time: 1795190000
  *   leave: yes
  *   cause: changed kernel
  *   message: 0 other nodes are refused for it, GateBrake=3
- * A leave is valid for one cause and for BRAKE_FRESH_S. "leave: lifted" is an administrator's: it
- * is valid for any cause, until the certificate is valid again. */
+ * A permission is valid for one cause and for BRAKE_FRESH_S. "leave: lifted" is an administrator's:
+ * it is valid for any cause, until the certificate is valid again. */
 
 enum { BRAKE_CAUSE = 64, BRAKE_MESSAGE = 200 };
 
-enum brake_leave { BRAKE_ON, BRAKE_LEAVE, BRAKE_LIFTED };
+enum brake_permission { BRAKE_ON, BRAKE_PERMITTED, BRAKE_LIFTED };
 
 struct brake {
     time_t when;
-    enum brake_leave leave;
+    enum brake_permission permission;
     char cause[BRAKE_CAUSE], message[BRAKE_MESSAGE];
 };
 
@@ -50,14 +50,14 @@ int brake_write(const char *certificate_path, const struct brake *brake, struct 
 /* Returns 0, also if there is no file, or -1 with err. */
 int brake_remove(const char *certificate_path, struct error *err);
 
-/* Returns whether a job may be refused for this cause now. why: one line, the leave or why there is
- * none. brake NULL: there is no file. Pure. */
+/* Returns whether a job may be refused for this cause now. why: one line, the permission or why
+ * there is none. brake NULL: there is no file. Pure. */
 bool brake_permits(const struct brake *brake, const char *cause, time_t now, char *why,
                    size_t size);
 
 /* Returns whether the brake was set for this cause less than BRAKE_FRESH_S / 2 ago, so that the
  * cluster is not examined again. With a cause of the whole site, each node would otherwise have the
  * controller make a table of all nodes at each of its health checks. Pure. */
-bool brake_holds(const struct brake *brake, const char *cause, time_t now);
+bool brake_is_recent(const struct brake *brake, const char *cause, time_t now);
 
 #endif

@@ -163,12 +163,12 @@ static void gate_lets_through(void)
 }
 
 /* The health check's file says whether a job may be refused. */
-static void put_brake(const char *leave, const char *cause, long age_s)
+static void put_brake(const char *permission, const char *cause, long age_s)
 {
     FILE *stream = fopen(file("brake"), "w");
 
     fprintf(stream, "muster brake 1\ntime: %ld\nleave: %s\ncause: %s\nmessage: 7 of 8 nodes\n",
-            (long)time(NULL) - age_s, leave, cause);
+            (long)time(NULL) - age_s, permission, cause);
     fclose(stream);
     chmod(file("brake"), 0644);
 }

@@ -35,7 +35,7 @@ char *certificate_brake_text(const struct certificate_place *place, enum certifi
 
 int certificate_brake(const struct certificate_options *options)
 {
-    struct brake brake = {.when = time(NULL), .leave = BRAKE_LIFTED, .cause = "any"};
+    struct brake brake = {.when = time(NULL), .permission = BRAKE_LIFTED, .cause = "any"};
     bool is_off = strcmp(options->brake, "off") == 0;
     struct certificate_place place;
     struct error err;

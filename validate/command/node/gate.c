@@ -52,12 +52,12 @@ static void own_drain(const char *name, const struct cluster *cluster, const str
         report(name, err.text);
 }
 
-/* Keeps the brake on until the next health check, which decides again: brake_holds() is false for
- * such a brake. */
+/* Keeps the brake on until the next health check, which decides again: brake_is_recent() is false
+ * for such a brake. */
 static void put_off(struct brake *brake, const char *message)
 {
     brake->when = time(NULL) - BRAKE_FRESH_S / 2;
-    brake->leave = BRAKE_ON;
+    brake->permission = BRAKE_ON;
     snprintf(brake->message, sizeof brake->message, "%s", message);
 }
 
@@ -89,7 +89,7 @@ static int sample(const char *name, const struct conf *conf, const struct brake 
         return rv;
     }
     brake->when = time(NULL);
-    brake->leave = BRAKE_ON;
+    brake->permission = BRAKE_ON;
     snprintf(brake->message, sizeof brake->message,
              "at least %d others are \"%s\"; at most %d nodes may refuse jobs for one cause "
              "(GateBrake)",
@@ -127,8 +127,8 @@ static int check_leave(const char *name, const struct conf *conf, struct cluster
     refusals_count(cluster, name, brake->cause, &refusals);
     *is_in = refusals.is_in;
     brake->when = time(NULL);
-    brake->leave =
-        refusals_allow(&refusals, (size_t)conf->gate_brake, cap) ? BRAKE_LEAVE : BRAKE_ON;
+    brake->permission =
+        refusals_allow(&refusals, (size_t)conf->gate_brake, cap) ? BRAKE_PERMITTED : BRAKE_ON;
     snprintf(brake->message, sizeof brake->message,
              "%zu of %zu nodes are \"%s\", and %zu others are drained; at most %d may refuse jobs "
              "for one cause (GateBrake), and %zu in total (DrainCap)",
@@ -188,8 +188,10 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
     }
     if (has_note)
         own_drain(name, &cluster, conf);
-    is_lifted = has_file && before.leave == BRAKE_LIFTED; /* by hand: other nodes do not count */
-    if (is_refusing && (is_lifted || (has_file && brake_holds(&before, brake.cause, time(NULL))))) {
+    is_lifted =
+        has_file && before.permission == BRAKE_LIFTED; /* by hand: other nodes do not count */
+    if (is_refusing &&
+        (is_lifted || (has_file && brake_is_recent(&before, brake.cause, time(NULL))))) {
         const struct cluster_node *node = cluster_node(&cluster, name);
 
         rv = node ? published_put(node, EXTRA_GATE, brake.cause, &err) : 0;
@@ -199,7 +201,7 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
         rv = check_leave(name, conf, &cluster, &before, &brake, &is_in, &err);
         if (rv == 0)
             rv = brake_write(conf->certificate_path, &brake, &err);
-        if (rv == 0 && brake.leave == BRAKE_ON && is_in)
+        if (rv == 0 && brake.permission == BRAKE_ON && is_in)
             report(name, brake.message);
     } else if (has_file) {
         const struct cluster_node *node = cluster_node(&cluster, name);

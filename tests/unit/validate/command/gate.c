@@ -64,7 +64,7 @@ static int checked(const struct conf *conf)
     }
     capture_end(1);
     for (size_t i = 0; i < NODES; i++)
-        allowed += has_brake[i] && brakes[i].leave == BRAKE_LEAVE;
+        allowed += has_brake[i] && brakes[i].permission == BRAKE_PERMITTED;
     return allowed;
 }
 
@@ -90,12 +90,12 @@ int main(void)
     checked(&conf);
     is_int(controller.singles, NODES, "... then each looks at itself alone for half an hour");
 
-    brakes[5].leave = BRAKE_LIFTED;
+    brakes[5].permission = BRAKE_LIFTED;
     own = 5;
     controller.loads = controller.singles = 0;
     health_gate(controller.nodes[5].name, NULL, &conf);
     is_int(controller.singles + controller.loads, 1,
            "a node whose brake was lifted by hand looks at no other");
-    ok(brakes[5].leave == BRAKE_LIFTED, "... and stays so");
+    ok(brakes[5].permission == BRAKE_LIFTED, "... and stays so");
     return tap_done();
 }

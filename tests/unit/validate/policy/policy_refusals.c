@@ -167,7 +167,7 @@ static void damaged(const char *certificate, const char *path)
 
 static void files(void)
 {
-    struct brake brake = {1000, BRAKE_LEAVE, "expired", "1 of 8 nodes"}, read;
+    struct brake brake = {1000, BRAKE_PERMITTED, "expired", "1 of 8 nodes"}, read;
     char directory[] = "/tmp/muster-brake-XXXXXX", path[64], file[64], why[300];
     struct error err;
 
@@ -182,14 +182,14 @@ static void files(void)
         ok(!brake_permits(&brake, "expired", 1000 + late * (BRAKE_FRESH_S + 1), why, sizeof why),
            "... not when it is %s", late < 0 ? "of the future" : "old");
     }
-    ok(!brake_holds(&brake, "expired", 1100), "a leave is asked for at each health check");
-    brake.leave = BRAKE_ON;
+    ok(!brake_is_recent(&brake, "expired", 1100), "a leave is asked for at each health check");
+    brake.permission = BRAKE_ON;
     ok(!brake_permits(&brake, "expired", 1100, why, sizeof why), "... nor with the brake on");
-    ok(brake_holds(&brake, "expired", 1000), "... which is not asked again at once");
-    ok(!brake_holds(&brake, "expired", 1000 + BRAKE_FRESH_S / 2), "... but later");
-    ok(!brake_holds(&brake, "missing", 1100), "... and for another cause");
-    ok(!brake_holds(&brake, "expired", 900), "... nor with a clock that was set back");
-    brake.leave = BRAKE_LIFTED;
+    ok(brake_is_recent(&brake, "expired", 1000), "... which is not asked again at once");
+    ok(!brake_is_recent(&brake, "expired", 1000 + BRAKE_FRESH_S / 2), "... but later");
+    ok(!brake_is_recent(&brake, "missing", 1100), "... and for another cause");
+    ok(!brake_is_recent(&brake, "expired", 900), "... nor with a clock that was set back");
+    brake.permission = BRAKE_LIFTED;
     ok(brake_permits(&brake, "missing", 99999999, why, sizeof why), "lifted, it is for any cause");
     if (!mkdtemp(directory))
         exit(99);
@@ -200,7 +200,7 @@ static void files(void)
     if (geteuid() == 0) {
         is_int(brake_read(path, &read, &err), 0, "... and read");
         ok(memcmp(&read, &brake, sizeof read) == 0 ||
-               (read.when == 1000 && read.leave == BRAKE_LIFTED &&
+               (read.when == 1000 && read.permission == BRAKE_LIFTED &&
                 strcmp(read.cause, "expired") == 0 && strcmp(read.message, "1 of 8 nodes") == 0),
            "... as it was");
         chmod(file, 0666);
