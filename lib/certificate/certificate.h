@@ -74,7 +74,7 @@ typedef int seal_verify_fn(const char *seal, const char *text, size_t text_lengt
                            struct error *err);
 
 /* Returns SEAL_GENUINE for any seal: for readers that need only the content of a certificate. */
-seal_verify_fn certificate_leave_seal;
+seal_verify_fn certificate_ignore_seal;
 
 enum certificate_state {
     CERTIFICATE_VALID,

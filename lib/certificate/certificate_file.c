@@ -226,8 +226,8 @@ enum certificate_state certificate_check(const char *path, uid_t owner,
     return state;
 }
 
-int certificate_leave_seal(const char *seal, const char *text, size_t text_length,
-                           struct error *err)
+int certificate_ignore_seal(const char *seal, const char *text, size_t text_length,
+                            struct error *err)
 {
     (void)seal;
     (void)text;
@@ -242,7 +242,7 @@ time_t certificate_issued(const char *path, const char *boot_id)
     char why[128];
     time_t issued;
 
-    (void)certificate_check(path, 0, &(struct certificate_facts){0}, certificate_leave_seal,
+    (void)certificate_check(path, 0, &(struct certificate_facts){0}, certificate_ignore_seal,
                             &certificate, why, sizeof why);
     issued = boot_id && strcmp(boot_id, certificate.boot_id) != 0 ? 0 : certificate.issued;
     certificate_clear(&certificate);
