@@ -108,7 +108,7 @@ static struct envplan_variable *plan_add(struct envplan *plan, const char *name,
     snprintf(variable->rule, sizeof variable->rule, "%s", rule);
     variable->value[0] = variable->fact[0] = '\0';
     variable->action = ENVPLAN_KEEP;
-    variable->is_users = false;
+    variable->is_user_value = false;
     return variable;
 }
 
@@ -121,12 +121,13 @@ static bool plan_has(const struct envplan *plan, const char *name)
 }
 
 /* Completes a variable after muster's rule: applies the site's lines and adds it to the mark. */
-static void settle(const struct envplan_view *view, struct envplan_variable *variable,
-                   struct envplan *plan)
+static void complete(const struct envplan_view *view, struct envplan_variable *variable,
+                     struct envplan *plan)
 {
     envplan_site_apply(view, variable);
     if (variable->action == ENVPLAN_SET) {
-        if (!variable->is_users && envplan_mark_add(plan->mark, sizeof plan->mark, variable) < 0)
+        if (!variable->is_user_value &&
+            envplan_mark_add(plan->mark, sizeof plan->mark, variable) < 0)
             envplan_fact_add(variable, ENVPLAN_MARK
                              " is full: a step inside this one will treat it as the user's");
         return;
@@ -169,7 +170,7 @@ static int make(const struct envplan_view *view, struct envplan *plan)
             return -1;
         if (rule_apply(rule, view, variable) == 0)
             variable->action = ENVPLAN_SET;
-        settle(view, variable, plan);
+        complete(view, variable, plan);
     }
     for (size_t i = 0; i < conf->variable_count; i++) {
         if (plan_has(plan, conf->variables[i].name))
@@ -180,7 +181,7 @@ static int make(const struct envplan_view *view, struct envplan *plan)
         users = envplan_users_value(view, variable->name);
         if (users != NULL)
             envplan_fact(variable, "set by the user to \"%.320s\"", users);
-        settle(view, variable, plan);
+        complete(view, variable, plan);
     }
     return envplan_mark_each(view, remove_stale, plan);
 }

@@ -92,7 +92,7 @@ struct envplan_variable {
     char rule[96];  /* short name of the rule: "fabric rails", "rank", "policy muster.conf:12" */
     char fact[640]; /* "eth1 eth2 up, Ethernet; management is eth0" */
     enum envplan_action action;
-    bool is_users; /* the value extends the user's value: not listed in the mark */
+    bool is_user_value; /* the value extends the user's value: not listed in the mark */
 };
 
 struct envplan {

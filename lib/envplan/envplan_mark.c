@@ -25,7 +25,7 @@ static const char *read_mark(const struct envplan_view *view)
 }
 
 /* Returns whether muster set name to value in an outer step. */
-static bool is_ours(const char *mark, const char *name, const char *value)
+static bool is_own_value(const char *mark, const char *name, const char *value)
 {
     char entry[96];
     size_t length = (size_t)snprintf(entry, sizeof entry, "%s:%08x", name, hash(value));
@@ -43,7 +43,7 @@ const char *envplan_users_value(const struct envplan_view *view, const char *nam
 {
     const char *value = view->getenv_fn(name, view->context);
 
-    if (value == NULL || is_ours(read_mark(view), name, value))
+    if (value == NULL || is_own_value(read_mark(view), name, value))
         return NULL;
     return value;
 }

@@ -65,7 +65,7 @@ static bool contains_item(const char *list, const char *separator, const char *i
 }
 
 /* Returns whether the present value is the user's: no rule and no line has set or removed it. */
-static bool is_users(const struct envplan_variable *variable, const char *users)
+static bool is_user_value(const struct envplan_variable *variable, const char *users)
 {
     return users != NULL && variable->action == ENVPLAN_KEEP;
 }
@@ -73,28 +73,28 @@ static bool is_users(const struct envplan_variable *variable, const char *users)
 static void set(const struct variable_line *line, const char *users,
                 struct envplan_variable *variable)
 {
-    if (is_users(variable, users) && !line->is_forced) {
+    if (is_user_value(variable, users) && !line->is_forced) {
         envplan_fact(variable,
                      "set by the user to \"%.160s\", which takes precedence over \"%.160s\"", users,
                      line->value);
         return;
     }
-    if (is_users(variable, users))
+    if (is_user_value(variable, users))
         envplan_fact(variable, "the site forces it over the user's \"%.160s\"", users);
     else
         envplan_fact(variable, "the site sets it");
     variable->action = ENVPLAN_SET;
-    variable->is_users = false;
+    variable->is_user_value = false;
     snprintf(variable->value, sizeof variable->value, "%s", line->value);
 }
 
 static void extend(const struct variable_line *line, const char *users,
                    struct envplan_variable *variable)
 {
-    bool was_users = is_users(variable, users) || variable->is_users;
-    const char *before = variable->action == ENVPLAN_SET ? variable->value
-                         : is_users(variable, users)     ? users
-                                                         : "";
+    bool was_users = is_user_value(variable, users) || variable->is_user_value;
+    const char *before = variable->action == ENVPLAN_SET  ? variable->value
+                         : is_user_value(variable, users) ? users
+                                                          : "";
     char value[sizeof variable->value] = "";
 
     if (*before != '\0' && contains_item(before, line->separator, line->value)) {
@@ -114,7 +114,7 @@ static void extend(const struct variable_line *line, const char *users,
     else
         envplan_fact_add(variable, "and the site's \"%.160s\"", line->value);
     variable->action = ENVPLAN_SET;
-    variable->is_users = was_users;
+    variable->is_user_value = was_users;
     snprintf(variable->value, sizeof variable->value, "%s", value);
 }
 
@@ -129,7 +129,7 @@ static void apply(const struct variable_line *line, const char *users,
         extend(line, users, variable);
         break;
     case VARIABLE_LEAVE:
-        if (is_users(variable, users) || variable->is_users)
+        if (is_user_value(variable, users) || variable->is_user_value)
             break;
         variable->action = ENVPLAN_KEEP;
         envplan_fact(variable, "the site leaves it to the user");
@@ -140,7 +140,7 @@ static void apply(const struct variable_line *line, const char *users,
         else
             envplan_fact(variable, "the site forbids it");
         variable->action = ENVPLAN_REMOVE;
-        variable->is_users = false;
+        variable->is_user_value = false;
         break;
     }
 }
