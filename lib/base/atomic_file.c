@@ -37,7 +37,7 @@ static void give(struct atomic_file *file, const struct stat *was, const struct 
     if ((was->st_uid == own->st_uid && was->st_gid == own->st_gid) ||
         fchown(file->fd, was->st_uid, was->st_gid) == 0)
         return;
-    file->is_ours = true;
+    file->has_new_owner = true;
     if (was->st_gid != own->st_gid && fchown(file->fd, (uid_t)-1, was->st_gid) != 0)
         file->mode &= 0707 | (was->st_mode & 07) << 3;
 }

@@ -26,17 +26,18 @@ struct atomic_file {
     bool is_unsynced; /* false. True: the commit does not wait for the disk */
     bool is_new;      /* false. True: the commit fails if a file of this name exists by then */
 
-    bool is_ours;         /* the file could not get the owner or the group of the old file */
+    bool has_new_owner;   /* the file could not get the owner or the group of the old file */
     const char *path;     /* the caller's */
     char aside[PATH_MAX]; /* the temporary name; "" if there is no file. A signal handler may
                              unlink() it */
 };
 
 /* Makes the file. If it replaces another file, it gets that file's owner and group if this process
- * may set them (else is_ours), and only the owner's permissions until the commit. If it cannot get
- * the group, its own group gets only the permissions that all have. A symbolic link is replaced
- * itself, not its target. A name that is not a regular file, as /dev/null, is not replaced: EINVAL.
- * Returns 0, or -1 with errno and err "PATH: ..."; then call neither commit nor discard. */
+ * may set them (else has_new_owner), and only the owner's permissions until the commit. If it
+ * cannot get the group, its own group gets only the permissions that all have. A symbolic link is
+ * replaced itself, not its target. A name that is not a regular file, as /dev/null, is not
+ * replaced: EINVAL. Returns 0, or -1 with errno and err "PATH: ..."; then call neither commit nor
+ * discard. */
 int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, struct error *err);
 
 /* Sets the file's permissions, renames it to path, and syncs both unless is_unsynced, the name as

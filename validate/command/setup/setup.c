@@ -167,8 +167,8 @@ static int change_make(const char *root, const struct setup_file *file, struct e
     if (atomic_file_begin(&written, path, 0644, err) != 0)
         return -1;
     if (!file->before)
-        written.mode = 0644; /* whatever the umask: each user's srun reads it */
-    if (written.is_ours) {   /* slurm.conf must keep its owner */
+        written.mode = 0644;     /* whatever the umask: each user's srun reads it */
+    if (written.has_new_owner) { /* slurm.conf must keep its owner */
         errno = EPERM;
         return atomic_file_discard(&written, err);
     }

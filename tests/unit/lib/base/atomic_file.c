@@ -160,7 +160,7 @@ static bool is_taken_over(void)
     struct error err;
 
     return seteuid(65534) == 0 && atomic_file_begin(&file, "old", 0666, &err) == 0 &&
-           file.is_ours && fputs("another's", file.stream) >= 0 &&
+           file.has_new_owner && fputs("another's", file.stream) >= 0 &&
            atomic_file_commit(&file, &err) == 0 && stat("old", &status) == 0 &&
            status.st_uid == 65534 && strcmp(names(), "old") == 0;
 }
@@ -177,7 +177,7 @@ static void test_owner(void)
         return;
     }
     is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a file in another user's file's place");
-    ok(!file.is_ours, "... is to be that user's");
+    ok(!file.has_new_owner, "... is to be that user's");
     fputs("after", file.stream);
     is_int(atomic_file_commit(&file, &err), 0, "... is written");
     ok(stat("old", &status) == 0 && status.st_uid == 1234 && status.st_gid == 1235,
