@@ -373,7 +373,7 @@ out:
 
 /* Checks the file before its removal: a mistyped path must not remove another file or a device.
  * Returns 0 for a certificate, whole or cut off, 1 if there is no file, or -1 with err. */
-static int is_ours(int directory, const char *name, const char *path, struct error *err)
+static int check_removable(int directory, const char *name, const char *path, struct error *err)
 {
     static const char first[] = "muster certificate ";
     char found[sizeof first - 1];
@@ -413,7 +413,7 @@ int certificate_remove(const char *path, struct error *err)
         return errno == ENOENT ? 1 : error_set(err, "%s: %m", place.directory);
     new_name(&place, name);
     unlinkat(directory, name, 0);
-    result = is_ours(directory, place.name, path, err);
+    result = check_removable(directory, place.name, path, err);
     if (result == 0 && unlinkat(directory, place.name, 0) != 0)
         result = errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
     if (result == 0 && fsync(directory) != 0)
