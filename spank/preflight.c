@@ -41,12 +41,12 @@ static char **environment_with(char *const extras[EXTRAS])
         count++;
     copy = calloc(count + EXTRAS + 1, sizeof *copy);
     for (size_t i = 0; copy != NULL && i < count; i++) {
-        bool is_ours = false;
+        bool is_replaced = false;
 
-        for (int k = 0; k < EXTRAS && !is_ours; k++)
-            is_ours = extras[k] != NULL &&
-                      strncmp(environ[i], extras[k], strcspn(extras[k], "=") + 1) == 0;
-        if (!is_ours)
+        for (int k = 0; k < EXTRAS && !is_replaced; k++)
+            is_replaced = extras[k] != NULL &&
+                          strncmp(environ[i], extras[k], strcspn(extras[k], "=") + 1) == 0;
+        if (!is_replaced)
             copy[kept++] = environ[i];
     }
     for (int k = 0; copy != NULL && k < EXTRAS; k++)
