@@ -23,8 +23,8 @@ static struct atomic_file written;
 
 void file_abandon(void)
 {
-    if (written.aside[0] != '\0')
-        unlink(written.aside);
+    if (written.temporary[0] != '\0')
+        unlink(written.temporary);
 }
 
 /* ---------------------------------------------------------------------------------- progress */

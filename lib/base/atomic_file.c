@@ -24,8 +24,8 @@ static int open_beside(struct atomic_file *file, mode_t mode)
     do {
         if (getrandom(&number, sizeof number, 0) != sizeof number)
             return -1;
-        snprintf(file->aside, sizeof file->aside, "%s.%08x", file->path, number);
-        file->fd = open(file->aside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        snprintf(file->temporary, sizeof file->temporary, "%s.%08x", file->path, number);
+        file->fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     } while (file->fd < 0 && errno == EEXIST);
     return file->fd;
 }
@@ -52,12 +52,12 @@ int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, s
         errno = EINVAL;
         return error_set(err, "%s: is not a regular file", path);
     }
-    if (strlen(path) + sizeof ".12345678" > sizeof file->aside) {
+    if (strlen(path) + sizeof ".12345678" > sizeof file->temporary) {
         errno = ENAMETOOLONG;
         return error_set(err, "%.64s...: the path is too long", path);
     }
     if (open_beside(file, is_there ? 0600 : mode) < 0) {
-        file->aside[0] = '\0';
+        file->temporary[0] = '\0';
         return error_set(err, "%s: %m", path);
     }
     if (fstat(file->fd, &own) != 0)
@@ -70,13 +70,13 @@ int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, s
 static int take_name(const struct atomic_file *file)
 {
     if (!file->is_new)
-        return rename(file->aside, file->path);
-    if (renameat2(AT_FDCWD, file->aside, AT_FDCWD, file->path, RENAME_NOREPLACE) == 0)
+        return rename(file->temporary, file->path);
+    if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_NOREPLACE) == 0)
         return 0;
     /* the file system does not support RENAME_NOREPLACE; link(2) does not replace a file either */
-    if (errno != EINVAL || link(file->aside, file->path) != 0)
+    if (errno != EINVAL || link(file->temporary, file->path) != 0)
         return -1;
-    unlink(file->aside);
+    unlink(file->temporary);
     return 0;
 }
 
@@ -112,7 +112,7 @@ int atomic_file_commit(struct atomic_file *file, struct error *err)
     file->fd = -1;
     if (failed || take_name(file) != 0)
         return atomic_file_discard(file, err);
-    file->aside[0] = '\0';
+    file->temporary[0] = '\0';
     if (!file->is_unsynced)
         sync_name(file->path);
     return 0;
@@ -127,23 +127,23 @@ int atomic_file_discard(struct atomic_file *file, struct error *err)
         fclose(file->stream);
     else if (file->fd >= 0)
         close(file->fd);
-    unlink(file->aside);
-    file->aside[0] = '\0';
+    unlink(file->temporary);
+    file->temporary[0] = '\0';
     errno = saved;
     return -1;
 }
 
-/* Returns whether aside is a temporary name of the file `name`; NULL: of any file. */
-static bool is_aside(const char *aside, const char *name)
+/* Returns whether candidate is a temporary name of the file `name`; NULL: of any file. */
+static bool is_temporary(const char *candidate, const char *name)
 {
-    const char *dot = strrchr(aside, '.');
+    const char *dot = strrchr(candidate, '.');
 
     return dot && strlen(dot) == 9 && strspn(dot + 1, "0123456789abcdef") == 8 &&
-           (!name ||
-            (strlen(name) == (size_t)(dot - aside) && strncmp(aside, name, strlen(name)) == 0));
+           (!name || (strlen(name) == (size_t)(dot - candidate) &&
+                      strncmp(candidate, name, strlen(name)) == 0));
 }
 
-void atomic_file_asides_remove(const char *directory, const char *name)
+void atomic_file_remove_temporaries(const char *directory, const char *name)
 {
     char **names, path[SYSFS_PATH];
     size_t count = sysfs_names("", &names, "%s", directory + 1);
@@ -151,7 +151,7 @@ void atomic_file_asides_remove(const char *directory, const char *name)
     struct stat status;
 
     for (size_t i = 0; i < count; i++)
-        if (is_aside(names[i], name) &&
+        if (is_temporary(names[i], name) &&
             snprintf(path, sizeof path, "%s/%s", directory, names[i]) < (int)sizeof path &&
             lstat(path, &status) == 0 && status.st_mtime < now - ASIDE_S)
             unlink(path);

@@ -26,9 +26,9 @@ struct atomic_file {
     bool is_unsynced; /* false. True: the commit does not wait for the disk */
     bool is_new;      /* false. True: the commit fails if a file of this name exists by then */
 
-    bool has_new_owner;   /* the file could not get the owner or the group of the old file */
-    const char *path;     /* the caller's */
-    char aside[PATH_MAX]; /* the temporary name; "" if there is no file. A signal handler may
+    bool has_new_owner;       /* the file could not get the owner or the group of the old file */
+    const char *path;         /* the caller's */
+    char temporary[PATH_MAX]; /* the temporary name; "" if there is no file. A signal handler may
                              unlink() it */
 };
 
@@ -51,6 +51,6 @@ int atomic_file_discard(struct atomic_file *file, struct error *err);
 /* Removes the temporary files that killed processes have left of the file `name` in directory, an
  * absolute path; name NULL: of any file. A temporary file younger than ASIDE_S stays, as it may be
  * in use. Best effort. */
-void atomic_file_asides_remove(const char *directory, const char *name);
+void atomic_file_remove_temporaries(const char *directory, const char *name);
 
 #endif

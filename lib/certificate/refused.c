@@ -26,7 +26,7 @@ void refused_write(const char *certificate_path, const char *line)
         return;
     path_make_directory(path);
     if (path_directory(path, directory, sizeof directory))
-        atomic_file_asides_remove(directory, base_name(path));
+        atomic_file_remove_temporaries(directory, base_name(path));
     text_time(stamp, sizeof stamp, form, time(NULL));
     if (atomic_file_begin(&file, path, 0644, NULL) != 0)
         return;

@@ -154,7 +154,7 @@ static int log_add(const struct job_log *log, const char *added, size_t size, st
     if (*why.text)
         return error_set(err, "%s", why.text);
     if (path_directory(log->path, directory, sizeof directory))
-        atomic_file_asides_remove(directory, base_name(log->path));
+        atomic_file_remove_temporaries(directory, base_name(log->path));
     while (length > 0 && strlen(title) + length + size > JOB_LOG_BYTES) {
         const char *next = memchr(kept, '\n', length);
 
@@ -283,7 +283,7 @@ int job_note_leave(const struct job_log *log, uint32_t job, uid_t uid,
 
     if (fd < 0)
         return -1;
-    atomic_file_asides_remove(log->notes, NULL);
+    atomic_file_remove_temporaries(log->notes, NULL);
     /* by another user's job: its epilog never ran, and numbers start over */
     is_taken = note_find(log, job, &old) && old.uid != uid;
     oldest_remove(log);

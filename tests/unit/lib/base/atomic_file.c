@@ -84,7 +84,7 @@ static void test_new(void)
     is_name_synced = false;
     is_int(mode_of("new"), 0640, "... and the permissions that umask leaves");
     is_str(names(), "new", "... and nothing beside it");
-    is_str(file.aside, "", "... nor a name of it");
+    is_str(file.temporary, "", "... nor a name of it");
     unlink("new");
 
     is_int(atomic_file_begin(&file, "new", 0600, &err), 0, "by its descriptor");
@@ -116,7 +116,7 @@ static void test_old(void)
     fputs("after", file.stream);
     fflush(file.stream);
     is_str(tree_text("old"), "before", "... the old one is there while it is written");
-    is_int(mode_of(file.aside), 0600, "... nobody else sees the new one");
+    is_int(mode_of(file.temporary), 0600, "... nobody else sees the new one");
     is_int(atomic_file_begin(&other, "old", 0600, &err), 0, "another writer");
     fputs("other", other.stream);
     is_int(atomic_file_commit(&file, &err), 0, "... does not hinder the first");
@@ -259,7 +259,7 @@ static bool is_denied(void)
     if (geteuid() == 0 && seteuid(65534) != 0)
         return false;
     return atomic_file_begin(&file, "closed/file", 0666, &err) == -1 && errno == EACCES &&
-           strcmp(err.text, "closed/file: Permission denied") == 0 && file.aside[0] == '\0';
+           strcmp(err.text, "closed/file: Permission denied") == 0 && file.temporary[0] == '\0';
 }
 
 /* A disk that is full after 4 KiB; true: the end fails. */
