@@ -15,7 +15,7 @@ const char privileges_refusal[] =
     "refusing to run as root: it accepts messages from the network; run it as another user, or set "
     "MUSTER_ALLOW_ROOT=1";
 
-bool privileges_are_too_many(void)
+bool privileges_are_refused(void)
 {
     const char *allowed = getenv("MUSTER_ALLOW_ROOT");
 
@@ -36,10 +36,10 @@ void privileges_drop(void)
     (void)syscall(SYS_capset, &header, none);
 }
 
-void privileges_give_up(const char *program, bool speaks)
+void privileges_give_up(const char *program, bool is_reporter)
 {
-    if (privileges_are_too_many()) {
-        if (speaks)
+    if (privileges_are_refused()) {
+        if (is_reporter)
             fprintf(stderr, "%s: %s\n", program, privileges_refusal);
         else
             usleep(300000); /* launchers end all ranks when one fails: let the other rank print */

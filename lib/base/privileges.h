@@ -9,14 +9,14 @@
 
 /* Returns whether the program must not go on: its effective user is root, and MUSTER_ALLOW_ROOT is
  * not 1 (as for a container whose only user is root). */
-bool privileges_are_too_many(void);
+bool privileges_are_refused(void);
 
 /* "refusing to run as root: ...", for a person. */
 extern const char privileges_refusal[];
 
 /* For a rank of an MPI program, before MPI: ends it with exit status 2 if it runs as root, after a
- * message from the rank with speaks; else calls privileges_drop(). */
-void privileges_give_up(const char *program, bool speaks);
+ * message from the rank with is_reporter; else calls privileges_drop(). */
+void privileges_give_up(const char *program, bool is_reporter);
 
 /* Drops all privileges of this process, which must have only one thread: from now on neither it nor
  * a program that it starts can gain rights (PR_SET_NO_NEW_PRIVS), and it has no capability and

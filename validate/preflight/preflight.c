@@ -256,7 +256,7 @@ static int run(struct preflight *preflight)
         return COMMAND_USAGE;
     }
     /* a step runs as the user of its job: nobody else can be in a job of root */
-    if (privileges_are_too_many()) {
+    if (privileges_are_refused()) {
         print_message(preflight, "skipped, since this is root's job: the battery %s%s",
                       privileges_refusal, preflight->options.has_step ? "; the step starts" : "");
         return COMMAND_UNKNOWN;
