@@ -18,7 +18,7 @@
 static void read_processor(const char *root, char *model, size_t size)
 {
     char *text = sysfs_file(root, 1 << 16, "proc/cpuinfo");
-    const char *found = text != NULL ? text_behind(text, "model name") : NULL;
+    const char *found = text != NULL ? text_after(text, "model name") : NULL;
     struct utsname name;
 
     if (found != NULL)

@@ -71,7 +71,7 @@ void text_make_ascii(char *text)
             *text = '?';
 }
 
-const char *text_behind(const char *text, const char *begin)
+const char *text_after(const char *text, const char *begin)
 {
     size_t length = strlen(begin);
 

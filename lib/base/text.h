@@ -25,7 +25,7 @@ int text_join(char *text, size_t size, const char *separator, const char *format
 void text_make_ascii(char *text);
 
 /* Returns the text after `begin` in the first line that begins with it; NULL if there is none. */
-const char *text_behind(const char *text, const char *begin);
+const char *text_after(const char *text, const char *begin);
 
 /* Formats the time in UTC by strftime()'s format; "" if that is not possible. Returns text. */
 char *text_time(char *text, size_t size, const char *format, time_t time)

@@ -190,7 +190,7 @@ static void read_memory_errors(const char *root, struct part_counters *counters)
 /* Returns the number after name at the beginning of a line; 0 if there is no such line. */
 static uint64_t number_of(const char *text, const char *name)
 {
-    const char *number = text_behind(text, name);
+    const char *number = text_after(text, name);
 
     return number ? strtoull(number, NULL, 10) : 0;
 }

@@ -26,8 +26,8 @@ static void read_ras(const char *root, const char *device, struct gpu *gpu)
         char *text = strstr(names[i], "_err_count")
                          ? sysfs_file(root, 4096, "%s/ras/%s", device, names[i])
                          : NULL;
-        const char *uncorrected = text ? text_behind(text, "ue: ") : NULL;
-        const char *corrected = text ? text_behind(text, "ce: ") : NULL;
+        const char *uncorrected = text ? text_after(text, "ue: ") : NULL;
+        const char *corrected = text ? text_after(text, "ce: ") : NULL;
 
         if (uncorrected)
             gpu->ecc_uncorrected = (gpu->ecc_uncorrected < 0 ? 0 : gpu->ecc_uncorrected) +
@@ -45,7 +45,7 @@ static void read_ras(const char *root, const char *device, struct gpu *gpu)
  * drivers in the bits of the function (Linux drivers/gpu/drm/amd/amdkfd/kfd_topology.c). */
 static long long kfd_property(const char *text, const char *name)
 {
-    const char *number = text_behind(text, name);
+    const char *number = text_after(text, name);
 
     return number ? (long long)strtoull(number, NULL, 10) : 0;
 }

@@ -48,7 +48,7 @@ static bool has_mig_instances(const char *root, long minor)
  * value. */
 static void read_key(const char *text, const char *key, char *value, size_t size)
 {
-    const char *found = text_behind(text, key);
+    const char *found = text_after(text, key);
 
     found = found ? found + strspn(found, " \t") : "";
     if (*found && *found != '\n')

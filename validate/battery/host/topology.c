@@ -20,7 +20,7 @@ enum { FILE_MOST = 1 << 20, CACHE_LEVELS = 10, DEFAULT_CACHE = 32 << 20 };
 /* Returns the number behind the key in a file of lines "KEY NUMBER", or NAN. */
 static double number_in(const char *text, const char *key)
 {
-    const char *value = text ? text_behind(text, key) : NULL;
+    const char *value = text ? text_after(text, key) : NULL;
 
     return value ? strtod(value + strspn(value, " \t:"), NULL) : NAN;
 }
@@ -39,11 +39,11 @@ static double file_number(const char *root, const char *key, const char *path)
 static void model_read(const char *root, struct host_node *node)
 {
     char *text = sysfs_file(root, FILE_MOST, "proc/cpuinfo");
-    const char *value = text ? text_behind(text, "model name") : NULL;
+    const char *value = text ? text_after(text, "model name") : NULL;
     int length;
 
     if (!value && text) /* Arm has numbers only */
-        value = text_behind(text, "CPU part");
+        value = text_after(text, "CPU part");
     value = value ? value + strspn(value, " \t:") : "unknown";
     length = (int)strcspn(value, "\n");
     snprintf(node->model, sizeof node->model, "%.*s (%s)", length > 80 ? 80 : length, value,
@@ -274,7 +274,7 @@ uint64_t topology_steal_ticks(const char *stat, int cpu)
     uint64_t steal = 0;
 
     snprintf(key, sizeof key, "cpu%d ", cpu);
-    line = stat ? text_behind(stat, key) : NULL;
+    line = stat ? text_after(stat, key) : NULL;
     if (line)
         sscanf(line, "%*u %*u %*u %*u %*u %*u %*u %" SCNu64, &steal);
     return steal;

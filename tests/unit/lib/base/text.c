@@ -34,9 +34,9 @@ int main(void)
     text_make_ascii(text);
     is_str(text, "caf????~", "what steers a terminal or is no ASCII");
 
-    is_str(text_behind("a: 1\nab: 2\nb: 3", "ab: "), "2\nb: 3", "the line of a name");
-    is_str(text_behind("a: 1\nb: 3", "b: "), "3", "... the last");
-    ok(text_behind("a: b: 3\n", "b: ") == NULL, "... only where a line begins with it");
-    ok(text_behind("", "b: ") == NULL, "... and none");
+    is_str(text_after("a: 1\nab: 2\nb: 3", "ab: "), "2\nb: 3", "the line of a name");
+    is_str(text_after("a: 1\nb: 3", "b: "), "3", "... the last");
+    ok(text_after("a: b: 3\n", "b: ") == NULL, "... only where a line begins with it");
+    ok(text_after("", "b: ") == NULL, "... and none");
     return tap_done();
 }
