@@ -8,7 +8,7 @@
 #include "lib/base/hash.h"
 
 /* Returns the slot of the name, or the empty slot for it. */
-static struct name_place *slot_of(const struct name_index *index, const char *name)
+static struct name_slot *slot_of(const struct name_index *index, const char *name)
 {
     uint64_t hash = hash_text(HASH_BEGIN, name);
     size_t at = (hash ^ hash >> 29) & (index->size - 1);
@@ -29,11 +29,11 @@ int name_index_build(const char *const *names, size_t count, struct name_index *
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
-        struct name_place *slot = slot_of(index, names[i]);
+        struct name_slot *slot = slot_of(index, names[i]);
 
         index->count += !slot->name;
         if (!slot->name)
-            *slot = (struct name_place){names[i], i};
+            *slot = (struct name_slot){names[i], i};
     }
     return 0;
 }
@@ -46,7 +46,7 @@ void name_index_clear(struct name_index *index)
 
 long name_index_find(const struct name_index *index, const char *name)
 {
-    const struct name_place *slot = name && index->size > 0 ? slot_of(index, name) : NULL;
+    const struct name_slot *slot = name && index->size > 0 ? slot_of(index, name) : NULL;
 
-    return slot && slot->name ? (long)slot->place : -1;
+    return slot && slot->name ? (long)slot->position : -1;
 }

@@ -7,9 +7,9 @@
 
 /* An index of a list of names, for lookups in constant time. */
 struct name_index {
-    struct name_place {
+    struct name_slot {
         const char *name; /* borrowed; NULL: the slot is empty */
-        size_t place;
+        size_t position;
     } * slots;    /* by a hash of the name */
     size_t size;  /* number of slots: a power of two; 0: there is no index */
     size_t count; /* different names */
