@@ -120,7 +120,7 @@ static bool has_unique_ids(const struct gpu_choice *choice)
 static long find(const struct gpu_choice *choice, const char *token)
 {
     char *end;
-    long place;
+    long index;
 
     if (toupper((unsigned char)*token) == 'G') {
         if (strncasecmp(token, "GPU-", 4) != 0 || strlen(token) < 5 || strlen(token) > 20)
@@ -128,10 +128,10 @@ static long find(const struct gpu_choice *choice, const char *token)
         return has_unique_ids(choice) ? gpu_choice_find_id(choice, token + 4, strlen(token + 4))
                                       : -1;
     }
-    place = strtol(token, &end, 0); /* saturates */
-    return end == token || *end != '\0' || place < 0 || place > (long)choice->count
+    index = strtol(token, &end, 0); /* saturates */
+    return end == token || *end != '\0' || index < 0 || index > (long)choice->count
                ? (long)choice->count
-               : place;
+               : index;
 }
 
 /* Restricts the choice by a list. is_rocr: ROCR_VISIBLE_DEVICES, which ends at a double entry; HIP
@@ -139,40 +139,40 @@ static long find(const struct gpu_choice *choice, const char *token)
 static int filter_list(struct gpu_choice *choice, const char *name, const char *list, bool is_rocr,
                        const char *why_no_index)
 {
-    size_t places[INVENTORY_GPUS], count = 0;
+    size_t indexes[INVENTORY_GPUS], count = 0;
     char token[GPU_LIST_WORD];
 
     gpu_choice_show(choice, name, list);
     for (const char *rest = list; rest != NULL;) {
         bool is_id, is_double;
-        long place;
+        long index;
 
         rest = gpu_list_next(rest, token);
         is_id = strncasecmp(token, "GPU-", 4) == 0;
         if (is_rocr || is_id) {
-            place = find(choice, token);
+            index = find(choice, token);
         } else {
             bool is_canonical = isdigit((unsigned char)*token) && (*token != '0' || !token[1]);
 
-            place = is_canonical ? gpu_list_index(token, true) : GPU_LIST_NO_INDEX;
-            if (!gpu_choice_names_one(choice, token, rest, place != GPU_LIST_NO_INDEX))
+            index = is_canonical ? gpu_list_index(token, true) : GPU_LIST_NO_INDEX;
+            if (!gpu_choice_check_entry(choice, token, rest, index != GPU_LIST_NO_INDEX))
                 break;
         }
-        if (place < 0)
+        if (index < 0)
             return gpu_choice_fail(choice, "the driver does not report which GPU that is");
         if (isdigit((unsigned char)*token) && gpu_choice_has_partitions(choice))
             return gpu_choice_fail(choice, "the indices are of partitions, not of GPUs");
-        if (!gpu_choice_names_one(choice, token, rest, place < (long)choice->count))
+        if (!gpu_choice_check_entry(choice, token, rest, index < (long)choice->count))
             break;
         if (!is_id && why_no_index != NULL)
             return gpu_choice_fail(choice, why_no_index);
-        is_double = gpu_list_has(places, count, (size_t)place);
+        is_double = gpu_list_has(indexes, count, (size_t)index);
         if (is_double && is_rocr)
             break;
         if (!is_double)
-            places[count++] = (size_t)place;
+            indexes[count++] = (size_t)index;
     }
-    gpu_choice_keep(choice, places, count);
+    gpu_choice_keep(choice, indexes, count);
     return 0;
 }
 

@@ -96,7 +96,7 @@ static int filter_visible(struct gpu_choice *choice)
 {
     static const char *const names[] = {"HLS_MODULE_ID", "HABANA_VISIBLE_MODULES",
                                         "HABANA_VISIBLE_DEVICES"};
-    size_t places[INVENTORY_GPUS], count = 0, i = 0;
+    size_t indexes[INVENTORY_GPUS], count = 0, i = 0;
     const char *list = NULL;
     char token[GPU_LIST_WORD];
 
@@ -109,21 +109,21 @@ static int filter_visible(struct gpu_choice *choice)
         if (gpu_choice_at(choice, j)->ordinal < 0)
             return gpu_choice_fail(choice, "the driver does not report module numbers");
     for (const char *rest = list; rest != NULL;) {
-        long number, place;
+        long number, index;
 
         rest = gpu_list_next(rest, token);
         number = gpu_list_index(token, true);
         if (number == GPU_LIST_NO_INDEX)
             return gpu_choice_fail(choice, "not a list of numbers");
-        place = find(choice, number, i < 3);
-        if (!gpu_choice_names_one(choice, token, rest, place >= 0))
+        index = find(choice, number, i < 3);
+        if (!gpu_choice_check_entry(choice, token, rest, index >= 0))
             return gpu_choice_fail(choice, i < 3
                                                ? "no module that can be opened has such a number"
                                                : "no device that can be opened has such a number");
-        if (!gpu_list_has(places, count, (size_t)place))
-            places[count++] = (size_t)place;
+        if (!gpu_list_has(indexes, count, (size_t)index))
+            indexes[count++] = (size_t)index;
     }
-    gpu_choice_keep(choice, places, count);
+    gpu_choice_keep(choice, indexes, count);
     return 0;
 }
 

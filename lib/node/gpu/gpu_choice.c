@@ -51,9 +51,9 @@ int gpu_choice_fail(struct gpu_choice *choice, const char *why)
     return -1;
 }
 
-const struct gpu *gpu_choice_at(const struct gpu_choice *choice, size_t place)
+const struct gpu *gpu_choice_at(const struct gpu_choice *choice, size_t index)
 {
-    return &choice->inventory->gpus[choice->gpus[place]];
+    return &choice->inventory->gpus[choice->gpus[index]];
 }
 
 bool gpu_choice_is_alike(const struct gpu_choice *choice)
@@ -72,12 +72,12 @@ bool gpu_choice_has_partitions(const struct gpu_choice *choice)
     return false;
 }
 
-void gpu_choice_keep(struct gpu_choice *choice, const size_t *places, size_t count)
+void gpu_choice_keep(struct gpu_choice *choice, const size_t *indexes, size_t count)
 {
     size_t kept[INVENTORY_GPUS];
 
     for (size_t i = 0; i < count; i++)
-        kept[i] = choice->gpus[places[i]];
+        kept[i] = choice->gpus[indexes[i]];
     memcpy(choice->gpus, kept, count * sizeof *kept);
     choice->count = count;
 }
@@ -116,8 +116,8 @@ bool gpu_choice_sort(struct gpu_choice *choice)
     return true;
 }
 
-bool gpu_choice_names_one(struct gpu_choice *choice, const char *token, const char *rest,
-                          bool is_one)
+bool gpu_choice_check_entry(struct gpu_choice *choice, const char *token, const char *rest,
+                            bool is_one)
 {
     choice->is_cut = choice->is_cut || (!is_one && (*token != '\0' || rest != NULL));
     return is_one;
@@ -154,10 +154,10 @@ long gpu_list_index(const char *token, bool is_whole)
     return errno != 0 || number > INVENTORY_GPUS ? INVENTORY_GPUS : number;
 }
 
-bool gpu_list_has(const size_t *places, size_t count, size_t place)
+bool gpu_list_has(const size_t *indexes, size_t count, size_t index)
 {
     for (size_t i = 0; i < count; i++)
-        if (places[i] == place)
+        if (indexes[i] == index)
             return true;
     return false;
 }

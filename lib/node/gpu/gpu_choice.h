@@ -31,15 +31,15 @@ void gpu_choice_show(struct gpu_choice *choice, const char *name, const char *va
 /* Adds to the fact why the effect of a variable is not known. Returns -1. */
 int gpu_choice_fail(struct gpu_choice *choice, const char *why);
 
-/* Returns the GPU at this index of the choice; place < count. */
-const struct gpu *gpu_choice_at(const struct gpu_choice *choice, size_t place);
+/* Returns the GPU at this index of the choice; index < count. */
+const struct gpu *gpu_choice_at(const struct gpu_choice *choice, size_t index);
 
 /* Return whether all GPUs are of one model, and whether one of them is partitioned. */
 bool gpu_choice_is_alike(const struct gpu_choice *choice);
 bool gpu_choice_has_partitions(const struct gpu_choice *choice);
 
 /* Keeps only the GPUs at these indexes of the choice, in this order. */
-void gpu_choice_keep(struct gpu_choice *choice, const size_t *places, size_t count);
+void gpu_choice_keep(struct gpu_choice *choice, const size_t *indexes, size_t count);
 
 /* Returns the index of the one GPU whose ID begins with the prefix; the choice's count if there is
  * none or more than one; -1 if the ID of a GPU is not known. */
@@ -64,11 +64,11 @@ const char *gpu_list_next(const char *list, char word[GPU_LIST_WORD]);
  * GPU_LIST_NO_INDEX if there is none. Returns INVENTORY_GPUS for any number above it. */
 long gpu_list_index(const char *word, bool is_whole);
 
-bool gpu_list_has(const size_t *places, size_t count, size_t place);
+bool gpu_list_has(const size_t *indexes, size_t count, size_t index);
 
 /* Returns is_one: whether the entry names a GPU. If it does not, notes in is_cut that the list is
  * cut there, except for an empty last entry (a comma at the end). */
-bool gpu_choice_names_one(struct gpu_choice *choice, const char *word, const char *rest,
-                          bool is_one);
+bool gpu_choice_check_entry(struct gpu_choice *choice, const char *word, const char *rest,
+                            bool is_one);
 
 #endif

@@ -87,32 +87,32 @@ static int filter_visible(struct gpu_choice *choice)
 {
     const char *list = choice->getenv_fn("ZE_AFFINITY_MASK", choice->context);
     bool has_tiles = are_tiles_devices(choice), is_kept[INVENTORY_GPUS] = {false};
-    size_t places[INVENTORY_GPUS], count = 0;
+    size_t indexes[INVENTORY_GPUS], count = 0;
     char token[GPU_LIST_WORD];
 
     if (list == NULL || *list == '\0' || strcmp(list, "default") == 0)
         return 0;
     gpu_choice_show(choice, "ZE_AFFINITY_MASK", list);
     for (const char *rest = list; rest != NULL;) {
-        long number, place;
+        long number, index;
         char *end;
 
         rest = gpu_list_next(rest, token);
         number = strtol(token, &end, 10); /* saturates */
         if (!isdigit((unsigned char)*token) || (*end != '\0' && *end != '.'))
             return gpu_choice_fail(choice, "not a list of devices");
-        place = has_tiles && *end == '.' ? (long)choice->count : find(choice, number, has_tiles);
-        if (place < 0)
+        index = has_tiles && *end == '.' ? (long)choice->count : find(choice, number, has_tiles);
+        if (index < 0)
             return gpu_choice_fail(choice, "the driver does not report how many tiles a GPU has");
-        if (place == (long)choice->count)
+        if (index == (long)choice->count)
             choice->is_cut = true;
         else
-            is_kept[place] = true;
+            is_kept[index] = true;
     }
     for (size_t i = 0; i < choice->count; i++)
         if (is_kept[i])
-            places[count++] = i;
-    gpu_choice_keep(choice, places, count);
+            indexes[count++] = i;
+    gpu_choice_keep(choice, indexes, count);
     return 0;
 }
 

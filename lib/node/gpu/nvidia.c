@@ -159,7 +159,7 @@ static int filter_visible(struct gpu_choice *choice)
 {
     const char *list = choice->getenv_fn("CUDA_VISIBLE_DEVICES", choice->context);
     const char *why_no_index = index_problem(choice), *prefix = "";
-    size_t places[INVENTORY_GPUS], count = 0;
+    size_t indexes[INVENTORY_GPUS], count = 0;
     char token[GPU_LIST_WORD];
 
     if (list == NULL)
@@ -171,32 +171,33 @@ static int filter_visible(struct gpu_choice *choice)
     if (strncmp(token, "GPU-", 4) == 0 || strncmp(token, "MIG-", 4) == 0)
         prefix = *token == 'G' ? "GPU-" : "MIG-";
     for (const char *rest = list; rest != NULL;) {
-        long place;
+        long index;
 
         rest = gpu_list_next(rest, token);
-        if (!gpu_choice_names_one(choice, token, rest, strncmp(token, prefix, strlen(prefix)) == 0))
+        if (!gpu_choice_check_entry(choice, token, rest,
+                                    strncmp(token, prefix, strlen(prefix)) == 0))
             break;
-        place = *prefix == 'G'   ? gpu_choice_find_id(choice, token, strlen(token))
+        index = *prefix == 'G'   ? gpu_choice_find_id(choice, token, strlen(token))
                 : *prefix == 'M' ? find_mig(choice, token)
                                  : gpu_list_index(token, false);
         if (*prefix == '\0' &&
-            !gpu_choice_names_one(choice, token, rest, place != GPU_LIST_NO_INDEX))
+            !gpu_choice_check_entry(choice, token, rest, index != GPU_LIST_NO_INDEX))
             break;
-        if (place < 0)
+        if (index < 0)
             return gpu_choice_fail(choice, "the driver does not report which GPU that is");
-        if (!gpu_choice_names_one(choice, token, rest, place < (long)choice->count))
+        if (!gpu_choice_check_entry(choice, token, rest, index < (long)choice->count))
             break;
         if (*prefix == '\0' && why_no_index != NULL)
             return gpu_choice_fail(choice, why_no_index);
-        if (!gpu_list_has(places, count, (size_t)place)) {
-            places[count++] = (size_t)place;
+        if (!gpu_list_has(indexes, count, (size_t)index)) {
+            indexes[count++] = (size_t)index;
         } else if (*prefix != 'M') { /* two MIG devices may be of one GPU */
             count = 0;               /* any other double makes the list void */
             choice->is_cut = true;
             break;
         }
     }
-    gpu_choice_keep(choice, places, count);
+    gpu_choice_keep(choice, indexes, count);
     return 0;
 }
 
