@@ -55,7 +55,7 @@ static int parse_value(enum option option, const char *text)
                                           : parse_switch(text);
 }
 
-static int *option_place(struct options *options, enum option option)
+static int *option_field(struct options *options, enum option option)
 {
     return option == OPTION_ENVIRONMENT ? &options->environment
            : option == OPTION_EXPLAIN   ? &options->explain
@@ -74,7 +74,7 @@ int options_take(struct options *options, enum option option, const char *argume
     if (value < 0)
         return error_set(err, "--%s=%.64s: expected %s", text->name,
                          argument != NULL ? argument : "", text->arginfo);
-    *option_place(options, option) = value;
+    *option_field(options, option) = value;
     return 0;
 }
 
@@ -85,9 +85,9 @@ int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *co
 
     for (enum option option = 0; option < OPTION_COUNT; option++) {
         const char *text = getenv_fn(option_texts[option].twin, context);
-        int *place = option_place(options, option), value;
+        int *field = option_field(options, option), value;
 
-        if (*place >= 0 || text == NULL || *text == '\0')
+        if (*field >= 0 || text == NULL || *text == '\0')
             continue;
         value = parse_value(option, text);
         if (value < 0 && status == 0)
@@ -95,7 +95,7 @@ int options_fill(struct options *options, envplan_getenv_fn *getenv_fn, void *co
                                option == OPTION_PREFLIGHT || option == OPTION_COLLECTIVES
                                    ? option_texts[option].arginfo
                                    : "on or off");
-        *place = value;
+        *field = value;
     }
     return status;
 }
