@@ -6,19 +6,19 @@
 #include <string.h>
 
 /* First each GPU takes one rail, then each rail that is left takes one GPU. Both are optimal
- * semi-matchings, which minimize the greatest load: takers join one after the other, each by the
- * alternating path to the least loaded thing in reach (Harvey, Ladner, Lovasz, Tamir,
+ * semi-matchings, which minimize the greatest load: sources are added one after the other, each by
+ * the alternating path to the least loaded target in reach (Harvey, Ladner, Lovasz, Tamir,
  * "Semi-matchings for bipartite graphs and load balancing", 2003, algorithm ASM2). */
 
 enum { NONE = -1, MOST = INVENTORY_NICS > INVENTORY_GPUS ? INVENTORY_NICS : INVENTORY_GPUS };
 
-struct sharing {
+struct matching {
     const struct affinity *affinity;
-    bool takes_gpus; /* the takers are rails, the things GPUs; else the reverse */
-    const size_t *takers, *things;
-    size_t taker_count, thing_count;
-    int taken[MOST]; /* of each taker: an index in things, or NONE */
-    int load[MOST];  /* of each thing: its number of takers */
+    bool has_gpu_targets; /* the sources are rails, the targets GPUs; else the reverse */
+    const size_t *sources, *targets;
+    size_t source_count, target_count;
+    int target_of[MOST]; /* of each source: an index in targets, or NONE */
+    int load[MOST];      /* of each target: its number of sources */
 };
 
 static bool can_serve(const struct affinity *affinity, size_t gpu, size_t rail)
@@ -26,58 +26,58 @@ static bool can_serve(const struct affinity *affinity, size_t gpu, size_t rail)
     return affinity->is_known[gpu] && !affinity->is_coarse[gpu] && affinity->serves[gpu][rail];
 }
 
-static bool can_take(const struct sharing *sharing, size_t taker, size_t thing)
+static bool can_match(const struct matching *matching, size_t source, size_t target)
 {
-    size_t one = sharing->takers[taker], other = sharing->things[thing];
+    size_t one = matching->sources[source], other = matching->targets[target];
 
-    return sharing->takes_gpus ? can_serve(sharing->affinity, other, one)
-                               : can_serve(sharing->affinity, one, other);
+    return matching->has_gpu_targets ? can_serve(matching->affinity, other, one)
+                                     : can_serve(matching->affinity, one, other);
 }
 
-/* Adds a taker: each taker on the path to the least loaded thing moves on to the next thing of the
- * path. */
-static void join(struct sharing *sharing, size_t newcomer)
+/* Adds a source: each source on the path to the least loaded target moves on to the next target of
+ * the path. */
+static void augment(struct matching *matching, size_t newcomer)
 {
     int reached_by[MOST], best = NONE;
     size_t queue[MOST], queued = 0;
 
-    for (size_t i = 0; i < sharing->thing_count; i++)
+    for (size_t i = 0; i < matching->target_count; i++)
         reached_by[i] = NONE;
     queue[queued++] = newcomer;
     for (size_t i = 0; i < queued; i++) {
-        for (size_t thing = 0; thing < sharing->thing_count; thing++) {
-            if (reached_by[thing] != NONE || !can_take(sharing, queue[i], thing))
+        for (size_t target = 0; target < matching->target_count; target++) {
+            if (reached_by[target] != NONE || !can_match(matching, queue[i], target))
                 continue;
-            reached_by[thing] = (int)queue[i];
-            if (best == NONE || sharing->load[thing] < sharing->load[best])
-                best = (int)thing;
-            for (size_t taker = 0; taker < sharing->taker_count; taker++)
-                if (sharing->taken[taker] == (int)thing)
-                    queue[queued++] = taker;
+            reached_by[target] = (int)queue[i];
+            if (best == NONE || matching->load[target] < matching->load[best])
+                best = (int)target;
+            for (size_t source = 0; source < matching->source_count; source++)
+                if (matching->target_of[source] == (int)target)
+                    queue[queued++] = source;
         }
     }
     if (best == NONE)
         return;
-    sharing->load[best]++;
-    for (int thing = best; thing != NONE;) {
-        int taker = reached_by[thing], before = sharing->taken[taker];
+    matching->load[best]++;
+    for (int target = best; target != NONE;) {
+        int source = reached_by[target], before = matching->target_of[source];
 
-        sharing->taken[taker] = thing;
-        thing = before;
+        matching->target_of[source] = target;
+        target = before;
     }
 }
 
-static void share(struct sharing *sharing)
+static void match_all(struct matching *matching)
 {
-    for (size_t i = 0; i < sharing->taker_count; i++)
-        sharing->taken[i] = NONE;
-    for (size_t i = 0; i < sharing->taker_count; i++)
-        join(sharing, i);
+    for (size_t i = 0; i < matching->source_count; i++)
+        matching->target_of[i] = NONE;
+    for (size_t i = 0; i < matching->source_count; i++)
+        augment(matching, i);
 }
 
 /* Compares PCI addresses, which are hexadecimal; a domain may have more than four digits. A
  * location without an address is last. */
-static int compare_places(const struct location *a, const struct location *b)
+static int compare_locations(const struct location *a, const struct location *b)
 {
     size_t length = strlen(a->pci), other = strlen(b->pci);
 
@@ -90,7 +90,7 @@ static int compare_rails(const struct rail *a, const struct rail *b)
 {
     const struct location *one = a->port ? &a->port->location : &a->nic->location,
                           *other = b->port ? &b->port->location : &b->nic->location;
-    int order = compare_places(one, other);
+    int order = compare_locations(one, other);
 
     return order ? order : sysfs_compare(a->name, b->name);
 }
@@ -107,8 +107,8 @@ static void put_in_order(const struct inventory *inventory, const struct fabric 
 
     order->gpu_count = inventory->gpu_count;
     for (size_t i = 0; i < order->gpu_count; i++) {
-        for (at = i; at > 0 && compare_places(&inventory->gpus[order->gpus[at - 1]].location,
-                                              &inventory->gpus[i].location) > 0;
+        for (at = i; at > 0 && compare_locations(&inventory->gpus[order->gpus[at - 1]].location,
+                                                 &inventory->gpus[i].location) > 0;
              at--)
             order->gpus[at] = order->gpus[at - 1];
         order->gpus[at] = i;
@@ -123,7 +123,7 @@ static void put_in_order(const struct inventory *inventory, const struct fabric 
     }
 }
 
-/* The result of the sharing. All indexes are in struct order. */
+/* The result of both matchings. All indexes are in struct order. */
 struct shares {
     int first_rail[INVENTORY_GPUS]; /* of each GPU: its rail from the first round */
     int more_for[INVENTORY_NICS];   /* of each rail: the GPU that has it from the second, or NONE */
@@ -132,31 +132,31 @@ struct shares {
 static void find_shares(const struct affinity *affinity, const struct order *order,
                         struct shares *shares)
 {
-    struct sharing sharing = {.affinity = affinity,
-                              .takers = order->gpus,
-                              .taker_count = order->gpu_count,
-                              .things = order->rails,
-                              .thing_count = order->rail_count};
-    size_t left[INVENTORY_NICS], places[INVENTORY_NICS], count = 0;
+    struct matching matching = {.affinity = affinity,
+                                .sources = order->gpus,
+                                .source_count = order->gpu_count,
+                                .targets = order->rails,
+                                .target_count = order->rail_count};
+    size_t left[INVENTORY_NICS], indexes[INVENTORY_NICS], count = 0;
 
-    share(&sharing);
-    memcpy(shares->first_rail, sharing.taken, sizeof shares->first_rail);
+    match_all(&matching);
+    memcpy(shares->first_rail, matching.target_of, sizeof shares->first_rail);
     for (size_t i = 0; i < order->rail_count; i++) {
         shares->more_for[i] = NONE;
-        if (sharing.load[i] == 0) {
-            places[count] = i;
+        if (matching.load[i] == 0) {
+            indexes[count] = i;
             left[count++] = order->rails[i];
         }
     }
-    sharing = (struct sharing){.affinity = affinity,
-                               .takes_gpus = true,
-                               .takers = left,
-                               .taker_count = count,
-                               .things = order->gpus,
-                               .thing_count = order->gpu_count};
-    share(&sharing);
+    matching = (struct matching){.affinity = affinity,
+                                 .has_gpu_targets = true,
+                                 .sources = left,
+                                 .source_count = count,
+                                 .targets = order->gpus,
+                                 .target_count = order->gpu_count};
+    match_all(&matching);
     for (size_t i = 0; i < count; i++)
-        shares->more_for[places[i]] = sharing.taken[i];
+        shares->more_for[indexes[i]] = matching.target_of[i];
 }
 
 static bool have_same_choice(const struct affinity *affinity, size_t one, size_t other)
@@ -170,20 +170,20 @@ static bool have_same_choice(const struct affinity *affinity, size_t one, size_t
 /* GPUs with the same possible rails are interchangeable: deals all rails that they have anew, in
  * the order of addresses, so that neighboring GPUs get neighboring rails. Each GPU keeps its number
  * of rails. */
-static void deal(const struct affinity *affinity, const struct order *order, size_t leader,
-                 bool *is_dealt, bool serves[INVENTORY_GPUS][INVENTORY_NICS],
-                 const struct shares *shares)
+static void redistribute(const struct affinity *affinity, const struct order *order, size_t leader,
+                         bool *is_done, bool serves[INVENTORY_GPUS][INVENTORY_NICS],
+                         const struct shares *shares)
 {
-    size_t gpus[INVENTORY_GPUS], count = 0, at = 0, dealt = 0, needs[INVENTORY_GPUS];
+    size_t gpus[INVENTORY_GPUS], count = 0, at = 0, given = 0, needs[INVENTORY_GPUS];
     size_t copies[INVENTORY_NICS] = {0};
 
     for (size_t i = leader; i < order->gpu_count; i++) {
         size_t gpu = order->gpus[i];
 
-        if (is_dealt[i] || !affinity->is_known[gpu] || affinity->is_coarse[gpu] ||
+        if (is_done[i] || !affinity->is_known[gpu] || affinity->is_coarse[gpu] ||
             !have_same_choice(affinity, order->gpus[leader], gpu))
             continue;
-        is_dealt[i] = true;
+        is_done[i] = true;
         needs[count] = 1;
         copies[shares->first_rail[i]]++;
         for (size_t j = 0; j < order->rail_count; j++) {
@@ -197,9 +197,9 @@ static void deal(const struct affinity *affinity, const struct order *order, siz
     for (size_t i = 0; i < order->rail_count; i++) {
         for (; copies[i] > 0 && at < count; copies[i]--) {
             serves[gpus[at]][order->rails[i]] = true;
-            if (++dealt == needs[at]) {
+            if (++given == needs[at]) {
                 at++;
-                dealt = 0;
+                given = 0;
             }
         }
     }
@@ -210,7 +210,7 @@ void affinity_share(const struct inventory *inventory, const struct fabric *fabr
 {
     struct order order;
     struct shares shares;
-    bool is_dealt[INVENTORY_GPUS] = {false}, serves[INVENTORY_GPUS][INVENTORY_NICS] = {{false}};
+    bool is_done[INVENTORY_GPUS] = {false}, serves[INVENTORY_GPUS][INVENTORY_NICS] = {{false}};
 
     put_in_order(inventory, fabric, &order);
     find_shares(affinity, &order, &shares);
@@ -219,8 +219,8 @@ void affinity_share(const struct inventory *inventory, const struct fabric *fabr
 
         if (!affinity->is_known[gpu] || affinity->is_coarse[gpu])
             memcpy(serves[gpu], affinity->serves[gpu], sizeof serves[gpu]);
-        else if (!is_dealt[i])
-            deal(affinity, &order, i, is_dealt, serves, &shares);
+        else if (!is_done[i])
+            redistribute(affinity, &order, i, is_done, serves, &shares);
     }
     memcpy(affinity->serves, serves, sizeof serves);
 }
