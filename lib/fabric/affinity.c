@@ -84,7 +84,7 @@ static enum affinity_level level_by_path(const struct location *a, const struct 
     return below_a <= 2 && below_b <= 2 ? AFFINITY_PIX : AFFINITY_PXB;
 }
 
-static struct between between_places(const struct location *a, const struct location *b)
+static struct between between_locations(const struct location *a, const struct location *b)
 {
     struct between between = {.common = common_parts(a->path, b->path)};
 
@@ -100,14 +100,14 @@ static struct between between_places(const struct location *a, const struct loca
 
 enum affinity_level affinity_between(const struct location *a, const struct location *b)
 {
-    return between_places(a, b).level;
+    return between_locations(a, b).level;
 }
 
-/* Returns between_places(), corrected by facts about the whole node. */
+/* Returns between_locations(), corrected by facts about the whole node. */
 static struct between between_on_node(const struct inventory *inventory, const struct location *a,
                                       const struct location *b)
 {
-    struct between between = between_places(a, b);
+    struct between between = between_locations(a, b);
 
     if (inventory->is_virtual_machine &&
         (between.level == AFFINITY_PHB || between.level == AFFINITY_NODE)) {
@@ -130,7 +130,7 @@ static int is_farther(struct between a, struct between b)
 }
 
 /* Returns the location of the rail's device. A bond has none of its own. */
-static const struct location *rail_place(const struct rail *rail)
+static const struct location *rail_location(const struct rail *rail)
 {
     if (rail->port && rail->port->location.pci[0])
         return &rail->port->location;
@@ -144,12 +144,12 @@ static struct between farthest(const struct inventory *inventory, const struct r
                                                        const struct location *, const void *),
                                const void *context)
 {
-    const struct location *place = rail_place(rail);
+    const struct location *location = rail_location(rail);
     struct between worst = {.level = AFFINITY_SAME}, found;
     size_t members = 0;
 
-    if (place->pci[0] || place->numa_node >= 0 || !rail->nic)
-        return visit(inventory, place, context);
+    if (location->pci[0] || location->numa_node >= 0 || !rail->nic)
+        return visit(inventory, location, context);
     for (size_t i = 0; i < inventory->nic_count; i++) {
         const struct nic *member = &inventory->nics[i];
 
@@ -162,26 +162,26 @@ static struct between farthest(const struct inventory *inventory, const struct r
         else
             worst.is_coarse = found.is_coarse;
     }
-    return members > 0 ? worst : visit(inventory, place, context);
+    return members > 0 ? worst : visit(inventory, location, context);
 }
 
-static struct between visit_place(const struct inventory *inventory, const struct location *place,
-                                  const void *other)
+static struct between visit_location(const struct inventory *inventory,
+                                     const struct location *location, const void *other)
 {
-    return between_on_node(inventory, place, other);
+    return between_on_node(inventory, location, other);
 }
 
-static struct between visit_rail(const struct inventory *inventory, const struct location *place,
+static struct between visit_rail(const struct inventory *inventory, const struct location *location,
                                  const void *rail)
 {
-    return farthest(inventory, rail, visit_place, place);
+    return farthest(inventory, rail, visit_location, location);
 }
 
 /* Returns whether one of the rails is a virtual function, and both are of one NIC. Virtual
  * functions are numbered through the slots of their NIC's bus. */
 static bool is_same_nic(const struct rail *a, const struct rail *b)
 {
-    const char *one = rail_place(a)->path, *other = rail_place(b)->path;
+    const char *one = rail_location(a)->path, *other = rail_location(b)->path;
     size_t parts = count_parts(one);
 
     return (rail_is_virtual(a) || rail_is_virtual(b)) && parts > 2 && parts == count_parts(other) &&
@@ -211,7 +211,7 @@ static void find_nearest(const struct inventory *inventory, const struct fabric 
 
     for (size_t i = 0; i < affinity->rail_count; i++) {
         row[i] =
-            farthest(inventory, &fabric->rails[i], visit_place, &inventory->gpus[gpu].location);
+            farthest(inventory, &fabric->rails[i], visit_location, &inventory->gpus[gpu].location);
         affinity->level[gpu][i] = (unsigned char)row[i].level;
         if (!affinity->is_usable[i])
             continue;
