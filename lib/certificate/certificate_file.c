@@ -23,24 +23,24 @@
 static const char day_form[] = "%Y-%m-%d %H:%M:%S UTC";
 
 /* A path in two parts: its directory and its last component. */
-struct place {
+struct path_parts {
     char directory[PATH_MAX];
     const char *name; /* points into the path */
 };
 
-static int split(const char *path, struct place *place, struct error *err)
+static int split(const char *path, struct path_parts *parts, struct error *err)
 {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) : 0;
 
-    place->name = slash ? slash + 1 : path;
-    if (!*place->name || strcmp(place->name, ".") == 0 || strcmp(place->name, "..") == 0)
+    parts->name = slash ? slash + 1 : path;
+    if (!*parts->name || strcmp(parts->name, ".") == 0 || strcmp(parts->name, "..") == 0)
         return error_set(err, "%s: expected the path of a file", path);
-    if (length >= sizeof place->directory || strlen(place->name) > NAME_MAX - 8)
+    if (length >= sizeof parts->directory || strlen(parts->name) > NAME_MAX - 8)
         return error_set(err, "%.100s...: the path is too long", path);
     if (slash == path)
         length = 1; /* "/" */
-    snprintf(place->directory, sizeof place->directory, "%.*s", slash ? (int)length : 1,
+    snprintf(parts->directory, sizeof parts->directory, "%.*s", slash ? (int)length : 1,
              slash ? path : ".");
     return 0;
 }
@@ -88,17 +88,17 @@ static enum certificate_state read_safely(const char *path, uid_t owner, char *t
 {
     enum certificate_state state = CERTIFICATE_UNVERIFIED;
     char real[PATH_MAX];
-    struct place place;
+    struct path_parts parts;
     int directory = -1, fd = -1, safe;
 
-    if (split(path, &place, err) != 0)
+    if (split(path, &parts, err) != 0)
         return CERTIFICATE_UNVERIFIED;
-    safe = safe_directory(place.directory, owner, real, err);
+    safe = safe_directory(parts.directory, owner, real, err);
     if (safe < 0)
         return errno == ENOENT || errno == ENOTDIR ? CERTIFICATE_MISSING : CERTIFICATE_UNVERIFIED;
     directory = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0)
-        fd = openat(directory, place.name,
+        fd = openat(directory, parts.name,
                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) {
         error_set(err, errno == ELOOP ? "%s is a symbolic link" : "%s: %m", path);
@@ -249,31 +249,31 @@ time_t certificate_issued(const char *path, const char *boot_id)
     return issued;
 }
 
-/* Opens the directory of the place, and makes it if only its last component is missing. Returns a
+/* Opens the directory of the path, and makes it if only its last component is missing. Returns a
  * descriptor, or -1 with err. */
-static int open_directory(const struct place *place, struct error *err)
+static int open_directory(const struct path_parts *parts, struct error *err)
 {
     char real[PATH_MAX];
-    struct place above;
-    bool is_new = mkdir(place->directory, 0755) == 0;
+    struct path_parts above;
+    bool is_new = mkdir(parts->directory, 0755) == 0;
     int directory, parent;
 
     if (!is_new && errno != EEXIST)
-        return error_set(err, "%s: %m", place->directory);
-    directory = open(place->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        return error_set(err, "%s: %m", parts->directory);
+    directory = open(parts->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
-        return error_set(err, "%s: %m", place->directory);
+        return error_set(err, "%s: %m", parts->directory);
     if (is_new) {
         /* users may read their node's certificate, whatever the umask */
         if (fchmod(directory, 0755) != 0)
-            error_set(err, "%s: %m", place->directory);
-        if (split(place->directory, &above, NULL) == 0 &&
+            error_set(err, "%s: %m", parts->directory);
+        if (split(parts->directory, &above, NULL) == 0 &&
             (parent = open(above.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0) {
             fsync(parent);
             close(parent);
         }
     }
-    if (safe_directory(place->directory, geteuid(), real, err) != 1) {
+    if (safe_directory(parts->directory, geteuid(), real, err) != 1) {
         close(directory);
         return -1;
     }
@@ -307,9 +307,9 @@ static int open_new(int directory, const char *name, struct error *err)
     return -1;
 }
 
-static void new_name(const struct place *place, char name[NAME_MAX + 1])
+static void new_name(const struct path_parts *parts, char name[NAME_MAX + 1])
 {
-    snprintf(name, NAME_MAX + 1, ".%.240s.new", place->name);
+    snprintf(name, NAME_MAX + 1, ".%.240s.new", parts->name);
 }
 
 /* Returns the whole file, malloc'd, or NULL with err if certificate_parse() refuses it. */
@@ -339,29 +339,29 @@ static char *join(const char *text, const char *seal, struct error *err)
 int certificate_install(const char *path, const char *text, const char *seal, struct error *err)
 {
     char name[NAME_MAX + 1];
-    struct place place;
+    struct path_parts parts;
     char *whole = NULL;
     int directory = -1, fd = -1, result = -1;
 
-    if (split(path, &place, err) != 0)
+    if (split(path, &parts, err) != 0)
         return -1;
-    new_name(&place, name);
+    new_name(&parts, name);
     whole = join(text, seal, err);
     if (!whole)
         return -1;
-    directory = open_directory(&place, err);
+    directory = open_directory(&parts, err);
     if (directory < 0)
         goto out;
     fd = open_new(directory, name, err);
     if (fd < 0)
         goto out;
     if (write_all(fd, whole, strlen(whole)) != 0 || fchmod(fd, 0644) != 0 || fsync(fd) != 0 ||
-        renameat(directory, name, directory, place.name) != 0) {
+        renameat(directory, name, directory, parts.name) != 0) {
         error_set(err, "%s: %m", path);
         unlinkat(directory, name, 0);
         goto out;
     }
-    result = fsync(directory) == 0 ? 0 : error_set(err, "%s: %m", place.directory);
+    result = fsync(directory) == 0 ? 0 : error_set(err, "%s: %m", parts.directory);
 out:
     if (fd >= 0)
         close(fd);
@@ -403,21 +403,21 @@ static int check_removable(int directory, const char *name, const char *path, st
 int certificate_remove(const char *path, struct error *err)
 {
     char name[NAME_MAX + 1];
-    struct place place;
+    struct path_parts parts;
     int directory, result;
 
-    if (split(path, &place, err) != 0)
+    if (split(path, &parts, err) != 0)
         return -1;
-    directory = open(place.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    directory = open(parts.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory < 0)
-        return errno == ENOENT ? 1 : error_set(err, "%s: %m", place.directory);
-    new_name(&place, name);
+        return errno == ENOENT ? 1 : error_set(err, "%s: %m", parts.directory);
+    new_name(&parts, name);
     unlinkat(directory, name, 0);
-    result = check_removable(directory, place.name, path, err);
-    if (result == 0 && unlinkat(directory, place.name, 0) != 0)
+    result = check_removable(directory, parts.name, path, err);
+    if (result == 0 && unlinkat(directory, parts.name, 0) != 0)
         result = errno == ENOENT ? 1 : error_set(err, "%s: %m", path);
     if (result == 0 && fsync(directory) != 0)
-        result = error_set(err, "%s: %m", place.directory);
+        result = error_set(err, "%s: %m", parts.directory);
     close(directory);
     return result;
 }
