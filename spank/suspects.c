@@ -18,9 +18,9 @@ static const char
     options[] = "mode=1733,size=1m,nr_inodes=1024";
 
 /* The state of the directory: not there, a plain directory, or a mounted file system. */
-enum place { ABSENT, PLAIN, MOUNTED };
+enum directory_state { ABSENT, PLAIN, MOUNTED };
 
-static enum place place_read(void)
+static enum directory_state directory_state_read(void)
 {
     struct stat outer, inner;
 
@@ -37,12 +37,12 @@ static void make(void *unused)
     /* No race with a user between the calls: the directory above belongs to root. */
     path_make_directory(path);
     mkdir(path, 0700);
-    if (place_read() == PLAIN)
+    if (directory_state_read() == PLAIN)
         mount("muster-suspects", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options);
 }
 
 void suspects_directory_make(void)
 {
-    if (place_read() != MOUNTED)
+    if (directory_state_read() != MOUNTED)
         deadline_try(SUSPECTS_DEADLINE_MS, make, NULL);
 }
