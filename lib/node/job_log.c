@@ -392,20 +392,20 @@ struct addition {
     char *text;
     size_t size;
     struct job_line line; /* without a counter */
-    size_t moved;         /* counters that increased */
+    size_t increases;     /* counters that increased */
 };
 
-static void add_moved(const struct part_counter *moved, void *context)
+static void add_increase(const struct part_counter *increase, void *context)
 {
     struct addition *addition = context;
     struct job_line line = addition->line;
 
-    if (addition->moved++ >= JOB_MOVED)
+    if (addition->increases++ >= JOB_LINES_MOST)
         return;
     line.event = JOB_COUNTED;
-    line.value = moved->value;
-    strcpy(line.part, moved->part);
-    strcpy(line.counter, moved->counter);
+    line.value = increase->value;
+    strcpy(line.part, increase->part);
+    strcpy(line.counter, increase->counter);
     line_write(addition->stream, &line);
 }
 
@@ -442,7 +442,7 @@ int job_log_end(const struct job_log *log, uint32_t job, uid_t uid,
     addition.stream = memory_stream(&addition.text, &addition.size);
     if (addition.stream) {
         line_write(addition.stream, &addition.line);
-        part_counters_moved(then, now, add_moved, &addition);
+        part_counters_increased(then, now, add_increase, &addition);
         rv = addition_end(&addition, log, err);
     }
     job_note_remove(log, job); /* last, so that at each moment the note or the log has the job */
@@ -466,7 +466,7 @@ int job_log_attribute(const struct job_log *log, const struct job_line *lines, s
     }
     runs_read(log, &runs);
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < runs.count && added < JOB_MOVED; k++) {
+        for (size_t k = 0; k < runs.count && added < JOB_LINES_MOST; k++) {
             struct job_line line = lines[i];
 
             if (!is_within(&runs.items[k], &line))

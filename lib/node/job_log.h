@@ -20,8 +20,8 @@
 enum {
     JOB_LOG_BYTES = 512 * 1024,
     JOB_NOTES_MOST = 512,
-    JOB_OTHERS = 8, /* other jobs named in a line */
-    JOB_MOVED = 64, /* lines that one call adds, for counters or for entries of the kernel log */
+    JOB_OTHERS = 8,      /* other jobs named in a line */
+    JOB_LINES_MOST = 64, /* lines that one call adds, of counters or of the kernel log */
     JOB_LOG_TEXT = 160,
 };
 
@@ -71,7 +71,7 @@ int job_log_end(const struct job_log *log, uint32_t job, uid_t uid,
                 const struct part_counters *then, const struct part_counters *now, int64_t now_s,
                 struct error *err);
 
-/* Logs each line once for every job that ran at its time, begin_s to end_s, JOB_MOVED lines at
+/* Logs each line once for every job that ran at its time, begin_s to end_s, JOB_LINES_MOST lines at
  * most. Ignores job, uid and others of lines. Returns the number of logged lines, or -1 with
  * err. */
 int job_log_attribute(const struct job_log *log, const struct job_line *lines, size_t count,

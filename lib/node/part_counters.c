@@ -238,23 +238,23 @@ static const struct part_counter *find(const struct part_counters *counters, con
     return NULL;
 }
 
-void part_counters_moved(const struct part_counters *then, const struct part_counters *now,
-                         void (*each)(const struct part_counter *moved, void *context),
-                         void *context)
+void part_counters_increased(const struct part_counters *then, const struct part_counters *now,
+                             void (*each)(const struct part_counter *increase, void *context),
+                             void *context)
 {
     if (strcmp(then->boot_id, now->boot_id) != 0)
         return;
     for (size_t i = 0; i < now->count; i++) {
-        struct part_counter moved = now->items[i];
-        const struct part_counter *before = find(then, moved.part, moved.counter);
+        struct part_counter increase = now->items[i];
+        const struct part_counter *before = find(then, increase.part, increase.counter);
         uint64_t was = before ? before->value : 0;
 
-        if (!*moved.counter || moved.value == PART_COUNTER_UNREAD || moved.value <= was ||
-            !find(then, moved.part, ""))
+        if (!*increase.counter || increase.value == PART_COUNTER_UNREAD || increase.value <= was ||
+            !find(then, increase.part, ""))
             continue;
-        moved.value -= was;
-        if (strcmp(moved.counter, memory_used) != 0 || moved.value > MEMORY_LEAST_BYTES)
-            each(&moved, context);
+        increase.value -= was;
+        if (strcmp(increase.counter, memory_used) != 0 || increase.value > MEMORY_LEAST_BYTES)
+            each(&increase, context);
     }
 }
 

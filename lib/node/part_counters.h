@@ -52,9 +52,9 @@ void part_counters_read(const char *root, const struct inventory *inventory,
  * Does nothing if the node was rebooted in between. Skips a part that was not there then, a counter
  * that could not be read, and a counter that is less now, as after a driver was reloaded. The
  * memory in use counts only if it has grown by more than 1 GB. */
-void part_counters_moved(const struct part_counters *then, const struct part_counters *now,
-                         void (*each)(const struct part_counter *moved, void *context),
-                         void *context);
+void part_counters_increased(const struct part_counters *then, const struct part_counters *now,
+                             void (*each)(const struct part_counter *increase, void *context),
+                             void *context);
 
 /* Write counters as a text, and parse it. part_counters_write() returns 0, or -1 after a write
  * error. part_counters_parse() returns 0, or -1 with empty counters if the text has another format.

@@ -86,12 +86,12 @@ static void read_accelerators(const struct checks *checks, struct part_counters 
     }
 }
 
-static void add_moved(const struct part_counter *moved, void *context)
+static void add_increase(const struct part_counter *increase, void *context)
 {
-    struct job_line line = {.event = JOB_COUNTED, .value = moved->value};
+    struct job_line line = {.event = JOB_COUNTED, .value = increase->value};
 
-    strcpy(line.part, moved->part);
-    strcpy(line.counter, moved->counter);
+    strcpy(line.part, increase->part);
+    strcpy(line.counter, increase->counter);
     job_lines_add(context, &line);
 }
 
@@ -104,7 +104,7 @@ static void attribute_accelerators(const struct checks *checks)
     read_accelerators(checks, &now);
     if (text && part_counters_parse(&then, text) == 0) {
         lines.begin_s = lines.end_s - (now.time_s - then.time_s);
-        part_counters_moved(&then, &now, add_moved, &lines);
+        part_counters_increased(&then, &now, add_increase, &lines);
         part_counters_clear(&then);
     }
     free(text);

@@ -5,7 +5,7 @@ void job_lines_add(struct job_lines *lines, const struct job_line *line)
 {
     struct job_line *added = &lines->lines[lines->count];
 
-    if (lines->count == JOB_MOVED)
+    if (lines->count == JOB_LINES_MOST)
         return;
     lines->count++;
     *added = *line;

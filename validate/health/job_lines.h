@@ -11,7 +11,7 @@
 
 struct job_lines {
     int64_t begin_s, end_s; /* for lines without a time of their own; since 1970 */
-    struct job_line lines[JOB_MOVED];
+    struct job_line lines[JOB_LINES_MOST];
     size_t count;
 };
 

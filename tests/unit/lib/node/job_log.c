@@ -81,13 +81,14 @@ static void note_put(const char *name, int64_t time_s)
 
 /* ---------------------------------------------------------------- counters */
 
-static char moved_text[4096];
+static char increases_text[4096];
 
-static void put_moved(const struct part_counter *moved, void *context)
+static void put_increase(const struct part_counter *increase, void *context)
 {
     (void)context;
-    snprintf(moved_text + strlen(moved_text), sizeof moved_text - strlen(moved_text),
-             "%s %s %lld\n", moved->part, moved->counter, (long long)moved->value);
+    snprintf(increases_text + strlen(increases_text),
+             sizeof increases_text - strlen(increases_text), "%s %s %lld\n", increase->part,
+             increase->counter, (long long)increase->value);
 }
 
 static void read_tree(const char *tree, struct part_counters *counters)
@@ -121,24 +122,24 @@ static void machine(void)
     tree_put(tree, path, "12\n");
     tree_put(tree, "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_errors", "5000\n");
     read_tree(tree, &now);
-    *moved_text = '\0';
-    part_counters_moved(&then, &now, put_moved, NULL);
-    is_str(moved_text,
+    *increases_text = '\0';
+    part_counters_increased(&then, &now, put_increase, NULL);
+    is_str(increases_text,
            "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n"
            "node memory_used 20480000000\n",
            "what moved is what moved");
-    *moved_text = '\0';
-    part_counters_moved(&now, &then, put_moved, NULL);
-    is_str(moved_text, "", "what is less than it was has been reset, and did not move");
+    *increases_text = '\0';
+    part_counters_increased(&now, &then, put_increase, NULL);
+    is_str(increases_text, "", "what is less than it was has been reset, and did not move");
 
     stream = open_memstream(&written, &size);
     part_counters_write(&now, stream);
     fclose(stream);
     written[size - 3] = '\0'; /* as after a crash: of the memory in use nothing is known then */
     is_int(part_counters_parse(&again, written), 0, "a text that was cut off is read");
-    *moved_text = '\0';
-    part_counters_moved(&then, &again, put_moved, NULL);
-    is_str(moved_text, "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n",
+    *increases_text = '\0';
+    part_counters_increased(&then, &again, put_increase, NULL);
+    is_str(increases_text, "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n",
            "... as far as it is whole");
     part_counters_clear(&again);
     stream = fmemopen(line, sizeof line, "w");
@@ -153,9 +154,9 @@ static void machine(void)
     ok(again.items[0].value == PART_COUNTER_UNREAD, "... as it was");
     part_counters_clear(&again);
     strcpy(now.boot_id, "other");
-    *moved_text = '\0';
-    part_counters_moved(&then, &now, put_moved, NULL);
-    is_str(moved_text, "", "after a boot nothing has moved");
+    *increases_text = '\0';
+    part_counters_increased(&then, &now, put_increase, NULL);
+    is_str(increases_text, "", "after a boot nothing has moved");
     strcpy(written, "#!/bin/sh\n");
     is_int(part_counters_parse(&again, written), -1, "a foreign text is refused");
     free(written);
@@ -179,16 +180,16 @@ static void gpu_is_silent(void)
     tree_put(tree, files[0], "ue: 0\nce: 1\n");
     tree_put(tree, files[1], "ue: 2\nce: 4\n");
     read_tree(tree, &now);
-    *moved_text = '\0';
-    part_counters_moved(&then, &now, put_moved, NULL);
-    is_str(moved_text, "", "what a GPU did not tell before has not moved");
+    *increases_text = '\0';
+    part_counters_increased(&then, &now, put_increase, NULL);
+    is_str(increases_text, "", "what a GPU did not tell before has not moved");
     part_counters_clear(&then);
     read_tree(tree, &then);
     tree_put(tree, files[1], "ue: 3\nce: 4\n");
     part_counters_clear(&now);
     read_tree(tree, &now);
-    part_counters_moved(&then, &now, put_moved, NULL);
-    is_str(moved_text, "gpu2 ecc_uncorrected 1\n", "... and moves when it tells");
+    part_counters_increased(&then, &now, put_increase, NULL);
+    is_str(increases_text, "gpu2 ecc_uncorrected 1\n", "... and moves when it tells");
     part_counters_clear(&then);
     part_counters_clear(&now);
     tree_remove(tree);
@@ -208,9 +209,9 @@ static void none_or_all(void)
     }
     is_int((long)then.count, 0, "of too many counters none is kept");
     now = counters_of("boot", 0, 5000);
-    *moved_text = '\0';
-    part_counters_moved(&then, &now, put_moved, NULL);
-    is_str(moved_text, "", "... and none has moved since");
+    *increases_text = '\0';
+    part_counters_increased(&then, &now, put_increase, NULL);
+    is_str(increases_text, "", "... and none has moved since");
     part_counters_clear(&then);
     part_counters_clear(&now);
 
@@ -221,8 +222,8 @@ static void none_or_all(void)
     part_counters_read(tree, inventory, &then);
     setrlimit(RLIMIT_NOFILE, &limit);
     read_tree(tree, &now);
-    part_counters_moved(&then, &now, put_moved, NULL);
-    is_str(moved_text, "", "nor what was not read for want of descriptors");
+    part_counters_increased(&then, &now, put_increase, NULL);
+    is_str(increases_text, "", "nor what was not read for want of descriptors");
     part_counters_clear(&then);
     part_counters_clear(&now);
     inventory_free(inventory);
