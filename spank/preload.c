@@ -22,7 +22,7 @@ static bool is_unwanted;       /* the library is removed from LD_PRELOAD */
 static bool is_missing;        /* not on this node, while tasks on other nodes may have it */
 
 /* Writes the errno of the access to fd; 0: the library can be read. */
-static void look(int fd, void *context)
+static void check_access(int fd, void *context)
 {
     int error = access(context, R_OK) == 0 ? 0 : errno;
 
@@ -40,13 +40,13 @@ static bool is_absence(int error)
 
 /* Looks for the library in a child process, as its file system may hang. Unless FOUND, logs the
  * reason after if_missing or if_unknown, the consequence. */
-static enum found find(const char *path, const char *if_missing, const char *if_unknown)
+static enum found find_library(const char *path, const char *if_missing, const char *if_unknown)
 {
     struct deadline deadline;
     int error = 0;
     bool has_answer, is_late;
 
-    if (!deadline_start(&deadline, NODE_DEADLINE_MS, look, (void *)(uintptr_t)path)) {
+    if (!deadline_start(&deadline, NODE_DEADLINE_MS, check_access, (void *)(uintptr_t)path)) {
         host_error("%s: cannot start a process to look for %s: %m", if_unknown, path);
         return UNKNOWN;
     }
@@ -86,8 +86,8 @@ void preload_start(const char *path, const struct host_task *step)
         host_error("%s: %s: this path cannot be preloaded", left, path);
         return;
     }
-    found = find(path, has_others ? "tasks not started" : left,
-                 has_others ? "library of collectives preloaded all the same" : left);
+    found = find_library(path, has_others ? "tasks not started" : left,
+                         has_others ? "library of collectives preloaded all the same" : left);
     if (found == FOUND || has_others)
         strcpy(library, path);
     is_missing = found == MISSING && has_others;
@@ -101,30 +101,31 @@ void preload_start_without(const char *path)
 }
 
 /* Returns the library's position in list, a value of LD_PRELOAD; NULL: not listed. */
-static char *place_in(const char *list)
+static char *find_position(const char *list)
 {
     size_t length = strlen(library);
 
-    for (const char *place = list; (place = strstr(place, library)) != NULL; place++) {
-        bool begins = place == list || place[-1] == ':' || place[-1] == ' ';
+    for (const char *position = list; (position = strstr(position, library)) != NULL; position++) {
+        bool begins = position == list || position[-1] == ':' || position[-1] == ' ';
 
-        if (begins && (place[length] == '\0' || place[length] == ':' || place[length] == ' '))
-            return (char *)(uintptr_t)place;
+        if (begins &&
+            (position[length] == '\0' || position[length] == ':' || position[length] == ' '))
+            return (char *)(uintptr_t)position;
     }
     return NULL;
 }
 
-static void take_out(const struct host_task *task, const char *list)
+static void remove_library(const struct host_task *task, const char *list)
 {
-    char *shorter = strdup(list), *place;
+    char *shorter = strdup(list), *position;
 
-    while (shorter != NULL && (place = place_in(shorter)) != NULL) {
+    while (shorter != NULL && (position = find_position(shorter)) != NULL) {
         size_t length = strlen(library);
-        const char *rest = place + length + (place[length] != '\0');
+        const char *rest = position + length + (position[length] != '\0');
 
-        if (*rest == '\0' && place > shorter)
-            place--; /* removes the separator before the last path */
-        memmove(place, rest, strlen(rest) + 1);
+        if (*rest == '\0' && position > shorter)
+            position--; /* removes the separator before the last path */
+        memmove(position, rest, strlen(rest) + 1);
     }
     if (shorter == NULL || (*shorter != '\0' ? host_setenv(task, "LD_PRELOAD", shorter)
                                              : host_unsetenv(task, "LD_PRELOAD")) < 0)
@@ -135,7 +136,7 @@ static void take_out(const struct host_task *task, const char *list)
 int preload_task(const struct host_task *task)
 {
     const char *list = host_lookup("LD_PRELOAD", (void *)task->environment);
-    bool is_there = *library != '\0' && list != NULL && place_in(list) != NULL;
+    bool is_there = *library != '\0' && list != NULL && find_position(list) != NULL;
     char *longer = NULL;
     int status = 0;
 
@@ -146,7 +147,7 @@ int preload_task(const struct host_task *task)
         return -1;
     }
     if (is_unwanted && is_there)
-        take_out(task, list);
+        remove_library(task, list);
     if (*library == '\0' || is_unwanted || is_there)
         return 0;
     if (list == NULL || *list == '\0')
