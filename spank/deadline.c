@@ -21,7 +21,7 @@ enum { LAST_WAITS = 50 };
 
 /* A child that hangs must hold no descriptor open: slurmd waits for the end of the prolog's output,
  * and srun or slurmd would find the socket of an ended slurmstepd still listening. */
-static void let_go_of_descriptors(int kept)
+static void close_descriptors(int kept)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     DIR *open_ones;
@@ -58,7 +58,7 @@ bool deadline_start(struct deadline *deadline, long limit_ms, deadline_work *wor
         if (answers < 0 || getppid() != parent)
             _exit(1);
         signal(SIGPIPE, SIG_IGN);
-        let_go_of_descriptors(answers);
+        close_descriptors(answers);
         work(answers, context);
         _exit(0);
     }
