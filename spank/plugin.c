@@ -157,12 +157,12 @@ int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
         spank_get_item(spank, S_JOB_STEPID, &step.step_id) != ESPANK_SUCCESS)
         return 0;
     step.is_inside = is_inside || step.step_id > 0;
-    unsetenv(PREFLIGHT_MARK);
-    switch (preflight_hold(&options, &arguments, &step)) {
+    unsetenv(PREFLIGHT_FAILED_VARIABLE);
+    switch (preflight_run(&options, &arguments, &step)) {
     case PREFLIGHT_START:
         return 0;
     case PREFLIGHT_FAIL_TASKS:
-        setenv(PREFLIGHT_MARK, "1", 1); /* srun gives its environment to the tasks */
+        setenv(PREFLIGHT_FAILED_VARIABLE, "1", 1); /* srun gives its environment to the tasks */
         return 0;
     default:
         return -1;
@@ -180,9 +180,9 @@ int slurm_spank_task_init(spank_t spank, int argc, char *argv[])
         return 0;
     is_task_done = true;
     if (host_task_get(spank, &task) == 0) {
-        const char *mark = host_lookup(PREFLIGHT_MARK, (void *)task.environment);
+        const char *failed = host_lookup(PREFLIGHT_FAILED_VARIABLE, (void *)task.environment);
 
-        if (mark != NULL && *mark != '\0')
+        if (failed != NULL && *failed != '\0')
             status = -1;
         else
             status = step_task(&task);

@@ -22,7 +22,7 @@
 enum {
     STATUS_FAULT = 1,
     STATUS_USAGE = 2,
-    STATUS_COMPONENTS = 4, /* a fault in a heterogeneous step: a mark reaches one component only */
+    STATUS_COMPONENTS = 4,   /* a fault in a heterogeneous step: a variable reaches one component */
     STATUS_INTERRUPTED = 128 /* and above: plus the signal */
 };
 
@@ -56,7 +56,7 @@ static char **environment_with(char *const extras[EXTRAS])
 }
 
 /* Closes srun's descriptors from 3 on. Linux has close_range since 5.9; RHEL 8 has 4.18. */
-static void close_others(void)
+static void close_descriptors(void)
 {
 #ifdef SYS_close_range
     if (syscall(SYS_close_range, 3U, ~0U, 0U) == 0)
@@ -69,7 +69,7 @@ static void close_others(void)
 /* Runs the program. Makes system calls only, as after fork() in a process with threads. Unblocks
  * the signals that srun has blocked because a thread of srun waits for them. */
 static void __attribute__((noreturn))
-become(const char *path, char *const argv[], char *const environment[], pid_t parent)
+exec_program(const char *path, char *const argv[], char *const environment[], pid_t parent)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD};
     int null = open("/dev/null", O_RDONLY);
@@ -84,7 +84,7 @@ become(const char *path, char *const argv[], char *const environment[], pid_t pa
     sigprocmask(SIG_SETMASK, &none, NULL);
     dup2(null, 0);
     dup2(2, 1); /* the step's standard output is for its tasks only */
-    close_others();
+    close_descriptors();
     execve(path, argv, environment);
     _exit(127);
 }
@@ -124,7 +124,7 @@ static int run(const char *path, char *const argv[], char *const environment[], 
     int status;
 
     if (pid == 0)
-        become(path, argv, environment, parent);
+        exec_program(path, argv, environment, parent);
     if (pid < 0) {
         host_error("no preflight: %s; the step starts", strerror(errno));
         return -1;
@@ -155,11 +155,12 @@ static int run_command(const struct options *options, const struct arguments *ar
                        double budget_s)
 {
     const char *program = arguments->program != NULL ? arguments->program : MUSTER_BINDIR "/muster";
-    char guard[] = PREFLIGHT_GUARD "=1", quiet[] = "MUSTER_EXPLAIN=", mark[] = PREFLIGHT_MARK "=";
+    char guard[] = PREFLIGHT_GUARD "=1", quiet[] = "MUSTER_EXPLAIN=";
+    char failed[] = PREFLIGHT_FAILED_VARIABLE "=";
     char on_off[64], step_text[64], level_text[32], budget[32], config[4200];
     char twin[64]; /* preflights use MPI's own collectives, whatever the step uses */
     char inherited[] = COLLECTIVES_INHERITED "=mpi";
-    char *extras[EXTRAS] = {guard, quiet, mark, twin, NULL};
+    char *extras[EXTRAS] = {guard, quiet, failed, twin, NULL};
     char *argv[] = {
         (char *)"muster", (char *)"preflight", step_text, level_text, budget, NULL, NULL};
     char **environment;
@@ -218,9 +219,9 @@ static enum conf_preflight level_of(const struct options *options,
     return level;
 }
 
-enum preflight_answer preflight_hold(const struct options *options,
-                                     const struct arguments *arguments,
-                                     const struct preflight_step *step)
+enum preflight_answer preflight_run(const struct options *options,
+                                    const struct arguments *arguments,
+                                    const struct preflight_step *step)
 {
     const char *guard = getenv(PREFLIGHT_GUARD);
     enum conf_preflight level;

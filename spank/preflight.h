@@ -21,7 +21,7 @@
  * slurmstepd send the REQUEST_STEP_COMPLETE that would). If srun has its own allocation, the job
  * ends at once; inside another allocation the next step would wait forever. The name begins with
  * SLURM, because --export=NONE passes no other name. */
-#define PREFLIGHT_MARK "SLURM_MUSTER_PREFLIGHT_FAILED"
+#define PREFLIGHT_FAILED_VARIABLE "SLURM_MUSTER_PREFLIGHT_FAILED"
 
 struct preflight_step {
     uint32_t job_id, step_id;
@@ -31,13 +31,13 @@ struct preflight_step {
 enum preflight_answer {
     PREFLIGHT_START,     /* passed, not wanted, or inconclusive; or a step without user's tasks */
     PREFLIGHT_REFUSE,    /* a fault was found, or the user interrupted the preflight */
-    PREFLIGHT_FAIL_TASKS /* a fault was found, and PREFLIGHT_MARK must end the step */
+    PREFLIGHT_FAIL_TASKS /* a fault was found, and PREFLIGHT_FAILED_VARIABLE must end the step */
 };
 
 /* Runs the preflight if the options, their twins or muster.conf ask for it, for no longer than
  * PreflightBudget and a few seconds to end. The result is on the user's standard error. */
-enum preflight_answer preflight_hold(const struct options *options,
-                                     const struct arguments *arguments,
-                                     const struct preflight_step *step);
+enum preflight_answer preflight_run(const struct options *options,
+                                    const struct arguments *arguments,
+                                    const struct preflight_step *step);
 
 #endif
