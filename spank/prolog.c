@@ -126,20 +126,20 @@ static bool is_battery(const struct finding *finding, uid_t uid)
 
 /* ---------------------------------------------------------------- the deadline */
 
-struct question {
+struct request {
     const char *config_path, *node;
     uid_t uid;
 };
 
-static void answer(int fd, void *context)
+static void run_examination(int fd, void *context)
 {
-    const struct question *question = context;
+    const struct request *request = context;
     struct finding finding = {0};
     bool is_exempt;
 
-    examine(question->config_path, question->node, &finding);
+    examine(request->config_path, request->node, &finding);
     if (write_all(fd, &finding, sizeof finding) == 0 && is_refusal(&finding)) {
-        is_exempt = is_battery(&finding, question->uid);
+        is_exempt = is_battery(&finding, request->uid);
         write_all(fd, &is_exempt, sizeof is_exempt);
     }
 }
@@ -148,11 +148,11 @@ static void answer(int fd, void *context)
 static void examine_in_time(const char *config_path, const char *node, uid_t uid,
                             struct finding *finding, bool *is_exempt)
 {
-    struct question question = {config_path, node, uid};
+    struct request request = {config_path, node, uid};
     struct deadline deadline;
     bool is_late;
 
-    if (!deadline_start(&deadline, GATE_DEADLINE_MS, answer, &question)) {
+    if (!deadline_start(&deadline, GATE_DEADLINE_MS, run_examination, &request)) {
         set_unknown(finding, "cannot start a process for the check");
         return;
     }
