@@ -202,7 +202,7 @@ int slurm_spank_job_prolog(spank_t spank, int argc, char *argv[])
     is_gate_done = true;
     if (spank_get_item(spank, S_JOB_UID, &job.uid) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_ID, &job.job_id) != ESPANK_SUCCESS) {
-        host_error("job allowed: Slurm does not report the job to the gate");
+        host_error("job allowed: cannot get the job's ID and user from Slurm");
         return 0;
     }
     suspects_directory_make();
@@ -227,8 +227,8 @@ int slurm_spank_job_epilog(spank_t spank, int argc, char *argv[])
         return 0;
     is_epilog_done = true;
     if (spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS) {
-        host_error("Slurm does not report to the epilog which job has ended; to restore its "
-                   "interfaces: muster interfaces --restore");
+        host_error("cannot get the job ID from Slurm in the epilog; to restore interfaces: "
+                   "muster interfaces --restore");
     } else {
         jobs_epilog(arguments.config_path, job_id);
         netif_epilog(arguments.config_path, job_id);

@@ -53,7 +53,7 @@ char *read_to_end(int fd, size_t size_max, struct error *err)
     text[length] = '\0';
     if (length > 0)
         return text;
-    error_set(err, "nothing is there");
+    error_set(err, "it is empty");
 fail:
     free(text);
     return NULL;

@@ -30,7 +30,7 @@ FACT(NUMA_BALANCING, "numa.balancing", "", CONFIG_DIFFERS, "automatic NUMA balan
 FACT(DEVICE_NUMA, "device.numa", "", CONFIG_DIFFERS, "NUMA node of a device", "the device is near other cores than on the peers") \
 FACT(HUGEPAGES, "hugepages", "count", CONFIG_DIFFERS, "reserved huge pages", "memory set aside is missing to jobs, or huge pages are") \
 FACT(TRANSPARENT_HUGEPAGES, "transparent_hugepages", "", CONFIG_DIFFERS, "transparent huge pages", "page faults and memory use differ") \
-FACT(CLOCKSOURCE, "clocksource", "", CONFIG_DIFFERS, "clock source of the kernel", "a slow clock source makes timing calls a thousand times dearer") \
+FACT(CLOCKSOURCE, "clocksource", "", CONFIG_DIFFERS, "clock source of the kernel", "a slow clock source makes timing calls a thousand times slower") \
 FACT(RINGS, "rings", "", CONFIG_DIFFERS, "ring sizes of an interface", "short rings drop packets in bursts") \
 FACT(OFFLOADS, "offloads", "", CONFIG_DIFFERS, "offloads of an interface", "missing offloads cost processor time and bandwidth") \
 FACT(PAUSE, "pause", "", CONFIG_DIFFERS, "link-level flow control of an interface", "flow control must be the same at all ends of a lossless network") \

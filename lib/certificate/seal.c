@@ -104,7 +104,7 @@ static void make_in_child(const struct job *job, munge_ctx_t context, int fd)
     munge_err_t code = munge.encode(&seal, context, job->text, (int)job->text_length);
 
     if (code != EMUNGE_SUCCESS)
-        answer_failure(fd, UNKNOWN, "MUNGE does not seal", context, code);
+        answer_failure(fd, UNKNOWN, "cannot make a MUNGE credential", context, code);
     answer(fd, MADE, seal);
 }
 

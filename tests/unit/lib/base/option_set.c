@@ -143,7 +143,7 @@ static void test_input(void)
     fclose(stream);
     dup2(fileno(input), STDIN_FILENO);
     set.has_input = true;
-    refused("--text=-", "option --text: standard input: nothing is there");
+    refused("--text=-", "option --text: standard input: it is empty");
     fprintf(input, "%s\nn[1-2]\n", expected);
     rewind(input);
     is_int(parse("--text=-"), OPTION_RUN, "a value of %zu bytes on standard input", size);
