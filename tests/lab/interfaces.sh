@@ -30,13 +30,13 @@ eth1() {
 
 eth1_is() { [ "$(lab on n1 sh -c "$(eth1)" | xargs)" = "$1" ]; } # TEXT
 
-# Holds the lock of n1's journal until let_go(), so that a prolog or epilog waits for it.
+# Holds the lock of n1's journal until release_lock(), so that a prolog or epilog waits for it.
 hold_lock() {
     lab on n1 sh -c "flock $journal.lock sh -c 'touch $work/held; until [ -e $work/let-go ]; do sleep 0.05; done
         rm -f $work/held $work/let-go' >/dev/null 2>&1 &"
     within 60 test -e "$work/held"
 }
-let_go() {
+release_lock() {
     touch "$work/let-go"
     within 60 test ! -e "$work/held"
 }

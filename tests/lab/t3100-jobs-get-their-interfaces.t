@@ -56,7 +56,7 @@ within 60 settings_are "$before"
 conf_add n1 'OnInterface=refuse'
 hold_lock
 ok "another's prolog that takes long refuses no job" as_user srun -w n1 true
-let_go
+release_lock
 like "$(slurmd_log n1)" 'n1: no interface is set: .* locked by another prolog or epilog' '... the log says so'
 ok '... and everything is as it was' within 60 settings_are "$before"
 ok '... with the node in service' within 60 is_in n1 idle

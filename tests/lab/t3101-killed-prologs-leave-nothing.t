@@ -43,7 +43,7 @@ hold_lock
 lab run srun -Q -w n1 true >/dev/null 2>&1 &
 ok 'a prolog that waits' within 60 waits prolog
 kill_hook prolog
-let_go
+release_lock
 wait
 ok '... killed, it leaves everything as it was' within 60 settings_are "$before"
 ok '... and a drained node' within 60 is_in n1 drained
@@ -56,7 +56,7 @@ hold_lock
 touch "$work/go-on-c"
 ok 'an epilog that waits' within 60 waits epilog
 kill_hook epilog
-let_go
+release_lock
 ok '... killed, Slurm drains the node' within 60 is_in n1 drained
 like "$(lab on n1 cat $journal)" "jobs $id$" '... the journal has the job still'
 ok '... which an administrator ends' lab on n1 env MUSTER_CONF=/etc/muster/muster.conf \
