@@ -39,7 +39,8 @@ static void restore(const char *journal_path, const struct netif_machine *machin
                   when == EPILOG ? RESTORE_JOB : RESTORE_ORPHANS, job_id, report);
 }
 
-static void work_on(struct work *work, const char *config_path, enum when when, uint32_t job_id)
+static void apply_or_restore(struct work *work, const char *config_path, enum when when,
+                             uint32_t job_id)
 {
     struct netif_machine machine;
     struct conf conf;
@@ -87,7 +88,7 @@ static void run_and_report(int fd, void *context)
 {
     const struct request *request = context;
 
-    work_on(request->work, request->config_path, request->when, request->job_id);
+    apply_or_restore(request->work, request->config_path, request->when, request->job_id);
     request->work->is_done = true;
     (void)!write(fd, "", 1);
 }

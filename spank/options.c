@@ -63,8 +63,8 @@ static int *option_field(struct options *options, enum option option)
                                         : &options->collectives;
 }
 
-int options_take(struct options *options, enum option option, const char *argument,
-                 struct error *err)
+int options_parse(struct options *options, enum option option, const char *argument,
+                  struct error *err)
 {
     const struct option_text *text = &option_texts[option];
     int value = 1;

@@ -42,8 +42,8 @@ struct options {
  * the environment (SLURM_SPANK_..., from an enclosing sbatch) before the user's own. Ignores
  * argument if the option takes none: Slurm may pass "(null)". Returns 0, or -1 with err and leaves
  * options unchanged. */
-int options_take(struct options *options, enum option option, const char *argument,
-                 struct error *err);
+int options_parse(struct options *options, enum option option, const char *argument,
+                  struct error *err);
 
 /* Fills in the options that the command line did not give from their twins. An empty twin counts as
  * not given. Returns 0, or -1 with err for the first such twin with a bad value; each of these

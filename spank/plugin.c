@@ -65,12 +65,12 @@ static struct arguments read_arguments(int argc, char *argv[])
 /* ---------------------------------------------------------------- options */
 
 /* A bad value stops srun, sbatch and salloc; on the node it is logged and ignored. */
-static int take_option(int option, const char *argument, int remote)
+static int parse_option(int option, const char *argument, int remote)
 {
     struct error err;
 
     (void)remote;
-    if (options_take(&options, (enum option)option, argument, &err) == 0)
+    if (options_parse(&options, (enum option)option, argument, &err) == 0)
         return 0;
     host_error("%s", err.text);
     return -1;
@@ -86,7 +86,7 @@ static void register_options(spank_t spank)
                                               (char *)option_texts[i].usage,
                                               option_texts[i].arginfo != NULL,
                                               i,
-                                              take_option};
+                                              parse_option};
         if (spank_option_register(spank, &registered[i]) != ESPANK_SUCCESS)
             host_error("Slurm does not accept the option --%s", option_texts[i].name);
     }

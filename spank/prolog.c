@@ -60,7 +60,7 @@ static void query_brake(const struct conf *conf, const struct certificate *certi
 }
 
 /* malloc'd, or NULL with err */
-static char *fingerprint_now(const struct conf *conf, struct error *err)
+static char *make_fingerprint(const struct conf *conf, struct error *err)
 {
     struct inventory *inventory = inventory_read("", err);
     char *text;
@@ -92,7 +92,7 @@ static void examine(const char *config_path, const char *node, struct finding *f
              conf.certificate_path);
     snprintf(finding->battery_user, sizeof finding->battery_user, "%s", conf.battery_user);
     seal_use_socket(conf.munge_socket);
-    fingerprint = fingerprint_now(&conf, &err);
+    fingerprint = make_fingerprint(&conf, &err);
     if (fingerprint == NULL) {
         set_unknown(finding, err.text);
     } else {
@@ -117,7 +117,7 @@ static bool is_refusal(const struct finding *finding)
 
 /* Returns whether the user is BatteryUser, whose jobs must run for the node to be certified.
  * Queries the name service, so it is called only for a job that would be refused otherwise. */
-static bool is_battery(const struct finding *finding, uid_t uid)
+static bool is_battery_user(const struct finding *finding, uid_t uid)
 {
     const struct passwd *entry = getpwnam(finding->battery_user); /* of any length */
 
@@ -139,7 +139,7 @@ static void run_examination(int fd, void *context)
 
     examine(request->config_path, request->node, &finding);
     if (write_all(fd, &finding, sizeof finding) == 0 && is_refusal(&finding)) {
-        is_exempt = is_battery(&finding, request->uid);
+        is_exempt = is_battery_user(&finding, request->uid);
         write_all(fd, &is_exempt, sizeof is_exempt);
     }
 }

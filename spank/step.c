@@ -159,7 +159,7 @@ static int make_plan(const struct envplan_node *node, const struct envplan_task 
 
 /* Returns the NUMA nodes of the socket that the task is bound to; 0: not one, or not known. Slurm
  * binds a task before its last hook. */
-static unsigned long long bound_to(void)
+static unsigned long long bound_numa_nodes(void)
 {
     char cpus[BINDING_LIST];
 
@@ -168,7 +168,7 @@ static unsigned long long bound_to(void)
 
 /* Removes variables that muster set for a step from inside which the batch script or shell was
  * submitted. */
-static void clear_shell(const struct host_task *task)
+static void remove_shell_variables(const struct host_task *task)
 {
     struct envplan plan;
 
@@ -195,7 +195,7 @@ static int prepare_task(const struct host_task *task)
     place.launcher = envplan_launcher(task->argc, task->argv, place.local_size, place.world_size);
     node = make_node(&place, environment);
     if (step.is_on) {
-        place.numa_nodes = bound_to();
+        place.numa_nodes = bound_numa_nodes();
         status = make_plan(node, &place, environment, &plan);
     } else {
         status = envplan_make_off(host_lookup, environment, &plan);
@@ -223,7 +223,7 @@ int step_task(const struct host_task *task)
     if (step.kind == HOST_STEP_TASKS)
         return prepare_task(task);
     if (step.kind == HOST_STEP_SHELL)
-        clear_shell(task);
+        remove_shell_variables(task);
     return 0;
 }
 
