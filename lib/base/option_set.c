@@ -125,8 +125,8 @@ static int parse_size(const struct option_row *row, const char *value, long long
     return 0;
 }
 
-static int take_value(const struct option_row *row, const char *value, void *context,
-                      struct error *err)
+static int parse_value(const struct option_row *row, const char *value, void *context,
+                       struct error *err)
 {
     void *field = (char *)context + row->offset;
     double number = 0;
@@ -165,11 +165,11 @@ static int take_value(const struct option_row *row, const char *value, void *con
     return 0;
 }
 
-static void take_initial(const struct option_row *row, void *context)
+static void set_initial(const struct option_row *row, void *context)
 {
     struct error err;
 
-    if (row->initial && take_value(row, row->initial, context, &err) != 0)
+    if (row->initial && parse_value(row, row->initial, context, &err) != 0)
         abort(); /* must not happen: the table has an invalid initial value */
 }
 
@@ -188,8 +188,8 @@ static const char *value_from_input(struct error *err)
     return strsep(&rest, "\n");
 }
 
-static int take_option(const struct option_set *set, const struct option_row *row, void *context,
-                       struct error *err)
+static int parse_option(const struct option_set *set, const struct option_row *row, void *context,
+                        struct error *err)
 {
     const char *value = row->value ? optarg : NULL;
     int rv = 0;
@@ -198,7 +198,7 @@ static int take_option(const struct option_set *set, const struct option_row *ro
         return error_set(err, "option --%s needs an argument, %s", row->name, row->value);
     if (set->has_input && value && strcmp(value, "-") == 0 && !(value = value_from_input(err)))
         rv = -1;
-    if (rv != 0 || take_value(row, value, context, err) != 0)
+    if (rv != 0 || parse_value(row, value, context, err) != 0)
         return error_prefix(err, "option --%s", row->name);
     return 0;
 }
@@ -236,7 +236,7 @@ enum option_request option_set_parse(const struct option_set *set, int argc, cha
         const struct option_row *row = all[i];
         const struct option_row *same = row->now ? all[find_row(all, row->now)] : row;
 
-        take_initial(row, i >= own[1] ? common : context);
+        set_initial(row, i >= own[1] ? common : context);
         longs[i] = (struct option){row->name, same->value ? required_argument : no_argument, NULL,
                                    LONG_BASE + (int)i};
         if (row->letter) {
@@ -268,7 +268,7 @@ enum option_request option_set_parse(const struct option_set *set, int argc, cha
             index = find_row(all, row->now);
             row = all[index];
         }
-        if (take_option(set, row, index >= own[1] ? common : context, err) != 0)
+        if (parse_option(set, row, index >= own[1] ? common : context, err) != 0)
             return OPTION_MISUSE;
     }
     if (argc - optind > set->words) {
@@ -415,7 +415,7 @@ static int word_find(const char *names, const char *word, size_t length)
     return -1;
 }
 
-int option_words_take(const char *value, const char *names, unsigned *set, struct error *err)
+int option_words_parse(const char *value, const char *names, unsigned *set, struct error *err)
 {
     for (const char *word = value; word; word = strchr(word, ',')) {
         int place;

@@ -84,7 +84,7 @@ enum option_request option_set_parse(const struct option_set *set, int argc, cha
 
 /* For take(): adds the words of value, "compute,memory", to set: bit i for word i of names, which
  * has the same format. Returns 0, or -1 with err. */
-int option_words_take(const char *value, const char *names, unsigned *set, struct error *err);
+int option_words_parse(const char *value, const char *names, unsigned *set, struct error *err);
 
 /* Prints the help within 80 columns, the version, or, for completion, one line per option: name,
  * letter, value, choices and help with tabs between, "-" for none. */

@@ -7,7 +7,7 @@
 
 #include "lib/base/text.h"
 
-bool quantity_take_decimal(const char **text, double *number)
+bool quantity_parse_decimal(const char **text, double *number)
 {
     const char *c = *text;
     double value = 0, place = 0.1;
@@ -54,7 +54,7 @@ bool quantity_parse_time(const char *text, double *seconds)
     size_t unit = 0;
     double number;
 
-    if (!quantity_take_decimal(&text, &number))
+    if (!quantity_parse_decimal(&text, &number))
         return false;
     while (*text && unit < TIME_UNITS && time_units[unit].letter != *text)
         unit++;
@@ -90,7 +90,7 @@ bool quantity_parse_speed(const char *text, double *mbps)
     size_t unit = 0;
     double number;
 
-    if (!quantity_take_decimal(&text, &number))
+    if (!quantity_parse_decimal(&text, &number))
         return false;
     while (unit < SPEED_UNITS && strcmp(text, speed_units[unit].name) != 0)
         unit++;

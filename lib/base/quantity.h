@@ -9,7 +9,7 @@
 
 /* Parses digits, at most 12 before and 6 after the point, and advances *text. Returns false with
  * *text unchanged if there is no such number. */
-bool quantity_take_decimal(const char **text, double *number);
+bool quantity_parse_decimal(const char **text, double *number);
 
 /* Formats a number that is not negative as shortly as possible, with at most 6 digits after the
  * point. */

@@ -274,7 +274,7 @@ static int set_integer(const struct conf_key *key, const char *value, int *field
         *field = key->word_value;
         return 0;
     }
-    if (!quantity_take_decimal(&end, &number) || *end || number < key->minimum ||
+    if (!quantity_parse_decimal(&end, &number) || *end || number < key->minimum ||
         number > key->maximum || number != (int)number)
         return not_allowed(key, value, err);
     *field = (int)number;
@@ -286,8 +286,8 @@ static int set_ports(const struct conf_key *key, const char *value, int *fields,
     const char *end = value;
     double first, last;
 
-    if (!quantity_take_decimal(&end, &first) || *end++ != '-' ||
-        !quantity_take_decimal(&end, &last) || *end || first < key->minimum ||
+    if (!quantity_parse_decimal(&end, &first) || *end++ != '-' ||
+        !quantity_parse_decimal(&end, &last) || *end || first < key->minimum ||
         last > key->maximum || first > last || first != (int)first || last != (int)last)
         return not_allowed(key, value, err);
     fields[0] = (int)first;
@@ -295,8 +295,8 @@ static int set_ports(const struct conf_key *key, const char *value, int *fields,
     return 0;
 }
 
-static int take_time(const struct conf_key *key, const char *value, double *seconds,
-                     struct error *err)
+static int parse_time(const struct conf_key *key, const char *value, double *seconds,
+                      struct error *err)
 {
     double number;
 
@@ -316,7 +316,7 @@ static int set_number(const struct conf_key *key, const char *value, double *fie
     const char *end = value;
     double number;
 
-    if (!quantity_take_decimal(&end, &number) ||
+    if (!quantity_parse_decimal(&end, &number) ||
         (*end && !(key->kind == KIND_PERCENT && strcmp(end, "%") == 0)) || number < key->minimum ||
         number > key->maximum)
         return not_allowed(key, value, err);
@@ -405,12 +405,12 @@ int conf_value_set(struct conf *conf, const struct conf_key *key, const char *va
     case KIND_PORTS:
         return set_ports(key, value, field, err);
     case KIND_LONG_TIME:
-        if (take_time(key, value, &seconds, err) != 0)
+        if (parse_time(key, value, &seconds, err) != 0)
             return -1;
         *(long *)field = (long)seconds;
         return 0;
     case KIND_TIME:
-        return take_time(key, value, field, err);
+        return parse_time(key, value, field, err);
     case KIND_PERCENT:
     case KIND_DECIMAL:
         return set_number(key, value, field, err);

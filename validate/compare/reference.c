@@ -65,7 +65,7 @@ static int set_number(double *field, const char *key, const char *value, struct 
 {
     const char *text = value;
 
-    if (!quantity_take_decimal(&text, field) || *text)
+    if (!quantity_parse_decimal(&text, field) || *text)
         return error_set(err, "found %s=%.40s, allowed a number", key, value);
     return 0;
 }

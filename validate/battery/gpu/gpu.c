@@ -402,8 +402,8 @@ static int take_tests(const char *value, void *context, struct error *err)
 {
     struct gpu_options *options = context;
 
-    return option_words_take(value, "compute,repeatable,memory,paths,collectives", &options->tests,
-                             err);
+    return option_words_parse(value, "compute,repeatable,memory,paths,collectives", &options->tests,
+                              err);
 }
 
 static const struct option_row option_table[] = {

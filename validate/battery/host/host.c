@@ -204,7 +204,7 @@ static int take_tests(const char *value, void *context, struct error *err)
 {
     struct host_options *options = context;
 
-    return option_words_take(value, "compute,memory,disk", &options->tests, err);
+    return option_words_parse(value, "compute,memory,disk", &options->tests, err);
 }
 
 static const struct option_row option_table[] = {

@@ -32,7 +32,7 @@ const char *verb_name(enum verb verb)
 int verbs_parse(const char *text, unsigned *wanted, struct error *err)
 {
     *wanted = 0;
-    return option_words_take(text, "write,read,send,ud", wanted, err);
+    return option_words_parse(text, "write,read,send,ud", wanted, err);
 }
 
 void verb_metric(const char *figure, enum verb verb, enum verb_scope scope, char *text, size_t size)
