@@ -31,8 +31,8 @@ static uint32_t number_of(const struct rtattr *attribute)
 
 /* ---------------------------------------------------------------- addresses */
 
-void addresses_take_address(const struct nlmsghdr *message, size_t length,
-                            struct inventory *inventory)
+void addresses_apply_address(const struct nlmsghdr *message, size_t length,
+                             struct inventory *inventory)
 {
     const struct ifaddrmsg *info = (const void *)((const char *)message + NLMSG_HDRLEN);
     const struct rtattr *attribute, *address = NULL;
@@ -105,8 +105,8 @@ static void note_hops(struct default_routes *routes, uint32_t table, uint32_t me
     }
 }
 
-void addresses_take_route(const struct nlmsghdr *message, size_t length,
-                          struct default_routes *routes)
+void addresses_apply_route(const struct nlmsghdr *message, size_t length,
+                           struct default_routes *routes)
 {
     const struct rtmsg *info = (const void *)((const char *)message + NLMSG_HDRLEN);
     const struct rtattr *attribute, *hops = NULL;
@@ -144,15 +144,15 @@ struct dump {
     bool is_interrupted; /* the table changed meanwhile */
 };
 
-static int take(const struct nlmsghdr *message, size_t length, void *context)
+static int apply_message(const struct nlmsghdr *message, size_t length, void *context)
 {
     struct dump *dump = context;
 
     dump->is_interrupted |= (message->nlmsg_flags & NLM_F_DUMP_INTR) != 0;
     if (dump->routes)
-        addresses_take_route(message, length, dump->routes);
+        addresses_apply_route(message, length, dump->routes);
     else
-        addresses_take_address(message, length, dump->inventory);
+        addresses_apply_address(message, length, dump->inventory);
     return ++dump->seen >= MESSAGES_MAX;
 }
 
@@ -175,10 +175,10 @@ static int read_table(struct netlink *netlink, uint16_t type, uint8_t family, st
         request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.of.route);
         request.of.route.rtm_family = family;
     }
-    return netlink_query(netlink, &request, request.header.nlmsg_len, take, dump, NULL);
+    return netlink_query(netlink, &request, request.header.nlmsg_len, apply_message, dump, NULL);
 }
 
-static void forget(struct inventory *inventory)
+static void clear_addresses(struct inventory *inventory)
 {
     for (size_t i = 0; i < inventory->nic_count; i++) {
         struct nic *nic = &inventory->nics[i];
@@ -219,7 +219,7 @@ int addresses_read_live(struct inventory *inventory)
     if (netlink_open(&netlink, NULL) != 0)
         return -1;
     for (int i = 0; i < LIVE_TRIES && is_interrupted; i++) {
-        forget(inventory);
+        clear_addresses(inventory);
         is_interrupted = false;
         netlink.wait_ms = end_ms - clock_ms();
         result = read_once(&netlink, inventory, &is_interrupted);

@@ -24,10 +24,10 @@ int addresses_read_live(struct inventory *inventory);
 
 /* Apply one message; they ignore other messages and messages with bad lengths.
  * RTM_NEWADDR: adds the address to its interface. */
-void addresses_take_address(const struct nlmsghdr *message, size_t length,
-                            struct inventory *inventory);
+void addresses_apply_address(const struct nlmsghdr *message, size_t length,
+                             struct inventory *inventory);
 /* RTM_NEWROUTE: adds a default route to each interface that it uses. */
-void addresses_take_route(const struct nlmsghdr *message, size_t length,
-                          struct default_routes *routes);
+void addresses_apply_route(const struct nlmsghdr *message, size_t length,
+                           struct default_routes *routes);
 
 #endif

@@ -122,7 +122,7 @@ static bool has_device(const struct inventory *inventory)
 
 /* Counts ends of veth pairs as physical: for a container, where no interface has a device. On a
  * host they belong to its containers. */
-static void take_pairs(const char *root, struct inventory *inventory)
+static void set_veth_physical(const char *root, struct inventory *inventory)
 {
     for (size_t i = 0; i < inventory->nic_count; i++) {
         struct nic *nic = &inventory->nics[i];
@@ -163,7 +163,7 @@ int nics_read(const char *root, struct inventory *inventory, struct error *err)
     }
     sysfs_names_free(names, count);
     if (!has_device(inventory)) {
-        take_pairs(root, inventory);
+        set_veth_physical(root, inventory);
         fits = fits && spare == 0;
     }
     return fits ? 0 : error_set(err, "more than %d network interfaces", INVENTORY_NICS);

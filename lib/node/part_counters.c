@@ -31,7 +31,7 @@ void part_counters_clear(struct part_counters *counters)
     counters->count = 0;
 }
 
-static void lose(struct part_counters *counters)
+static void mark_lost(struct part_counters *counters)
 {
     part_counters_clear(counters);
     counters->is_lost = true;
@@ -56,7 +56,7 @@ void part_counters_add(struct part_counters *counters, const char *part, const c
     if (counters->is_lost || !*part || !is_word(part, PART_NAME) || !is_word(counter, COUNTER_NAME))
         return;
     if (counters->count >= PART_COUNTERS_MOST || !GROW(counters->items, counters->count)) {
-        lose(counters);
+        mark_lost(counters);
         return;
     }
     items = &counters->items[counters->count++];
@@ -223,7 +223,7 @@ void part_counters_read(const char *root, const struct inventory *inventory,
     read_memory_errors(root, counters);
     read_host(root, counters);
     if (deferred_error_take() != 0)
-        lose(counters);
+        mark_lost(counters);
 }
 
 /* ---------------------------------------------------------------- the difference */

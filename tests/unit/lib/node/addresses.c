@@ -63,7 +63,7 @@ static void take_address(int index, const char *local, const char *peer, int pre
     _Alignas(struct nlmsghdr) char message[256];
     size_t length = address_message(message, index, local, peer, prefix_length, scope, flags);
 
-    addresses_take_address((void *)message, length, &node);
+    addresses_apply_address((void *)message, length, &node);
 }
 
 static void reads_addresses(void)
@@ -120,7 +120,7 @@ static void take_route(struct default_routes *routes, uint32_t table, int index,
     _Alignas(struct nlmsghdr) char message[256];
     size_t length = route_message(message, table, index, second, metric, prefix_length);
 
-    addresses_take_route((void *)message, length, routes);
+    addresses_apply_route((void *)message, length, routes);
 }
 
 static void reads_routes(void)
@@ -173,8 +173,8 @@ static void reads_no_other_messages(void)
             }
             node.nics[0].address_count = 0;
             if (length >= sizeof(struct nlmsghdr)) {
-                addresses_take_address((void *)bad, length, &node);
-                addresses_take_route((void *)bad, length, &routes);
+                addresses_apply_address((void *)bad, length, &node);
+                addresses_apply_route((void *)bad, length, &routes);
             }
             if (length < lengths[kind] && (node.nics[0].address_count > 0 || routes.count > 0))
                 ok(0, "a message cut off after %zu bytes is read", length);
