@@ -18,7 +18,7 @@ static unsigned type_of(const struct rtattr *attribute)
     return attribute->rta_type & (unsigned)NLA_TYPE_MASK;
 }
 
-static void take_apps(const struct rtattr *table, struct state *state)
+static void parse_apps(const struct rtattr *table, struct state *state)
 {
     const char *at = netlink_value(table), *end = at + netlink_size(table);
     const struct rtattr *entry;
@@ -55,7 +55,7 @@ static int parse(const void *message, size_t length, struct state *state)
                 memcpy(&state->pfc, netlink_value(inner), sizeof state->pfc);
                 state->has_pfc = true;
             } else if (type_of(inner) == DCB_ATTR_IEEE_APP_TABLE) {
-                take_apps(inner, state);
+                parse_apps(inner, state);
             }
         }
     }
@@ -104,7 +104,7 @@ struct answer {
     int status; /* of parse(), or the errno of a change; -1 before the answer */
 };
 
-static int take_state(const struct nlmsghdr *message, size_t length, void *context)
+static int parse_state(const struct nlmsghdr *message, size_t length, void *context)
 {
     struct answer *answer = context;
 
@@ -114,7 +114,7 @@ static int take_state(const struct nlmsghdr *message, size_t length, void *conte
 
 /* Takes the answer to a change: its errno, negative and in one byte (dcbnl_ieee_set() in Linux's
  * net/dcb/dcbnl.c). */
-static int take_status(const struct nlmsghdr *message, size_t length, void *context)
+static int parse_status(const struct nlmsghdr *message, size_t length, void *context)
 {
     struct answer *answer = context;
     const struct rtattr *attribute;
@@ -129,8 +129,8 @@ static int take_status(const struct nlmsghdr *message, size_t length, void *cont
     return 1;
 }
 
-static struct nlmsghdr *begin(struct netlink *netlink, char *message, unsigned char command,
-                              const char *name)
+static struct nlmsghdr *begin_message(struct netlink *netlink, char *message, unsigned char command,
+                                      const char *name)
 {
     struct nlmsghdr *header = (struct nlmsghdr *)message;
     struct dcbmsg *dcb = (struct dcbmsg *)(message + NLMSG_HDRLEN);
@@ -150,9 +150,9 @@ static int get_state(struct netlink *netlink, const char *name, struct state *st
 {
     _Alignas(struct nlmsghdr) char message[REQUEST_MAX];
     struct answer answer = {.status = -1};
-    struct nlmsghdr *header = begin(netlink, message, DCB_CMD_IEEE_GET, name);
+    struct nlmsghdr *header = begin_message(netlink, message, DCB_CMD_IEEE_GET, name);
 
-    if (netlink_query(netlink, message, header->nlmsg_len, take_state, &answer, err) != 0)
+    if (netlink_query(netlink, message, header->nlmsg_len, parse_state, &answer, err) != 0)
         return errno == EOPNOTSUPP ? error_set(err, "its driver has no DCB: %m") : -1;
     if (answer.status != 0) {
         errno = EPROTO;
@@ -163,12 +163,12 @@ static int get_state(struct netlink *netlink, const char *name, struct state *st
 }
 
 /* Sends a change of pfc or, if it is NULL, of app, an entry of the application table. */
-static int change(struct netlink *netlink, const char *name, unsigned char command,
-                  const struct ieee_pfc *pfc, const struct dcb_app *app, struct error *err)
+static int send_change(struct netlink *netlink, const char *name, unsigned char command,
+                       const struct ieee_pfc *pfc, const struct dcb_app *app, struct error *err)
 {
     _Alignas(struct nlmsghdr) char message[REQUEST_MAX];
     struct answer answer = {.status = -1};
-    struct nlmsghdr *header = begin(netlink, message, command, name);
+    struct nlmsghdr *header = begin_message(netlink, message, command, name);
     struct rtattr *ieee = (struct rtattr *)(message + NLMSG_ALIGN(header->nlmsg_len)), *table;
 
     netlink_put_attribute(message, DCB_ATTR_IEEE | NLA_F_NESTED, "", 0);
@@ -181,7 +181,7 @@ static int change(struct netlink *netlink, const char *name, unsigned char comma
         table->rta_len = (unsigned short)(message + header->nlmsg_len - (char *)table);
     }
     ieee->rta_len = (unsigned short)(message + header->nlmsg_len - (char *)ieee);
-    if (netlink_query(netlink, message, header->nlmsg_len, take_status, &answer, err) != 0)
+    if (netlink_query(netlink, message, header->nlmsg_len, parse_status, &answer, err) != 0)
         return -1;
     if (answer.status != 0) {
         errno = answer.status > 0 ? answer.status : EPROTO;
@@ -237,8 +237,8 @@ static int set_dscp(struct netlink *netlink, const char *name, int dscp, long pr
             bool is_wanted = priorities & 1L << app.priority;
 
             if (is_there != is_wanted && is_there == is_removal &&
-                change(netlink, name, is_removal ? DCB_CMD_IEEE_DEL : DCB_CMD_IEEE_SET, NULL, &app,
-                       err) != 0)
+                send_change(netlink, name, is_removal ? DCB_CMD_IEEE_DEL : DCB_CMD_IEEE_SET, NULL,
+                            &app, err) != 0)
                 return -1;
         }
     }
@@ -255,5 +255,5 @@ int dcb_set(struct netlink *netlink, const char *name, enum netif_setting settin
     if (get_state(netlink, name, &state, err) != 0)
         return -1;
     state.pfc.pfc_en = (unsigned char)priorities;
-    return change(netlink, name, DCB_CMD_IEEE_SET, &state.pfc, NULL, err);
+    return send_change(netlink, name, DCB_CMD_IEEE_SET, &state.pfc, NULL, err);
 }

@@ -47,7 +47,7 @@ static int lock_or_note(const char *journal_path, int wait_ms, const struct neti
     if (lock >= 0 || errno != EWOULDBLOCK)
         return lock;
     report->has_waited = true;
-    if (job != 0 && netif_note_leave(journal_path, machine->boot_id, job, is_here, err) != 0)
+    if (job != 0 && netif_note_write(journal_path, machine->boot_id, job, is_here, err) != 0)
         netif_report_add(report, LINE_LEFT, "%s", err->text);
     lock = journal_lock(journal_path, wait_ms, err);
     if (lock >= 0)

@@ -35,7 +35,7 @@ static bool note_parse(const char *name, struct note *note)
     return note->is_here || strcmp(word, words[false]) == 0;
 }
 
-int netif_note_leave(const char *journal_path, const char *boot_id, uint32_t job, bool is_here,
+int netif_note_write(const char *journal_path, const char *boot_id, uint32_t job, bool is_here,
                      struct error *err)
 {
     char path[SYSFS_PATH], other[SYSFS_PATH], name[96];
@@ -100,7 +100,7 @@ void netif_notes_end(const char *journal_path, struct netif_notes *notes, bool i
             note_path(journal_path, notes->names[i], path) == 0)
             unlink(path);
     if (notes->count > 0 && note_path(journal_path, "", path) == 0)
-        rmdir(path); /* only if it is empty; netif_note_leave() makes it again */
+        rmdir(path); /* only if it is empty; netif_note_write() makes it again */
     sysfs_names_free(notes->names, notes->count);
     *notes = (struct netif_notes){0};
 }

@@ -14,7 +14,7 @@
  * directory JOURNAL.d, "12-here-BOOT" or "12-gone-BOOT"; the last note of a job counts. */
 
 /* Returns 0, or -1 with err. */
-int netif_note_leave(const char *journal_path, const char *boot_id, uint32_t job, bool is_here,
+int netif_note_write(const char *journal_path, const char *boot_id, uint32_t job, bool is_here,
                      struct error *err);
 
 struct netif_notes {

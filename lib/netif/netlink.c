@@ -19,7 +19,7 @@ enum { ADDRESSES_MAX = 100000 };
 
 /* ---------------------------------------------------------------- links */
 
-static bool take_number(const struct rtattr *attribute, long *number)
+static bool parse_number(const struct rtattr *attribute, long *number)
 {
     uint32_t value;
 
@@ -55,15 +55,15 @@ int netlink_parse_link(const void *message, size_t length, struct netlink_link *
             link->name[name_length] = '\0';
             break;
         case IFLA_MTU:
-            if (!take_number(attribute, &link->mtu_bytes))
+            if (!parse_number(attribute, &link->mtu_bytes))
                 return -1;
             break;
         case IFLA_TXQLEN:
-            if (!take_number(attribute, &link->queue_packets))
+            if (!parse_number(attribute, &link->queue_packets))
                 return -1;
             break;
         case IFLA_MAX_MTU:
-            if (!take_number(attribute, &link->mtu_max_bytes))
+            if (!parse_number(attribute, &link->mtu_max_bytes))
                 return -1;
             break;
         default:
@@ -114,7 +114,7 @@ struct wanted_link {
     bool is_found;
 };
 
-static int take_link(const struct nlmsghdr *message, size_t length, void *context)
+static int parse_link(const struct nlmsghdr *message, size_t length, void *context)
 {
     struct wanted_link *wanted = context;
 
@@ -138,8 +138,8 @@ int netlink_get(struct netlink *netlink, const char *name, int index, struct net
         }
         netlink_put_attribute(message, IFLA_IFNAME, name, strlen(name) + 1);
     }
-    if (netlink_query(netlink, message, ((struct nlmsghdr *)message)->nlmsg_len, take_link, &wanted,
-                      err) != 0)
+    if (netlink_query(netlink, message, ((struct nlmsghdr *)message)->nlmsg_len, parse_link,
+                      &wanted, err) != 0)
         return -1;
     if (!wanted.is_found) {
         errno = EPROTO;
@@ -148,7 +148,7 @@ int netlink_get(struct netlink *netlink, const char *name, int index, struct net
     return 0;
 }
 
-static int take_nothing(const struct nlmsghdr *message, size_t length, void *context)
+static int ignore_message(const struct nlmsghdr *message, size_t length, void *context)
 {
     (void)message;
     (void)length;
@@ -163,7 +163,7 @@ int netlink_set(struct netlink *netlink, int index, enum netif_setting setting, 
     size_t length =
         netlink_format_set(message, sizeof message, ++netlink->sequence, index, setting, value);
 
-    return netlink_query(netlink, message, length, take_nothing, NULL, err);
+    return netlink_query(netlink, message, length, ignore_message, NULL, err);
 }
 
 /* ---------------------------------------------------------------- addresses */
@@ -175,7 +175,7 @@ struct wanted_address {
     unsigned seen;
 };
 
-static int take_address(const struct nlmsghdr *message, size_t length, void *context)
+static int parse_address(const struct nlmsghdr *message, size_t length, void *context)
 {
     struct wanted_address *wanted = context;
     const struct ifaddrmsg *info = (const void *)((const char *)message + NLMSG_HDRLEN);
@@ -211,7 +211,8 @@ int netlink_has_address(struct netlink *netlink, int index, const char *text, st
                             .nlmsg_seq = ++netlink->sequence}};
     struct wanted_address wanted = {.index = index, .text = text};
 
-    if (netlink_query(netlink, &request, request.header.nlmsg_len, take_address, &wanted, err) != 0)
+    if (netlink_query(netlink, &request, request.header.nlmsg_len, parse_address, &wanted, err) !=
+        0)
         return -1;
     return wanted.is_found;
 }

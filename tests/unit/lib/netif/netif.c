@@ -390,12 +390,12 @@ static void lock_is_taken(void)
     ok(fake_is_as_before() && access(notes, F_OK) != 0, "... all of it");
 
     apply("eth1 mtu=9000", 12);
-    netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
-    netif_note_leave(path, fake_machine.boot_id, 13, false, &err);
-    netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
-    netif_note_leave(path, fake_machine.boot_id, 14, true, &err);
-    netif_note_leave(path, fake_machine.boot_id, 14, false, &err);
-    netif_note_leave(path, "0-1", 15, true, &err);
+    netif_note_write(path, fake_machine.boot_id, 13, true, &err);
+    netif_note_write(path, fake_machine.boot_id, 13, false, &err);
+    netif_note_write(path, fake_machine.boot_id, 13, true, &err);
+    netif_note_write(path, fake_machine.boot_id, 14, true, &err);
+    netif_note_write(path, fake_machine.boot_id, 14, false, &err);
+    netif_note_write(path, "0-1", 15, true, &err);
     end_job(12);
     is_int(fake_value("eth1", NETIF_MTU), 9000, "a job that was queued again is here");
     end_job(13);
@@ -403,7 +403,7 @@ static void lock_is_taken(void)
     ok(access(notes, F_OK) != 0, "... and no note stays");
 
     apply("eth1 mtu=9000", 12);
-    netif_note_leave(path, fake_machine.boot_id, 13, true, &err);
+    netif_note_write(path, fake_machine.boot_id, 13, true, &err);
     snprintf(note, sizeof note, "%s.new", path);
     mkdir(note, 0700);
     end_job(12);
