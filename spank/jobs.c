@@ -57,7 +57,7 @@ static void work(void *context)
         if (!request->is_begin)
             end_job(&log, request->job_id);
         else if (read_counters(&counters))
-            (void)job_note_leave(&log, request->job_id, request->uid, &counters, NULL);
+            (void)job_note_write(&log, request->job_id, request->uid, &counters, NULL);
     }
 }
 

@@ -272,7 +272,7 @@ static void oldest_remove(const struct job_log *log)
     free(notes);
 }
 
-int job_note_leave(const struct job_log *log, uint32_t job, uid_t uid,
+int job_note_write(const struct job_log *log, uint32_t job, uid_t uid,
                    const struct part_counters *counters, struct error *err)
 {
     char path[SYSFS_PATH];

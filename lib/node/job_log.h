@@ -57,7 +57,7 @@ int job_log_open(struct job_log *log, const char *certificate_path);
 /* In the prolog: writes the note with the counters at the job's begin. Removes a note of another
  * user's earlier job of that number, and the oldest note if there are too many. Returns 0, or -1
  * with err. */
-int job_note_leave(const struct job_log *log, uint32_t job, uid_t uid,
+int job_note_write(const struct job_log *log, uint32_t job, uid_t uid,
                    const struct part_counters *counters, struct error *err);
 /* Reads the note of the job. Returns 0 with *uid, or 1 if there is no note that can be read. The
  * caller clears counters. */

@@ -49,7 +49,7 @@ static int begin(uint32_t job, const char *boot, int64_t time_s, uint64_t errors
 {
     struct part_counters counters = counters_of(boot, time_s, errors);
     struct error err;
-    int rv = job_note_leave(&job_log, job, 1000, &counters, &err);
+    int rv = job_note_write(&job_log, job, 1000, &counters, &err);
 
     part_counters_clear(&counters);
     return rv;
