@@ -101,7 +101,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Joins neighbors with at most gap addresses between them. Returns the number of ranges. */
-static size_t join(struct address_range *ranges, size_t count, number gap)
+static size_t merge(struct address_range *ranges, size_t count, number gap)
 {
     size_t joined = count > 0;
 
@@ -124,7 +124,7 @@ size_t address_ranges_fold(struct address_range *ranges, size_t count, size_t mo
     if (count == 0)
         return 0;
     qsort(ranges, count, sizeof *ranges, by_first);
-    count = join(ranges, count, 0);
+    count = merge(ranges, count, 0);
     if (count <= most)
         return count;
     gaps = calloc(count, sizeof *gaps);
@@ -132,7 +132,7 @@ size_t address_ranges_fold(struct address_range *ranges, size_t count, size_t mo
         gaps[i - 1] = number_of(&ranges[i].first) - number_of(&ranges[i - 1].last) - 1;
     if (gaps)
         qsort(gaps, count - 1, sizeof *gaps, by_size);
-    count = join(ranges, count, gaps ? gaps[count - most - 1] : ~(number)0);
+    count = merge(ranges, count, gaps ? gaps[count - most - 1] : ~(number)0);
     free(gaps);
     return count;
 }

@@ -31,7 +31,7 @@ static int open_beside(struct atomic_file *file, mode_t mode)
 }
 
 /* Sets owner and group to the old file's; if that fails the group only, or neither. */
-static void give(struct atomic_file *file, const struct stat *was, const struct stat *own)
+static void copy_owner(struct atomic_file *file, const struct stat *was, const struct stat *own)
 {
     file->mode = was->st_mode & 0777;
     if ((was->st_uid == own->st_uid && was->st_gid == own->st_gid) ||
@@ -62,12 +62,12 @@ int atomic_file_begin(struct atomic_file *file, const char *path, mode_t mode, s
     }
     if (fstat(file->fd, &own) != 0)
         return atomic_file_discard(file, err);
-    give(file, is_there ? &status : &own, &own);
+    copy_owner(file, is_there ? &status : &own, &own);
     file->stream = fdopen(file->fd, "w");
     return file->stream ? 0 : atomic_file_discard(file, err);
 }
 
-static int take_name(const struct atomic_file *file)
+static int rename_to_path(const struct atomic_file *file)
 {
     if (!file->is_new)
         return rename(file->temporary, file->path);
@@ -110,7 +110,7 @@ int atomic_file_commit(struct atomic_file *file, struct error *err)
     failed = fclose(stream);
     file->stream = NULL;
     file->fd = -1;
-    if (failed || take_name(file) != 0)
+    if (failed || rename_to_path(file) != 0)
         return atomic_file_discard(file, err);
     file->temporary[0] = '\0';
     if (!file->is_unsynced)

@@ -37,7 +37,7 @@ size_t utf8_length(const unsigned char *text)
 
 /* Returns whether it is a character of three bytes that changes the direction of writing or ends a
  * line. */
-static bool turns_text(const unsigned char *text)
+static bool is_direction_or_end(const unsigned char *text)
 {
     if (text[0] != 0xe2)
         return false;
@@ -50,7 +50,9 @@ size_t utf8_printable_length(const unsigned char *text)
 {
     bool is_late = text[0] == 0xc2 && text[1] < 0xa0; /* U+0080 to U+009F */
 
-    return is_late || text[0] < 0x20 || text[0] == 0x7f || turns_text(text) ? 0 : utf8_length(text);
+    return is_late || text[0] < 0x20 || text[0] == 0x7f || is_direction_or_end(text)
+               ? 0
+               : utf8_length(text);
 }
 
 void utf8_clean(char *text)
