@@ -313,7 +313,7 @@ static void new_name(const struct path_parts *parts, char name[NAME_MAX + 1])
 }
 
 /* Returns the whole file, malloc'd, or NULL with err if certificate_parse() refuses it. */
-static char *join(const char *text, const char *seal, struct error *err)
+static char *append_seal(const char *text, const char *seal, struct error *err)
 {
     struct certificate certificate;
     size_t sealed_length;
@@ -346,7 +346,7 @@ int certificate_install(const char *path, const char *text, const char *seal, st
     if (split(path, &parts, err) != 0)
         return -1;
     new_name(&parts, name);
-    whole = join(text, seal, err);
+    whole = append_seal(text, seal, err);
     if (!whole)
         return -1;
     directory = open_directory(&parts, err);

@@ -83,19 +83,19 @@ struct job {
 enum { MADE = 'm', YES = 'y', NO = 'n', UNKNOWN = 'u', OTHER_KEY = 'k', REPLY_MAX = 4 << 20 };
 
 /* Writes the child's answer, one of the letters above and the seal or the reason, and exits. */
-static void answer(int fd, char letter, const char *text)
+static void exit_with_answer(int fd, char letter, const char *text)
 {
     _exit(write_all(fd, &letter, 1) != 0 || write_all(fd, text, strlen(text)) != 0);
 }
 
-static void answer_failure(int fd, char letter, const char *what, munge_ctx_t context,
-                           munge_err_t code)
+static void exit_with_failure(int fd, char letter, const char *what, munge_ctx_t context,
+                              munge_err_t code)
 {
     const char *detail = munge.ctx_strerror(context);
     char text[400];
 
     snprintf(text, sizeof text, "%s: %s", what, detail ? detail : munge.strerror(code));
-    answer(fd, letter, text);
+    exit_with_answer(fd, letter, text);
 }
 
 static void make_in_child(const struct job *job, munge_ctx_t context, int fd)
@@ -104,8 +104,8 @@ static void make_in_child(const struct job *job, munge_ctx_t context, int fd)
     munge_err_t code = munge.encode(&seal, context, job->text, (int)job->text_length);
 
     if (code != EMUNGE_SUCCESS)
-        answer_failure(fd, UNKNOWN, "cannot make a MUNGE credential", context, code);
-    answer(fd, MADE, seal);
+        exit_with_failure(fd, UNKNOWN, "cannot make a MUNGE credential", context, code);
+    exit_with_answer(fd, MADE, seal);
 }
 
 static void verify_in_child(const struct job *job, munge_ctx_t context, int fd)
@@ -126,25 +126,26 @@ static void verify_in_child(const struct job *job, munge_ctx_t context, int fd)
     case EMUNGE_NO_MEMORY:
     case EMUNGE_SOCKET:
     case EMUNGE_TIMEOUT:
-        answer_failure(fd, UNKNOWN, "MUNGE does not answer", context, code);
+        exit_with_failure(fd, UNKNOWN, "MUNGE does not answer", context, code);
         break;
     case EMUNGE_CRED_INVALID: /* decrypted with another key, it looks altered */
-        answer(fd, OTHER_KEY,
-               "this node's MUNGE key does not decode the seal: the key has changed since, or the "
-               "seal is forged");
+        exit_with_answer(
+            fd, OTHER_KEY,
+            "this node's MUNGE key does not decode the seal: the key has changed since, or the "
+            "seal is forged");
         break;
     default:
-        answer_failure(fd, NO, "the seal is not genuine", context, code);
+        exit_with_failure(fd, NO, "the seal is not genuine", context, code);
     }
     if (uid != job->owner) {
         snprintf(text, sizeof text, "the seal was made by uid %lu, expected uid %lu",
                  (unsigned long)uid, (unsigned long)job->owner);
-        answer(fd, NO, text);
+        exit_with_answer(fd, NO, text);
     }
     if (length < 0 || (size_t)length != job->text_length || !payload ||
         memcmp(payload, job->text, job->text_length) != 0)
-        answer(fd, NO, "the seal belongs to a different text");
-    answer(fd, YES, "");
+        exit_with_answer(fd, NO, "the seal belongs to a different text");
+    exit_with_answer(fd, YES, "");
 }
 
 static munge_ctx_t make_context(void)
