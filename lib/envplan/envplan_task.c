@@ -153,7 +153,8 @@ static long read_either(envplan_getenv_fn *getenv_fn, void *context, const char 
 /* ---------------------------------------------------------------- the host of rank 0 */
 
 /* Sets first_host to the first of the hosts, and its fact to source. */
-static void take_first(const struct hostlist *hosts, const char *source, struct envplan_task *task)
+static void set_first_host(const struct hostlist *hosts, const char *source,
+                           struct envplan_task *task)
 {
     if (hosts->count > 0 && strlen(hosts->names[0]) < sizeof task->first_host) {
         snprintf(task->first_host, sizeof task->first_host, "%s", hosts->names[0]);
@@ -182,9 +183,9 @@ enum { COMPONENTS_MAX = 128 /* slurm.h's MAX_HET_JOB_COMPONENTS; the user sets t
 /* Sets the first host of a heterogeneous step. Slurm lists its nodes sorted, but numbers the ranks
  * component by component: rank 0 is on the first node of the first component that takes part. If a
  * node is in two components, it is not known which of them takes part. */
-static void take_first_of_components(envplan_getenv_fn *getenv_fn, void *context,
-                                     const struct hostlist *step_hosts, long components,
-                                     struct envplan_task *task)
+static void set_component_host(envplan_getenv_fn *getenv_fn, void *context,
+                               const struct hostlist *step_hosts, long components,
+                               struct envplan_task *task)
 {
     struct name_index step;
     size_t found = 0;
@@ -236,18 +237,18 @@ static void find_first_host(envplan_getenv_fn *getenv_fn, void *context, struct 
         snprintf(task->first_host_fact, sizeof task->first_host_fact,
                  "SLURM_HET_SIZE is %ld, above Slurm's own %d", components, COMPONENTS_MAX);
     } else if (hosts.count > 1 && components > 1) {
-        take_first_of_components(getenv_fn, context, &hosts, components, task);
+        set_component_host(getenv_fn, context, &hosts, components, task);
     } else if (hosts.count > 1 && distribution != NULL &&
                strncmp(distribution, "arbitrary", strlen("arbitrary")) == 0) {
         if (list != NULL && hostlist_expand(list, &listed, NULL) == 0) {
-            take_first(&listed, list_source, task);
+            set_first_host(&listed, list_source, task);
             hostlist_clear(&listed);
         } else {
             snprintf(task->first_host_fact, sizeof task->first_host_fact,
                      "the distribution is arbitrary, and Slurm does not report where rank 0 is");
         }
     } else {
-        take_first(&hosts, step_source, task);
+        set_first_host(&hosts, step_source, task);
     }
     hostlist_clear(&hosts);
 }

@@ -45,7 +45,7 @@ static const char *lookup(const struct stepcheck_facts *facts, const char *name)
 }
 
 /* Returns "is not there", "cannot be opened (Permission denied)" or the like. */
-static const char *why(int error, char text[64])
+static const char *describe_error(int error, char text[64])
 {
     switch (error) {
     case ENOENT:
@@ -221,7 +221,7 @@ static bool report_common_file(const struct stepcheck_facts *facts,
 
     if (error <= 0 || (error == ENOENT && file->is_made_later))
         return false;
-    append(text, "%s %s, which %s needs", file->path, why(error, reason), file->user);
+    append(text, "%s %s, which %s needs", file->path, describe_error(error, reason), file->user);
     return true;
 }
 
@@ -253,7 +253,8 @@ static void check_gpus(const struct stepcheck_facts *facts, struct stepcheck *ch
         append(difference, "the step can open %zu of the node's %zu", opened.openable,
                opened.total);
         if (opened.odd_file != NULL)
-            append(difference, ", %s %s", opened.odd_file, why(opened.odd_error, reason));
+            append(difference, ", %s %s", opened.odd_file,
+                   describe_error(opened.odd_error, reason));
     } else {
         report_visible(facts, &opened, difference);
         if (*difference == '\0')
@@ -318,7 +319,8 @@ static void check_verbs(const struct stepcheck_facts *facts, struct stepcheck *c
     if (refused == 0)
         return;
     text = add_problem(check);
-    append(text, "rail %s: %s %s", first->name, first->port->verbs_file, why(first_error, reason));
+    append(text, "rail %s: %s %s", first->name, first->port->verbs_file,
+           describe_error(first_error, reason));
     if (refused > 1)
         append(text, ", nor can those of %zu other rails be opened", refused - 1);
     append(text, "; %s is used through it", fabric_class_name(facts->fabric->class));
