@@ -359,7 +359,7 @@ static void explain(const struct inventory *inventory, const struct conf *conf, 
 }
 
 /* Stores the chosen rails, sorted, and their best class. */
-static void take(struct rail *rails, size_t count, struct fabric *fabric)
+static void store_rails(struct rail *rails, size_t count, struct fabric *fabric)
 {
     qsort(rails, count, sizeof *rails, compare_rails);
     fabric->rail_count = count < INVENTORY_NICS ? count : INVENTORY_NICS;
@@ -401,13 +401,13 @@ static enum rule choose_rails(const struct inventory *inventory, const struct co
     if (!conf || conf->fabric_interfaces.count == 0)
         count = choose_found(&(struct chooser){inventory, conf, fabric}, rails, count);
     note_unused(fabric);
-    take(rails, count, fabric);
+    store_rails(rails, count, fabric);
     if (rule != RULE_NAMED && (!conf || conf->fabric_interfaces.count == 0))
         exclude_storage(inventory, fabric);
     if (rule != RULE_NAMED && fabric->rail_count == 0 && fabric->management) {
         rule = RULE_ONLY;
         count = rails_all(inventory, conf, rails);
-        take(rails, filter(rails, count, keep_management, fabric), fabric);
+        store_rails(rails, filter(rails, count, keep_management, fabric), fabric);
     }
     return rule;
 }
@@ -433,7 +433,7 @@ static void choose(const struct inventory *inventory, const struct conf *conf,
             count = filter(rails, count, keep_named, &conf->island_interfaces);
         else
             count = filter(rails, count, keep_management, fabric);
-        take(rails, count, fabric);
+        store_rails(rails, count, fabric);
     } else {
         rule =
             choose_rails(inventory, conf, islands ? islands->shared : FABRIC_NONE, rails, fabric);

@@ -126,7 +126,7 @@ static bool read_locals(const char *root, struct table *table)
     return is_told;
 }
 
-static void give(struct table *table, size_t local, const struct network *network)
+static void assign_address(struct table *table, size_t local, const struct network *network)
 {
     struct in_addr binary = {htonl(table->locals[local])};
     char text[INET_ADDRSTRLEN];
@@ -136,7 +136,7 @@ static void give(struct table *table, size_t local, const struct network *networ
     table->locals[local] = 0;
 }
 
-static bool holds(const struct network *network, uint32_t address)
+static bool contains(const struct network *network, uint32_t address)
 {
     return (address & network->mask) == network->prefix;
 }
@@ -151,7 +151,7 @@ static const struct network *best_network(const struct table *table, uint32_t ad
     for (size_t i = 0; i < table->network_count; i++) {
         const struct network *network = &table->networks[i];
 
-        if (!holds(network, address) || (nic && network->nic != nic))
+        if (!contains(network, address) || (nic && network->nic != nic))
             continue;
         if (!best || network->mask > best->mask ||
             (network->mask == best->mask && network->nic->address_count < best->nic->address_count))
@@ -162,7 +162,7 @@ static const struct network *best_network(const struct table *table, uint32_t ad
 
 /* Gives addresses to interfaces by RoCE GIDs: a GID of an IPv4 address, ::ffff:a.b.c.d, has
  * both. */
-static void give_by_gids(struct inventory *inventory, struct table *table)
+static void assign_by_gids(struct inventory *inventory, struct table *table)
 {
     static const char mapped[] = "0000:0000:0000:0000:0000:ffff:";
 
@@ -182,7 +182,7 @@ static void give_by_gids(struct inventory *inventory, struct table *table)
                     continue;
                 network = best_network(table, table->locals[k], nic);
                 if (network)
-                    give(table, k, network);
+                    assign_address(table, k, network);
             }
         }
     }
@@ -201,13 +201,13 @@ static bool read_ipv4(const char *root, struct inventory *inventory)
     }
     is_known = read_routes(root, inventory, table);
     is_known &= read_locals(root, table);
-    give_by_gids(inventory, table);
+    assign_by_gids(inventory, table);
     for (size_t i = 0; i < table->local_count; i++) {
         const struct network *network =
             table->locals[i] ? best_network(table, table->locals[i], NULL) : NULL;
 
         if (network)
-            give(table, i, network);
+            assign_address(table, i, network);
         else if (table->locals[i])
             is_known = false;
     }

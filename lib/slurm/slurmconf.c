@@ -400,7 +400,7 @@ struct own {
     size_t size;
 };
 
-static void own_take(struct own *own, enum match match, const char *name)
+static void own_update(struct own *own, enum match match, const char *name)
 {
     if (match == MATCH_NONE || match < own->match)
         return;
@@ -423,7 +423,7 @@ static void line_own(const struct slurm_line *line, const char *host, struct own
                                    : i < hosts.count ? hosts.names[i]
                                                      : hosts.names[hosts.count - 1];
 
-            own_take(own, match_host(hostname, host), names.names[i]);
+            own_update(own, match_host(hostname, host), names.names[i]);
         }
     hostlist_clear(&names);
     hostlist_clear(&hosts);
