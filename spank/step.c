@@ -131,18 +131,18 @@ static int open_anything(const char *device_file, void *unused)
 
 /* Returns the node for the plan and the step check, malloc'd. NULL if neither is wanted, or if
  * memory is out. */
-static struct envplan_node *make_node(const struct envplan_task *place, void *environment)
+static struct envplan_node *make_node(const struct envplan_task *plan_task, void *environment)
 {
     struct envplan_node *node = step.is_on || step.is_checked ? malloc(sizeof *node) : NULL;
 
     if (node != NULL)
-        envplan_node_make(step.node.inventory, &step.node.conf, place->node,
+        envplan_node_make(step.node.inventory, &step.node.conf, plan_task->node,
                           host_lookup("SLURM_STEP_NODELIST", environment), &step.node.failed, node);
     return node;
 }
 
 /* Returns 0, or -1 when memory is out. */
-static int make_plan(const struct envplan_node *node, const struct envplan_task *place,
+static int make_plan(const struct envplan_node *node, const struct envplan_task *plan_task,
                      void *environment, struct envplan *plan)
 {
     struct visible_gpus *visible = malloc(sizeof *visible);
@@ -151,7 +151,7 @@ static int make_plan(const struct envplan_node *node, const struct envplan_task 
     if (node != NULL && visible != NULL) {
         visible_gpus_read(step.node.inventory, host_lookup, environment,
                           step.is_recorded ? open_anything : visible_gpus_open, NULL, visible);
-        status = envplan_make(node, place, visible, host_lookup, environment, plan);
+        status = envplan_make(node, plan_task, visible, host_lookup, environment, plan);
     }
     free(visible);
     return status;
@@ -183,20 +183,21 @@ static void remove_shell_variables(const struct host_task *task)
 static int prepare_task(const struct host_task *task)
 {
     void *environment = (void *)task->environment;
-    struct envplan_task place;
+    struct envplan_task plan_task;
     struct envplan_node *node;
     struct envplan plan;
     int status;
 
     if (preload_task(task) < 0)
         return -1;
-    envplan_task_read(host_lookup, environment, &place);
-    place.local_size = task->local_size;
-    place.launcher = envplan_launcher(task->argc, task->argv, place.local_size, place.world_size);
-    node = make_node(&place, environment);
+    envplan_task_read(host_lookup, environment, &plan_task);
+    plan_task.local_size = task->local_size;
+    plan_task.launcher =
+        envplan_launcher(task->argc, task->argv, plan_task.local_size, plan_task.world_size);
+    node = make_node(&plan_task, environment);
     if (step.is_on) {
-        place.numa_nodes = bound_numa_nodes();
-        status = make_plan(node, &place, environment, &plan);
+        plan_task.numa_nodes = bound_numa_nodes();
+        status = make_plan(node, &plan_task, environment, &plan);
     } else {
         status = envplan_make_off(host_lookup, environment, &plan);
     }
@@ -206,11 +207,11 @@ static int prepare_task(const struct host_task *task)
         return 0;
     }
     apply(task, &plan);
-    if (step.is_unread && !step.is_explained && place.local_rank <= 0)
-        host_print("%s: environment left unchanged: %s", *place.node != '\0' ? place.node : "?",
-                   step.why_not);
-    if (step.is_explained && place.local_rank <= 0)
-        explain(&plan, *place.node != '\0' ? place.node : "?");
+    if (step.is_unread && !step.is_explained && plan_task.local_rank <= 0)
+        host_print("%s: environment left unchanged: %s",
+                   *plan_task.node != '\0' ? plan_task.node : "?", step.why_not);
+    if (step.is_explained && plan_task.local_rank <= 0)
+        explain(&plan, *plan_task.node != '\0' ? plan_task.node : "?");
     if (step.is_checked && node != NULL)
         check_task(step.root, &step.node, &node->fabric, &plan, task);
     envplan_clear(&plan);
