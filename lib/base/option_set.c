@@ -405,12 +405,12 @@ void option_set_print(const struct option_set *set, enum option_request request,
 /* Returns the index of a word among comma-separated names, or -1. */
 static int word_find(const char *names, const char *word, size_t length)
 {
-    int place = 0;
+    int position = 0;
 
-    for (const char *name = names; name; name = strchr(name, ','), place++) {
+    for (const char *name = names; name; name = strchr(name, ','), position++) {
         name += *name == ',';
         if (strcspn(name, ",") == length && strncmp(name, word, length) == 0)
-            return place;
+            return position;
     }
     return -1;
 }
@@ -418,13 +418,13 @@ static int word_find(const char *names, const char *word, size_t length)
 int option_words_parse(const char *value, const char *names, unsigned *set, struct error *err)
 {
     for (const char *word = value; word; word = strchr(word, ',')) {
-        int place;
+        int position;
 
         word += *word == ',';
-        place = word_find(names, word, strcspn(word, ","));
-        if (place < 0)
+        position = word_find(names, word, strcspn(word, ","));
+        if (position < 0)
             return error_set(err, "expected some of %s, found \"%s\"", names, value);
-        *set |= 1U << place;
+        *set |= 1U << position;
     }
     return 0;
 }

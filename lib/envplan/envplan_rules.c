@@ -419,15 +419,15 @@ static int choose_master_port(const struct envplan_view *view, struct envplan_va
     const struct envplan_task *task = view->task;
     const struct conf *conf = view->node->conf;
     int first = conf->master_port_first, last = conf->master_port_last;
-    unsigned long long place;
+    unsigned long long offset;
 
     if (task->job_id < 0 || task->step_id < 0)
         return envplan_fact(variable, "Slurm does not report job and step");
     if (first < 1 || last < first || last > 65535)
         return envplan_fact(variable, "MasterPorts %d-%d is not a range of ports", first, last);
-    place = (unsigned long long)task->job_id * 61 + (unsigned long long)task->step_id;
+    offset = (unsigned long long)task->job_id * 61 + (unsigned long long)task->step_id;
     snprintf(variable->value, sizeof variable->value, "%d",
-             first + (int)(place % (unsigned)(last - first + 1)));
+             first + (int)(offset % (unsigned)(last - first + 1)));
     envplan_fact(variable, "job %ld step %ld in MasterPorts %d-%d", task->job_id, task->step_id,
                  first, last);
     return 0;

@@ -180,9 +180,9 @@ static void note_unused(struct fabric *fabric)
 /* Returns whether there is no host bridge between rail and GPU. */
 static bool is_beside(const struct rail *rail, const struct gpu *gpu)
 {
-    const struct location *place = rail->port ? &rail->port->location : &rail->nic->location;
+    const struct location *location = rail->port ? &rail->port->location : &rail->nic->location;
 
-    return affinity_between(place, &gpu->location) <= AFFINITY_PXB;
+    return affinity_between(location, &gpu->location) <= AFFINITY_PXB;
 }
 
 static bool is_beside_gpu(const struct inventory *inventory, const struct rail *rail)
