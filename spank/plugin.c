@@ -158,7 +158,7 @@ int slurm_spank_local_user_init(spank_t spank, int argc, char *argv[])
         return 0;
     step.is_inside = is_inside || step.step_id > 0;
     unsetenv(PREFLIGHT_FAILED_VARIABLE);
-    switch (preflight_run(&options, &arguments, &step)) {
+    switch (preflight_test_step(&options, &arguments, &step)) {
     case PREFLIGHT_START:
         return 0;
     case PREFLIGHT_FAIL_TASKS:

@@ -219,9 +219,9 @@ static enum conf_preflight level_of(const struct options *options,
     return level;
 }
 
-enum preflight_answer preflight_run(const struct options *options,
-                                    const struct arguments *arguments,
-                                    const struct preflight_step *step)
+enum preflight_answer preflight_test_step(const struct options *options,
+                                          const struct arguments *arguments,
+                                          const struct preflight_step *step)
 {
     const char *guard = getenv(PREFLIGHT_GUARD);
     enum conf_preflight level;

@@ -36,8 +36,8 @@ enum preflight_answer {
 
 /* Runs the preflight if the options, their twins or muster.conf ask for it, for no longer than
  * PreflightBudget and a few seconds to end. The result is on the user's standard error. */
-enum preflight_answer preflight_run(const struct options *options,
-                                    const struct arguments *arguments,
-                                    const struct preflight_step *step);
+enum preflight_answer preflight_test_step(const struct options *options,
+                                          const struct arguments *arguments,
+                                          const struct preflight_step *step);
 
 #endif
