@@ -438,7 +438,7 @@ static void run_data(struct battery *battery)
     record = RECORD(.test = "train.data", .verdict = sum == whole ? VERDICT_PASS : VERDICT_FAIL);
     write_record(battery, &record, -1,
                  sum == whole ? "%d sequences, each read by exactly one of %d ranks"
-                              : "found %d sequences not read by exactly one of %d ranks",
+                              : "the %d sequences were not each read by exactly one of %d ranks",
                  BATCH * STEPS, ranks);
 }
 
