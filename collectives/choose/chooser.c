@@ -29,8 +29,8 @@ void chooser_destroy(struct chooser *chooser)
         return;
     for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
         for (int type = 0; type < ELEMENT_TYPES; type++)
-            for (int place = 0; place < KEPT_PLACES; place++)
-                free(chooser->kept[kind][type][place]);
+            for (int i = 0; i < CACHED_INDICES; i++)
+                free(chooser->cached[kind][type][i]);
     free(chooser);
 }
 
@@ -181,7 +181,7 @@ static bool is_wanted(const struct chooser *chooser, enum collective_kind kind, 
 
 /* The ratio of the time of this type to that of bf16, both coded without loss, since only bf16 is
  * benchmarked. bytes: the block of one rank. */
-static double beside_bf16(const struct chooser *chooser, enum element_type type, size_t bytes)
+static double ratio_to_bf16(const struct chooser *chooser, enum element_type type, size_t bytes)
 {
     enum link_class farthest = layout_farthest(chooser->layout);
     double bf16_us = machine_lossless_us(chooser->machine, farthest, CODEC_BF16, bytes);
@@ -200,7 +200,7 @@ static double tried_us(const struct chooser *chooser, const struct plan_shape *s
     time_us = machine_benchmark_us(chooser->machine, shape->kind, shape->wire, name, segment_bytes,
                                    bytes);
     if (time_us > 0 && shape->wire == WIRE_LOSSLESS && type != ELEMENT_BF16)
-        time_us *= beside_bf16(chooser, type, bytes / (size_t)shape->ranks);
+        time_us *= ratio_to_bf16(chooser, type, bytes / (size_t)shape->ranks);
     return time_us;
 }
 
@@ -331,16 +331,16 @@ struct choice chooser_pick(struct chooser *chooser, const struct plan_shape *sha
                            enum element_type type)
 {
     unsigned number = chooser_size_number(shape);
-    struct kept *kept =
-        chooser_place(&chooser->kept[shape->kind][type][shape->wire], shape, number);
+    struct cached_choice *cached =
+        chooser_cached(&chooser->cached[shape->kind][type][shape->wire], shape, number);
     struct choice choice;
 
-    if (kept != NULL && kept->is_known) {
-        choice = kept->choice;
+    if (cached != NULL && cached->is_known) {
+        choice = cached->choice;
     } else {
         choice = pick(chooser, shape, type, chooser_size_middle(number));
-        if (kept != NULL)
-            *kept = (struct kept){.is_known = true, .choice = choice};
+        if (cached != NULL)
+            *cached = (struct cached_choice){.is_known = true, .choice = choice};
     }
     chooser_make_apply(&choice, shape);
     return choice;

@@ -14,23 +14,24 @@ enum {
     CHOOSER_SIZES
 };
 
-struct kept {
+struct cached_choice {
     bool is_known;
     struct choice choice;
-    struct wire_choice wire; /* set for KEPT_BOTH and KEPT_WIRE */
+    struct wire_choice wire; /* set for CACHED_BOTH and CACHED_WIRE */
 };
 
-/* Indices of kept results: chooser_pick() by wire format, chooser_pick_wire() at KEPT_BOTH, and
- * chooser_wire() at KEPT_WIRE, for the algorithm and segment of its last call. */
-enum { KEPT_BOTH = WIRE_FORMATS, KEPT_WIRE, KEPT_PLACES };
+/* Indices of cached choices: chooser_pick() by wire format, chooser_pick_wire() at CACHED_BOTH, and
+ * chooser_wire() at CACHED_WIRE, for the algorithm and segment of its last call. */
+enum { CACHED_BOTH = WIRE_FORMATS, CACHED_WIRE, CACHED_INDICES };
 
 struct chooser {
     const struct machine *machine;
     const struct layout *layout;
     const struct plan_topology *topology;
     bool is_mpi_allowed;
-    char forced[COLLECTIVE_KINDS][MACHINE_NAME];                     /* "": not forced */
-    struct kept *kept[COLLECTIVE_KINDS][ELEMENT_TYPES][KEPT_PLACES]; /* [CHOOSER_SIZES] or NULL */
+    char forced[COLLECTIVE_KINDS][MACHINE_NAME]; /* "": not forced */
+    /* [CHOOSER_SIZES] or NULL */
+    struct cached_choice *cached[COLLECTIVE_KINDS][ELEMENT_TYPES][CACHED_INDICES];
 };
 
 /* The number of a shape's size, CHOOSER_PER_OCTAVE numbers to an octave: shapes with the same
@@ -38,10 +39,10 @@ struct chooser {
 unsigned chooser_size_number(const struct plan_shape *shape);
 size_t chooser_size_middle(unsigned number);
 
-/* Returns where the choice for the shape, of size number `number`, is kept. NULL if it is not kept:
- * the shape sets its own segment, or memory is out. */
-static inline struct kept *chooser_place(struct kept **sizes, const struct plan_shape *shape,
-                                         unsigned number)
+/* Returns where the choice for the shape, of size number `number`, is cached. NULL if it is not
+ * cached: the shape sets its own segment, or memory is out. */
+static inline struct cached_choice *chooser_cached(struct cached_choice **sizes,
+                                                   const struct plan_shape *shape, unsigned number)
 {
     if (*sizes == NULL)
         *sizes = calloc(CHOOSER_SIZES, sizeof **sizes);

@@ -10,14 +10,14 @@
 const size_t machine_sizes[MACHINE_SIZES] = {8, 512, 8192, 65536, 1 << 20, 4 << 20};
 
 /* Interpolates between two points on a log-log scale. */
-static double between(double x0, double y0, double x1, double y1, double x)
+static double interpolate(double x0, double y0, double x1, double y1, double x)
 {
     return y0 * pow(x / x0, log(y1 / y0) / log(x1 / x0));
 }
 
 /* Extrapolates above two points at their rate; if the time does not grow, at the rate of the
  * greater alone. */
-static double beyond(double x0, double y0, double x1, double y1, double x)
+static double extrapolate(double x0, double y0, double x1, double y1, double x)
 {
     double slope = y1 > y0 ? (y1 - y0) / (x1 - x0) : y1 / x1;
 
@@ -46,9 +46,9 @@ double machine_link_us(const struct machine *machine, enum link_class class, siz
         return time[0];
     while (i < MACHINE_SIZES - 1 && bytes > machine_sizes[i])
         i++;
-    return (bytes <= machine_sizes[i] ? between : beyond)((double)machine_sizes[i - 1], time[i - 1],
-                                                          (double)machine_sizes[i], time[i],
-                                                          (double)bytes);
+    return (bytes <= machine_sizes[i] ? interpolate : extrapolate)(
+        (double)machine_sizes[i - 1], time[i - 1], (double)machine_sizes[i], time[i],
+        (double)bytes);
 }
 
 bool machine_has_codec(const struct machine *machine, enum codec_type type)
@@ -177,8 +177,8 @@ double machine_benchmark_us(const struct machine *machine, enum collective_kind 
     if (below[0] != NULL && below[0]->bytes == bytes)
         return below[0]->time_us;
     if (below[0] != NULL && above != NULL)
-        return between((double)below[0]->bytes, below[0]->time_us, (double)above->bytes,
-                       above->time_us, (double)bytes);
+        return interpolate((double)below[0]->bytes, below[0]->time_us, (double)above->bytes,
+                           above->time_us, (double)bytes);
     if (below[0] != NULL) {
         const struct machine_benchmark *first = below[1];
 
@@ -187,8 +187,8 @@ double machine_benchmark_us(const struct machine *machine, enum collective_kind 
             return 0;
         if (first == NULL || below[0]->bytes >= whole_from)
             return below[0]->time_us * (double)bytes / (double)below[0]->bytes;
-        return beyond((double)first->bytes, first->time_us, (double)below[0]->bytes,
-                      below[0]->time_us, (double)bytes);
+        return extrapolate((double)first->bytes, first->time_us, (double)below[0]->bytes,
+                           below[0]->time_us, (double)bytes);
     }
     /* below all sizes: as long as the smallest takes */
     return above != NULL && above->bytes / OUTSIDE <= (bytes > 0 ? bytes : 1) ? above->time_us : 0;

@@ -46,10 +46,10 @@ static struct wire_choice choose_wire(const struct chooser *chooser, struct plan
 /* Picks the best choice as it is, or the best coded one if that is faster. Compares measured times
  * if the choice as it is was measured, else predicted ones. If it was measured and no coded choice
  * was, predicts whether the same algorithm is faster coded. */
-static struct kept pick_both(struct chooser *chooser, const struct plan_shape *shape,
-                             enum element_type type, size_t bytes)
+static struct cached_choice pick_both(struct chooser *chooser, const struct plan_shape *shape,
+                                      enum element_type type, size_t bytes)
 {
-    struct kept made = {.is_known = true, .choice = chooser_pick(chooser, shape, type)};
+    struct cached_choice made = {.is_known = true, .choice = chooser_pick(chooser, shape, type)};
     bool is_tried = made.choice.measured_us > 0;
     double as_is_us = is_tried ? made.choice.measured_us : made.choice.predicted_us;
     struct plan_shape coded = chooser_typical_shape(chooser, shape, bytes);
@@ -85,17 +85,18 @@ struct choice chooser_pick_wire(struct chooser *chooser, const struct plan_shape
                                 enum element_type type, struct wire_choice *wire)
 {
     unsigned number = chooser_size_number(shape);
-    struct kept *kept = chooser_place(&chooser->kept[shape->kind][type][KEPT_BOTH], shape, number),
-                made;
+    struct cached_choice *cached = chooser_cached(&chooser->cached[shape->kind][type][CACHED_BOTH],
+                                                  shape, number),
+                         made;
     struct plan_shape as_is = *shape;
 
     as_is.wire = WIRE_AS_IS;
-    if (kept != NULL && kept->is_known) {
-        made = *kept;
+    if (cached != NULL && cached->is_known) {
+        made = *cached;
     } else {
         made = pick_both(chooser, &as_is, type, chooser_size_middle(number));
-        if (kept != NULL)
-            *kept = made;
+        if (cached != NULL)
+            *cached = made;
     }
     *wire = made.wire;
     as_is.wire = made.wire.wire;
@@ -108,19 +109,20 @@ struct wire_choice chooser_wire(struct chooser *chooser, const struct plan_shape
                                 size_t segment_bytes)
 {
     unsigned number = chooser_size_number(shape);
-    struct kept *kept = chooser_place(&chooser->kept[shape->kind][type][KEPT_WIRE], shape, number);
+    struct cached_choice *cached =
+        chooser_cached(&chooser->cached[shape->kind][type][CACHED_WIRE], shape, number);
     struct plan_shape typical;
     struct wire_choice wire;
 
-    if (kept != NULL && kept->choice.algorithm == algorithm &&
-        kept->choice.segment_bytes == segment_bytes)
-        return kept->wire;
+    if (cached != NULL && cached->choice.algorithm == algorithm &&
+        cached->choice.segment_bytes == segment_bytes)
+        return cached->wire;
     typical = chooser_typical_shape(chooser, shape, chooser_size_middle(number));
     typical.wire = WIRE_AS_IS;
     typical.segment = segment_bytes / shape->element_bytes;
     wire = choose_wire(chooser, typical, type, algorithm);
-    if (kept != NULL)
-        *kept = (struct kept){.choice = {algorithm, segment_bytes}, .wire = wire};
+    if (cached != NULL)
+        *cached = (struct cached_choice){.choice = {algorithm, segment_bytes}, .wire = wire};
     return wire;
 }
 
