@@ -6,7 +6,7 @@
  * these alone are coded on the wire. */
 #include "collectives/algorithms/algorithm.h"
 
-struct place {
+struct rank_location {
     int node;
     int index; /* among the ranks of the node */
     int size;  /* of the node */
@@ -27,18 +27,18 @@ static int rank_of(const struct plan_shape *shape, int node, int index)
     return -1;
 }
 
-static struct place place_of(const struct plan_shape *shape, int *sizes)
+static struct rank_location location_of(const struct plan_shape *shape, int *sizes)
 {
-    struct place place = {.node = node_of(shape, shape->rank), .parts = shape->ranks};
+    struct rank_location location = {.node = node_of(shape, shape->rank), .parts = shape->ranks};
 
     for (int r = 0; r < shape->ranks; r++) {
-        place.index += node_of(shape, r) == place.node && r < shape->rank;
+        location.index += node_of(shape, r) == location.node && r < shape->rank;
         sizes[node_of(shape, r)]++;
     }
-    place.size = sizes[place.node];
+    location.size = sizes[location.node];
     for (int n = 0; n < shape->topology->nodes; n++)
-        place.parts = sizes[n] < place.parts ? sizes[n] : place.parts;
-    return place;
+        location.parts = sizes[n] < location.parts ? sizes[n] : location.parts;
+    return location;
 }
 
 bool hierarchical_applies(const struct plan_shape *shape)
@@ -52,22 +52,22 @@ void hierarchical_allreduce(const struct plan_shape *shape, struct plan *plan)
     int *sizes = plan_ints(plan, (size_t)(nodes + shape->ranks)), *peers;
     struct plan_block mine;
     struct direct inside;
-    struct place place;
+    struct rank_location location;
 
     if (!sizes)
         return;
     peers = sizes + nodes;
-    place = place_of(shape, sizes);
-    for (int i = 0; i < place.size; i++)
-        peers[i] = rank_of(shape, place.node, i);
-    inside = (struct direct){peers, place.size, place.index, place.parts, true};
+    location = location_of(shape, sizes);
+    for (int i = 0; i < location.size; i++)
+        peers[i] = rank_of(shape, location.node, i);
+    inside = (struct direct){peers, location.size, location.index, location.parts, true};
     direct_reduce(shape, plan, &inside);
-    mine = plan_part(shape->count, place.parts, place.index % place.parts);
-    if (place.index < place.parts) {
-        struct ring ring = {sizes, nodes, place.node};
+    mine = plan_part(shape->count, location.parts, location.index % location.parts);
+    if (location.index < location.parts) {
+        struct ring ring = {sizes, nodes, location.node};
 
         for (int n = 0; n < nodes; n++)
-            sizes[n] = rank_of(shape, n, place.index);
+            sizes[n] = rank_of(shape, n, location.index);
         ring_among(shape, plan, &ring, plan_out(mine.offset), plan_out(mine.offset), mine.count);
     }
     direct_gather(shape, plan, &inside);

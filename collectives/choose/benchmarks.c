@@ -150,7 +150,7 @@ static int keep(const struct benchmarks *t, const struct candidate *candidates, 
 static bool is_cut_short(const struct candidate *candidates, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        if (candidates[i].batches == 0 && !candidates[i].is_out)
+        if (candidates[i].batches == 0 && !candidates[i].is_given_up)
             return true;
     return false;
 }

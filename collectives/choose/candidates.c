@@ -161,7 +161,7 @@ static int try_round(const struct candidates_call *call, struct candidate *candi
     for (unsigned i = 0; i < count; i++) {
         double time_us;
 
-        if (candidates[i].is_out)
+        if (candidates[i].is_given_up)
             continue;
         if (!may_go_on(call))
             return 0;
@@ -179,7 +179,8 @@ static void give_up_slow(struct candidate *candidates, unsigned count, double le
     double best = best_of(candidates, count);
 
     for (unsigned i = 0; i < count; i++)
-        candidates[i].is_out = least_of(&candidates[i]) > fmax(least_us, CHOICE_MUCH_SLOWER * best);
+        candidates[i].is_given_up =
+            least_of(&candidates[i]) > fmax(least_us, CHOICE_MUCH_SLOWER * best);
 }
 
 int candidates_try(const struct candidates_call *call, bool is_again, struct candidate *candidates,

@@ -32,7 +32,7 @@ struct candidate {
     int calls;                    /* per batch */
     double us[CANDIDATE_BATCHES]; /* per call, in each batch */
     int batches;
-    bool is_out; /* given up, much slower than the best */
+    bool is_given_up; /* much slower than the best */
 };
 
 /* Returns the time that a program may expect, in us. On one node the least of the batches, since

@@ -10,12 +10,12 @@
 
 enum { NAME = 128 };
 
-struct place {
+struct rank_location {
     char node[NAME]; /* its lowest rank, as text */
     char leaf[NAME];
 };
 
-static int find_place(MPI_Comm comm, int rank, struct place *place)
+static int find_location(MPI_Comm comm, int rank, struct rank_location *location)
 {
     int leader = rank, code;
     MPI_Comm node;
@@ -25,22 +25,22 @@ static int find_place(MPI_Comm comm, int rank, struct place *place)
         return code;
     code = PMPI_Bcast(&leader, 1, MPI_INT, 0, node);
     PMPI_Comm_free(&node);
-    snprintf(place->node, sizeof place->node, "%d", leader);
+    snprintf(location->node, sizeof location->node, "%d", leader);
     layout_leaf_name(getenv("SLURM_TOPOLOGY_ADDR"), getenv("SLURM_TOPOLOGY_ADDR_PATTERN"),
-                     place->leaf, sizeof place->leaf);
+                     location->leaf, sizeof location->leaf);
     return code;
 }
 
 struct layout *layout_find(MPI_Comm comm, struct error *err)
 {
     struct layout *layout = NULL;
-    struct place own = {{0}}, *all;
+    struct rank_location own = {{0}}, *all;
     int rank, ranks, code, lacks;
 
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     all = calloc((size_t)ranks, sizeof *all);
-    code = find_place(comm, rank, &own);
+    code = find_location(comm, rank, &own);
     /* what one lacks is known to all, so that none waits for it */
     lacks = all == NULL || code != MPI_SUCCESS;
     PMPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, comm);

@@ -27,7 +27,7 @@ static double at_rate(double bytes, double rate_GBps)
 struct step_walk {
     double begun, ended; /* us; -1: not yet */
     double there;        /* when a message arrived before its receive began; or -1 */
-    unsigned mate;       /* of a send its receive, of a receive its send, at the peer */
+    unsigned matching;   /* of a send its receive, of a receive its send, at the peer */
 };
 
 struct rank_walk {
@@ -71,28 +71,28 @@ struct walk {
 
 static void push(struct walk *walk, double time_us, int rank, unsigned step)
 {
-    size_t place = walk->event_count++;
+    size_t index = walk->event_count++;
 
-    for (size_t above; place > 0 && walk->events[above = (place - 1) / 2].time_us > time_us;
-         place = above)
-        walk->events[place] = walk->events[above];
-    walk->events[place] = (struct event){time_us, rank, step};
+    for (size_t above; index > 0 && walk->events[above = (index - 1) / 2].time_us > time_us;
+         index = above)
+        walk->events[index] = walk->events[above];
+    walk->events[index] = (struct event){time_us, rank, step};
 }
 
 static struct event pop(struct walk *walk)
 {
     struct event first = walk->events[0], last = walk->events[--walk->event_count];
-    size_t place = 0, below;
+    size_t index = 0, below;
 
-    for (; (below = 2 * place + 1) < walk->event_count; place = below) {
+    for (; (below = 2 * index + 1) < walk->event_count; index = below) {
         if (below + 1 < walk->event_count &&
             walk->events[below + 1].time_us < walk->events[below].time_us)
             below++;
         if (walk->events[below].time_us >= last.time_us)
             break;
-        walk->events[place] = walk->events[below];
+        walk->events[index] = walk->events[below];
     }
-    walk->events[place] = last;
+    walk->events[index] = last;
     return first;
 }
 
@@ -128,19 +128,19 @@ static bool is_eager(const struct walk *walk, const struct plan_step *step)
 /* Queues a message that may leave as soon as its links are free. */
 static void queue(struct walk *walk, double now, int from, unsigned send)
 {
-    size_t place = walk->waiting_count;
+    size_t index = walk->waiting_count;
 
-    while (place > 0 && walk->waiting[place - 1].ready_us > now - PREDICT_AT_ONCE_US &&
-           (walk->waiting[place - 1].send > send ||
-            (walk->waiting[place - 1].send == send && walk->waiting[place - 1].from > from)))
-        place--;
-    memmove(walk->waiting + place + 1, walk->waiting + place,
-            (walk->waiting_count++ - place) * sizeof *walk->waiting);
-    walk->waiting[place] = (struct waiting){now, from, send};
+    while (index > 0 && walk->waiting[index - 1].ready_us > now - PREDICT_AT_ONCE_US &&
+           (walk->waiting[index - 1].send > send ||
+            (walk->waiting[index - 1].send == send && walk->waiting[index - 1].from > from)))
+        index--;
+    memmove(walk->waiting + index + 1, walk->waiting + index,
+            (walk->waiting_count++ - index) * sizeof *walk->waiting);
+    walk->waiting[index] = (struct waiting){now, from, send};
 }
 
 /* Starts a message now if all links that it uses are free. Returns whether it did. */
-static bool launch(struct walk *walk, double now, int from, unsigned send)
+static bool start_message(struct walk *walk, double now, int from, unsigned send)
 {
     struct rank_walk *sender = &walk->ranks[from];
     const struct plan_step *step = &sender->plan.steps[send];
@@ -148,7 +148,7 @@ static bool launch(struct walk *walk, double now, int from, unsigned send)
     struct rank_walk *receiver = &walk->ranks[to];
     double *out = &walk->node_out_free[walk->layout->node_of_rank[from]];
     double *in = &walk->node_in_free[walk->layout->node_of_rank[to]];
-    unsigned receive = sender->steps[send].mate;
+    unsigned receive = sender->steps[send].matching;
     enum link_class class = layout_link(walk->layout, from, to);
     double whole, busy;
 
@@ -173,23 +173,23 @@ static bool launch(struct walk *walk, double now, int from, unsigned send)
 
 /* Starts queued messages in the order in which they became ready. A message whose receiver is busy
  * does not delay others. */
-static void launch_all(struct walk *walk, double now)
+static void start_messages(struct walk *walk, double now)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < walk->waiting_count; i++) {
         struct waiting message = walk->waiting[i];
 
-        if (!launch(walk, now, message.from, message.send))
+        if (!start_message(walk, now, message.from, message.send))
             walk->waiting[kept++] = message;
     }
     walk->waiting_count = kept;
 }
 
-/* Whether the place is another rank's part of the window. */
-static bool is_others(const struct rank_walk *self, int rank, struct plan_address place)
+/* Whether the address is another rank's part of the window. */
+static bool is_others(const struct rank_walk *self, int rank, struct plan_address address)
 {
-    return place.buffer == PLAN_WINDOW && place.offset / self->plan.window != (size_t)rank;
+    return address.buffer == PLAN_WINDOW && address.offset / self->plan.window != (size_t)rank;
 }
 
 /* Data that another rank has just written comes out of its processor's cache no faster than a
@@ -236,11 +236,11 @@ static void begin(struct walk *walk, double now, int rank, unsigned number)
     self->steps[number].begun = now;
     if (step->action == PLAN_SEND) {
         if (is_eager(walk, step) ||
-            walk->ranks[step->peer].steps[self->steps[number].mate].begun >= 0)
+            walk->ranks[step->peer].steps[self->steps[number].matching].begun >= 0)
             queue(walk, now, rank, number);
     } else if (step->action == PLAN_RECEIVE) {
         struct rank_walk *sender = &walk->ranks[step->peer];
-        unsigned send = self->steps[number].mate;
+        unsigned send = self->steps[number].matching;
 
         if (self->steps[number].there >= 0)
             push(walk, later(now, self->steps[number].there), rank, number);
@@ -316,19 +316,19 @@ static int match(struct walk *walk, struct error *err)
             unsigned receive = plan->streams[PLAN_RECEIVES][i];
             int from = plan->steps[receive].peer;
             const struct plan *theirs = &walk->ranks[from].plan;
-            unsigned *place = &next[(size_t)to * (size_t)ranks + (size_t)from], send;
+            unsigned *index = &next[(size_t)to * (size_t)ranks + (size_t)from], send;
 
-            while (*place < theirs->stream_counts[PLAN_SENDS] &&
-                   theirs->steps[theirs->streams[PLAN_SENDS][*place]].peer != to)
-                ++*place;
-            if (*place == theirs->stream_counts[PLAN_SENDS]) {
+            while (*index < theirs->stream_counts[PLAN_SENDS] &&
+                   theirs->steps[theirs->streams[PLAN_SENDS][*index]].peer != to)
+                ++*index;
+            if (*index == theirs->stream_counts[PLAN_SENDS]) {
                 status = error_set(err, "rank %d waits for a message that rank %d never sends", to,
                                    from);
                 break;
             }
-            send = theirs->streams[PLAN_SENDS][(*place)++];
-            walk->ranks[from].steps[send].mate = receive;
-            walk->ranks[to].steps[receive].mate = send;
+            send = theirs->streams[PLAN_SENDS][(*index)++];
+            walk->ranks[from].steps[send].matching = receive;
+            walk->ranks[to].steps[receive].matching = send;
         }
     }
     free(next);
@@ -378,11 +378,11 @@ static void free_walk(struct walk *walk)
 }
 
 /* Handles all events of one time before it starts messages. */
-static void go(struct walk *walk)
+static void simulate(struct walk *walk)
 {
     for (int rank = 0; rank < walk->layout->ranks; rank++)
         advance(walk, 0, rank);
-    launch_all(walk, 0);
+    start_messages(walk, 0);
     while (walk->event_count > 0) {
         double now = walk->events[0].time_us, until = now + PREDICT_AT_ONCE_US;
 
@@ -390,7 +390,7 @@ static void go(struct walk *walk)
             now = walk->events[0].time_us;
             end(walk, pop(walk));
         }
-        launch_all(walk, now);
+        start_messages(walk, now);
     }
 }
 
@@ -411,7 +411,7 @@ double predict_walk_us(const struct machine *machine, const struct layout *layou
     if (walk.ranks == NULL || walk.node_out_free == NULL || walk.node_in_free == NULL)
         error_set(err, "out of memory");
     else if (make_plans(&walk, algorithm, shape, err) == 0 && match(&walk, err) == 0) {
-        go(&walk);
+        simulate(&walk);
         if (walk.left == 0)
             time_us = walk.end_us;
         else
