@@ -5,7 +5,7 @@
 
 /* Larger scratch is freed after the call: each communicator would keep its own, and to allocate it
  * again takes little time beside a call that needs it. */
-enum { ROOM_KEPT_BYTES = 64 << 20 };
+enum { SCRATCH_KEPT_BYTES = 64 << 20 };
 
 /* Whether the plan finds the call's input in `out`. */
 static bool is_in_place(const struct collective *collective, const struct collective_call *call)
@@ -95,37 +95,37 @@ const struct algorithm *collective_algorithm(struct collective *collective,
 
 /* ------------------------------------------------------------------------- what a call needs */
 
-/* Takes scratch of the size: a free room that is large enough, a free one made larger, or a new
+/* Takes scratch of the size: a free buffer that is large enough, a free one made larger, or a new
  * one. */
-static struct room *take_room(struct collective *collective, size_t bytes)
+static struct scratch *take_scratch(struct collective *collective, size_t bytes)
 {
-    struct room *small = NULL, *room;
+    struct scratch *small = NULL, *scratch;
     char *memory;
 
-    for (room = collective->rooms; room; room = room->next)
-        if (!room->is_taken && room->bytes >= bytes) {
-            room->is_taken = true;
-            return room;
-        } else if (!room->is_taken) {
-            small = room;
+    for (scratch = collective->scratch_list; scratch; scratch = scratch->next)
+        if (!scratch->is_taken && scratch->bytes >= bytes) {
+            scratch->is_taken = true;
+            return scratch;
+        } else if (!scratch->is_taken) {
+            small = scratch;
         }
     collective->statistics.allocations++;
     bytes = (bytes + SCRATCH_LINE - 1) / SCRATCH_LINE * SCRATCH_LINE;
     memory = aligned_alloc(SCRATCH_LINE, bytes);
-    room = small ? small : calloc(1, sizeof *room);
-    if (!memory || !room) {
+    scratch = small ? small : calloc(1, sizeof *scratch);
+    if (!memory || !scratch) {
         free(memory);
         if (!small)
-            free(room);
+            free(scratch);
         return NULL;
     }
     if (!small) {
-        room->next = collective->rooms;
-        collective->rooms = room;
+        scratch->next = collective->scratch_list;
+        collective->scratch_list = scratch;
     }
-    free(room->memory);
-    *room = (struct room){bytes, memory, true, room->next};
-    return room;
+    free(scratch->memory);
+    *scratch = (struct scratch){bytes, memory, true, scratch->next};
+    return scratch;
 }
 
 static struct collective_request *take_request(struct collective *collective,
@@ -149,17 +149,17 @@ static struct collective_request *take_request(struct collective *collective,
 
 void request_release(struct collective_request *request)
 {
-    struct room *room = request->room;
+    struct scratch *scratch = request->scratch;
 
-    request->room = NULL;
-    if (!room)
+    request->scratch = NULL;
+    if (!scratch)
         return;
-    room->is_taken = false;
-    /* a message of a failed run may still arrive in its room */
-    if (room->bytes > ROOM_KEPT_BYTES && !request->has_failed) {
-        free(room->memory);
-        room->memory = NULL;
-        room->bytes = 0;
+    scratch->is_taken = false;
+    /* a message of a failed run may still arrive in its scratch */
+    if (scratch->bytes > SCRATCH_KEPT_BYTES && !request->has_failed) {
+        free(scratch->memory);
+        scratch->memory = NULL;
+        scratch->bytes = 0;
     }
 }
 
@@ -213,8 +213,8 @@ int request_prepare(struct collective *collective, const struct collective_call 
         }
     }
     if (cached->scratch_bytes > 0) {
-        request->room = take_room(collective, cached->scratch_bytes);
-        if (!request->room) {
+        request->scratch = take_scratch(collective, cached->scratch_bytes);
+        if (!request->scratch) {
             request_give_back(request);
             return error_set(err, "out of memory for a collective: %zu bytes of scratch",
                              cached->scratch_bytes);

@@ -136,12 +136,12 @@ void collective_destroy(struct collective *collective)
 {
     if (!collective)
         return;
-    while (collective->rooms) {
-        struct room *room = collective->rooms;
+    while (collective->scratch_list) {
+        struct scratch *scratch = collective->scratch_list;
 
-        collective->rooms = room->next;
-        free(room->memory);
-        free(room);
+        collective->scratch_list = scratch->next;
+        free(scratch->memory);
+        free(scratch);
     }
     plan_cache_clear(&collective->cache);
     window_destroy(collective->window);

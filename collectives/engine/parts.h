@@ -10,12 +10,12 @@
 /* Shared by the engine's files: collective.c creates and destroys a communicator's collectives,
  * call.c turns a call into a request with all that it needs, progress.c moves requests. */
 
-/* Scratch memory, one room per call under way. */
-struct room {
+/* A scratch buffer; each call under way has its own. */
+struct scratch {
     size_t bytes;
     char *memory;
     bool is_taken;
-    struct room *next;
+    struct scratch *next;
 };
 
 struct collective {
@@ -28,7 +28,7 @@ struct collective {
     struct window *window; /* NULL: ranks are on several nodes, or cannot share memory */
 
     struct plan_cache cache;
-    struct room *rooms;
+    struct scratch *scratch_list;
     struct codec_scratch *codec; /* NULL until it is needed */
     unsigned sequence;
     struct collective_statistics statistics;

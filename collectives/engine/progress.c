@@ -103,10 +103,10 @@ static struct collective_request *begin(struct collective *collective,
     request->op = call->op;
     request->buffers[PLAN_IN] = input_of(request, call);
     request->buffers[PLAN_OUT] = call->out;
-    if (request->room) {
-        request->buffers[PLAN_SCRATCH] = request->room->memory;
+    if (request->scratch) {
+        request->buffers[PLAN_SCRATCH] = request->scratch->memory;
         request->buffers[PLAN_WIRE] =
-            request->room->memory + cached->plan.scratch * cached->shape.element_bytes;
+            request->scratch->memory + cached->plan.scratch * cached->shape.element_bytes;
     }
     request->codec = collective->codec;
     request->window = collective->window;

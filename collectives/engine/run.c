@@ -72,17 +72,17 @@ static bool is_ready(const struct collective_request *run, const struct plan_ste
     return true;
 }
 
-static void *at(const struct collective_request *run, struct plan_address place)
+static void *at(const struct collective_request *run, struct plan_address address)
 {
-    if (place.buffer == PLAN_WIRE)
-        return run->buffers[PLAN_WIRE] + place.offset * run->cached->slot_bytes;
-    if (place.buffer == PLAN_WINDOW) {
+    if (address.buffer == PLAN_WIRE)
+        return run->buffers[PLAN_WIRE] + address.offset * run->cached->slot_bytes;
+    if (address.buffer == PLAN_WINDOW) {
         size_t each = run->cached->plan.window;
 
-        return window_part(run->window, &run->ticket, (int)(place.offset / each)) +
-               place.offset % each * run->cached->shape.element_bytes;
+        return window_part(run->window, &run->ticket, (int)(address.offset / each)) +
+               address.offset % each * run->cached->shape.element_bytes;
     }
-    return run->buffers[place.buffer] + place.offset * run->cached->shape.element_bytes;
+    return run->buffers[address.buffer] + address.offset * run->cached->shape.element_bytes;
 }
 
 /* Returns the bytes of a message: exactly, or for a coded one still to be received at most. */
@@ -161,8 +161,8 @@ static bool begin_messages(struct collective_request *run, enum plan_stream stre
     return has_begun;
 }
 
-static bool has_come(const struct collective_request *run, const struct plan_step *step,
-                     unsigned polls)
+static bool has_signalled(const struct collective_request *run, const struct plan_step *step,
+                          unsigned polls)
 {
     while (!window_has_reached(run->window, &run->ticket, step->peer, step->number)) {
         if (--polls == 0)
@@ -173,7 +173,7 @@ static bool has_come(const struct collective_request *run, const struct plan_ste
 }
 
 /* Whether the step must still wait, for the window's slot or for the signal that it awaits. */
-static bool is_held_up(struct collective_request *run, const struct plan_step *step, unsigned polls)
+static bool must_wait(struct collective_request *run, const struct plan_step *step, unsigned polls)
 {
     if (!run->has_entered && run->cached->plan.window > 0) {
         run->has_entered = window_is_free(run->window, &run->ticket);
@@ -183,7 +183,7 @@ static bool is_held_up(struct collective_request *run, const struct plan_step *s
             window_announce(run->window, &run->ticket,
                             (const void *[]){run->buffers[PLAN_IN], run->buffers[PLAN_OUT]});
     }
-    return step->action == PLAN_AWAIT && !has_come(run, step, polls);
+    return step->action == PLAN_AWAIT && !has_signalled(run, step, polls);
 }
 
 /* Runs a pull or a push. */
@@ -265,7 +265,7 @@ static bool compute_one(struct collective_request *run, unsigned polls)
     unsigned number;
     const struct plan_step *step = next_of(run, PLAN_COMPUTES, &number);
 
-    if (!step || is_held_up(run, step, polls))
+    if (!step || must_wait(run, step, polls))
         return false;
     compute(run, step);
     run->ended[number] = 1;
@@ -283,7 +283,7 @@ static bool compute_all(struct collective_request *run, unsigned polls)
     while (!run_has_ended(run)) {
         const struct plan_step *step = &plan->steps[plan->step_count - run->left];
 
-        if (is_held_up(run, step, polls))
+        if (must_wait(run, step, polls))
             break;
         compute(run, step);
         run->left--;
@@ -303,8 +303,8 @@ static void close_gaps(struct collective_request *run, int count)
         }
 }
 
-static void take_in(struct collective_request *run, const struct plan_step *step,
-                    const MPI_Status *status)
+static void end_receive(struct collective_request *run, const struct plan_step *step,
+                        const MPI_Status *status)
 {
     size_t due = message_bytes(run, step);
     int came;
@@ -342,7 +342,7 @@ static bool end_messages(struct collective_request *run, bool may_wait)
             fail(run, step->action == PLAN_SEND ? "send to" : "receive from", step->peer,
                  statuses[i].MPI_ERROR);
         if (step->action == PLAN_RECEIVE && !run->has_failed)
-            take_in(run, step, &statuses[i]);
+            end_receive(run, step, &statuses[i]);
     }
     if (ended > 0)
         close_gaps(run, count);

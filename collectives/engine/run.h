@@ -12,7 +12,7 @@
 struct collective_request {
     struct collective *collective;
     struct cached_plan *cached;
-    struct room *room; /* scratch; NULL: not needed, or given back after a successful end */
+    struct scratch *scratch; /* NULL: not needed, or given back after a successful end */
     MPI_Comm comm;
     int tag;
     bool may_wait;  /* may wait inside MPI: no other thread calls MPI */

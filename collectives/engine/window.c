@@ -29,8 +29,8 @@ enum { PAGE = 4096, LINE = 64 };
  * word that announces them. */
 typedef _Atomic uint64_t signal_word;
 
-/* A rank has left all calls before this one. On its own cache line. */
-struct left {
+/* A rank is done with all calls before this one. On its own cache line. */
+struct done {
     _Alignas(LINE) _Atomic uint64_t before;
 };
 
@@ -47,7 +47,7 @@ struct window_slots {
     unsigned count;          /* a power of two, 64 at most */
     size_t part, slot_bytes; /* offset of the part in a slot; from one slot to the next */
     size_t rank_bytes;       /* from one rank's slots to the next rank's: whole pages */
-    size_t left, begin;      /* offsets in the window: struct left [ranks]; slots, rank by rank */
+    size_t done, begin;      /* offsets in the window: struct done [ranks]; slots, rank by rank */
     uint64_t tickets;        /* number of tickets taken */
     uint64_t done_before;    /* this rank's calls before this one are over, */
     uint64_t done_later;     /* and later calls that are over, a bit for each slot */
@@ -94,8 +94,8 @@ static void lay_out(struct window *window)
         slots_of(WINDOW_SMALL_SLOTS, sizeof(signal_word), PLAN_WINDOW_SMALL_BYTES);
     window->slots[LARGE] = slots_of(WINDOW_SLOTS, PAGE, PLAN_WINDOW_BYTES);
     for (int size = 0; size < SIZES; size++) {
-        window->slots[size].left = at;
-        at += (size_t)window->ranks * sizeof(struct left);
+        window->slots[size].done = at;
+        at += (size_t)window->ranks * sizeof(struct done);
     }
     at = rounded_up(at, PAGE);
     for (int size = 0; size < SIZES; size++) {
@@ -121,7 +121,7 @@ static signal_word *signal_of(const struct window *window, const struct window_t
 static _Atomic uint64_t *done_of(const struct window *window, const struct window_slots *slots,
                                  int rank)
 {
-    return &((struct left *)(void *)(window->base + slots->left))[rank].before;
+    return &((struct done *)(void *)(window->base + slots->done))[rank].before;
 }
 
 /* How other processes find the memory of rank 0, and a nonce by which they recognize it. */
@@ -345,9 +345,9 @@ bool window_is_free(const struct window *window, const struct window_ticket *tic
     if (ticket->number < slots->free_before)
         return true;
     for (int rank = 0; rank < window->ranks; rank++) {
-        uint64_t left = atomic_load_explicit(done_of(window, slots, rank), memory_order_acquire);
+        uint64_t done = atomic_load_explicit(done_of(window, slots, rank), memory_order_acquire);
 
-        least = left < least ? left : least;
+        least = done < least ? done : least;
     }
     slots->free_before = least + slots->count;
     return ticket->number < slots->free_before;
