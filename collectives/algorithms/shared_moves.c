@@ -31,7 +31,7 @@ void shared_broadcast(const struct plan_shape *shape, struct plan *plan)
     s.end = take_from_root;
     s.rounds = sharing_pieces(shape->count, s.half);
     s.awaits_ends = shape->rank == shape->root;
-    sharing_go(&s);
+    sharing_add_rounds(&s);
 }
 
 struct algorithm_cost shared_broadcast_cost(const struct plan_shape *shape)
@@ -72,7 +72,7 @@ void shared_all_gather(const struct plan_shape *shape, struct plan *plan)
     s.put = put_own;
     s.end = take_all;
     s.rounds = sharing_pieces(plan_shape_greatest_block(shape), s.half);
-    sharing_go(&s);
+    sharing_add_rounds(&s);
 }
 
 /* ---------------------------------------------------------------------------------- all-to-all */
@@ -190,7 +190,7 @@ void shared_all_to_all(const struct plan_shape *shape, struct plan *plan)
     exchange_messages(shape, plan);
     if (s.rounds == 0)
         copy_own(&s);
-    sharing_go(&s);
+    sharing_add_rounds(&s);
     if (greatest == 0)
         plan_signal(plan, PLAN_SIGNAL_LAST);
 }

@@ -153,7 +153,7 @@ void shared_allreduce(const struct plan_shape *shape, struct plan *plan)
     struct sharing s;
 
     if (sharing_is_little(shape)) {
-        sharing_go_little(shape, plan, put_all, add_up_all);
+        sharing_add_one_round(shape, plan, put_all, add_up_all);
         return;
     }
     s = sharing_open(shape, plan, (shape->count + owners - 1) / owners * owners);
@@ -164,7 +164,7 @@ void shared_allreduce(const struct plan_shape *shape, struct plan *plan)
     s.end = reduce_and_take;
     s.rounds = sharing_pieces(shape->count, s.each * owners);
     s.awaits_ends = false; /* by then this rank has copied the others' sums, made of what it put */
-    sharing_go(&s);
+    sharing_add_rounds(&s);
 }
 
 struct algorithm_cost shared_allreduce_cost(const struct plan_shape *shape)
@@ -256,7 +256,7 @@ void shared_reduce(const struct plan_shape *shape, struct plan *plan)
     struct sharing s;
 
     if (sharing_is_little_for_root(shape)) {
-        sharing_go_little(shape, plan, put_all_for_root, add_up_at_root);
+        sharing_add_one_round(shape, plan, put_all_for_root, add_up_at_root);
         return;
     }
     s = sharing_open(shape, plan, shape->count);
@@ -266,7 +266,7 @@ void shared_reduce(const struct plan_shape *shape, struct plan *plan)
     s.end = reduce_towards_root;
     s.rounds = sharing_pieces(shape->count, s.half);
     s.awaits_ends = shape->rank != shape->root;
-    sharing_go(&s);
+    sharing_add_rounds(&s);
 }
 
 struct algorithm_cost shared_reduce_cost(const struct plan_shape *shape)
@@ -307,7 +307,7 @@ void shared_reduce_scatter(const struct plan_shape *shape, struct plan *plan)
     if (shape->in_place)
         plan_scratch(plan, count);
     keep_partial(&s, s.each);
-    sharing_go(&s);
+    sharing_add_rounds(&s);
     if (shape->in_place)
         plan_copy(plan, (struct plan_address){PLAN_SCRATCH, 0}, plan_out(0), count);
 }

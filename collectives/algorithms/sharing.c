@@ -61,7 +61,7 @@ bool sharing_is_little_for_root(const struct plan_shape *shape)
            (plan_is_oversubscribed(shape->topology) && is_whole(shape) && fits);
 }
 
-void sharing_go(const struct sharing *s)
+void sharing_add_rounds(const struct sharing *s)
 {
     for (unsigned k = 0; k <= s->rounds; k++) {
         if (k < s->rounds) {
@@ -81,13 +81,13 @@ void sharing_go(const struct sharing *s)
         plan_signal(s->plan, sharing_put_number(0));
 }
 
-void sharing_go_little(const struct plan_shape *shape, struct plan *plan, sharing_round_fn *put,
-                       sharing_round_fn *end)
+void sharing_add_one_round(const struct plan_shape *shape, struct plan *plan, sharing_round_fn *put,
+                           sharing_round_fn *end)
 {
     struct sharing s = {shape, plan, .put = put, .end = end, .rounds = 1};
 
     plan_window(plan, shape->count);
-    sharing_go(&s);
+    sharing_add_rounds(&s);
 }
 
 /* A rank that wants the sum adds up the data of all others, after one wait. */

@@ -43,15 +43,15 @@ struct sharing {
 struct sharing sharing_open(const struct plan_shape *shape, struct plan *plan, size_t all);
 
 /* Adds the steps of all rounds to the plan. */
-void sharing_go(const struct sharing *s);
+void sharing_add_rounds(const struct sharing *s);
 
 /* Whether data is so little that each rank that wants the sum (_for_root: the root) adds up all of
- * it. sharing_go_little() then replaces open and go: one round, in which put() puts all of a rank's
- * data. */
+ * it. sharing_add_one_round() then replaces sharing_open() and sharing_add_rounds(): one round, in
+ * which put() puts all of a rank's data. */
 bool sharing_is_little(const struct plan_shape *shape);
 bool sharing_is_little_for_root(const struct plan_shape *shape);
-void sharing_go_little(const struct plan_shape *shape, struct plan *plan, sharing_round_fn *put,
-                       sharing_round_fn *end);
+void sharing_add_one_round(const struct plan_shape *shape, struct plan *plan, sharing_round_fn *put,
+                           sharing_round_fn *end);
 
 /* The numbers of a rank's signals in round k. They ascend in the order of the signals: put(0),
  * put(1), reduced(0), end(0), put(2), reduced(1), end(1), ... */
