@@ -195,8 +195,9 @@ static int gather(int kind, const struct fallback *fallback, const void *sendbuf
 }
 
 /* The fallback key of a call with blocks; in place the send arguments do not count. */
-static struct fallback left_of_blocks(MPI_Comm comm, const void *sendbuf, int sendcount,
-                                      MPI_Datatype sendtype, int recvcount, MPI_Datatype recvtype)
+static struct fallback fallback_of_blocks(MPI_Comm comm, const void *sendbuf, int sendcount,
+                                          MPI_Datatype sendtype, int recvcount,
+                                          MPI_Datatype recvtype)
 {
     bool is_in_place = sendbuf == MPI_IN_PLACE;
 
@@ -211,7 +212,7 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     const struct fallback fallback =
-        left_of_blocks(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
+        fallback_of_blocks(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
     struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
 
     TAKE_OVER(COLLECTIVE_ALL_GATHER, &fallback,
@@ -293,7 +294,7 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     const struct fallback fallback =
-        left_of_blocks(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
+        fallback_of_blocks(comm, sendbuf, sendcount, sendtype, recvcount, recvtype);
     struct blocks from = {.start = sendbuf, .count = (size_t)sendcount, .type = sendtype};
     struct blocks to = {.start = recvbuf, .count = (size_t)recvcount, .type = recvtype};
 

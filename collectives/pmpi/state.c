@@ -67,7 +67,7 @@ static bool is_set(const char *name)
     return value != NULL && *value != '\0' && strcmp(value, "0") != 0;
 }
 
-bool state_is_our_mpi(bool is_said)
+bool state_is_our_mpi(bool is_reported)
 {
 #ifdef OPEN_MPI
     static atomic_bool is_known; /* to be ours */
@@ -80,14 +80,14 @@ bool state_is_our_mpi(bool is_said)
     PMPI_Get_library_version(found, &length);
     snprintf(ours, sizeof ours, "Open MPI v%d.", OMPI_MAJOR_VERSION);
     is_known = strncmp(found, ours, strlen(ours)) == 0;
-    if (is_known || !is_said)
+    if (is_known || !is_reported)
         return is_known;
     found[strcspn(found, ",\n")] = '\0';
     fprintf(stderr, "muster: collectives left to MPI: found %.64s, expected %s%d\n", found, ours,
             OMPI_MINOR_VERSION);
     return false;
 #else
-    (void)is_said;
+    (void)is_reported;
     return true;
 #endif
 }

@@ -11,8 +11,8 @@
 
 /* Whether the program's MPI is the one that this library was built for. A preloaded library also
  * gets into programs with another MPI, whose handles it cannot use. May be called before MPI_Init.
- * is_said: print to standard error if it is another one. */
-bool state_is_our_mpi(bool is_said);
+ * is_reported: print to standard error if it is another one. */
+bool state_is_our_mpi(bool is_reported);
 
 /* Called after MPI_Init. The settings of rank 0's environment hold for all ranks, which measure the
  * machine if no figures are kept. If that fails, it prints the error once, and MPI does everything.
