@@ -212,46 +212,47 @@ AVX512 const uint8_t *codec_avx512_decode(enum codec_type type, const struct cod
 }
 
 /* What the loop over a block's groups holds in registers. */
-struct hand {
+struct registers {
     struct cells cells;
     __m512i x[4];
 };
 
-AVX512_INLINE void take_up(const struct codec_run *run, struct hand *hand)
+AVX512_INLINE void load_run(const struct codec_run *run, struct registers *registers)
 {
-    load_cells(&run->decoder->cells, &hand->cells);
+    load_cells(&run->decoder->cells, &registers->cells);
     UNROLL
     for (unsigned j = 0; j < 4; j++)
-        hand->x[j] = _mm512_loadu_si512(run->states + 16 * j);
+        registers->x[j] = _mm512_loadu_si512(run->states + 16 * j);
 }
 
-AVX512_INLINE void decode_group(enum codec_type type, struct hand *hand, struct codec_run *run)
+AVX512_INLINE void decode_group(enum codec_type type, struct registers *registers,
+                                struct codec_run *run)
 {
     size_t group_bytes = CODEC_GROUP * codec_type_bytes(type);
     __m512i symbols;
 
     fetch_to_write(run->values, group_bytes);
-    run->words = step_by_cells(&hand->cells, hand->x, run->words, &symbols);
+    run->words = step_by_cells(&registers->cells, registers->x, run->words, &symbols);
     merge_group(type, symbols, run->raw, run->values);
     run->raw += codec_raw_bytes(type, CODEC_GROUP);
     run->values += group_bytes;
 }
 
-AVX512_INLINE void put_back(const struct hand *hand, const struct codec_run *run)
+AVX512_INLINE void store_run(const struct registers *registers, const struct codec_run *run)
 {
     UNROLL
     for (unsigned j = 0; j < 4; j++)
-        _mm512_storeu_si512(run->states + 16 * j, hand->x[j]);
+        _mm512_storeu_si512(run->states + 16 * j, registers->x[j]);
 }
 
 AVX512_INLINE bool two_of_type(enum codec_type type, struct codec_run runs[2], size_t groups,
                                struct codec_ahead *ahead)
 {
     struct codec_run first = runs[0], second = runs[1];
-    struct hand left, right;
+    struct registers left, right;
 
-    take_up(&first, &left);
-    take_up(&second, &right);
+    load_run(&first, &left);
+    load_run(&second, &right);
     for (; groups > 0; groups--) {
         if (first.words > first.words_end || second.words > second.words_end)
             return false;
@@ -260,8 +261,8 @@ AVX512_INLINE bool two_of_type(enum codec_type type, struct codec_run runs[2], s
         decode_group(type, &left, &first);
         decode_group(type, &right, &second);
     }
-    put_back(&left, &first);
-    put_back(&right, &second);
+    store_run(&left, &first);
+    store_run(&right, &second);
     runs[0] = first;
     runs[1] = second;
     return first.words <= first.words_end && second.words <= second.words_end;

@@ -382,12 +382,12 @@ static int open_next(const struct codec_path *path, enum codec_type type, const 
     return open_block(path, type, in, info.bytes, info.count, layout, err);
 }
 
-static bool goes_in_twos(const struct codec_path *path, const struct layout *layout)
+static bool can_pair(const struct codec_path *path, const struct layout *layout)
 {
     return path->decode_two && layout->mode == MODE_CODED && !layout->zeros;
 }
 
-/* Decodes two blocks that go_in_twos(): groups that both have in turn, then the rest of each. */
+/* Decodes two blocks that can_pair() accepts: groups of both in turn, then the rest of each. */
 static int decode_pair(const struct codec_path *path, const struct layout layouts[2],
                        struct codec_ahead *ahead, struct codec_scratch *scratch,
                        uint8_t *const values[2], struct error *err)
@@ -434,7 +434,7 @@ int codec_blocks_decode(const struct codec_path *path, enum codec_type type, con
         struct codec_ahead ahead = {.lines = (unsigned)width};
         struct layout layouts[2];
         uint8_t *to[2] = {out, NULL};
-        size_t in_hand = 0;
+        size_t opened_bytes = 0;
         unsigned some = 0;
 
         do {
@@ -442,14 +442,14 @@ int codec_blocks_decode(const struct codec_path *path, enum codec_type type, con
             if (open_next(path, type, in, bytes, count, &layouts[some], err) != 0)
                 return -1;
             in += layouts[some].info.bytes;
-            in_hand += layouts[some].info.bytes;
+            opened_bytes += layouts[some].info.bytes;
             bytes -= layouts[some].info.bytes;
             out += layouts[some].info.count * width;
             count -= layouts[some].info.count;
-        } while (goes_in_twos(path, &layouts[some++]) && some < 2 && count > 0);
+        } while (can_pair(path, &layouts[some++]) && some < 2 && count > 0);
         ahead.at = in;
-        ahead.end = in + (bytes < in_hand ? bytes : in_hand);
-        if (some == 2 && goes_in_twos(path, &layouts[1])) {
+        ahead.end = in + (bytes < opened_bytes ? bytes : opened_bytes);
+        if (some == 2 && can_pair(path, &layouts[1])) {
             if (decode_pair(path, layouts, &ahead, scratch, to, err) != 0)
                 return -1;
             continue;
