@@ -173,7 +173,7 @@ int machine_read(const char *text, const char *name, struct machine *machine, st
     for (int number = 1; status == 0 && next != NULL && *next != '\0'; number++) {
         line = strsep(&next, "\n");
         if (!read_line(line, machine))
-            status = error_set(err, "%s:%d: \"%.64s\" is no figure", name, number, line);
+            status = error_set(err, "%s:%d: unexpected line \"%.64s\"", name, number, line);
     }
     put_back_locale(plain, old);
     free(copy);

@@ -121,12 +121,16 @@ int codec_frame_peek(const struct codec_frame *frame, const uint8_t *bytes,
 int codec_frame_close(const struct codec_frame *frame, const uint8_t *end, size_t bytes,
                       uint8_t rest[CODEC_FRAME_REST_MAX], size_t *rest_bytes, struct error *err)
 {
+    uint32_t checksum;
     size_t length;
 
     if (bytes < AT_END_REST || bytes > CODEC_FRAME_END_BYTES_MAX)
-        return error_set(err, "end of %zu bytes", bytes);
-    if (codec_load32(end + AT_END_CHECKSUM) != crc32c(0, end + AT_END_MODE, bytes - AT_END_MODE))
-        return error_set(err, "end altered");
+        return error_set(err, "end record of %zu bytes, expected %d to %d", bytes, AT_END_REST,
+                         CODEC_FRAME_END_BYTES_MAX);
+    checksum = crc32c(0, end + AT_END_MODE, bytes - AT_END_MODE);
+    if (codec_load32(end + AT_END_CHECKSUM) != checksum)
+        return error_set(err, "corrupt end record: checksum is 0x%08x, expected 0x%08x", checksum,
+                         codec_load32(end + AT_END_CHECKSUM));
     length = codec_load16(end + AT_END_REST_BYTES);
     if (end[AT_END_MODE] != MODE_END || end[AT_END_TYPE] != frame->type ||
         codec_load32(end + AT_END_COUNT) != 0 || bytes != AT_END_REST + length ||

@@ -33,7 +33,8 @@ static int work_create(struct work *work, struct error *err)
     /* pieces are whole numbers of blocks; with the smallest elements they need the most room */
     _Static_assert(PIECE_BYTES % (4 * CODEC_BLOCK_ELEMENTS) == 0, "blocks of all types");
     _Static_assert(PIECE_BYTES >= 4 * CODEC_BLOCK_ELEMENTS_MAX, "the largest block");
-    _Static_assert(INPUT_BYTES >= CODEC_BLOCK_HEADER_BYTES + 4 * CODEC_BLOCK_ELEMENTS_MAX, "it");
+    _Static_assert(INPUT_BYTES >= CODEC_BLOCK_HEADER_BYTES + 4 * CODEC_BLOCK_ELEMENTS_MAX,
+                   "the largest coded block");
     work->scratch = codec_scratch_create();
     work->values = malloc(GUESS_BYTES);
     work->blocks = malloc(codec_blocks_bound(CODEC_BF16, PIECE_BYTES / 2));

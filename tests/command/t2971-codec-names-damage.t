@@ -60,7 +60,7 @@ is "$("$codec" -dc bad.mgc 2>/dev/null | cmp -n 65536 - <("$codec" -dc good.mgc)
 flip 21
 damaged 'the type of a block altered' 'block of unknown type 16'
 flip $((size - 1))
-damaged 'the end altered' 'end altered'
+damaged 'the end altered' 'corrupt end record: checksum'
 flip $((size - 20))
 damaged 'the length of the end altered' 'end record of 12 bytes, expected 28 to 31'
 { head -c $((second)) good.mgc && tail -c +$((second + 1)) good.mgc | tail -c 28; } >bad.mgc

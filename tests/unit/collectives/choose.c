@@ -287,22 +287,22 @@ static void test_text(void)
     free(text);
     is_int(machine_read("", "f", &machine, NULL), 0, "nothing measured is a machine too");
 
-    refused("ring 1\n", "f:1: \"ring 1\" is no figure");
-    refused("copy 1\ncopy fast\n", "f:2: \"copy fast\" is no figure");
-    refused("copy -1\n", "f:1: \"copy -1\" is no figure");
-    refused("copy nan\n", "f:1: \"copy nan\" is no figure");
-    refused("copy 1 2\n", "f:1: \"copy 1 2\" is no figure");
-    refused("link near 1 2 3 4 5 6\n", "f:1: \"link near 1 2 3 4 5 6\" is no figure");
-    refused("link node 1 2 3 4 5\n", "f:1: \"link node 1 2 3 4 5\" is no figure");
-    refused("others 0.5 0\n", "f:1: \"others 0.5 0\" is no figure");
-    refused("reduce fp8 1\n", "f:1: \"reduce fp8 1\" is no figure");
+    refused("ring 1\n", "f:1: unexpected line \"ring 1\"");
+    refused("copy 1\ncopy fast\n", "f:2: unexpected line \"copy fast\"");
+    refused("copy -1\n", "f:1: unexpected line \"copy -1\"");
+    refused("copy nan\n", "f:1: unexpected line \"copy nan\"");
+    refused("copy 1 2\n", "f:1: unexpected line \"copy 1 2\"");
+    refused("link near 1 2 3 4 5 6\n", "f:1: unexpected line \"link near 1 2 3 4 5 6\"");
+    refused("link node 1 2 3 4 5\n", "f:1: unexpected line \"link node 1 2 3 4 5\"");
+    refused("others 0.5 0\n", "f:1: unexpected line \"others 0.5 0\"");
+    refused("reduce fp8 1\n", "f:1: unexpected line \"reduce fp8 1\"");
     refused("benchmark allreduce ring 0 8 1\nbenchmark allreduce ring -1 8 1\n",
-            "f:2: \"benchmark allreduce ring -1 8 1\" is no figure");
+            "f:2: unexpected line \"benchmark allreduce ring -1 8 1\"");
     refused("coded allreduce ring 0 99999999999999999999 1\n",
-            "f:1: \"coded allreduce ring 0 99999999999999999999 1\" is no figure");
+            "f:1: unexpected line \"coded allreduce ring 0 99999999999999999999 1\"");
     refused("coded allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\n",
-            "f:1: \"coded allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\" is no figure");
-    refused("\n", "f:1: \"\" is no figure");
+            "f:1: unexpected line \"coded allreduce aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 0 8 1\"");
+    refused("\n", "f:1: unexpected line \"\"");
 }
 
 static char *text_of_machine(const void *of)
