@@ -81,9 +81,9 @@ static int resume(struct training *training, struct saver **saver)
         print_error(&err);
         return -1;
     }
-    saver_goes_on_from(*saver, training->step);
+    saver_resume_from(*saver, training->step);
     if (found == 0)
-        strategy->draw(training->shard); /* a checkpoint that was not whole may have left numbers */
+        strategy->draw(training->shard); /* one that is not intact may have left numbers */
     else
         strategy->restored(training->shard);
     if (found > 0 && world.rank == 0) {

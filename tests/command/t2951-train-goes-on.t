@@ -67,7 +67,7 @@ train --steps=6 --checkpoint=passed >out 2>err
 printf x >>passed/step-000000006/shard-00000
 train --steps=8 --checkpoint-every=4 --checkpoint=passed >out 2>err
 is "$?/$(ls passed)" $'0/step-000000004\nstep-000000008' \
-    'a checkpoint that is not whole is none of the two that are kept'
+    'a checkpoint that is not intact is none of the two that are kept'
 
 rm whole/step-000000060/shard-00000
 mkfifo whole/step-000000060/shard-00000 # nobody writes to it: who waits does so for ever

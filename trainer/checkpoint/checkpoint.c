@@ -215,7 +215,7 @@ static long list_steps(const char *path, bool cleans, long **steps)
     return (long)count;
 }
 
-/* Removes unfinished checkpoints, those between since and step, which are not whole, and of the
+/* Removes unfinished checkpoints, those between since and step, which are not intact, and of the
  * others up to step all but the newest `keep`. */
 static void prune(const char *directory, long since, long step, int keep)
 {
@@ -246,12 +246,12 @@ int checkpoint_begin(const char *directory, long step, struct error *err)
         return error_set(err, "%.64s...: path too long", directory);
     if (mkdir(directory, 0755) != 0 && errno != EEXIST)
         return error_set(err, "%s: %m", directory);
-    checkpoint_abandon(directory, step);
+    checkpoint_discard(directory, step);
     step_path(directory, step, UNFINISHED, unfinished);
     return mkdir(unfinished, 0755) == 0 ? 0 : error_set(err, "%s: %m", unfinished);
 }
 
-void checkpoint_abandon(const char *directory, long step)
+void checkpoint_discard(const char *directory, long step)
 {
     char unfinished[PATH_BYTES];
 
@@ -271,7 +271,7 @@ int checkpoint_commit(const char *directory, const struct manifest *manifest, lo
         discard(unfinished);
         return -1;
     }
-    discard(path); /* an older one of this step, which was not whole: the run began before it */
+    discard(path); /* an older one of this step, which was not intact: the run began before it */
     if (rename(unfinished, path) != 0) {
         error_set(err, "%s: %m", path);
         discard(unfinished);
@@ -292,7 +292,7 @@ static size_t shard_bytes(const struct manifest *manifest, const struct manifest
     return elements * ARRAYS * sizeof(real);
 }
 
-/* Compares all of a shard with its size and checksum. Returns 1 if it is whole; 0 with err if not;
+/* Compares all of a shard with its size and checksum. Returns 1 if it is intact; 0 with err if not;
  * -1 if it cannot be read. */
 static int verify_shard(int fd, const char *path, const struct manifest *manifest,
                         const struct manifest_shard *shard, struct error *err)
@@ -397,7 +397,7 @@ static int read_shard(const char *path, const struct manifest *manifest,
     return rv;
 }
 
-/* Reads a checkpoint, as far as this rank sees it. Returns 1; 0 with err if it is not whole; -1
+/* Reads a checkpoint, as far as this rank sees it. Returns 1; 0 with err if it is not intact; -1
  * with err if it is of another problem or cannot be read. */
 static int read_one(const char *path, const struct checkpoint_problem *problem, long step,
                     struct rank_info rank_info, const struct checkpoint_state *pieces,

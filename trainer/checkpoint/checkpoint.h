@@ -16,7 +16,7 @@
  * each piece the parameters, then the first, then the second moments, 32-bit floating point,
  * little-endian. The manifest has the pieces and the CRC-32C of each shard, and in its last line
  * its own. All is written and synced in a directory with another name, which is then renamed: a
- * checkpoint is whole or not there. Readers check all checksums; any number of ranks may read. */
+ * checkpoint is complete or absent. Readers check all checksums; any number of ranks may read. */
 
 /* What must be the same in a run that resumes, so that its steps are those of an uninterrupted
  * run. */
@@ -50,26 +50,26 @@ void checkpoint_shard_name(int number, char name[32]);
 /* At last one rank writes the manifest, renames the checkpoint, and removes all but the newest
  * `keep` of the directory's checkpoints (keep >= 1), and unfinished ones. since: the step from
  * which the run resumed, or of its last checkpoint; checkpoints between it and this one are not
- * whole, and are removed, too (LONG_MAX: not known). Returns 0, or -1 with err; older checkpoints
+ * intact, and are removed, too (LONG_MAX: not known). Returns 0, or -1 with err; older checkpoints
  * then remain. */
 int checkpoint_commit(const char *directory, const struct manifest *manifest, long since, int keep,
                       struct error *err);
 
 /* Instead of checkpoint_commit(): removes what was written. */
-void checkpoint_abandon(const char *directory, long step);
+void checkpoint_discard(const char *directory, long step);
 
 /* Removes all unfinished checkpoints, and of those up to `step` all but the newest `keep`. Those
- * after `step`, which are not whole, stay. A commit does so at its end, and a run that resumes from
- * `step` at its beginning, because the run before may have been killed during that. For one
+ * after `step`, which are not intact, stay. A commit does so at its end, and a run that resumes
+ * from `step` at its beginning, because the run before may have been killed during that. For one
  * rank. */
 void checkpoint_prune(const char *directory, long step, int keep);
 
-/* Reads pieces of the newest checkpoint that is whole. Collective over the communicator, whose
- * ranks share the work of checking. If a checkpoint is not whole, one of the ranks that see it
+/* Reads pieces of the newest checkpoint that is intact. Collective over the communicator, whose
+ * ranks share the work of checking. If a checkpoint is not intact, one of the ranks that see it
  * calls complain ("PATH: what is wrong"), and the one before it is tried. Returns, the same on all
- * ranks, 1 with *step; 0 if the directory has none that is whole, or does not exist; -1 with err if
- * the newest whole one is of another problem, or the directory or a file cannot be read: what may
- * be whole is not passed over, as the next commit would remove it. The arrays are valid only
+ * ranks, 1 with *step; 0 if the directory has none that is intact, or does not exist; -1 with err
+ * if the newest intact one is of another problem, or the directory or a file cannot be read: what
+ * may be intact is not passed over, as the next commit would remove it. The arrays are valid only
  * after 1. */
 int checkpoint_read(const char *directory, const struct checkpoint_problem *problem,
                     struct comm *comm, const struct checkpoint_state *pieces, size_t piece_count,

@@ -208,7 +208,7 @@ static void copy_state(struct saver *saver)
     }
 }
 
-void saver_goes_on_from(struct saver *saver, long step)
+void saver_resume_from(struct saver *saver, long step)
 {
     saver->since = step;
 }
@@ -268,7 +268,7 @@ static int commit(struct saver *saver, const struct shard_word *words,
         else
             *err = saver->err;
     } else {
-        checkpoint_abandon(saver->directory, saver->step);
+        checkpoint_discard(saver->directory, saver->step);
     }
     manifest_clear(&manifest);
     return rv;

@@ -21,9 +21,9 @@ int saver_create(const char *directory, const struct checkpoint_problem *problem
                  const struct checkpoint_state *pieces, size_t piece_count, int keep,
                  struct saver **saver, struct error *err);
 
-/* Sets the step from which the run resumes: that of the newest checkpoint that is whole, or 0 if
+/* Sets the step from which the run resumes: that of the newest checkpoint that is intact, or 0 if
  * there is none. Without this call nothing is known of existing checkpoints. */
-void saver_goes_on_from(struct saver *saver, long step);
+void saver_resume_from(struct saver *saver, long step);
 
 /* Copies the state and begins to write it; the checkpoint before must be finished. Collective.
  * Returns 0, or -1 with err if it could not be begun; only rank 0's err has the reason. */

@@ -17,7 +17,7 @@
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/checkpoint/saver.h"
 
-/* What is written is what is read; what is not whole is not read. */
+/* What is written is what is read; what is not intact is not read. */
 
 static const struct checkpoint_problem problem = {{2, 2, 8, 4, 11}, 3, 1337, 1ULL << 63, 77, true};
 static char directory[] = "/tmp/muster-checkpoint-XXXXXX";
@@ -372,8 +372,8 @@ static void a_list_that_breaks_off_is_an_error(void)
     free_state(&state);
 }
 
-/* A run that went on before one that is not whole comes past it. */
-static void what_is_not_whole_displaces_no_other(void)
+/* A run that went on before one that is not intact comes past it. */
+static void what_is_not_intact_displaces_no_other(void)
 {
     write_step(910, 1);
     write_step(920, 2);
@@ -422,7 +422,7 @@ static void another_writer_is_named(void)
     has_str(err.text,
             "step-000000900.unfinished/shard-00000: File exists (does another muster-train",
             "... but named");
-    checkpoint_abandon(directory, 900);
+    checkpoint_discard(directory, 900);
     free_state(&state);
 }
 
@@ -561,7 +561,7 @@ int main(void)
     another_writer_is_named();
     a_name_that_may_be_lost_costs_no_other();
     a_list_that_breaks_off_is_an_error();
-    what_is_not_whole_displaces_no_other();
+    what_is_not_intact_displaces_no_other();
     copying_is_no_silence();
     long_manifests_are_read();
     a_manifest_is_whole_or_none();
