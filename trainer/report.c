@@ -285,12 +285,12 @@ void report_forecast(const struct training *training)
             printf("stage %d, per rank: %.6f MB of state, %.6f MB of communication buffers, %.6f "
                    "MB of activations\n  sent by all its ranks per step: forward %.6f MB, backward "
                    "%.6f MB, ends %.6f MB, inside %.6f MB\n",
-                   i, of->state_bytes / 1e6, of->room_bytes / 1e6, of->activation_bytes / 1e6,
+                   i, of->state_bytes / 1e6, of->buffer_bytes / 1e6, of->activation_bytes / 1e6,
                    of->forward / 1e6, of->backward / 1e6, of->ends / 1e6, of->inside / 1e6);
             continue;
         }
         print_formula(i, "state", of->state_bytes);
-        print_formula(i, "working", of->room_bytes);
+        print_formula(i, "working", of->buffer_bytes);
         print_formula(i, "activations", of->activation_bytes);
         print_formula(i, "sent_forward", of->forward);
         print_formula(i, "sent_backward", of->backward);
@@ -316,7 +316,8 @@ static void report_stages(const struct training *training, const struct world *w
                 printf("stage %d, layers %d to %d, per rank:", i, of->stage.first,
                        of->stage.first + of->stage.layers - 1);
             print_stage(training, i, "state", "state", usage->state, of->state_bytes);
-            print_stage(training, i, "working", "room", usage->working, of->room_bytes);
+            print_stage(training, i, "working", "communication buffers", usage->working,
+                        of->buffer_bytes);
             print_stage(training, i, "activations", "activations", usage->activations,
                         of->activation_bytes);
             if (!training->options->is_json)

@@ -79,7 +79,7 @@ static int take_memory(struct training *training, struct error *err)
     if (options->strategy->create(options->strategy, &shard, pipeline_island(training->pipeline),
                                   &training->shard, err) != 0)
         return error_prefix(err, "%zu parameters", training->parameter_count);
-    training->shard->bytes.working += pipeline_room_bytes(training->pipeline);
+    training->shard->bytes.working += pipeline_buffer_bytes(training->pipeline);
     if ((options->verifies || training->alone) &&
         verify_create(training->shard, training->comm, &training->verify, err) != 0)
         return -1;

@@ -22,7 +22,7 @@ struct kernel {
 
 struct kernels {
     struct kernel *kernels;
-    int count, room;
+    int count, capacity;
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     void *scratch;
@@ -190,12 +190,12 @@ static void start(struct kernels *kernels, const struct bf16_gemm *gemm)
 
 static void grow(struct kernels *kernels, const struct bf16_gemm *gemm)
 {
-    int room = kernels->room ? 2 * kernels->room : 64;
-    struct kernel *grown = realloc(kernels->kernels, (size_t)room * sizeof *grown);
+    int capacity = kernels->capacity ? 2 * kernels->capacity : 64;
+    struct kernel *grown = realloc(kernels->kernels, (size_t)capacity * sizeof *grown);
 
     check(grown ? dnnl_success : dnnl_out_of_memory, gemm, "cannot allocate the kernel list");
     kernels->kernels = grown;
-    kernels->room = room;
+    kernels->capacity = capacity;
 }
 
 static void take_scratch(struct kernels *kernels, size_t size_bytes, const struct bf16_gemm *gemm)
@@ -219,7 +219,7 @@ static struct kernel *kernel_for(struct kernels *kernels, const struct bf16_gemm
             return &kernels->kernels[i];
     if (!kernels->engine)
         start(kernels, gemm);
-    if (kernels->count == kernels->room)
+    if (kernels->count == kernels->capacity)
         grow(kernels, gemm);
     kernel = &kernels->kernels[kernels->count];
     /* for one thread: the library cuts a product by the number of threads that is set here */

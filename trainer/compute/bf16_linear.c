@@ -178,8 +178,8 @@ static void multiply_tiles(struct product *product)
     int column = claim(product), rows = product->linear->rows;
     size_t columns = (size_t)product->tile.columns;
     size_t depth = (size_t)(product->keeps ? product->chunks.size : product->tile.depth);
-    real *sums =
-        cpu_room(CPU_ROOM_OWN, columns * (sizeof(real) * TILE_ROWS + sizeof(element) * depth));
+    real *sums = cpu_scratch(CPU_SCRATCH_OWN,
+                             columns * (sizeof(real) * TILE_ROWS + sizeof(element) * depth));
     element *weights = (element *)(sums + TILE_ROWS * columns);
 
     while (column < product->columns) {
@@ -205,9 +205,9 @@ static void multiply(struct product *product)
     product->keeps = rows > TILE_ROWS && product->chunks.count == 1;
     product->chunked = product->in;
     if (depth != product->chunks.size)
-        product->chunked = copy =
-            cpu_room(CPU_ROOM_SHARED, (size_t)rows * sizeof *copy * (size_t)product->chunks.size *
-                                          (size_t)product->chunks.count);
+        product->chunked = copy = cpu_scratch(
+            CPU_SCRATCH_SHARED, (size_t)rows * sizeof *copy * (size_t)product->chunks.size *
+                                    (size_t)product->chunks.count);
 #pragma omp parallel
     {
 #pragma omp for schedule(static)
@@ -276,8 +276,9 @@ static void gradient_rows(const struct gradient *gradient, int row)
     int rows = least(gradient->linear->outputs - row, GRADIENT_ROWS);
     int inputs = gradient->linear->inputs, outputs = gradient->linear->outputs;
     size_t chunk_room = (size_t)bf16_padded(GRADIENT_ROWS, 16) * (size_t)chunks->size;
-    real *sums = cpu_room(CPU_ROOM_OWN, sizeof(real) * GRADIENT_ROWS * GRADIENT_COLUMNS +
-                                            sizeof(element) * chunk_room * (size_t)chunks->count);
+    real *sums =
+        cpu_scratch(CPU_SCRATCH_OWN, sizeof(real) * GRADIENT_ROWS * GRADIENT_COLUMNS +
+                                         sizeof(element) * chunk_room * (size_t)chunks->count);
     element *douts = (element *)(sums + GRADIENT_ROWS * GRADIENT_COLUMNS);
 
     for (int chunk = 0; chunk < chunks->count; chunk++)
@@ -315,8 +316,8 @@ void bf16_linear_backward_weight(const struct linear *linear, const activations 
     const element *ins = in;
     struct chunks chunks = chunks_of(linear->rows);
     size_t inputs = (size_t)linear->inputs;
-    element *packed =
-        cpu_room(CPU_ROOM_SHARED, sizeof *packed * bf16_packed_size(chunks.size, linear->inputs) *
+    element *packed = cpu_scratch(CPU_SCRATCH_SHARED,
+                                  sizeof *packed * bf16_packed_size(chunks.size, linear->inputs) *
                                       (size_t)chunks.count);
     struct gradient gradient = {linear, dout, packed, dweight, is_added, chunks};
 

@@ -14,36 +14,36 @@ const struct compute compute_cpu = {.precision = sizeof(real) == sizeof(float) ?
                                     LINEAR_FUNCTIONS(COMPUTE_MEMBER, cpu)
                                         CPU_FUNCTIONS(COMPUTE_MEMBER)};
 
-/* Frees the rooms of a thread when OpenMP ends the thread. */
-static pthread_key_t room_keys[CPU_ROOMS];
+/* Frees the scratch memory of a thread when OpenMP ends the thread. */
+static pthread_key_t scratch_keys[CPU_SCRATCH_KINDS];
 
-static void room_keys_make(void)
+static void scratch_keys_make(void)
 {
-    for (int i = 0; i < CPU_ROOMS; i++)
-        pthread_key_create(&room_keys[i], free);
+    for (int i = 0; i < CPU_SCRATCH_KINDS; i++)
+        pthread_key_create(&scratch_keys[i], free);
 }
 
-void *cpu_room(enum cpu_room which, size_t size_bytes)
+void *cpu_scratch(enum cpu_scratch which, size_t size_bytes)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static _Thread_local struct room {
+    static _Thread_local struct buffer {
         void *memory;
         size_t size_bytes;
-    } rooms[CPU_ROOMS];
-    struct room *room = &rooms[which];
+    } buffers[CPU_SCRATCH_KINDS];
+    struct buffer *buffer = &buffers[which];
 
-    if (size_bytes > room->size_bytes) {
-        free(room->memory);
-        room->size_bytes = (size_bytes + 4095) / 4096 * 4096;
-        room->memory = aligned_alloc(4096, room->size_bytes);
-        if (!room->memory) {
+    if (size_bytes > buffer->size_bytes) {
+        free(buffer->memory);
+        buffer->size_bytes = (size_bytes + 4095) / 4096 * 4096;
+        buffer->memory = aligned_alloc(4096, buffer->size_bytes);
+        if (!buffer->memory) {
             fprintf(stderr, "muster-train: cannot allocate %.1f MB of scratch memory: %m\n",
-                    (double)room->size_bytes / 1e6);
+                    (double)buffer->size_bytes / 1e6);
             exit(1);
         }
-        pages_prefer_large(room->memory, room->size_bytes);
-        pthread_once(&once, room_keys_make);
-        pthread_setspecific(room_keys[which], room->memory);
+        pages_prefer_large(buffer->memory, buffer->size_bytes);
+        pthread_once(&once, scratch_keys_make);
+        pthread_setspecific(scratch_keys[which], buffer->memory);
     }
-    return room->memory;
+    return buffer->memory;
 }

@@ -38,12 +38,12 @@ CPU_FUNCTIONS(COMPUTE_DECLARE)
 /* Returns scratch memory of the calling thread, aligned to 64, kept from call to call: page faults
  * would cost more than the work. Invalidates what it returned before for the same kind. Ends the
  * program if memory is out. */
-enum cpu_room {
-    CPU_ROOM_OWN,    /* for a thread's part of the work */
-    CPU_ROOM_SHARED, /* for what all threads read */
-    CPU_ROOMS
+enum cpu_scratch {
+    CPU_SCRATCH_OWN,    /* for a thread's part of the work */
+    CPU_SCRATCH_SHARED, /* for what all threads read */
+    CPU_SCRATCH_KINDS
 };
-void *cpu_room(enum cpu_room which, size_t size_bytes);
+void *cpu_scratch(enum cpu_scratch which, size_t size_bytes);
 
 /* Computes one product on the calling thread, by the BLAS library. */
 struct gemm {

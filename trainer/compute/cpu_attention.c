@@ -23,19 +23,19 @@ struct head {
 static struct head head_make(int time, int width)
 {
     size_t size = (size_t)time * (size_t)width;
-    real *room = cpu_room(CPU_ROOM_OWN, 8 * size * sizeof *room);
+    real *scratch = cpu_scratch(CPU_SCRATCH_OWN, 8 * size * sizeof *scratch);
 
     return (struct head){time,
                          width,
                          1 / (real)sqrt((double)width),
-                         room,
-                         room + size,
-                         room + 2 * size,
-                         room + 3 * size,
-                         room + 4 * size,
-                         room + 5 * size,
-                         room + 6 * size,
-                         room + 7 * size};
+                         scratch,
+                         scratch + size,
+                         scratch + 2 * size,
+                         scratch + 3 * size,
+                         scratch + 4 * size,
+                         scratch + 5 * size,
+                         scratch + 6 * size,
+                         scratch + 7 * size};
 }
 
 VECTORISED static void gather_rows(const element *from, int rows, int width, size_t stride,

@@ -16,8 +16,8 @@ struct model {
     struct model_options options;
     char *memory;        /* of all below */
     struct saved *saved; /* held x layers */
-    activations **in;    /* [in_places] rows x channels: the first layer's input */
-    int in_places, end_places;
+    activations **in;    /* [in_buffers] rows x channels: the first layer's input */
+    int in_buffers, end_buffers;
     struct scratch scratch;
     activations *out[ENDS]; /* rows x channels: the last layer's output */
     activations *d[ENDS];   /* rows x channels: the gradient on its way back */
@@ -36,12 +36,12 @@ static bool is_alone(const struct model_options *options)
 }
 
 /* If another stage sends the input, one buffer is filled while the others are in use. */
-static int in_places(const struct model_options *options)
+static int in_buffers(const struct model_options *options)
 {
     return options->held + !stage_is_first(&options->stage);
 }
 
-static int end_places(const struct model_options *options)
+static int end_buffers(const struct model_options *options)
 {
     return is_alone(options) ? 1 : ENDS;
 }
@@ -54,7 +54,7 @@ static size_t saved_count(const struct model_options *options)
 size_t model_bytes(const struct model_options *options)
 {
     const struct geometry *geometry = &options->geometry;
-    size_t wides = (size_t)(in_places(options) - options->held + 2 * end_places(options));
+    size_t wides = (size_t)(in_buffers(options) - options->held + 2 * end_buffers(options));
     size_t bytes = saved_count(options) * saved_size(geometry) + scratch_size(geometry) +
                    wides * wide_bytes(geometry);
 
@@ -75,11 +75,11 @@ static void place(struct model *model)
         if (i % (size_t)stage->layers == 0)
             model->in[i / (size_t)stage->layers] = model->saved[i].in;
     }
-    for (int i = model->options.held; i < model->in_places; i++, next += wide)
+    for (int i = model->options.held; i < model->in_buffers; i++, next += wide)
         model->in[i] = next;
     scratch_place(geometry, next, &model->scratch);
     next += scratch_size(geometry);
-    for (int i = 0; i < model->end_places; i++, next += 2 * wide) {
+    for (int i = 0; i < model->end_buffers; i++, next += 2 * wide) {
         model->out[i] = next;
         model->d[i] = next + wide;
     }
@@ -100,7 +100,7 @@ int model_create(const struct model_options *options, struct model **model, stru
                          row_count(&options->geometry), ROWS_MOST);
     }
     if (!made || !(made->saved = calloc(saved_count(options), sizeof *made->saved)) ||
-        !(made->in = calloc((size_t)in_places(options), sizeof(activations *))) ||
+        !(made->in = calloc((size_t)in_buffers(options), sizeof(activations *))) ||
         !(made->memory = aligned_alloc(64, size_bytes))) {
         model_destroy(made);
         return error_set(err, "cannot allocate %.1f GB for activations: %m",
@@ -108,8 +108,8 @@ int model_create(const struct model_options *options, struct model **model, stru
     }
     pages_prefer_large(made->memory, size_bytes);
     made->options = *options;
-    made->in_places = in_places(options);
-    made->end_places = end_places(options);
+    made->in_buffers = in_buffers(options);
+    made->end_buffers = end_buffers(options);
     place(made);
     *model = made;
     return 0;
@@ -127,17 +127,17 @@ void model_destroy(struct model *model)
 
 activations *model_in(const struct model *model, int microbatch)
 {
-    return model->in[microbatch % model->in_places];
+    return model->in[microbatch % model->in_buffers];
 }
 
 activations *model_out(const struct model *model, int microbatch)
 {
-    return model->out[microbatch % model->end_places];
+    return model->out[microbatch % model->end_buffers];
 }
 
 activations *model_gradient(const struct model *model, int microbatch)
 {
-    return model->d[microbatch % model->end_places];
+    return model->d[microbatch % model->end_buffers];
 }
 
 /* The geometry of a microbatch. */

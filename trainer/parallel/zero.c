@@ -12,14 +12,14 @@
  * with zeros, which nobody overwrites. Rank r updates part r of each unit. Level 1 shards the
  * moments, level 2 gradients too, level 3 parameters too. */
 
-enum { SCATTERING = 2 }; /* reduce-scatters under way at once, each with its own room */
+enum { SCATTERING = 2 }; /* reduce-scatters under way at once, each with its own buffer */
 
-/* A reduce-scatter. Its room is for a unit's whole gradient (levels 2, 3), or for the resulting
+/* A reduce-scatter. Its buffer is for a unit's whole gradient (levels 2, 3), or for the resulting
  * part (level 1). */
 struct scatter {
     struct collective_request *pending;
     int unit; /* -1: none */
-    real *room;
+    real *buffer;
 };
 
 struct zero {
@@ -105,15 +105,15 @@ static void progress(void *context)
     comm_progress(zero->shard.comm);
 }
 
-/* Waits for the reduce-scatter, so that its room is free. At level 1 copies the part to its
- * place. */
-static void settle(struct zero *zero, struct scatter *scatter)
+/* Waits for the reduce-scatter, so that its buffer is free. At level 1 copies the part to the
+ * gradients. */
+static void finish_scatter(struct zero *zero, struct scatter *scatter)
 {
     if (scatter->unit < 0)
         return;
     comm_wait(zero->shard.comm, scatter->pending);
     if (zero->level == 1)
-        memcpy(own_gradients(zero, scatter->unit), scatter->room,
+        memcpy(own_gradients(zero, scatter->unit), scatter->buffer,
                part_size(zero, scatter->unit) * sizeof(real));
     scatter->unit = -1;
 }
@@ -127,8 +127,8 @@ static real *gradients(void *context, int unit)
         return zero->gradients + zero->whole_at[unit];
     if (unit == 0)
         return zero->ends;
-    settle(zero, scatter);
-    return scatter->room;
+    finish_scatter(zero, scatter);
+    return scatter->buffer;
 }
 
 static void complete(void *context, int unit)
@@ -138,14 +138,14 @@ static void complete(void *context, int unit)
     struct comm *comm = zero->shard.comm;
 
     if (zero->level == 1) {
-        settle(zero, scatter);
+        finish_scatter(zero, scatter);
         scatter->pending = comm_start_reduce_scatter(comm, zero->gradients + zero->whole_at[unit],
-                                                     part_size(zero, unit), scatter->room);
+                                                     part_size(zero, unit), scatter->buffer);
     } else {
         if (unit == 0)
-            settle(zero, scatter);
+            finish_scatter(zero, scatter);
         scatter->pending =
-            comm_start_reduce_scatter(comm, unit == 0 ? zero->ends : scatter->room,
+            comm_start_reduce_scatter(comm, unit == 0 ? zero->ends : scatter->buffer,
                                       part_size(zero, unit), own_gradients(zero, unit));
     }
     scatter->unit = unit;
@@ -164,7 +164,7 @@ static void destroy(struct shard *shard)
         comm_wait(zero->shard.comm, zero->gathers[unit]);
     gathered_destroy(zero->gathered);
     for (int i = 0; i < SCATTERING; i++)
-        free(zero->scatters[i].room);
+        free(zero->scatters[i].buffer);
     free(zero->whole_at);
     free(zero->part_at);
     free(zero->parameters);
@@ -190,19 +190,19 @@ static void lay_out(struct zero *zero)
     }
 }
 
-/* Allocates the rooms: for a layer's whole gradient at levels 2 and 3, for a part at level 1. */
-static int take_rooms(struct zero *zero, struct error *err)
+/* Allocates the buffers: for a layer's whole gradient at levels 2 and 3, for a part at level 1. */
+static int take_buffers(struct zero *zero, struct error *err)
 {
     size_t *working = &zero->shard.bytes.working;
-    size_t room = whole_size(zero, zero->units - 1);
+    size_t size = whole_size(zero, zero->units - 1);
 
     if (zero->level == 1)
-        room = part_size(zero, 0) > part_size(zero, 1) ? part_size(zero, 0) : part_size(zero, 1);
+        size = part_size(zero, 0) > part_size(zero, 1) ? part_size(zero, 0) : part_size(zero, 1);
     else if (!(zero->ends = shard_alloc(whole_size(zero, 0), working, err)))
         return -1;
     for (int i = 0; i < SCATTERING; i++) {
         zero->scatters[i].unit = -1;
-        if (!(zero->scatters[i].room = shard_alloc(room, working, err)))
+        if (!(zero->scatters[i].buffer = shard_alloc(size, working, err)))
             return -1;
     }
     return 0;
@@ -216,7 +216,7 @@ static int take_memory(struct zero *zero, struct error *err)
     if (!(zero->parameters = shard_alloc(zero->level == 3 ? parts : wholes, state, err)) ||
         !(zero->gradients = shard_alloc(zero->level == 1 ? wholes : parts, state, err)) ||
         !(zero->first_moments = shard_alloc(parts, state, err)) ||
-        !(zero->second_moments = shard_alloc(parts, state, err)) || take_rooms(zero, err) != 0)
+        !(zero->second_moments = shard_alloc(parts, state, err)) || take_buffers(zero, err) != 0)
         return -1;
     if (zero->level < 3)
         return 0;
@@ -288,7 +288,7 @@ static void finish(struct shard *shard)
     struct zero *zero = (struct zero *)shard;
 
     for (int i = 0; i < SCATTERING; i++)
-        settle(zero, &zero->scatters[i]);
+        finish_scatter(zero, &zero->scatters[i]);
     zero->next = 0;
 }
 

@@ -33,7 +33,7 @@ void forecast_make(const struct pipeline_options *options, struct forecast *stag
         stages[i] = (struct forecast){
             .stage = stage,
             .state_bytes = 4 * parameters,
-            .room_bytes = has_ends && replicas > 1 ? ends : 0,
+            .buffer_bytes = has_ends && replicas > 1 ? ends : 0,
             .activation_bytes = (double)model_bytes(&model),
             .forward = stage_is_last(&stage) ? 0 : through,
             .backward = stage_is_first(&stage) ? 0 : through,

@@ -19,8 +19,8 @@
  * Traffic is that of all ranks of the stage in a step. */
 struct forecast {
     struct stage stage;
-    double state_bytes, room_bytes, activation_bytes; /* of a rank; activations: the largest's */
-    double forward, backward, ends, inside;           /* bytes */
+    double state_bytes, buffer_bytes, activation_bytes; /* of a rank; activations: the largest's */
+    double forward, backward, ends, inside;             /* bytes */
 };
 
 /* Fills stages: one forecast for each stage of options->placement. */

@@ -12,10 +12,10 @@
 /* Lanes of transfers that may be under way at once: each buffer at the model's ends has its lane. A
  * gradient has one lane for both ways, as it comes in and goes out in the same buffer. */
 enum {
-    PLACES = 2,
+    BUFFERS = 2,
     LANE_OUT = 0,
-    LANE_GRADIENT = LANE_OUT + PLACES,
-    LANE_IN = LANE_GRADIENT + PLACES
+    LANE_GRADIENT = LANE_OUT + BUFFERS,
+    LANE_IN = LANE_GRADIENT + BUFFERS
 };
 enum { TAG_FORWARD, TAG_BACKWARD };
 
@@ -28,10 +28,10 @@ struct pipeline {
     struct channel *channel; /* NULL: one stage */
     struct model *model;
     size_t model_bytes;
-    int in_places;
+    int in_buffers;
     struct pipeline_action *actions; /* of a step */
-    size_t part; /* elements of the ends that this rank sums in pipeline_tie() */
-    real *room;  /* replicas x part; NULL: none is needed */
+    size_t part;  /* elements of the ends that this rank sums in pipeline_tie() */
+    real *buffer; /* replicas x part; NULL: none is needed */
     struct pipeline_traffic sent;
 };
 
@@ -84,7 +84,7 @@ static int take_memory(struct pipeline *pipeline, struct error *err)
                          "found %.1f GB of activations per microbatch, expected at most 2 GB; use "
                          "more --microbatches",
                          (double)bytes_of(pipeline, pipeline_most_rows(options)) / 1e9);
-    pipeline->in_places = held + !stage_is_first(&pipeline->stage);
+    pipeline->in_buffers = held + !stage_is_first(&pipeline->stage);
     pipeline->actions = calloc(2 * (size_t)options->microbatches, sizeof *pipeline->actions);
     if (!pipeline->actions)
         return error_set(err, "a pipeline: %m");
@@ -100,8 +100,8 @@ static int take_memory(struct pipeline *pipeline, struct error *err)
         return 0;
     pipeline->part = (pipeline->part + (size_t)options->placement->replicas - 1) /
                      (size_t)options->placement->replicas;
-    pipeline->room = calloc(1, pipeline_room_bytes(pipeline));
-    return pipeline->room ? 0 : error_set(err, "cannot allocate a gradient: %m");
+    pipeline->buffer = calloc(1, pipeline_buffer_bytes(pipeline));
+    return pipeline->buffer ? 0 : error_set(err, "cannot allocate a gradient: %m");
 }
 
 static int join(struct pipeline *pipeline, struct comm *comm, struct error *err)
@@ -153,7 +153,7 @@ void pipeline_destroy(struct pipeline *pipeline)
     comm_destroy(pipeline->pair);
     comm_destroy(pipeline->island);
     free(pipeline->actions);
-    free(pipeline->room);
+    free(pipeline->buffer);
     free(pipeline);
 }
 
@@ -200,7 +200,7 @@ static void request_gradient(struct walk *walk)
     struct pipeline *pipeline = walk->pipeline;
     int number = walk->gradients_asked++;
 
-    channel_receive(pipeline->channel, LANE_GRADIENT + number % PLACES, pipeline->behind,
+    channel_receive(pipeline->channel, LANE_GRADIENT + number % BUFFERS, pipeline->behind,
                     TAG_BACKWARD, model_gradient(pipeline->model, number),
                     transfer_bytes(walk, number));
 }
@@ -213,16 +213,16 @@ static void request_ahead(struct walk *walk)
     int count = pipeline->options.microbatches;
 
     while (!stage_is_first(&pipeline->stage) && walk->inputs_asked < count &&
-           walk->inputs_asked < walk->done + pipeline->in_places) {
+           walk->inputs_asked < walk->done + pipeline->in_buffers) {
         int number = walk->inputs_asked++;
 
-        channel_receive(pipeline->channel, LANE_IN + number % pipeline->in_places, pipeline->before,
-                        TAG_FORWARD, model_in(pipeline->model, number),
+        channel_receive(pipeline->channel, LANE_IN + number % pipeline->in_buffers,
+                        pipeline->before, TAG_FORWARD, model_in(pipeline->model, number),
                         transfer_bytes(walk, number));
     }
     while (walk->trains && !stage_is_last(&pipeline->stage) && walk->gradients_asked < count &&
-           walk->gradients_asked < walk->done + PLACES &&
-           channel_is_free(pipeline->channel, LANE_GRADIENT + walk->gradients_asked % PLACES))
+           walk->gradients_asked < walk->done + BUFFERS &&
+           channel_is_free(pipeline->channel, LANE_GRADIENT + walk->gradients_asked % BUFFERS))
         request_gradient(walk);
 }
 
@@ -234,12 +234,12 @@ static double go_forward(struct walk *walk, int number)
     double loss;
 
     if (!stage_is_first(&pipeline->stage))
-        channel_wait(pipeline->channel, LANE_IN + number % pipeline->in_places);
+        channel_wait(pipeline->channel, LANE_IN + number % pipeline->in_buffers);
     if (pipeline->channel) /* until the buffer that forward writes to has been sent */
-        channel_wait(pipeline->channel, (is_last ? LANE_GRADIENT : LANE_OUT) + number % PLACES);
+        channel_wait(pipeline->channel, (is_last ? LANE_GRADIENT : LANE_OUT) + number % BUFFERS);
     loss = model_forward(pipeline->model, walk->store, &microbatch);
     if (!is_last) {
-        channel_send(pipeline->channel, LANE_OUT + number % PLACES, pipeline->behind, TAG_FORWARD,
+        channel_send(pipeline->channel, LANE_OUT + number % BUFFERS, pipeline->behind, TAG_FORWARD,
                      model_out(pipeline->model, number), transfer_bytes(walk, number));
         pipeline->sent.forward += transfer_bytes(walk, number);
     }
@@ -250,7 +250,7 @@ static void go_backward(struct walk *walk, int number)
 {
     struct pipeline *pipeline = walk->pipeline;
     struct microbatch microbatch = microbatch_of(walk, number);
-    int lane = LANE_GRADIENT + number % PLACES;
+    int lane = LANE_GRADIENT + number % BUFFERS;
 
     if (!stage_is_last(&pipeline->stage)) {
         if (walk->gradients_asked == number) {
@@ -292,9 +292,9 @@ double pipeline_walk(struct pipeline *pipeline, const struct store *store, const
             walk.done += !trains;
         }
     }
-    for (int place = 0; pipeline->channel && place < PLACES; place++) {
-        channel_wait(pipeline->channel, LANE_OUT + place);
-        channel_wait(pipeline->channel, LANE_GRADIENT + place);
+    for (int i = 0; pipeline->channel && i < BUFFERS; i++) {
+        channel_wait(pipeline->channel, LANE_OUT + i);
+        channel_wait(pipeline->channel, LANE_GRADIENT + i);
     }
     return loss;
 }
@@ -308,17 +308,17 @@ void pipeline_tie(struct pipeline *pipeline, real *ends)
 
     if (!pipeline->pair)
         return;
-    if (!pipeline->room) {
+    if (!pipeline->buffer) {
         comm_wait(pipeline->pair, comm_start_allreduce(pipeline->pair, ends, size));
         return;
     }
     count = count < pipeline->part ? count : pipeline->part;
-    own = pipeline->room + first;
+    own = pipeline->buffer + first;
     memcpy(own, ends + first, count * sizeof *own);
     comm_wait(pipeline->pair, comm_start_allreduce(pipeline->pair, own, pipeline->part));
     comm_wait(pipeline->island,
-              comm_start_all_gather(pipeline->island, NULL, pipeline->part, pipeline->room));
-    memcpy(ends, pipeline->room, size * sizeof *ends);
+              comm_start_all_gather(pipeline->island, NULL, pipeline->part, pipeline->buffer));
+    memcpy(ends, pipeline->buffer, size * sizeof *ends);
 }
 
 size_t pipeline_activation_bytes(const struct pipeline *pipeline)
@@ -326,7 +326,7 @@ size_t pipeline_activation_bytes(const struct pipeline *pipeline)
     return pipeline->model_bytes;
 }
 
-size_t pipeline_room_bytes(const struct pipeline *pipeline)
+size_t pipeline_buffer_bytes(const struct pipeline *pipeline)
 {
     int replicas = pipeline->options.placement->replicas;
 

@@ -54,9 +54,9 @@ double pipeline_walk(struct pipeline *pipeline, const struct store *store, const
  * its part with its peer, so that no more than the ends' size crosses each way. Collective. */
 void pipeline_tie(struct pipeline *pipeline, real *ends);
 
-/* Return bytes of activations, bytes of room for pipeline_tie(), and traffic so far. */
+/* Return bytes of activations, bytes of the buffer of pipeline_tie(), and traffic so far. */
 size_t pipeline_activation_bytes(const struct pipeline *pipeline);
-size_t pipeline_room_bytes(const struct pipeline *pipeline);
+size_t pipeline_buffer_bytes(const struct pipeline *pipeline);
 struct pipeline_traffic pipeline_traffic(const struct pipeline *pipeline);
 
 #endif
