@@ -113,7 +113,7 @@ static void save(const struct training *training, struct saver *saver, bool is_d
     if (!saver)
         return;
     for (int rank = 0; rank < world.ranks; rank++)
-        are_done = are_done && training->words[rank].saved;
+        are_done = are_done && training->rank_steps[rank].saved;
     if (is_due || are_done)
         judge_saving(saver_finish(saver, &err), &err);
     if (is_due)

@@ -73,8 +73,9 @@ static int take_memory(struct training *training, struct error *err)
 
     training->inputs = calloc(tokens + 1, sizeof *training->inputs);
     training->targets = calloc(tokens + 1, sizeof *training->targets);
-    training->words = calloc((size_t)comm_rank_info(training->comm).ranks, sizeof *training->words);
-    if (!training->inputs || !training->targets || !training->words)
+    training->rank_steps =
+        calloc((size_t)comm_rank_info(training->comm).ranks, sizeof *training->rank_steps);
+    if (!training->inputs || !training->targets || !training->rank_steps)
         return error_set(err, "cannot allocate a batch of %zu tokens: %m", tokens);
     if (options->strategy->create(options->strategy, &shard, pipeline_island(training->pipeline),
                                   &training->shard, err) != 0)
@@ -116,7 +117,7 @@ static int open_data(struct training *training, struct error *err)
  * twice and others by no rank. Collective; the result is the same on all ranks. */
 static int compare_data(const struct training *training, struct error *err)
 {
-    struct word {
+    struct data_facts {
         uint64_t count;
         uint32_t crc, vocabulary;
     } own, *all;
@@ -124,8 +125,8 @@ static int compare_data(const struct training *training, struct error *err)
 
     if (!training->file)
         return 0;
-    own = (struct word){token_file_count(training->file), token_file_crc(training->file),
-                        token_file_vocabulary(training->file)};
+    own = (struct data_facts){token_file_count(training->file), token_file_crc(training->file),
+                              token_file_vocabulary(training->file)};
     all = comm_gather_buffer(training->comm, sizeof *all);
     comm_all_gather(training->comm, &own, sizeof own, all);
     for (int rank = 1; rank < ranks && rv == 0; rank++)
@@ -180,7 +181,7 @@ void training_clear(struct training *training)
     comm_destroy(training->alone);
     free(training->inputs);
     free(training->targets);
-    free(training->words);
+    free(training->rank_steps);
     *training = (struct training){0};
 }
 
@@ -248,34 +249,34 @@ double training_evaluate(struct training *training)
                                         training->targets, row_scale(training), false));
 }
 
-/* Runs forward and backward, and fills this rank's word. */
-static void walk(struct training *training, struct step_word *word)
+/* Runs forward and backward, and fills this rank's results. */
+static void walk(struct training *training, struct rank_step *own)
 {
     struct store store = guard_begin(&training->guard);
     struct shard *shard = training->shard;
 
     read_batch(training);
     shard->strategy->begin(shard, true);
-    word->loss = pipeline_walk(training->pipeline, &store, training->inputs, training->targets,
-                               row_scale(training), true);
+    own->loss = pipeline_walk(training->pipeline, &store, training->inputs, training->targets,
+                              row_scale(training), true);
     shard->strategy->finish(shard);
     if (training->arrangement.placement.stages > 1 &&
         stage_has(pipeline_stage(training->pipeline), 0))
         pipeline_tie(training->pipeline, shard->store.gradients(shard->store.context, 0));
-    word->squares = shard->strategy->squares(shard, 0, TENSOR_COUNT);
-    guard_found(&training->guard, word->squares, &word->bad_unit, &word->bad_tensor);
+    own->squares = shard->strategy->squares(shard, 0, TENSOR_COUNT);
+    guard_found(&training->guard, own->squares, &own->bad_unit, &own->bad_tensor);
 }
 
 static int not_finite(const struct training *training, const struct step_result *result,
                       struct error *err)
 {
     int ranks = comm_rank_info(training->comm).ranks, bad = 0, first = -1;
-    const struct step_word *word;
+    const struct rank_step *found;
     char where[64] = "", who[320] = "";
 
     for (int rank = 0; rank < ranks; rank++) {
-        bad += training->words[rank].bad_unit >= 0;
-        if (first < 0 && training->words[rank].bad_unit >= 0)
+        bad += training->rank_steps[rank].bad_unit >= 0;
+        if (first < 0 && training->rank_steps[rank].bad_unit >= 0)
             first = rank;
     }
     if (first < 0)
@@ -283,16 +284,16 @@ static int not_finite(const struct training *training, const struct step_result 
                          "step %ld: loss %g and gradient norm %g are not finite, but the gradient "
                          "of each rank is finite",
                          training->step, result->loss, result->gradient_norm);
-    word = &training->words[first];
-    if (word->bad_unit > 0)
-        snprintf(where, sizeof where, " in layer %d", word->bad_unit - 1);
+    found = &training->rank_steps[first];
+    if (found->bad_unit > 0)
+        snprintf(where, sizeof where, " in layer %d", found->bad_unit - 1);
     if (ranks > 1 && bad == ranks)
         snprintf(who, sizeof who, ", on all %d ranks", ranks);
     else if (ranks > 1)
         snprintf(who, sizeof who, ", on %s%s", comm_rank_name(training->comm, first),
                  bad > 1 ? " and others" : "");
     return error_set(err, "step %ld: loss %g; the gradient of %s%s is not finite%s", training->step,
-                     result->loss, tensor_kinds[word->bad_tensor].name, where, who);
+                     result->loss, tensor_kinds[found->bad_tensor].name, where, who);
 }
 
 /* Sets err to the replica that differs, and in what: the first tensor whose gradient norms differ,
@@ -330,7 +331,8 @@ static int compare_replicas(const struct training *training, struct error *err)
     for (int pass = 0; pass < 2 && odd < 0; pass++) {
         for (int rank = 0; rank < ranks; rank++)
             memcpy(&all[rank],
-                   pass == 0 ? &training->words[rank].loss : &training->words[rank].squares,
+                   pass == 0 ? &training->rank_steps[rank].loss
+                             : &training->rank_steps[rank].squares,
                    sizeof *all);
         odd = verify_odd_one(all, ranks, &is_sure);
     }
@@ -338,21 +340,21 @@ static int compare_replicas(const struct training *training, struct error *err)
     return odd < 0 ? 0 : name_replica(training, odd, is_sure, err);
 }
 
-/* Sums up the ranks' words, in their order. */
+/* Sums up the ranks' results, in their order. */
 static void sum_up(const struct training *training, struct step_result *result)
 {
     double squares = 0;
 
     *result = (struct step_result){.rate = rate_at(&training->options->rate, training->step)};
     for (int rank = 0; rank < comm_rank_info(training->comm).ranks; rank++) {
-        const struct step_word *word = &training->words[rank];
+        const struct rank_step *each = &training->rank_steps[rank];
 
         if (!training->alone || rank == comm_rank_info(training->comm).rank) {
-            result->loss += word->loss;
-            squares += word->squares;
+            result->loss += each->loss;
+            squares += each->squares;
         }
-        if (word->signal)
-            result->signal = word->signal;
+        if (each->signal)
+            result->signal = each->signal;
     }
     result->gradient_norm = sqrt(squares);
 }
@@ -378,18 +380,18 @@ int training_step(struct training *training, const volatile sig_atomic_t *signal
                   struct step_result *result, struct error *err)
 {
     const struct train_options *options = training->options;
-    struct step_word word = {.saved = saved};
+    struct rank_step own = {.saved = saved};
     double start_s = clock_s(), scale = 1;
     double waited_s = traffic_of(training).waited_s;
 
     if (training->verify && verify_before(training->verify, err) != 0)
         return error_prefix(err, "step %ld", training->step);
     apply(training, INJECT_BEFORE_STEP);
-    walk(training, &word);
-    word.seconds = clock_s() - start_s;
-    word.waited_s = traffic_of(training).waited_s - waited_s;
-    word.signal = (int32_t)*signal;
-    comm_all_gather(training->comm, &word, sizeof word, training->words);
+    walk(training, &own);
+    own.seconds = clock_s() - start_s;
+    own.waited_s = traffic_of(training).waited_s - waited_s;
+    own.signal = (int32_t)*signal;
+    comm_all_gather(training->comm, &own, sizeof own, training->rank_steps);
     sum_up(training, result);
     result->sent_bytes = traffic_of(training).sent_bytes - training->sent_bytes;
     training->sent_bytes += result->sent_bytes;

@@ -31,17 +31,17 @@ struct training {
     struct verify *verify;             /* NULL: nothing is compared */
     const struct injection *injection; /* faults on purpose; NULL: none */
     int32_t *inputs, *targets;         /* this rank's rows x context */
-    struct step_word *words;           /* each rank's word of the step, in the order of ranks */
+    struct rank_step *rank_steps;      /* each rank's results of the step, in the order of ranks */
     long step;                         /* updates made */
     long steps_made;                   /* of these, since training_start() */
-    uint64_t sent_bytes;               /* by this rank, until the word of the last step */
+    uint64_t sent_bytes;               /* by this rank, until the exchange of the last step */
 };
 
 /* A rank's results of a step, which all ranks exchange. */
-struct step_word {
+struct rank_step {
     double loss;    /* its part of the mean */
     double squares; /* of its part of the gradient */
-    double seconds; /* from the step's beginning to this word */
+    double seconds; /* from the step's beginning to the exchange */
     double waited_s;
     int32_t bad_unit, bad_tensor; /* of a gradient of its own that is not finite; -1: none */
     int32_t signal;               /* that asks it to stop; 0: none */
@@ -54,7 +54,7 @@ struct step_result {
     double gradient_norm; /* before clipping */
     double rate, seconds;
     double waited_s;     /* of these, this rank's wait for communication that was not hidden */
-    uint64_t sent_bytes; /* by this rank since the word of the step before */
+    uint64_t sent_bytes; /* by this rank since the exchange of the step before */
     int signal;          /* that asks some rank to stop; 0: none */
 };
 
@@ -72,7 +72,7 @@ void training_clear(struct training *training);
 /* Returns the loss of the next batch, without gradients. Collective. */
 double training_evaluate(struct training *training);
 
-/* Makes one step. signal: asks this rank to stop, read as late as possible. saved: as in step_word.
+/* Makes one step. signal: asks this rank to stop, read as late as possible. saved: as in rank_step.
  * Collective. Returns 0, or -1 with err on all ranks: loss or gradients are not finite (then the
  * parameters are as before), replicas differ, or parameters that are verified differ. err names the
  * step, the first such rank, and the tensor. */

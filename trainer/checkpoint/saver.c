@@ -45,7 +45,7 @@ struct saver {
 };
 
 /* A rank's result of writing its shard. */
-struct shard_word {
+struct shard_result {
     int rv;
     uint32_t crc;
     char text[sizeof(struct error)];
@@ -238,7 +238,7 @@ bool saver_is_writing(const struct saver *saver)
 
 /* On rank 0: commits the shards that all ranks have written. ranges: piece_count ranges of each
  * rank, in the order of ranks. */
-static int commit(struct saver *saver, const struct shard_word *words,
+static int commit(struct saver *saver, const struct shard_result *results,
                   const struct manifest_piece *ranges, struct error *err)
 {
     struct manifest manifest = {.problem = saver->problem, .step = saver->step};
@@ -248,12 +248,12 @@ static int commit(struct saver *saver, const struct shard_word *words,
         const struct manifest_piece *pieces = ranges + (size_t)rank * saver->piece_count;
         char name[32];
 
-        if (words[rank].rv != 0) {
-            rv = error_set(err, "%.220s", words[rank].text);
+        if (results[rank].rv != 0) {
+            rv = error_set(err, "%.220s", results[rank].text);
             break;
         }
         checkpoint_shard_name(rank, name);
-        rv = manifest_add_shard(&manifest, name, words[rank].crc);
+        rv = manifest_add_shard(&manifest, name, results[rank].crc);
         for (size_t i = 0; i < saver->piece_count && rv == 0; i++)
             rv = manifest_add_piece(&manifest, pieces[i].first, pieces[i].count);
         if (rv != 0)
@@ -277,7 +277,7 @@ static int commit(struct saver *saver, const struct shard_word *words,
 int saver_finish(struct saver *saver, struct error *err)
 {
     size_t ranks = (size_t)comm_rank_info(saver->comm).ranks, count = saver->piece_count;
-    struct shard_word word = {.rv = 0}, *words;
+    struct shard_result result = {.rv = 0}, *results;
     struct manifest_piece *ranges, *own;
     struct error wrong = {""};
     int rv = 0;
@@ -286,22 +286,22 @@ int saver_finish(struct saver *saver, struct error *err)
         return 0;
     saver->is_begun = false;
     join(saver);
-    words = calloc(ranks, sizeof *words);
+    results = calloc(ranks, sizeof *results);
     ranges = calloc((ranks + 1) * count, sizeof *ranges);
-    if (!words || !ranges)
+    if (!results || !ranges)
         abort();
     own = ranges + ranks * count;
     for (size_t i = 0; i < count; i++)
         own[i] = (struct manifest_piece){saver->copies[i].first, saver->copies[i].count};
-    word.rv = saver->rv;
-    word.crc = saver->crc;
-    snprintf(word.text, sizeof word.text, "%s", saver->rv ? saver->err.text : "");
-    comm_all_gather(saver->comm, &word, sizeof word, words);
+    result.rv = saver->rv;
+    result.crc = saver->crc;
+    snprintf(result.text, sizeof result.text, "%s", saver->rv ? saver->err.text : "");
+    comm_all_gather(saver->comm, &result, sizeof result, results);
     comm_all_gather(saver->comm, own, count * sizeof *own, ranges);
     if (comm_rank_info(saver->comm).rank == 0)
-        rv = commit(saver, words, ranges, &wrong);
+        rv = commit(saver, results, ranges, &wrong);
     comm_broadcast(saver->comm, &rv, sizeof rv);
-    free(words);
+    free(results);
     free(ranges);
     if (rv != 0)
         error_set(err, "checkpoint of step %ld: %s", saver->step, wrong.text);
