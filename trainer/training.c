@@ -54,7 +54,7 @@ static int lay_out(struct training *training, struct error *err)
     struct pipeline_options pipeline = {&options->shape, training->compute,
                                         &training->arrangement.placement, options->batch, 0};
 
-    if (arrange(&wanted, comm, own_island(), &training->arrangement, err) != 0)
+    if (arrangement_make(&wanted, comm, own_island(), &training->arrangement, err) != 0)
         return -1;
     pipeline.microbatches = training->arrangement.microbatches;
     if (pipeline_create(&pipeline, comm, &training->pipeline, err) != 0)

@@ -49,8 +49,8 @@ int arrange_replicas(const int *numbers, int ranks, int islands)
 }
 
 /* Gathers the islands of all ranks, and sets the stages and the order of ranks by them. */
-static int meet(const struct arrange_options *options, struct comm *comm, const char *island,
-                struct arrangement *made, struct error *err)
+static int gather_islands(const struct arrange_options *options, struct comm *comm,
+                          const char *island, struct arrangement *made, struct error *err)
 {
     int ranks = comm_rank_info(comm).ranks, stages = options->stages > 0 ? options->stages : 1, rv;
     char(*names)[ISLAND_BYTES] = comm_gather_buffer(comm, sizeof *names), own[ISLAND_BYTES] = "";
@@ -233,14 +233,14 @@ static void predict(const struct pipeline_options *options, struct arrangement *
     free(stage_s);
 }
 
-int arrange(const struct arrange_options *options, struct comm *comm, const char *island,
-            struct arrangement *arrangement, struct error *err)
+int arrangement_make(const struct arrange_options *options, struct comm *comm, const char *island,
+                     struct arrangement *arrangement, struct error *err)
 {
     struct pipeline_options pipeline = {options->shape, options->compute, &arrangement->placement,
                                         options->batch, options->microbatches};
 
     *arrangement = (struct arrangement){.names = NULL};
-    if (meet(options, comm, island, arrangement, err) != 0)
+    if (gather_islands(options, comm, island, arrangement, err) != 0)
         return -1;
     if (pipeline.microbatches == 0)
         pipeline.microbatches = placement_microbatches(&arrangement->placement, options->batch);

@@ -42,8 +42,8 @@ struct arrangement {
 
 /* island: the name of this rank's island ("": not known). Collective. Returns 0, or -1 with err.
  * The caller clears the arrangement in either case. */
-int arrange(const struct arrange_options *options, struct comm *comm, const char *island,
-            struct arrangement *arrangement, struct error *err);
+int arrangement_make(const struct arrange_options *options, struct comm *comm, const char *island,
+                     struct arrangement *arrangement, struct error *err);
 void arrangement_clear(struct arrangement *arrangement);
 
 /* Numbers islands from 0 in the order of their first ranks. Sets numbers to each rank's island, and
