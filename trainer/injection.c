@@ -35,7 +35,7 @@ static int unit_of(const struct training *training)
 
 /* Corrupts the first parameter of fcw in that layer, or of this rank's part of the layer: flips a
  * bit, or adds 1. */
-static void spoil(const struct training *training, bool is_bit)
+static void corrupt(const struct training *training, bool is_bit)
 {
     enum { PIECES = 64 };
     const struct shard *shard = training->shard;
@@ -73,5 +73,5 @@ void injection_apply(const struct injection *injection, enum injection_time mome
     if (((injection->kind == INJECT_FLIP || injection->kind == INJECT_WRONG) &&
          moment == INJECT_AFTER_UPDATE) ||
         (injection->kind == INJECT_ROT && moment == INJECT_AFTER_STEP))
-        spoil(training, injection->kind != INJECT_WRONG);
+        corrupt(training, injection->kind != INJECT_WRONG);
 }

@@ -263,7 +263,7 @@ static void run_node(struct battery *battery)
         judge_nodes(battery, "train.node", true);
 }
 
-static int take_away(const char *path, const struct stat *status, int type, struct FTW *where)
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *where)
 {
     (void)status;
     (void)type;
@@ -273,7 +273,7 @@ static int take_away(const char *path, const struct stat *status, int type, stru
 
 /* Removes directories of runs that were killed: only this user's, and only those so old that no run
  * uses them any more. */
-static void take_away_old(const char *base)
+static void remove_stale_directories(const char *base)
 {
     DIR *entries = opendir(base);
     const struct dirent *entry;
@@ -286,7 +286,7 @@ static void take_away_old(const char *base)
             S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
             status.st_mtime < time(NULL) - TRAIN_OLD_S &&
             (size_t)snprintf(path, sizeof path, "%s/%s", base, entry->d_name) < sizeof path)
-            nftw(path, take_away, 16, FTW_DEPTH | FTW_PHYS);
+            nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     if (entries)
         closedir(entries);
 }
@@ -300,7 +300,7 @@ static void directory_make(char directory[PATH_MAX], char *text, size_t size)
 
     *text = '\0';
     for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
-        take_away_old(bases[i]);
+        remove_stale_directories(bases[i]);
         if (snprintf(directory, PATH_MAX, "%s/" CHECKPOINT_PREFIX "XXXXXX", bases[i]) < PATH_MAX &&
             mkdtemp(directory))
             return;
@@ -332,7 +332,7 @@ static void run_checkpoint(struct battery *battery, uint32_t digest)
         outcome = (struct case_outcome){.rv = -1, .is_unsaved = true, .worst = NAN};
         memcpy(outcome.text, why, sizeof outcome.text);
     }
-    if (leads && directory[0] && nftw(directory, take_away, 16, FTW_DEPTH | FTW_PHYS) != 0)
+    if (leads && directory[0] && nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0)
         fprintf(stderr, "muster-train: cannot remove %s: %m\n", directory);
     if (outcome.rv == 0 && outcome.digest != digest) {
         outcome.rv = -1;

@@ -26,7 +26,7 @@
 enum { NAME_BYTES = 256 };
 
 /* What ranks exchange at the start. */
-struct card {
+struct rank_host {
     char node[NAME_BYTES];
     cpu_set_t processors;
 };
@@ -56,34 +56,34 @@ static void abort_job(void)
 static int gather_hosts(struct world *world, struct error *err)
 {
     size_t ranks = (size_t)world->ranks;
-    struct card card = {.node = ""}, *cards = calloc(ranks, sizeof *cards);
+    struct rank_host own = {.node = ""}, *hosts = calloc(ranks, sizeof *hosts);
 
     memory.names = calloc(ranks, sizeof *memory.names);
     memory.list = calloc(ranks, sizeof *memory.list);
-    if (!cards || !memory.names || !memory.list) {
-        free(cards);
+    if (!hosts || !memory.names || !memory.list) {
+        free(hosts);
         return error_set(err, "cannot allocate the names of %zu ranks: %m", ranks);
     }
-    own_name("", card.node, sizeof card.node);
-    sched_getaffinity(0, sizeof card.processors, &card.processors);
+    own_name("", own.node, sizeof own.node);
+    sched_getaffinity(0, sizeof own.processors, &own.processors);
     if (world->has_mpi)
-        MPI_Allgather(&card, sizeof card, MPI_BYTE, cards, sizeof card, MPI_BYTE, MPI_COMM_WORLD);
+        MPI_Allgather(&own, sizeof own, MPI_BYTE, hosts, sizeof own, MPI_BYTE, MPI_COMM_WORLD);
     else
-        cards[0] = card;
+        hosts[0] = own;
     world->local_ranks = 0;
     for (size_t rank = 0; rank < ranks; rank++) {
         size_t before = 0;
 
-        memcpy(memory.names[rank], cards[rank].node, NAME_BYTES);
+        memcpy(memory.names[rank], hosts[rank].node, NAME_BYTES);
         memory.list[rank] = memory.names[rank];
-        world->local_ranks += strcmp(cards[rank].node, card.node) == 0 &&
-                              CPU_EQUAL(&cards[rank].processors, &card.processors);
+        world->local_ranks += strcmp(hosts[rank].node, own.node) == 0 &&
+                              CPU_EQUAL(&hosts[rank].processors, &own.processors);
         while (before < rank && strcmp(memory.list[before], memory.list[rank]) != 0)
             before++;
         world->nodes += before == rank;
     }
     world->names = memory.list;
-    free(cards);
+    free(hosts);
     return 0;
 }
 

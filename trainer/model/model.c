@@ -223,8 +223,8 @@ static void layers_forward(struct model *model, const struct store *store,
 
 static void complete(const struct store *store, int unit, real *gradients)
 {
-    if (store->look)
-        store->look(store->looker, unit, gradients);
+    if (store->check_gradients)
+        store->check_gradients(store->check_context, unit, gradients);
     store->complete(store->context, unit);
 }
 

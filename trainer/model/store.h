@@ -22,8 +22,8 @@ struct store {
     void *context;
 
     /* Called with a unit's gradients before complete(); may be NULL. */
-    void (*look)(void *looker, int unit, real *gradients);
-    void *looker;
+    void (*check_gradients)(void *context, int unit, real *gradients);
+    void *check_context;
 };
 
 #endif

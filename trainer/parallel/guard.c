@@ -24,9 +24,9 @@ static void find_bad(struct guard *guard, int unit, const real *gradients)
     }
 }
 
-static void look(void *looker, int unit, real *gradients)
+static void check_gradients(void *context, int unit, real *gradients)
 {
-    struct guard *guard = looker;
+    struct guard *guard = context;
 
     if (unit == guard->injected_unit) {
         gradients[shape_tensor_offset(guard->shard->options.shape, guard->injected_tensor)] =
@@ -42,8 +42,8 @@ struct store guard_begin(struct guard *guard)
     struct store store = guard->shard->store;
 
     guard->bad_unit = guard->bad_tensor = -1;
-    store.look = look;
-    store.looker = guard;
+    store.check_gradients = check_gradients;
+    store.check_context = guard;
     return store;
 }
 

@@ -8,7 +8,7 @@
 
 #include "collectives/codec/crc32c.h"
 
-#define HELD (UINT64_C(1) << 32) /* set in each digest, above a checksum of 32 bits */
+#define PRESENT (UINT64_C(1) << 32) /* set in each digest, above a checksum of 32 bits */
 
 enum { NAME = 288 }; /* bytes of "rank 3 on n2" */
 
@@ -112,8 +112,8 @@ static void digest_unit(const struct verify *verify, int unit, const real *param
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
         if (shape_unit_has(shape, unit, tensor))
             digests[unit * TENSOR_COUNT + tensor] =
-                HELD | crc32c(0, parameters + shape_tensor_offset(shape, tensor),
-                              shape_tensor_size(shape, tensor) * sizeof(real));
+                PRESENT | crc32c(0, parameters + shape_tensor_offset(shape, tensor),
+                                 shape_tensor_size(shape, tensor) * sizeof(real));
 }
 
 /* Computes the digests in the walk of an evaluation, for strategies that gather. */
