@@ -147,7 +147,7 @@ static struct collective_request *take_request(struct collective *collective,
     return request;
 }
 
-void request_release(struct collective_request *request)
+void request_release_scratch(struct collective_request *request)
 {
     struct scratch *scratch = request->scratch;
 
@@ -163,11 +163,11 @@ void request_release(struct collective_request *request)
     }
 }
 
-void request_give_back(struct collective_request *request)
+void request_release(struct collective_request *request)
 {
     struct cached_plan *cached = request->cached;
 
-    request_release(request);
+    request_release_scratch(request);
     request->next = cached->spare;
     cached->spare = request;
     cached->users--;
@@ -208,14 +208,14 @@ int request_prepare(struct collective *collective, const struct collective_call 
         collective->statistics.allocations++;
         collective->codec = codec_scratch_create();
         if (!collective->codec) {
-            request_give_back(request);
+            request_release(request);
             return error_set(err, "out of memory for the codec");
         }
     }
     if (cached->scratch_bytes > 0) {
         request->scratch = take_scratch(collective, cached->scratch_bytes);
         if (!request->scratch) {
-            request_give_back(request);
+            request_release(request);
             return error_set(err, "out of memory for a collective: %zu bytes of scratch",
                              cached->scratch_bytes);
         }

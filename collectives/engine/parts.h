@@ -40,8 +40,8 @@ struct collective {
 int request_prepare(struct collective *collective, const struct collective_call *call,
                     struct collective_request **request, struct error *err);
 
-/* Give back a request's scratch, and the request itself with its scratch. */
+/* Release a request's scratch, and the request itself with its scratch. */
+void request_release_scratch(struct collective_request *request);
 void request_release(struct collective_request *request);
-void request_give_back(struct collective_request *request);
 
 #endif

@@ -53,7 +53,7 @@ static void retire(struct collective_request *ended)
     ended->next = NULL;
     count(ended);
     if (!ended->has_failed) /* else finish() does */
-        request_release(ended);
+        request_release_scratch(ended);
 }
 
 /* Moves all calls under way. is_waiting: the caller waits and has nothing else to do. Returns
@@ -152,7 +152,7 @@ static int finish(struct collective_request **request, struct error *err)
     if ((*request)->has_failed)
         status = error_set(err, "%s by %s: %s", collective_kind_name(cached->shape.kind),
                            cached->algorithm->name, (*request)->err.text);
-    request_give_back(*request);
+    request_release(*request);
     *request = NULL;
     return status;
 }
