@@ -360,30 +360,30 @@ void comm_progress(struct comm *comm)
         channel_progress(comm->channel);
 }
 
-void comm_carry(struct comm *comm, struct channel *channel)
+void comm_set_channel(struct comm *comm, struct channel *channel)
 {
     comm->channel = channel;
 }
 
 void *comm_gather_buffer(const struct comm *comm, size_t bytes)
 {
-    void *words = calloc((size_t)comm->rank_info.ranks, bytes);
+    void *values = calloc((size_t)comm->rank_info.ranks, bytes);
 
-    if (!words)
+    if (!values)
         watch_fault("out of memory");
-    return words;
+    return values;
 }
 
-void comm_all_gather(struct comm *comm, const void *word, size_t bytes, void *words)
+void comm_all_gather(struct comm *comm, const void *value, size_t bytes, void *values)
 {
     double start_s = clock_s();
 
     if (comm->rank_info.ranks == 1) {
-        memcpy(words, word, bytes);
+        memcpy(values, value, bytes);
         return;
     }
     watch_waits_for(STALL_WAIT_ALL);
-    MPI_Allgather(word, (int)bytes, MPI_BYTE, words, (int)bytes, MPI_BYTE, comm->mpi);
+    MPI_Allgather(value, (int)bytes, MPI_BYTE, values, (int)bytes, MPI_BYTE, comm->mpi);
     watch_step();
     watch_works();
     comm->traffic.waited_s += clock_s() - start_s;

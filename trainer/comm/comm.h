@@ -87,17 +87,17 @@ struct collective_request *comm_start_all_gather(struct comm *comm, const real *
 /* Waits until the request is done, and frees it. NULL is done already. */
 void comm_wait(struct comm *comm, struct collective_request *request);
 
-/* Advances the collectives under way, and the transfers of the channel given to comm_carry(), if
- * any. Called between pieces of work. */
+/* Advances the collectives under way, and the transfers of the channel given to comm_set_channel(),
+ * if any. Called between pieces of work. */
 void comm_progress(struct comm *comm);
 struct channel;
-void comm_carry(struct comm *comm, struct channel *channel);
+void comm_set_channel(struct comm *comm, struct channel *channel);
 
-/* Allocates zeros for a word of `bytes` bytes of each rank; the caller frees them. Ends the job if
+/* Allocates zeros for a value of `bytes` bytes of each rank; the caller frees them. Ends the job if
  * memory is out: the others would wait for a rank without memory. */
 void *comm_gather_buffer(const struct comm *comm, size_t bytes);
-/* Gathers each rank's word of `bytes` bytes, in the order of ranks, on all ranks. */
-void comm_all_gather(struct comm *comm, const void *word, size_t bytes, void *words);
+/* Gathers each rank's value of `bytes` bytes, in the order of ranks, on all ranks. */
+void comm_all_gather(struct comm *comm, const void *value, size_t bytes, void *values);
 /* Makes an error of one rank an error of all. result: of this rank, 0, or -1 with err. Returns 0,
  * or -1 on all ranks with the err of the first that failed, and its name unless all failed. */
 int comm_agree(struct comm *comm, int result, struct error *err);

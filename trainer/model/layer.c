@@ -26,7 +26,7 @@ size_t reals_bytes(size_t count)
 }
 
 /* Takes the first size_bytes of the memory at *left. */
-static void *take(char **left, size_t size_bytes)
+static void *carve(char **left, size_t size_bytes)
 {
     void *taken = *left;
 
@@ -43,21 +43,21 @@ size_t saved_size(const struct geometry *geometry)
            reals_bytes(rows * (size_t)geometry->shape->heads);
 }
 
-void saved_place(const struct geometry *geometry, void *memory, struct saved *saved)
+void saved_lay_out(const struct geometry *geometry, void *memory, struct saved *saved)
 {
     size_t rows = row_count(geometry), wide = rows * (size_t)geometry->shape->channels;
     char *left = memory;
 
-    saved->in = take(&left, activations_bytes(geometry, wide));
-    saved->qkv = take(&left, activations_bytes(geometry, 3 * wide));
-    saved->attended = take(&left, activations_bytes(geometry, wide));
-    saved->middle = take(&left, activations_bytes(geometry, wide));
-    saved->hidden = take(&left, activations_bytes(geometry, 4 * wide));
-    saved->mean1 = take(&left, reals_bytes(rows));
-    saved->rstd1 = take(&left, reals_bytes(rows));
-    saved->mean2 = take(&left, reals_bytes(rows));
-    saved->rstd2 = take(&left, reals_bytes(rows));
-    saved->sums = take(&left, reals_bytes(rows * (size_t)geometry->shape->heads));
+    saved->in = carve(&left, activations_bytes(geometry, wide));
+    saved->qkv = carve(&left, activations_bytes(geometry, 3 * wide));
+    saved->attended = carve(&left, activations_bytes(geometry, wide));
+    saved->middle = carve(&left, activations_bytes(geometry, wide));
+    saved->hidden = carve(&left, activations_bytes(geometry, 4 * wide));
+    saved->mean1 = carve(&left, reals_bytes(rows));
+    saved->rstd1 = carve(&left, reals_bytes(rows));
+    saved->mean2 = carve(&left, reals_bytes(rows));
+    saved->rstd2 = carve(&left, reals_bytes(rows));
+    saved->sums = carve(&left, reals_bytes(rows * (size_t)geometry->shape->heads));
 }
 
 size_t scratch_size(const struct geometry *geometry)
@@ -67,15 +67,15 @@ size_t scratch_size(const struct geometry *geometry)
     return 2 * activations_bytes(geometry, wide) + 2 * activations_bytes(geometry, 4 * wide);
 }
 
-void scratch_place(const struct geometry *geometry, void *memory, struct scratch *scratch)
+void scratch_lay_out(const struct geometry *geometry, void *memory, struct scratch *scratch)
 {
     size_t wide = row_count(geometry) * (size_t)geometry->shape->channels;
     char *left = memory;
 
-    scratch->normed = take(&left, activations_bytes(geometry, wide));
-    scratch->narrow = take(&left, activations_bytes(geometry, wide));
-    scratch->wide = take(&left, activations_bytes(geometry, 4 * wide));
-    scratch->dwide = take(&left, activations_bytes(geometry, 4 * wide));
+    scratch->normed = carve(&left, activations_bytes(geometry, wide));
+    scratch->narrow = carve(&left, activations_bytes(geometry, wide));
+    scratch->wide = carve(&left, activations_bytes(geometry, 4 * wide));
+    scratch->dwide = carve(&left, activations_bytes(geometry, 4 * wide));
 }
 
 void gradients_clear(const struct shape *shape, enum unit_kind unit, real *gradients)

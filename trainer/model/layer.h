@@ -47,9 +47,9 @@ size_t reals_bytes(size_t count);
 /* Return the bytes of `saved` and `scratch`, and set their pointers into that much memory, aligned
  * to 64. */
 size_t saved_size(const struct geometry *geometry);
-void saved_place(const struct geometry *geometry, void *memory, struct saved *saved);
+void saved_lay_out(const struct geometry *geometry, void *memory, struct saved *saved);
 size_t scratch_size(const struct geometry *geometry);
-void scratch_place(const struct geometry *geometry, void *memory, struct scratch *scratch);
+void scratch_lay_out(const struct geometry *geometry, void *memory, struct scratch *scratch);
 
 /* Sets the gradients of a unit to zero, except those of factors, which a product sets. */
 void gradients_clear(const struct shape *shape, enum unit_kind unit, real *gradients);

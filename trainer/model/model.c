@@ -63,7 +63,7 @@ size_t model_bytes(const struct model_options *options)
     return bytes;
 }
 
-static void place(struct model *model)
+static void lay_out(struct model *model)
 {
     const struct geometry *geometry = &model->options.geometry;
     const struct stage *stage = &model->options.stage;
@@ -71,13 +71,13 @@ static void place(struct model *model)
     char *next = model->memory;
 
     for (size_t i = 0; i < saved_count(&model->options); i++, next += saved_size(geometry)) {
-        saved_place(geometry, next, &model->saved[i]);
+        saved_lay_out(geometry, next, &model->saved[i]);
         if (i % (size_t)stage->layers == 0)
             model->in[i / (size_t)stage->layers] = model->saved[i].in;
     }
     for (int i = model->options.held; i < model->in_buffers; i++, next += wide)
         model->in[i] = next;
-    scratch_place(geometry, next, &model->scratch);
+    scratch_lay_out(geometry, next, &model->scratch);
     next += scratch_size(geometry);
     for (int i = 0; i < model->end_buffers; i++, next += 2 * wide) {
         model->out[i] = next;
@@ -110,7 +110,7 @@ int model_create(const struct model_options *options, struct model **model, stru
     made->options = *options;
     made->in_buffers = in_buffers(options);
     made->end_buffers = end_buffers(options);
-    place(made);
+    lay_out(made);
     *model = made;
     return 0;
 }

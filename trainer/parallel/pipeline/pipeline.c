@@ -121,7 +121,7 @@ static int join(struct pipeline *pipeline, struct comm *comm, struct error *err)
         pipeline->behind = placement_rank(placement, number + 1, pipeline->replica);
     if (channel_create(comm, LANE_IN + placement->stages + 1, &pipeline->channel, err) != 0)
         return -1;
-    comm_carry(pipeline->island, pipeline->channel);
+    comm_set_channel(pipeline->island, pipeline->channel);
     return 0;
 }
 
