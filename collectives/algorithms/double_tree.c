@@ -62,8 +62,8 @@ static struct node node_of(const struct plan_shape *shape, int tree)
     return node;
 }
 
-static void go_up(struct plan *plan, const struct node *node, struct plan_block part,
-                  const struct plan_address by[2])
+static void reduce_up(struct plan *plan, const struct node *node, struct plan_block part,
+                      const struct plan_address by[2])
 {
     struct plan_address own = plan_in(node->half.offset + part.offset);
     struct plan_address sum = plan_out(node->half.offset + part.offset);
@@ -77,7 +77,7 @@ static void go_up(struct plan *plan, const struct node *node, struct plan_block 
         plan_send(plan, node->parent, own, part.count);
 }
 
-static void go_down(struct plan *plan, const struct node *node, struct plan_block part)
+static void broadcast_down(struct plan *plan, const struct node *node, struct plan_block part)
 {
     struct plan_address result = plan_out(node->half.offset + part.offset);
 
@@ -109,9 +109,9 @@ void double_tree_allreduce(const struct plan_shape *shape, struct plan *plan)
             size_t count = nodes[tree].half.count;
 
             if (k < plan_segments(shape, count))
-                go_up(plan, &nodes[tree], plan_segment(shape, count, k), by[tree]);
+                reduce_up(plan, &nodes[tree], plan_segment(shape, count, k), by[tree]);
             if (k >= behind && k - behind < plan_segments(shape, count))
-                go_down(plan, &nodes[tree], plan_segment(shape, count, k - behind));
+                broadcast_down(plan, &nodes[tree], plan_segment(shape, count, k - behind));
         }
 }
 

@@ -121,8 +121,9 @@ static double again_us(const struct benchmarks *t, const struct candidate *candi
 }
 
 /* Adds the candidates' times to the machine; in the AGAIN phase only of those that ran a batch. */
-static int keep(const struct benchmarks *t, const struct candidate *candidates, unsigned count,
-                size_t bytes, double before_us, struct machine *machine, struct error *err)
+static int add_benchmarks(const struct benchmarks *t, const struct candidate *candidates,
+                          unsigned count, size_t bytes, double before_us, struct machine *machine,
+                          struct error *err)
 {
     double scale = scale_of(t, candidates, count, before_us);
 
@@ -146,7 +147,7 @@ static int keep(const struct benchmarks *t, const struct candidate *candidates, 
     return 0;
 }
 
-/* Whether time was up before every candidate that is not out had run a batch. */
+/* Whether time was up before every candidate that is not given up had run a batch. */
 static bool is_cut_short(const struct candidate *candidates, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -199,8 +200,8 @@ static int try_size(struct benchmarks *t, struct chooser *chooser, size_t bytes,
     tried = candidates_try(&t->call, t->phase == AGAIN, candidates, wanted, err);
     if (t->phase == AGAIN && is_cut_short(candidates, wanted))
         return tried < 0 ? -1 : 0;
-    if (tried < 0 || keep(t, candidates, (unsigned)tried, chooser_bytes(&shape), least.measured_us,
-                          machine, err) < 0)
+    if (tried < 0 || add_benchmarks(t, candidates, (unsigned)tried, chooser_bytes(&shape),
+                                    least.measured_us, machine, err) < 0)
         return -1;
     return tried;
 }

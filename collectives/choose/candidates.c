@@ -77,7 +77,7 @@ static double time_calls(const struct candidates_call *call, const struct choice
 }
 
 /* Whether time is left. Rank 0 decides for all. */
-static bool may_go_on(const struct candidates_call *call)
+static bool is_time_left(const struct candidates_call *call)
 {
     int may = call->rank == 0 && PMPI_Wtime() < call->deadline;
 
@@ -163,7 +163,7 @@ static int try_round(const struct candidates_call *call, struct candidate *candi
 
         if (candidates[i].is_given_up)
             continue;
-        if (!may_go_on(call))
+        if (!is_time_left(call))
             return 0;
         time_us = time_calls(call, candidates[i].choice, candidates[i].calls, err);
         if (time_us < 0)
@@ -190,7 +190,7 @@ int candidates_try(const struct candidates_call *call, bool is_again, struct can
     unsigned tried = 0;
     int status = 1, rounds;
 
-    while (tried < count && may_go_on(call)) {
+    while (tried < count && is_time_left(call)) {
         if (warm_up(call, batch_us, &candidates[tried], err) < 0)
             return -1;
         tried++;

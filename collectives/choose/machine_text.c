@@ -29,7 +29,7 @@ static locale_t plain_locale(locale_t *old)
     return plain;
 }
 
-static void put_back_locale(locale_t plain, locale_t old)
+static void restore_locale(locale_t plain, locale_t old)
 {
     if (plain != (locale_t)0) {
         uselocale(old);
@@ -76,7 +76,7 @@ char *machine_write(const struct machine *machine)
                 collective_kind_name(benchmark->kind), benchmark->algorithm,
                 benchmark->segment_bytes, benchmark->bytes, benchmark->time_us);
     }
-    put_back_locale(plain, old);
+    restore_locale(plain, old);
     fclose(stream);
     return text;
 }
@@ -175,7 +175,7 @@ int machine_read(const char *text, const char *name, struct machine *machine, st
         if (!read_line(line, machine))
             status = error_set(err, "%s:%d: unexpected line \"%.64s\"", name, number, line);
     }
-    put_back_locale(plain, old);
+    restore_locale(plain, old);
     free(copy);
     if (status < 0)
         machine_clear(machine);

@@ -250,8 +250,8 @@ static bool find_kept(struct tuned *tuned, const struct tuned_options *options,
     return status == 0;
 }
 
-static void keep(const struct tuned *tuned, const struct tuned_options *options,
-                 const char *fingerprint)
+static void write_figures(const struct tuned *tuned, const struct tuned_options *options,
+                          const char *fingerprint)
 {
     struct error err;
 
@@ -284,7 +284,7 @@ static int find_figures(MPI_Comm comm, const struct layout *layout,
                                                              &tuned->machine, err);
     PMPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MIN, comm);
     if (status == 0 && what != USE && rank == 0 && fingerprint != NULL)
-        keep(tuned, options, fingerprint);
+        write_figures(tuned, options, fingerprint);
     if (status == 0) {
         figures = rank == 0 ? machine_write(&tuned->machine) : NULL;
         text = share_text(comm, rank, figures);

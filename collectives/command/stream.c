@@ -52,8 +52,8 @@ static void work_destroy(struct work *work)
     free(work->input);
 }
 
-static int put(const struct stream *stream, const void *bytes, size_t size,
-               struct stream_totals *totals, struct error *err)
+static int write_out(const struct stream *stream, const void *bytes, size_t size,
+                     struct stream_totals *totals, struct error *err)
 {
     totals->out += size;
     if (stream->out >= 0 && write_all(stream->out, bytes, size) != 0)
@@ -117,7 +117,7 @@ static int encode_some(const struct stream *stream, struct work *work, struct co
                                            work->scratch, work->blocks);
 
         if (add_blocks(frame, work->blocks, count, err) != 0 ||
-            put(stream, work->blocks, bytes, totals, err) != 0)
+            write_out(stream, work->blocks, bytes, totals, err) != 0)
             return -1;
     }
     return 0;
@@ -136,7 +136,7 @@ static int encode_all(const struct stream *stream, const enum codec_type *type, 
     totals->type =
         type ? *type : stream_guess_type(stream->path, work->values, (size_t)size, work->scratch);
     codec_frame_begin(&frame, totals->type, CODEC_BLOCK_ELEMENTS, header);
-    if (put(stream, header, sizeof header, totals, err) != 0)
+    if (write_out(stream, header, sizeof header, totals, err) != 0)
         return -1;
     for (;;) {
         totals->in += (uint64_t)size;
@@ -151,8 +151,8 @@ static int encode_all(const struct stream *stream, const enum codec_type *type, 
             return error_set(err, "reading: %m");
     }
     rest = (size_t)size % codec_type_bytes(frame.type);
-    return put(stream, end, codec_frame_end(&frame, work->values + size - rest, rest, end), totals,
-               err);
+    return write_out(stream, end, codec_frame_end(&frame, work->values + size - rest, rest, end),
+                     totals, err);
 }
 
 /* ---------------------------------------------------------------------------------- decoding */
@@ -186,8 +186,8 @@ static int fetch(const struct stream *stream, struct work *work, size_t wanted,
     return 0;
 }
 
-static int take(const struct stream *stream, struct work *work, size_t wanted,
-                struct stream_totals *totals, struct error *err)
+static int fetch_all(const struct stream *stream, struct work *work, size_t wanted,
+                     struct stream_totals *totals, struct error *err)
 {
     if (fetch(stream, work, wanted, totals, err) != 0)
         return -1;
@@ -238,7 +238,7 @@ static int decode_one(const struct stream *stream, struct codec_frame *frame, st
         return -1;
     codec_frame_add(frame, block, elements);
     work->begin += bytes;
-    return put(stream, work->values, elements * codec_type_bytes(frame->type), totals, err);
+    return write_out(stream, work->values, elements * codec_type_bytes(frame->type), totals, err);
 }
 
 static int decode_batch(const struct stream *stream, struct codec_frame *frame, struct work *work,
@@ -252,8 +252,8 @@ static int decode_batch(const struct stream *stream, struct codec_frame *frame, 
         for (unsigned b = 0; b < batch->blocks; blocks += batch->bytes[b++])
             codec_frame_add(frame, blocks, batch->elements[b]);
         work->begin += batch->all_bytes;
-        return put(stream, work->values, batch->all_elements * codec_type_bytes(frame->type),
-                   totals, err);
+        return write_out(stream, work->values, batch->all_elements * codec_type_bytes(frame->type),
+                         totals, err);
     }
     /* one of them is damaged: decodes those before it, and reports the error in it */
     for (unsigned b = 0; b < batch->blocks; b++)
@@ -272,9 +272,9 @@ static int decode_frame(const struct stream *stream, struct codec_frame *frame, 
     size_t rest_bytes;
 
     for (;;) {
-        if (take(stream, work, CODEC_BLOCK_HEADER_BYTES, totals, err) != 0 ||
+        if (fetch_all(stream, work, CODEC_BLOCK_HEADER_BYTES, totals, err) != 0 ||
             codec_frame_peek(frame, work->input + work->begin, &next, err) != 0 ||
-            take(stream, work, next.bytes, totals, err) != 0)
+            fetch_all(stream, work, next.bytes, totals, err) != 0)
             return -1;
         if (next.is_end)
             break;
@@ -286,7 +286,7 @@ static int decode_frame(const struct stream *stream, struct codec_frame *frame, 
         0)
         return -1;
     work->begin += next.bytes;
-    return put(stream, rest, rest_bytes, totals, err);
+    return write_out(stream, rest, rest_bytes, totals, err);
 }
 
 static int decode_all(const struct stream *stream, struct work *work, struct stream_totals *totals,

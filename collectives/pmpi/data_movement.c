@@ -84,7 +84,7 @@ static MPI_Aint block_displacement(const struct blocks *blocks, int rank)
 
 /* Sets counts, offsets, is_direct, bytes and greatest. Returns false if a count or the type is
  * invalid. */
-static bool take_blocks(struct blocks *blocks, int ranks)
+static bool resolve_blocks(struct blocks *blocks, int ranks)
 {
     MPI_Aint end = 0; /* of the block before */
 
@@ -162,7 +162,7 @@ static int gather(int kind, const struct fallback *fallback, const void *sendbuf
         return pmpi_fail(fallback->comm, MPI_ERR_NO_MEM);
     to->counts = counts;
     to->offsets = counts + state->ranks;
-    if (!take_blocks(to, state->ranks) || to->bytes == 0 || to->greatest > MOST_BYTES)
+    if (!resolve_blocks(to, state->ranks) || to->bytes == 0 || to->greatest > MOST_BYTES)
         return 1;
     if (to->counts_given != NULL) {
         call.counts = to->counts;
@@ -258,7 +258,7 @@ static int exchange(int kind, const struct fallback *fallback, struct blocks *fr
         *from = *to;
     from->counts = counts + 2 * state->ranks;
     from->offsets = counts + 3 * state->ranks;
-    if (!take_blocks(to, state->ranks) || !take_blocks(from, state->ranks))
+    if (!resolve_blocks(to, state->ranks) || !resolve_blocks(from, state->ranks))
         return 1;
     /* with counts other ranks may have other sizes, so this rank cannot decide alone */
     if (to->counts_given == NULL && (to->bytes == 0 || to->greatest > MOST_BYTES))

@@ -22,8 +22,8 @@ static bool is_aligned(const void *pointer, size_t bytes)
 }
 
 /* Sets call->in and ->out. in == out is in place. */
-static int take_operands(const void *in, void *out, size_t in_count, size_t out_count,
-                         struct collective_call *call, struct operands *operands)
+static int set_operands(const void *in, void *out, size_t in_count, size_t out_count,
+                        struct collective_call *call, struct operands *operands)
 {
     size_t bytes = element_bytes(call->type);
 
@@ -55,8 +55,8 @@ static int take_operands(const void *in, void *out, size_t in_count, size_t out_
 }
 
 /* Sets call->counts to the ranks' blocks, and *all to their sum. Returns as fallback_run(). */
-static int take_counts(const struct fallback *fallback, int ranks, struct collective_call *call,
-                       size_t *all)
+static int set_counts(const struct fallback *fallback, int ranks, struct collective_call *call,
+                      size_t *all)
 {
     size_t *counts;
 
@@ -91,7 +91,7 @@ static int reduce(int kind, const struct fallback *fallback, const void *in, voi
     if (state == NULL)
         return 1;
     if (fallback->each != NULL)
-        code = take_counts(fallback, state->ranks, call, &in_count);
+        code = set_counts(fallback, state->ranks, call, &in_count);
     else if (call->kind == COLLECTIVE_REDUCE_SCATTER)
         in_count *= (size_t)state->ranks;
     if (code != 0)
@@ -107,7 +107,7 @@ static int reduce(int kind, const struct fallback *fallback, const void *in, voi
     } else if (in == MPI_IN_PLACE) {
         in = out;
     }
-    code = take_operands(in, out, in_count, out_count, call, &operands);
+    code = set_operands(in, out, in_count, out_count, call, &operands);
     if (code != MPI_SUCCESS)
         return pmpi_fail(fallback->comm, code);
     code = fallback_run(kind, fallback, state, call);
