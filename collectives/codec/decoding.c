@@ -138,8 +138,8 @@ static struct stretch next_stretch(const struct layout *layout, size_t from, siz
 
 /* Merges count elements from their symbols and raw chunks into the groups from `from` on that are
  * not of zeros, and sets the others to 0. */
-static void place(const struct codec_path *path, const struct layout *layout, size_t from,
-                  const uint8_t *symbols, const uint8_t *raw, size_t count, uint8_t *values)
+static void merge_groups(const struct codec_path *path, const struct layout *layout, size_t from,
+                         const uint8_t *symbols, const uint8_t *raw, size_t count, uint8_t *values)
 {
     enum codec_type type = layout->info.type;
     size_t all = layout->info.count, groups = (all + CODEC_GROUP - 1) / CODEC_GROUP;
@@ -277,7 +277,7 @@ static int finish_coded(const struct codec_path *path, const struct layout *layo
         return -1;
     if (gather_tail_raw(layout, raw_bytes - ready * chunk_bytes, half->states, scratch) != 0)
         return -1;
-    place(path, layout, at, scratch->symbols, scratch->tail_raw, tail, values);
+    merge_groups(path, layout, at, scratch->symbols, scratch->tail_raw, tail, values);
     return 0;
 }
 
@@ -316,7 +316,7 @@ static int decode_content(const struct codec_path *path, const struct layout *la
         if (layout->tail_bytes != 1 || (type == CODEC_FP16 && *layout->tail > 31))
             return -1;
         memset(scratch->symbols, *layout->tail, layout->kept);
-        place(path, layout, 0, scratch->symbols, layout->raw, layout->kept, values);
+        merge_groups(path, layout, 0, scratch->symbols, layout->raw, layout->kept, values);
         return 0;
     default:
         return decode_coded(path, layout, ahead, scratch, values);
