@@ -63,7 +63,7 @@ static int lay_out(struct training *training, struct error *err)
     return 0;
 }
 
-static int take_memory(struct training *training, struct error *err)
+static int allocate(struct training *training, struct error *err)
 {
     const struct train_options *options = training->options;
     size_t tokens = (size_t)training->rows * (size_t)options->shape.context;
@@ -163,7 +163,7 @@ int training_start(const struct train_options *options, const struct compute *co
         return -1;
     rv = lay_out(training, err);
     if (rv == 0)
-        rv = take_memory(training, err);
+        rv = allocate(training, err);
     if (comm_agree(comm, rv, err) != 0)
         return -1;
     options->strategy->draw(training->shard);

@@ -141,7 +141,7 @@ int manifest_add_piece(struct manifest *manifest, size_t first, size_t count)
     return 0;
 }
 
-static int take_shard(const char *line, struct manifest *manifest)
+static int parse_shard(const char *line, struct manifest *manifest)
 {
     char file[32];
     uint32_t crc;
@@ -156,7 +156,7 @@ static int take_shard(const char *line, struct manifest *manifest)
 }
 
 /* Parses line `number`, counted from 0. */
-static int take_line(const char *line, int number, struct manifest *manifest)
+static int parse_line(const char *line, int number, struct manifest *manifest)
 {
     char name[32];
     uint64_t value;
@@ -166,7 +166,7 @@ static int take_line(const char *line, int number, struct manifest *manifest)
     if (number == 1)
         return sscanf(line, "step %ld", &manifest->step) == 1 && manifest->step >= 0 ? 0 : -1;
     if (number >= 2 + LINES)
-        return take_shard(line, manifest);
+        return parse_shard(line, manifest);
     return sscanf(line, "%31s %" SCNu64, name, &value) == 2 &&
                    strcmp(name, lines[number - 2].name) == 0 &&
                    set_value(&manifest->problem, &lines[number - 2], value)
@@ -211,7 +211,7 @@ static int parse_lines(const char *text, struct manifest *manifest, struct error
         char line[MANIFEST_LINE_BYTES + 1]; /* a copy: sscanf() scans to the end of the text */
 
         snprintf(line, sizeof line, "%.*s", (int)length, from);
-        if (length >= sizeof line || take_line(line, number, manifest) != 0)
+        if (length >= sizeof line || parse_line(line, number, manifest) != 0)
             return error_set(err, "line %d: unexpected \"%.*s\"", number + 1, (int)length - 1,
                              from);
         from += length;

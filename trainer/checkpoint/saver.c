@@ -73,8 +73,7 @@ static int lock_directory(const char *directory, struct error *err)
     return fd;
 }
 
-static int take_memory(struct saver *saver, const struct checkpoint_state *pieces,
-                       struct error *err)
+static int allocate(struct saver *saver, const struct checkpoint_state *pieces, struct error *err)
 {
     size_t count = 0, bytes = saver->piece_count * sizeof *pieces;
     real *next;
@@ -112,7 +111,7 @@ int saver_create(const char *directory, const struct checkpoint_problem *problem
                            .since = LONG_MAX,
                            .lock = -1,
                            .piece_count = piece_count};
-    if (take_memory(made, pieces, err) != 0) {
+    if (allocate(made, pieces, err) != 0) {
         saver_destroy(made);
         return -1;
     }

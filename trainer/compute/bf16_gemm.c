@@ -198,7 +198,7 @@ static void grow(struct kernels *kernels, const struct bf16_gemm *gemm)
     kernels->capacity = capacity;
 }
 
-static void take_scratch(struct kernels *kernels, size_t size_bytes, const struct bf16_gemm *gemm)
+static void grow_scratch(struct kernels *kernels, size_t size_bytes, const struct bf16_gemm *gemm)
 {
     if (size_bytes <= kernels->scratch_bytes)
         return;
@@ -226,7 +226,7 @@ static struct kernel *kernel_for(struct kernels *kernels, const struct bf16_gemm
     omp_set_num_threads(1);
     kernel_make(gemm, kernels->engine, kernel);
     omp_set_num_threads(threads);
-    take_scratch(kernels, kernel->scratch_bytes, gemm);
+    grow_scratch(kernels, kernel->scratch_bytes, gemm);
     kernels->count++;
     return kernel;
 }
@@ -254,7 +254,7 @@ VECTORISED static void round_row(const real *from, int columns, element *to)
         to[i] = element_of(from[i]);
 }
 
-static void put(const struct bf16_gemm *gemm)
+static void store_sums(const struct bf16_gemm *gemm)
 {
     const struct bf16_out *out = gemm->out;
 
@@ -305,7 +305,7 @@ void bf16_gemm(const struct bf16_gemm *gemm)
     check(dnnl_primitive_execute(kernel->primitive, kernels.stream, 4, arguments), gemm,
           "computation failed");
     if (gemm->out)
-        put(gemm);
+        store_sums(gemm);
 }
 
 bool bf16_gemm_has_processor(const char **found)

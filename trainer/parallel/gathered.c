@@ -30,7 +30,7 @@ static size_t unit_elements(const struct gathered *gathered, int unit)
     return (at[unit + 1] - at[unit]) * (size_t)comm_rank_info(gathered->options.comm).ranks;
 }
 
-static int take_slots(struct gathered *gathered, struct error *err)
+static int allocate_slots(struct gathered *gathered, struct error *err)
 {
     size_t largest = 0;
 
@@ -63,7 +63,7 @@ int gathered_create(const struct gathered_options *options, struct shard_bytes *
         gathered_destroy(made);
         return -1;
     }
-    if (take_slots(made, err) != 0) {
+    if (allocate_slots(made, err) != 0) {
         gathered_destroy(made);
         return -1;
     }

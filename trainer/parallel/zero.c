@@ -191,7 +191,7 @@ static void lay_out(struct zero *zero)
 }
 
 /* Allocates the buffers: for a layer's whole gradient at levels 2 and 3, for a part at level 1. */
-static int take_buffers(struct zero *zero, struct error *err)
+static int allocate_buffers(struct zero *zero, struct error *err)
 {
     size_t *working = &zero->shard.bytes.working;
     size_t size = whole_size(zero, zero->units - 1);
@@ -208,7 +208,7 @@ static int take_buffers(struct zero *zero, struct error *err)
     return 0;
 }
 
-static int take_memory(struct zero *zero, struct error *err)
+static int allocate(struct zero *zero, struct error *err)
 {
     size_t wholes = zero->whole_at[zero->units], parts = zero->part_at[zero->units];
     size_t *state = &zero->shard.bytes.state;
@@ -216,7 +216,8 @@ static int take_memory(struct zero *zero, struct error *err)
     if (!(zero->parameters = shard_alloc(zero->level == 3 ? parts : wholes, state, err)) ||
         !(zero->gradients = shard_alloc(zero->level == 1 ? wholes : parts, state, err)) ||
         !(zero->first_moments = shard_alloc(parts, state, err)) ||
-        !(zero->second_moments = shard_alloc(parts, state, err)) || take_buffers(zero, err) != 0)
+        !(zero->second_moments = shard_alloc(parts, state, err)) ||
+        allocate_buffers(zero, err) != 0)
         return -1;
     if (zero->level < 3)
         return 0;
@@ -246,7 +247,7 @@ static int create(const struct strategy *strategy, const struct shard_options *o
     made->level = strategy->level;
     made->units = (int)units;
     lay_out(made);
-    if (take_memory(made, err) != 0) {
+    if (allocate(made, err) != 0) {
         destroy(&made->shard);
         return -1;
     }

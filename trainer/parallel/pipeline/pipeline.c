@@ -70,7 +70,7 @@ int pipeline_most_rows(const struct pipeline_options *options)
     return (most + options->microbatches - 1) / options->microbatches;
 }
 
-static int take_memory(struct pipeline *pipeline, struct error *err)
+static int allocate(struct pipeline *pipeline, struct error *err)
 {
     const struct pipeline_options *options = &pipeline->options;
     int held = schedule_held(pipeline->stage.number, pipeline->stage.stages, options->microbatches);
@@ -136,7 +136,7 @@ int pipeline_create(const struct pipeline_options *options, struct comm *comm,
     made->options = *options;
     placement_find(options->placement, comm_rank_info(comm).rank, &number, &made->replica);
     made->stage = placement_stage(options->placement, options->shape, number);
-    if (join(made, comm, err) != 0 || take_memory(made, err) != 0) {
+    if (join(made, comm, err) != 0 || allocate(made, err) != 0) {
         pipeline_destroy(made);
         return -1;
     }
@@ -226,7 +226,7 @@ static void request_ahead(struct walk *walk)
         request_gradient(walk);
 }
 
-static double go_forward(struct walk *walk, int number)
+static double run_forward(struct walk *walk, int number)
 {
     struct pipeline *pipeline = walk->pipeline;
     struct microbatch microbatch = microbatch_of(walk, number);
@@ -246,7 +246,7 @@ static double go_forward(struct walk *walk, int number)
     return loss;
 }
 
-static void go_backward(struct walk *walk, int number)
+static void run_backward(struct walk *walk, int number)
 {
     struct pipeline *pipeline = walk->pipeline;
     struct microbatch microbatch = microbatch_of(walk, number);
@@ -286,9 +286,9 @@ double pipeline_walk(struct pipeline *pipeline, const struct store *store, const
             continue;
         request_ahead(&walk);
         if (action->kind == PIPELINE_BACKWARD) {
-            go_backward(&walk, action->microbatch);
+            run_backward(&walk, action->microbatch);
         } else {
-            loss += go_forward(&walk, action->microbatch);
+            loss += run_forward(&walk, action->microbatch);
             walk.done += !trains;
         }
     }

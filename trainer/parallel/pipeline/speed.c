@@ -45,7 +45,7 @@ static void ignore(void *context, int unit)
     (void)unit;
 }
 
-static void go_on(void *context)
+static void count_progress(void *context)
 {
     ((struct bench *)context)->steps++;
     watch_step();
@@ -53,7 +53,7 @@ static void go_on(void *context)
 
 static double time_layer(struct model *model, struct bench *bench, int sequences)
 {
-    const struct store store = {parameters, ignore, gradients, ignore, go_on, bench};
+    const struct store store = {parameters, ignore, gradients, ignore, count_progress, bench};
     const struct microbatch microbatch = {.batch = sequences, .trains = true, .is_end = true};
     double start_s = clock_s(), least_s = INFINITY;
 
