@@ -9,7 +9,7 @@
 #include "lib/constants/checks_constants.h"
 #include "lib/constants/policy_constants.h"
 #include "validate/command/node/published.h"
-#include "validate/health/spared.h"
+#include "validate/health/deferred_drain.h"
 #include "validate/health/unreviewed.h"
 #include "validate/policy/policy.h"
 #include "validate/slurm/extra.h"
@@ -17,7 +17,7 @@
 /* What is being decided about this node. */
 struct deciding {
     const char *node, *path;
-    char spared_path[300];
+    char deferred_path[300];
     const struct conf *conf;
     struct cluster cluster;
     size_t nodes, cap; /* nodes: the number of nodes that compare faults */
@@ -58,13 +58,13 @@ static enum health review(struct deciding *deciding, time_t since)
     return decision;
 }
 
-static void spared_note(const struct deciding *deciding, const char *reason, long wait_s)
+static void note_deferred(const struct deciding *deciding, const char *reason, long wait_s)
 {
-    struct spared spared = {.when = time(NULL), .wait_s = wait_s};
+    struct deferred_drain deferred = {.when = time(NULL), .wait_s = wait_s};
 
-    text_put(spared.reason, sizeof spared.reason, "%s", reason);
-    text_put(spared.text, sizeof spared.text, "%s", deciding->text);
-    (void)spared_write(deciding->spared_path, &spared);
+    text_put(deferred.reason, sizeof deferred.reason, "%s", reason);
+    text_put(deferred.text, sizeof deferred.text, "%s", deciding->text);
+    (void)deferred_drain_write(deciding->deferred_path, &deferred);
 }
 
 /* Publishes the fault, best effort: it fails if Extra is no JSON object or slurmctld is silent. */
@@ -86,7 +86,7 @@ static void withdraw(const struct deciding *deciding)
     struct error err;
 
     if (!own || published_put(own, EXTRA_FAULT, NULL, &err) == 0)
-        (void)unlink(deciding->spared_path);
+        (void)unlink(deciding->deferred_path);
 }
 
 struct fault {
@@ -124,18 +124,18 @@ static enum health sample(struct deciding *deciding, const char *reason, time_t 
 static enum health drain(struct deciding *deciding, const char *reason, time_t since)
 {
     struct unreviewed drain = {.drained = time(NULL), .since = since};
-    struct spared spared;
-    bool is_first =
-        !spared_read(deciding->spared_path, &spared) || !reason_is_same(spared.reason, reason);
+    struct deferred_drain deferred;
+    bool is_first = !deferred_drain_read(deciding->deferred_path, &deferred) ||
+                    !reason_is_same(deferred.reason, reason);
     enum health decision;
     struct error err;
 
-    if (!is_first && spared_holds(&spared, time(NULL))) {
-        text_put(deciding->text, deciding->size, "%s", spared.text);
+    if (!is_first && deferred_drain_is_pending(&deferred, time(NULL))) {
+        text_put(deciding->text, deciding->size, "%s", deferred.text);
         return HEALTH_FOREIGN;
     }
     if (is_first)
-        spared_note(deciding, reason, 0);
+        note_deferred(deciding, reason, 0);
     publish(deciding, reason, since);
     decision = sample(deciding, reason, since, is_first);
     if (decision != HEALTH_DRAIN)
@@ -170,8 +170,8 @@ static enum health decide(struct deciding *deciding, const char *reason, time_t 
 {
     struct unreviewed earlier;
     bool is_unreviewed = unreviewed_read(deciding->path, &earlier);
-    struct spared spared;
-    bool is_published = spared_read(deciding->spared_path, &spared);
+    struct deferred_drain deferred;
+    bool is_published = deferred_drain_read(deciding->deferred_path, &deferred);
     const struct cluster_node *own;
     enum health decision;
     struct error err;
@@ -208,7 +208,7 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
     enum health decision;
 
     *text = '\0';
-    text_put(deciding.spared_path, sizeof deciding.spared_path, "%s.spared", path);
+    text_put(deciding.deferred_path, sizeof deciding.deferred_path, "%s.spared", path);
     decision = decide(&deciding, reason, since);
     switch (decision) {
     case HEALTH_CAP:
@@ -227,7 +227,7 @@ bool self_drain(const char *node, const char *reason, time_t since, const struct
         break;
     }
     if ((decision == HEALTH_CAP || decision == HEALTH_ALIKE) && deciding.is_compared)
-        spared_note(&deciding, reason, (long)deciding.nodes / HEALTH_LOOKS_PER_S);
+        note_deferred(&deciding, reason, (long)deciding.nodes / HEALTH_LOOKS_PER_S);
     cluster_clear(&deciding.cluster);
     return decision == HEALTH_OURS && deciding.is_for_it;
 }

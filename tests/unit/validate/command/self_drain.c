@@ -7,7 +7,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 #include "tests/unit/validate/command/made_controller.h"
-#include "validate/health/spared.h"
+#include "validate/health/deferred_drain.h"
 #include "validate/health/unreviewed.h"
 
 /* A node that drains itself: what it asks of the controller, and what it makes of an answer that
@@ -45,14 +45,14 @@ static void note_put(size_t i, const char *note)
 }
 
 /* As the first of two checks leaves it. */
-static void spared_write_first(const char *path)
+static void write_first_check(const char *path)
 {
-    struct spared spared = {.when = time(NULL)};
-    char spared_path[520];
+    struct deferred_drain deferred = {.when = time(NULL)};
+    char deferred_path[520];
 
-    snprintf(spared_path, sizeof spared_path, "%s.spared", path);
-    snprintf(spared.reason, sizeof spared.reason, "%s", fault);
-    spared_write(spared_path, &spared);
+    snprintf(deferred_path, sizeof deferred_path, "%s.spared", path);
+    snprintf(deferred.reason, sizeof deferred.reason, "%s", fault);
+    deferred_drain_write(deferred_path, &deferred);
 }
 
 /* In a partition of thousands a node publishes its fault, and reads a few others before all. */
@@ -106,7 +106,7 @@ static void many(const char *path)
     /* below the share of a common fault the rule for all decides, at the second check */
     *controller.nodes[2].extra = '\0';
     note_put(1, fault);
-    spared_write_first(path);
+    write_first_check(path);
     begin(0);
     ok(check(path, fault, text), "one of 40 others is no common fault");
     is_int(controller.loads, 2, "... as all of them say");
@@ -116,7 +116,7 @@ static void many(const char *path)
 
 int main(void)
 {
-    char *root = tree_unpack(""), path[512], spared[520], text[400];
+    char *root = tree_unpack(""), path[512], deferred[520], text[400];
 
     snprintf(path, sizeof path, "%s/state/unreviewed", root);
     controller_make(NODES);
@@ -179,12 +179,13 @@ int main(void)
     begin(0);
     check(path, "muster: gpu_missing gpu3 has gone 2026-11-20", text);
     is_int(controller.loads, 1, "... but for another fault");
-    snprintf(spared, sizeof spared, "%s.spared", path);
-    spared_write(spared, &(struct spared){.when = time(NULL) - NODES / HEALTH_LOOKS_PER_S,
-                                          .wait_s = NODES / HEALTH_LOOKS_PER_S,
-                                          .reason = "muster: link_down eth1 has no carrier "
-                                                    "2026-11-20",
-                                          .text = "not drained"});
+    snprintf(deferred, sizeof deferred, "%s.spared", path);
+    deferred_drain_write(deferred,
+                         &(struct deferred_drain){.when = time(NULL) - NODES / HEALTH_LOOKS_PER_S,
+                                                  .wait_s = NODES / HEALTH_LOOKS_PER_S,
+                                                  .reason = "muster: link_down eth1 has no carrier "
+                                                            "2026-11-20",
+                                                  .text = "not drained"});
     begin(0);
     check(path, fault, text);
     is_int(controller.loads, 1, "... and later, the later the more nodes there are");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_SPARED_H
-#define MUSTER_SPARED_H
+#ifndef MUSTER_DEFERRED_DRAIN_H
+#define MUSTER_DEFERRED_DRAIN_H
 
 #include <stdbool.h>
 #include <time.h>
@@ -9,7 +9,7 @@
  * other nodes have it too. Kept so that not each health check of each such node reads the state of
  * the others. A file of root (state_file.h). */
 
-struct spared {
+struct deferred_drain {
     time_t when;
     long wait_s;      /* until the node reads the others again; 0: at the next check */
     char reason[256]; /* of the drain */
@@ -17,12 +17,12 @@ struct spared {
 };
 
 /* Returns 0, or -1 if it cannot be kept: then the next check reads the others again. */
-int spared_write(const char *path, const struct spared *spared);
+int deferred_drain_write(const char *path, const struct deferred_drain *deferred);
 
 /* Returns whether there is one. */
-bool spared_read(const char *path, struct spared *spared);
+bool deferred_drain_read(const char *path, struct deferred_drain *deferred);
 
 /* Whether the node still waits at `now`. Pure. */
-bool spared_holds(const struct spared *spared, time_t now);
+bool deferred_drain_is_pending(const struct deferred_drain *deferred, time_t now);
 
 #endif
