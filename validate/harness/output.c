@@ -18,7 +18,7 @@ static struct {
     const char *program, *suite;
     bool json, is_terminal, has_listener;
     pthread_mutex_t lock;
-    bool is_taken;
+    bool is_claimed;
     pthread_t owner;
     bool has_header, has_progress;
     unsigned counts[VERDICT_FAIL + 1];
@@ -39,7 +39,7 @@ void output_suite(const char *suite)
 }
 
 /* Returns false after one second: the thread that ends the job must not wait for a thread that
- * hangs while it prints. False also for other threads after output_take_over(). */
+ * hangs while it prints. False also for other threads after output_claim(). */
 static bool lock(void)
 {
     double until_s = clock_s() + 1;
@@ -49,7 +49,7 @@ static bool lock(void)
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
-    if (output.is_taken && !pthread_equal(output.owner, pthread_self())) {
+    if (output.is_claimed && !pthread_equal(output.owner, pthread_self())) {
         pthread_mutex_unlock(&output.lock);
         return false;
     }
@@ -144,12 +144,12 @@ void output_progress(const char *format, ...)
     pthread_mutex_unlock(&output.lock);
 }
 
-void output_take_over(void)
+void output_claim(void)
 {
     bool is_locked = lock();
 
     output.owner = pthread_self();
-    output.is_taken = true;
+    output.is_claimed = true;
     if (is_locked)
         pthread_mutex_unlock(&output.lock);
 }

@@ -26,7 +26,7 @@ extern const struct record_sink output_sink;
 void output_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Drops all later output of other threads. For the thread that ends the job. */
-void output_take_over(void);
+void output_claim(void);
 
 /* Prints the summary line, or with JSON the record that has the exit status, and flushes. Prints a
  * line on standard error if the flush fails. */

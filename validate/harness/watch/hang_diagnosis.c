@@ -40,17 +40,17 @@ static void report(const struct monitor *monitor, enum verdict verdict, enum fau
                   "%s", message);
 }
 
-/* Ends the job, after the records of the finding are printed. is_sure: all ranks will obey
+/* Ends the job, after the records of the finding are printed. all_respond: all ranks will obey
  * HEARTBEAT_QUIT, so the launcher need not kill them. */
-static void __attribute__((noreturn)) end_job(struct monitor *monitor, bool is_sure)
+static void __attribute__((noreturn)) end_job(struct monitor *monitor, bool all_respond)
 {
     int status = output_status();
     double until = clock_s() + 1;
 
-    is_sure = is_sure && !monitor->has_immovable;
+    all_respond = all_respond && !monitor->has_unresponsive;
     output_finish();
     members_send_all(monitor, HEARTBEAT_QUIT, status);
-    for (int rank = 1; rank < monitor->state->config.size && is_sure; rank++) {
+    for (int rank = 1; rank < monitor->state->config.size && all_respond; rank++) {
         struct member *member = &monitor->members[rank];
 
         while (member->fd >= 0 && clock_s() < until) {
@@ -60,12 +60,12 @@ static void __attribute__((noreturn)) end_job(struct monitor *monitor, bool is_s
                 break;
         }
     }
-    watch_leave(monitor->state, !is_sure, status);
+    watch_leave(monitor->state, !all_respond, status);
 }
 
 /* Gives up a rank; the job continues. Sends HEARTBEAT_QUIT to the rank in case it still responds.
- * is_immovable: the rank will not respond. */
-static void lose(struct monitor *monitor, int rank, bool is_immovable)
+ * is_unresponsive: the rank will not respond. */
+static void give_up_rank(struct monitor *monitor, int rank, bool is_unresponsive)
 {
     struct heartbeat quit = {.type = HEARTBEAT_QUIT, .progress = 3};
     struct member *member = &monitor->members[rank];
@@ -76,7 +76,7 @@ static void lose(struct monitor *monitor, int rank, bool is_immovable)
     }
     member->fd = -1;
     member->state = MEMBER_LOST;
-    monitor->has_immovable |= is_immovable;
+    monitor->has_unresponsive |= is_unresponsive;
     atomic_store(&monitor->state->lost[rank], true);
     members_send_all(monitor, HEARTBEAT_LOST, rank);
     monitor->moved_s = monitor->now_s;
@@ -173,11 +173,11 @@ void diagnosis_dead(struct monitor *monitor)
     if (is_tolerated(monitor) && !has_stood_still(monitor) && !is_everywhere) {
         for (int i = 0; i < count; i++) {
             report_died(monitor, monitor->faulty_ranks[i]);
-            lose(monitor, monitor->faulty_ranks[i], false);
+            give_up_rank(monitor, monitor->faulty_ranks[i], false);
         }
         return;
     }
-    output_take_over();
+    output_claim();
     if (has_stood_still(monitor)) /* that is why the others left */
         report_late(monitor);
     else if (is_everywhere)
@@ -208,13 +208,13 @@ void diagnosis_frozen(struct monitor *monitor)
     if (!is_silent)
         return;
     if (is_common(monitor, monitor->faulty_ranks, count)) {
-        output_take_over();
+        output_claim();
         report_common(monitor, FAULT_NODE_FROZEN, "frozen", count, "stopped responding");
         report_unfinished(monitor, "many ranks are silent");
         end_job(monitor, false);
     }
     if (!is_tolerated(monitor))
-        output_take_over();
+        output_claim();
     for (int i = 0; i < count; i++) {
         int rank = monitor->faulty_ranks[i];
 
@@ -223,7 +223,7 @@ void diagnosis_frozen(struct monitor *monitor)
                node_of(monitor, rank), monitor->now_s - monitor->members[rank].received_s,
                monitor->members[rank].phase);
         if (is_tolerated(monitor))
-            lose(monitor, rank, true);
+            give_up_rank(monitor, rank, true);
     }
     if (is_tolerated(monitor))
         return;
@@ -344,7 +344,7 @@ static void report_stall(struct monitor *monitor, double still_s, double allowed
         return;
     }
     if (!goes_on)
-        output_take_over();
+        output_claim();
     for (size_t i = 0; i < count; i++)
         goes_on = goes_on && kind == STALL_HUNG && monitor->faulty_ranks[i] > 0;
     goes_on = goes_on && kind == STALL_HUNG && !is_everywhere;
@@ -353,7 +353,7 @@ static void report_stall(struct monitor *monitor, double still_s, double allowed
     else
         report_hang(monitor, kind, ranks, count, still_s);
     for (size_t i = 0; i < count && goes_on; i++)
-        lose(monitor, monitor->faulty_ranks[i], false);
+        give_up_rank(monitor, monitor->faulty_ranks[i], false);
     if (kind == STALL_SLOW)
         report_slow(monitor, ranks, still_s);
     if (kind == STALL_UNKNOWN)
@@ -363,7 +363,7 @@ static void report_stall(struct monitor *monitor, double still_s, double allowed
     free(ranks);
     if (goes_on)
         return;
-    output_take_over();
+    output_claim();
     report_unfinished(monitor, is_over ? "time limit reached" : "the job hangs");
     end_job(monitor, true);
 }
@@ -388,7 +388,7 @@ void diagnosis_stall(struct monitor *monitor)
     if (still > allowed || (is_over && still > 2))
         report_stall(monitor, still, allowed, is_over);
     if (is_over) {
-        output_take_over();
+        output_claim();
         snprintf(why, sizeof why, "time limit of %g s reached", limit);
         report_unfinished(monitor, why);
         end_job(monitor, true);
@@ -397,7 +397,7 @@ void diagnosis_stall(struct monitor *monitor)
 
 void diagnosis_fault(struct monitor *monitor, int rank, const char *text)
 {
-    output_take_over();
+    output_claim();
     report(monitor, VERDICT_FAIL, FAULT_PROCESS_FAULT, "fault", rank,
            "rank %d on %s in phase %s: %s", rank, node_of(monitor, rank),
            monitor->members[rank].phase, text);
@@ -413,7 +413,7 @@ void diagnosis_signal(struct monitor *monitor)
 
     if (monitor->signalled_s == 0 || monitor->now_s - monitor->signalled_s < 0.3)
         return;
-    output_take_over();
+    output_claim();
     snprintf(why, sizeof why, "stopped by %s",
              monitor->signal_number == SIGINT    ? "SIGINT"
              : monitor->signal_number == SIGTERM ? "SIGTERM"

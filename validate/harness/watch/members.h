@@ -55,7 +55,7 @@ struct monitor {
     struct cpu_time_memory cpu_memory;
     double queued_s; /* of this thread */
     int signal_number;
-    bool has_immovable; /* a lost rank does not obey any more: it is frozen */
+    bool has_unresponsive; /* a lost rank does not obey any more: it is frozen */
     bool has_sent_over;
     bool has_all; /* every rank has tried to connect */
 };

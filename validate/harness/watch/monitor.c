@@ -97,7 +97,7 @@ static void handle_self(struct monitor *monitor)
 
 /* A rank that connects again before its first heartbeat, at another of rank 0's addresses, has
  * given up its earlier connection. After the first heartbeat a rank has one connection for good. */
-static void take_in(struct monitor *monitor, int rank, int fd)
+static void admit_member(struct monitor *monitor, int rank, int fd)
 {
     struct member *member = &monitor->members[rank];
 
@@ -196,7 +196,7 @@ static void wait_and_read(struct monitor *monitor)
         if (members[rank].revents && monitor->members[rank].fd >= 0)
             read_member(monitor, rank);
     while ((fd = admission_next(&monitor->admission, monitor->now_s, &rank)) >= 0)
-        take_in(monitor, rank, fd);
+        admit_member(monitor, rank, fd);
 }
 
 /* Whether rank 0 and all other ranks are done. */
@@ -271,7 +271,7 @@ void monitor_run(struct watch_state *state, int listener, const unsigned char *k
                 monitor->ticked_s = monitor->now_s;
             }
         }
-        atomic_store(&state->has_immovable, monitor->has_immovable);
+        atomic_store(&state->has_unresponsive, monitor->has_unresponsive);
         monitor_close(monitor);
     }
     free(monitor);

@@ -16,15 +16,15 @@ struct watch_state {
     atomic_uint progress;
     atomic_int waits_for;
     atomic_bool has_fault, is_done, all_joined;
-    atomic_bool has_results;   /* rank 0: all results are printed, only the end of MPI remains */
-    atomic_int signal;         /* the number of the received signal; 0: none */
-    atomic_bool tolerates;     /* a lost rank does not end the job */
-    atomic_bool *lost;         /* by rank */
-    atomic_bool sends_over;    /* rank 0: HEARTBEAT_OVER is to be sent to the others */
-    atomic_bool is_over;       /* other ranks: HEARTBEAT_OVER was received */
-    atomic_bool has_immovable; /* rank 0, once the monitor is done: a lost rank will not end */
-    int wake[2];               /* a pipe: a byte wakes the thread */
-    pthread_mutex_t lock;      /* of phase and fault */
+    atomic_bool has_results;      /* rank 0: all results are printed, only the end of MPI remains */
+    atomic_int signal;            /* the number of the received signal; 0: none */
+    atomic_bool tolerates;        /* a lost rank does not end the job */
+    atomic_bool *lost;            /* by rank */
+    atomic_bool sends_over;       /* rank 0: HEARTBEAT_OVER is to be sent to the others */
+    atomic_bool is_over;          /* other ranks: HEARTBEAT_OVER was received */
+    atomic_bool has_unresponsive; /* rank 0, once the monitor is done: a lost rank will not end */
+    int wake[2];                  /* a pipe: a byte wakes the thread */
+    pthread_mutex_t lock;         /* of phase and fault */
     char phase[96];
     char fault[232];
     double started_s; /* clock_s() at the start */

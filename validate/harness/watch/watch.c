@@ -376,7 +376,7 @@ void watch_wait_over(void)
 
 bool watch_needs_abort(void)
 {
-    return atomic_load(&watch.has_immovable);
+    return atomic_load(&watch.has_unresponsive);
 }
 
 void watch_abort(int status)

@@ -60,7 +60,7 @@ static void print_record(double waited_s)
     char node[256];
 
     own_name("", node, sizeof node);
-    output_take_over();
+    output_claim();
     output_report(RECORD(.test = "mpi.launch", .metric = "complete", .node = node,
                          .verdict = VERDICT_UNKNOWN, .code = FAULT_LAUNCH_FAILED),
                   "%s in %.0f s on %s, rank 0's node",
