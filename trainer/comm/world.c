@@ -156,7 +156,7 @@ int world_init(bool is_json, double limit_s, struct world *world, struct error *
     struct sigaction interrupt, terminate;
 
     heartbeat_read_secret();
-    peers_take_environment();
+    peers_read_environment();
     *world = (struct world){.ranks = 1, .has_mpi = launcher_has_mpi(), .is_json = is_json};
     output_start("muster-train", "train", is_json);
     if (world->has_mpi) {

@@ -26,7 +26,7 @@ int option_confidence(const char *value, void *confidence, struct error *err)
 
 int inject_parse(const char *text, struct inject *inject, struct error *err)
 {
-    const char *colon = strchr(text, ':'), *place;
+    const char *colon = strchr(text, ':'), *target;
     char *end;
     long rank;
 
@@ -46,18 +46,18 @@ int inject_parse(const char *text, struct inject *inject, struct error *err)
     inject->rank = (int)rank;
     if (!*end)
         return 0;
-    place = end + 1;
-    if (*end != (inject->kind == INJECT_LIE ? ':' : '@') || !*place ||
-        strlen(place) >= sizeof inject->where)
+    target = end + 1;
+    if (*end != (inject->kind == INJECT_LIE ? ':' : '@') || !*target ||
+        strlen(target) >= sizeof inject->target)
         return error_set(err, "expected %s after the rank, found \"%s\"",
                          inject->kind == INJECT_LIE ? ":WHERE" : "@SECONDS or @PHASE", end);
     if (inject->kind != INJECT_LIE) {
-        inject->at_s = strtod(place, &end);
-        if (end != place && !*end && inject->at_s >= 0)
+        inject->at_s = strtod(target, &end);
+        if (end != target && !*end && inject->at_s >= 0)
             return 0;
         inject->at_s = -1;
     }
-    strcpy(inject->where, place);
+    strcpy(inject->target, target);
     return 0;
 }
 

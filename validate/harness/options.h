@@ -14,9 +14,9 @@ enum inject_kind { INJECT_NONE, INJECT_LIE, INJECT_DIE, INJECT_HANG, INJECT_FREE
 struct inject {
     enum inject_kind kind;
     int rank;
-    double at_s;    /* seconds after MPI_Init; -1: not given */
-    char where[48]; /* what follows RANK@ if it is not a number (the start of a phase name), or what
-                       follows RANK: of a lie; "" if absent */
+    double at_s;     /* seconds after MPI_Init; -1: not given */
+    char target[48]; /* what follows RANK@ if it is not a number (the start of a phase name), or
+                       what follows RANK: of a lie; "" if absent */
 };
 
 struct common_options {

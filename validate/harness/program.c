@@ -210,7 +210,7 @@ static void *inject_run(void *argument)
 }
 
 /* A fault at a rank that does not exist would never be found. All ranks decide the same. */
-static void refuse_inject_of_nobody(const struct program *program)
+static void check_inject_rank(const struct program *program)
 {
     const struct inject *inject = &program->common.inject;
 
@@ -308,7 +308,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
 
     *program = (struct program){.spec = spec, .process_start = launcher_process_start()};
     heartbeat_read_secret();
-    peers_take_environment();
+    peers_read_environment();
     parse(program, context, argc, argv);
     privileges_give_up(spec->name, launcher_rank() == 0);
     output_start(spec->name, spec->suite, program->common.json);
@@ -325,7 +325,7 @@ void program_start(struct program *program, const struct program_spec *spec, voi
     MPI_Errhandler_free(&handler);
     MPI_Comm_rank(MPI_COMM_WORLD, &program->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &program->size);
-    refuse_inject_of_nobody(program);
+    check_inject_rank(program);
     gather_names(program);
     peer_exchange(MPI_COMM_WORLD, program->is_leader);
     start_watch(program);
@@ -343,8 +343,8 @@ static bool inject_strikes(const struct program *program, const char *phase)
         return false;
     if (inject->at_s >= 0)
         return clock_epoch_s() - program->mpi_ready >= inject->at_s;
-    if (inject->where[0])
-        return phase && strncmp(phase, inject->where, strlen(inject->where)) == 0;
+    if (inject->target[0])
+        return phase && strncmp(phase, inject->target, strlen(inject->target)) == 0;
     return program->steps == 3;
 }
 

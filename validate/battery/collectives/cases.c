@@ -58,7 +58,7 @@ void bench_open(struct bench *bench, struct program *program, size_t room_bytes)
     bench->send_counts = bench->offsets + ranks;
     bench->send_offsets = bench->send_counts + ranks;
     if (program_lies(program))
-        read_lie(bench, program->common.inject.where);
+        read_lie(bench, program->common.inject.target);
 }
 
 void bench_close(struct bench *bench)

@@ -112,7 +112,7 @@ int peers_set(const struct in6_addr *addresses, size_t count)
     return 0;
 }
 
-void peers_take_environment(void)
+void peers_read_environment(void)
 {
     const char *text = getenv(PEERS_VARIABLE);
     struct address_range *ranges = NULL;

@@ -18,7 +18,7 @@
 /* Call it before the first library listens. From now on connections are accepted from the ranges of
  * the variable and from this node only. Without the variable, or if it cannot be parsed, nothing
  * changes. Removes the variable from the environment. */
-void peers_take_environment(void);
+void peers_read_environment(void);
 
 /* From now on connections are accepted from these addresses only, whatever was set before. Shuts
  * down connections that were accepted earlier from other addresses. Returns 0, or -1 if memory is

@@ -20,13 +20,13 @@ static enum option_request parse(const char *option)
 }
 
 static void injects(const char *text, enum inject_kind kind, int rank, double at_s,
-                    const char *where)
+                    const char *target)
 {
     struct inject inject;
 
     is_int(inject_parse(text, &inject, &err), 0, "\"%s\" is a fault", text);
     ok(inject.kind == kind && inject.rank == rank && inject.at_s == at_s, "... kind, rank, time");
-    is_str(inject.where, where, "... and place");
+    is_str(inject.target, target, "... and target");
 }
 
 static void is_refused(const char *text)

@@ -69,7 +69,7 @@ static void check_environment(void)
     int listener, other, node, second, fd;
 
     setenv(PEERS_VARIABLE, "10.9.9.9 nonsense", 1);
-    peers_take_environment();
+    peers_read_environment();
     ok(!getenv(PEERS_VARIABLE), "the variable is taken out of the environment");
     listener = serve_tcp(SOCK_NONBLOCK);
     node = dial(NODE);
@@ -78,7 +78,7 @@ static void check_environment(void)
     close(fd);
     close(node);
     setenv(PEERS_VARIABLE, "127.0.0.6-127.0.0.9 fe80::-fe80::ffff:ffff:ffff:ffff", 1);
-    peers_take_environment();
+    peers_read_environment();
     other = dial(OTHER);
     node = dial(OTHER + 2);
     fd = accept(listener, NULL, NULL);
