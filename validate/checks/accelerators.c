@@ -134,16 +134,16 @@ static void report_vendor(const struct checks *checks, enum gpu_vendor vendor)
 
 void check_accelerators(const struct checks *checks)
 {
-    bool is_told[GPU_VENDORS] = {false};
+    bool is_reported[GPU_VENDORS] = {false};
 
     for (int vendor = GPU_OTHER + 1; checks->accelerators && vendor < GPU_VENDORS; vendor++)
         report_vendor(checks, (enum gpu_vendor)vendor);
     for (size_t i = 0; i < checks->inventory->gpu_count && *checks->root; i++) {
         enum gpu_vendor vendor = checks->inventory->gpus[i].vendor;
 
-        if (is_told[vendor] || !accelerator_library(vendor))
+        if (is_reported[vendor] || !accelerator_library(vendor))
             continue;
-        is_told[vendor] = true;
+        is_reported[vendor] = true;
         checks_record(checks, "", VERDICT_SKIP, "%s not queried: recorded node",
                       accelerator_library(vendor));
     }
@@ -158,7 +158,7 @@ static void record_accelerator(const struct checks *checks, const char *part,
         enum accelerator_value_id id;
         const char *metric, *unit;
         long long divisor;
-    } told[] = {
+    } reported[] = {
         {ACCELERATOR_CLOCK_MAX, "gpu.clock", "MHz", 1},
         {ACCELERATOR_MEMORY_CLOCK_MAX, "gpu.memory_clock", "MHz", 1},
         {ACCELERATOR_POWER_LIMIT, "gpu.power_limit", "W", 1000},
@@ -171,14 +171,15 @@ static void record_accelerator(const struct checks *checks, const char *part,
         {ACCELERATOR_COMPUTE_MODE, "gpu.compute_mode", "count", 1},
     };
 
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (device->values[told[i].id].answer == ANSWER_PRESENT)
-            fact_number(checks, told[i].metric, part,
-                        device->values[told[i].id].number / told[i].divisor, told[i].unit);
+    for (size_t i = 0; i < sizeof reported / sizeof *reported; i++)
+        if (device->values[reported[i].id].answer == ANSWER_PRESENT)
+            fact_number(checks, reported[i].metric, part,
+                        device->values[reported[i].id].number / reported[i].divisor,
+                        reported[i].unit);
 }
 
 /* Whether an earlier device is of the same GPU: each GPU has one fact. */
-static bool is_told(const long *places, size_t index)
+static bool is_reported(const long *places, size_t index)
 {
     for (size_t i = 0; i < index; i++)
         if (places[i] >= 0 && places[i] == places[index])
@@ -201,7 +202,7 @@ void facts_accelerators(const struct checks *checks)
                         NAN, "", "%s", report->library_version);
         accelerator_places(report, checks->inventory, places);
         for (size_t i = 0; i < report->count; i++) {
-            if (is_told(places, i))
+            if (is_reported(places, i))
                 continue;
             snprintf(part, sizeof part, "gpu%ld", places[i] >= 0 ? places[i] : (long)i);
             record_accelerator(checks, part, &report->accelerators[i]);

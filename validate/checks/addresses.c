@@ -91,7 +91,7 @@ static void probe(const struct checks *checks, struct arp_address *addresses, si
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        const unsigned char *mac = addresses[i].other;
+        const unsigned char *mac = addresses[i].answering_mac;
         char text[INET_ADDRSTRLEN];
 
         if (!addresses[i].is_answered)

@@ -15,15 +15,15 @@ enum { ARP_MAX = 128 };
 
 struct arp_address {
     const struct nic *nic;
-    uint32_t address;       /* network byte order */
-    unsigned char other[6]; /* the MAC that answered */
-    int is_answered;        /* a MAC that no interface of this node has answered */
+    uint32_t address; /* network byte order */
+    unsigned char answering_mac[6];
+    int is_answered; /* by a MAC that no interface of this node has */
 };
 
-/* Probes the addresses, and fills in `other` and is_answered. A host that also answers to an unused
- * address (RFC 5737) is a proxy of all addresses (routers, clouds): its answers do not count. Takes
- * ARP_WAIT_MS, and ARP_PROXY_WAIT_MS more if there is an answer. Returns 0, or -1 with errno if it
- * cannot probe, as without root. */
+/* Probes the addresses, and fills in answering_mac and is_answered. A host that also answers to an
+ * unused address (RFC 5737) is a proxy of all addresses (routers, clouds): its answers do not
+ * count. Takes ARP_WAIT_MS, and ARP_PROXY_WAIT_MS more if there is an answer. Returns 0, or -1 with
+ * errno if it cannot probe, as without root. */
 int arp_probe(const struct inventory *inventory, struct arp_address *addresses, size_t count);
 
 #endif

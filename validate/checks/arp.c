@@ -16,7 +16,7 @@
 
 #include "lib/base/clock.h"
 
-#define NOBODYS_ADDRESS "192.0.2.1" /* TEST-NET-1, RFC 5737 */
+#define UNUSED_ADDRESS "192.0.2.1" /* TEST-NET-1, RFC 5737 */
 
 static bool parse_mac(const char *text, unsigned char mac[6])
 {
@@ -91,7 +91,7 @@ static void take_answer(const struct ether_arp *packet, int index, void *context
         if (address->nic->index != index || memcmp(packet->arp_spa, &address->address, 4) != 0 ||
             is_own_mac(probe->inventory, packet->arp_sha))
             continue;
-        memcpy(address->other, packet->arp_sha, 6);
+        memcpy(address->answering_mac, packet->arp_sha, 6);
         address->is_answered = 1;
     }
 }
@@ -99,11 +99,12 @@ static void take_answer(const struct ether_arp *packet, int index, void *context
 static void take_proxy(const struct ether_arp *packet, int index, void *context)
 {
     struct probe *probe = context;
-    uint32_t nobodys = inet_addr(NOBODYS_ADDRESS);
+    uint32_t unused_address = inet_addr(UNUSED_ADDRESS);
 
     for (size_t i = 0; i < probe->count; i++)
-        if (probe->addresses[i].nic->index == index && memcmp(packet->arp_spa, &nobodys, 4) == 0 &&
-            memcmp(packet->arp_sha, probe->addresses[i].other, 6) == 0)
+        if (probe->addresses[i].nic->index == index &&
+            memcmp(packet->arp_spa, &unused_address, 4) == 0 &&
+            memcmp(packet->arp_sha, probe->addresses[i].answering_mac, 6) == 0)
             probe->addresses[i].is_answered = 0;
 }
 
@@ -121,7 +122,7 @@ int arp_probe(const struct inventory *inventory, struct arp_address *addresses, 
     for (size_t i = 0; i < count; i++)
         if (addresses[i].is_answered) {
             is_answered = true;
-            send_probe(fd, addresses[i].nic, inet_addr(NOBODYS_ADDRESS));
+            send_probe(fd, addresses[i].nic, inet_addr(UNUSED_ADDRESS));
         }
     if (is_answered)
         receive_until(fd, clock_ms() + ARP_PROXY_WAIT_MS, take_proxy, &probe);

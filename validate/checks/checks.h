@@ -27,7 +27,7 @@ struct checks {
     /* A check of a node in service: a kernel log entry of a fault (log.c) and a full file system
      * (space.c) fail. When a node is tested anew, the entry only warns, since the node may have
      * been repaired for it, and the full file system is unknown. */
-    bool watches;
+    bool is_in_service;
     /* The next health check continues where this one ends: log.c, rates.c, jobs.c. */
     bool keeps_state;
     const char *test; /* of the check that runs: check_run() */

@@ -92,20 +92,20 @@ static void record_offloads(const struct checks *checks, const char *part, int f
                     {ETHTOOL_GGRO, "gro"}};
     struct ethtool_value flags = {.cmd = ETHTOOL_GFLAGS};
     char text[128] = "";
-    bool is_told = false;
+    bool is_reported = false;
 
     for (size_t i = 0; i < sizeof offloads / sizeof *offloads; i++) {
         struct ethtool_value value = {.cmd = offloads[i].command};
 
         if (!ethtool(fd, name, &value))
             continue;
-        is_told = true;
+        is_reported = true;
         if (value.data)
             text_join(text, sizeof text, " ", "%s", offloads[i].name);
     }
     if (ethtool(fd, name, &flags) && flags.data & ETH_FLAG_LRO)
         text_join(text, sizeof text, " ", "lro");
-    if (is_told)
+    if (is_reported)
         fact_text(checks, "offloads", part, *text ? text : "none");
 }
 
@@ -116,7 +116,7 @@ static void record_priorities(const struct checks *checks, const char *part, con
     char text[512] = "", one[32];
     struct netlink netlink;
     struct error err;
-    bool is_told = true;
+    bool is_reported = true;
     long priorities;
 
     if (netlink_open(&netlink, &err) != 0)
@@ -125,16 +125,16 @@ static void record_priorities(const struct checks *checks, const char *part, con
         netif_value_format(NETIF_PFC, priorities, one, sizeof one);
         fact_text(checks, "pfc", part, one);
     }
-    for (int dscp = 0; dscp < 64 && is_told; dscp++) {
+    for (int dscp = 0; dscp < 64 && is_reported; dscp++) {
         enum netif_setting setting = (enum netif_setting)((int)NETIF_DSCP + dscp);
 
-        is_told = dcb_get(&netlink, name, setting, &priorities, &err) == 0;
-        if (!is_told || priorities == 0)
+        is_reported = dcb_get(&netlink, name, setting, &priorities, &err) == 0;
+        if (!is_reported || priorities == 0)
             continue;
         netif_value_format(setting, priorities, one, sizeof one);
         text_join(text, sizeof text, " ", "%s%d:%s", *text ? "" : "dscp ", dscp, one);
     }
-    if (is_told)
+    if (is_reported)
         fact_text(checks, "trust", part, *text ? text : "tag");
     netlink_close(&netlink);
 }
@@ -147,7 +147,7 @@ static void record_congestion_control(const struct checks *checks, const char *p
 {
     static const char *const points[] = {"np", "rp"};
     char texts[2][32];
-    bool is_told = false;
+    bool is_reported = false;
 
     for (int i = 0; i < 2; i++) {
         long priorities = 0;
@@ -156,12 +156,12 @@ static void record_congestion_control(const struct checks *checks, const char *p
             long long answer = sysfs_number(checks->root, "sys/class/net/%s/ecn/roce_%s/enable/%d",
                                             name, points[i], priority);
 
-            is_told |= answer >= 0;
+            is_reported |= answer >= 0;
             priorities |= answer > 0 ? 1L << priority : 0;
         }
         netif_value_format(NETIF_PFC, priorities, texts[i], sizeof texts[i]);
     }
-    if (is_told)
+    if (is_reported)
         fact_record(checks, "congestion", part, NAN, NULL, "np %s rp %s", texts[0], texts[1]);
 }
 

@@ -133,7 +133,7 @@ static int check_gpu(const struct checks *checks, const char *part, const struct
 
 void check_gpu_health(const struct checks *checks)
 {
-    size_t told = 0;
+    size_t faulty = 0;
     char part[24];
 
     if (checks->inventory->gpu_count == 0 && !checks->accelerators) {
@@ -141,8 +141,8 @@ void check_gpu_health(const struct checks *checks)
         return;
     }
     for (size_t i = 0; i < checks->inventory->gpu_count; i++)
-        told += check_gpu(checks, part_name(i, part), &checks->inventory->gpus[i]) > 0;
-    if (told == 0 && checks->inventory->gpu_count > 0)
+        faulty += check_gpu(checks, part_name(i, part), &checks->inventory->gpus[i]) > 0;
+    if (faulty == 0 && checks->inventory->gpu_count > 0)
         checks_record(checks, "gpu", VERDICT_PASS, "%zu GPU%s without faults in the driver's files",
                       checks->inventory->gpu_count, text_plural(checks->inventory->gpu_count));
     check_accelerators(checks);

@@ -42,7 +42,7 @@ static bool is_gpu(const struct device *device)
     return strcasecmp(device->gres->kind, "gpu") == 0;
 }
 
-static void look_at(struct context *context, struct device *device)
+static void check_device(struct context *context, struct device *device)
 {
     const struct gres_device *gres = device->gres;
     char path[SYSFS_PATH];
@@ -94,7 +94,7 @@ static const char *driver_name(const char *root, unsigned number, char *name, si
 }
 
 /* Reports each device that is the same as an earlier one; the earlier one keeps its name. */
-static void check_doubles(struct context *context)
+static void check_duplicates(struct context *context)
 {
     for (size_t i = 0; i < context->list->count; i++) {
         struct device *device = &context->devices[i];
@@ -239,11 +239,11 @@ static void check_devices(struct context *context)
 
         device->gres = &context->list->devices[i];
         device->part = base_name(device->gres->path);
-        look_at(context, device);
+        check_device(context, device);
     }
-    /* before check_doubles(): a device of another kind must not make later ones its doubles */
+    /* first, since a device of another kind must not make later ones its duplicates */
     check_kinds(context);
-    check_doubles(context);
+    check_duplicates(context);
 }
 
 static void check_node(const struct checks *checks, const struct gres_conf *conf)

@@ -103,7 +103,7 @@ static size_t report_findings(const struct look_at_log *look)
     const struct kernel_finding *program = NULL;
     struct kernel_judgement judgement;
     uint64_t programs = 0;
-    size_t told = 0;
+    size_t reported = 0;
     char name[64], message[400];
 
     for (size_t i = 0; i < look->log->count; i++) {
@@ -111,7 +111,7 @@ static size_t report_findings(const struct look_at_log *look)
                          &judgement);
         if (judgement.verdict >= VERDICT_WARN) {
             report_judgement(look, &judgement);
-            told++;
+            reported++;
         } else if (!judgement.is_ignored) {
             programs += judgement.finding->count;
             if (!program || judgement.finding->last_us >= program->last_us)
@@ -125,13 +125,13 @@ static size_t report_findings(const struct look_at_log *look)
                       "%" PRIu64 " fault%s of jobs' programs, no fault of the node: %s", programs,
                       text_plural(programs), message);
     }
-    return told;
+    return reported;
 }
 
 static void report_reading(const struct look_at_log *look, const struct kmsg_reading *reading,
-                           size_t told)
+                           size_t reported)
 {
-    if (told == 0)
+    if (reported == 0)
         checks_record(look->checks, "", VERDICT_PASS,
                       "%" PRIu64 " new kernel log entries, no fault of the node", reading->read);
     if (reading->lost > 0)
@@ -150,7 +150,7 @@ void check_log(const struct checks *checks)
     static struct kernel_log log;
     static struct job_lines programs;
     struct look_at_log look = {
-        checks, &log, 0, INT64_MIN, checks->watches, checks->keeps_state ? &programs : NULL};
+        checks, &log, 0, INT64_MIN, checks->is_in_service, checks->keeps_state ? &programs : NULL};
     char boot_id[sizeof log.boot_id] = "-", path[SYSFS_PATH];
     struct kmsg_reading reading;
     struct error err = {""};

@@ -86,9 +86,9 @@ static void read_spaces(void *context)
 static void report(const struct checks *checks, const char *directory, const struct space *space)
 {
     double least = least_of(space);
-    enum verdict full = !checks->watches   ? VERDICT_UNKNOWN
-                        : space->is_shared ? VERDICT_WARN
-                                           : VERDICT_FAIL;
+    enum verdict full = !checks->is_in_service ? VERDICT_UNKNOWN
+                        : space->is_shared     ? VERDICT_WARN
+                                               : VERDICT_FAIL;
     const char *joint = *space->owners ? "; " : "";
     struct record record = RECORD(.part = directory, .metric = "free", .value = least, .unit = "%",
                                   .verdict = least < CHECK_SPACE_FULL_PERCENT  ? full

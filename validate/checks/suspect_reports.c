@@ -15,7 +15,7 @@ void check_suspect_reports(const struct checks *checks)
     struct suspect_report *reports = NULL;
     struct error err = {""};
     char directory[4096], text[512];
-    int count, told = 0;
+    int count, reported = 0;
 
     suspect_reports_directory(checks->root, directory, sizeof directory);
     if (!checks->root[0] && geteuid() != 0) {
@@ -32,9 +32,9 @@ void check_suspect_reports(const struct checks *checks)
             continue;
         suspect_report_describe(&reports[i], text, sizeof text);
         checks_record(checks, reports[i].part, VERDICT_WARN, "%s", text);
-        told++;
+        reported++;
     }
-    if (told == 0)
+    if (reported == 0)
         checks_record(checks, "", VERDICT_PASS, "no suspect report about this node");
     free(reports);
 }

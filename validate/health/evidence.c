@@ -107,15 +107,15 @@ int evidence_each(const char *directory, int64_t since_s,
 {
     size_t count;
     struct evidence *bundles = list(directory, &count);
-    int told = 0;
+    int found = 0;
 
     for (size_t i = 0; bundles && i < count; i++)
         if (bundles[i].time_s >= since_s) {
             each(&bundles[i], context);
-            told++;
+            found++;
         }
     free(bundles);
-    return told;
+    return found;
 }
 
 /* Removes files NAME.tar.12345678: a bundle has such a name until it is complete. */

@@ -244,7 +244,7 @@ static int run_checks(const struct options *options, const struct node_view *nod
                             .conf = &node_view->conf,
                             .inventory = node_view->inventory,
                             .fabric = &node_view->fabric,
-                            .watches = options->as_health || options->as_nagios,
+                            .is_in_service = options->as_health || options->as_nagios,
                             .keeps_state = options->as_health,
                             .lists_jobs = options->as_json,
                             .sink = print_record,

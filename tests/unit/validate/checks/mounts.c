@@ -50,11 +50,12 @@ static const char *check(const char *mounts)
     return found;
 }
 
-static const char *space(bool watches)
+static const char *space(bool is_in_service)
 {
     struct conf conf;
     struct fabric fabric = {0};
-    struct checks checks = {"", "n1", &conf, NULL, &fabric, receive, .watches = watches};
+    struct checks checks = {
+        "", "n1", &conf, NULL, &fabric, receive, .is_in_service = is_in_service};
 
     conf_defaults(&conf);
     found[0] = '\0';
