@@ -25,7 +25,7 @@ validate_subnet_libsubnet_a_SOURCES += \
 
 # what is wrong with it
 validate_subnet_libsubnet_a_SOURCES += \
-	validate/subnet/findings/conf_sense.c \
+	validate/subnet/findings/conf_check.c \
 	validate/subnet/findings/findings.c validate/subnet/findings/findings.h \
 	validate/subnet/findings/groups.c \
 	validate/subnet/findings/mesh.c \

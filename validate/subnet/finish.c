@@ -94,7 +94,7 @@ static int number_adapters(struct subnet *subnet, struct error *err)
 
 static int other_end(const struct subnet *subnet, int device, int i)
 {
-    return subnet_beyond(subnet, &subnet->ports[subnet->devices[device].first_port + i]);
+    return subnet_peer_device(subnet, &subnet->ports[subnet->devices[device].first_port + i]);
 }
 
 /* Sets the plane of all devices reachable from one. stack: room for all devices. */

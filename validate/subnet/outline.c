@@ -90,7 +90,7 @@ static void name_item(const struct outline *outline, struct outline_switch *item
     }
 }
 
-static void stand_for(const struct draft *draft, struct outline_switch *item, int device)
+static void add_switch_name(const struct draft *draft, struct outline_switch *item, int device)
 {
     text_join(item->switches, sizeof item->switches, ", ", "%s",
               subnet_device_text(draft->subnet, device).text);
@@ -150,7 +150,7 @@ static int add_leaf(struct draft *draft, size_t which)
         if (!is_new)
             continue;
         name = name ? name : subnet->devices[leaf].name;
-        stand_for(draft, item, leaf);
+        add_switch_name(draft, item, leaf);
     }
     if (name_in_conf(draft, &item->members) &&
         !is_used(draft->outline, name_in_conf(draft, &item->members)))
@@ -184,7 +184,7 @@ static int find_top(const struct draft *draft, int item)
 }
 
 /* Names the item that joins others: as its only switch of the level, else "spine" or "core". */
-static void name_joint(struct draft *draft, struct outline_switch *item, int level, int root)
+static void name_upper(struct draft *draft, struct outline_switch *item, int level, int root)
 {
     const struct subnet *subnet = draft->subnet;
     int only = -1, count = 0;
@@ -194,7 +194,7 @@ static void name_joint(struct draft *draft, struct outline_switch *item, int lev
             find_root(draft->root, (int)i) == root) {
             only = (int)i;
             count++;
-            stand_for(draft, item, only);
+            add_switch_name(draft, item, only);
         }
     name_item(draft->outline, item,
               count == 1 && subnet->devices[only].name[0] ? subnet->devices[only].name
@@ -204,7 +204,7 @@ static void name_joint(struct draft *draft, struct outline_switch *item, int lev
 
 /* Adds an item above those that this level joins for the first time. owner: room for every device.
  */
-static int add_joints(struct draft *draft, int level, int *owner)
+static int add_upper_items(struct draft *draft, int level, int *owner)
 {
     size_t groups = draft->groups.count, rails = draft->subnet->rails.count;
 
@@ -224,14 +224,14 @@ static int add_joints(struct draft *draft, int level, int *owner)
             continue;
         /* an item of this level takes in the other; else the two get a new item above them */
         if (draft->outline->items[first].is_leaf || first < (int)draft->item_of[groups]) {
-            struct outline_switch *joint = add_item(draft);
-            int place = (int)draft->outline->count - 1;
+            struct outline_switch *upper = add_item(draft);
+            int index = (int)draft->outline->count - 1;
 
-            if (!joint || hostlist_append(&joint->members, draft->outline->items[first].name) != 0)
+            if (!upper || hostlist_append(&upper->members, draft->outline->items[first].name) != 0)
                 return -1;
-            name_joint(draft, joint, level, root);
-            draft->top[first] = place;
-            owner[root] = first = place;
+            name_upper(draft, upper, level, root);
+            draft->top[first] = index;
+            owner[root] = first = index;
         }
         if (hostlist_append(&draft->outline->items[first].members,
                             draft->outline->items[own].name) != 0)
@@ -285,7 +285,7 @@ static int add_conf_leaf(struct draft *draft, const struct topology_switch *leaf
 }
 
 /* Adds the nodes of conf that have no cable. */
-static int keep_nodes(struct draft *draft)
+static int add_conf_nodes(struct draft *draft)
 {
     const struct topology_conf *conf = draft->conf;
     int rv = 0;
@@ -331,10 +331,10 @@ int subnet_outline(const struct subnet *subnet, const struct topology_conf *conf
         /* after the last group: the index of the first item of this level */
         draft.item_of[draft.groups.count] = (int)outline->count;
         join_level(&draft, level);
-        rv = add_joints(&draft, level, owner);
+        rv = add_upper_items(&draft, level, owner);
     }
     if (rv == 0 && outline->count > 0)
-        rv = keep_nodes(&draft);
+        rv = add_conf_nodes(&draft);
     subnet_groups_clear(&draft.groups);
     free(draft.root);
     free(draft.item_of);

@@ -98,7 +98,7 @@ struct subnet_port *subnet_port(const struct subnet *subnet, int device, int num
                                                    : NULL;
 }
 
-int subnet_beyond(const struct subnet *subnet, const struct subnet_port *port)
+int subnet_peer_device(const struct subnet *subnet, const struct subnet_port *port)
 {
     return !port || port->peer < 0 ? -1 : subnet->ports[port->peer].device;
 }

@@ -94,7 +94,7 @@ struct subnet_port *subnet_port(const struct subnet *subnet, int device, int num
 
 /* Returns the device at the other end of the port's cable; -1 without a cable or if port is NULL.
  */
-int subnet_beyond(const struct subnet *subnet, const struct subnet_port *port);
+int subnet_peer_device(const struct subnet *subnet, const struct subnet_port *port);
 
 /* Links two ports as the ends of one cable; linking them again is allowed. Returns 0, or -1 with
  * err if one of them has another peer. */

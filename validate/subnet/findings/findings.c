@@ -92,7 +92,7 @@ struct text_line subnet_free_port(const struct subnet *subnet, int leaf)
     int first = 0, last = 0, end, free_port = 0, free_count = 0;
 
     for (int number = 1; number <= device->port_count; number++) {
-        int other = subnet_beyond(subnet, subnet_port(subnet, leaf, number));
+        int other = subnet_peer_device(subnet, subnet_port(subnet, leaf, number));
 
         if (other >= 0 && subnet->devices[other].kind == SUBNET_ADAPTER) {
             first = first ? first : number;

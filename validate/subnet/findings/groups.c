@@ -139,7 +139,7 @@ static bool has_gap(const struct subnet *subnet, int device)
     int last = 0;
 
     for (int number = 1; number <= subnet->devices[device].port_count; number++) {
-        int other = subnet_beyond(subnet, subnet_port(subnet, device, number));
+        int other = subnet_peer_device(subnet, subnet_port(subnet, device, number));
 
         if (other < 0 || subnet->devices[other].kind != SUBNET_ADAPTER)
             continue;

@@ -9,21 +9,22 @@
 
 /* Lists switches that lack a cable, with the empty port if there is exactly one: "r3-1 port 6,
  * r3-2". */
-static void name_poor(const struct tier *tier, const int *poor, int count, char *text, size_t size)
+static void name_lacking(const struct tier *tier, const int *lacking, int count, char *text,
+                         size_t size)
 {
     text[0] = '\0';
     for (int i = 0; i < count; i++)
-        text_join(text, size, ", ", "%.63s%s", tier_device(tier, poor[i])->name,
-                  tier_empty_port(tier->subnet, tier->lower[poor[i]]).text);
+        text_join(text, size, ", ", "%.63s%s", tier_device(tier, lacking[i])->name,
+                  tier_empty_port(tier->subnet, tier->lower[lacking[i]]).text);
 }
 
-static void report(struct tier *tier, int poor, int usual, const char *text)
+static void report(struct tier *tier, int lacking, int usual, const char *text)
 {
     struct subnet_finding *finding =
         subnet_finding_add(tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "",
-                           subnet_device_text(tier->subnet, tier->lower[poor]).text, "%s", text);
+                           subnet_device_text(tier->subnet, tier->lower[lacking]).text, "%s", text);
 
-    finding->value = tier->across[poor];
+    finding->value = tier->across[lacking];
     finding->limit = usual;
 }
 
@@ -32,48 +33,48 @@ static const char *cables(int count)
     return count == 1 ? "cable" : "cables";
 }
 
-static void report_one(struct tier *tier, int poor, int usual, int times)
+static void report_switch(struct tier *tier, int lacking, int usual, int times)
 {
-    struct text_line port = tier_empty_port(tier->subnet, tier->lower[poor]);
+    struct text_line port = tier_empty_port(tier->subnet, tier->lower[lacking]);
     char text[600];
 
     snprintf(text, sizeof text,
              "%.120s has %d %s to other switches, %d of %d like it have %d: check its cables to "
              "them%s%s%s",
-             subnet_device_text(tier->subnet, tier->lower[poor]).text, tier->across[poor],
-             cables(tier->across[poor]), times, tier->lower_count, usual, *port.text ? " (its" : "",
-             port.text, *port.text ? " is empty)" : "");
-    report(tier, poor, usual, text);
+             subnet_device_text(tier->subnet, tier->lower[lacking]).text, tier->across[lacking],
+             cables(tier->across[lacking]), times, tier->lower_count, usual,
+             *port.text ? " (its" : "", port.text, *port.text ? " is empty)" : "");
+    report(tier, lacking, usual, text);
 }
 
 /* Reports two switches that lack one cable each: it is the cable between them. */
-static void report_two(struct tier *tier, const int *poor, int usual, int times)
+static void report_missing_cable(struct tier *tier, const int *lacking, int usual, int times)
 {
     char text[600], ports[300];
 
-    name_poor(tier, poor, 2, ports, sizeof ports);
+    name_lacking(tier, lacking, 2, ports, sizeof ports);
     snprintf(text, sizeof text,
              "%.120s and %.120s have %d %s to other switches each, %d of %d like them have %d: "
              "check the cable between them (%s)",
-             subnet_device_text(tier->subnet, tier->lower[poor[0]]).text,
-             subnet_device_text(tier->subnet, tier->lower[poor[1]]).text, usual - 1,
+             subnet_device_text(tier->subnet, tier->lower[lacking[0]]).text,
+             subnet_device_text(tier->subnet, tier->lower[lacking[1]]).text, usual - 1,
              cables(usual - 1), times, tier->lower_count, usual, ports);
-    report(tier, poor[0], usual, text);
+    report(tier, lacking[0], usual, text);
 }
 
 /* Reports that as many switches as a switch has neighbors lack one cable each: their common
  * neighbor is off, or half as many cables between them are missing. */
-static void report_off(struct tier *tier, const int *poor, int usual, int times)
+static void report_absent_switch(struct tier *tier, const int *lacking, int usual, int times)
 {
     char text[600], ports[300];
 
-    name_poor(tier, poor, usual, ports, sizeof ports);
+    name_lacking(tier, lacking, usual, ports, sizeof ports);
     snprintf(text, sizeof text,
              "%d switches have %d %s to other switches each, the other %d of %d have %d: see "
              "whether a switch that all of them lead to is off, and check the cables between "
              "them if none is (%s)",
              usual, usual - 1, cables(usual - 1), times, tier->lower_count, usual, ports);
-    report(tier, poor[0], usual, text);
+    report(tier, lacking[0], usual, text);
 }
 
 /* Returns the number of leaves of topology.conf that are completely absent: a finding reports that
@@ -95,33 +96,33 @@ static int absent_leaves(const struct tier *tier)
     return count;
 }
 
-/* Whether `absent` switches that are off explain `lacking` missing cables. A cable between two
- * absent switches is missing at no other switch. */
-static bool is_explained(int usual, int lacking, int absent)
+/* Whether `absent` switches that are off explain `missing` cables that are not there. A cable
+ * between two absent switches is missing at no other switch. */
+static bool is_explained(int usual, int missing, int absent)
 {
-    return lacking <= usual * absent && lacking >= usual * absent - absent * (absent - 1);
+    return missing <= usual * absent && missing >= usual * absent - absent * (absent - 1);
 }
 
 void tier_judge_mesh(struct tier *tier)
 {
-    int times, usual = tier_mode(tier->across, tier->lower_count, &times), count = 0, lacking = 0;
-    int *poor = tier->scratch;
+    int times, usual = tier_mode(tier->across, tier->lower_count, &times), count = 0, missing = 0;
+    int *lacking = tier->scratch;
 
     if (SUBNET_MESH_USUAL_SHARE * tier->lower_count > times)
         return;
     for (int i = 0; i < tier->lower_count; i++)
         if (tier->across[i] < usual) {
-            poor[count++] = i;
-            lacking += usual - tier->across[i];
+            lacking[count++] = i;
+            missing += usual - tier->across[i];
         }
-    if (lacking > 0 && is_explained(usual, lacking, absent_leaves(tier)))
+    if (missing > 0 && is_explained(usual, missing, absent_leaves(tier)))
         return;
-    if (count == 2 && lacking == 2) {
-        report_two(tier, poor, usual, times);
-    } else if (count > 2 && count == usual && lacking == usual) {
-        report_off(tier, poor, usual, times);
+    if (count == 2 && missing == 2) {
+        report_missing_cable(tier, lacking, usual, times);
+    } else if (count > 2 && count == usual && missing == usual) {
+        report_absent_switch(tier, lacking, usual, times);
     } else {
         for (int i = 0; i < count; i++)
-            report_one(tier, poor[i], usual, times);
+            report_switch(tier, lacking[i], usual, times);
     }
 }

@@ -9,97 +9,102 @@
 
 /* A rail on another switch than the one where it belongs; or with rail -1 a node whose rails are
  * all on the switches of another group. */
-struct stray {
+struct misplaced_rail {
     int node, rail, port; /* port: of the switch */
     int home, found;      /* switches; groups if rail is -1 */
-    bool is_told;
+    bool is_reported;
 };
 
-struct strays {
-    struct stray *items;
+struct misplaced_rails {
+    struct misplaced_rail *items;
     size_t count;
 };
 
-struct hunt {
+struct places_check {
     const struct subnet *subnet;
     const struct topology_conf *conf;
     const struct subnet_groups *groups;
     struct subnet_findings *findings;
-    struct strays strays;
+    struct misplaced_rails misplaced;
 };
 
-static const struct subnet_group *group_of(const struct hunt *hunt, int node)
+static const struct subnet_group *group_of(const struct places_check *check, int node)
 {
-    int group = hunt->groups->group_of[node];
+    int group = check->groups->group_of[node];
 
-    return group < 0 ? NULL : &hunt->groups->groups[group];
+    return group < 0 ? NULL : &check->groups->groups[group];
 }
 
-static const char *node_name(const struct hunt *hunt, const struct stray *stray)
+static const char *node_name(const struct places_check *check,
+                             const struct misplaced_rail *misplaced)
 {
-    return hunt->subnet->nodes.names[stray->node];
+    return check->subnet->nodes.names[misplaced->node];
 }
 
-static const char *rail_name(const struct hunt *hunt, const struct stray *stray)
+static const char *rail_name(const struct places_check *check,
+                             const struct misplaced_rail *misplaced)
 {
-    return stray->rail < 0 ? "" : hunt->subnet->rails.names[stray->rail];
+    return misplaced->rail < 0 ? "" : check->subnet->rails.names[misplaced->rail];
 }
 
 /* Returns "topology.conf line 3 has n6 under leaf1". */
-static struct text_line describe_reason(const struct hunt *hunt, const struct stray *stray)
+static struct text_line describe_reason(const struct places_check *check,
+                                        const struct misplaced_rail *misplaced)
 {
-    const struct subnet_group *group = group_of(hunt, stray->node);
+    const struct subnet_group *group = group_of(check, misplaced->node);
 
     if (!group->leaf)
         return text_line("the other %d nodes of its group have it there", group->node_count - 1);
-    return text_line("%s has %s under %s", topology_conf_place(hunt->conf, &group->leaf->at).text,
-                     node_name(hunt, stray), group->leaf->name);
+    return text_line("%s has %s under %s", topology_conf_place(check->conf, &group->leaf->at).text,
+                     node_name(check, misplaced), group->leaf->name);
 }
 
-static struct subnet_finding *add(struct hunt *hunt, struct stray *stray, const char *text)
+static struct subnet_finding *add(struct places_check *check, struct misplaced_rail *misplaced,
+                                  const char *text)
 {
-    stray->is_told = true;
-    return subnet_finding_add(hunt->findings, SUBNET_PLACE, VERDICT_FAIL, node_name(hunt, stray),
-                              rail_name(hunt, stray), "%s", text);
+    misplaced->is_reported = true;
+    return subnet_finding_add(check->findings, SUBNET_PLACE, VERDICT_FAIL,
+                              node_name(check, misplaced), rail_name(check, misplaced), "%s", text);
 }
 
-/* strays: all of one node. Whether they are on the expected switches in another order. */
-static bool is_permutation(const struct stray *strays, size_t count)
+/* rails: all of one node. Whether they are on the expected switches in another order. */
+static bool is_permutation(const struct misplaced_rail *rails, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         int balance = 0;
 
         for (size_t k = 0; k < count; k++)
-            balance += (strays[k].home == strays[i].home) - (strays[k].found == strays[i].home);
+            balance += (rails[k].home == rails[i].home) - (rails[k].found == rails[i].home);
         if (balance != 0)
             return false;
     }
     return count > 1;
 }
 
-static void report_crossed(struct hunt *hunt, struct stray *strays, size_t count)
+static void report_crossed(struct places_check *check, struct misplaced_rail *rails, size_t count)
 {
     char places[480] = "";
 
     for (size_t i = 0; i < count; i++) {
         text_join(places, sizeof places, i + 1 == count ? " and " : ", ", "%s is on %s",
-                  rail_name(hunt, &strays[i]), subnet_port_text(hunt->subnet, strays[i].port).text);
-        strays[i].is_told = true;
+                  rail_name(check, &rails[i]), subnet_port_text(check->subnet, rails[i].port).text);
+        rails[i].is_reported = true;
     }
-    subnet_finding_add(hunt->findings, SUBNET_CROSSED, VERDICT_FAIL, node_name(hunt, strays), "",
-                       "%s has its rails crossed: %s%s", node_name(hunt, strays), places,
+    subnet_finding_add(check->findings, SUBNET_CROSSED, VERDICT_FAIL, node_name(check, rails), "",
+                       "%s has its rails crossed: %s%s", node_name(check, rails), places,
                        count == 2 ? ", each where the other belongs: swap the two cables"
                                   : ": put each where its neighbors have it");
 }
 
 /* Returns the group on whose switches all the node's rails are, or -1. */
-static int find_host_group(const struct hunt *hunt, const struct stray *strays, size_t count)
+static int find_host_group(const struct places_check *check, const struct misplaced_rail *rails,
+                           size_t count)
 {
-    for (size_t i = 0; i < hunt->groups->count; i++) {
+    for (size_t i = 0; i < check->groups->count; i++) {
         size_t same = 0;
 
         for (size_t k = 0; k < count; k++)
-            same += hunt->groups->groups[i].leaves[strays[k].rail] == strays[k].found;
+            same += check->groups->groups[i].leaves[rails[k].rail] == rails[k].found;
         if (same == count)
             return (int)i;
     }
@@ -115,134 +120,138 @@ static size_t rails_of(const struct subnet *subnet, int node)
     return count;
 }
 
-/* Reports one node's strays as swapped rails, or merges them if the whole node is misplaced. */
-static void sum_up_node(struct hunt *hunt, struct stray *strays, size_t count)
+/* Reports one node's rails as swapped rails, or merges them if the whole node is misplaced. */
+static void sum_up_node(struct places_check *check, struct misplaced_rail *rails, size_t count)
 {
     int group;
 
-    if (is_permutation(strays, count)) {
-        report_crossed(hunt, strays, count);
+    if (is_permutation(rails, count)) {
+        report_crossed(check, rails, count);
         return;
     }
-    group = count > 1 && count == rails_of(hunt->subnet, strays->node)
-                ? find_host_group(hunt, strays, count)
+    group = count > 1 && count == rails_of(check->subnet, rails->node)
+                ? find_host_group(check, rails, count)
                 : -1;
     if (group < 0)
         return;
-    /* the first stray stands for the whole node */
+    /* the first rail stands for the whole node */
     for (size_t i = 1; i < count; i++)
-        strays[i].is_told = true;
-    strays->home = hunt->groups->group_of[strays->node];
-    strays->found = group;
-    strays->rail = -1;
+        rails[i].is_reported = true;
+    rails->home = check->groups->group_of[rails->node];
+    rails->found = group;
+    rails->rail = -1;
 }
 
-/* Returns the stray that is where this one belongs, and belongs where this one is; of several, that
- * of the same rail. The partner of a whole node is a whole node. */
-static struct stray *find_partner(const struct hunt *hunt, const struct stray *stray)
+/* Returns the rail that is where this one belongs, and belongs where this one is; of several,
+ * that of the same rail. The partner of a whole node is a whole node. */
+static struct misplaced_rail *find_partner(const struct places_check *check,
+                                           const struct misplaced_rail *misplaced)
 {
-    struct stray *partner = NULL;
+    struct misplaced_rail *partner = NULL;
 
-    for (size_t i = 0; i < hunt->strays.count; i++) {
-        struct stray *other = &hunt->strays.items[i];
+    for (size_t i = 0; i < check->misplaced.count; i++) {
+        struct misplaced_rail *other = &check->misplaced.items[i];
 
-        if (other->is_told || other == stray || other->node == stray->node ||
-            (other->rail < 0) != (stray->rail < 0) || other->home != stray->found ||
-            other->found != stray->home)
+        if (other->is_reported || other == misplaced || other->node == misplaced->node ||
+            (other->rail < 0) != (misplaced->rail < 0) || other->home != misplaced->found ||
+            other->found != misplaced->home)
             continue;
-        if (other->rail == stray->rail)
+        if (other->rail == misplaced->rail)
             return other;
         partner = partner ? partner : other;
     }
     return partner;
 }
 
-static void report_swapped(struct hunt *hunt, struct stray *one, struct stray *other)
+static void report_swapped(struct places_check *check, struct misplaced_rail *one,
+                           struct misplaced_rail *other)
 {
-    struct text_line reason = describe_reason(hunt, one);
+    struct text_line reason = describe_reason(check, one);
     char text[600];
 
     if (one->rail < 0)
         snprintf(text, sizeof text,
                  "%s and %s are in each other's place with all their rails (%s): swap their "
                  "cables, or their names",
-                 node_name(hunt, one), node_name(hunt, other), reason.text);
+                 node_name(check, one), node_name(check, other), reason.text);
     else
         snprintf(text, sizeof text,
                  "%s %s and %s %s are in each other's place, on %.120s and %.120s (%s): swap the "
                  "two cables%s",
-                 node_name(hunt, one), rail_name(hunt, one), node_name(hunt, other),
-                 rail_name(hunt, other), subnet_port_text(hunt->subnet, one->port).text,
-                 subnet_port_text(hunt->subnet, other->port).text, reason.text,
-                 hunt->conf ? ", or correct topology.conf" : "");
-    snprintf(add(hunt, one, text)->peer, sizeof hunt->findings->items->peer, "%s",
-             node_name(hunt, other));
-    other->is_told = true;
+                 node_name(check, one), rail_name(check, one), node_name(check, other),
+                 rail_name(check, other), subnet_port_text(check->subnet, one->port).text,
+                 subnet_port_text(check->subnet, other->port).text, reason.text,
+                 check->conf ? ", or correct topology.conf" : "");
+    snprintf(add(check, one, text)->peer, sizeof check->findings->items->peer, "%s",
+             node_name(check, other));
+    other->is_reported = true;
 }
 
-static void report_whole_node(struct hunt *hunt, struct stray *stray)
+static void report_whole_node(struct places_check *check, struct misplaced_rail *misplaced)
 {
-    const struct subnet_group *home = &hunt->groups->groups[stray->home],
-                              *found = &hunt->groups->groups[stray->found];
+    const struct subnet_group *home = &check->groups->groups[misplaced->home],
+                              *found = &check->groups->groups[misplaced->found];
     char text[600];
 
     if (home->leaf && found->leaf)
         snprintf(text, sizeof text,
                  "%s is under %s with all its rails, it belongs under %s (%s): move its cables, or "
                  "correct topology.conf",
-                 node_name(hunt, stray), found->leaf->name, home->leaf->name,
-                 describe_reason(hunt, stray).text);
+                 node_name(check, misplaced), found->leaf->name, home->leaf->name,
+                 describe_reason(check, misplaced).text);
     else
         snprintf(text, sizeof text, "%s is on the switches of another group with all its rails",
-                 node_name(hunt, stray));
-    add(hunt, stray, text);
+                 node_name(check, misplaced));
+    add(check, misplaced, text);
 }
 
-static void report_misplaced(struct hunt *hunt, struct stray *stray)
+static void report_misplaced(struct places_check *check, struct misplaced_rail *misplaced)
 {
-    const struct subnet_device *device = &hunt->subnet->devices[stray->found];
-    struct text_line place = subnet_port_text(hunt->subnet, stray->port);
+    const struct subnet_device *device = &check->subnet->devices[misplaced->found];
+    struct text_line place = subnet_port_text(check->subnet, misplaced->port);
     char text[600];
 
-    if (stray->home < 0)
+    if (misplaced->home < 0)
         snprintf(text, sizeof text,
                  "%s %s is on %s, a switch that joins leaves: move its cable to a leaf",
-                 node_name(hunt, stray), rail_name(hunt, stray), place.text);
+                 node_name(check, misplaced), rail_name(check, misplaced), place.text);
     else
         snprintf(text, sizeof text,
                  "%s %s is on %.130s%s, it belongs on %.130s (%s): move its cable there%s%s",
-                 node_name(hunt, stray), rail_name(hunt, stray), place.text,
+                 node_name(check, misplaced), rail_name(check, misplaced), place.text,
                  device->level > 0 ? ", a switch that joins leaves" : "",
-                 subnet_device_text(hunt->subnet, stray->home).text,
-                 describe_reason(hunt, stray).text,
-                 subnet_free_port(hunt->subnet, stray->home).text,
-                 hunt->conf ? ", or correct topology.conf" : "");
-    add(hunt, stray, text);
+                 subnet_device_text(check->subnet, misplaced->home).text,
+                 describe_reason(check, misplaced).text,
+                 subnet_free_port(check->subnet, misplaced->home).text,
+                 check->conf ? ", or correct topology.conf" : "");
+    add(check, misplaced, text);
 }
 
 /* Finds every rail that is not on the switch of its group, or on a switch above the leaves. */
-static void find_strays(struct hunt *hunt)
+static void find_misplaced(struct places_check *check)
 {
-    const struct subnet *subnet = hunt->subnet;
+    const struct subnet *subnet = check->subnet;
 
-    hunt->strays.items = malloc((subnet->attachment_count + 1) * sizeof *hunt->strays.items);
-    hunt->findings->is_out_of_memory |= !hunt->strays.items;
-    for (size_t i = 0; hunt->strays.items && i < subnet->attachment_count; i++) {
+    check->misplaced.items =
+        malloc((subnet->attachment_count + 1) * sizeof *check->misplaced.items);
+    check->findings->is_out_of_memory |= !check->misplaced.items;
+    for (size_t i = 0; check->misplaced.items && i < subnet->attachment_count; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
-        const struct subnet_group *group = group_of(hunt, at->node);
+        const struct subnet_group *group = group_of(check, at->node);
         int home = group ? group->leaves[at->rail] : -1;
 
         /* a node without a group may be a management host, which may be on any switch */
         if (!group || subnet_is_double(subnet, i) || home == at->leaf ||
             (home < 0 && subnet->devices[at->leaf].level == 0))
             continue;
-        if (!hunt->conf && home < 0)
+        if (!check->conf && home < 0)
             continue;
-        hunt->strays.items[hunt->strays.count++] = (struct stray){.node = at->node,
-                                                                  .rail = at->rail,
-                                                                  .port = at->switch_port,
-                                                                  .home = home,
-                                                                  .found = at->leaf};
+        check->misplaced.items[check->misplaced.count++] =
+            (struct misplaced_rail){.node = at->node,
+                                    .rail = at->rail,
+                                    .port = at->switch_port,
+                                    .home = home,
+                                    .found = at->leaf};
     }
 }
 
@@ -254,16 +263,16 @@ struct split {
 };
 
 /* tally: [device], all zero before and after. */
-static struct split find_split(const struct hunt *hunt, const struct subnet_group *group, int rail,
-                               int *tally)
+static struct split find_split(const struct places_check *check, const struct subnet_group *group,
+                               int rail, int *tally)
 {
-    const struct subnet *subnet = hunt->subnet;
+    const struct subnet *subnet = check->subnet;
     struct split split = {.group = group, .rail = rail, .first = -1, .second = -1};
 
     for (size_t i = 0; i < subnet->attachment_count; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
 
-        if (at->rail == rail && group_of(hunt, at->node) == group)
+        if (at->rail == rail && group_of(check, at->node) == group)
             tally[at->leaf]++;
     }
     for (size_t i = 0; i < subnet->device_count; i++) {
@@ -282,47 +291,48 @@ static struct split find_split(const struct hunt *hunt, const struct subnet_grou
 }
 
 /* Returns the name of the node if count is 1, as "n3", else the count, as "8". */
-static struct text_line split_nodes(const struct hunt *hunt, const struct split *split, int leaf,
-                                    int count)
+static struct text_line split_nodes(const struct places_check *check, const struct split *split,
+                                    int leaf, int count)
 {
-    const struct subnet *subnet = hunt->subnet;
+    const struct subnet *subnet = check->subnet;
 
     for (size_t i = 0; count == 1 && i < subnet->attachment_count; i++) {
         const struct subnet_rail *at = &subnet->attachments[i];
 
-        if (at->rail == split->rail && at->leaf == leaf && group_of(hunt, at->node) == split->group)
+        if (at->rail == split->rail && at->leaf == leaf &&
+            group_of(check, at->node) == split->group)
             return text_line("%s", subnet->nodes.names[at->node]);
     }
     return text_line("%d", count);
 }
 
-static void report_split(struct hunt *hunt, const struct split *split)
+static void report_split(struct places_check *check, const struct split *split)
 {
     const struct topology_switch *leaf = split->group->leaf;
 
     subnet_finding_add(
-        hunt->findings, SUBNET_CONF, VERDICT_WARN, "", leaf->name,
+        check->findings, SUBNET_CONF, VERDICT_WARN, "", leaf->name,
         "%s puts %d nodes under %s, but %s of %s is on %.120s and of %s on %.120s: correct "
         "topology.conf, or the cables",
-        topology_conf_place(hunt->conf, &leaf->at).text, split->group->node_count, leaf->name,
-        hunt->subnet->rails.names[split->rail],
-        split_nodes(hunt, split, split->first, split->first_count).text,
-        subnet_device_text(hunt->subnet, split->first).text,
-        split_nodes(hunt, split, split->second, split->second_count).text,
-        subnet_device_text(hunt->subnet, split->second).text);
+        topology_conf_place(check->conf, &leaf->at).text, split->group->node_count, leaf->name,
+        check->subnet->rails.names[split->rail],
+        split_nodes(check, split, split->first, split->first_count).text,
+        subnet_device_text(check->subnet, split->first).text,
+        split_nodes(check, split, split->second, split->second_count).text,
+        subnet_device_text(check->subnet, split->second).text);
 }
 
 /* Reports every split leaf once, for any number of rails. Of two leaves split over the same
  * switches, since cables are swapped, reports the first. */
-static void judge_conf(struct hunt *hunt)
+static void judge_conf(struct places_check *check)
 {
-    const struct subnet *subnet = hunt->subnet;
+    const struct subnet *subnet = check->subnet;
     int *tally = calloc(subnet->device_count + 1, sizeof *tally);
-    struct split *splits = calloc(hunt->groups->count + 1, sizeof *splits);
+    struct split *splits = calloc(check->groups->count + 1, sizeof *splits);
     size_t count = 0;
 
-    for (size_t i = 0; tally && splits && i < hunt->groups->count; i++) {
-        const struct subnet_group *group = &hunt->groups->groups[i];
+    for (size_t i = 0; tally && splits && i < check->groups->count; i++) {
+        const struct subnet_group *group = &check->groups->groups[i];
         bool is_same = false;
         size_t rail = 0;
 
@@ -330,7 +340,7 @@ static void judge_conf(struct hunt *hunt)
             rail++;
         if (rail == subnet->rails.count)
             continue;
-        splits[count] = find_split(hunt, group, (int)rail, tally);
+        splits[count] = find_split(check, group, (int)rail, tally);
         if (splits[count].second < 0)
             continue;
         for (size_t k = 0; k < count; k++)
@@ -338,9 +348,9 @@ static void judge_conf(struct hunt *hunt)
                                   splits[k].second == splits[count].second);
         if (is_same)
             continue;
-        report_split(hunt, &splits[count++]);
+        report_split(check, &splits[count++]);
     }
-    hunt->findings->is_out_of_memory |= !tally || !splits;
+    check->findings->is_out_of_memory |= !tally || !splits;
     free(tally);
     free(splits);
 }
@@ -348,29 +358,30 @@ static void judge_conf(struct hunt *hunt)
 void subnet_judge_places(const struct subnet *subnet, const struct topology_conf *conf,
                          const struct subnet_groups *groups, struct subnet_findings *findings)
 {
-    struct hunt hunt = {.subnet = subnet, .conf = conf, .groups = groups, .findings = findings};
-    struct strays *strays = &hunt.strays;
+    struct places_check check = {
+        .subnet = subnet, .conf = conf, .groups = groups, .findings = findings};
+    struct misplaced_rails *all = &check.misplaced;
 
-    find_strays(&hunt);
+    find_misplaced(&check);
     if (conf)
-        judge_conf(&hunt);
-    for (size_t i = 0, end; i < strays->count; i = end) {
-        for (end = i + 1; end < strays->count && strays->items[end].node == strays->items[i].node;)
+        judge_conf(&check);
+    for (size_t i = 0, end; i < all->count; i = end) {
+        for (end = i + 1; end < all->count && all->items[end].node == all->items[i].node;)
             end++;
-        sum_up_node(&hunt, &strays->items[i], end - i);
+        sum_up_node(&check, &all->items[i], end - i);
     }
-    for (size_t i = 0; i < strays->count; i++) {
-        struct stray *stray = &strays->items[i], *partner;
+    for (size_t i = 0; i < all->count; i++) {
+        struct misplaced_rail *misplaced = &all->items[i], *partner;
 
-        if (stray->is_told)
+        if (misplaced->is_reported)
             continue;
-        partner = find_partner(&hunt, stray);
+        partner = find_partner(&check, misplaced);
         if (partner)
-            report_swapped(&hunt, stray, partner);
-        else if (stray->rail < 0)
-            report_whole_node(&hunt, stray);
+            report_swapped(&check, misplaced, partner);
+        else if (misplaced->rail < 0)
+            report_whole_node(&check, misplaced);
         else
-            report_misplaced(&hunt, stray);
+            report_misplaced(&check, misplaced);
     }
-    free(strays->items);
+    free(all->items);
 }

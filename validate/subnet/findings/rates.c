@@ -30,7 +30,7 @@ struct link {
     int rail; /* -1: an adapter without a name; -2 - level: between switches */
     int leaf; /* of an adapter: its switch; else 0 */
     double mbps;
-    bool is_told; /* a finding about its switch reports its rate */
+    bool is_reported; /* a finding about its switch reports its rate */
 };
 
 /* The rate that most links of a kind have. */
@@ -309,7 +309,7 @@ static void judge_link(const struct subnet *subnet, const struct link *link, str
     double able = subnet_rate_mbps(possible);
     char against[160];
 
-    if (link->is_told) {
+    if (link->is_reported) {
         judge_errors(subnet, link->port, findings);
     } else if (usual.mbps > link->mbps && link->mbps > 0 &&
                !is_other_kind(subnet, link->port, &usual)) {
@@ -413,7 +413,7 @@ static void judge_level(const struct subnet *subnet, struct link *links, size_t 
         for (int is_upper = 0; is_upper < 2; is_upper++) {
             struct tally *tally = tally_of(subnet, tallies, &links[i], is_upper);
 
-            if (tally->low < ENOUGH || tally->low < tally->all || links[i].is_told)
+            if (tally->low < ENOUGH || tally->low < tally->all || links[i].is_reported)
                 continue;
             if (tally->first == &links[i])
                 report_batch(subnet,
@@ -424,7 +424,7 @@ static void judge_level(const struct subnet *subnet, struct link *links, size_t 
                                              .count = tally->all,
                                              .of = tally->all},
                              usual, findings);
-            links[i].is_told = true;
+            links[i].is_reported = true;
         }
 }
 

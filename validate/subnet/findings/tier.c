@@ -71,7 +71,7 @@ int tier_usual_bundle(const struct tier *tier, int a, const int *peers, int coun
 
 static int beyond(const struct tier *tier, int i, int number)
 {
-    return subnet_beyond(tier->subnet, subnet_port(tier->subnet, tier->lower[i], number));
+    return subnet_peer_device(tier->subnet, subnet_port(tier->subnet, tier->lower[i], number));
 }
 
 int tier_usual_from_port(const struct tier *tier, const int *peers, int count, int number,
@@ -128,8 +128,8 @@ int tier_make(struct tier *tier, int plane, int level)
     size_t all = subnet->device_count + 1;
 
     tier->lower = calloc(7 * all, sizeof *tier->lower);
-    tier->is_told = calloc(all, sizeof *tier->is_told);
-    if (!tier->lower || !tier->is_told)
+    tier->is_reported = calloc(all, sizeof *tier->is_reported);
+    if (!tier->lower || !tier->is_reported)
         return -1;
     tier->upper = tier->lower + all;
     tier->place = tier->upper + all;
@@ -162,7 +162,7 @@ int tier_make(struct tier *tier, int plane, int level)
 void tier_clear(struct tier *tier)
 {
     free(tier->lower);
-    free(tier->is_told);
+    free(tier->is_reported);
     free(tier->bundle);
 }
 

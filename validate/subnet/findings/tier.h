@@ -18,7 +18,7 @@ struct tier {
     int *bundle;             /* cables of lower i to upper k: bundle[i * upper_count + k] */
     int *up, *down, *across; /* [lower]: its cables; down: to nodes and switches below */
     int *scratch;            /* room for every device */
-    bool *is_told;           /* [lower]: a finding reports it */
+    bool *is_reported;       /* [lower]: a finding reports it */
     bool has_rings;          /* cables between switches of one level are intended */
 };
 

@@ -104,7 +104,7 @@ static void judge_missing(struct tier *tier, int a, int *peers)
                            : named == 0 ? "look for the cable that is missing, "
                                         : "check the cable of its ",
                            missing);
-    tier->is_told[a] = true;
+    tier->is_reported[a] = true;
     finding->value = tier->up[a];
     finding->limit = usual;
 }
@@ -125,28 +125,28 @@ static void judge_across(struct tier *tier, int a, int *peers)
 {
     const struct subnet_device *device = tier_device(tier, a);
     char missing[300];
-    int count, poor;
+    int count, lacking;
 
     if (tier->across[a] == 0 || tier->has_rings)
         return;
     count = tier_peers(tier, a, peers);
     for (int i = 0; i < device->port_count; i++) {
         int port = device->first_port + i, peer = tier->subnet->ports[port].peer;
-        int next = subnet_beyond(tier->subnet, &tier->subnet->ports[port]);
+        int next = subnet_peer_device(tier->subnet, &tier->subnet->ports[port]);
         int b = next < 0 ? -1 : tier->place[next];
 
         if (peer < port || b < 0 || tier->subnet->devices[next].level != device->level)
             continue;
-        poor = tier->up[a] <= tier->up[b] ? a : b;
-        name_missing(tier, poor, peers, count, missing, sizeof missing);
+        lacking = tier->up[a] <= tier->up[b] ? a : b;
+        name_missing(tier, lacking, peers, count, missing, sizeof missing);
         subnet_finding_add(
             tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", switch_text(tier, a).text,
             "%.120s is cabled to %.120s, a switch of the same level: uplinks belong into the "
             "switches above%s%.60s%s%s",
             subnet_port_text(tier->subnet, port).text, subnet_port_text(tier->subnet, peer).text,
-            missing[0] ? ", where " : "", missing[0] ? tier_device(tier, poor)->name : "",
+            missing[0] ? ", where " : "", missing[0] ? tier_device(tier, lacking)->name : "",
             missing[0] ? " lacks " : "", missing);
-        tier->is_told[a] = tier->is_told[b] = true;
+        tier->is_reported[a] = tier->is_reported[b] = true;
     }
 }
 
@@ -161,7 +161,7 @@ static int surplus_cable(const struct tier *tier, int a, int k, const int *peers
     for (int i = 0; i < device->port_count; i++) {
         int port = device->first_port + i;
 
-        if (subnet_beyond(tier->subnet, &tier->subnet->ports[port]) != tier->upper[k])
+        if (subnet_peer_device(tier->subnet, &tier->subnet->ports[port]) != tier->upper[k])
             continue;
         last = port;
         if (tier_usual_from_port(tier, peers, count, i + 1, &times) != tier->upper[k] &&
@@ -212,11 +212,11 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
         return;
     for (b = a + 1; b < tier->lower_count; b++) {
         other = mismatch_find(tier, b, peers);
-        if (!tier->is_told[b] && other.over == mismatch.under && other.under == mismatch.over)
+        if (!tier->is_reported[b] && other.over == mismatch.under && other.under == mismatch.over)
             break;
     }
     cable = subnet_port_text(tier->subnet, mismatch.port);
-    tier->is_told[a] = true;
+    tier->is_reported[a] = true;
     if (b < tier->lower_count) {
         subnet_finding_add(
             tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", switch_text(tier, a).text,
@@ -224,7 +224,7 @@ static void judge_unequal(struct tier *tier, int a, int *peers)
             "cables",
             cable.text, subnet_device_text(tier->subnet, tier->upper[mismatch.over]).text,
             subnet_port_text(tier->subnet, other.port).text);
-        tier->is_told[b] = true;
+        tier->is_reported[b] = true;
     } else {
         subnet_finding_add(
             tier->findings, SUBNET_UPLINKS, VERDICT_FAIL, "", switch_text(tier, a).text,
@@ -260,7 +260,7 @@ static void judge_surplus(struct tier *tier, int a, int *peers)
         count);
     finding->value = usual + 1;
     finding->limit = usual;
-    tier->is_told[a] = true;
+    tier->is_reported[a] = true;
 }
 
 /* Compares each switch with its peers, then each pod with the other pods. */
@@ -271,13 +271,13 @@ static void judge_tree(struct tier *tier, int *peers)
     if (tier->lower_count < 2)
         return;
     for (int i = 0; i < tier->lower_count; i++)
-        if (!tier->is_told[i])
+        if (!tier->is_reported[i])
             judge_missing(tier, i, peers);
     for (int i = 0; i < tier->lower_count; i++)
-        if (!tier->is_told[i])
+        if (!tier->is_reported[i])
             judge_unequal(tier, i, peers);
     for (int i = 0; i < tier->lower_count; i++)
-        if (!tier->is_told[i])
+        if (!tier->is_reported[i])
             judge_surplus(tier, i, peers);
     tier_judge_pods(tier);
 }
@@ -305,7 +305,7 @@ static bool has_uplink(const struct subnet *subnet, int device)
     const struct subnet_device *of = &subnet->devices[device];
 
     for (int i = 0; i < of->port_count; i++) {
-        int other = subnet_beyond(subnet, &subnet->ports[of->first_port + i]);
+        int other = subnet_peer_device(subnet, &subnet->ports[of->first_port + i]);
 
         if (other >= 0 && subnet->devices[other].kind == SUBNET_SWITCH)
             return true;

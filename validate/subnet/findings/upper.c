@@ -26,7 +26,7 @@ static bool *above(const struct upper *upper, size_t leaf)
 }
 
 /* Returns a device above both leaves, or -1. */
-static int joint(const struct upper *upper, size_t one, size_t other)
+static int common_device(const struct upper *upper, size_t one, size_t other)
 {
     for (size_t i = 0; i < upper->subnet->device_count; i++)
         if (above(upper, one)[i] && above(upper, other)[i])
@@ -43,7 +43,7 @@ static void find_above(const struct upper *upper, size_t leaf)
 
         for (int number = 1; device >= 0 && number <= subnet->devices[device].port_count;
              number++) {
-            int other = subnet_beyond(subnet, subnet_port(subnet, device, number));
+            int other = subnet_peer_device(subnet, subnet_port(subnet, device, number));
 
             if (other >= 0 && subnet->devices[other].kind == SUBNET_SWITCH &&
                 subnet->devices[other].level > subnet->devices[device].level)
@@ -71,7 +71,7 @@ static size_t count_joined(const struct upper *upper, size_t leaf, int parent, s
         if (i == leaf || upper->parent[i] != parent || !has_any(upper, i))
             continue;
         ++*count;
-        joined += joint(upper, leaf, i) >= 0;
+        joined += common_device(upper, leaf, i) >= 0;
     }
     return joined;
 }
@@ -135,7 +135,7 @@ static bool is_joined(const struct upper *upper, int one, int other, int *device
         for (size_t k = 0; k < upper->conf->count; k++) {
             if (upper->parent[i] != one || upper->parent[k] != other)
                 continue;
-            *device = joint(upper, i, k);
+            *device = common_device(upper, i, k);
             if (*device < 0)
                 return false;
             has_both = true;
