@@ -102,7 +102,7 @@ like "$findings" '^fail +n3 mlx5_0:1 - leaf1 .* runs at 4x EDR' '... one of the 
 # names
 subnet --nodes 16 --per-leaf 4 --spines 2 --fault 'described n4 0 n3 mlx5_0'
 judge -t "$dir/conf"
-like "$findings" '^warn +2 adapters call themselves n3 mlx5_0:1, on leaf1 \(.*\) port 3 and leaf1 \(.*\) port 4: set the node description' \
+like "$findings" '^warn +2 adapters identify themselves as n3 mlx5_0:1, on leaf1 \(.*\) port 3 and leaf1 \(.*\) port 4: set the node description' \
     'two nodes of one name'
 like "$findings" '^warn +n4 is not in the subnet, or without its name .*; it belongs on leaf1 \(.*\), where adapters without a node.s name of their own are \(port 3, port 4\)$' \
     '... of which one is missed, and may be there'
@@ -116,7 +116,7 @@ like "$findings" "^fail +none of the 16 nodes of .*/conf is known in the subnet:
 subnet --nodes 16 --per-leaf 4 --spines 2
 sed -i 's/Nodes=n/Nodes=node/' "$dir/conf"
 judge -t "$dir/conf"
-like "$findings" '^fail +none of the 16 nodes of .* is known in the subnet, whose nodes call themselves n1 and so on: correct the names' \
+like "$findings" '^fail +none of the 16 nodes of .* is known in the subnet, whose nodes are named n1 and so on: correct the names' \
     'other names than topology.conf has'
 
 # topology.conf itself: what slurmctld refuses or warns of
@@ -135,7 +135,7 @@ conf 's/n\[25-32\]/n[25-30]/' 'warn +n\[31-32\] are cabled to the switches of le
 # shellcheck disable=SC2016
 conf '$aSwitchName=a Switches=b\nSwitchName=b Switches=a' 'fail +.*/conf line 6 has a above itself: slurmctld does not start with it' 'a loop'
 conf 's/leaf\[1-4\]/leaf[1-3]/' 'warn +.*/conf line 4 has leaf4, which is under no other switch though cables join it to leaf1: .* add it to the Switches= of spine$' 'a leaf beside the tree'
-conf 's/leaf1 /x /; s/leaf2 /leaf1 /; s/^SwitchName=x /SwitchName=leaf2 /' 'warn +.*/conf line 1 calls the switch of its nodes leaf2, but that calls itself leaf1 \(.*\), and leaf2 is the switch of the nodes of line 2: correct the names$' 'two leaves with their names exchanged'
+conf 's/leaf1 /x /; s/leaf2 /leaf1 /; s/^SwitchName=x /SwitchName=leaf2 /' 'warn +.*/conf line 1 names the switch of its nodes leaf2, but its own name is leaf1 \(.*\), and leaf2 is the switch of the nodes of line 2: correct the names$' 'two leaves with their names exchanged'
 sed 's/^SwitchName=spine /&Nodes=n[1-32] /' "$dir/good" >"$dir/conf"
 judge -t "$dir/conf"
 is "$status $(<"$dir/err")" "2 muster topology: $dir/conf:5: spine has both Nodes= and Switches=, which slurmctld refuses: nodes are under leaves, switches under the switches above" \

@@ -240,7 +240,7 @@ static void judge_leaf_name(const struct conf_check *check, size_t leaf)
                 (i < leaf && strcmp(conf->leaves[i].name, subnet->devices[device].name) == 0))
                 continue;
             subnet_finding_add(check->findings, SUBNET_CONF, VERDICT_WARN, "", own,
-                               "%s calls the switch of its nodes %s, but that calls itself %.120s, "
+                               "%s names the switch of its nodes %s, but its own name is %.120s, "
                                "and %s is the switch of the nodes of %s: correct the names",
                                place(check, &conf->leaves[leaf].at).text, own,
                                subnet_device_text(subnet, device).text, own,

@@ -82,8 +82,8 @@ static void judge_doubles(const struct subnet *subnet, struct subnet_findings *f
         subnet_finding_add(
             findings, SUBNET_NAMES, VERDICT_WARN, subnet->nodes.names[at->node],
             subnet->rails.names[at->rail],
-            "%zu adapters call themselves %s %s, on %s: set the node description of those that "
-            "are not (rdma-ndd does)",
+            "%zu adapters identify themselves as %s %s, on %s: set the node description of those "
+            "that are not (rdma-ndd does)",
             end - i, subnet->nodes.names[at->node], subnet->rails.names[at->rail], places);
     }
 }
@@ -115,7 +115,7 @@ static bool judge_unnamed(const struct subnet *subnet, const struct topology_con
     else
         finding = subnet_finding_add(
             findings, SUBNET_MISSING, VERDICT_FAIL, "", "",
-            "none of the %zu nodes of %s is known in the %s, whose nodes call themselves %s%s: "
+            "none of the %zu nodes of %s is known in the %s, whose nodes are named %s%s: "
             "correct the names, or it is another cluster's network",
             count, conf->path, subnet->is_ethernet ? "network that LLDP shows" : "subnet",
             subnet->nodes.names[0], subnet->nodes.count > 1 ? " and so on" : "");
