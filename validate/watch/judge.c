@@ -128,7 +128,7 @@ static void step_choose(struct watch *watch)
 }
 
 /* Removes ranks of other steps. */
-static void others_forget(struct watch *watch)
+static void remove_other_steps(struct watch *watch)
 {
     for (size_t i = 0; i < watch->node_count; i++) {
         struct watch_node *node = &watch->nodes[i];
@@ -141,7 +141,7 @@ static void others_forget(struct watch *watch)
     }
 }
 
-static void look_over(struct judging *judging)
+static void count_nodes(struct judging *judging)
 {
     struct watch *watch = judging->watch;
 
@@ -159,9 +159,9 @@ static void look_over(struct judging *judging)
         judging->ready += watch_sample_before(node) != NULL;
         judging->moving += isnan(node->quiet_since_s);
         judging->moved += node->has_moved;
-        judging->untold += watch_is_untold(node);
+        judging->uncounted += watch_is_uncounted(node);
         judging->quiet_s =
-            fmin(judging->quiet_s, isnan(node->quiet_since_s) || watch_is_untold(node)
+            fmin(judging->quiet_s, isnan(node->quiet_since_s) || watch_is_uncounted(node)
                                        ? 0
                                        : judging->now_s - node->quiet_since_s);
         for (size_t k = 0; newest && k < newest->rank_count; k++) {
@@ -236,8 +236,8 @@ void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdic
 
     *verdict = (struct watch_verdict){0};
     step_choose(watch);
-    others_forget(watch);
-    look_over(&judging);
+    remove_other_steps(watch);
+    count_nodes(&judging);
     watch_judge_conditions(&judging); /* failures first: there is room for few findings */
     found = verdict->count;
     is_hung = watch_judge_ras(&judging);
@@ -250,7 +250,7 @@ void watch_judge(struct watch *watch, double now_s, struct watch_verdict *verdic
              2 * judging.silent <= watch->node_count)
         watch_judge_quiet(&judging);
     else if (judging.moving > 0)
-        watch_judge_odd(&judging);
+        watch_judge_outliers(&judging);
     if (judging.moving > 0) {
         watch_judge_quiet_nodes(&judging);
         watch_judge_rails(&judging);

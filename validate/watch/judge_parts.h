@@ -14,7 +14,7 @@ struct judging {
     struct watch_verdict *verdict;
     size_t silent;                      /* nodes that send no samples; not counted below */
     size_t ranks, moving, moved, ready; /* ranks; the others count nodes */
-    size_t untold;                      /* nodes on which data may move uncounted */
+    size_t uncounted;                   /* nodes on which data may move uncounted */
     double quiet_s;                     /* for how long no rail has carried data */
     double patience_s;
     const char *busy; /* a node whose ranks wait for processors, or NULL */
@@ -36,7 +36,7 @@ bool watch_is_silent(const struct judging *judging, const struct watch_node *nod
 void watch_judge_conditions(struct judging *judging);
 bool watch_judge_ras(struct judging *judging);
 void watch_judge_quiet(struct judging *judging);
-void watch_judge_odd(struct judging *judging);
+void watch_judge_outliers(struct judging *judging);
 void watch_judge_quiet_nodes(struct judging *judging);
 
 /* rails.c: link errors and traffic of rails; speed of TCP connections */
@@ -60,7 +60,7 @@ const struct watch_sample *watch_sample_before(const struct watch_node *node);
 double watch_rate(const struct watch_node *node, double before, double now);
 
 /* Whether the node looks quiet, but RDMA may carry data that its rails do not count. */
-bool watch_is_untold(const struct watch_node *node);
+bool watch_is_uncounted(const struct watch_node *node);
 
 /* Return the rank in watch_recent(), and the rail of the name in the sample, or NULL. */
 const struct watch_rank *watch_rank_before(const struct watch_node *node,

@@ -10,7 +10,7 @@
  * that does not answer NCCL, and which may be the only one that sends no samples; or NULL. */
 static bool is_quiet_without(const struct judging *judging, const struct watch_node *missing)
 {
-    return judging->moving == 0 && judging->untold == 0 && judging->watch->node_count > 1 &&
+    return judging->moving == 0 && judging->uncounted == 0 && judging->watch->node_count > 1 &&
            (judging->silent == 0 ||
             (judging->silent == 1 && missing && watch_is_silent(judging, missing)));
 }
@@ -34,34 +34,34 @@ static bool has_ended(const struct watch_rank *rank)
 
 /* ---------------------------------------------------------------- ranks that cannot go on */
 
-enum condition { GOES, STOPPED, BLOCKED, GONE, CONDITIONS };
+enum condition { RUNNING, STOPPED, BLOCKED, ENDED, CONDITIONS };
 
-/* Returns the condition of the rank in all samples of the last WATCH_STOPPED_S; GOES if it changed,
- * or if its node was silent meanwhile. */
+/* Returns the condition of the rank in all samples of the last WATCH_STOPPED_S; RUNNING if it
+ * changed, or if its node was silent meanwhile. */
 static enum condition condition_of(const struct judging *judging, const struct watch_node *node,
                                    const struct watch_seen *rank)
 {
     const struct watch_sample *newest = watch_newest(node), *later = newest, *sample;
     const struct watch_rank *last = watch_rank_find(newest, rank->step, rank->rank);
     double cpu_s = last ? last->cpu_s : 0;
-    enum condition condition = GOES;
+    enum condition condition = RUNNING;
 
     for (size_t age = 0; !watch_is_silent(judging, node) && (sample = watch_sample_at(node, age));
          age++, later = sample) {
         const struct watch_rank *seen = watch_rank_find(sample, rank->step, rank->rank);
-        enum condition now = !seen || has_ended(seen)                           ? GONE
+        enum condition now = !seen || has_ended(seen)                           ? ENDED
                              : seen->state == 'T' || seen->state == 't'         ? STOPPED
                              : seen->state == 'D' && cpu_s - seen->cpu_s < 1e-9 ? BLOCKED
-                                                                                : GOES;
+                                                                                : RUNNING;
 
-        if (now == GOES || (age > 0 && now != condition) ||
+        if (now == RUNNING || (age > 0 && now != condition) ||
             later->time_s - sample->time_s > watch_silence_s(judging->watch))
-            return GOES;
+            return RUNNING;
         condition = now;
         if (newest->time_s - sample->time_s >= WATCH_STOPPED_S)
             return condition;
     }
-    return GOES;
+    return RUNNING;
 }
 
 /* Whether most ranks are in this condition: then it is no fault of one rank. */
@@ -86,13 +86,13 @@ static void condition_judge(struct judging *judging, const struct watch_node *no
     static const char *const said[] = {
         [STOPPED] = "is stopped by a signal or a debugger (state T)",
         [BLOCKED] = "is blocked in the kernel (state D): a file system, a driver or a device",
-        [GONE] = "has ended"};
+        [ENDED] = "has ended"};
     static const enum fault_code codes[] = {
-        [STOPPED] = FAULT_RANK_HUNG, [BLOCKED] = FAULT_TASK_HUNG, [GONE] = FAULT_RANK_HUNG};
+        [STOPPED] = FAULT_RANK_HUNG, [BLOCKED] = FAULT_TASK_HUNG, [ENDED] = FAULT_RANK_HUNG};
     enum condition condition = (enum condition)rank->condition;
     char part[64];
 
-    if (condition == GOES || (condition == GONE && !is_of_hang(judging, rank)) ||
+    if (condition == RUNNING || (condition == ENDED && !is_of_hang(judging, rank)) ||
         (condition != STOPPED && (judging->quiet_s < judging->patience_s || judging->moved == 0 ||
                                   judging->silent > 0 || judging->watch->node_count == 1)))
         return;
@@ -127,7 +127,7 @@ void watch_judge_conditions(struct judging *judging)
         }
     }
     /* the job may be suspended by Slurm, or ending */
-    for (int condition = STOPPED; condition <= GONE; condition++)
+    for (int condition = STOPPED; condition <= ENDED; condition++)
         if (is_common(judging, recent[condition])) {
             FINDING(judging, VERDICT_UNKNOWN, FAULT_MANY_ALIKE, NULL, "",
                     "%zu of the job's ranks %s", recent[condition],
@@ -218,36 +218,37 @@ bool watch_judge_ras(struct judging *judging)
 
 /* ---------------------------------------------------------------- who differs */
 
-struct odd {
+struct outliers {
     size_t idle, busy, unknown;
     const struct watch_node *idle_node, *busy_node; /* NULL: no such rank, or on several nodes */
     const struct watch_rank *idle_rank, *busy_rank; /* the first such rank */
 };
 
-static void odd_take(struct odd *odd, const struct watch_node *node, const struct watch_rank *rank)
+static void outliers_add(struct outliers *outliers, const struct watch_node *node,
+                         const struct watch_rank *rank)
 {
     double share = watch_cpu_share(node, rank);
 
     if (isnan(share)) {
-        odd->unknown++;
+        outliers->unknown++;
     } else if (share < WATCH_IDLE_LIMIT) {
-        odd->idle_node = odd->idle++ == 0 || odd->idle_node == node ? node : NULL;
-        if (!odd->idle_rank)
-            odd->idle_rank = rank;
+        outliers->idle_node = outliers->idle++ == 0 || outliers->idle_node == node ? node : NULL;
+        if (!outliers->idle_rank)
+            outliers->idle_rank = rank;
     } else if (share > WATCH_BUSY_LIMIT) {
-        odd->busy_node = odd->busy++ == 0 || odd->busy_node == node ? node : NULL;
-        if (!odd->busy_rank)
-            odd->busy_rank = rank;
+        outliers->busy_node = outliers->busy++ == 0 || outliers->busy_node == node ? node : NULL;
+        if (!outliers->busy_rank)
+            outliers->busy_rank = rank;
     }
 }
 
 /* Finds the few ranks of one node that are idle while all others are busy, or the reverse. Returns
  * whether there are such ranks; false if a node is silent, as others may wait for it. */
-static bool odd_find(const struct judging *judging, const struct watch_node **node,
-                     const struct watch_rank **rank, bool *is_idle)
+static bool outliers_find(const struct judging *judging, const struct watch_node **node,
+                          const struct watch_rank **rank, bool *is_idle)
 {
     const struct watch *watch = judging->watch;
-    struct odd odd = {0};
+    struct outliers outliers = {0};
     size_t few = judging->ranks / 4 > 1 ? judging->ranks / 4 : 1;
 
     for (size_t i = 0; i < watch->node_count; i++) {
@@ -255,15 +256,15 @@ static bool odd_find(const struct judging *judging, const struct watch_node **no
 
         for (size_t k = 0; newest && k < newest->rank_count; k++)
             if (newest->ranks[k].step == watch->step)
-                odd_take(&odd, &watch->nodes[i], &newest->ranks[k]);
+                outliers_add(&outliers, &watch->nodes[i], &newest->ranks[k]);
     }
-    if (judging->silent > 0 || judging->ranks < 3 || odd.unknown > 0 ||
-        odd.idle + odd.busy < judging->ranks)
+    if (judging->silent > 0 || judging->ranks < 3 || outliers.unknown > 0 ||
+        outliers.idle + outliers.busy < judging->ranks)
         return false;
-    *is_idle = odd.idle < odd.busy;
-    *node = *is_idle ? odd.idle_node : odd.busy_node;
-    *rank = *is_idle ? odd.idle_rank : odd.busy_rank;
-    return *node && *rank && (*is_idle ? odd.idle : odd.busy) <= few;
+    *is_idle = outliers.idle < outliers.busy;
+    *node = *is_idle ? outliers.idle_node : outliers.busy_node;
+    *rank = *is_idle ? outliers.idle_rank : outliers.busy_rank;
+    return *node && *rank && (*is_idle ? outliers.idle : outliers.busy) <= few;
 }
 
 /* Whether the node still has a rank of the step. */
@@ -340,7 +341,7 @@ void watch_judge_quiet(struct judging *judging)
 {
     const struct watch_node *node = NULL;
     const struct watch_rank *rank = NULL;
-    bool is_idle, is_odd = odd_find(judging, &node, &rank, &is_idle), is_still = true;
+    bool is_idle, is_outlier = outliers_find(judging, &node, &rank, &is_idle), is_still = true;
     double waited_s = floor(judging->quiet_s);
     size_t unread = 0;
     char part[64] = "";
@@ -360,10 +361,10 @@ void watch_judge_quiet(struct judging *judging)
                 "a job on one node has no rails to tell by whether data moves");
         return;
     }
-    if (judging->untold > 0) {
+    if (judging->uncounted > 0) {
         FINDING(judging, VERDICT_UNKNOWN, FAULT_NOT_MEASURED, NULL, "",
                 "the RDMA ports of %zu nodes do not count bytes: whether data moves is not known",
-                judging->untold);
+                judging->uncounted);
         return;
     }
     if (judging->ready + judging->silent < judging->watch->node_count) {
@@ -400,26 +401,26 @@ void watch_judge_quiet(struct judging *judging)
                 judging->silent > 0 ? " may" : "", waited_s);
         return;
     }
-    if (is_odd)
+    if (is_outlier)
         snprintf(part, sizeof part, "rank %d", rank->rank);
-    if (is_odd && reads_or_writes(node, rank)) {
+    if (is_outlier && reads_or_writes(node, rank)) {
         FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, part,
                 "rank %d reads or writes files for %.0f s and more, all others wait", rank->rank,
                 waited_s);
         return;
     }
-    if (!is_odd)
+    if (!is_outlier)
         node = judging->silent > 0 ? NULL : first_quiet(judging);
     FINDING(judging, VERDICT_FAIL, FAULT_JOB_HUNG, node ? node->name : NULL, part,
             "the job hangs: no rail has carried data for %.0f s; %s", waited_s,
-            is_odd && is_idle     ? "this rank sleeps while all others work or poll"
-            : is_odd              ? "this rank works while all others sleep"
+            is_outlier && is_idle ? "this rank sleeps while all others work or poll"
+            : is_outlier          ? "this rank works while all others sleep"
             : node                ? "this node was the first without"
             : judging->silent > 0 ? "it may wait for a node that sends no samples"
                                   : "no rank or node differs from the others");
 }
 
-void watch_judge_odd(struct judging *judging)
+void watch_judge_outliers(struct judging *judging)
 {
     const struct watch_node *node;
     const struct watch_rank *rank;
@@ -427,7 +428,7 @@ void watch_judge_odd(struct judging *judging)
     char part[64];
 
     if (judging->busy || judging->ready < judging->watch->node_count ||
-        !odd_find(judging, &node, &rank, &is_idle))
+        !outliers_find(judging, &node, &rank, &is_idle))
         return;
     snprintf(part, sizeof part, "rank %d", rank->rank);
     FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, part,
@@ -443,7 +444,7 @@ void watch_judge_quiet_nodes(struct judging *judging)
         const struct watch_node *node = &judging->watch->nodes[i];
         double quiet_s = isnan(node->quiet_since_s) ? 0 : judging->now_s - node->quiet_since_s;
 
-        if (node->has_moved && !watch_is_silent(judging, node) && !watch_is_untold(node) &&
+        if (node->has_moved && !watch_is_silent(judging, node) && !watch_is_uncounted(node) &&
             quiet_s > judging->patience_s)
             FINDING(judging, VERDICT_WARN, FAULT_RANK_STRAGGLES, node->name, "",
                     "no rail of this node has carried data for %.0f s, others do", quiet_s);

@@ -87,7 +87,7 @@ double watch_queued_share(const struct watch_node *node, const struct watch_rank
     return before ? watch_rate(node, before->queued_s, rank->queued_s) : NAN;
 }
 
-bool watch_is_untold(const struct watch_node *node)
+bool watch_is_uncounted(const struct watch_node *node)
 {
     const struct watch_sample *newest = watch_newest(node);
 

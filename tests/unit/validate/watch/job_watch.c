@@ -225,7 +225,7 @@ static void hanging(void)
 }
 
 /* Rails that do not count what RDMA carries. */
-static void untold(void)
+static void uncounted(void)
 {
     begin(0);
     each(is_partial = true);
@@ -883,7 +883,7 @@ int main(void)
 {
     going();
     hanging();
-    untold();
+    uncounted();
     stopped();
     without_data();
     suspended();
