@@ -234,14 +234,14 @@ static bool add_figures(sqlite3 *database, const struct history_run *run,
 bool database_take_facts(sqlite3 *database, double time)
 {
     static const char *const queries[] = {
-        "INSERT INTO facts SELECT t.node, t.fact, ?1, t.value FROM told t WHERE t.value IS NOT"
+        "INSERT INTO facts SELECT t.node, t.fact, ?1, t.value FROM reported t WHERE t.value IS NOT"
         " (SELECT value FROM facts f WHERE f.node = t.node AND f.fact = t.fact"
         " ORDER BY f.time DESC LIMIT 1)",
         "INSERT INTO facts SELECT f.node, f.fact, ?1, NULL FROM"
         " (SELECT node, fact, value, row_number() OVER (PARTITION BY node, fact ORDER BY time DESC)"
-        " AS nth FROM facts WHERE node IN (SELECT node FROM told)) f"
+        " AS nth FROM facts WHERE node IN (SELECT node FROM reported)) f"
         " WHERE f.nth = 1 AND f.value NOT NULL AND NOT EXISTS"
-        " (SELECT 1 FROM told t WHERE t.node = f.node AND t.fact = f.fact)",
+        " (SELECT 1 FROM reported t WHERE t.node = f.node AND t.fact = f.fact)",
     };
     bool is_done = true;
 
@@ -250,12 +250,12 @@ bool database_take_facts(sqlite3 *database, double time)
     return is_done;
 }
 
-bool database_clear_told(sqlite3 *database)
+bool database_clear_reported(sqlite3 *database)
 {
     return sqlite3_exec(database,
-                        "CREATE TEMP TABLE IF NOT EXISTS told (node INTEGER, fact INTEGER,"
+                        "CREATE TEMP TABLE IF NOT EXISTS reported (node INTEGER, fact INTEGER,"
                         " value INTEGER, PRIMARY KEY (node, fact)) WITHOUT ROWID;"
-                        "DELETE FROM told",
+                        "DELETE FROM reported",
                         NULL, NULL, NULL) == SQLITE_OK;
 }
 
@@ -277,12 +277,12 @@ static sqlite3_int64 text_number(sqlite3 *database, sqlite3_stmt *find, sqlite3_
 
 static bool add_facts(sqlite3 *database, double now, const struct records *records)
 {
-    sqlite3_stmt *find = NULL, *add = NULL, *tell = NULL;
+    sqlite3_stmt *find = NULL, *add = NULL, *insert = NULL;
     bool is_done =
-        database_clear_told(database) &&
+        database_clear_reported(database) &&
         (find = database_prepare(database, "SELECT id FROM texts WHERE text = ?")) &&
         (add = database_prepare(database, "INSERT INTO texts (text) VALUES (?)")) &&
-        (tell = database_prepare(database, "INSERT OR REPLACE INTO told VALUES (?, ?, ?)"));
+        (insert = database_prepare(database, "INSERT OR REPLACE INTO reported VALUES (?, ?, ?)"));
 
     for (size_t i = 0; is_done && i < records->count; i++) {
         const struct record *record = RECORD_AT(records, i);
@@ -299,13 +299,13 @@ static bool add_facts(sqlite3 *database, double now, const struct records *recor
         numbers[2] = text_number(database, find, add, record->message);
         for (int k = 0; k < 3; k++) {
             is_done = is_done && numbers[k] >= 0;
-            sqlite3_bind_int64(tell, k + 1, numbers[k]);
+            sqlite3_bind_int64(insert, k + 1, numbers[k]);
         }
-        is_done = is_done && database_insert(tell);
+        is_done = is_done && database_insert(insert);
     }
     sqlite3_finalize(find);
     sqlite3_finalize(add);
-    sqlite3_finalize(tell);
+    sqlite3_finalize(insert);
     return is_done && database_take_facts(database, now);
 }
 

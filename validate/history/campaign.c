@@ -32,12 +32,12 @@ struct reading {
     struct name_index index; /* of its nodes */
     char *run;               /* the newest so far */
     struct hostlist lists;   /* the nodes that it named, folded; several lists if there are many */
-    struct hostlist told;    /* ... and each of them */
+    struct hostlist nodes;   /* ... and each of them */
     int *tries;              /* of each node */
 };
 
 /* Expands the nodes of the newest run only: those of all runs would be nodes times runs. */
-static int told_take(struct reading *reading, struct error *err)
+static int expand_lists(struct reading *reading, struct error *err)
 {
     int rv = 0;
 
@@ -49,7 +49,7 @@ static int told_take(struct reading *reading, struct error *err)
             continue;
         }
         for (size_t k = 0; rv == 0 && k < part.count; k++)
-            rv = hostlist_append(&reading->told, part.names[k]);
+            rv = hostlist_append(&reading->nodes, part.names[k]);
         hostlist_clear(&part);
     }
     return rv == 0 ? 0
@@ -106,15 +106,15 @@ static int read_runs(const char *path, const struct hostlist *nodes, struct read
     count = database_end(&rows, err);
     if (rv != 0)
         return error_set(err, "no memory");
-    if (count > 0 && told_take(reading, err) != 0)
+    if (count > 0 && expand_lists(reading, err) != 0)
         return -1;
     if (count == 0)
         campaign->begin = (double)time(NULL);
-    campaign->is_named = nodes || (campaign->is_named && reading->told.count >= campaign->wanted);
+    campaign->is_named = nodes || (campaign->is_named && reading->nodes.count >= campaign->wanted);
     if (!campaign->is_named)
         return count;
     if (!nodes)
-        nodes = &reading->told;
+        nodes = &reading->nodes;
     campaign->wanted = nodes->count;
     if (hostlist_append_all(&campaign->nodes, (const char *const *)nodes->names, nodes->count) != 0)
         return error_set(err, "out of memory for %zu nodes", nodes->count);
@@ -223,7 +223,7 @@ int campaign_read(const char *path, const char *name, const char *cluster,
         count = -1;
     name_index_clear(&reading.index);
     hostlist_clear(&reading.lists);
-    hostlist_clear(&reading.told);
+    hostlist_clear(&reading.nodes);
     free(reading.run);
     free(reading.tries);
     if (count < 0)

@@ -116,9 +116,9 @@ double database_now(sqlite3 *database);
 bool database_add(sqlite3 *database, const struct history_run *run, double now,
                   const struct history_node *nodes, size_t count, const struct records *records);
 
-/* Stores the facts of the temporary table told (node, fact, value; IDs of texts) as those known at
- * the time. Unchanged facts are not stored again; facts that are missing are stored as gone. */
-bool database_clear_told(sqlite3 *database); /* creates the table, empty */
+/* Stores the facts of the temporary table reported (node, fact, value; IDs of texts) as those known
+ * at the time. Unchanged facts are not stored again; facts that are missing are stored as gone. */
+bool database_clear_reported(sqlite3 *database); /* creates the table, empty */
 bool database_take_facts(sqlite3 *database, double time);
 
 /* Writes the run to a separate database beside path, or in /run/muster. why: the error of the

@@ -90,13 +90,13 @@ int node_status_tests(const char *path, const char *cluster, double since,
     struct database_rows rows = database_query(
         path,
         "SELECT mine.node, max(CASE WHEN mine.verdict IN ('pass', 'fail') THEN mine.time END),"
-        " max(mine.time), told.warnings, told.jobs FROM nodes AS mine JOIN runs USING (run)"
+        " max(mine.time), counts.warnings, counts.jobs FROM nodes AS mine JOIN runs USING (run)"
         " LEFT JOIN (SELECT records.node,"
         " count(DISTINCT CASE WHEN job IS NULL AND verdict = 'warn' THEN records.run END)"
         " AS warnings, count(DISTINCT job) AS jobs FROM records JOIN runs USING (run)"
         " WHERE records.time > ?4 AND dry_run = 0 AND " DATABASE_OF_CLUSTER
-        " GROUP BY records.node) AS told"
-        " ON told.node = mine.node WHERE dry_run = 0 AND " DATABASE_OF_CLUSTER
+        " GROUP BY records.node) AS counts"
+        " ON counts.node = mine.node WHERE dry_run = 0 AND " DATABASE_OF_CLUSTER
         " GROUP BY mine.node",
         err);
 

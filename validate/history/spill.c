@@ -106,13 +106,13 @@ static bool copy(sqlite3 *database)
         "INSERT INTO main.records SELECT * FROM waiting.records;"
         "INSERT INTO main.figures SELECT * FROM waiting.figures;"
         "INSERT OR IGNORE INTO main.texts (text) SELECT text FROM waiting.texts;"
-        "INSERT INTO told SELECT n.id, f.id, v.id FROM waiting.facts w"
+        "INSERT INTO reported SELECT n.id, f.id, v.id FROM waiting.facts w"
         " JOIN waiting.texts wn ON wn.id = w.node JOIN main.texts n ON n.text = wn.text"
         " JOIN waiting.texts wf ON wf.id = w.fact JOIN main.texts f ON f.text = wf.text"
         " JOIN waiting.texts wv ON wv.id = w.value JOIN main.texts v ON v.text = wv.text;";
     double time;
 
-    return database_clear_told(database) &&
+    return database_clear_reported(database) &&
            sqlite3_exec(database, queries, NULL, NULL, NULL) == SQLITE_OK &&
            database_value(database, "SELECT time FROM waiting.runs", &time) &&
            database_take_facts(database, time);
