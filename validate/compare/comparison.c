@@ -193,7 +193,7 @@ int identities_take(const struct records *records, size_t first,
                     bool (*is_wanted)(const void *context, const char *node), const void *context,
                     struct identity **identities, size_t *count, size_t *nodes)
 {
-    struct hostlist told = {0};
+    struct hostlist reporters = {0};
     struct name_index set;
     int result = 0;
 
@@ -206,7 +206,7 @@ int identities_take(const struct records *records, size_t first,
             !record->node || !record->metric || !record->part || !record->message ||
             (is_wanted && !is_wanted(context, record->node)))
             continue;
-        if (!GROW(*identities, *count) || hostlist_append(&told, record->node) != 0) {
+        if (!GROW(*identities, *count) || hostlist_append(&reporters, record->node) != 0) {
             result = -1;
             continue;
         }
@@ -214,12 +214,12 @@ int identities_take(const struct records *records, size_t first,
             (struct identity){record->node, record->metric, record->part, record->message};
     }
     if (result == 0)
-        result = hostlist_index(&told, &set);
+        result = hostlist_index(&reporters, &set);
     if (result == 0) {
         *nodes = set.count;
         name_index_clear(&set);
     }
-    hostlist_clear(&told);
+    hostlist_clear(&reporters);
     return result;
 }
 

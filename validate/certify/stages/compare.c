@@ -65,16 +65,16 @@ static void duplicate_report(struct certify *certify, const struct duplicate *du
     if (duplicate->is_common) {
         duplicate_message(duplicate, 0, text, sizeof text);
         certify_note(certify, "%s: %s; most nodes have it, so it is assumed to be intended",
-                     duplicate->holders[0].node, text);
+                     duplicate->identities[0].node, text);
         return;
     }
     for (size_t i = 0; i < duplicate->count; i++) {
-        struct node_run *node_run = certify_node_run(certify, duplicate->holders[i].node);
+        struct node_run *node_run = certify_node_run(certify, duplicate->identities[i].node);
 
         duplicate_message(duplicate, i, text, sizeof text);
         if (node_run)
             certify_verdict(certify, node_run, STAGE_CHECK, VERDICT_UNKNOWN, "net.addresses",
-                            duplicate->holders[i].part, text);
+                            duplicate->identities[i].part, text);
     }
 }
 

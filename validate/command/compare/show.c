@@ -144,7 +144,7 @@ void show_values(const struct comparison *comparison)
 static void show_duplicate(const struct duplicate *duplicate, enum verdict verdict, bool as_json)
 {
     for (size_t i = 0; i < duplicate->count; i++) {
-        const struct identity *holder = &duplicate->holders[i];
+        const struct identity *holder = &duplicate->identities[i];
         char text[512];
 
         duplicate_message(duplicate, i, text, sizeof text);

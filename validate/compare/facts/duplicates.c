@@ -71,11 +71,11 @@ static const char *name_of(const char *kind)
 
 void duplicate_message(const struct duplicate *duplicate, size_t holder, char *text, size_t size)
 {
-    const struct identity *one = &duplicate->holders[holder], *other = NULL;
+    const struct identity *one = &duplicate->identities[holder], *other = NULL;
     size_t others = 0;
 
     for (size_t i = 0; i < duplicate->count; i++) {
-        const struct identity *next = &duplicate->holders[i];
+        const struct identity *next = &duplicate->identities[i];
 
         if (strcmp(next->node, one->node) == 0 || (i > 0 && strcmp(next->node, next[-1].node) == 0))
             continue;

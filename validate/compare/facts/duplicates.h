@@ -17,7 +17,7 @@ struct identity {
 };
 
 struct duplicate {
-    const struct identity *holders; /* the identities of two or more nodes, by node */
+    const struct identity *identities; /* the identities of two or more nodes, by node */
     size_t count;
     bool is_common; /* more than half of the nodes, and at least three, have it: it is intended (an
                        address behind NAT, or one announced by all) */

@@ -91,14 +91,14 @@ static int by_text(const void *left, const void *right)
     return order ? order : strcmp(a->part, b->part);
 }
 
-/* Sorts the texts, and sets places[old number] to the new number. Returns 0, or -1 if memory is
+/* Sorts the texts, and sets indexes[old number] to the new number. Returns 0, or -1 if memory is
  * out. */
-static int numbering_sort(struct numbering *numbering, unsigned **places)
+static int numbering_sort(struct numbering *numbering, unsigned **indexes)
 {
     struct fact_key *before = malloc((numbering->count + 1) * sizeof *before);
 
-    *places = malloc((numbering->count + 1) * sizeof **places);
-    if (!before || !*places) {
+    *indexes = malloc((numbering->count + 1) * sizeof **indexes);
+    if (!before || !*indexes) {
         free(before);
         return -1;
     }
@@ -110,30 +110,30 @@ static int numbering_sort(struct numbering *numbering, unsigned **places)
         const struct fact_key *found =
             bsearch(&before[i], numbering->texts, numbering->count, sizeof *before, by_text);
 
-        (*places)[i] = (unsigned)(found - numbering->texts);
+        (*indexes)[i] = (unsigned)(found - numbering->texts);
     }
     free(before);
     return 0;
 }
 
-/* A stable counting sort, by key if is_by_key, else by node. begins: [places + 1]. */
+/* A stable counting sort, by key if is_by_key, else by node. begins: [bins + 1]. */
 static void cells_sort(const struct fact_cell *from, size_t count, struct fact_cell *to,
-                       int is_by_key, size_t places, size_t *begins)
+                       int is_by_key, size_t bins, size_t *begins)
 {
-    memset(begins, 0, (places + 1) * sizeof *begins);
+    memset(begins, 0, (bins + 1) * sizeof *begins);
     for (size_t i = 0; i < count; i++)
         begins[(is_by_key ? from[i].key : from[i].node) + 1]++;
-    for (size_t i = 0; i < places; i++)
+    for (size_t i = 0; i < bins; i++)
         begins[i + 1] += begins[i];
     for (size_t i = 0; i < count; i++)
         to[begins[is_by_key ? from[i].key : from[i].node]++] = from[i];
     /* each begin has become its end, which is the begin of the next */
-    memmove(begins + 1, begins, places * sizeof *begins);
+    memmove(begins + 1, begins, bins * sizeof *begins);
     begins[0] = 0;
 }
 
 /* Of several adjacent cells of one key and node, keeps the last. */
-static void cells_unite(struct fact_table *table)
+static void cells_deduplicate(struct fact_table *table)
 {
     size_t kept = 0, next = 0;
 
@@ -152,17 +152,17 @@ static void cells_unite(struct fact_table *table)
 
 static int cells_order(struct fact_table *table, size_t count)
 {
-    size_t places = table->node_count > table->key_count ? table->node_count : table->key_count;
+    size_t bins = table->node_count > table->key_count ? table->node_count : table->key_count;
     struct fact_cell *by_node = malloc((count + 1) * sizeof *by_node);
 
-    table->begins = malloc((places + 2) * sizeof *table->begins);
+    table->begins = malloc((bins + 2) * sizeof *table->begins);
     if (!by_node || !table->begins) {
         free(by_node);
         return -1;
     }
     cells_sort(table->cells, count, by_node, 0, table->node_count, table->begins);
     cells_sort(by_node, count, table->cells, 1, table->key_count, table->begins);
-    cells_unite(table);
+    cells_deduplicate(table);
     free(by_node);
     return 0;
 }
@@ -170,7 +170,7 @@ static int cells_order(struct fact_table *table, size_t count)
 int fact_table_make(const struct fact *facts, size_t count, struct fact_table *table)
 {
     struct numbering nodes = {0}, keys = {0}, values = {0};
-    unsigned *node_places = NULL, *key_places = NULL;
+    unsigned *node_indexes = NULL, *key_indexes = NULL;
     int result = 0;
 
     *table = (struct fact_table){.cells = malloc((count + 1) * sizeof *table->cells)};
@@ -186,7 +186,7 @@ int fact_table_make(const struct fact *facts, size_t count, struct fact_table *t
     table->nodes = malloc((nodes.count + 1) * sizeof *table->nodes);
     table->values = malloc((values.count + 1) * sizeof *table->values);
     if (result != 0 || !table->cells || !table->nodes || !table->values ||
-        numbering_sort(&nodes, &node_places) != 0 || numbering_sort(&keys, &key_places) != 0) {
+        numbering_sort(&nodes, &node_indexes) != 0 || numbering_sort(&keys, &key_indexes) != 0) {
         result = -1;
     } else {
         for (size_t i = 0; i < nodes.count; i++)
@@ -194,16 +194,16 @@ int fact_table_make(const struct fact *facts, size_t count, struct fact_table *t
         for (size_t i = 0; i < values.count; i++)
             table->values[i] = values.texts[i].name;
         for (size_t i = 0; i < count; i++) {
-            table->cells[i].node = node_places[table->cells[i].node];
-            table->cells[i].key = key_places[table->cells[i].key];
+            table->cells[i].node = node_indexes[table->cells[i].node];
+            table->cells[i].key = key_indexes[table->cells[i].key];
         }
         table->keys = keys.texts;
         table->key_count = keys.count;
         keys.texts = NULL;
         result = cells_order(table, count);
     }
-    free(node_places);
-    free(key_places);
+    free(node_indexes);
+    free(key_indexes);
     numbering_clear(&nodes);
     numbering_clear(&keys);
     numbering_clear(&values);

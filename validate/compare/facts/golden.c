@@ -126,14 +126,14 @@ static int check_facts(const struct reading *reading, struct golden_group *group
     return 0;
 }
 
-struct place {
+struct node_line {
     const char *node;
     unsigned line;
 };
 
 static int by_node(const void *left, const void *right)
 {
-    const struct place *a = left, *b = right;
+    const struct node_line *a = left, *b = right;
     int order = strcmp(a->node, b->node);
 
     return order ? order : (a->line > b->line) - (a->line < b->line);
@@ -143,25 +143,25 @@ static int by_node(const void *left, const void *right)
 static int check_nodes(const struct reading *reading, struct error *err)
 {
     const struct golden *golden = reading->golden;
-    struct place *places;
+    struct node_line *lines;
     size_t count = 0, all = 0;
     int result = 0;
 
     for (size_t i = 0; i < golden->count; i++)
         all += golden->groups[i].nodes.count;
-    places = malloc((all + 1) * sizeof *places);
-    if (!places)
+    lines = malloc((all + 1) * sizeof *lines);
+    if (!lines)
         return error_set(err, "%s: out of memory", reading->name);
     for (size_t i = 0; i < golden->count; i++)
         for (size_t k = 0; k < golden->groups[i].nodes.count; k++)
-            places[count++] =
-                (struct place){golden->groups[i].nodes.names[k], golden->groups[i].line};
-    qsort(places, count, sizeof *places, by_node);
+            lines[count++] =
+                (struct node_line){golden->groups[i].nodes.names[k], golden->groups[i].line};
+    qsort(lines, count, sizeof *lines, by_node);
     for (size_t i = 1; i < count && result == 0; i++)
-        if (strcmp(places[i - 1].node, places[i].node) == 0)
+        if (strcmp(lines[i - 1].node, lines[i].node) == 0)
             result = error_set(err, "%s:%u: found node %s a second time, first in line %u",
-                               reading->name, places[i].line, places[i].node, places[i - 1].line);
-    free(places);
+                               reading->name, lines[i].line, lines[i].node, lines[i - 1].line);
+    free(lines);
     return result;
 }
 

@@ -21,7 +21,7 @@ struct comparison {
     const struct groups *groups;
     const struct golden *golden;
     unsigned *golden_of; /* [node]: its group of golden + 1; 0: none */
-    unsigned *told;      /* [node]: the last key that it has, + 1 */
+    unsigned *last_key;  /* [node]: the last key that it has, + 1 */
     struct vote *votes;  /* of one key */
     struct deviation *deviations;
     size_t count;
@@ -174,7 +174,7 @@ static void compare_group(struct comparison *comparison, size_t key, const struc
         if (votes[i].value != best)
             add_differing(comparison, deviation, &votes[i]);
     for (size_t i = 0; i < group->count && count < group->count; i++)
-        if (comparison->told[group->nodes[i]] != key + 1)
+        if (comparison->last_key[group->nodes[i]] != key + 1)
             add_missing(comparison, deviation, group->nodes[i]);
 }
 
@@ -199,7 +199,7 @@ static void compare_key(struct comparison *comparison, size_t key)
         const struct fact_cell *cell = &table->cells[begin + i];
 
         votes[i] = (struct vote){comparison->groups->of_node[cell->node], cell->value, cell->node};
-        comparison->told[cell->node] = (unsigned)key + 1;
+        comparison->last_key[cell->node] = (unsigned)key + 1;
     }
     qsort(votes, count, sizeof *votes, by_vote);
     for (size_t i = 0, end; i < count; i = end) {
@@ -280,7 +280,7 @@ static int by_deviation(const void *left, const void *right)
     return order ? order : strcmp(a->group ? a->group : "", b->group ? b->group : "");
 }
 
-static int golden_places(struct comparison *comparison)
+static int assign_golden_groups(struct comparison *comparison)
 {
     const struct golden *golden = comparison->golden;
 
@@ -304,11 +304,11 @@ int majority_compare(const struct fact_table *table, const struct groups *groups
     struct comparison comparison = {.table = table,
                                     .groups = groups,
                                     .golden = golden,
-                                    .told = calloc(table->node_count + 1, sizeof(unsigned)),
+                                    .last_key = calloc(table->node_count + 1, sizeof(unsigned)),
                                     .votes = malloc((table->node_count + 1) * sizeof(struct vote))};
 
-    comparison.out_of_memory =
-        !comparison.told || !comparison.votes || (golden && golden_places(&comparison) != 0);
+    comparison.out_of_memory = !comparison.last_key || !comparison.votes ||
+                               (golden && assign_golden_groups(&comparison) != 0);
     for (size_t i = 0; i < table->key_count && !comparison.out_of_memory; i++)
         compare_key(&comparison, i);
     for (size_t i = 0; i < groups->count && !comparison.out_of_memory; i++)
@@ -316,7 +316,7 @@ int majority_compare(const struct fact_table *table, const struct groups *groups
     for (size_t i = 0; golden && i < table->node_count && !comparison.out_of_memory; i++)
         compare_golden(&comparison, (unsigned)i);
     free(comparison.golden_of);
-    free(comparison.told);
+    free(comparison.last_key);
     free(comparison.votes);
     *deviations = NULL;
     if (comparison.out_of_memory) {

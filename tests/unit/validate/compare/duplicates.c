@@ -22,7 +22,7 @@ static void finds(void)
 
     is_int(duplicates_find(told, sizeof told / sizeof *told, 5, &duplicates), 3,
            "two addresses and a MAC that two nodes have");
-    is_str(duplicates[0].holders[0].value, "10.1.1.1", "one address");
+    is_str(duplicates[0].identities[0].value, "10.1.1.1", "one address");
     duplicate_message(&duplicates[0], 0, text, sizeof text);
     is_str(text, "eth1 has the address 10.1.1.1, and so has n2 (eth2); give one of them another",
            "... what the first hears");
