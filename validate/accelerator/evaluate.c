@@ -23,7 +23,7 @@ enum { FABRIC_UNHEALTHY = 2, FABRIC_LIMITED = 3 };
 struct evaluation {
     const struct accelerator_report *report;
     const struct accelerator_view *view;
-    long places[ACCELERATOR_MAX];
+    long indexes[ACCELERATOR_MAX];
     accelerator_finding_fn *found;
     void *context;
     size_t count;
@@ -35,9 +35,9 @@ static const struct accelerator *device_at(const struct evaluation *evaluation, 
 }
 
 /* Returns the index of the device in the inventory, or -1. */
-static long place_of(const struct evaluation *evaluation, const struct accelerator *device)
+static long index_of(const struct evaluation *evaluation, const struct accelerator *device)
 {
-    return evaluation->places[device - evaluation->report->accelerators];
+    return evaluation->indexes[device - evaluation->report->accelerators];
 }
 
 /* Reports a finding. device: may be NULL. id: ACCELERATOR_VALUE_COUNT for a finding without a
@@ -55,10 +55,10 @@ static void find(struct evaluation *evaluation, const struct accelerator *device
     va_list arguments;
 
     if (device) {
-        long place = place_of(evaluation, device);
+        long index = index_of(evaluation, device);
 
         snprintf(finding.part, sizeof finding.part, "gpu%ld",
-                 place >= 0 ? place : device - evaluation->report->accelerators);
+                 index >= 0 ? index : device - evaluation->report->accelerators);
         length = snprintf(finding.message, sizeof finding.message, "%s%s%s ",
                           device->model[0] ? device->model : vendor, device->pci[0] ? " at " : "",
                           device->pci);
@@ -80,10 +80,10 @@ static void find(struct evaluation *evaluation, const struct accelerator *device
 /* Judges memory errors. If the kernel counts uncorrected errors, another check judges these. */
 static void evaluate_errors(struct evaluation *evaluation, const struct accelerator *device)
 {
-    long place = place_of(evaluation, device);
+    long index = index_of(evaluation, device);
     long long errors = accelerator_number(device, ACCELERATOR_ECC_VOLATILE_UNCORRECTED);
 
-    if (errors > 0 && (place < 0 || evaluation->view->inventory->gpus[place].ecc_uncorrected < 0))
+    if (errors > 0 && (index < 0 || evaluation->view->inventory->gpus[index].ecc_uncorrected < 0))
         find(evaluation, device, FAULT_GPU_MEMORY_ERRORS, ACCELERATOR_ECC_VOLATILE_UNCORRECTED, 0,
              "has %lld uncorrected memory errors since its driver was loaded", errors);
     if (accelerator_number(device, ACCELERATOR_SRAM_THRESHOLD) > 0)
@@ -187,12 +187,12 @@ static void evaluate_power(struct evaluation *evaluation, const struct accelerat
 /* Judges only the width of the link: an idle device lowers its speed to save power. */
 static void evaluate_pcie(struct evaluation *evaluation, const struct accelerator *device)
 {
-    long place = place_of(evaluation, device);
+    long index = index_of(evaluation, device);
     long long width = accelerator_number(device, ACCELERATOR_PCIE_WIDTH);
     long long width_max = accelerator_number(device, ACCELERATOR_PCIE_WIDTH_MAX);
 
-    if (place >= 0) {
-        struct location location = evaluation->view->inventory->gpus[place].location;
+    if (index >= 0) {
+        struct location location = evaluation->view->inventory->gpus[index].location;
 
         if (location.link_width > 0)
             return; /* another check judges the kernel's values */
@@ -380,10 +380,10 @@ static bool is_expected(const struct accelerator_report *report, const struct gp
            strcmp(gpu->driver, "vfio-pci") != 0;
 }
 
-static bool is_taken(const long *places, size_t count, long place)
+static bool is_taken(const long *indexes, size_t count, long gpu)
 {
     for (size_t i = 0; i < count; i++)
-        if (places[i] == place)
+        if (indexes[i] == gpu)
             return true;
     return false;
 }
@@ -391,35 +391,35 @@ static bool is_taken(const long *places, size_t count, long place)
 /* Whether a device without a PCI address may be the GPU. can_open: as in struct accelerator_view.
  */
 static bool may_be(const struct accelerator_report *report, const struct inventory *inventory,
-                   const bool *can_open, size_t gpu, const long *places)
+                   const bool *can_open, size_t gpu, const long *indexes)
 {
     return is_expected(report, &inventory->gpus[gpu]) && (!can_open || can_open[gpu]) &&
-           !is_taken(places, report->count, (long)gpu);
+           !is_taken(indexes, report->count, (long)gpu);
 }
 
-static void find_places(const struct accelerator_report *report, const struct inventory *inventory,
-                        const bool *can_open, long places[ACCELERATOR_MAX])
+static void find_indexes(const struct accelerator_report *report, const struct inventory *inventory,
+                         const bool *can_open, long indexes[ACCELERATOR_MAX])
 {
     for (size_t i = 0; i < report->count; i++)
-        places[i] = report->accelerators[i].pci[0]
-                        ? inventory_gpu_at(inventory, report->accelerators[i].pci)
-                        : -1;
+        indexes[i] = report->accelerators[i].pci[0]
+                         ? inventory_gpu_at(inventory, report->accelerators[i].pci)
+                         : -1;
     /* a lost device has no PCI address: it is a GPU that no other device is */
     for (size_t i = 0; i < report->count; i++) {
         const struct accelerator *device = &report->accelerators[i];
 
         if (device->pci[0] || device->state == ACCELERATOR_HIDDEN)
             continue;
-        for (size_t j = 0; places[i] < 0 && j < inventory->gpu_count; j++)
-            if (may_be(report, inventory, can_open, j, places))
-                places[i] = (long)j;
+        for (size_t j = 0; indexes[i] < 0 && j < inventory->gpu_count; j++)
+            if (may_be(report, inventory, can_open, j, indexes))
+                indexes[i] = (long)j;
     }
 }
 
-void accelerator_places(const struct accelerator_report *report, const struct inventory *inventory,
-                        long places[ACCELERATOR_MAX])
+void accelerator_indexes(const struct accelerator_report *report, const struct inventory *inventory,
+                         long indexes[ACCELERATOR_MAX])
 {
-    find_places(report, inventory, NULL, places);
+    find_indexes(report, inventory, NULL, indexes);
 }
 
 /* Reports GPUs that the kernel has and the library does not list. */
@@ -434,12 +434,12 @@ static void evaluate_unlisted(struct evaluation *evaluation)
         hidden += report->accelerators[i].state == ACCELERATOR_HIDDEN;
     for (size_t j = 0; j < inventory->gpu_count && can_open && hidden > 0; j++)
         hidden -= is_expected(report, &inventory->gpus[j]) && !can_open[j] &&
-                  !is_taken(evaluation->places, report->count, (long)j);
+                  !is_taken(evaluation->indexes, report->count, (long)j);
     for (size_t j = 0; j < inventory->gpu_count; j++) {
         struct accelerator_finding finding = {.code = FAULT_GPU_LOST, .value = NAN, .limit = NAN};
 
         if (!is_expected(report, &inventory->gpus[j]) ||
-            is_taken(evaluation->places, report->count, (long)j) || (can_open && !can_open[j]))
+            is_taken(evaluation->indexes, report->count, (long)j) || (can_open && !can_open[j]))
             continue;
         if (hidden > 0) {
             hidden--;
@@ -470,7 +470,7 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
     struct evaluation evaluation = {
         .report = report, .view = view, .found = found, .context = context};
 
-    find_places(report, view->inventory, view->can_open, evaluation.places);
+    find_indexes(report, view->inventory, view->can_open, evaluation.indexes);
     if (codes[report->outcome] != FAULT_NONE)
         find(&evaluation, NULL, codes[report->outcome], ACCELERATOR_VALUE_COUNT, NAN, "%s: %s",
              report->library, report->reason);
@@ -482,7 +482,7 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
     return evaluation.count;
 }
 
-size_t accelerator_untold(const struct accelerator_report *report)
+size_t accelerator_count_missing(const struct accelerator_report *report)
 {
     size_t count = 0;
 

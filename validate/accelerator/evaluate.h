@@ -39,13 +39,13 @@ size_t accelerator_evaluate(const struct accelerator_report *report,
                             const struct accelerator_view *view, accelerator_finding_fn *found,
                             void *context);
 
-/* Sets places[device of the report] to its index in the inventory, or -1. Partitions of a GPU share
- * one index. */
-void accelerator_places(const struct accelerator_report *report, const struct inventory *inventory,
-                        long places[ACCELERATOR_MAX]);
+/* Sets indexes[device of the report] to its index in the inventory, or -1. Partitions of a GPU
+ * share one index. */
+void accelerator_indexes(const struct accelerator_report *report, const struct inventory *inventory,
+                         long indexes[ACCELERATOR_MAX]);
 
 /* Returns how many values of the report's devices are missing although the device supports them:
  * the library is too old, lacks permission or failed. */
-size_t accelerator_untold(const struct accelerator_report *report);
+size_t accelerator_count_missing(const struct accelerator_report *report);
 
 #endif

@@ -95,15 +95,15 @@ static bool is_foreign(pid_t pid, char name[64])
 
 static void report_read(const struct checks *checks, const struct accelerator_report *report)
 {
-    size_t untold = accelerator_untold(report), count = 0;
+    size_t missing = accelerator_count_missing(report), count = 0;
     char text[96] = "";
 
     for (size_t i = 0; i < report->count; i++)
         count += report->accelerators[i].state != ACCELERATOR_HIDDEN;
 
-    if (untold > 0)
+    if (missing > 0)
         snprintf(text, sizeof text, "; %zu value%s not available: older library, or no permission",
-                 untold, text_plural(untold));
+                 missing, text_plural(missing));
     checks_record(checks, "gpu", VERDICT_PASS,
                   "%zu %s device%s without faults according to %s%s%s%s", count,
                   gpu_vendor_name(report->vendor), text_plural(count), report->library,
@@ -179,17 +179,17 @@ static void record_accelerator(const struct checks *checks, const char *part,
 }
 
 /* Whether an earlier device is of the same GPU: each GPU has one fact. */
-static bool is_reported(const long *places, size_t index)
+static bool is_reported(const long *indexes, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (places[i] >= 0 && places[i] == places[index])
+        if (indexes[i] >= 0 && indexes[i] == indexes[index])
             return true;
     return false;
 }
 
 void facts_accelerators(const struct checks *checks)
 {
-    long places[ACCELERATOR_MAX];
+    long indexes[ACCELERATOR_MAX];
     char part[24];
 
     for (int vendor = GPU_OTHER + 1; checks->accelerators && vendor < GPU_VENDORS; vendor++) {
@@ -200,11 +200,11 @@ void facts_accelerators(const struct checks *checks)
         if (report->library_version[0])
             fact_record(checks, "gpu.library", gpu_vendor_info((enum gpu_vendor)vendor)->driver,
                         NAN, "", "%s", report->library_version);
-        accelerator_places(report, checks->inventory, places);
+        accelerator_indexes(report, checks->inventory, indexes);
         for (size_t i = 0; i < report->count; i++) {
-            if (is_reported(places, i))
+            if (is_reported(indexes, i))
                 continue;
-            snprintf(part, sizeof part, "gpu%ld", places[i] >= 0 ? places[i] : (long)i);
+            snprintf(part, sizeof part, "gpu%ld", indexes[i] >= 0 ? indexes[i] : (long)i);
             record_accelerator(checks, part, &report->accelerators[i]);
             if (report->accelerators[i].partition[0])
                 fact_record(checks, "gpu.partition", part, NAN, "", "%s",

@@ -69,7 +69,7 @@ static void add_device(struct part_counters *counters, const char *part,
 
 static void read_accelerators(const struct checks *checks, struct part_counters *counters)
 {
-    long places[ACCELERATOR_MAX];
+    long indexes[ACCELERATOR_MAX];
     char part[PART_NAME];
 
     part_counters_init(counters, checks->inventory->boot_id, (int64_t)clock_s());
@@ -78,9 +78,9 @@ static void read_accelerators(const struct checks *checks, struct part_counters 
 
         if (!report)
             continue;
-        accelerator_places(report, checks->inventory, places);
+        accelerator_indexes(report, checks->inventory, indexes);
         for (size_t i = 0; i < report->count; i++) {
-            snprintf(part, sizeof part, "gpu%ld", places[i] >= 0 ? places[i] : (long)i);
+            snprintf(part, sizeof part, "gpu%ld", indexes[i] >= 0 ? indexes[i] : (long)i);
             add_device(counters, part, &report->accelerators[i]);
         }
     }

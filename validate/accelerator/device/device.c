@@ -281,8 +281,8 @@ int device_use(struct device *device, struct error *err)
     return DEVICE_OK;
 }
 
-int device_reach(struct device *device, const struct device *peer, bool *can, bool *has_atomics,
-                 struct error *err)
+int device_enable_peer(struct device *device, const struct device *peer, bool *can,
+                       bool *has_atomics, struct error *err)
 {
     const struct device_functions *call = &device->library->call;
     int is_able = 0, atomics = 0, status;
@@ -302,7 +302,7 @@ int device_reach(struct device *device, const struct device *peer, bool *can, bo
                : device_error(device->library, device->ordinal, "enable_peer", status, err);
 }
 
-void device_leave(struct device *device, const struct device *peer)
+void device_disable_peer(struct device *device, const struct device *peer)
 {
     const struct device_functions *call = &device->library->call;
 

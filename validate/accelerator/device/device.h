@@ -199,12 +199,12 @@ int device_use(struct device *device, struct error *err);
 
 /* Enables access of the used device to the memory of the peer. Sets *can to whether the driver
  * supports it, and *has_atomics to whether it supports atomics there. */
-int device_reach(struct device *device, const struct device *peer, bool *can, bool *has_atomics,
-                 struct error *err);
+int device_enable_peer(struct device *device, const struct device *peer, bool *can,
+                       bool *has_atomics, struct error *err);
 
-/* Disables what device_reach() enabled: without NVSwitch a device can have eight peers at a time,
- * over all processes (CUDA C++ Programming Guide, "Peer-to-Peer Memory Access"). */
-void device_leave(struct device *device, const struct device *peer);
+/* Disables what device_enable_peer() enabled: without NVSwitch a device can have eight peers at a
+ * time, over all processes (CUDA C++ Programming Guide, "Peer-to-Peer Memory Access"). */
+void device_disable_peer(struct device *device, const struct device *peer);
 
 /* Compiles our kernels for the device (0.3 to 1 s) and loads them. */
 int device_load_kernels(struct device *device, struct error *err);

@@ -271,14 +271,14 @@ static int open_peer(int peer)
     if (status != 0)
         return status;
     worker.is_peer_open[peer] = true;
-    return device_reach(&worker.device, &worker.peers[peer], &worker.answer.is_direct,
-                        &worker.has_atomics, &worker.err);
+    return device_enable_peer(&worker.device, &worker.peers[peer], &worker.answer.is_direct,
+                              &worker.has_atomics, &worker.err);
 }
 
 static void leave_peer(int peer)
 {
     if (worker.answer.is_direct)
-        device_leave(&worker.device, &worker.peers[peer]);
+        device_disable_peer(&worker.device, &worker.peers[peer]);
 }
 
 /* Allocates memory of the device (peer -1), or of the peer. The device is current afterwards. */

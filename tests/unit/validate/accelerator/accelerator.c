@@ -142,7 +142,7 @@ static void healthy(void)
     is_int(number(0, ACCELERATOR_LINKS_ACTIVE), 18, "18 links are up");
     is_int(number(0, ACCELERATOR_POWER_LIMIT), 700000, "... the power limit is in mW");
     is_int(number(0, ACCELERATOR_MEMORY_TOTAL), 85520809984, "... memory in bytes");
-    is_int(accelerator_untold(report), 0, "nothing is left untold");
+    is_int(accelerator_count_missing(report), 0, "nothing is left untold");
 }
 
 #define finds(state, ...) reports("devices 8\n" state "\n", __VA_ARGS__)
@@ -405,7 +405,7 @@ static void libraries(void)
     is_int(report->accelerators[0].values[ACCELERATOR_MEMORY_USED].answer, ANSWER_NO_FUNCTION,
            "... memory in use neither, which it counts otherwise");
     is_int(number(0, ACCELERATOR_MEMORY_TOTAL), 85520809984, "... the whole is told");
-    ok(accelerator_untold(report) > 0, "... and it is known that something is missing");
+    ok(accelerator_count_missing(report) > 0, "... and it is known that something is missing");
 
     snprintf(library, sizeof library, "%s/none", directory);
     ends("devices 8\n", OUTCOME_NO_LIBRARY, "no library");
@@ -484,7 +484,7 @@ static void amd(void)
     is_int(number(0, ACCELERATOR_PCIE_GENERATION), 5, "... and the link is one of PCIe 5");
     is_int(number(0, ACCELERATOR_LINKS_ACTIVE), 7, "seven links are up");
     is_int(number(0, ACCELERATOR_PROCESSES), 0, "the reading process is no user");
-    is_int(accelerator_untold(report), 0, "nothing is left untold");
+    is_int(accelerator_count_missing(report), 0, "nothing is left untold");
 
     usual = "gpu.no_counters 1\n"; /* which take 0.1 s */
     gpu3_has("ecc_volatile_uncorrected 2", "gpu_memory_errors",
