@@ -54,9 +54,9 @@ enum {
  * in any case. */
 int command_conf(const char *name, const char *path, struct conf *conf);
 
-/* Returns the name of the node: `said` of --node, or if NULL own_name() below root. In static
+/* Returns the name of the node: `name` of --node, or if NULL own_name() below root. In static
  * memory. */
-const char *command_node(const char *said, const char *root);
+const char *command_node(const char *name, const char *root);
 
 /* Reads the options into context, as option_set_parse() does. Returns -1 to continue, with the
  * words in argv from optind (getopt(3)) on; else the exit status, after printing help or an error.

@@ -19,12 +19,12 @@ int command_conf(const char *name, const char *path, struct conf *conf)
     return COMMAND_PASS;
 }
 
-const char *command_node(const char *said, const char *root)
+const char *command_node(const char *name, const char *root)
 {
     static char node[256];
 
-    if (said && *said)
-        return said;
+    if (name && *name)
+        return name;
     own_name(strcmp(root, "/") == 0 ? "" : root, node, sizeof node);
     return node;
 }

@@ -109,7 +109,7 @@ struct past_filler {
 
 /* Whether a node outside of the run already has its newest run: the last one added is of the node.
  */
-static bool is_told(const struct survey *survey, const char *node)
+static bool has_newest_run(const struct survey *survey, const char *node)
 {
     return survey_node(survey, node) < 0 && survey->past_count > 0 &&
            strcmp(survey->past[survey->past_count - 1].node, node) == 0;
@@ -130,7 +130,7 @@ static void past_take(const struct history_node *node, void *context)
                                .is_suspect = node->is_suspect};
     struct tm day = {0};
 
-    if (is_told(filler->survey, node->node))
+    if (has_newest_run(filler->survey, node->node))
         return;
     if (*node->certified_until && strptime(node->certified_until, "%Y-%m-%d %H:%M", &day))
         past.expires = (double)timegm(&day);

@@ -323,7 +323,7 @@ static bool wait_for_key(bool has_keys)
 }
 
 /* Returns 0 at the end, or -1 with errno. */
-static int look_on(struct top *top)
+static int show_runs(struct top *top)
 {
     bool is_more = true, has_keys = top->is_terminal && isatty(STDIN_FILENO);
 
@@ -368,7 +368,7 @@ int command_top(int argc, char **argv)
     sigaction(SIGHUP, &action, NULL);
     if (top.is_terminal)
         terminal_begin();
-    rv = look_on(&top);
+    rv = show_runs(&top);
     if (top.is_terminal)
         terminal_end();
     if (rv != 0)

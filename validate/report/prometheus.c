@@ -192,20 +192,20 @@ static void parts(FILE *stream, const struct survey *survey,
                   bool (*is_one)(const struct record *record), double factor, const char *name,
                   const char *label, const char *help)
 {
-    struct hostlist told = {0};
+    struct hostlist written = {0};
 
     for (size_t i = 0; i < survey->count; i++) {
         const struct record *record = SURVEY_AT(survey, i);
 
         if (!record->part || isnan(record->value) || !is_one(record) ||
-            hostlist_contains(&told, record->part) || /* each series once: the first record */
-            hostlist_append(&told, record->part) != 0)
+            hostlist_contains(&written, record->part) || /* each series once: the first record */
+            hostlist_append(&written, record->part) != 0)
             continue;
-        if (told.count == 1)
+        if (written.count == 1)
             head(stream, name, help);
         sample(stream, factor * record->value, name, label, record->part, NULL);
     }
-    hostlist_clear(&told);
+    hostlist_clear(&written);
 }
 
 struct tally {

@@ -26,9 +26,9 @@ static void interrupt(int signal_number)
 
 /* The state of a node of the cluster. */
 struct target {
-    bool is_wanted;         /* it is in the list */
-    bool is_asked, is_told; /* is_told: the result for its certificate is printed */
-    bool is_gone;           /* its certificate is removed */
+    bool is_wanted;             /* it is in the list */
+    bool is_asked, is_reported; /* is_reported: the result for its certificate is printed */
+    bool is_gone;               /* its certificate is removed */
 };
 
 struct revoking {
@@ -47,7 +47,7 @@ static struct target *target_find(const struct revoking *revoking, const char *n
 static void failure_print(struct revoking *revoking, const char *name, const char *why)
 {
     fprintf(stderr, "%s: %s: %s\n", revoking->command, name, why);
-    target_find(revoking, name)->is_told = true;
+    target_find(revoking, name)->is_reported = true;
     revoking->status = COMMAND_FAIL;
 }
 
@@ -61,7 +61,7 @@ static bool take_line(const char *node, const char *line, void *context)
     bool is_answer = records_parse_own(&records, node, line) == 0;
 
     target->is_asked = true;
-    if (is_answer && !target->is_told) {
+    if (is_answer && !target->is_reported) {
         record = RECORD_AT(&records, 0);
         if (!record->message || record->verdict == VERDICT_FAIL) {
             failure_print(revoking, node,
@@ -71,7 +71,7 @@ static bool take_line(const char *node, const char *line, void *context)
                 record_write(stdout, record);
             else
                 printf("%s: %s\n", node, record->message);
-            target->is_told = target->is_gone = true;
+            target->is_reported = target->is_gone = true;
         }
     }
     records_clear(&records);
@@ -122,7 +122,7 @@ static void all_query(struct revoking *revoking)
     query.is_at_once = true; /* they are not expected to start a job */
     rv = rv == 0 ? node_query_run(&query, &full) : rv;
     for (size_t i = 0; rv != 0 && i < revoking->cluster.node_count; i++)
-        if (revoking->targets[i].is_wanted && !revoking->targets[i].is_told)
+        if (revoking->targets[i].is_wanted && !revoking->targets[i].is_reported)
             failure_print(revoking, revoking->cluster.nodes[i].name, "out of memory");
     arguments_clear(&program);
     hostlist_clear(&idle);

@@ -55,7 +55,7 @@ static void nodes_query(const struct cluster *cluster, const struct cluster_node
 {
     struct hostlist names = {0};
     struct arguments program = {0};
-    size_t before = findings->count, told;
+    size_t before = findings->count, end;
     int rv = 0;
 
     step_muster(&program, "doctor", "--here", "--json", NULL);
@@ -71,9 +71,9 @@ static void nodes_query(const struct cluster *cluster, const struct cluster_node
                                                  .on_silence = take_silence,
                                                  .context = findings},
                             &names);
-    told = findings->count;
+    end = findings->count;
     for (size_t i = 0; i < count; i++) {
-        const struct finding *answer = finding_of(findings, before, told, nodes[i]->name);
+        const struct finding *answer = finding_of(findings, before, end, nodes[i]->name);
         char found[DOCTOR_FOUND] = "a job ran and reported its findings";
 
         if (answer && strcmp(answer->name, "answer") == 0)

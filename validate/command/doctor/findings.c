@@ -146,9 +146,9 @@ void doctor_compare(struct findings *findings)
 
 void doctor_print(FILE *stream, const struct findings *findings, bool has_colour)
 {
-    bool *is_told = calloc(findings->count + 1, sizeof *is_told);
+    bool *is_reported = calloc(findings->count + 1, sizeof *is_reported);
 
-    for (size_t i = 0; is_told && i < precondition_count; i++) {
+    for (size_t i = 0; is_reported && i < precondition_count; i++) {
         const char *name = precondition_table[i].name;
         bool needs_cure = false;
 
@@ -157,14 +157,14 @@ void doctor_print(FILE *stream, const struct findings *findings, bool has_colour
             struct hostlist hosts = {0};
             char *folded;
 
-            if (one->name != name || is_told[k])
+            if (one->name != name || is_reported[k])
                 continue;
             for (size_t m = k; m < findings->count; m++) {
                 const struct finding *other = &findings->items[m];
 
                 if (other->name == name && other->verdict == one->verdict &&
                     strcmp(other->found, one->found) == 0) {
-                    is_told[m] = true;
+                    is_reported[m] = true;
                     hostlist_append(&hosts, other->host);
                 }
             }
@@ -178,5 +178,5 @@ void doctor_print(FILE *stream, const struct findings *findings, bool has_colour
         if (needs_cure)
             fprintf(stream, "%9s%-13s  cure: %s\n", "", "", precondition_table[i].cure);
     }
-    free(is_told);
+    free(is_reported);
 }

@@ -30,7 +30,7 @@ static void report(const char *node, const char *text)
 
 /* Makes a drain muster's if Slurm drained the node with "Prolog error" after a refusal of the gate:
  * then muster certify tests the node without being given its name. */
-static void own_drain(const char *name, const struct cluster *cluster, const struct conf *conf)
+static void claim_drain(const char *name, const struct cluster *cluster, const struct conf *conf)
 {
     const struct cluster_node *node = cluster_node(cluster, name);
     const char *part = node ? reason_slurm_part(node->reason) : NULL;
@@ -54,7 +54,7 @@ static void own_drain(const char *name, const struct cluster *cluster, const str
 
 /* Keeps the brake on until the next health check, which decides again: brake_is_recent() is false
  * for such a brake. */
-static void put_off(struct brake *brake, const char *message)
+static void keep_brake_on(struct brake *brake, const char *message)
 {
     brake->when = time(NULL) - BRAKE_FRESH_S / 2;
     brake->permission = BRAKE_ON;
@@ -63,7 +63,7 @@ static void put_off(struct brake *brake, const char *message)
 
 static void out_of_service(struct brake *brake)
 {
-    put_off(brake, "the node was out of service at the last muster check --health");
+    keep_brake_on(brake, "the node was out of service at the last muster check --health");
 }
 
 static bool is_alike(const struct cluster_node *other, const void *cause)
@@ -84,8 +84,8 @@ static int sample(const char *name, const struct conf *conf, const struct brake 
     if (rv <= 0)
         return rv;
     if (is_first) {
-        put_off(brake,
-                "other nodes have the same cause; the next muster check --health counts them");
+        keep_brake_on(
+            brake, "other nodes have the same cause; the next muster check --health counts them");
         return rv;
     }
     brake->when = time(NULL);
@@ -187,7 +187,7 @@ void health_gate(const char *name, const struct inventory *inventory, const stru
         return;
     }
     if (has_note)
-        own_drain(name, &cluster, conf);
+        claim_drain(name, &cluster, conf);
     is_lifted =
         has_file && before.permission == BRAKE_LIFTED; /* by hand: other nodes do not count */
     if (is_refusing &&

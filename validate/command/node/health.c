@@ -126,7 +126,7 @@ static void certificate_withdraw(const char *name, const struct conf *conf, char
 
 int health_run(const struct health_summary *summary, const char *node, const struct conf *conf)
 {
-    size_t told = 0, failed = summary->counts[VERDICT_FAIL];
+    size_t printed = 0, failed = summary->counts[VERDICT_FAIL];
     bool may_resume = false;
     struct unreviewed drain;
     long long now_s = (long long)clock_s();
@@ -136,10 +136,10 @@ int health_run(const struct health_summary *summary, const char *node, const str
     for (size_t i = 0; i < summary->problem_count; i++)
         if (summary->problems[i].verdict == VERDICT_FAIL) {
             printf("muster check: %s: %s\n", node, summary->problems[i].text);
-            told++;
+            printed++;
         }
-    if (failed > told)
-        printf("muster check: %s: and %zu more failed; run muster check\n", node, failed - told);
+    if (failed > printed)
+        printf("muster check: %s: and %zu more failed; run muster check\n", node, failed - printed);
     since = time(NULL) - (time_t)(now_s - onset_take(ONSET_FILE, summary->fault, now_s));
     if (conf->health_drain) {
         if (self_drain(node, summary->drain, since, conf, UNREVIEWED_FILE, text, sizeof text))
