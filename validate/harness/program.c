@@ -426,9 +426,9 @@ static void finish_without_mpi(struct program *program)
 {
     program_phase(program, "end");
     if (program->rank == 0)
-        watch_send_over();
+        watch_send_finished();
     else
-        watch_wait_over();
+        watch_wait_finished();
     watch_stop();
     if (program->rank == 0 && watch_needs_abort()) {
         output_finish();

@@ -326,7 +326,7 @@ static void report_slow(const struct monitor *monitor, const struct stall_rank *
 
 /* Returns if there is not enough evidence, or if the job can continue without the faulty ranks;
  * else ends the job. */
-static void report_stall(struct monitor *monitor, double still_s, double allowed_s, bool is_over)
+static void report_stall(struct monitor *monitor, double still_s, double allowed_s, bool is_time_up)
 {
     size_t size = (size_t)monitor->state->config.size, count = 0;
     struct stall_rank *ranks = calloc(size, sizeof *ranks);
@@ -339,7 +339,7 @@ static void report_stall(struct monitor *monitor, double still_s, double allowed
     }
     is_everywhere = kind == STALL_PAIRS ||
                     (kind == STALL_HUNG && is_common(monitor, monitor->faulty_ranks, (int)count));
-    if ((kind == STALL_SLOW || is_everywhere) && !is_over) {
+    if ((kind == STALL_SLOW || is_everywhere) && !is_time_up) {
         free(ranks);
         return;
     }
@@ -364,7 +364,7 @@ static void report_stall(struct monitor *monitor, double still_s, double allowed
     if (goes_on)
         return;
     output_claim();
-    report_unfinished(monitor, is_over ? "time limit reached" : "the job hangs");
+    report_unfinished(monitor, is_time_up ? "time limit reached" : "the job hangs");
     end_job(monitor, true);
 }
 
@@ -376,18 +376,18 @@ void diagnosis_stall(struct monitor *monitor)
     double still = monitor->now_s - monitor->moved_s;
     double allowed = stall_allowed_s(config->patience_s, limit, config->size);
     /* The main threads stop by themselves between two rounds; this is the fallback. */
-    bool is_over = elapsed > limit + 2;
+    bool is_time_up = elapsed > limit + 2;
     char why[80];
 
     /* A silent rank may be frozen. diagnosis_frozen() will soon give that better answer. */
-    for (int rank = 1; rank < config->size && !is_over; rank++)
+    for (int rank = 1; rank < config->size && !is_time_up; rank++)
         if (monitor->members[rank].state == MEMBER_HERE &&
             monitor->now_s - monitor->members[rank].received_s >
                 members_silence_s(monitor, rank) / 3)
             return;
-    if (still > allowed || (is_over && still > 2))
-        report_stall(monitor, still, allowed, is_over);
-    if (is_over) {
+    if (still > allowed || (is_time_up && still > 2))
+        report_stall(monitor, still, allowed, is_time_up);
+    if (is_time_up) {
         output_claim();
         snprintf(why, sizeof why, "time limit of %g s reached", limit);
         report_unfinished(monitor, why);

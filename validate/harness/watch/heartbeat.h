@@ -14,13 +14,13 @@
  * job run the same program on the same kind of machine, so structs are sent as they are. */
 
 enum heartbeat_type {
-    HEARTBEAT_TICK,   /* the rank lives: progress, waits_for; text is the phase */
-    HEARTBEAT_FAULT,  /* the rank cannot continue: text is the cause */
-    HEARTBEAT_SIGNAL, /* the rank received a signal: progress is the signal number */
-    HEARTBEAT_BYE,    /* the rank is done */
-    HEARTBEAT_QUIT,   /* from rank 0: leave now, progress is the exit status */
-    HEARTBEAT_LOST,   /* from rank 0: the rank `progress` is given up */
-    HEARTBEAT_OVER,   /* from rank 0: there is nothing more to do */
+    HEARTBEAT_TICK,     /* the rank lives: progress, waits_for; text is the phase */
+    HEARTBEAT_FAULT,    /* the rank cannot continue: text is the cause */
+    HEARTBEAT_SIGNAL,   /* the rank received a signal: progress is the signal number */
+    HEARTBEAT_BYE,      /* the rank is done */
+    HEARTBEAT_QUIT,     /* from rank 0: leave now, progress is the exit status */
+    HEARTBEAT_LOST,     /* from rank 0: the rank `progress` is given up */
+    HEARTBEAT_FINISHED, /* from rank 0: there is nothing more to do */
 };
 
 struct heartbeat {

@@ -56,7 +56,7 @@ struct monitor {
     double queued_s; /* of this thread */
     int signal_number;
     bool has_unresponsive; /* a lost rank does not obey any more: it is frozen */
-    bool has_sent_over;
+    bool has_sent_finished;
     bool has_all; /* every rank has tried to connect */
 };
 

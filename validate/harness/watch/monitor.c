@@ -262,9 +262,9 @@ void monitor_run(struct watch_state *state, int listener, const unsigned char *k
             diagnosis_signal(monitor);
             diagnosis_frozen(monitor);
             diagnosis_stall(monitor);
-            if (atomic_load(&state->sends_over) && !monitor->has_sent_over) {
-                members_send_all(monitor, HEARTBEAT_OVER, 0);
-                monitor->has_sent_over = true;
+            if (atomic_load(&state->sends_finished) && !monitor->has_sent_finished) {
+                members_send_all(monitor, HEARTBEAT_FINISHED, 0);
+                monitor->has_sent_finished = true;
             }
             if (monitor->now_s - monitor->ticked_s > 0.5) {
                 members_send_all(monitor, HEARTBEAT_TICK, 0);

@@ -20,8 +20,8 @@ struct watch_state {
     atomic_int signal;            /* the number of the received signal; 0: none */
     atomic_bool tolerates;        /* a lost rank does not end the job */
     atomic_bool *lost;            /* by rank */
-    atomic_bool sends_over;       /* rank 0: HEARTBEAT_OVER is to be sent to the others */
-    atomic_bool is_over;          /* other ranks: HEARTBEAT_OVER was received */
+    atomic_bool sends_finished;   /* rank 0: HEARTBEAT_FINISHED is to be sent to the others */
+    atomic_bool is_finished;      /* other ranks: HEARTBEAT_FINISHED was received */
     atomic_bool has_unresponsive; /* rank 0, once the monitor is done: a lost rank will not end */
     int wake[2];                  /* a pipe: a byte wakes the thread */
     pthread_mutex_t lock;         /* of phase and fault */

@@ -22,7 +22,7 @@
 #include "validate/harness/watch/watchdog.h"
 
 static struct watch_state watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = {-1, -1}};
-static pthread_cond_t over_is_known = PTHREAD_COND_INITIALIZER; /* with watch.lock: is_over */
+static pthread_cond_t finished_cond = PTHREAD_COND_INITIALIZER; /* with watch.lock: is_finished */
 static pthread_t thread;
 static bool has_thread;
 static int connection = -1; /* of a member to rank 0 */
@@ -157,10 +157,10 @@ static void handle(const struct heartbeat *heartbeat)
 {
     if (heartbeat->type == HEARTBEAT_QUIT)
         watch_leave(&watch, false, (int)heartbeat->progress);
-    if (heartbeat->type == HEARTBEAT_OVER) {
+    if (heartbeat->type == HEARTBEAT_FINISHED) {
         pthread_mutex_lock(&watch.lock);
-        atomic_store(&watch.is_over, true);
-        pthread_cond_signal(&over_is_known);
+        atomic_store(&watch.is_finished, true);
+        pthread_cond_signal(&finished_cond);
         pthread_mutex_unlock(&watch.lock);
     }
     if (heartbeat->type == HEARTBEAT_LOST && heartbeat->progress < (uint32_t)watch.config.size)
@@ -359,18 +359,18 @@ bool watch_is_lost(int rank)
     return watch.lost && atomic_load(&watch.lost[rank]);
 }
 
-void watch_send_over(void)
+void watch_send_finished(void)
 {
-    atomic_store(&watch.sends_over, true);
+    atomic_store(&watch.sends_finished, true);
     wake_thread();
 }
 
-void watch_wait_over(void)
+void watch_wait_finished(void)
 {
     watch_waits_for(STALL_WAIT_ALL);
     pthread_mutex_lock(&watch.lock);
-    while (has_thread && !atomic_load(&watch.is_over))
-        pthread_cond_wait(&over_is_known, &watch.lock);
+    while (has_thread && !atomic_load(&watch.is_finished))
+        pthread_cond_wait(&finished_cond, &watch.lock);
     pthread_mutex_unlock(&watch.lock);
 }
 

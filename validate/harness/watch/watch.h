@@ -70,8 +70,8 @@ bool watch_is_lost(int rank);
 
 /* For a job that continues without MPI. Rank 0 informs the other ranks that all is done; they wait
  * for this message, or for the end of rank 0. Call watch_stop() next. */
-void watch_send_over(void);
-void watch_wait_over(void);
+void watch_send_finished(void);
+void watch_wait_finished(void);
 
 /* Rank 0, after watch_stop(): whether the launcher has to end the job, since the process of a rank
  * that was given up still exists: it is frozen. */

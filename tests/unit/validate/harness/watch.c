@@ -127,9 +127,9 @@ static void go_on(const char *plot, int rank)
         printf("rank 1 saw %d %d\n", watch_is_lost(2), watch_is_lost(3));
     fflush(stdout);
     if (rank == 0)
-        watch_send_over();
+        watch_send_finished();
     else
-        watch_wait_over();
+        watch_wait_finished();
     watch_stop();
     if (rank == 0)
         printf("needs abort: %d\n", watch_needs_abort());
