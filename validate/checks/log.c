@@ -16,7 +16,7 @@
 /* host.log: the kernel log. The health check reads from where the last one ended. Any other check
  * reads the same new entries, and saves nothing. */
 
-struct look_at_log {
+struct log_check {
     const struct checks *checks;
     struct kernel_log *log;
     int64_t now_us, repaired_us;
@@ -50,13 +50,13 @@ static void note_program(struct job_lines *programs, const struct kernel_finding
 
 static void take_entry(const struct kmsg_entry *entry, void *context)
 {
-    struct look_at_log *look = context;
-    const struct kernel_finding *finding = kernel_log_take(look->log, entry);
+    struct log_check *check = context;
+    const struct kernel_finding *finding = kernel_log_take(check->log, entry);
 
-    if (finding && finding->event->cause == KERNEL_BY_JOB && look->programs)
-        note_program(look->programs, finding, entry);
-    if (look->checks->root[0] && entry->time_us > look->now_us)
-        look->now_us = entry->time_us; /* "now" of a recorded log is its last entry */
+    if (finding && finding->event->cause == KERNEL_BY_JOB && check->programs)
+        note_program(check->programs, finding, entry);
+    if (check->checks->root[0] && entry->time_us > check->now_us)
+        check->now_us = entry->time_us; /* "now" of a recorded log is its last entry */
 }
 
 /* Whether part, a PCI address in the log with or without the function, is the device's. */
@@ -82,23 +82,24 @@ static const char *part_name(const struct inventory *inventory, const char *part
     return part;
 }
 
-static void report_judgement(const struct look_at_log *look,
+static void report_judgement(const struct log_check *check,
                              const struct kernel_judgement *judgement)
 {
     char name[64], message[480];
 
-    kernel_log_describe(judgement->finding, look->now_us, message, sizeof message);
-    checks_report(look->checks,
-                  RECORD(.part = part_name(look->checks->inventory, judgement->finding->part, name),
-                         .verdict = judgement->verdict == VERDICT_FAIL && !look->may_fail
-                                        ? VERDICT_WARN
-                                        : judgement->verdict,
-                         .code = judgement->code),
-                  "%s", message);
+    kernel_log_describe(judgement->finding, check->now_us, message, sizeof message);
+    checks_report(
+        check->checks,
+        RECORD(.part = part_name(check->checks->inventory, judgement->finding->part, name),
+               .verdict = judgement->verdict == VERDICT_FAIL && !check->may_fail
+                              ? VERDICT_WARN
+                              : judgement->verdict,
+               .code = judgement->code),
+        "%s", message);
 }
 
 /* Returns the number of warnings and failures. */
-static size_t report_findings(const struct look_at_log *look)
+static size_t report_findings(const struct log_check *check)
 {
     const struct kernel_finding *program = NULL;
     struct kernel_judgement judgement;
@@ -106,11 +107,11 @@ static size_t report_findings(const struct look_at_log *look)
     size_t reported = 0;
     char name[64], message[400];
 
-    for (size_t i = 0; i < look->log->count; i++) {
-        kernel_log_judge(look->log, i, look->checks->conf, look->now_us, look->repaired_us,
+    for (size_t i = 0; i < check->log->count; i++) {
+        kernel_log_judge(check->log, i, check->checks->conf, check->now_us, check->repaired_us,
                          &judgement);
         if (judgement.verdict >= VERDICT_WARN) {
-            report_judgement(look, &judgement);
+            report_judgement(check, &judgement);
             reported++;
         } else if (!judgement.is_ignored) {
             programs += judgement.finding->count;
@@ -119,8 +120,8 @@ static size_t report_findings(const struct look_at_log *look)
         }
     }
     if (program) {
-        kernel_log_describe(program, look->now_us, message, sizeof message);
-        checks_record(look->checks, part_name(look->checks->inventory, program->part, name),
+        kernel_log_describe(program, check->now_us, message, sizeof message);
+        checks_record(check->checks, part_name(check->checks->inventory, program->part, name),
                       VERDICT_PASS,
                       "%" PRIu64 " fault%s of jobs' programs, no fault of the node: %s", programs,
                       text_plural(programs), message);
@@ -128,28 +129,28 @@ static size_t report_findings(const struct look_at_log *look)
     return reported;
 }
 
-static void report_reading(const struct look_at_log *look, const struct kmsg_reading *reading,
+static void report_reading(const struct log_check *check, const struct kmsg_reading *reading,
                            size_t reported)
 {
     if (reported == 0)
-        checks_record(look->checks, "", VERDICT_PASS,
+        checks_record(check->checks, "", VERDICT_PASS,
                       "%" PRIu64 " new kernel log entries, no fault of the node", reading->read);
     if (reading->lost > 0)
-        checks_record(look->checks, "", VERDICT_SKIP,
+        checks_record(check->checks, "", VERDICT_SKIP,
                       "%" PRIu64 " kernel log entries were overwritten before they were read; "
                       "check more often, or enlarge the log with log_buf_len",
                       reading->lost);
-    if (look->log->left_out > 0)
-        checks_record(look->checks, "", VERDICT_WARN,
+    if (check->log->left_out > 0)
+        checks_record(check->checks, "", VERDICT_WARN,
                       "%" PRIu64 " more fault entries beyond the limit of %d kinds and parts",
-                      look->log->left_out, KERNEL_FINDINGS);
+                      check->log->left_out, KERNEL_FINDINGS);
 }
 
 void check_log(const struct checks *checks)
 {
     static struct kernel_log log;
     static struct job_lines programs;
-    struct look_at_log look = {
+    struct log_check check = {
         checks, &log, 0, INT64_MIN, checks->is_in_service, checks->keeps_state ? &programs : NULL};
     char boot_id[sizeof log.boot_id] = "-", path[SYSFS_PATH];
     struct kmsg_reading reading;
@@ -160,12 +161,12 @@ void check_log(const struct checks *checks)
     kernel_log_init(&log, boot_id);
     if (!checks->root[0]) {
         log_file_load(boot_id, &log);
-        look.now_us = log_now_us();
-        look.repaired_us = log_repaired_us(checks->conf, boot_id);
+        check.now_us = log_now_us();
+        check.repaired_us = log_repaired_us(checks->conf, boot_id);
     }
     if (sysfs_path(checks->root, path, sizeof path, "dev/kmsg") != 0)
         return;
-    result = kmsg_read(path, log.next, take_entry, &look, &reading, &err);
+    result = kmsg_read(path, log.next, take_entry, &check, &reading, &err);
     if (result != 0) {
         checks_record(checks, "", result > 0 ? VERDICT_SKIP : VERDICT_UNKNOWN,
                       "cannot read the kernel log: %s", err.text);
@@ -173,14 +174,14 @@ void check_log(const struct checks *checks)
     }
     log.next = reading.next;
     if (checks->keeps_state) {
-        kernel_log_prune(&log, look.now_us, look.repaired_us);
+        kernel_log_prune(&log, check.now_us, check.repaired_us);
         if (log_file_save(&log, &err) != 0) {
-            look.may_fail = false; /* else each check would drain the node for the same entry */
+            check.may_fail = false; /* else each check would drain the node for the same entry */
             checks_record(checks, "", VERDICT_UNKNOWN, "cannot save the kernel log position: %s",
                           err.text);
         } else {
             job_lines_attribute(&programs, checks->conf);
         }
     }
-    report_reading(&look, &reading, report_findings(&look));
+    report_reading(&check, &reading, report_findings(&check));
 }

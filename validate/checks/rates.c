@@ -42,18 +42,18 @@ static const struct {
 };
 enum { RULES = sizeof rules / sizeof *rules };
 
-struct look_at_rates {
+struct rates_check {
     const struct checks *checks;
     struct rates rates;
     int64_t now_s;
 };
 
 /* Returns 1 after a warning, else 0. */
-static int check_counter(struct look_at_rates *look, const struct rail *rail, size_t rule,
+static int check_counter(struct rates_check *check, const struct rail *rail, size_t rule,
                          const struct counters *counters)
 {
     uint64_t value = *(const uint64_t *)((const char *)counters + rules[rule].offset);
-    double grown = rates_take(&look->rates, rail->name, rules[rule].counter, value, look->now_s,
+    double grown = rates_take(&check->rates, rail->name, rules[rule].counter, value, check->now_s,
                               rules[rule].window_s) /
                    rules[rule].divisor;
     char window[32];
@@ -61,7 +61,7 @@ static int check_counter(struct look_at_rates *look, const struct rail *rail, si
     if (grown <= rules[rule].most)
         return 0;
     quantity_format_time(rules[rule].window_s, window, sizeof window);
-    checks_report(look->checks,
+    checks_report(check->checks,
                   RECORD(.part = rail->name, .metric = rules[rule].metric, .value = grown,
                          .unit = "count", .verdict = VERDICT_WARN, .code = rules[rule].code),
                   "%s has %.0f %s in %s, expected at most %d", rail->name, grown, rules[rule].name,
@@ -69,46 +69,46 @@ static int check_counter(struct look_at_rates *look, const struct rail *rail, si
     return 1;
 }
 
-static void check_rail(struct look_at_rates *look, const struct rail *rail)
+static void check_rail(struct rates_check *check, const struct rail *rail)
 {
     struct counters counters;
     int warned = 0;
 
-    if (rail_counters_read(look->checks->root, rail, &counters) < 0) {
-        checks_record(look->checks, rail->name, VERDICT_SKIP, "%s has no counters", rail->name);
+    if (rail_counters_read(check->checks->root, rail, &counters) < 0) {
+        checks_record(check->checks, rail->name, VERDICT_SKIP, "%s has no counters", rail->name);
         return;
     }
     if (rail->port)
-        counters_read_pci(look->checks->root, rail->port->location.pci, &counters);
+        counters_read_pci(check->checks->root, rail->port->location.pci, &counters);
     else if (rail->nic)
-        counters_read_pci(look->checks->root, rail->nic->location.pci, &counters);
+        counters_read_pci(check->checks->root, rail->nic->location.pci, &counters);
     for (size_t i = 0; i < RULES; i++)
         if (!counters_lacks(&counters, rules[i].offset))
-            warned += check_counter(look, rail, i, &counters);
+            warned += check_counter(check, rail, i, &counters);
     if (warned == 0)
-        checks_record(look->checks, rail->name, VERDICT_PASS, "no error counter grows too fast");
+        checks_record(check->checks, rail->name, VERDICT_PASS, "no error counter grows too fast");
 }
 
 void check_rates(const struct checks *checks)
 {
-    struct look_at_rates look = {checks,
-                                 .now_s = 3600 /* a recorded tree: all is of the last hour */};
-    char boot_id[sizeof look.rates.boot_id] = "-", *text = NULL;
+    struct rates_check check = {checks,
+                                .now_s = 3600 /* a recorded tree: all is of the last hour */};
+    char boot_id[sizeof check.rates.boot_id] = "-", *text = NULL;
     struct error err;
 
     sysfs_line(checks->root, boot_id, sizeof boot_id, "proc/sys/kernel/random/boot_id");
     if (!checks->root[0]) {
-        look.now_s = (int64_t)clock_s();
+        check.now_s = (int64_t)clock_s();
         text = state_file_read(RATES_FILE);
     }
-    if (!text || rates_parse(&look.rates, text, boot_id) < 0)
-        rates_init(&look.rates, boot_id);
+    if (!text || rates_parse(&check.rates, text, boot_id) < 0)
+        rates_init(&check.rates, boot_id);
     free(text);
     for (size_t i = 0; i < checks->fabric->rail_count; i++)
-        check_rail(&look, &checks->fabric->rails[i]);
+        check_rail(&check, &checks->fabric->rails[i]);
     if (checks->fabric->rail_count == 0)
         checks_record(checks, "", VERDICT_SKIP, "no fabric rail");
-    if (checks->keeps_state && state_file_write(RATES_FILE, rates_write, &look.rates, &err) < 0)
+    if (checks->keeps_state && state_file_write(RATES_FILE, rates_write, &check.rates, &err) < 0)
         checks_record(checks, "", VERDICT_UNKNOWN, "cannot save the counters: %s", err.text);
-    rates_clear(&look.rates);
+    rates_clear(&check.rates);
 }
