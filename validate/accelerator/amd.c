@@ -88,7 +88,7 @@ void amd_read_errors(struct reading *reading, struct accelerator *device)
 {
     const struct amd_functions *of = functions_of(reading);
     uint64_t blocks = 0, corrected = 0, uncorrected = 0;
-    int result = reading_query(reading, of->blocks, &blocks), told = READING_NO_FUNCTION;
+    int result = reading_query(reading, of->blocks, &blocks), answer = READING_NO_FUNCTION;
     void *get = reading_function(reading, of->block_errors);
 
     reading_take(reading, device, ACCELERATOR_ECC_ENABLED, result, blocks != 0);
@@ -106,13 +106,13 @@ void amd_read_errors(struct reading *reading, struct accelerator *device)
             corrected += errors.of.corrected;
             uncorrected += errors.of.uncorrected;
         }
-        if (told != AMD_OK)
-            told = code;
+        if (answer != AMD_OK)
+            answer = code;
     }
     if (result == AMD_OK && blocks == 0)
         return; /* no block counts errors */
     if (result == AMD_OK)
-        result = told;
+        result = answer;
     reading_take(reading, device, ACCELERATOR_ECC_VOLATILE_CORRECTED, result, (long long)corrected);
     reading_take(reading, device, ACCELERATOR_ECC_VOLATILE_UNCORRECTED, result,
                  (long long)uncorrected);

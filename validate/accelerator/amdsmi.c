@@ -286,7 +286,7 @@ static void read_pcie(struct reading *reading, struct accelerator *device)
     const struct {
         enum accelerator_value_id id;
         long long number;
-        bool is_told; /* all ones: not supported */
+        bool is_supported; /* not all ones */
     } values[] = {
         {ACCELERATOR_PCIE_WIDTH, pcie.of.width, pcie.of.width != UINT16_MAX},
         {ACCELERATOR_PCIE_WIDTH_MAX, pcie.of.width_max, pcie.of.width_max != UINT16_MAX},
@@ -296,7 +296,7 @@ static void read_pcie(struct reading *reading, struct accelerator *device)
 
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         reading_take(reading, device, values[i].id,
-                     result == AMD_OK && !values[i].is_told ? AMDSMI_NOT_SUPPORTED : result,
+                     result == AMD_OK && !values[i].is_supported ? AMDSMI_NOT_SUPPORTED : result,
                      values[i].number);
     if (result == AMD_OK && pcie.of.replays != UINT64_MAX)
         value_set(device, ACCELERATOR_PCIE_REPLAYS, (long long)pcie.of.replays);
