@@ -53,29 +53,29 @@ void admission_close(struct admission *admission)
 
 void admission_polled(const struct admission *admission, struct pollfd polled[ADMISSION_POLLED])
 {
-    bool has_place = false;
+    bool has_slot = false;
 
     for (int i = 0; i < ADMISSION_PENDING; i++) {
         polled[1 + i] = (struct pollfd){.fd = admission->pending[i].fd, .events = POLLIN};
-        has_place |= admission->pending[i].fd < 0;
+        has_slot |= admission->pending[i].fd < 0;
     }
-    polled[0] = (struct pollfd){.fd = has_place ? admission->listener : -1, .events = POLLIN};
+    polled[0] = (struct pollfd){.fd = has_slot ? admission->listener : -1, .events = POLLIN};
 }
 
 /* Returns a free slot, else that of the oldest pending connection if it has had its time, else
  * NULL. Without a slot a connection waits in the kernel's queue: all ranks of a large job connect
  * at once. */
-static struct admission_pending *find_place(struct admission *admission, double now_s)
+static struct admission_pending *find_slot(struct admission *admission, double now_s)
 {
     struct admission_pending *oldest = &admission->pending[0];
 
     for (int i = 0; i < ADMISSION_PENDING; i++) {
-        struct admission_pending *place = &admission->pending[i];
+        struct admission_pending *slot = &admission->pending[i];
 
-        if (place->fd < 0)
-            return place;
-        if (place->since_s < oldest->since_s)
-            oldest = place;
+        if (slot->fd < 0)
+            return slot;
+        if (slot->since_s < oldest->since_s)
+            oldest = slot;
     }
     if (now_s - oldest->since_s < ADMISSION_WANTED_S)
         return NULL;
@@ -86,16 +86,16 @@ static struct admission_pending *find_place(struct admission *admission, double 
 static void accept_all(struct admission *admission, double now_s)
 {
     struct pollfd waiting = {.fd = admission->listener, .events = POLLIN};
-    struct admission_pending *place;
+    struct admission_pending *slot;
     int fd, on = 1;
 
-    while (poll(&waiting, 1, 0) == 1 && (place = find_place(admission, now_s)) &&
+    while (poll(&waiting, 1, 0) == 1 && (slot = find_slot(admission, now_s)) &&
            (fd = accept4(admission->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        *place = (struct admission_pending){.fd = fd, .since_s = now_s};
+        *slot = (struct admission_pending){.fd = fd, .since_s = now_s};
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        if (getrandom(place->nonce, NONCE_BYTES, 0) != NONCE_BYTES ||
-            send(fd, place->nonce, NONCE_BYTES, MSG_NOSIGNAL | MSG_DONTWAIT) != NONCE_BYTES)
-            drop(place);
+        if (getrandom(slot->nonce, NONCE_BYTES, 0) != NONCE_BYTES ||
+            send(fd, slot->nonce, NONCE_BYTES, MSG_NOSIGNAL | MSG_DONTWAIT) != NONCE_BYTES)
+            drop(slot);
     }
 }
 
