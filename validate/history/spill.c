@@ -21,7 +21,7 @@
 
 enum { PATH = 4096 };
 
-static const char second_place[] = "/run/muster";
+static const char fallback_directory[] = "/run/muster";
 
 /* Formats the file's name for place i and the run. Returns false after the last place, or if it
  * does not fit. */
@@ -29,7 +29,7 @@ static bool place(const char *path, int i, const char *run, char *text, size_t s
 {
     if (i == 0)
         return snprintf(text, size, "%s.%s.waiting", path, run) < (int)size;
-    return i == 1 && snprintf(text, size, "%s/%s.%016" PRIx64 ".%s.waiting", second_place,
+    return i == 1 && snprintf(text, size, "%s/%s.%016" PRIx64 ".%s.waiting", fallback_directory,
                               base_name(path), hash_text(HASH_BEGIN, path), run) < (int)size;
 }
 
@@ -70,7 +70,7 @@ int spill_write(const char *path, const struct history_run *run, const struct hi
         }
     }
     return error_set(err, "%s; the run is lost: it cannot be stored beside it or in %s", why,
-                     second_place);
+                     fallback_directory);
 }
 
 /* ---------------------------------------------------------------- taking in */
