@@ -20,9 +20,9 @@ static bool is_same(const struct deviation *a, const struct deviation *b)
            !a->value == !b->value && (!a->value || strcmp(a->value, b->value) == 0);
 }
 
-/* Adds one row for all nodes with the same difference. is_said: [deviation], already in a row. */
+/* Adds one row for all nodes with the same difference. is_shown: [deviation], already in a row. */
 static void add_row(struct table *table, const struct comparison *comparison, size_t at,
-                    bool *is_said)
+                    bool *is_shown)
 {
     const struct deviation *deviation = &comparison->deviations[at];
     struct hostlist names = {0};
@@ -34,9 +34,9 @@ static void add_row(struct table *table, const struct comparison *comparison, si
 
         if (strcmp(deviation->name, other->name) != 0)
             break;
-        if (is_said[i] || !is_same(deviation, other))
+        if (is_shown[i] || !is_same(deviation, other))
             continue;
-        is_said[i] = true;
+        is_shown[i] = true;
         if (other->node)
             hostlist_append(&names, other->node);
     }
@@ -83,16 +83,16 @@ void show_groups(const struct comparison *comparison)
 void show_differences(const struct comparison *comparison)
 {
     struct table table = {0};
-    bool *is_said = calloc(comparison->count + 1, sizeof *is_said);
+    bool *is_shown = calloc(comparison->count + 1, sizeof *is_shown);
 
     table_heading(&table, "VERDICT\tNODES\tPART\tFACT\tFOUND\tEXPECTED\tWHY IT MATTERS");
-    for (size_t i = 0; is_said && i < comparison->count; i++)
-        if (!is_said[i])
-            add_row(&table, comparison, i, is_said);
+    for (size_t i = 0; is_shown && i < comparison->count; i++)
+        if (!is_shown[i])
+            add_row(&table, comparison, i, is_shown);
     table_end(&table, stdout, "\n");
     if (comparison->count == 0)
         puts("\nno differences");
-    free(is_said);
+    free(is_shown);
 }
 
 struct reporter {

@@ -46,8 +46,8 @@ static bool is_golden(const struct comparison *comparison, unsigned node, const 
 }
 
 /* Adds a deviation from the majority, unless the golden file has this fact of the node. */
-static void add_odd(struct comparison *comparison, struct deviation *deviation, unsigned node,
-                    const char *value)
+static void add_deviation(struct comparison *comparison, struct deviation *deviation, unsigned node,
+                          const char *value)
 {
     if (is_golden(comparison, node, deviation->name, deviation->part))
         return;
@@ -102,7 +102,7 @@ static enum verdict missing_verdict(const struct comparison *comparison, unsigne
 static void add_missing(struct comparison *comparison, struct deviation deviation, unsigned node)
 {
     deviation.verdict = missing_verdict(comparison, node, deviation.name, deviation.part);
-    add_odd(comparison, &deviation, node, NULL);
+    add_deviation(comparison, &deviation, node, NULL);
 }
 
 /* Whether the value is more than expected: newer hardware, or a fault of the peers. */
@@ -134,7 +134,7 @@ static void add_differing(struct comparison *comparison, struct deviation deviat
         deviation.verdict = VERDICT_WARN;
         deviation.code = FAULT_CONFIG_DIFFERS;
     }
-    add_odd(comparison, &deviation, vote->node, value);
+    add_deviation(comparison, &deviation, vote->node, value);
 }
 
 /* Compares one key in one group. votes[0..count): the nodes' values, sorted. */
