@@ -96,7 +96,7 @@ static void print_lines(const struct node_options *node_view, const struct refer
     }
     if (!node_view->as_json)
         printf("%s: %s, %d x %s, rails of %g Gb/s: %zu of %zu lines of %s apply\n", node,
-               *hardware.cpu ? hardware.cpu : "processor not told", hardware.gpus,
+               *hardware.cpu ? hardware.cpu : "processor unknown", hardware.gpus,
                *hardware.gpu ? hardware.gpu : "GPU", hardware.nic_gbps, count, reference->count,
                *reference->file ? reference->file : "no table");
     table_end(&table, stdout, "\n");
