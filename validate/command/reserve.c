@@ -61,7 +61,7 @@ static int wanted_find(const struct options *options, const char *history,
 {
     const char *text = options->release ? options->release : options->nodes;
     struct hostlist named = {0}, certified = {0};
-    struct name_index asked = {0}, known = {0};
+    struct name_index requested = {0}, known = {0};
     int status = COMMAND_PASS;
 
     if (text && hostlist_expand(text, &named, err) != 0)
@@ -74,13 +74,13 @@ static int wanted_find(const struct options *options, const char *history,
          node_status_valid(history, cluster->name, &certified, err) < 0))
         status = COMMAND_UNKNOWN;
     if (status == COMMAND_PASS &&
-        (hostlist_index(&named, &asked) != 0 || hostlist_index(&certified, &known) != 0)) {
+        (hostlist_index(&named, &requested) != 0 || hostlist_index(&certified, &known) != 0)) {
         error_set(err, "no memory");
         status = COMMAND_UNKNOWN;
     }
     for (size_t i = 0; i < cluster->node_count && status == COMMAND_PASS; i++) {
         const struct cluster_node *node = &cluster->nodes[i];
-        bool is_named = name_index_has(&asked, node->name);
+        bool is_named = name_index_has(&requested, node->name);
         bool is_wanted = options->release ? node->is_waiting && !is_named
                          : options->nodes ? node->is_waiting || is_named
                                           : node->is_waiting || !name_index_has(&known, node->name);
@@ -90,7 +90,7 @@ static int wanted_find(const struct options *options, const char *history,
             status = COMMAND_UNKNOWN;
         }
     }
-    name_index_clear(&asked);
+    name_index_clear(&requested);
     name_index_clear(&known);
     hostlist_clear(&named);
     hostlist_clear(&certified);

@@ -54,7 +54,7 @@ static int take_time(time_t *field, const char *value, struct error *err)
 }
 
 /* Sets *does to whether the list, in Slurm's notation, has the node. Returns 0, or -1 with err. */
-static int names_hold(const char *list, const char *node, bool *does, struct error *err)
+static int list_contains(const char *list, const char *node, bool *does, struct error *err)
 {
     struct hostlist names;
 
@@ -81,7 +81,7 @@ static int take_line(struct request *request, const char *node, char *line, bool
     value += 2;
     if (strcmp(line, "node") == 0) {
         *is_head = false;
-        if (names_hold(value, node, is_ours, err) != 0)
+        if (list_contains(value, node, is_ours, err) != 0)
             return -1;
         if (*is_ours && request->has_node)
             return error_set(err, "node: found %.80s a second time", node);

@@ -26,9 +26,9 @@ static void interrupt(int signal_number)
 
 /* The state of a node of the cluster. */
 struct target {
-    bool is_wanted;             /* it is in the list */
-    bool is_asked, is_reported; /* is_reported: the result for its certificate is printed */
-    bool is_gone;               /* its certificate is removed */
+    bool is_wanted;               /* it is in the list */
+    bool is_queried, is_reported; /* is_reported: the result for its certificate is printed */
+    bool is_gone;                 /* its certificate is removed */
 };
 
 struct revoking {
@@ -60,7 +60,7 @@ static bool take_line(const char *node, const char *line, void *context)
     const struct record *record;
     bool is_answer = records_parse_own(&records, node, line) == 0;
 
-    target->is_asked = true;
+    target->is_queried = true;
     if (is_answer && !target->is_reported) {
         record = RECORD_AT(&records, 0);
         if (!record->message || record->verdict == VERDICT_FAIL) {
@@ -82,7 +82,7 @@ static void take_silence(const char *node, const char *why, void *context)
 {
     char text[700];
 
-    target_find(context, node)->is_asked = true;
+    target_find(context, node)->is_queried = true;
     if (interrupted)
         snprintf(text, sizeof text, "interrupted; its certificate may still be there");
     else
@@ -159,7 +159,7 @@ static void slurm_write(struct revoking *revoking)
     for (size_t i = 0; i < revoking->cluster.node_count; i++) {
         const struct target *target = &revoking->targets[i];
         const char *name = revoking->cluster.nodes[i].name;
-        const struct cluster_node *node = target->is_asked ? cluster_node(&now, name) : NULL;
+        const struct cluster_node *node = target->is_queried ? cluster_node(&now, name) : NULL;
         char *extra = node && revoking->cluster.has_extra && *node->extra
                           ? extra_with(node->extra, 0, 0, &err)
                           : NULL;
@@ -180,12 +180,12 @@ static void slurm_write(struct revoking *revoking)
 }
 
 /* Returns the nodes of the list that were queried, or were not; clear the result. */
-static struct hostlist names_find(const struct revoking *revoking, bool is_asked)
+static struct hostlist names_find(const struct revoking *revoking, bool is_queried)
 {
     struct hostlist names = {0};
 
     for (size_t i = 0; i < revoking->cluster.node_count; i++)
-        if (revoking->targets[i].is_wanted && revoking->targets[i].is_asked == is_asked)
+        if (revoking->targets[i].is_wanted && revoking->targets[i].is_queried == is_queried)
             hostlist_append(&names, revoking->cluster.nodes[i].name);
     return names;
 }
@@ -193,7 +193,7 @@ static struct hostlist names_find(const struct revoking *revoking, bool is_asked
 int revoke_nodes(const char *command, const char *list, bool as_json, const char *history)
 {
     struct revoking revoking = {.command = command, .as_json = as_json};
-    struct hostlist names, asked = {0}, left = {0};
+    struct hostlist names, queried = {0}, left = {0};
     struct error err;
 
     if (hostlist_expand(list, &names, &err) == 0 && names.count == 0)
@@ -215,10 +215,10 @@ int revoke_nodes(const char *command, const char *list, bool as_json, const char
         signals_catch(interrupt, 0); /* srun itself ends a running step */
         all_query(&revoking);
         slurm_write(&revoking);
-        asked = names_find(&revoking, true);
+        queried = names_find(&revoking, true);
         left = names_find(&revoking, false);
         /* so that muster certify --due and muster reserve count the nodes as not certified */
-        if (history && asked.count > 0 && history_revoke(history, &asked, 0, &err) != 0)
+        if (history && queried.count > 0 && history_revoke(history, &queried, 0, &err) != 0)
             fprintf(stderr, "%s: %s; certify --due still counts them as certified\n", command,
                     err.text);
         err.text[0] = '\0';
@@ -233,7 +233,7 @@ int revoke_nodes(const char *command, const char *list, bool as_json, const char
     free(revoking.targets);
     cluster_clear(&revoking.cluster);
     hostlist_clear(&names);
-    hostlist_clear(&asked);
+    hostlist_clear(&queried);
     hostlist_clear(&left);
     return revoking.status;
 }

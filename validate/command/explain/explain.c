@@ -97,7 +97,7 @@ static void print_text(const struct view *view)
 {
     const struct explain_step *step = &view->step;
 
-    printf("node    %s, %ld of %zu%s%s\n", step->node, step->node_place, step->node_list.count,
+    printf("node    %s, %ld of %zu%s%s\n", step->node, step->node_index, step->node_list.count,
            step->nodes ? ": " : "", step->nodes ? step->nodes : "");
     printf("fabric  %s: %s\n", fabric_class_name(view->node->fabric.class),
            view->node->fabric.reason);

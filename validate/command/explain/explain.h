@@ -29,7 +29,7 @@ struct explain_step {
 
     /* filled by explain_step_prepare(): */
     struct hostlist node_list;
-    long node_place, local_size, first_rank; /* this node's index among the nodes, its tasks */
+    long node_index, local_size, first_rank; /* this node's index among the nodes, its tasks */
 };
 
 /* Checks the request against the node, and fills in missing values: one task per GPU (at least

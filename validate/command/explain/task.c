@@ -11,7 +11,7 @@ static int check_nodes(struct explain_step *step, struct error *err)
         return -1;
     for (size_t i = 0; i < step->node_list.count; i++)
         if (strcmp(step->node_list.names[i], step->node) == 0) {
-            step->node_place = (long)i;
+            step->node_index = (long)i;
             return 0;
         }
     return error_set(err, "node %s is not among %s; set this node with --node", step->node,
@@ -35,13 +35,13 @@ static int place_tasks(struct explain_step *step, const struct inventory *invent
                          step->ntasks < nodes ? "" : ", this many on each");
     if (step->ntasks_per_node >= 0 && step->ntasks == nodes * step->ntasks_per_node) {
         step->local_size = step->ntasks_per_node;
-        step->first_rank = step->node_place * step->local_size;
+        step->first_rank = step->node_index * step->local_size;
         return 0;
     }
     more = step->ntasks % nodes;
-    step->local_size = step->ntasks / nodes + (step->node_place < more);
-    step->first_rank = step->node_place * (step->ntasks / nodes) +
-                       (step->node_place < more ? step->node_place : more);
+    step->local_size = step->ntasks / nodes + (step->node_index < more);
+    step->first_rank = step->node_index * (step->ntasks / nodes) +
+                       (step->node_index < more ? step->node_index : more);
     return 0;
 }
 
@@ -174,7 +174,7 @@ void explain_task_make(const struct explain_step *step, const struct inventory *
         put_number(task, "SLURM_STEP_ID", step->step);
         put_number(task, "SLURM_PROCID", step->first_rank + local_rank);
         put_number(task, "SLURM_LOCALID", local_rank);
-        put_number(task, "SLURM_NODEID", step->node_place);
+        put_number(task, "SLURM_NODEID", step->node_index);
         put_number(task, "SLURM_NTASKS", step->ntasks);
         put_number(task, "SLURM_NNODES", (long)step->node_list.count);
     }

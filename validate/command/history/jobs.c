@@ -48,7 +48,7 @@ static void add_line(const struct job_line *line, void *context)
     add_row(&record, context);
 }
 
-static void add_told(const struct record *record, void *context)
+static void add_record(const struct record *record, void *context)
 {
     struct listing *listing = context;
 
@@ -67,7 +67,7 @@ int history_print_job(const struct conf *conf, const char *node, uint32_t job, b
     if (geteuid() == 0 && job_log_open(&log, conf->certificate_path) == 0 &&
         job_log_read(log.path, add_line, &listing, &err) < 0)
         status = COMMAND_UNKNOWN;
-    if (history_job(conf->history_path, job, add_told, &listing, &err) < 0)
+    if (history_job(conf->history_path, job, add_record, &listing, &err) < 0)
         status = COMMAND_UNKNOWN;
     table_end(&listing.table, stdout, "");
     if (status != COMMAND_PASS)

@@ -72,7 +72,7 @@ static void add_point(const struct history_point *point, void *context)
     gathering->is_out_of_memory |= !points->run;
 }
 
-static void pass_over(const struct series *series, void *context)
+static void ignore_series(const struct series *series, void *context)
 {
     (void)series;
     (void)context;
@@ -86,7 +86,7 @@ int series_each(const char *path, const char *node, const char *part, int most,
     int count = history_points(path, node, part, most, add_point, &gathering, err);
 
     if (count < 0)
-        gathering.each = pass_over; /* the last series may be incomplete */
+        gathering.each = ignore_series; /* the last series may be incomplete */
     series_end(&gathering);
     if (count < 0)
         return -1;
