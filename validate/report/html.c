@@ -132,7 +132,7 @@ static int texts_find(const struct record *rows, size_t count, struct texts *tex
     return 0;
 }
 
-static size_t text_place(const struct texts *texts, const char *text)
+static size_t text_index(const struct texts *texts, const char *text)
 {
     const char **found = bsearch(&text, texts->items, texts->count, sizeof text, compare_pointers);
 
@@ -176,13 +176,13 @@ static void row(FILE *stream, const struct record *record, const struct texts *t
     row_texts(record, all);
     fprintf(stream, "[%d", (int)record->verdict);
     for (int i = 0; i < 6; i++)
-        fprintf(stream, ",%zu", text_place(texts, all[i]));
+        fprintf(stream, ",%zu", text_index(texts, all[i]));
     fputc(',', stream);
     html_number(stream, record->value);
-    fprintf(stream, ",%zu,", text_place(texts, all[7]));
+    fprintf(stream, ",%zu,", text_index(texts, all[7]));
     html_number(stream, record->limit);
-    fprintf(stream, ",%zu,%zu,%zu]", text_place(texts, all[6]), text_place(texts, all[8]),
-            text_place(texts, all[9]));
+    fprintf(stream, ",%zu,%zu,%zu]", text_index(texts, all[6]), text_index(texts, all[8]),
+            text_index(texts, all[9]));
 }
 
 /* Writes the remediation of each fault code in the list. */
