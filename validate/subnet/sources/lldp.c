@@ -95,18 +95,18 @@ static double age_of(const char *text)
 static bool is_switch(const json_t *chassis)
 {
     json_t *capabilities = json_object_get(chassis, "capability");
-    bool is_said = false;
+    bool has_capability = false;
 
     for (size_t i = 0; i < several(capabilities); i++) {
         const json_t *capability = one_of(capabilities, i);
         const char *type = json_string_value(json_object_get(capability, "type"));
 
-        is_said = true;
+        has_capability = true;
         if (type && (strcmp(type, "Bridge") == 0 || strcmp(type, "Router") == 0) &&
             json_is_true(json_object_get(capability, "enabled")))
             return true;
     }
-    return !is_said;
+    return !has_capability;
 }
 
 /* Returns the port's name: its description if its ID is a MAC address, else its ID. */
