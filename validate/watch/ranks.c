@@ -83,7 +83,7 @@ static bool is_of_hang(const struct judging *judging, const struct watch_seen *r
 static void condition_judge(struct judging *judging, const struct watch_node *node,
                             const struct watch_seen *rank)
 {
-    static const char *const said[] = {
+    static const char *const texts[] = {
         [STOPPED] = "is stopped by a signal or a debugger (state T)",
         [BLOCKED] = "is blocked in the kernel (state D): a file system, a driver or a device",
         [ENDED] = "has ended"};
@@ -102,7 +102,7 @@ static void condition_judge(struct judging *judging, const struct watch_node *no
             : condition != STOPPED   ? VERDICT_UNKNOWN
                                      : VERDICT_WARN,
             codes[condition], node->name, part, "rank %d (pid %ld) %s%s", rank->rank, rank->pid,
-            said[condition],
+            texts[condition],
             is_quiet(judging)     ? "; nothing moves in the job"
             : judging->moving > 0 ? "; the job goes on"
             : judging->silent > 0 ? "; data may move on nodes that send no samples"
