@@ -308,7 +308,7 @@ bool reference_applies(const struct reference_line *line, const struct reference
     HOLD(*line->gpu, has_word(hardware->gpu, line->gpu), "GPU %s (here %.60s)", line->gpu,
          *hardware->gpu ? hardware->gpu : "none");
     HOLD(*line->cpu, has_word(hardware->cpu, line->cpu), "processor %s (here %.60s)", line->cpu,
-         *hardware->cpu ? hardware->cpu : "not told");
+         *hardware->cpu ? hardware->cpu : "unknown");
     HOLD(line->gpus >= 0, hardware->gpus == line->gpus, "%d GPUs (here %d)", line->gpus,
          hardware->gpus);
     HOLD(line->nic_gbps > 0, hardware->nic_gbps == line->nic_gbps, "rails of %g Gb/s (here %g)",
