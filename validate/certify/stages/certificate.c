@@ -277,7 +277,7 @@ static time_t limit_of(const struct node_run *node_run, time_t failed)
 
     if (!certify_is_held(node_run))
         return 0;
-    if (certify_has_lost_it(node_run))
+    if (certify_loses_certificate(node_run))
         return ALL_ISSUED;
     if (outcome_tested(&node_run->outcome) != VERDICT_UNKNOWN || node_run->plan.wants_refusal)
         return 0;
@@ -355,7 +355,7 @@ static time_t revoked_until(const struct node_run *node_run, time_t now)
 {
     if (*node_run->certified_until || node_run->is_revoked)
         return 0;
-    return certify_has_lost_it(node_run) ? now : -1;
+    return certify_loses_certificate(node_run) ? now : -1;
 }
 
 static void revocations_write(struct certify *certify)

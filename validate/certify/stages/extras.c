@@ -49,7 +49,7 @@ static char *text_wanted(struct certify *certify, const struct node_run *node_ru
         }
         if (!text && !is_again)
             certify_note(certify, "%s: %s", node_run->name, err.text);
-    } else if (offers && certify_has_lost_it(node_run) && *extra &&
+    } else if (offers && certify_loses_certificate(node_run) && *extra &&
                !extra_is_over(extra, (long long)time(NULL))) {
         text = extra_with(extra, 0, 0, &err);
     }

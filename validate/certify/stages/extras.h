@@ -5,8 +5,8 @@
 #include "validate/certify/state/run.h"
 
 /* Writes level and expiry of the certificates to the nodes' Extra, for jobs that request them, and
- * removes them from the Extra of nodes that certify_has_lost_it(). Slurm changes an Extra as a
- * whole, so a health check that runs at the same time may restore the old one. With is_again,
+ * removes them from the Extra of nodes that certify_loses_certificate(). Slurm changes an Extra as
+ * a whole, so a health check that runs at the same time may restore the old one. With is_again,
  * missing ones are written once more, and what health checks have published since then stays. */
 void certify_extras(struct certify *certify, bool is_again);
 

@@ -71,7 +71,7 @@ bool certify_is_held(const struct node_run *node_run)
     return node_run->is_in_job && !node_run->is_silent && !node_run->is_missed;
 }
 
-bool certify_has_lost_it(const struct node_run *node_run)
+bool certify_loses_certificate(const struct node_run *node_run)
 {
     return role_is_testable(node_run->plan.role) && !node_run->plan.wants_refusal &&
            outcome_tested(&node_run->outcome) == VERDICT_FAIL &&

@@ -164,6 +164,6 @@ bool certify_is_held(const struct node_run *node_run);
 /* Returns whether the node loses the certificate that it had, because it failed. Not a suspect,
  * which keeps it, nor a node that Slurm drained, which was not tested: a failed prolog of the site
  * says nothing against its node. */
-bool certify_has_lost_it(const struct node_run *node_run);
+bool certify_loses_certificate(const struct node_run *node_run);
 
 #endif

@@ -57,7 +57,7 @@ struct node_run *certify_node_run(const struct certify *certify, const char *nam
     return strcmp(name, ours.name) == 0 ? &ours : NULL;
 }
 
-bool certify_has_lost_it(const struct node_run *node_run)
+bool certify_loses_certificate(const struct node_run *node_run)
 {
     (void)node_run;
     return false;
