@@ -118,7 +118,7 @@ static int prepare(struct certify *certify, int argc, char **argv, struct error 
     if (geteuid() == 0 && history_take_in(certify->conf.history_path, err) != 0)
         fprintf(stderr, "muster certify: history: %s\n", err->text);
     left = geteuid() == 0 ? undo_leftovers(certify->operations, certify->runs, cluster,
-                                           certify_print_leftover, &certify->changed, err)
+                                           certify_report_leftover, &certify->changed, err)
                           : 0;
     if (left < 0)
         fprintf(stderr, "muster certify: %s\n", err->text);
@@ -328,7 +328,7 @@ int certify_run(struct certify *certify, int argc, char **argv)
         fprintf(stderr, "muster certify: %s\n", err.text);
         certify->is_broken = true;
     }
-    is_undone = undo_end(&certify->undo, certify_print_leftover, &err) == 0;
+    is_undone = undo_end(&certify->undo, certify_report_leftover, &err) == 0;
     if (!is_undone) {
         fprintf(stderr, "muster certify: cleaning up: %s\n", err.text);
         certify->is_broken = true;

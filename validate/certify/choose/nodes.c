@@ -276,7 +276,7 @@ void certify_await(struct certify *certify)
     cluster_clear(&now);
 }
 
-void certify_print_leftover(const char *text)
+void certify_report_leftover(const char *text)
 {
     fprintf(stderr, "muster certify: %s\n", text);
 }
@@ -360,9 +360,9 @@ int certify_select(struct certify *certify, struct error *err)
         retest_spare(&certify->cluster, &certify->changed);
         left = retest_leftovers(certify->operations, &certify->cluster, certify->runs,
                                 certify->battery.uid, RETEST_CONFIRM_S, &certify_stop,
-                                certify_print_leftover, &why);
+                                certify_report_leftover, &why);
         if (left < 0)
-            certify_print_leftover(why.text);
+            certify_report_leftover(why.text);
         if (left != 0) {
             cluster_clear(&certify->cluster);
             if (load_settled(certify, err) != 0)

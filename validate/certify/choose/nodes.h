@@ -12,6 +12,6 @@ int certify_select(struct certify *certify, struct error *err);
 void certify_await(struct certify *certify);
 /* Prints a line on standard error about what this or an earlier run left behind. A callback for
  * undo.h and retest.h. */
-void certify_print_leftover(const char *text);
+void certify_report_leftover(const char *text);
 
 #endif
