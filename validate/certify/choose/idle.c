@@ -130,7 +130,7 @@ int certify_idle(struct certify *certify, struct error *err)
         hostlist_append(node->is_chosen ? &chosen : &others, names.names[i]);
     }
     if (rv == 0)
-        certify_keep(certify, NULL, &others, &chosen);
+        certify_restrict_to(certify, NULL, &others, &chosen);
     hostlist_clear(&names);
     hostlist_clear(&chosen);
     hostlist_clear(&others);

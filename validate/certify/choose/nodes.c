@@ -127,7 +127,7 @@ static int partners_add(struct certify *certify, struct error *err)
     if (testable == 1) {
         partition = plan_partition(&certify->cluster, certify->options.partition, &alone, 1);
         others_add(certify, &named, partition ? &partition->nodes : NULL, &others);
-        certify_keep(certify, partition, &others, &named);
+        certify_restrict_to(certify, partition, &others, &named);
         for (size_t i = 0; i < certify->count; i++)
             if (!hostlist_contains(&named, certify->node_runs[i].name))
                 hostlist_append(&partners, certify->node_runs[i].name);
@@ -340,7 +340,7 @@ static int select_group(struct certify *certify, struct error *err)
         return -1;
     nodes_add(certify, &group.wanted);
     nodes_add(certify, &group.partners);
-    certify_keep(certify, group.partition, &group.partners, &group.wanted);
+    certify_restrict_to(certify, group.partition, &group.partners, &group.wanted);
     partners_note(certify);
     group_clear(&group);
     return 0;

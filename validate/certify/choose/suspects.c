@@ -327,8 +327,8 @@ static void beside_find(const struct cluster_partition *partition, const struct 
     name_index_clear(&members);
 }
 
-void certify_keep(struct certify *certify, const struct cluster_partition *partition,
-                  const struct hostlist *others, const struct hostlist *wanted)
+void certify_restrict_to(struct certify *certify, const struct cluster_partition *partition,
+                         const struct hostlist *others, const struct hostlist *wanted)
 {
     struct hostlist tested = {0}, partners = {0}, beside = {0};
     struct name_index is_wanted = {0}, is_partner = {0};
@@ -540,7 +540,7 @@ int certify_suspects(struct certify *certify, struct error *err)
     if (rv == 0)
         rv = quick_failures_evaluate(certify, &suspects, err);
     if (rv == 0) {
-        certify_keep(certify, NULL, &readers, &suspects);
+        certify_restrict_to(certify, NULL, &readers, &suspects);
         progress_end(&certify->progress, VERDICT_NONE, "%zu of %zu free nodes%s%s", suspects.count,
                      readers.count, suspects.count ? ": " : "", hostlist_text(&suspects).text);
     }

@@ -82,7 +82,7 @@ void certify_due(struct certify *certify)
         if (certify->node_runs[i].plan.role != ROLE_FAULTY)
             hostlist_append(is_due ? &due : &others, certify->node_runs[i].name);
     }
-    certify_keep(certify, NULL, &others, &due);
+    certify_restrict_to(certify, NULL, &others, &due);
     hostlist_clear(&due);
     hostlist_clear(&others);
     free(ends);
