@@ -22,8 +22,8 @@
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/slurm/step.h"
 
-void certify_verdicts_take(struct certify *certify, enum stage stage, size_t first,
-                           enum verdict least)
+void certify_apply_verdicts(struct certify *certify, enum stage stage, size_t first,
+                            enum verdict least)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = RECORD_AT(&certify->records, i);
@@ -76,7 +76,7 @@ static size_t bad_nodes_find(struct certify *certify, enum stage stage,
 
     if (certify_stop)
         return 0;
-    certify_verdicts_take(certify, stage, first, VERDICT_FAIL);
+    certify_apply_verdicts(certify, stage, first, VERDICT_FAIL);
     certify_suspect(certify, first);
     out = bad_nodes(certify, names);
     if (out == 0) {
@@ -158,8 +158,8 @@ static int battery_pair(struct certify *certify, const struct hostlist *names, s
     int rv, whole = battery_step(certify, context, false, true, names, first, &rv, &err);
 
     if (whole == 0 || !certify_job_is_over(certify))
-        certify_verdicts_take(certify, ((const struct battery *)context)->stage, *first,
-                              VERDICT_FAIL);
+        certify_apply_verdicts(certify, ((const struct battery *)context)->stage, *first,
+                               VERDICT_FAIL);
     return whole;
 }
 
@@ -203,7 +203,7 @@ void certify_battery(struct certify *certify, const struct battery *battery)
                        tries.made > 0 ? ", once more" : "");
         if (battery_step(certify, battery, tries.made == 0, false, &names, &first, &rv, &err) ==
             0) {
-            certify_verdicts_take(certify, stage, first, VERDICT_NONE);
+            certify_apply_verdicts(certify, stage, first, VERDICT_NONE);
             certify_all(certify, &names, stage, VERDICT_PASS, NULL, "");
             break;
         }
@@ -211,7 +211,7 @@ void certify_battery(struct certify *certify, const struct battery *battery)
             const char *fault = nobodys_fault(certify, first);
             char text[256];
 
-            certify_verdicts_take(certify, stage, first, VERDICT_UNKNOWN);
+            certify_apply_verdicts(certify, stage, first, VERDICT_UNKNOWN);
             text_put(text, sizeof text, "%s: %s", stage_name(stage), fault ? fault : err.text);
             certify_all(certify, &names, stage, VERDICT_UNKNOWN, stage_name(stage), text);
             break;

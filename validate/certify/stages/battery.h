@@ -5,10 +5,10 @@
 #include "lib/constants/certify_constants.h"
 #include "validate/certify/state/run.h"
 
-/* Takes the verdicts of the records since first, except deaths, into the outcomes of the nodes that
+/* Applies the verdicts of the records since first, except deaths, to the outcomes of the nodes that
  * were asked, if at least as bad as `least`. */
-void certify_verdicts_take(struct certify *certify, enum stage stage, size_t first,
-                           enum verdict least);
+void certify_apply_verdicts(struct certify *certify, enum stage stage, size_t first,
+                            enum verdict least);
 
 /* How often a step of a stage was tried (made), tried with nobody at fault (blameless), and lost
  * its job too early (jobs); zeros at first. begin: clock_s() of the first try. */

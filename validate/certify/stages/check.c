@@ -125,7 +125,7 @@ static void run(struct certify *certify)
     certify_rails_note(certify, first);
     accelerators_note(certify, first);
     certify_duplicates(certify, first);
-    certify_verdicts_take(certify, STAGE_CHECK, first, VERDICT_NONE);
+    certify_apply_verdicts(certify, STAGE_CHECK, first, VERDICT_NONE);
     /* what a silent node seems to lack it may only have failed to report */
     for (size_t i = 0; i < silent.count; i++)
         certify_node_run(certify, silent.names[i])->is_asked = false;
