@@ -115,7 +115,7 @@ bool preflight_step(struct preflight *preflight, const struct preflight_step *st
                                     .on_line = receive_line,
                                     .context = &receiver,
                                     .stop = &preflight_stop,
-                                    .told_status = &receiver.status},
+                                    .reported_status = &receiver.status},
                   &result, &err);
     free(groups);
     arguments_clear(step->program);

@@ -148,14 +148,14 @@ fail:
 /* Ends the group step by step as time passes: TERM, and KILL after the grace. */
 struct ending {
     pid_t pid;
-    double told_at;   /* when its status was reported, 0: not yet */
-    double term_at;   /* when TERM was sent, 0: not yet */
-    double killed_at; /* when KILL was, 0: not yet */
+    double reported_at; /* when its status was reported, 0: not yet */
+    double term_at;     /* when TERM was sent, 0: not yet */
+    double killed_at;   /* when KILL was, 0: not yet */
 };
 
-static bool has_told(const struct process *process)
+static bool has_reported(const struct process *process)
 {
-    return process->told_status && *process->told_status >= 0;
+    return process->reported_status && *process->reported_status >= 0;
 }
 
 static void ending_go_on(const struct process *process, struct process_result *result,
@@ -166,12 +166,12 @@ static void ending_go_on(const struct process *process, struct process_result *r
     if (ending->term_at == 0) {
         bool is_stopped = process->stop && *process->stop;
 
-        if (ending->told_at == 0 && has_told(process))
-            ending->told_at = now;
+        if (ending->reported_at == 0 && has_reported(process))
+            ending->reported_at = now;
         if (!is_stopped && now - begin < process->deadline_s &&
-            (ending->told_at == 0 || now - ending->told_at < PROCESS_END_S))
+            (ending->reported_at == 0 || now - ending->reported_at < PROCESS_END_S))
             return;
-        result->has_hung = ending->told_at > 0;
+        result->has_hung = ending->reported_at > 0;
         result->end = is_stopped ? PROCESS_STOPPED : PROCESS_TIMED_OUT;
         ending->term_at = now;
         kill(-ending->pid, SIGTERM);
@@ -314,9 +314,9 @@ int process_run(const struct process *process, struct process_result *result, st
         error_set(err, "cannot start %s: %m", process->argv[0]);
         goto done;
     }
-    if (has_told(process) && result->end != PROCESS_STOPPED) {
+    if (has_reported(process) && result->end != PROCESS_STOPPED) {
         result->end = PROCESS_EXITED;
-        result->status = *process->told_status;
+        result->status = *process->reported_status;
     } else if (result->end == PROCESS_EXITED) {
         result->end = WIFSIGNALED(status) ? PROCESS_SIGNALED : PROCESS_EXITED;
         result->status = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);

@@ -34,7 +34,7 @@ struct process {
     const volatile sig_atomic_t *stop; /* ended as by the deadline once not 0; may be NULL */
     /* The exit status that the program's own output reported: not negative once on_line has it. It
      * overrides the status of a launcher, which then has a few seconds to end. May be NULL. */
-    const int *told_status;
+    const int *reported_status;
 };
 
 enum process_end {

@@ -200,7 +200,7 @@ int certify_step(struct certify *certify, const struct certify_step *step, size_
             .on_tick = tick,
             .context = &output,
             .stop = &output.stop,
-            .told_status = step->is_mpi ? &output.status : NULL},
+            .reported_status = step->is_mpi ? &output.status : NULL},
         &result, err);
     labels_end(&output);
     if (rv != 0)

@@ -14,7 +14,7 @@
 static char heard[200000];
 static volatile sig_atomic_t stop;
 static int ticks;
-static int told_status = -1;
+static int reported_status = -1;
 
 static void receive(const char *line, bool is_error, void *context)
 {
@@ -22,7 +22,7 @@ static void receive(const char *line, bool is_error, void *context)
 
     (void)context;
     if (strncmp(line, "ends with ", 10) == 0)
-        told_status = atoi(line + 10);
+        reported_status = atoi(line + 10);
     snprintf(heard + length, sizeof heard - length, "%s%s|", is_error ? "!" : "", line);
 }
 
@@ -48,7 +48,7 @@ static struct process_result run(const char *script, const char *input, double d
 
     result = (struct process_result){0};
     heard[0] = '\0';
-    told_status = -1;
+    reported_status = -1;
     stop = 0;
     ticks = 0;
     arguments_add(&shell, "sh");
@@ -65,7 +65,7 @@ static struct process_result run(const char *script, const char *input, double d
                                          .on_tick = tick,
                                          .context = context,
                                          .stop = &stop,
-                                         .told_status = &told_status},
+                                         .reported_status = &reported_status},
                        &result, &err),
            0, "%s", script);
     arguments_clear(&shell);
