@@ -104,7 +104,8 @@ static void submit(struct at_work *work, struct day_job *job)
         .wait_s = (int)(day->jobs[day->count - 1].submit_s / day->speed),
     };
 
-    job->seen.answer = probe_submit(&request, &job->seen.id, job->seen.said, sizeof job->seen.said);
+    job->seen.answer =
+        probe_submit(&request, &job->seen.id, job->seen.message, sizeof job->seen.message);
 }
 
 /* Reads the lines of all jobs. Job numbers ascend in text, and mostly also in the day. */

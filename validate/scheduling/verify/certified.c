@@ -35,7 +35,7 @@ static void certified_judge(const struct intent_statement *statement,
     if (seen->node_count == 0)
         verify_not_shown(result, "each node has a certificate");
     else if (node->answer == PROBE_SILENT)
-        verify_not_shown(result, "%s: %s", node->name, node->said);
+        verify_not_shown(result, "%s: %s", node->name, node->message);
     else if (seen_is_final(node) && seen->has_gate)
         verify_not_shown(result,
                          "a job would start on %s, which has no certificate, and what a "
@@ -50,7 +50,7 @@ static void certified_judge(const struct intent_statement *statement,
     else
         verify_pass(result, "no job would start on %s%s: %s", node->name,
                     seen->node_count > 1 ? " and the others without certificate" : "",
-                    *node->said ? node->said : "not for a month");
+                    *node->message ? node->message : "not for a month");
 }
 
 const struct verify_kind verify_certified = {"Certified", keys, certified_plan, certified_probe,

@@ -329,7 +329,7 @@ struct seen_job *verify_submit(struct verify_run *run, const struct intent_who *
     request.node = ask->is_exclusive ? run->nodes.names[0] : "";
     request.is_later = ask->is_later;
     *job = (struct seen_job){.who = who, .submitted_s = NAN, .started_s = NAN};
-    job->answer = probe_submit(&request, &job->id, job->said, sizeof job->said);
+    job->answer = probe_submit(&request, &job->id, job->message, sizeof job->message);
     seen->count++;
     return job;
 }
@@ -418,7 +418,7 @@ void verify_uncertified(struct verify_run *run, const struct intent_who *who,
         request.reservation = "";
         request.node = name;
         snprintf(node.name, sizeof node.name, "%s", name);
-        node.answer = probe_would_start(&request, &start, node.said, sizeof node.said);
+        node.answer = probe_would_start(&request, &start, node.message, sizeof node.message);
         node.after_s = difftime(start, time(NULL));
         seen_node_take(&node, seen);
         doing(run, "%s, %s", run->statement->line->text, name);

@@ -172,7 +172,7 @@ void seen_node_take(const struct seen_node *node, struct verify_seen *seen)
 struct text_line seen_describe(const struct seen_job *job)
 {
     if (job->answer != PROBE_ACCEPTED)
-        return text_line("a job of %s is refused: %s", job->who->user, job->said);
+        return text_line("a job of %s is refused: %s", job->who->user, job->message);
     if (!*job->state)
         return text_line("job %u (%s) is not known to Slurm any more", job->id, job->who->user);
     if (seen_is_pending(job))

@@ -27,7 +27,7 @@ struct seen_job {
     const struct intent_who *who;
     uint32_t id; /* 0: it was not accepted */
     enum probe_answer answer;
-    char said[120];              /* Slurm's message, if it was not accepted */
+    char message[120];           /* Slurm's message, if it was not accepted */
     char state[24], reason[120]; /* as scontrol shows them; "": not seen */
     long priority;
     int restarts;
@@ -42,7 +42,7 @@ struct seen_node {
     char name[64];
     enum probe_answer answer;
     double after_s;
-    char said[120];
+    char message[120];
 };
 
 enum { SEEN_JOBS = INTENT_AMOUNT_MOST + 2 };

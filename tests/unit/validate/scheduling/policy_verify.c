@@ -82,7 +82,7 @@ static void see(const char *const *texts)
                                  .started_s = NAN};
         if (!**texts) {
             job->answer = PROBE_LIMITED;
-            strcpy(job->said, "Job violates accounting/QOS policy");
+            strcpy(job->message, "Job violates accounting/QOS policy");
         } else {
             seen_job_read(*texts, job);
         }
@@ -230,7 +230,7 @@ static void test_certified(void)
 
     memset(&seen, 0, sizeof seen);
     for (int i = 0; i < 80; i++) {
-        nodes[i] = (struct seen_node){.answer = PROBE_REFUSED, .said = "Access denied"};
+        nodes[i] = (struct seen_node){.answer = PROBE_REFUSED, .message = "Access denied"};
         snprintf(nodes[i].name, sizeof nodes[i].name, "n%d", i + 1);
     }
     is_str(certified_of(nodes, 0), "unknown", "each node has a certificate");
@@ -257,7 +257,7 @@ static void test_certified(void)
     seen.has_gate = false;
     nodes[1].after_s = 3600;
     nodes[40].answer = PROBE_SILENT;
-    strcpy(nodes[40].said, "timed out");
+    strcpy(nodes[40].message, "timed out");
     is_str(certified_of(nodes, 80), "unknown", "a controller that does not answer");
     has_str(result.found, "n41: timed out", "... is named");
 }
