@@ -420,7 +420,7 @@ void verify_uncertified(struct verify_run *run, const struct intent_who *who,
         snprintf(node.name, sizeof node.name, "%s", name);
         node.answer = probe_would_start(&request, &start, node.message, sizeof node.message);
         node.after_s = difftime(start, time(NULL));
-        seen_node_take(&node, seen);
+        seen_node_add(&node, seen);
         doing(run, "%s, %s", run->statement->line->text, name);
         if (seen_is_final(&node))
             break;

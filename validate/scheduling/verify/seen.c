@@ -163,7 +163,7 @@ bool seen_is_final(const struct seen_node *node)
     return node_rank(node) >= NODE_SOON;
 }
 
-void seen_node_take(const struct seen_node *node, struct verify_seen *seen)
+void seen_node_add(const struct seen_node *node, struct verify_seen *seen)
 {
     if (seen->node_count++ == 0 || node_rank(node) > node_rank(&seen->node))
         seen->node = *node;

@@ -76,7 +76,7 @@ bool seen_is_later(const struct seen_job *job);
 bool seen_is_final(const struct seen_node *node);
 /* Counts a node, and keeps it if it says more than those before: most if final, less with a later
  * start before VERIFY_NEVER_S, least with none. */
-void seen_node_take(const struct seen_node *node, struct verify_seen *seen);
+void seen_node_add(const struct seen_node *node, struct verify_seen *seen);
 /* Returns whether the job waits, and the scheduler has looked at it. */
 bool seen_is_considered(const struct seen_job *job);
 /* Returns whether the scheduler has decided about the job: it runs, is over, was refused, or waits

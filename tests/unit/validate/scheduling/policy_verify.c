@@ -220,7 +220,7 @@ static const char *certified_of(const struct seen_node *nodes, size_t count)
     memset(&seen, 0, sizeof seen);
     seen.has_gate = has_gate;
     for (size_t i = 0; i < count && !(i > 0 && seen_is_final(&nodes[i - 1])); i++)
-        seen_node_take(&nodes[i], &seen);
+        seen_node_add(&nodes[i], &seen);
     return judge(&verify_certified);
 }
 
