@@ -124,7 +124,7 @@ static bool is_one_of(const char *state, const char *const *states)
     return *states != NULL;
 }
 
-void day_look(struct day_job *job, const char *text, double after_s)
+void day_job_update(struct day_job *job, const char *text, double after_s)
 {
     static const char *const over[] = {"COMPLETED", "FAILED",    "TIMEOUT",  "NODE_FAIL",
                                        "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY",

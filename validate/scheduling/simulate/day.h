@@ -47,7 +47,7 @@ struct text_line day_duration(double seconds);
 int day_replay(const struct verify_setting *setting, struct day *day, struct error *err);
 /* A part of day_replay(), pure: takes a line of scontrol -o show job, after_s seconds after the
  * last one. */
-void day_look(struct day_job *job, const char *text, double after_s);
+void day_job_update(struct day_job *job, const char *text, double after_s);
 
 /* What happened to the jobs of an account under a QOS. Times are the day's. */
 struct outcome {

@@ -126,7 +126,7 @@ static void look_at(struct at_work *work, const char *text, double after_s)
             continue;
         one = strndup(line, strcspn(line, "\n"));
         if (one)
-            day_look(&work->day->jobs[i], one, after_s);
+            day_job_update(&work->day->jobs[i], one, after_s);
         free(one);
     }
 }

@@ -272,39 +272,39 @@ static void test_look(void)
 {
     struct day_job job = {.submitted_s = NAN, .started_s = NAN, .ended_s = NAN};
 
-    day_look(&job, SHOWN("PENDING", "Restarts=0 SubmitTime=2026-11-25T17:16:01 StartTime=Unknown"),
-             1);
+    day_job_update(
+        &job, SHOWN("PENDING", "Restarts=0 SubmitTime=2026-11-25T17:16:01 StartTime=Unknown"), 1);
     is_str(job.partition, "cpu", "a job's partition is what Slurm took");
     ok(isnan(job.started_s) && !job.is_over, "... it waits");
-    day_look(
+    day_job_update(
         &job,
         SHOWN("RUNNING", "Restarts=0 SubmitTime=2026-11-25T17:16:01 StartTime=2026-11-25T17:16:11"),
         4);
     is_near(job.started_s - job.submitted_s, 10, 0, "... starts after ten seconds");
-    day_look(
+    day_job_update(
         &job,
         SHOWN("PENDING", "Restarts=1 SubmitTime=2026-11-25T17:16:15 StartTime=2026-11-25T17:17:00"),
         1);
-    day_look(&job,
-             SHOWN("COMPLETED", "Restarts=1 SubmitTime=2026-11-25T17:16:15 "
-                                "StartTime=2026-11-25T17:17:00 EndTime=2026-11-25T17:17:30"),
-             1);
+    day_job_update(&job,
+                   SHOWN("COMPLETED", "Restarts=1 SubmitTime=2026-11-25T17:16:15 "
+                                      "StartTime=2026-11-25T17:17:00 EndTime=2026-11-25T17:17:30"),
+                   1);
     is_near(job.started_s - job.submitted_s, 10, 0, "requeued: it has waited for its first start");
     ok(job.is_over && job.seen.restarts == 1, "... and ended after a restart");
     is_near(job.ended_s - job.submitted_s, 89, 0, "... at that time");
     is_near(job.used_s, 4, 0, "... and used what it was seen to run");
 
     job = (struct day_job){.submitted_s = NAN, .started_s = NAN, .ended_s = NAN};
-    day_look(&job,
-             SHOWN("CANCELLED", "Restarts=0 SubmitTime=2026-11-25T17:16:01 "
-                                "StartTime=2026-11-25T17:18:01 EndTime=2026-11-25T17:18:01"),
-             1);
+    day_job_update(&job,
+                   SHOWN("CANCELLED", "Restarts=0 SubmitTime=2026-11-25T17:16:01 "
+                                      "StartTime=2026-11-25T17:18:01 EndTime=2026-11-25T17:18:01"),
+                   1);
     ok(isnan(job.started_s), "what is canceled while it waits has not started");
     job = (struct day_job){.submitted_s = NAN, .started_s = NAN, .ended_s = NAN};
-    day_look(&job,
-             SHOWN("COMPLETED", "Restarts=0 SubmitTime=2026-11-25T17:16:01 "
-                                "StartTime=2026-11-25T17:16:02 EndTime=2026-11-25T17:16:05"),
-             1);
+    day_job_update(&job,
+                   SHOWN("COMPLETED", "Restarts=0 SubmitTime=2026-11-25T17:16:01 "
+                                      "StartTime=2026-11-25T17:16:02 EndTime=2026-11-25T17:16:05"),
+                   1);
     is_near(job.used_s, 3, 0, "one that nobody saw run has used its time");
 }
 
