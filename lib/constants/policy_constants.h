@@ -40,7 +40,7 @@ ROW(integer, VERIFY_END_S, 60, "s", "chosen 2026-11", "time limit for a canceled
 ROW(integer, VERIFY_SOON_S, 60, "s", "chosen 2026-11", "time within which a job that can start does") \
 ROW(integer, VERIFY_NEVER_S, 30 * 24 * 3600, "s", "chosen 2026-11", "distance from which a start time means never") \
 /* muster policy simulate */ \
-ROW(real, SIMULATE_LOOK_S, 1, "s", "chosen 2026-11", "interval of queries of the jobs: Slurm's times are whole seconds") \
+ROW(real, SIMULATE_POLL_S, 1, "s", "chosen 2026-11", "interval of queries of the jobs: Slurm's times are whole seconds") \
 ROW(integer, SIMULATE_LATENCY_S, 12, "s", "chosen 2026-11", "time that Slurm itself may take for a start: it ends a preempted job and plans again, each of which it does every few seconds; shorter waits cannot be told apart") \
 ROW(integer, SIMULATE_STILL_S, 90, "s", "chosen 2026-11", "time without a running job or a start after which waiting jobs are given up") \
 ROW(integer, SIMULATE_NODES_MOST, 100000, "nodes", "chosen 2026-11", "most nodes of a job in a day's file") \

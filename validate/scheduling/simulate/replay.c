@@ -17,7 +17,7 @@
 #include "validate/slurm/undo.h"
 #include "validate/slurm/user.h"
 
-struct at_work {
+struct replay {
     const struct verify_setting *setting;
     struct day *day;
     char name[64]; /* of each job */
@@ -26,30 +26,30 @@ struct at_work {
     struct user *users; /* each once */
     size_t user_count;
     size_t submitted;
-    double begin_s, looked_s;
+    double begin_s, polled_s;
     double moved_s; /* when a job was last submitted, or ran */
 };
 
-static const struct user *user_of(const struct at_work *work, const char *name)
+static const struct user *user_of(const struct replay *replay, const char *name)
 {
-    for (size_t i = 0; i < work->user_count; i++)
-        if (strcmp(work->users[i].name, name) == 0)
-            return &work->users[i];
+    for (size_t i = 0; i < replay->user_count; i++)
+        if (strcmp(replay->users[i].name, name) == 0)
+            return &replay->users[i];
     return NULL;
 }
 
-static int users_find(struct at_work *work, struct error *err)
+static int users_find(struct replay *replay, struct error *err)
 {
-    for (size_t i = 0; i < work->day->count; i++) {
-        const struct day_job *job = &work->day->jobs[i];
+    for (size_t i = 0; i < replay->day->count; i++) {
+        const struct day_job *job = &replay->day->jobs[i];
 
-        if (user_of(work, job->user))
+        if (user_of(replay, job->user))
             continue;
-        if (!GROW(work->users, work->user_count))
+        if (!GROW(replay->users, replay->user_count))
             return error_set(err, "no memory");
-        if (user_find(job->user, &work->users[work->user_count], err) != 0)
+        if (user_find(job->user, &replay->users[replay->user_count], err) != 0)
             return error_prefix(err, "%s:%d: %s", job->line->file, job->line->number, job->user);
-        work->user_count++;
+        replay->user_count++;
     }
     return 0;
 }
@@ -68,28 +68,28 @@ static int is_empty(struct error *err)
     return count;
 }
 
-static int begin(struct at_work *work, struct error *err)
+static int begin(struct replay *replay, struct error *err)
 {
-    const struct verify_setting *setting = work->setting;
-    int rv = undo_begin(&operations_slurm, setting->directory, work->name, work->cluster,
-                        setting->argc, setting->argv, &work->undo, err);
+    const struct verify_setting *setting = replay->setting;
+    int rv = undo_begin(&operations_slurm, setting->directory, replay->name, replay->cluster,
+                        setting->argc, setting->argv, &replay->undo, err);
 
     if (rv == 0 && *err->text) { /* nobody would clean up after the keeper */
         setting->on_leftover(err->text);
         *err->text = '\0';
     }
-    for (size_t i = 0; rv == 0 && i < work->user_count; i++)
-        rv = undo_note_job(&work->undo, work->name, work->users[i].uid, err);
+    for (size_t i = 0; rv == 0 && i < replay->user_count; i++)
+        rv = undo_note_job(&replay->undo, replay->name, replay->users[i].uid, err);
     return rv;
 }
 
-static void submit(struct at_work *work, struct day_job *job)
+static void submit(struct replay *replay, struct day_job *job)
 {
-    const struct day *day = work->day;
+    const struct day *day = replay->day;
     struct probe_request request = {
-        .name = work->name,
-        .cluster = work->cluster,
-        .user = user_of(work, job->user),
+        .name = replay->name,
+        .cluster = replay->cluster,
+        .user = user_of(replay, job->user),
         .account = job->account,
         .qos = job->qos,
         .partition = job->partition,
@@ -109,7 +109,7 @@ static void submit(struct at_work *work, struct day_job *job)
 }
 
 /* Reads the lines of all jobs. Job numbers ascend in text, and mostly also in the day. */
-static void look_at(struct at_work *work, const char *text, double after_s)
+static void jobs_update(struct replay *replay, const char *text, double after_s)
 {
     static const char key[] = "JobId=";
     size_t i = 0;
@@ -118,98 +118,99 @@ static void look_at(struct at_work *work, const char *text, double after_s)
         uint32_t id = (uint32_t)strtoul(line + strlen(key), NULL, 10);
         char *one;
 
-        if (i == work->submitted || work->day->jobs[i].seen.id > id)
+        if (i == replay->submitted || replay->day->jobs[i].seen.id > id)
             i = 0;
-        while (i < work->submitted && work->day->jobs[i].seen.id < id)
+        while (i < replay->submitted && replay->day->jobs[i].seen.id < id)
             i++;
-        if (id == 0 || i == work->submitted || work->day->jobs[i].seen.id != id)
+        if (id == 0 || i == replay->submitted || replay->day->jobs[i].seen.id != id)
             continue;
         one = strndup(line, strcspn(line, "\n"));
         if (one)
-            day_job_update(&work->day->jobs[i], one, after_s);
+            day_job_update(&replay->day->jobs[i], one, after_s);
         free(one);
     }
 }
 
-/* Looks at the jobs. Returns whether the day is over. */
-static bool look(struct at_work *work)
+/* Queries the jobs. Returns whether the day is over. */
+static bool jobs_poll(struct replay *replay)
 {
     size_t waiting = 0, running = 0;
     double now = clock_s();
     char *text = NULL, doing[160];
 
     if (cluster_show_job(0, &text, NULL) == 0) /* a controller that is silent is asked again */
-        look_at(work, text, now - work->looked_s);
+        jobs_update(replay, text, now - replay->polled_s);
     free(text);
-    work->looked_s = now;
-    for (size_t i = 0; i < work->submitted; i++) {
-        const struct day_job *job = &work->day->jobs[i];
+    replay->polled_s = now;
+    for (size_t i = 0; i < replay->submitted; i++) {
+        const struct day_job *job = &replay->day->jobs[i];
         bool is_waiting = seen_is_pending(&job->seen) || !*job->seen.state;
 
         if (job->seen.answer != PROBE_ACCEPTED || job->is_over)
             continue;
         ++*(is_waiting ? &waiting : &running);
         if (seen_is_later(&job->seen))
-            work->moved_s = now;
+            replay->moved_s = now;
     }
     if (running > 0)
-        work->moved_s = now;
+        replay->moved_s = now;
     snprintf(doing, sizeof doing, "%s of the day: %zu of %zu jobs submitted, %zu run, %zu wait",
-             day_duration((now - work->begin_s) * work->day->speed).text, work->submitted,
-             work->day->count, running, waiting);
-    work->setting->on_doing(doing);
-    return work->submitted == work->day->count &&
-           (running + waiting == 0 || now - work->moved_s > SIMULATE_STILL_S);
+             day_duration((now - replay->begin_s) * replay->day->speed).text, replay->submitted,
+             replay->day->count, running, waiting);
+    replay->setting->on_doing(doing);
+    return replay->submitted == replay->day->count &&
+           (running + waiting == 0 || now - replay->moved_s > SIMULATE_STILL_S);
 }
 
-static void replay_day(struct at_work *work)
+static void replay_day(struct replay *replay)
 {
-    struct day *day = work->day;
+    struct day *day = replay->day;
     bool is_over = false;
 
-    work->begin_s = work->looked_s = work->moved_s = clock_s();
-    while (!is_over && !*work->setting->stop) {
+    replay->begin_s = replay->polled_s = replay->moved_s = clock_s();
+    while (!is_over && !*replay->setting->stop) {
         double now = clock_s(), due = INFINITY;
 
-        if (work->submitted < day->count)
-            due = work->begin_s + day->jobs[work->submitted].submit_s / day->speed;
+        if (replay->submitted < day->count)
+            due = replay->begin_s + day->jobs[replay->submitted].submit_s / day->speed;
         if (due <= now) {
-            submit(work, &day->jobs[work->submitted++]);
-            work->moved_s = now;
+            submit(replay, &day->jobs[replay->submitted++]);
+            replay->moved_s = now;
         }
-        if (now >= work->looked_s + SIMULATE_LOOK_S)
-            is_over = look(work);
+        if (now >= replay->polled_s + SIMULATE_POLL_S)
+            is_over = jobs_poll(replay);
         else if (due > now)
-            usleep((useconds_t)(fmin(due, work->looked_s + SIMULATE_LOOK_S) * 1e6 - now * 1e6));
+            usleep((useconds_t)(fmin(due, replay->polled_s + SIMULATE_POLL_S) * 1e6 - now * 1e6));
     }
 }
 
 int day_replay(const struct verify_setting *setting, struct day *day, struct error *err)
 {
-    struct at_work work = {
+    struct replay replay = {
         .setting = setting, .day = day, .undo = {.journal = -1, .keeper_pipe = -1}};
     struct error late = {""};
     int rv = 0;
 
-    text_time(work.name, sizeof work.name, "policy-%Y%m%d-%H%M%S", time(NULL));
-    snprintf(work.name + strlen(work.name), sizeof work.name - strlen(work.name), "-%d", getpid());
-    rv = operations_slurm.name(work.cluster, sizeof work.cluster, err);
-    if (rv == 0 && undo_leftovers(&operations_slurm, setting->directory, work.cluster,
+    text_time(replay.name, sizeof replay.name, "policy-%Y%m%d-%H%M%S", time(NULL));
+    snprintf(replay.name + strlen(replay.name), sizeof replay.name - strlen(replay.name), "-%d",
+             getpid());
+    rv = operations_slurm.name(replay.cluster, sizeof replay.cluster, err);
+    if (rv == 0 && undo_leftovers(&operations_slurm, setting->directory, replay.cluster,
                                   setting->on_leftover, NULL, &late) < 0)
         setting->on_leftover(late.text);
     if (rv == 0)
-        rv = users_find(&work, err);
+        rv = users_find(&replay, err);
     if (rv == 0)
         rv = is_empty(err);
     if (rv == 0)
-        rv = begin(&work, err);
+        rv = begin(&replay, err);
     if (rv == 0)
-        replay_day(&work);
+        replay_day(&replay);
     day->end_s = (double)time(NULL);
-    if (undo_end(&work.undo, setting->on_leftover, &late) != 0) {
+    if (undo_end(&replay.undo, setting->on_leftover, &late) != 0) {
         setting->on_leftover(late.text);
         rv = rv == 0 ? error_set(err, "%s", late.text) : rv;
     }
-    free(work.users);
+    free(replay.users);
     return rv;
 }

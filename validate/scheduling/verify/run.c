@@ -210,7 +210,7 @@ static int users_find(struct verify_run *run, struct error *err)
 static char *users_list(const struct verify_run *run)
 {
     char *text = NULL;
-    size_t size, said = 0;
+    size_t size, written = 0;
     FILE *stream = memory_stream(&text, &size);
 
     if (!stream)
@@ -221,7 +221,7 @@ static char *users_list(const struct verify_run *run)
         for (size_t k = 0; k < i && is_new; k++)
             is_new = run->users[k].uid != run->users[i].uid;
         if (is_new)
-            fprintf(stream, "%s%s", said++ ? "," : "", run->users[i].name);
+            fprintf(stream, "%s%s", written++ ? "," : "", run->users[i].name);
     }
     fclose(stream);
     return text;
