@@ -24,7 +24,7 @@ static const struct intent_key wait_keys[] = {
     {NULL},
 };
 
-enum { VICTIM, COMER }; /* the jobs, in the order of their submission */
+enum { VICTIM, PREEMPTOR }; /* the jobs, in the order of their submission */
 
 static void plan_both(const struct intent_statement *statement, struct verify_plan *plan)
 {
@@ -51,14 +51,14 @@ static void wait_plan(const struct intent_statement *statement,
              statement->within_s, statement->other->user);
 }
 
-static bool has_place(const struct verify_seen *seen)
+static bool is_victim_decided(const struct verify_seen *seen)
 {
     return seen_is_running(&seen->jobs[VICTIM]) || seen_is_limited(&seen->jobs[VICTIM]);
 }
 
-static bool has_come(const struct verify_seen *seen)
+static bool is_preemptor_decided(const struct verify_seen *seen)
 {
-    return seen_is_running(&seen->jobs[COMER]) || seen_is_limited(&seen->jobs[COMER]);
+    return seen_is_running(&seen->jobs[PREEMPTOR]) || seen_is_limited(&seen->jobs[PREEMPTOR]);
 }
 
 static void preempt_probe(struct verify_run *run, const struct intent_statement *statement,
@@ -71,33 +71,33 @@ static void preempt_probe(struct verify_run *run, const struct intent_statement 
 
     if (!verify_submit(run, statement->other, &whole, seen))
         return;
-    if (!verify_wait(run, VERIFY_SETTLE_S, seen, has_place) ||
+    if (!verify_wait(run, VERIFY_SETTLE_S, seen, is_victim_decided) ||
         !seen_is_running(&seen->jobs[VICTIM])) {
         snprintf(seen->not_shown, sizeof seen->not_shown, "no job has the node first: %s",
                  seen_describe(&seen->jobs[VICTIM]).text);
         return;
     }
     if (verify_submit(run, statement->who, &whole, seen))
-        verify_wait(run, statement->within_s + VERIFY_MARGIN_S, seen, has_come);
+        verify_wait(run, statement->within_s + VERIFY_MARGIN_S, seen, is_preemptor_decided);
 }
 
 /* Returns whether the second job started in time; else the result says what is wrong. */
 static bool is_in_time(const struct intent_statement *statement, const struct verify_seen *seen,
                        enum verify_code code, struct verify_result *result)
 {
-    const struct seen_job *comer = &seen->jobs[COMER];
-    double waited_s = comer->started_s - comer->submitted_s;
+    const struct seen_job *preemptor = &seen->jobs[PREEMPTOR];
+    double waited_s = preemptor->started_s - preemptor->submitted_s;
 
     if (seen->count < 2)
         verify_not_shown(result, "no job was submitted");
-    else if (seen_is_limited(comer))
-        verify_not_shown(result, "%s", seen_describe(comer).text);
-    else if (!seen_is_running(comer))
+    else if (seen_is_limited(preemptor))
+        verify_not_shown(result, "%s", seen_describe(preemptor).text);
+    else if (!seen_is_running(preemptor))
         verify_fail(result, code, "not within %.0f s: %s", statement->within_s,
-                    seen_describe(comer).text);
+                    seen_describe(preemptor).text);
     else if (waited_s > statement->within_s)
-        verify_fail(result, code, "job %u (%s) started after %.0f s, stated are %.0f s", comer->id,
-                    comer->who->user, waited_s, statement->within_s);
+        verify_fail(result, code, "job %u (%s) started after %.0f s, stated are %.0f s",
+                    preemptor->id, preemptor->who->user, waited_s, statement->within_s);
     else
         return true;
     return false;
@@ -113,30 +113,30 @@ static enum intent_mode mode_of(const struct seen_job *victim)
 static void preempt_judge(const struct intent_statement *statement, const struct verify_seen *seen,
                           struct verify_result *result)
 {
-    const struct seen_job *victim = &seen->jobs[VICTIM], *comer = &seen->jobs[COMER];
+    const struct seen_job *victim = &seen->jobs[VICTIM], *preemptor = &seen->jobs[PREEMPTOR];
     struct text_line text = seen_describe(victim);
 
     if (!is_in_time(statement, seen, VERIFY_NOT_PREEMPTED, result))
         return;
     if (seen_is_running(victim))
-        verify_fail(result, VERIFY_NOT_PREEMPTED, "job %u (%s) runs beside it: %s", comer->id,
-                    comer->who->user, text.text);
+        verify_fail(result, VERIFY_NOT_PREEMPTED, "job %u (%s) runs beside it: %s", preemptor->id,
+                    preemptor->who->user, text.text);
     else if (statement->mode != INTENT_ANY_MODE && mode_of(victim) != statement->mode)
         verify_fail(result, VERIFY_PREEMPT_MODE, "%s, and has restarted %d times", text.text,
                     victim->restarts);
     else
-        verify_pass(result, "job %u (%s) started after %.0f s, and %s", comer->id, comer->who->user,
-                    comer->started_s - comer->submitted_s, text.text);
+        verify_pass(result, "job %u (%s) started after %.0f s, and %s", preemptor->id,
+                    preemptor->who->user, preemptor->started_s - preemptor->submitted_s, text.text);
 }
 
 static void wait_judge(const struct intent_statement *statement, const struct verify_seen *seen,
                        struct verify_result *result)
 {
-    const struct seen_job *comer = &seen->jobs[COMER];
+    const struct seen_job *preemptor = &seen->jobs[PREEMPTOR];
 
     if (is_in_time(statement, seen, VERIFY_WAIT_TOO_LONG, result))
-        verify_pass(result, "job %u (%s) started after %.0f s", comer->id, comer->who->user,
-                    comer->started_s - comer->submitted_s);
+        verify_pass(result, "job %u (%s) started after %.0f s", preemptor->id, preemptor->who->user,
+                    preemptor->started_s - preemptor->submitted_s);
 }
 
 const struct verify_kind verify_preempt = {"Preempt", preempt_keys, preempt_plan, preempt_probe,
