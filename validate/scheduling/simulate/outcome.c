@@ -239,7 +239,7 @@ void outcome_judge(const struct day *day, const struct site *site,
     else if (tally.unclear)
         verify_not_shown(result,
                          "%zu of %zu jobs waited longer by no more than Slurm itself may take, %s "
-                         "of the day; a lower --speed tells",
+                         "of the day; repeat with a lower --speed to find out",
                          tally.unclear, tally.jobs,
                          day_duration(SIMULATE_LATENCY_S * day->speed).text);
     else

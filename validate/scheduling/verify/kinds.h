@@ -13,7 +13,7 @@
 /* CODE(ID, code, what, why, source, cure): a statement that does not hold. */
 #define VERIFY_CODE_LIST(CODE)                                                                     \
     CODE(LIMIT_PASSED, "limit-passed", "a user has more than was stated",                          \
-         "what one has too much others lack",                                                      \
+         "what one user gets beyond the limit, others lack",                                       \
          "resource_limits.html, Hierarchy and Specific limits over GRES",                          \
          "set the limit of the association or QOS, with limits and qos in "                        \
          "AccountingStorageEnforce; muster policy check names limits that do not hold")            \

@@ -104,7 +104,7 @@ static bool all_settled(const struct verify_seen *seen)
 }
 
 /* Returns whether the last job has been decided about, and those before it run or never will. */
-static bool is_had(const struct verify_seen *seen)
+static bool is_last_decided(const struct verify_seen *seen)
 {
     for (size_t i = 0; i + 1 < seen->count; i++)
         if (!seen_is_running(&seen->jobs[i]) && !seen_is_limited(&seen->jobs[i]))
@@ -150,7 +150,7 @@ static void limit_probe(struct verify_run *run, const struct intent_statement *s
     if (statement->limit == INTENT_SUBMIT)
         verify_wait(run, 0, seen, all_settled);
     else
-        verify_wait(run, VERIFY_SETTLE_S, seen, is_had);
+        verify_wait(run, VERIFY_SETTLE_S, seen, is_last_decided);
 }
 
 /* Returns whether others' jobs may be the reason: they count towards a limit of a group, and a
@@ -160,7 +160,7 @@ static bool may_be_others(const struct seen_job *job, const struct verify_seen *
     return seen->other_jobs > 0 && (seen_is_of_group(job) || job->answer == PROBE_LIMITED);
 }
 
-static void judge_below(const struct seen_job *job, const struct verify_seen *seen, size_t had,
+static void judge_below(const struct seen_job *job, const struct verify_seen *seen, size_t granted,
                         struct verify_result *result)
 {
     struct text_line text = seen_describe(job);
@@ -169,7 +169,7 @@ static void judge_below(const struct seen_job *job, const struct verify_seen *se
         verify_not_shown(result, "%s; %zu jobs of other users may count against that limit",
                          text.text, seen->other_jobs);
     else
-        verify_fail(result, VERIFY_LIMIT_BELOW, "%zu of %zu jobs were had: %s", had,
+        verify_fail(result, VERIFY_LIMIT_BELOW, "%zu of %zu jobs were granted: %s", granted,
                     seen->count - 1, text.text);
 }
 
@@ -183,23 +183,24 @@ static void judge_together(const struct intent_statement *statement, const struc
 
     for (size_t i = 0; i + 1 < seen->count; i++) {
         const struct seen_job *job = &seen->jobs[i];
-        bool is_had_job = is_submit ? job->answer == PROBE_ACCEPTED : seen_is_running(job);
+        bool is_granted = is_submit ? job->answer == PROBE_ACCEPTED : seen_is_running(job);
 
         text = seen_describe(job);
-        if (is_submit ? !is_had_job : seen_is_limited(job)) {
+        if (is_submit ? !is_granted : seen_is_limited(job)) {
             judge_below(job, seen, i, result);
             return;
         }
-        if (!is_had_job) {
+        if (!is_granted) {
             verify_not_shown(result, "%s", text.text);
             return;
         }
     }
     text = seen_describe(last);
     if (is_submit ? last->answer == PROBE_LIMITED : seen_is_limited(last))
-        verify_pass(result, "%zu had, then %s", seen->count - 1, text.text);
+        verify_pass(result, "%zu job%s granted, then %s", seen->count - 1,
+                    text_plural(seen->count - 1), text.text);
     else if (is_submit ? last->answer == PROBE_ACCEPTED : seen_is_running(last))
-        verify_fail(result, VERIFY_LIMIT_PASSED, "one more was had: %s", text.text);
+        verify_fail(result, VERIFY_LIMIT_PASSED, "one more than stated was granted: %s", text.text);
     else
         verify_not_shown(result, "%s", text.text);
 }
@@ -214,16 +215,18 @@ static void judge_one_job(const struct verify_seen *seen, struct verify_result *
         verify_not_shown(result, "%s; %zu jobs of other users may count against that limit",
                          text[1].text, seen->other_jobs);
     else if (seen_is_limited(within))
-        verify_fail(result, VERIFY_LIMIT_BELOW, "as much as was stated is not had: %s",
+        verify_fail(result, VERIFY_LIMIT_BELOW, "the stated amount is not granted: %s",
                     text[1].text);
     else if (!seen_is_settled(over))
         verify_not_shown(result, "%s", text[0].text);
     else if (!seen_is_limited(over))
-        verify_fail(result, VERIFY_LIMIT_PASSED, "no limit holds one more: %s", text[0].text);
+        verify_fail(result, VERIFY_LIMIT_PASSED, "one more than stated is not limited: %s",
+                    text[0].text);
     else if (!seen_is_settled(within))
         verify_not_shown(result, "%s", text[1].text);
     else
-        verify_pass(result, "one more is not had: %s; as much as was stated is not limited: %s",
+        verify_pass(result,
+                    "one more than stated is refused: %s; the stated amount is not limited: %s",
                     text[0].text, text[1].text);
 }
 

@@ -119,8 +119,8 @@ static void preempt_judge(const struct intent_statement *statement, const struct
     if (!is_in_time(statement, seen, VERIFY_NOT_PREEMPTED, result))
         return;
     if (seen_is_running(victim))
-        verify_fail(result, VERIFY_NOT_PREEMPTED, "job %u (%s) runs beside it: %s", preemptor->id,
-                    preemptor->who->user, text.text);
+        verify_fail(result, VERIFY_NOT_PREEMPTED, "job %u (%s) runs at the same time: %s",
+                    preemptor->id, preemptor->who->user, text.text);
     else if (statement->mode != INTENT_ANY_MODE && mode_of(victim) != statement->mode)
         verify_fail(result, VERIFY_PREEMPT_MODE, "%s, and has restarted %d times", text.text,
                     victim->restarts);
