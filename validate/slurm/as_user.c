@@ -14,14 +14,14 @@
 #include "lib/base/read_all.h"
 
 /* The answer of a child process that runs as another user. */
-struct told {
+struct child_answer {
     int reason;
     uint32_t value;
 };
 
 int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted, uint32_t *found)
 {
-    struct told answer = {.reason = ECHILD};
+    struct child_answer answer = {.reason = ECHILD};
     pid_t parent = getpid(), child;
     int ends[2], reason;
 
@@ -40,7 +40,7 @@ int as_user(const struct user *user, as_user_fn *request, job_desc_msg_t *wanted
     close(ends[1]);
     if (child > 0) {
         if (read_all(ends[0], &answer, sizeof answer) != (ssize_t)sizeof answer)
-            answer = (struct told){.reason = ECHILD};
+            answer = (struct child_answer){.reason = ECHILD};
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
             ;
         reason = answer.reason;

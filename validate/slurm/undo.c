@@ -572,7 +572,7 @@ static void __attribute__((noreturn))
 keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char **argv)
 {
     int quiet = open("/dev/null", O_RDWR);
-    char goodbye;
+    char byte;
 
     setsid();
     signal(SIGINT, SIG_IGN);
@@ -588,7 +588,7 @@ keeper_run(const struct undo *undo, const char *hidden, int pipe, int argc, char
             close(fd);
     name_set(argc, argv, "muster-keeper");
     for (;;) {
-        ssize_t got = read(pipe, &goodbye, 1);
+        ssize_t got = read(pipe, &byte, 1);
 
         if (got == 1)
             _exit(0);
