@@ -63,25 +63,25 @@ bool reach_is_one_sided(enum reach_state state)
 
 /* What a child reports: that it has the address, that the host accepted its connection, the result.
  */
-enum word { WORD_RESOLVED = 'r', WORD_CONNECTED = 'c', WORD_END = 'e' };
+enum report_kind { REPORT_RESOLVED = 'r', REPORT_CONNECTED = 'c', REPORT_END = 'e' };
 
-struct telling {
-    enum word word;
+struct child_report {
+    enum report_kind kind;
     double at; /* clock_s() */
     enum reach_state state;
     int reason; /* errno, or Slurm's */
 };
 
-static void send_result(int fd, enum word word, enum reach_state state, int reason)
+static void report_send(int fd, enum report_kind kind, enum reach_state state, int reason)
 {
-    struct telling telling = {word, clock_s(), state, reason};
+    struct child_report report = {kind, clock_s(), state, reason};
 
-    if (write(fd, &telling, sizeof telling) != (ssize_t)sizeof telling)
+    if (write(fd, &report, sizeof report) != (ssize_t)sizeof report)
         _exit(1);
 }
 
 /* Connects to the host's port and hangs up. Returns 0 or an errno; -1 when the name is unknown. */
-static int connect_to(const struct cluster_node *node, int told)
+static int connect_to(const struct cluster_node *node, int report_fd)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     char port[16];
@@ -90,7 +90,7 @@ static int connect_to(const struct cluster_node *node, int told)
     snprintf(port, sizeof port, "%u", node->port ? node->port : DEFAULT_PORT);
     if (getaddrinfo(node->address, port, &hints, &found) != 0 || !found)
         return -1;
-    send_result(told, WORD_RESOLVED, REACH_NOT_ASKED, 0);
+    report_send(report_fd, REPORT_RESOLVED, REACH_NOT_ASKED, 0);
     for (const struct addrinfo *address = found; address; address = address->ai_next) {
         fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, 0);
         reason = fd >= 0 && connect(fd, address->ai_addr, address->ai_addrlen) == 0 ? 0 : errno;
@@ -109,7 +109,7 @@ uint32_t slurmdb_setup_cluster_flags(void); /* of libslurm, in none of its heade
  * SchedMD's packages are and Debian's are not, it queries the slurmd of its own host, whatever
  * the name, except for a cluster whose record has the flag. The protocol is that of the library.
  * The record names no controller: libslurm must not need to ask one where a node is. */
-static void name_heed(void)
+static void multiple_slurmd_enable(void)
 {
     static slurmdb_cluster_rec_t cluster;
 
@@ -127,7 +127,7 @@ static void query_node(const struct cluster_node *node, int fd)
     int reason = connect_to(node, fd);
 
     if (reason != 0) {
-        send_result(fd, WORD_END,
+        report_send(fd, REPORT_END,
                     reason == -1             ? REACH_NO_ADDRESS
                     : reason == ECONNREFUSED ? REACH_NO_SLURMD
                     : reason == ENETUNREACH  ? REACH_NO_ROUTE
@@ -137,34 +137,34 @@ static void query_node(const struct cluster_node *node, int fd)
                     reason);
         return;
     }
-    send_result(fd, WORD_CONNECTED, REACH_NOT_ASKED, 0);
+    report_send(fd, REPORT_CONNECTED, REACH_NOT_ASKED, 0);
     /* libslurm looks the name up in slurm.conf, or, of a cloud's node, asks the controller */
     if (node->is_older || node->is_dynamic || (working_cluster_rec && node->is_cloud)) {
-        send_result(fd, WORD_END, REACH_ANSWERS, ENOTSUP);
+        report_send(fd, REPORT_END, REACH_ANSWERS, ENOTSUP);
         return;
     }
     setenv("SLURMD_NODENAME", node->name, 1);
     if (slurm_load_slurmd_status(&status) == SLURM_SUCCESS && status) {
-        send_result(fd, WORD_END, REACH_ANSWERS, 0);
+        report_send(fd, REPORT_END, REACH_ANSWERS, 0);
         return;
     }
     reason = errno;
     switch (reason) {
     case ECONNREFUSED:
-        send_result(fd, WORD_END, REACH_NO_SLURMD, reason);
+        report_send(fd, REPORT_END, REACH_NO_SLURMD, reason);
         break;
     case SLURM_COMMUNICATIONS_RECEIVE_ERROR:
     case SLURM_PROTOCOL_SOCKET_ZERO_BYTES_SENT: /* slurmd hangs up on what it cannot decode */
     case SLURM_PROTOCOL_AUTHENTICATION_ERROR:
     case ESLURM_AUTH_CRED_INVALID:
-        send_result(fd, WORD_END, REACH_NO_MUNGE, reason);
+        report_send(fd, REPORT_END, REACH_NO_MUNGE, reason);
         break;
     case SLURM_PROTOCOL_SOCKET_IMPL_TIMEOUT:
     case ETIMEDOUT:
-        send_result(fd, WORD_END, REACH_FROZEN, reason);
+        report_send(fd, REPORT_END, REACH_FROZEN, reason);
         break;
     default:
-        send_result(fd, WORD_END, REACH_FAILED, reason);
+        report_send(fd, REPORT_END, REACH_FAILED, reason);
     }
 }
 
@@ -190,15 +190,15 @@ share_query(const struct round *round, size_t first, pid_t parent, int fd)
     if (getppid() != parent)
         _exit(1);
     dup2(quiet, 2); /* libslurm prints there what we report better */
-    name_heed();
-    for (size_t place = first; place < round->count; place += round->children)
-        query_node(round->nodes[round->wanted[place]], fd);
+    multiple_slurmd_enable();
+    for (size_t index = first; index < round->count; index += round->children)
+        query_node(round->nodes[round->wanted[index]], fd);
     _exit(0);
 }
 
 /* A child, and the node that it queries now. */
 struct asked {
-    size_t place; /* of the node in round->wanted; from round->count on: its share is done */
+    size_t index; /* of the node in round->wanted; from round->count on: its share is done */
     pid_t pid;
     int fd;
     double begin; /* clock_s(); when its address was known, from then on */
@@ -251,37 +251,37 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
 
 static void next_begin(struct asked *asked, const struct round *round, double at)
 {
-    asked->place += round->children;
+    asked->index += round->children;
     asked->begin = at;
     asked->is_resolved = asked->is_connected = false;
 }
 
 /* Takes what the child has reported. A child that hangs on a node is given up. */
-static void child_take(struct asked *asked, const struct round *round, double deadline_s,
+static void child_read(struct asked *asked, const struct round *round, double deadline_s,
                        struct reach *answers)
 {
-    struct telling telling;
+    struct child_report report;
     struct reach *answer;
     double seconds;
     ssize_t got;
 
-    while ((got = read(asked->fd, &telling, sizeof telling)) == (ssize_t)sizeof telling) {
-        asked->is_resolved |= telling.word == WORD_RESOLVED;
-        asked->is_connected |= telling.word == WORD_CONNECTED;
-        if (telling.word == WORD_RESOLVED)
-            asked->begin = telling.at;
-        if (telling.word != WORD_END)
+    while ((got = read(asked->fd, &report, sizeof report)) == (ssize_t)sizeof report) {
+        asked->is_resolved |= report.kind == REPORT_RESOLVED;
+        asked->is_connected |= report.kind == REPORT_CONNECTED;
+        if (report.kind == REPORT_RESOLVED)
+            asked->begin = report.at;
+        if (report.kind != REPORT_END)
             continue;
-        answer_set(&answers[round->wanted[asked->place]], telling.state, telling.reason,
-                   telling.at - asked->begin);
-        next_begin(asked, round, telling.at);
-        if (asked->place >= round->count)
+        answer_set(&answers[round->wanted[asked->index]], report.state, report.reason,
+                   report.at - asked->begin);
+        next_begin(asked, round, report.at);
+        if (asked->index >= round->count)
             return;
     }
     seconds = clock_s() - asked->begin;
     if (got < 0 && seconds < deadline_s) /* EAGAIN, EINTR */
         return;
-    answer = &answers[round->wanted[asked->place]];
+    answer = &answers[round->wanted[asked->index]];
     if (seconds >= deadline_s) {
         answer_set(answer,
                    asked->is_connected  ? REACH_FROZEN
@@ -296,11 +296,11 @@ static void child_take(struct asked *asked, const struct round *round, double de
     next_begin(asked, round, clock_s());
 }
 
-/* Starts a child for the node at asked->place and the later nodes of its share. Returns 0, or -1
+/* Starts a child for the node at asked->index and the later nodes of its share. Returns 0, or -1
  * with err. */
 static int child_start(struct asked *asked, const struct round *round, struct error *err)
 {
-    const struct cluster_node *node = round->nodes[round->wanted[asked->place]];
+    const struct cluster_node *node = round->nodes[round->wanted[asked->index]];
     int pair[2];
     pid_t parent = getpid();
 
@@ -310,7 +310,7 @@ static int child_start(struct asked *asked, const struct round *round, struct er
     asked->begin = clock_s();
     asked->pid = fork();
     if (asked->pid == 0)
-        share_query(round, asked->place, parent, pair[1]);
+        share_query(round, asked->index, parent, pair[1]);
     close(pair[1]);
     if (asked->pid < 0) {
         close(pair[0]);
@@ -339,7 +339,7 @@ static int children_run(const struct round *round, double deadline_s,
 
     fflush(NULL);
     while (rv == 0 && running < round->children) {
-        asked[running] = (struct asked){.place = running};
+        asked[running] = (struct asked){.index = running};
         rv = child_start(&asked[running], round, err);
         running += rv == 0;
     }
@@ -351,13 +351,13 @@ static int children_run(const struct round *round, double deadline_s,
         poll(polled, running, 50);
         for (size_t i = 0; i < running;) {
             if (polled[i].revents || clock_s() - asked[i].begin >= deadline_s)
-                child_take(&asked[i], round, deadline_s, answers);
-            if (!asked[i].is_lost && asked[i].place < round->count) {
+                child_read(&asked[i], round, deadline_s, answers);
+            if (!asked[i].is_lost && asked[i].index < round->count) {
                 i++;
                 continue;
             }
             child_reap(&asked[i]);
-            if (asked[i].place < round->count && rv == 0 &&
+            if (asked[i].index < round->count && rv == 0 &&
                 (rv = child_start(&asked[i], round, err)) == 0) {
                 i++;
                 continue;
