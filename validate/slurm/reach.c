@@ -197,7 +197,7 @@ share_query(const struct round *round, size_t first, pid_t parent, int fd)
 }
 
 /* A child, and the node that it queries now. */
-struct asked {
+struct child {
     size_t index; /* of the node in round->wanted; from round->count on: its share is done */
     pid_t pid;
     int fd;
@@ -249,15 +249,15 @@ static void answer_set(struct reach *answer, enum reach_state state, int reason,
     }
 }
 
-static void next_begin(struct asked *asked, const struct round *round, double at)
+static void next_begin(struct child *child, const struct round *round, double at)
 {
-    asked->index += round->children;
-    asked->begin = at;
-    asked->is_resolved = asked->is_connected = false;
+    child->index += round->children;
+    child->begin = at;
+    child->is_resolved = child->is_connected = false;
 }
 
 /* Takes what the child has reported. A child that hangs on a node is given up. */
-static void child_read(struct asked *asked, const struct round *round, double deadline_s,
+static void child_read(struct child *child, const struct round *round, double deadline_s,
                        struct reach *answers)
 {
     struct child_report report;
@@ -265,110 +265,110 @@ static void child_read(struct asked *asked, const struct round *round, double de
     double seconds;
     ssize_t got;
 
-    while ((got = read(asked->fd, &report, sizeof report)) == (ssize_t)sizeof report) {
-        asked->is_resolved |= report.kind == REPORT_RESOLVED;
-        asked->is_connected |= report.kind == REPORT_CONNECTED;
+    while ((got = read(child->fd, &report, sizeof report)) == (ssize_t)sizeof report) {
+        child->is_resolved |= report.kind == REPORT_RESOLVED;
+        child->is_connected |= report.kind == REPORT_CONNECTED;
         if (report.kind == REPORT_RESOLVED)
-            asked->begin = report.at;
+            child->begin = report.at;
         if (report.kind != REPORT_END)
             continue;
-        answer_set(&answers[round->wanted[asked->index]], report.state, report.reason,
-                   report.at - asked->begin);
-        next_begin(asked, round, report.at);
-        if (asked->index >= round->count)
+        answer_set(&answers[round->wanted[child->index]], report.state, report.reason,
+                   report.at - child->begin);
+        next_begin(child, round, report.at);
+        if (child->index >= round->count)
             return;
     }
-    seconds = clock_s() - asked->begin;
+    seconds = clock_s() - child->begin;
     if (got < 0 && seconds < deadline_s) /* EAGAIN, EINTR */
         return;
-    answer = &answers[round->wanted[asked->index]];
+    answer = &answers[round->wanted[child->index]];
     if (seconds >= deadline_s) {
         answer_set(answer,
-                   asked->is_connected  ? REACH_FROZEN
-                   : asked->is_resolved ? REACH_CUT_OFF
+                   child->is_connected  ? REACH_FROZEN
+                   : child->is_resolved ? REACH_CUT_OFF
                                         : REACH_NO_ADDRESS,
                    0, seconds);
     } else {
         answer_set(answer, REACH_FAILED, 0, seconds);
         snprintf(answer->message, sizeof answer->message, "cannot tell: the request was lost");
     }
-    asked->is_lost = true;
-    next_begin(asked, round, clock_s());
+    child->is_lost = true;
+    next_begin(child, round, clock_s());
 }
 
-/* Starts a child for the node at asked->index and the later nodes of its share. Returns 0, or -1
+/* Starts a child for the node at child->index and the later nodes of its share. Returns 0, or -1
  * with err. */
-static int child_start(struct asked *asked, const struct round *round, struct error *err)
+static int child_start(struct child *child, const struct round *round, struct error *err)
 {
-    const struct cluster_node *node = round->nodes[round->wanted[asked->index]];
+    const struct cluster_node *node = round->nodes[round->wanted[child->index]];
     int pair[2];
     pid_t parent = getpid();
 
     if (pipe2(pair, O_CLOEXEC) != 0)
         return error_set(err, "cannot query %s: %m", node->name);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    asked->begin = clock_s();
-    asked->pid = fork();
-    if (asked->pid == 0)
-        share_query(round, asked->index, parent, pair[1]);
+    child->begin = clock_s();
+    child->pid = fork();
+    if (child->pid == 0)
+        share_query(round, child->index, parent, pair[1]);
     close(pair[1]);
-    if (asked->pid < 0) {
+    if (child->pid < 0) {
         close(pair[0]);
         return error_set(err, "cannot query %s: %m", node->name);
     }
-    asked->fd = pair[0];
-    asked->is_resolved = asked->is_connected = asked->is_lost = false;
+    child->fd = pair[0];
+    child->is_resolved = child->is_connected = child->is_lost = false;
     return 0;
 }
 
-static void child_reap(struct asked *asked)
+static void child_reap(struct child *child)
 {
-    kill(asked->pid, SIGKILL);
-    while (waitpid(asked->pid, NULL, 0) < 0 && errno == EINTR)
+    kill(child->pid, SIGKILL);
+    while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
         ;
-    close(asked->fd);
+    close(child->fd);
 }
 
 /* Queries the nodes of the round by REACH_AT_ONCE children at most. */
 static int children_run(const struct round *round, double deadline_s,
                         const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
 {
-    struct asked asked[REACH_AT_ONCE];
+    struct child children[REACH_AT_ONCE];
     size_t running = 0;
     int rv = 0;
 
     fflush(NULL);
     while (rv == 0 && running < round->children) {
-        asked[running] = (struct asked){.index = running};
-        rv = child_start(&asked[running], round, err);
+        children[running] = (struct child){.index = running};
+        rv = child_start(&children[running], round, err);
         running += rv == 0;
     }
     while (running > 0 && rv == 0 && !(stop && *stop)) {
         struct pollfd polled[REACH_AT_ONCE];
 
         for (size_t i = 0; i < running; i++)
-            polled[i] = (struct pollfd){.fd = asked[i].fd, .events = POLLIN};
+            polled[i] = (struct pollfd){.fd = children[i].fd, .events = POLLIN};
         poll(polled, running, 50);
         for (size_t i = 0; i < running;) {
-            if (polled[i].revents || clock_s() - asked[i].begin >= deadline_s)
-                child_read(&asked[i], round, deadline_s, answers);
-            if (!asked[i].is_lost && asked[i].index < round->count) {
+            if (polled[i].revents || clock_s() - children[i].begin >= deadline_s)
+                child_read(&children[i], round, deadline_s, answers);
+            if (!children[i].is_lost && children[i].index < round->count) {
                 i++;
                 continue;
             }
-            child_reap(&asked[i]);
-            if (asked[i].index < round->count && rv == 0 &&
-                (rv = child_start(&asked[i], round, err)) == 0) {
+            child_reap(&children[i]);
+            if (children[i].index < round->count && rv == 0 &&
+                (rv = child_start(&children[i], round, err)) == 0) {
                 i++;
                 continue;
             }
             running--;
-            asked[i] = asked[running];
+            children[i] = children[running];
             polled[i] = polled[running];
         }
     }
     for (size_t i = 0; i < running; i++)
-        child_reap(&asked[i]);
+        child_reap(&children[i]);
     return rv;
 }
 
