@@ -45,7 +45,7 @@ static void run_describe(const struct cluster_run *run, const char *what, char *
 
 /* Leaves alone the nodes that the other run holds. Named nodes stay, so that they are reported;
  * without -w they are removed from the run. */
-static void nodes_leave(struct certify *certify, const struct cluster_run *run)
+static void nodes_exclude(struct certify *certify, const struct cluster_run *run)
 {
     struct name_index held;
     size_t kept = 0;
@@ -105,46 +105,46 @@ void certify_others(struct certify *certify, struct hostlist *busy)
         if (is_own(certify, &runs[i]))
             continue;
         run_note(certify, &runs[i]);
-        nodes_leave(certify, &runs[i]);
+        nodes_exclude(certify, &runs[i]);
         hostlist_unite(busy, &runs[i].nodes);
     }
     cluster_runs_free(runs, count);
 }
 
-enum standing {
-    STANDING_FREE,
-    STANDING_UNSETTLED, /* another run requests them as well, or it is not known */
-    STANDING_TAKEN      /* another run has begun there */
+enum hold {
+    HOLD_NONE,
+    HOLD_UNSETTLED, /* another run requests them as well, or it is not known */
+    HOLD_TAKEN      /* another run has begun there */
 };
 
-/* Returns the standing of the nodes: whether another run holds one of them; err then names both. */
-static enum standing standing_of(const struct certify *certify, const struct hostlist *names,
-                                 struct error *err)
+/* Returns whether another run holds one of the nodes; err then names both. */
+static enum hold hold_of(const struct certify *certify, const struct hostlist *names,
+                         struct error *err)
 {
-    enum standing standing = STANDING_FREE;
+    enum hold hold = HOLD_NONE;
     struct cluster_run *runs = NULL;
     int count = certify->operations->runs(certify->battery.uid, &runs, err);
     struct name_index ours;
 
     if (count < 0)
-        return STANDING_UNSETTLED;
+        return HOLD_UNSETTLED;
     if (hostlist_index(names, &ours) != 0) {
         error_set(err, "out of memory for %zu nodes", names->count);
-        standing = STANDING_UNSETTLED;
+        hold = HOLD_UNSETTLED;
     }
-    for (int i = 0; i < count && standing == STANDING_FREE; i++)
+    for (int i = 0; i < count && hold == HOLD_NONE; i++)
         for (size_t k = 0; k < runs[i].nodes.count && !is_own(certify, &runs[i]); k++)
             if (name_index_has(&ours, runs[i].nodes.names[k])) {
                 char text[200];
 
                 run_describe(&runs[i], runs[i].nodes.names[k], text, sizeof text);
                 error_set(err, "%s; next: certify once it has ended", text);
-                standing = runs[i].has_job ? STANDING_TAKEN : STANDING_UNSETTLED;
+                hold = runs[i].has_job ? HOLD_TAKEN : HOLD_UNSETTLED;
                 break;
             }
     name_index_clear(&ours);
     cluster_runs_free(runs, count);
-    return standing;
+    return hold;
 }
 
 /* Runs that began together are to try again at different times. */
@@ -167,20 +167,20 @@ int certify_reserve(struct certify *certify, const struct hostlist *names, int m
                     : error_set(err, "no memory");
 
     while (rv == 0) {
-        enum standing standing = standing_of(certify, names, err);
+        enum hold hold = hold_of(certify, names, err);
 
-        if (standing == STANDING_FREE) {
+        if (hold == HOLD_NONE) {
             rv = certify->operations->reserve(certify->reservation, folded, certify->battery.name,
                                               minutes, err);
             if (rv != 0)
                 break;
             /* a run that looked at the same time has its reservation by now, or will see ours */
-            standing = standing_of(certify, names, err);
-            if (standing == STANDING_FREE)
+            hold = hold_of(certify, names, err);
+            if (hold == HOLD_NONE)
                 break;
             rv = certify->operations->unreserve(certify->reservation, err);
         }
-        if (standing == STANDING_TAKEN || clock_s() - begin > CERTIFY_YIELD_S || certify_stop)
+        if (hold == HOLD_TAKEN || clock_s() - begin > CERTIFY_YIELD_S || certify_stop)
             rv = -1;
         if (rv != 0)
             break;
