@@ -212,8 +212,8 @@ static size_t group_collect(size_t first, size_t count, bool is_last, void *cont
  * later run: strikes and quick failures count without it, but the run does not pass. Partitions
  * that are down, which come last, are so on purpose: they prevent a pass only if nothing else was
  * read. */
-static void collect_beside(const struct cluster_partition *partition, const struct hostlist *names,
-                           void *context)
+static void partition_collect(const struct cluster_partition *partition,
+                              const struct hostlist *names, void *context)
 {
     struct collected *collected = context;
     struct certify *certify = collected->certify;
@@ -314,8 +314,8 @@ static void partners_find(const struct certify *certify, const struct hostlist *
 
 /* Finds the others that are in the run's partition: partners of another partition could outvote the
  * nodes to be tested. */
-static void beside_find(const struct cluster_partition *partition, const struct hostlist *others,
-                        struct hostlist *beside)
+static void eligible_find(const struct cluster_partition *partition, const struct hostlist *others,
+                          struct hostlist *eligible)
 {
     struct name_index members = {0};
 
@@ -323,14 +323,14 @@ static void beside_find(const struct cluster_partition *partition, const struct 
         return;
     for (size_t i = 0; i < others->count; i++)
         if (!partition || name_index_has(&members, others->names[i]))
-            hostlist_append(beside, others->names[i]);
+            hostlist_append(eligible, others->names[i]);
     name_index_clear(&members);
 }
 
 void certify_restrict_to(struct certify *certify, const struct cluster_partition *partition,
                          const struct hostlist *others, const struct hostlist *wanted)
 {
-    struct hostlist tested = {0}, partners = {0}, beside = {0};
+    struct hostlist tested = {0}, partners = {0}, eligible = {0};
     struct name_index is_wanted = {0}, is_partner = {0};
     size_t kept = 0;
 
@@ -344,8 +344,8 @@ void certify_restrict_to(struct certify *certify, const struct cluster_partition
         if (!partition)
             partition = plan_partition(&certify->cluster, certify->options.partition,
                                        (const char *const *)tested.names, tested.count);
-        beside_find(partition, others, &beside);
-        partners_find(certify, &beside, &tested, &partners);
+        eligible_find(partition, others, &eligible);
+        partners_find(certify, &eligible, &tested, &partners);
     }
     (void)hostlist_index(&partners, &is_partner); /* without memory there are none */
     for (size_t i = 0; i < certify->count; i++) {
@@ -360,7 +360,7 @@ void certify_restrict_to(struct certify *certify, const struct cluster_partition
     name_index_clear(&is_wanted);
     hostlist_clear(&tested);
     hostlist_clear(&partners);
-    hostlist_clear(&beside);
+    hostlist_clear(&eligible);
 }
 
 /* Adds as suspects the nodes with strikes of earlier runs or quick job failures. */
@@ -522,9 +522,9 @@ int certify_suspects(struct certify *certify, struct error *err)
     progress_doing(&certify->progress, "reading the suspect reports on the free nodes");
     readers_find(certify, &readers);
     if (certify->options.partition)
-        collect_beside(plan_partition(&certify->cluster, certify->options.partition, NULL, 0),
-                       &readers, &collected);
-    else if (plan_elsewhere(&certify->cluster, &readers, collect_beside, &collected) != 0)
+        partition_collect(plan_partition(&certify->cluster, certify->options.partition, NULL, 0),
+                          &readers, &collected);
+    else if (plan_elsewhere(&certify->cluster, &readers, partition_collect, &collected) != 0)
         rv = error_set(err, "out of memory for the suspect reports of %zu nodes", readers.count);
     if (rv == 0)
         rv = ran_query(collected.asked, collected.count, err);
