@@ -18,7 +18,7 @@
 #include "validate/report/recordfile.h"
 
 /* One `muster certify --campaign`. */
-struct campaigning {
+struct campaign_session {
     struct certify *base; /* options, configuration, JSON of all its runs */
     struct campaign campaign;
     struct group group;
@@ -35,32 +35,32 @@ struct campaigning {
 };
 
 /* Prints the campaign's progress and next, unless that was the last line printed. */
-static void print_progress(struct campaigning *doing, FILE *stream, const char *next)
+static void print_progress(struct campaign_session *session, FILE *stream, const char *next)
 {
-    char counts[160], text[sizeof doing->printed];
+    char counts[160], text[sizeof session->printed];
 
-    campaign_describe(&doing->campaign, counts, sizeof counts);
-    text_put(text, sizeof text, "campaign %s: %s%s", doing->name, counts, next);
-    if (strcmp(text, doing->printed) != 0)
+    campaign_describe(&session->campaign, counts, sizeof counts);
+    text_put(text, sizeof text, "campaign %s: %s%s", session->name, counts, next);
+    if (strcmp(text, session->printed) != 0)
         fprintf(stream, "%s\n", text);
-    text_put(doing->printed, sizeof doing->printed, "%s", text);
+    text_put(session->printed, sizeof session->printed, "%s", text);
     fflush(stream);
 }
 
 /* Writes the progress as a record, after those of a run. */
-static void record_progress(struct campaigning *doing)
+static void record_progress(struct campaign_session *session)
 {
     struct record record;
     char counts[160];
 
-    campaign_describe(&doing->campaign, counts, sizeof counts);
+    campaign_describe(&session->campaign, counts, sizeof counts);
     record = RECORD(.suite = "certify", .test = "campaign", .metric = "certified",
-                    .run = doing->run, .time = record_now_s(), .part = doing->name,
-                    .value = (double)doing->campaign.counts[CAMPAIGN_CERTIFIED],
-                    .limit = (double)doing->campaign.wanted, .limit_source = "expected",
+                    .run = session->run, .time = record_now_s(), .part = session->name,
+                    .value = (double)session->campaign.counts[CAMPAIGN_CERTIFIED],
+                    .limit = (double)session->campaign.wanted, .limit_source = "expected",
                     .unit = "count", .message = counts);
-    if (doing->base->json)
-        record_write(doing->base->json, &record);
+    if (session->base->json)
+        record_write(session->base->json, &record);
 }
 
 static int nodes_copy(const struct hostlist *from, struct hostlist *nodes, struct error *err)
@@ -88,17 +88,17 @@ static int nodes_named(const char *text, struct hostlist *nodes, struct error *e
 
 /* Finds the nodes of the campaign: those of -w or -p, else those of its earlier runs, else all.
  * Returns 0, or -1 with err. */
-static int nodes_find(const struct campaigning *doing, const struct cluster *cluster,
+static int nodes_find(const struct campaign_session *session, const struct cluster *cluster,
                       struct hostlist *nodes, struct error *err)
 {
-    const struct certify_options *options = &doing->base->options;
+    const struct certify_options *options = &session->base->options;
     const struct cluster_partition *partition = NULL;
 
     if (options->campaign_nodes) {
         if (nodes_named(options->campaign_nodes, nodes, err) != 0)
             return -1;
         if (cluster_unknown_node(cluster, nodes, err)) {
-            doing->base->is_misused = true;
+            session->base->is_misused = true;
             return -1;
         }
         return 0;
@@ -106,20 +106,20 @@ static int nodes_find(const struct campaigning *doing, const struct cluster *clu
     if (options->partition) {
         partition = plan_partition(cluster, options->partition, NULL, 0);
         if (!partition) {
-            doing->base->is_misused = true;
+            session->base->is_misused = true;
             return error_set(err, "no partition %s in this cluster", options->partition);
         }
         return nodes_copy(&partition->nodes, nodes, err);
     }
-    if (doing->campaign.runs > 0 && !doing->campaign.is_named) {
-        doing->base->is_misused = true;
+    if (session->campaign.runs > 0 && !session->campaign.is_named) {
+        session->base->is_misused = true;
         return error_set(err,
-                         "%s does not name all of its %zu nodes, as one of an older muster; name "
-                         "them with -w",
-                         doing->base->conf.history_path, doing->campaign.wanted);
+                         "%s, written by an older muster, does not name all %zu nodes of the "
+                         "campaign; name them with -w",
+                         session->base->conf.history_path, session->campaign.wanted);
     }
-    if (doing->campaign.runs > 0)
-        return nodes_copy(&doing->campaign.nodes, nodes, err);
+    if (session->campaign.runs > 0)
+        return nodes_copy(&session->campaign.nodes, nodes, err);
     for (size_t i = 0; i < cluster->node_count; i++)
         if (hostlist_append(nodes, cluster->nodes[i].name) != 0)
             return error_set(err, "out of memory for %zu nodes", cluster->node_count);
@@ -127,31 +127,32 @@ static int nodes_find(const struct campaigning *doing, const struct cluster *clu
 }
 
 /* Reads the state of the campaign, for the nodes of nodes_find(). Returns 0, or -1 with err. */
-static int campaign_look(struct campaigning *doing, const struct cluster *cluster,
-                         struct error *err)
+static int campaign_reload(struct campaign_session *session, const struct cluster *cluster,
+                           struct error *err)
 {
-    const char *path = doing->base->conf.history_path;
+    const char *path = session->base->conf.history_path;
     struct hostlist nodes = {0};
     int rv = 0;
 
-    campaign_clear(&doing->campaign);
-    if (campaign_read(path, doing->name, cluster->name, NULL, &doing->campaign, err) < 0)
+    campaign_clear(&session->campaign);
+    if (campaign_read(path, session->name, cluster->name, NULL, &session->campaign, err) < 0)
         return -1;
-    rv = nodes_find(doing, cluster, &nodes, err);
-    campaign_clear(&doing->campaign);
+    rv = nodes_find(session, cluster, &nodes, err);
+    campaign_clear(&session->campaign);
     if (rv == 0)
-        rv = campaign_read(path, doing->name, cluster->name, &nodes, &doing->campaign, err) < 0 ? -1
-                                                                                                : 0;
+        rv = campaign_read(path, session->name, cluster->name, &nodes, &session->campaign, err) < 0
+                 ? -1
+                 : 0;
     hostlist_clear(&nodes);
     return rv;
 }
 
-static size_t refusals_of(const struct campaigning *doing, const char *partition)
+static size_t refusals_of(const struct campaign_session *session, const char *partition)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < doing->refusals.count; i++)
-        count += strcmp(doing->refusals.names[i], partition) == 0;
+    for (size_t i = 0; i < session->refusals.count; i++)
+        count += strcmp(session->refusals.names[i], partition) == 0;
     return count;
 }
 
@@ -170,104 +171,105 @@ static void refusals_forget(struct hostlist *refusals, const char *partition)
 
 /* Chooses the group from the partitions that are up and have fewer than `most` refusals. Returns 0,
  * or -1 with err. */
-static int group_beside(struct campaigning *doing, const struct cluster *cluster, size_t most,
-                        struct error *err)
+static int group_choose_below(struct campaign_session *session, const struct cluster *cluster,
+                              size_t most, struct error *err)
 {
-    const struct certify_options *options = &doing->base->options;
-    struct cluster beside = *cluster;
+    const struct certify_options *options = &session->base->options;
+    struct cluster usable = *cluster;
     int rv;
 
-    group_clear(&doing->group);
-    free(doing->partition);
-    doing->partition = NULL;
-    beside.partitions = calloc(cluster->partition_count + 1, sizeof *beside.partitions);
-    beside.partition_count = 0;
-    if (!beside.partitions)
+    group_clear(&session->group);
+    free(session->partition);
+    session->partition = NULL;
+    usable.partitions = calloc(cluster->partition_count + 1, sizeof *usable.partitions);
+    usable.partition_count = 0;
+    if (!usable.partitions)
         return error_set(err, "out of memory for the cluster's partitions");
     for (size_t i = 0; i < cluster->partition_count; i++)
-        if (refusals_of(doing, cluster->partitions[i].name) < most)
-            beside.partitions[beside.partition_count++] = cluster->partitions[i];
-    rv = group_choose(&beside, &doing->campaign, options->partition, (size_t)options->at_a_time,
-                      &doing->group, err);
-    if (rv == 0 && doing->group.partition &&
-        !(doing->partition = strdup(doing->group.partition->name)))
+        if (refusals_of(session, cluster->partitions[i].name) < most)
+            usable.partitions[usable.partition_count++] = cluster->partitions[i];
+    rv = group_choose(&usable, &session->campaign, options->partition, (size_t)options->at_a_time,
+                      &session->group, err);
+    if (rv == 0 && session->group.partition &&
+        !(session->partition = strdup(session->group.partition->name)))
         rv = error_set(err, "out of memory for the name of a partition");
-    doing->group.partition = NULL; /* it ends with the cluster */
-    free(beside.partitions);
+    session->group.partition = NULL; /* it ends with the cluster */
+    free(usable.partitions);
     return rv;
 }
 
 /* Chooses the next group. A partition that refused a job is tried again if no other partition has a
  * free node, as the refusal may pass; after many refusals in a row it is given up, as each try
  * reserves its nodes. */
-static int group_find(struct campaigning *doing, const struct cluster *cluster, struct error *err)
+static int group_find(struct campaign_session *session, const struct cluster *cluster,
+                      struct error *err)
 {
-    doing->is_refused = false;
-    if (group_beside(doing, cluster, 1, err) != 0)
+    session->is_refused = false;
+    if (group_choose_below(session, cluster, 1, err) != 0)
         return -1;
-    if (doing->refusals.count == 0 || doing->group.ready > 0)
+    if (session->refusals.count == 0 || session->group.ready > 0)
         return 0;
-    if (group_beside(doing, cluster, CAMPAIGN_BROKEN_MOST, err) != 0)
+    if (group_choose_below(session, cluster, CAMPAIGN_BROKEN_MOST, err) != 0)
         return -1;
-    if (doing->group.ready > 0 || doing->group.busy > 0)
+    if (session->group.ready > 0 || session->group.busy > 0)
         return 0;
-    if (group_beside(doing, cluster, SIZE_MAX, err) != 0)
+    if (group_choose_below(session, cluster, SIZE_MAX, err) != 0)
         return -1;
-    doing->is_refused = doing->group.ready > 0 || doing->group.busy > 0;
+    session->is_refused = session->group.ready > 0 || session->group.busy > 0;
     return 0;
 }
 
 /* Reads the state from the controller and the history, and chooses the next group. Returns 0, or -1
  * with err. */
-static int look(struct campaigning *doing, struct error *err)
+static int next_group_find(struct campaign_session *session, struct error *err)
 {
     struct cluster cluster = {0};
     int rv;
 
-    if (doing->base->operations->open(err) != 0 ||
-        doing->base->operations->load(&cluster, err) != 0)
+    if (session->base->operations->open(err) != 0 ||
+        session->base->operations->load(&cluster, err) != 0)
         return -1;
-    rv = campaign_look(doing, &cluster, err);
+    rv = campaign_reload(session, &cluster, err);
     if (rv == 0)
-        rv = group_find(doing, &cluster, err);
+        rv = group_find(session, &cluster, err);
     cluster_clear(&cluster);
     return rv;
 }
 
-static void wait_some(struct campaigning *doing)
+static void wait_some(struct campaign_session *session)
 {
     double begin = clock_s();
 
-    while (!certify_stop && clock_s() - begin < doing->wait_s)
+    while (!certify_stop && clock_s() - begin < session->wait_s)
         usleep(50000);
-    doing->wait_s =
-        doing->wait_s * 2 < CAMPAIGN_WAIT_MOST_S ? doing->wait_s * 2 : CAMPAIGN_WAIT_MOST_S;
+    session->wait_s =
+        session->wait_s * 2 < CAMPAIGN_WAIT_MOST_S ? session->wait_s * 2 : CAMPAIGN_WAIT_MOST_S;
 }
 
 /* Performs one run, of one group. *tested: the number of its nodes. Returns the run's exit status.
  */
-static int group_run(struct campaigning *doing, int argc, char **argv, size_t *tested)
+static int group_run(struct campaign_session *session, int argc, char **argv, size_t *tested)
 {
-    struct certify certify = {.options = doing->base->options,
-                              .conf = doing->base->conf,
-                              .json = doing->base->json,
-                              .campaign = &doing->campaign,
-                              .operations = doing->base->operations,
-                              .live_directory = doing->base->live_directory,
+    struct certify certify = {.options = session->base->options,
+                              .conf = session->base->conf,
+                              .json = session->base->json,
+                              .campaign = &session->campaign,
+                              .operations = session->base->operations,
+                              .live_directory = session->base->live_directory,
                               .undo = {.journal = -1, .keeper_pipe = -1}};
     int status;
 
-    if (doing->partition)
-        certify.options.partition = doing->partition; /* and no other that has the same nodes */
+    if (session->partition)
+        certify.options.partition = session->partition; /* and no other that has the same nodes */
     status = certify_run(&certify, argc, argv);
     if (status == COMMAND_USAGE && certify.is_misused)
-        status = COMMAND_UNKNOWN; /* its partition is gone; the next look() tells whether -p
-                                     named it */
+        status = COMMAND_UNKNOWN; /* its partition is gone; next_group_find() then checks whether
+                                     -p named it */
     *tested = certify.count;
-    doing->lacks_job = certify.count > 0 && certify.lacks_job;
-    doing->is_broken = certify.count == 0 && certify.is_broken;
-    text_put(doing->run, sizeof doing->run, "%s", certify.run);
-    doing->base->options.jitter_s = 0;
+    session->lacks_job = certify.count > 0 && certify.lacks_job;
+    session->is_broken = certify.count == 0 && certify.is_broken;
+    text_put(session->run, sizeof session->run, "%s", certify.run);
+    session->base->options.jitter_s = 0;
     certify.conf = (struct conf){0}; /* the next run needs it as well */
     certify_clear(&certify);
     fflush(stdout);
@@ -275,17 +277,17 @@ static int group_run(struct campaigning *doing, int argc, char **argv, size_t *t
 }
 
 /* Selects the level that the campaign began with. Returns -1 to go on, or the exit status. */
-static int level_take(struct campaigning *doing)
+static int level_select(struct campaign_session *session)
 {
-    struct certify_options *options = &doing->base->options;
-    const char *level = doing->campaign.level;
+    struct certify_options *options = &session->base->options;
+    const char *level = session->campaign.level;
 
     if (!*level)
         return -1;
     if (options->has_level && strcmp(certify_level_name(options->level), level) != 0)
         return command_misuse("muster certify",
                               "campaign %s is of level %s, found --level %s; name another campaign",
-                              doing->name, level, certify_level_name(options->level));
+                              session->name, level, certify_level_name(options->level));
     options->level = LEVEL_QUICK;
     while (options->level < LEVEL_FULL && strcmp(level, certify_level_name(options->level)) != 0)
         options->level++;
@@ -303,16 +305,16 @@ static size_t long_names(const struct campaign *campaign)
     return count;
 }
 
-static int end(struct campaigning *doing)
+static int campaign_end(struct campaign_session *session)
 {
-    const size_t *counts = doing->campaign.counts;
-    size_t unnamed = long_names(&doing->campaign);
+    const size_t *counts = session->campaign.counts;
+    size_t unnamed = long_names(&session->campaign);
     char next[300];
 
     if (certify_stop) {
         text_put(next, sizeof next, "; stopped by signal %d; next: muster certify --campaign %s",
-                 (int)certify_stop, doing->name);
-        print_progress(doing, stderr, next);
+                 (int)certify_stop, session->name);
+        print_progress(session, stderr, next);
         return COMMAND_UNKNOWN;
     }
     text_put(next, sizeof next, counts[CAMPAIGN_LEFT] > 0 ? "" : "; complete");
@@ -324,21 +326,21 @@ static int end(struct campaigning *doing)
         text_put(next + strlen(next), sizeof next - strlen(next),
                  "; the remaining nodes are drained by others, down, powered off or in no "
                  "partition that is up; next: muster certify --campaign %s once they are back",
-                 doing->name);
-    print_progress(doing, doing->base->json == stdout ? stderr : stdout, next);
+                 session->name);
+    print_progress(session, session->base->json == stdout ? stderr : stdout, next);
     return counts[CAMPAIGN_FAILED] > 0                                 ? COMMAND_FAIL
            : counts[CAMPAIGN_UNKNOWN] > 0 || counts[CAMPAIGN_LEFT] > 0 ? COMMAND_UNKNOWN
                                                                        : COMMAND_PASS;
 }
 
-static bool has_more(const struct campaigning *doing, int runs)
+static bool has_more_runs(const struct campaign_session *session, int runs)
 {
     struct campaign campaign;
     struct error err;
     bool is_there;
 
-    if (campaign_read(doing->base->conf.history_path, doing->name, doing->campaign.cluster, NULL,
-                      &campaign, &err) < 0)
+    if (campaign_read(session->base->conf.history_path, session->name, session->campaign.cluster,
+                      NULL, &campaign, &err) < 0)
         return false;
     is_there = campaign.runs > runs;
     campaign_clear(&campaign);
@@ -347,39 +349,39 @@ static bool has_more(const struct campaigning *doing, int runs)
 
 /* Returns whether the history contains the run that has ended, as the campaign remembers nothing
  * else. A run that could not be stored because the history was busy is taken in first. */
-static bool is_kept(const struct campaigning *doing, int runs, size_t tested)
+static bool is_stored(const struct campaign_session *session, int runs, size_t tested)
 {
     double begin = clock_s();
     struct error err;
 
-    if (tested == 0 || certify_stop || has_more(doing, runs))
+    if (tested == 0 || certify_stop || has_more_runs(session, runs))
         return true;
-    while (history_take_in(doing->base->conf.history_path, &err) != 0) {
+    while (history_take_in(session->base->conf.history_path, &err) != 0) {
         if (certify_stop || clock_s() - begin >= CAMPAIGN_KEPT_S)
             return certify_stop;
         usleep(500000);
     }
-    return has_more(doing, runs);
+    return has_more_runs(session, runs);
 }
 
 /* Ends the campaign: what failed so often does not recover by itself. Returns the exit status. */
-static int broken_end(const struct campaigning *doing)
+static int campaign_give_up(const struct campaign_session *session)
 {
     fprintf(stderr,
             "muster certify: campaign %s: ended after %d failures in a row; next: correct what the "
             "lines above say, then: muster certify --campaign %s\n",
-            doing->name, CAMPAIGN_BROKEN_MOST, doing->name);
+            session->name, CAMPAIGN_BROKEN_MOST, session->name);
     return COMMAND_UNKNOWN;
 }
 
 /* Writes which partitions are given up, for the line about a wait; "" if none is. */
-static void given_up_text(const struct campaigning *doing, char *text, size_t size)
+static void given_up_text(const struct campaign_session *session, char *text, size_t size)
 {
     struct hostlist names = {0};
 
-    for (size_t i = 0; i < doing->refusals.count; i++)
-        if (refusals_of(doing, doing->refusals.names[i]) >= CAMPAIGN_BROKEN_MOST)
-            hostlist_append(&names, doing->refusals.names[i]);
+    for (size_t i = 0; i < session->refusals.count; i++)
+        if (refusals_of(session, session->refusals.names[i]) >= CAMPAIGN_BROKEN_MOST)
+            hostlist_append(&names, session->refusals.names[i]);
     text[0] = '\0';
     if (names.count > 0)
         text_put(text, size, "; partition %s is given up: it refused %d jobs in a row",
@@ -388,7 +390,7 @@ static void given_up_text(const struct campaigning *doing, char *text, size_t si
 }
 
 /* Tests groups until no node is left that is or will be free. Returns the exit status. */
-static int campaign_run(struct campaigning *doing, int argc, char **argv)
+static int campaign_run(struct campaign_session *session, int argc, char **argv)
 {
     int status = -1;
     struct error err = {""};
@@ -398,79 +400,79 @@ static int campaign_run(struct campaigning *doing, int argc, char **argv)
         size_t left, tested = 0;
         int runs;
 
-        if (look(doing, &err) != 0) {
-            fprintf(stderr, "muster certify: campaign %s: %s\n", doing->name, err.text);
-            if (doing->base->is_misused)
+        if (next_group_find(session, &err) != 0) {
+            fprintf(stderr, "muster certify: campaign %s: %s\n", session->name, err.text);
+            if (session->base->is_misused)
                 return COMMAND_USAGE;
-            if (++doing->broken >= CAMPAIGN_BROKEN_MOST)
-                return broken_end(doing);
-            wait_some(doing);
+            if (++session->broken >= CAMPAIGN_BROKEN_MOST)
+                return campaign_give_up(session);
+            wait_some(session);
             continue;
         }
-        status = level_take(doing);
-        if (status < 0 && doing->is_refused)
-            return broken_end(doing);
-        if (status >= 0 || (doing->group.ready == 0 && doing->group.busy == 0))
+        status = level_select(session);
+        if (status < 0 && session->is_refused)
+            return campaign_give_up(session);
+        if (status >= 0 || (session->group.ready == 0 && session->group.busy == 0))
             break;
-        if (doing->group.wanted.count == 0) {
-            given_up_text(doing, given_up, sizeof given_up);
-            text_put(next, sizeof next, "; waiting until %zu busy node%s free%s", doing->group.busy,
-                     doing->group.busy == 1 ? " is" : "s are", given_up);
-            print_progress(doing, stderr, next);
-            doing->broken = 0;
-            wait_some(doing);
+        if (session->group.wanted.count == 0) {
+            given_up_text(session, given_up, sizeof given_up);
+            text_put(next, sizeof next, "; waiting until %zu busy node%s free%s",
+                     session->group.busy, session->group.busy == 1 ? " is" : "s are", given_up);
+            print_progress(session, stderr, next);
+            session->broken = 0;
+            wait_some(session);
             continue;
         }
-        text_put(next, sizeof next, ", %zu of them free", doing->group.ready);
-        print_progress(doing, stderr, next);
-        runs = doing->campaign.runs;
-        left = doing->campaign.counts[CAMPAIGN_LEFT];
-        if (group_run(doing, argc, argv, &tested) == COMMAND_USAGE)
+        text_put(next, sizeof next, ", %zu of them free", session->group.ready);
+        print_progress(session, stderr, next);
+        runs = session->campaign.runs;
+        left = session->campaign.counts[CAMPAIGN_LEFT];
+        if (group_run(session, argc, argv, &tested) == COMMAND_USAGE)
             return COMMAND_USAGE;
-        if (!is_kept(doing, runs, tested)) {
+        if (!is_stored(session, runs, tested)) {
             fprintf(stderr,
                     "muster certify: campaign %s: %s does not contain run %s; without it the "
                     "campaign would test the same nodes again; correct HistoryFile, then: muster "
                     "certify --campaign %s\n",
-                    doing->name, doing->base->conf.history_path, doing->run, doing->name);
+                    session->name, session->base->conf.history_path, session->run, session->name);
             return COMMAND_UNKNOWN;
         }
-        if (doing->lacks_job)
-            hostlist_append(&doing->refusals, doing->partition);
+        if (session->lacks_job)
+            hostlist_append(&session->refusals, session->partition);
         else if (tested > 0)
-            refusals_forget(&doing->refusals, doing->partition);
-        if (look(doing, &err) == 0) {
-            record_progress(doing);
-            doing->broken = doing->is_broken ? doing->broken + 1 : 0;
-            if (doing->is_refused || doing->broken >= CAMPAIGN_BROKEN_MOST)
-                return broken_end(doing);
-            if (doing->campaign.counts[CAMPAIGN_LEFT] < left)
-                doing->wait_s = CAMPAIGN_WAIT_LEAST_S;
-            else if (doing->campaign.counts[CAMPAIGN_LEFT] > 0)
-                wait_some(doing);
+            refusals_forget(&session->refusals, session->partition);
+        if (next_group_find(session, &err) == 0) {
+            record_progress(session);
+            session->broken = session->is_broken ? session->broken + 1 : 0;
+            if (session->is_refused || session->broken >= CAMPAIGN_BROKEN_MOST)
+                return campaign_give_up(session);
+            if (session->campaign.counts[CAMPAIGN_LEFT] < left)
+                session->wait_s = CAMPAIGN_WAIT_LEAST_S;
+            else if (session->campaign.counts[CAMPAIGN_LEFT] > 0)
+                wait_some(session);
         }
     }
-    return status >= 0 ? status : end(doing);
+    return status >= 0 ? status : campaign_end(session);
 }
 
 int certify_campaign(struct certify *base, int argc, char **argv)
 {
-    struct campaigning doing = {.base = base, .wait_s = CAMPAIGN_WAIT_LEAST_S};
+    struct campaign_session session = {.base = base, .wait_s = CAMPAIGN_WAIT_LEAST_S};
     struct error err;
     int status;
 
     if (base->options.campaign)
-        text_put(doing.name, sizeof doing.name, "%s", base->options.campaign);
+        text_put(session.name, sizeof session.name, "%s", base->options.campaign);
     else
-        text_time(doing.name, sizeof doing.name, "%Y%m%d-%H%M%S", time(NULL));
+        text_time(session.name, sizeof session.name, "%Y%m%d-%H%M%S", time(NULL));
     if (recordfile_open(base->options.json_path, &base->json, &err) != 0) {
         fprintf(stderr, "muster certify: %s\n", err.text);
         return COMMAND_USAGE;
     }
-    status = campaign_run(&doing, argc, argv);
-    campaign_clear(&doing.campaign);
-    group_clear(&doing.group);
-    hostlist_clear(&doing.refusals);
-    free(doing.partition);
+    status = campaign_run(&session, argc, argv);
+    campaign_clear(&session.campaign);
+    group_clear(&session.group);
+    hostlist_clear(&session.refusals);
+    free(session.partition);
     return status;
 }
