@@ -423,7 +423,7 @@ static struct user_tally *tally_of(struct certify *certify, struct tally *tally,
 
 /* Returns whether the node is to be tested for the user, and counts it then. Over all runs, at most
  * SUSPECTS_OF_USER nodes a day are tested for a user. */
-static bool tally_take(struct certify *certify, struct tally *tally, const struct asked_for *asked)
+static bool tally_admit(struct certify *certify, struct tally *tally, const struct asked_for *asked)
 {
     struct user_tally *user = tally_of(certify, tally, asked->uid);
 
@@ -475,8 +475,8 @@ static void reports_evaluate(struct certify *certify, struct collected *collecte
             is_in_run |= strcmp(certify->node_runs[k].name, node->name) == 0;
         if (!is_in_run) {
             certify_note(certify, "%s: %s; not free, a later run tests it", node->name, message);
-        } else if (!tally_take(certify, &tally,
-                               &(struct asked_for){node->name, message, (unsigned)asked->uid})) {
+        } else if (!tally_admit(certify, &tally,
+                                &(struct asked_for){node->name, message, (unsigned)asked->uid})) {
             beyond_uid = beyond++ == 0 ? (unsigned)asked->uid : beyond_uid;
         } else {
             certify_note(certify, "%s: %s", node->name, message);

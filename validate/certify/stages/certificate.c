@@ -136,9 +136,9 @@ static void not_certified(struct certify *certify, struct node_run *node_run, co
     certify_verdict(certify, node_run, STAGE_CERTIFICATE, VERDICT_UNKNOWN, "certificate", "", text);
 }
 
-/* Takes the nodes' answers from the records since first. said: for each node run, 1 + the index of
- * its record; 0: none. */
-static void answers_take(const struct certify *certify, size_t first, size_t *said)
+/* Reads the nodes' answers from the records since first. answers: for each node run, 1 + the index
+ * of its record; 0: none. */
+static void answers_read(const struct certify *certify, size_t first, size_t *answers)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = RECORD_AT(&certify->records, i);
@@ -146,8 +146,9 @@ static void answers_take(const struct certify *certify, size_t first, size_t *sa
                                         ? certify_node_run(certify, record->node)
                                         : NULL;
 
-        if (node_run && record->verdict != VERDICT_NONE && said[node_run - certify->node_runs] == 0)
-            said[node_run - certify->node_runs] = i + 1;
+        if (node_run && record->verdict != VERDICT_NONE &&
+            answers[node_run - certify->node_runs] == 0)
+            answers[node_run - certify->node_runs] = i + 1;
         else if (node_run && record->metric && record->message &&
                  catalog_is_metric(record->metric, METRIC_LEVEL))
             node_run->certified_level = certificate_level(record->message);
@@ -163,7 +164,7 @@ static time_t kept_until(const struct record *record)
                : 0;
 }
 
-static void part_issue(struct certify *certify, const struct request_part *part, size_t *said)
+static void part_issue(struct certify *certify, const struct request_part *part, size_t *answers)
 {
     struct arguments program = {0};
     struct error err = {""};
@@ -173,11 +174,11 @@ static void part_issue(struct certify *certify, const struct request_part *part,
     step_muster(&program, "certificate", "issue", "--json", NULL);
     rv = certificates_step(certify, &part->nodes, part->text, &program, &first, &err);
     if (rv >= 0)
-        answers_take(certify, first, said);
+        answers_read(certify, first, answers);
     for (size_t i = 0; i < part->nodes.count; i++) {
         struct node_run *node_run = certify_node_run(certify, part->nodes.names[i]);
-        size_t place = said[node_run - certify->node_runs];
-        const struct record *record = place > 0 ? RECORD_AT(&certify->records, place - 1) : NULL;
+        size_t answer = answers[node_run - certify->node_runs];
+        const struct record *record = answer > 0 ? RECORD_AT(&certify->records, answer - 1) : NULL;
 
         if (record && record->verdict == VERDICT_PASS)
             certified(certify, node_run, kept_until(record));
@@ -200,16 +201,16 @@ static void none_issued(struct certify *certify)
 
 static void all_issued(struct certify *certify)
 {
-    size_t *said = calloc(certify->count + 1, sizeof *said);
+    size_t *answers = calloc(certify->count + 1, sizeof *answers);
     struct request_parts parts;
     struct error err = {""};
     long asked;
 
     certify->certified_until_s = time(NULL) + certify->conf.certificate_valid_s;
-    asked = said ? parts_make(certify, &parts, &err) : error_set(&err, "no memory");
+    asked = answers ? parts_make(certify, &parts, &err) : error_set(&err, "no memory");
     if (asked == 0) {
         request_parts_clear(&parts);
-        free(said);
+        free(answers);
         return;
     }
     progress_begin(&certify->progress, stage_name(STAGE_CERTIFICATE));
@@ -217,7 +218,7 @@ static void all_issued(struct certify *certify)
         if (parts.count > 1)
             progress_doing(&certify->progress, "part %zu of %zu, %zu node%s", i + 1, parts.count,
                            parts.items[i].nodes.count, text_plural(parts.items[i].nodes.count));
-        part_issue(certify, &parts.items[i], said);
+        part_issue(certify, &parts.items[i], answers);
     }
     for (size_t i = 0; asked < 0 && i < certify->count; i++)
         if (is_to_have_one(&certify->node_runs[i]))
@@ -225,7 +226,7 @@ static void all_issued(struct certify *certify)
     certify_stage_end(certify, asked > 0 ? (size_t)asked : 0);
     if (asked > 0)
         request_parts_clear(&parts);
-    free(said);
+    free(answers);
 }
 
 static void certificates_issue(struct certify *certify)
@@ -237,7 +238,7 @@ static void certificates_issue(struct certify *certify)
 }
 
 /* Sets is_revoked of the nodes that reported, since first, that their certificate is gone. */
-static void revoked_take(struct certify *certify, size_t first)
+static void revoked_note(struct certify *certify, size_t first)
 {
     for (size_t i = first; i < certify->records.count; i++) {
         const struct record *record = RECORD_AT(&certify->records, i);
@@ -259,7 +260,7 @@ struct limits {
 
 enum { ALL_ISSUED = -1 };
 
-static void failed_take(const char *node, double time, void *context)
+static void failure_note(const char *node, double time, void *context)
 {
     const struct limits *limits = context;
     const struct node_run *node_run = certify_node_run(limits->certify, node);
@@ -302,7 +303,7 @@ static void part_revoke(struct certify *certify, const struct limits *limits, ti
         snprintf(option, sizeof option, "--issued-until=%lld", (long long)until);
         step_muster(&program, "revoke", "--json", until == ALL_ISSUED ? NULL : option, NULL);
         if (certificates_step(certify, &names, NULL, &program, &first, &err) >= 0)
-            revoked_take(certify, first);
+            revoked_note(certify, first);
     }
     hostlist_clear(&names);
 }
@@ -314,7 +315,7 @@ static void certificates_revoke(struct certify *certify)
 
     if (!limits.until)
         certify_note(certify, "out of memory for the nodes that failed before");
-    else if (node_status_failed(certify->conf.history_path, certify->cluster.name, failed_take,
+    else if (node_status_failed(certify->conf.history_path, certify->cluster.name, failure_note,
                                 &limits, &err) < 0)
         certify_note(certify, "cannot read which nodes failed before: %s", err.text);
     if (limits.until && certify->job_id != 0 && !certify->options.is_dry_run) {

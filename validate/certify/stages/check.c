@@ -38,7 +38,7 @@ static void refusals_find(const struct certify *certify, size_t first, size_t *n
 /* Finds who drained each node that Slurm drained for a failed prolog: muster, if the node's own
  * note says that its gate refused a job then; else it is somebody else's drain, which is restored
  * at the end. */
-static void refusals_take(struct certify *certify, size_t first)
+static void refusals_attribute(struct certify *certify, size_t first)
 {
     size_t *notes = calloc(certify->count + 1, sizeof *notes);
 
@@ -46,8 +46,8 @@ static void refusals_take(struct certify *certify, size_t first)
         refusals_find(certify, first, notes);
     for (size_t i = 0; i < certify->count; i++) {
         struct node_run *node_run = &certify->node_runs[i];
-        size_t place = notes ? notes[i] : 0;
-        const struct record *note = place > 0 ? RECORD_AT(&certify->records, place - 1) : NULL;
+        size_t index = notes ? notes[i] : 0;
+        const struct record *note = index > 0 ? RECORD_AT(&certify->records, index - 1) : NULL;
         char text[256];
 
         if (!node_run->plan.wants_refusal || !node_run->is_asked)
@@ -129,7 +129,7 @@ static void run(struct certify *certify)
     /* what a silent node seems to lack it may only have failed to report */
     for (size_t i = 0; i < silent.count; i++)
         certify_node_run(certify, silent.names[i])->is_asked = false;
-    refusals_take(certify, first);
+    refusals_attribute(certify, first);
     certify_compare(certify, first);
     certify_peers(certify, first);
     if (silent.count > 0) {

@@ -27,7 +27,7 @@ static bool is_sources(const struct certify *certify, const struct record *recor
 
 /* Notes the good nodes whose addresses are not known: connections of any host are accepted then,
  * or the connections of these nodes would be refused. Returns whether there are none. */
-static bool is_complete(struct certify *certify, const bool *has_told)
+static bool is_complete(struct certify *certify, const bool *has_addresses)
 {
     struct hostlist names = {0};
     bool is_complete;
@@ -35,42 +35,43 @@ static bool is_complete(struct certify *certify, const bool *has_told)
     for (size_t i = 0; i < certify->count; i++) {
         const struct node_run *node_run = &certify->node_runs[i];
 
-        if (!has_told[i] && node_run->is_asked && outcome_is_good(&node_run->outcome))
+        if (!has_addresses[i] && node_run->is_asked && outcome_is_good(&node_run->outcome))
             hostlist_append(&names, node_run->name);
     }
     is_complete = names.count == 0;
     if (!is_complete)
-        certify_note(certify,
-                     "%s: muster check told no addresses that can be parsed: the battery accepts "
-                     "connections from any host",
-                     hostlist_text(&names).text);
+        certify_note(
+            certify,
+            "%s: muster check reported no addresses that can be parsed: the battery accepts "
+            "connections from any host",
+            hostlist_text(&names).text);
     hostlist_clear(&names);
     return is_complete;
 }
 
 void certify_peers(struct certify *certify, size_t first)
 {
-    bool *has_told = calloc(certify->count + 1, sizeof *has_told);
+    bool *has_addresses = calloc(certify->count + 1, sizeof *has_addresses);
     struct address_range *ranges = NULL;
     size_t count = 0;
     char *text = NULL;
 
     free(certify->peers);
     certify->peers = NULL;
-    for (size_t i = first; has_told && i < certify->records.count; i++) {
+    for (size_t i = first; has_addresses && i < certify->records.count; i++) {
         const struct record *record = RECORD_AT(&certify->records, i);
 
         if (is_sources(certify, record))
-            has_told[certify_node_run(certify, record->node) - certify->node_runs] =
+            has_addresses[certify_node_run(certify, record->node) - certify->node_runs] =
                 address_ranges_parse(record->message, &ranges, &count) == 0;
     }
-    if (has_told && is_complete(certify, has_told) && count > 0)
+    if (has_addresses && is_complete(certify, has_addresses) && count > 0)
         text = address_ranges_text(ranges, address_ranges_fold(ranges, count, RANGES_MOST));
     if (text && asprintf(&certify->peers, PEERS_VARIABLE "=%s", text) < 0)
         certify->peers = NULL;
     free(text);
     free(ranges);
-    free(has_told);
+    free(has_addresses);
 }
 
 void certify_environment_peers(const struct certify *certify,

@@ -164,7 +164,7 @@ void certify_container_probe(struct certify *certify, const char *container,
                      hostlist_text(&without).text,
                      *reason                       ? reason
                      : *probe.lines.complaint.text ? probe.lines.complaint.text
-                                                   : "it said nothing");
+                                                   : "it printed nothing");
     hostlist_clear(&without);
     probe_clear(&probe);
 }

@@ -2805,7 +2805,7 @@ static void addresses(void)
     setup.garbled_addresses = 2;
     run();
     is_str(peers_of[0], "-;", "addresses of which some cannot be parsed are not known");
-    ok(has_note("n2: muster check told no addresses that can be parsed"), "... and whose");
+    ok(has_note("n2: muster check reported no addresses that can be parsed"), "... and whose");
 }
 
 /* By what its check tells, and others' do. */
