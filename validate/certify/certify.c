@@ -275,7 +275,7 @@ static int stages_run(struct certify *certify, struct error *err)
                    certify_level_name(certify->options.level),
                    certify->options.is_dry_run ? ", dry run" : "", certify->run);
     for (size_t i = 0; certify_stages[i]; i++) {
-        certify_give_back_look(certify);
+        certify_give_back_poll(certify);
         if (certify_stages[i]->job != job)
             job_begin(certify, certify_stages[i]->job);
         job = certify_stages[i]->job;

@@ -135,7 +135,7 @@ static void tick(void *context)
     struct certify *certify = context;
 
     progress_tick(&certify->progress);
-    certify_give_back_look(certify);
+    certify_give_back_poll(certify);
 }
 
 /* Cancels what is left of a try and waits a moment for the nodes to be free again. */

@@ -117,7 +117,7 @@ static void tick(void *context)
 
     progress_tick(&output->certify->progress);
     if (output->step->stage != STAGE_CERTIFICATE) /* decisions are carried out to the end */
-        certify_give_back_look(output->certify);
+        certify_give_back_poll(output->certify);
     if (certify_stop) {
         output->stop = certify_stop;
     } else if (!output->stop && clock_s() > output->probe_at) {

@@ -44,7 +44,7 @@ static void nodes_held(const struct certify *certify, struct hostlist *names)
             hostlist_append(names, certify->node_runs[i].name);
 }
 
-void certify_give_back_look(struct certify *certify)
+void certify_give_back_poll(struct certify *certify)
 {
     const struct pending_job *job = NULL;
     struct pending_job *jobs = NULL;

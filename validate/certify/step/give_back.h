@@ -15,7 +15,7 @@ int certify_pending_jobs(struct certify *certify, struct pending_job **jobs, boo
 /* Call it while the run waits. From time to time it lists the waiting jobs, and ends the run, by
  * certify_stop, if one of them could use its nodes or the controller is slow. Does nothing without
  * --idle. */
-void certify_give_back_look(struct certify *certify);
+void certify_give_back_poll(struct certify *certify);
 /* After a run that was stopped, by a signal or to give its nodes back: makes each node unknown that
  * is not decided about. What was seen so far is no verdict, as many nodes may have it alike. */
 void certify_stop_end(struct certify *certify);

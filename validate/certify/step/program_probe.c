@@ -49,7 +49,7 @@ static void tick(void *context)
     const struct node_lines *lines = context;
     const struct probe *probe = lines->context;
 
-    certify_give_back_look(probe->certify);
+    certify_give_back_poll(probe->certify);
 }
 
 /* Runs the probe on the nodes. Returns whether its step ended by itself. */
