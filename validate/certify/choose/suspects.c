@@ -76,7 +76,7 @@ static void take_line(size_t task, const char *node, const char *line, void *con
     struct collected *collected = context;
 
     (void)node;
-    (void)record_source_take(collected->certify, &collected->sources[task], STAGE_REACH, line);
+    (void)record_source_add(collected->certify, &collected->sources[task], STAGE_REACH, line);
 }
 
 /* Takes what the nodes of a step reported in the records since first. */

@@ -51,8 +51,8 @@ static void record_take(struct step_output *output, long task, const char *line)
     struct certify *certify = output->certify;
     struct records *records = &certify->records;
 
-    switch (record_source_take(certify, task >= 0 ? &output->sources[task] : &output->all,
-                               output->step->stage, line)) {
+    switch (record_source_add(certify, task >= 0 ? &output->sources[task] : &output->all,
+                              output->step->stage, line)) {
     case 0:
         output->status = records_end(records);
         if (certify->json)

@@ -80,8 +80,8 @@ struct record_source *record_sources_make(const struct hostlist *nodes,
     return sources;
 }
 
-int record_source_take(struct certify *certify, struct record_source *source, enum stage stage,
-                       const char *line)
+int record_source_add(struct certify *certify, struct record_source *source, enum stage stage,
+                      const char *line)
 {
     struct records *records = &certify->records;
     struct taking taking = {certify, source, stage};

@@ -28,7 +28,7 @@ struct record_source *record_sources_make(const struct hostlist *nodes,
 /* Adds the record in line to the run's records. If it is left out and says that a node of the run
  * failed or is unknown, the node becomes unknown in that stage. Returns as records_parse_wanted().
  */
-int record_source_take(struct certify *certify, struct record_source *source, enum stage stage,
-                       const char *line);
+int record_source_add(struct certify *certify, struct record_source *source, enum stage stage,
+                      const char *line);
 
 #endif
