@@ -53,7 +53,7 @@ static void piece_add(struct labels_begun *begun, const char *piece, size_t leng
     begun->text[begun->length] = '\0';
 }
 
-long labels_take(struct labels *labels, const char *line, const char **text)
+long labels_parse(struct labels *labels, const char *line, const char **text)
 {
     const char *rest;
     long task = label_read(labels, line, &rest);

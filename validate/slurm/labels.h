@@ -30,7 +30,7 @@ void labels_clear(struct labels *labels);
 /* Takes a line without its newline. Returns the task, with its whole line in *text, which lives
  * until the next call; -1 if the line is not of a task (*text is the line), or if the line goes on
  * in the next one (*text is NULL). */
-long labels_take(struct labels *labels, const char *line, const char **text);
+long labels_parse(struct labels *labels, const char *line, const char **text);
 
 /* The same without joining lines: *text is what follows the label, or the line itself if
  * it is not of a task (-1) but srun's own. */

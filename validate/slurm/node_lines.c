@@ -24,7 +24,7 @@ void node_lines_read(const char *line, bool is_error, void *context)
     node_lines_fn *take = is_error ? lines->take_error : lines->take;
     const char *text;
     long task = is_error ? labels_split(&lines->labels, line, &text)
-                         : labels_take(&lines->labels, line, &text);
+                         : labels_parse(&lines->labels, line, &text);
 
     if (task >= 0 && take)
         take((size_t)task, lines->nodes.names[task], text, lines->context);

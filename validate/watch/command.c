@@ -147,7 +147,7 @@ static void take_line(const char *line, bool is_error, void *context)
     struct watching *watching = context;
     struct watch_sample sample;
     const char *text;
-    long task = is_error ? -1 : labels_take(&watching->labels, line, &text), node;
+    long task = is_error ? -1 : labels_parse(&watching->labels, line, &text), node;
 
     if (task < 0 || watch_sample_parse(text, &sample) != 0)
         return;

@@ -92,7 +92,7 @@ static void read_line(const char *line, bool is_error, void *context)
     if (output->stop || clock_s() > output->until)
         return;
     output->read_at = clock_s();
-    if (has_labels && (task = labels_take(&output->labels, line, &text)) < 0) {
+    if (has_labels && (task = labels_parse(&output->labels, line, &text)) < 0) {
         certify->stray_lines += text && *text;
         return;
     }

@@ -12,7 +12,7 @@ static void taken(const char *line, long task, const char *text, const char *wha
 {
     const char *found;
 
-    is_int(labels_take(&labels, line, &found), task, "%s", what);
+    is_int(labels_parse(&labels, line, &found), task, "%s", what);
     if (text)
         is_str(found, text, "... with its text");
     else
@@ -54,14 +54,14 @@ int main(void)
     taken(other, -1, NULL, "... of another task's");
     taken(line, -1, NULL, "... the second");
     taken(" 6: z", 6, "z", "... a short line in between");
-    is_int(labels_take(&labels, " 4: end", &found), 4, "... the last");
+    is_int(labels_parse(&labels, " 4: end", &found), 4, "... the last");
     is_int((long)strlen(found), 2 * LABELS_PIECE + 3, "... make one line");
     ok(strspn(found, "a") == 2 * LABELS_PIECE && strcmp(found + 2 * LABELS_PIECE, "end") == 0,
        "... of that task alone");
     taken(" 4: next", 4, "next", "... and the next one is whole again");
     for (int i = 0; i < 200; i++)
-        labels_take(&labels, other, &found);
-    is_int(labels_take(&labels, " 5: end", &found), 5, "a line without end");
+        labels_parse(&labels, other, &found);
+    is_int(labels_parse(&labels, " 5: end", &found), 5, "a line without end");
     is_int((long)strlen(found), LABELS_LINE_MOST, "... is cut");
     labels_clear(&labels);
     hostlist_clear(&nodes);
