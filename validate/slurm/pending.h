@@ -47,7 +47,7 @@ const struct pending_job *pending_for(const struct pending_job *jobs, int count,
 
 /* Removes from nodes those that are in a partition of the job. Returns 0, or -1 if memory is out,
  * with no node left. */
-int pending_leave(const struct pending_job *job, const struct cluster *cluster,
-                  struct hostlist *nodes);
+int pending_nodes_remove(const struct pending_job *job, const struct cluster *cluster,
+                         struct hostlist *nodes);
 
 #endif

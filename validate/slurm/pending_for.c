@@ -180,8 +180,8 @@ const struct pending_job *pending_for(const struct pending_job *jobs, int count,
     return found;
 }
 
-int pending_leave(const struct pending_job *job, const struct cluster *cluster,
-                  struct hostlist *nodes)
+int pending_nodes_remove(const struct pending_job *job, const struct cluster *cluster,
+                         struct hostlist *nodes)
 {
     struct hostlist kept = {0}, taken = {0};
     struct name_index is_taken = {0};

@@ -85,7 +85,7 @@ static int unwanted_find(struct certify *certify, struct hostlist *names, struct
            (job = pending_for(jobs, count, &certify->cluster, &certify->cluster, names))) {
         certify_note(certify, "left alone: idle nodes of partition %s: job %u waits for nodes",
                      job->partitions, job->id);
-        rv = pending_leave(job, &certify->cluster, names);
+        rv = pending_nodes_remove(job, &certify->cluster, names);
     }
     pending_jobs_free(jobs, count);
     if (rv == 0 && count >= 0 && names->count == 1) /* links needs two */

@@ -147,7 +147,7 @@ static void leaving(void)
     ok(pending_for(&job, 0, &cluster, &cluster, &asked) == NULL, "without jobs nobody waits");
     hostlist_expand("n[4-6]", &list, &err);
     job.partitions = b;
-    is_int(pending_leave(&job, &cluster, &list), 0, "a job's nodes are left to it");
+    is_int(pending_nodes_remove(&job, &cluster, &list), 0, "a job's nodes are left to it");
     folded = hostlist_fold(&list);
     is_str(folded, "n4", "... those of its partition");
     ok(pending_for(&job, 1, &cluster, &cluster, &list) == NULL, "... which is enough");
