@@ -177,7 +177,7 @@ static int leave(const struct options *options)
         if (is_ours < 0) {
             error_set(&err, "standard input, line %d: not a suspect report", number);
             status = failed(options, &err);
-        } else if (is_ours && suspect_report_leave(options->directory, &report, &err) < 0) {
+        } else if (is_ours && suspect_report_write(options->directory, &report, &err) < 0) {
             status = failed(options, &err);
         }
     }

@@ -43,7 +43,7 @@ void suspect_report_describe(const struct suspect_report *report, char *text, si
 
 /* ---------------------------------------------------------------- leaving one */
 
-int suspect_report_leave(const char *directory, const struct suspect_report *report,
+int suspect_report_write(const char *directory, const struct suspect_report *report,
                          struct error *err)
 {
     struct suspect_report line = *report;

@@ -48,7 +48,7 @@ void suspect_report_describe(const struct suspect_report *report, char *text, si
 
 /* Writes the suspect report as a file of the caller's, whole or not at all. Returns 0, 1 if there
  * is one of this user, job and node already, or -1 with err. */
-int suspect_report_leave(const char *directory, const struct suspect_report *report,
+int suspect_report_write(const char *directory, const struct suspect_report *report,
                          struct error *err);
 
 /* Prints the suspect report as a line for `muster suspects --leave` on the node that keeps it. */

@@ -29,7 +29,7 @@ static const char *file(const char *name)
     return path;
 }
 
-/* A suspect report about node of this user's, named as suspect_report_leave() names it. */
+/* A suspect report about node of this user's, named as suspect_report_write() names it. */
 static void put(unsigned job, const char *node, const char *text)
 {
     char name[128];
@@ -71,9 +71,9 @@ static void left_and_read(void)
     snprintf(report.test, sizeof report.test, "links");
     snprintf(report.part, sizeof report.part, "eth1");
     snprintf(report.message, sizeof report.message, "eth1\nnode: n9\x1b[31m \xc3\xa9");
-    is_int(suspect_report_leave(directory, &report, &err), 0, "a suspect report is left (%s)",
+    is_int(suspect_report_write(directory, &report, &err), 0, "a suspect report is left (%s)",
            err.text);
-    is_int(suspect_report_leave(directory, &report, &err), 1, "... once for each job and node");
+    is_int(suspect_report_write(directory, &report, &err), 1, "... once for each job and node");
     is_int(count(), 1, "it is read");
     is_int(reports[0].uid, geteuid(), "with its owner");
     is_int(reports[0].job_id, 12, "... job");
@@ -86,7 +86,7 @@ static void left_and_read(void)
     has_str(text, "a preflight of job 12, user ", "a suspect report in words: whose it is");
     has_str(text, ", 2025-11-21 12:30 UTC: links eth1: eth1?", "... when, what");
     snprintf(report.node, sizeof report.node, "../n3");
-    is_int(suspect_report_leave(directory, &report, &err), -1, "a path is no name of a node");
+    is_int(suspect_report_write(directory, &report, &err), -1, "a path is no name of a node");
     is_str(err.text, "'../n3' is not a node name", "... and refused");
     empty();
     is_int(count(), 0, "suspect reports are removed");
