@@ -99,15 +99,15 @@ int hang_begin(struct hang *hang, uint32_t job_id, double patience_s, const char
     return error_set(err, "cannot watch for a hang: %m");
 }
 
-bool hang_take(struct hang *hang, struct hang_note *note)
+bool hang_poll(struct hang *hang, struct hang_note *note)
 {
     ssize_t got = -1;
 
-    if (hang->pid > 0 && !hang->is_told)
+    if (hang->pid > 0 && !hang->is_reported)
         got = read(hang->notes, note, sizeof *note);
     if (got == 0)
         *note = (struct hang_note){.text = "the process that watches it was killed"};
-    hang->is_told |= got >= 0;
+    hang->is_reported |= got >= 0;
     return got >= 0;
 }
 

@@ -13,7 +13,7 @@
 struct hang {
     pid_t pid; /* of the process that runs it; 0: none */
     int notes; /* the pipe with its note */
-    bool is_told;
+    bool is_reported;
 };
 
 struct hang_note {
@@ -28,7 +28,7 @@ int hang_begin(struct hang *hang, uint32_t job_id, double patience_s, const char
 
 /* Returns whether a note came, at most once; if the process has ended without one, that counts as a
  * note. Does not wait. */
-bool hang_take(struct hang *hang, struct hang_note *note);
+bool hang_poll(struct hang *hang, struct hang_note *note);
 
 /* Ends what hang_begin() began, if anything. */
 void hang_end(struct hang *hang);

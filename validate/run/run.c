@@ -155,7 +155,7 @@ static bool look(void *context)
     struct error err;
 
     keeper_look(run);
-    if (!run->hung.is_hung && !launch_stop && hang_take(&run->hang, &run->hung))
+    if (!run->hung.is_hung && !launch_stop && hang_poll(&run->hang, &run->hung))
         print_hang(run);
     if (now - run->looked_at > RUN_LOOK_S && run->lost_at == 0) {
         run->looked_at = now;

@@ -406,13 +406,13 @@ static void watch_is_killed(void)
 
     is_watch = true;
     is_int(hang_begin(&hang, 7, 60, NULL, NULL), 0, "a job is watched");
-    ok(!hang_take(&hang, &note), "... and nothing is told so far");
+    ok(!hang_poll(&hang, &note), "... and nothing is told so far");
     kill(hang.pid, SIGKILL);
-    while (!hang_take(&hang, &note) && tries++ < 600)
+    while (!hang_poll(&hang, &note) && tries++ < 600)
         usleep(100000);
     ok(!note.is_hung, "who watches is killed: that is no hang");
     is_str(note.text, "the process that watches it was killed", "... and is told");
-    ok(!hang_take(&hang, &note), "... once");
+    ok(!hang_poll(&hang, &note), "... once");
     hang_end(&hang);
     is_watch = false;
 }
