@@ -26,8 +26,8 @@ static void ignore_line(const char *text, void *context)
     (void)context;
 }
 
-/* Takes the record of each node's whole preflight. Returns 0, or -1 if memory is out. */
-static int verdicts_take(const struct records *records, const struct hostlist *nodes,
+/* Reads the record of each node's whole preflight. Returns 0, or -1 if memory is out. */
+static int verdicts_read(const struct records *records, const struct hostlist *nodes,
                          struct hostlist *passed, struct hostlist *failed)
 {
     for (size_t i = 0; i < records->count; i++) {
@@ -92,7 +92,7 @@ int examine(const struct examination *examination, struct hostlist *passed, stru
                  &result, err) == 0 &&
              recordfile_read(path, &records, &(struct recordfile_listener){.report = ignore_line},
                              err) >= 0 &&
-             verdicts_take(&records, examination->nodes, passed, failed) == 0)
+             verdicts_read(&records, examination->nodes, passed, failed) == 0)
         rv = passed->count + failed->count > 0
                  ? 0
                  : error_set(err, "the preflight gives no verdict on any node");

@@ -40,8 +40,8 @@ struct run {
     size_t wanted;
     int starts, restarts; /* restarts: in this allocation */
     bool has_repeated;
-    long step_before;          /* the last step before the command was started; -1: none */
-    double looked_at, lost_at; /* clock_s(); lost_at 0: Slurm has taken none of the chosen */
+    long step_before;            /* the last step before the command was started; -1: none */
+    double reloaded_at, lost_at; /* clock_s(); lost_at 0: Slurm has taken none of the chosen */
     struct hang hang;
     struct hang_note hung; /* of the last start */
     struct keeper keeper;
@@ -89,7 +89,7 @@ static json_t *names_json(const struct hostlist *names)
 
 /* ---------------------------------------------------------------- the job */
 
-static int job_look(struct run *run, struct error *err)
+static int job_reload(struct run *run, struct error *err)
 {
     struct own_job job;
 
@@ -136,7 +136,7 @@ static void keeper_start(struct run *run)
         print_message(run, "%s", err.text);
 }
 
-static void keeper_look(void *context)
+static void keeper_poll(void *context)
 {
     struct run *run = context;
 
@@ -147,19 +147,20 @@ static void keeper_look(void *context)
 
 /* The on_tick() of struct launch. Slurm ends a step that loses a node, but not every launcher ends
  * with it; and a command that hangs does not end. */
-static bool look(void *context)
+static bool run_poll(void *context)
 {
     struct run *run = context;
     double now = clock_s();
     struct hostlist lost = {0};
     struct error err;
 
-    keeper_look(run);
+    keeper_poll(run);
     if (!run->hung.is_hung && !launch_stop && hang_poll(&run->hang, &run->hung))
         print_hang(run);
-    if (now - run->looked_at > RUN_LOOK_S && run->lost_at == 0) {
-        run->looked_at = now;
-        if (job_look(run, &err) == 0 && lost_find(run, &run->chosen, &lost) == 0 && lost.count > 0)
+    if (now - run->reloaded_at > RUN_LOOK_S && run->lost_at == 0) {
+        run->reloaded_at = now;
+        if (job_reload(run, &err) == 0 && lost_find(run, &run->chosen, &lost) == 0 &&
+            lost.count > 0)
             run->lost_at = now;
         hostlist_clear(&lost);
     }
@@ -194,7 +195,7 @@ static int job_find(struct run *run)
         return command_failed(COMMAND_USAGE, run->name,
                               "not inside a job: run it in an sbatch script or in salloc");
     if (hostlist_expand(nodes, &run->all, &err) != 0 || cluster_open(&err) != 0 ||
-        job_look(run, &err) != 0)
+        job_reload(run, &err) != 0)
         return command_failed(COMMAND_UNKNOWN, run->name, "%s", err.text);
     if (run->job.is_heterogeneous)
         return command_failed(COMMAND_USAGE, run->name,
@@ -232,25 +233,25 @@ static void nodes_examine(struct run *run, const struct hostlist *used, struct r
 {
     struct hostlist left = {0}, passed = {0}, failed = {0}, lost = {0};
     struct error err = {""};
-    bool is_told = job_look(run, &err) == 0 && lost_find(run, used, &lost) == 0;
+    bool is_known = job_reload(run, &err) == 0 && lost_find(run, used, &lost) == 0;
 
-    for (size_t i = 0; is_told && i < run->job.nodes.count; i++)
+    for (size_t i = 0; is_known && i < run->job.nodes.count; i++)
         if (!hostlist_contains(&run->at_fault, run->job.nodes.names[i]))
-            is_told = hostlist_append(&left, run->job.nodes.names[i]) == 0;
-    if (is_told && left.count > 0)
-        is_told = examine(&(struct examination){.nodes = &left,
-                                                .keep = run->wanted,
-                                                .level = conf_preflight_name(
-                                                    run->options->level == PREFLIGHT_STANDARD
-                                                        ? PREFLIGHT_STANDARD
-                                                        : PREFLIGHT_QUICK),
-                                                .config_path = run->options->config_path,
-                                                .budget_s = run->options->budget_s,
-                                                .on_tick = keeper_look,
-                                                .context = run,
-                                                .stop = &launch_stop},
-                          &passed, &failed, &err) == 0;
-    if (!is_told && !launch_stop)
+            is_known = hostlist_append(&left, run->job.nodes.names[i]) == 0;
+    if (is_known && left.count > 0)
+        is_known = examine(&(struct examination){.nodes = &left,
+                                                 .keep = run->wanted,
+                                                 .level = conf_preflight_name(
+                                                     run->options->level == PREFLIGHT_STANDARD
+                                                         ? PREFLIGHT_STANDARD
+                                                         : PREFLIGHT_QUICK),
+                                                 .config_path = run->options->config_path,
+                                                 .budget_s = run->options->budget_s,
+                                                 .on_tick = keeper_poll,
+                                                 .context = run,
+                                                 .stop = &launch_stop},
+                           &passed, &failed, &err) == 0;
+    if (!is_known && !launch_stop)
         print_message(run, "cannot tell which nodes are good: %s", err.text);
     for (size_t i = 0; i < lost.count; i++)
         print_message(run, "%s: Slurm removed it from the job: it failed, or was given back",
@@ -404,16 +405,17 @@ static int command_run_once(struct run *run, int *status)
     run->starts++;
     print_message(run, "starts %s on %s", run->options->command[0], hostlist_text(&chosen).text);
     print_event(run, "start", json_pack("{so}", "nodes", names_json(&chosen)));
-    run->looked_at = begin = clock_s();
+    run->reloaded_at = begin = clock_s();
     run->lost_at = 0;
     run->hung = (struct hang_note){0};
     if (run->options->hang_s > 0 && hang_begin(&run->hang, run->job_id, run->options->hang_s,
                                                run->options->config_path, &err) != 0)
         print_message(run, "%s", err.text);
-    rv = launch_run(
-        &(struct launch){
-            .argv = command.argv, .environment = variables.argv, .on_tick = look, .context = run},
-        status, &err);
+    rv = launch_run(&(struct launch){.argv = command.argv,
+                                     .environment = variables.argv,
+                                     .on_tick = run_poll,
+                                     .context = run},
+                    status, &err);
     hang_end(&run->hang);
     if (rv == 0 && *status != 0)
         print_message(run, "%s ended with status %d after %.0f s", run->options->command[0],
@@ -429,7 +431,7 @@ done:
 
 /* Before the first start: checks that there are enough nodes, after a preflight if one is wanted.
  * Returns 0, or the exit status. */
-static int first_look(struct run *run)
+static int start_check(struct run *run)
 {
     struct run_seen seen;
     struct run_decision decision;
@@ -494,7 +496,7 @@ int run_job(const char *name, const struct run_options *options)
     launch_catch_signals();
     status = job_find(&run);
     if (status == 0)
-        status = first_look(&run);
+        status = start_check(&run);
     if (status == 0)
         status = run_until_end(&run);
     if (recordfile_close(options->json_path, run.json, &err) != 0)
