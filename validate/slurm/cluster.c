@@ -66,26 +66,26 @@ int cluster_open(struct error *err)
 {
     static bool is_open;
     char text[400] = "";
-    int said[2], status = 0;
+    int ends[2], status = 0;
     pid_t pid;
 
     if (is_open)
         return 0;
-    if (pipe(said) != 0)
+    if (pipe(ends) != 0)
         return error_set(err, "cannot read Slurm's configuration: %m");
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
         signal(SIGPIPE, SIG_IGN); /* it may say more than is read */
-        dup2(said[1], 2);
-        close(said[0]);
+        dup2(ends[1], 2);
+        close(ends[0]);
         slurm_init(NULL);
         _exit(0);
     }
-    close(said[1]);
+    close(ends[1]);
     if (pid > 0)
-        (void)read_all(said[0], text, sizeof text - 1);
-    close(said[0]);
+        (void)read_all(ends[0], text, sizeof text - 1);
+    close(ends[0]);
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         return error_set(err, "cannot read Slurm's configuration: %m");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
@@ -100,7 +100,7 @@ int cluster_open(struct error *err)
 }
 
 /* False when memory is out. */
-static bool node_take(const node_info_t *info, struct cluster_node *node)
+static bool node_fill(const node_info_t *info, struct cluster_node *node)
 {
     node->name = copy(info->name);
     node->address = copy(info->node_addr ? info->node_addr : info->name);
@@ -136,7 +136,7 @@ static int nodes_load(struct cluster *cluster, const char *name, struct error *e
     has_memory = cluster->nodes != NULL;
     for (uint32_t i = 0; has_memory && i < found->record_count; i++)
         if (found->node_array[i].name && *found->node_array[i].name)
-            has_memory = node_take(&found->node_array[i], &cluster->nodes[cluster->node_count++]);
+            has_memory = node_fill(&found->node_array[i], &cluster->nodes[cluster->node_count++]);
     slurm_free_node_info_msg(found);
     return has_memory ? cluster_index(cluster, err)
                       : error_set(err, "out of memory for the cluster's nodes");

@@ -69,7 +69,7 @@ void own_job_clear(struct own_job *job)
 }
 
 /* Returns rv, or SLURM_ERROR with errno if a task of the job got an error. Frees answer. */
-static int answer_take(job_array_resp_msg_t *answer, int rv)
+static int answer_check(job_array_resp_msg_t *answer, int rv)
 {
     if (answer) {
         for (uint32_t i = 0; rv == SLURM_SUCCESS && i < answer->job_array_count; i++)
@@ -88,7 +88,7 @@ static int requeue(char *id)
     job_array_resp_msg_t *answer = NULL;
     int rv = slurm_requeue2(id, 0, &answer);
 
-    return answer_take(answer, rv);
+    return answer_check(answer, rv);
 }
 
 static int exclude(char *id, char *nodes)
@@ -101,7 +101,7 @@ static int exclude(char *id, char *nodes)
     wanted.job_id_str = id;
     wanted.exc_nodes = nodes;
     rv = slurm_update_job2(&wanted, &answer);
-    return answer_take(answer, rv);
+    return answer_check(answer, rv);
 }
 
 int own_job_requeue(const struct own_job *job, struct error *err)

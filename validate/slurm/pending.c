@@ -22,7 +22,7 @@ static char *copy(const char *text)
     return strdup(text ? text : "");
 }
 
-static int job_take(const slurm_job_info_t *info, struct pending_job *job)
+static int job_fill(const slurm_job_info_t *info, struct pending_job *job)
 {
     job->id = release_job_id(info);
     job->uid = info->user_id;
@@ -53,7 +53,7 @@ int pending_jobs(uid_t battery_uid, struct pending_job **jobs, struct error *err
         if (!pending_is_for_nodes(info->job_state, info->state_reason, &job->is_refused) ||
             (info->resv_name && *info->resv_name) || is_of_certify(info, battery_uid))
             continue;
-        rv = job_take(info, job);
+        rv = job_fill(info, job);
         count++;
     }
     slurm_free_job_info_msg(found);

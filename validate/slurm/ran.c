@@ -19,7 +19,7 @@ bool ran_is_true(const struct ran *asked)
     return asked->has_node && asked->has_holder;
 }
 
-static void nodes_take(const char *text, struct ran *asked)
+static void nodes_match(const char *text, struct ran *asked)
 {
     struct hostlist nodes = {0};
 
@@ -69,7 +69,7 @@ void ran_take_line(const char *line, struct ran *asked, size_t count)
         if (!ran_is_true(&asked[i]) && (asked[i].job_id == job || asked[i].job_id == leader) &&
             asked[i].uid == uid && begin_s != 0 && begin_s <= asked[i].at + RAN_CLOCKS_S &&
             end_s + RAN_CLOCKS_S >= asked[i].at)
-            nodes_take(line + nodes, &asked[i]);
+            nodes_match(line + nodes, &asked[i]);
     }
 }
 
@@ -112,7 +112,7 @@ int ran_query(struct ran *asked, size_t count, struct error *err)
     for (uint32_t i = 0; i < found->record_count; i++)
         for (size_t k = 0; k < count; k++)
             if (!ran_is_true(&asked[k]) && is_of(&found->job_array[i], &asked[k]))
-                nodes_take(found->job_array[i].nodes, &asked[k]);
+                nodes_match(found->job_array[i].nodes, &asked[k]);
     slurm_free_job_info_msg(found);
     accounting_query(asked, count);
     return 0;

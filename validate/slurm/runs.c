@@ -10,7 +10,7 @@
 #include "validate/slurm/release.h"
 #include "validate/slurm/retest.h"
 
-static int reservations_take(struct cluster_run **runs, int *count, struct error *err)
+static int reservations_read(struct cluster_run **runs, int *count, struct error *err)
 {
     reserve_info_msg_t *found = NULL;
     int rv = 0;
@@ -37,7 +37,7 @@ static int reservations_take(struct cluster_run **runs, int *count, struct error
     return rv;
 }
 
-static int jobs_take(uid_t battery_uid, struct cluster_run *runs, int count, struct error *err)
+static int jobs_match(uid_t battery_uid, struct cluster_run *runs, int count, struct error *err)
 {
     struct cluster_job *jobs = NULL;
     int job_count = cluster_jobs(CLUSTER_RUN_JOB, &jobs, err);
@@ -57,8 +57,8 @@ int cluster_runs(uid_t battery_uid, struct cluster_run **runs, struct error *err
     int count = 0;
 
     *runs = NULL;
-    if (reservations_take(runs, &count, err) == 0 &&
-        (count == 0 || jobs_take(battery_uid, *runs, count, err) == 0))
+    if (reservations_read(runs, &count, err) == 0 &&
+        (count == 0 || jobs_match(battery_uid, *runs, count, err) == 0))
         return count;
     cluster_runs_free(*runs, count);
     *runs = NULL;
