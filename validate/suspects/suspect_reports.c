@@ -76,9 +76,9 @@ int suspect_report_write(const char *directory, const struct suspect_report *rep
 
 /* ---------------------------------------------------------------- reading them */
 
-/* Takes one "name: value" line. A name that a newer muster may write is passed over. Returns
+/* Parses one "name: value" line. A name that a newer muster may write is passed over. Returns
  * whether it is such a line. */
-static bool line_take(char *line, struct suspect_report *report)
+static bool line_parse(char *line, struct suspect_report *report)
 {
     const struct {
         const char *name;
@@ -106,13 +106,13 @@ static bool line_take(char *line, struct suspect_report *report)
     return *line && strspn(line, "abcdefghijklmnopqrstuvwxyz_") == strlen(line);
 }
 
-static bool text_take(char *text, struct suspect_report *report)
+static bool text_parse(char *text, struct suspect_report *report)
 {
     for (char *line = text, *next; *line; line = next) {
         next = line + strcspn(line, "\n");
         if (*next)
             *next++ = '\0';
-        if (!line_take(line, report))
+        if (!line_parse(line, report))
             return false;
     }
     return is_node_name(report->node) && report->job_id > 0;
@@ -138,7 +138,7 @@ static bool entry_read(int directory, const char *name, struct suspect_report *r
     text[length] = '\0';
     report->uid = status.st_uid;
     report->made = status.st_mtime;
-    if (!text_take(text, report))
+    if (!text_parse(text, report))
         return false;
     snprintf(expected, sizeof expected, "%u-%u-%s", (unsigned)report->uid, report->job_id,
              report->node);
