@@ -380,7 +380,7 @@ static void take_uplink(sqlite3_stmt *statement, struct plan_figures *figures)
 /* ---------------------------------------------------------------- the whole */
 
 /* Calls take() for each row of the query. Returns 0, or -1 with err. */
-static int query_take(const struct plan_sources *sources, const char *query,
+static int query_each(const struct plan_sources *sources, const char *query,
                       void (*take)(sqlite3_stmt *row, struct plan_figures *figures),
                       struct plan_figures *figures, struct error *err)
 {
@@ -429,7 +429,7 @@ int plan_figures_read(const struct plan_sources *sources, struct plan_figures *f
     if (reading.is_out_of_memory)
         return error_set(err, "no memory");
     if (history_points(sources->history, NULL, NULL, 1, take_point, figures, err) < 0 ||
-        query_take(sources, facts_query, take_fact, figures, err) != 0)
+        query_each(sources, facts_query, take_fact, figures, err) != 0)
         return -1;
     if (figures->count == 0 && sources->available == 0)
         return error_set(err, "no nodes in the history %s; give --available", sources->history);
@@ -440,8 +440,8 @@ int plan_figures_read(const struct plan_sources *sources, struct plan_figures *f
         need(figures, FIGURE_RATE, "training speed", "--rate or --measured", err) != 0 ||
         need(figures, FIGURE_MEMORY, "memory of a device", "--memory", err) != 0 ||
         make_islands(sources, figures, err) != 0 ||
-        query_take(sources, pairs_query, take_pair, figures, err) != 0 ||
-        query_take(sources, uplinks_query, take_uplink, figures, err) != 0)
+        query_each(sources, pairs_query, take_pair, figures, err) != 0 ||
+        query_each(sources, uplinks_query, take_uplink, figures, err) != 0)
         return -1;
     if (cluster->island_count > 1)
         set(figures, FIGURE_ACROSS, figures->across_mbps / 1e3,
