@@ -88,7 +88,7 @@ static int run_minutes(const struct certify *certify, size_t nodes)
 
 /* Leaves out the nodes on which somebody's reservation begins before the run may end: the run's own
  * would keep its jobs off. Returns how many there are. */
-static size_t reserved_leave(struct certify *certify, const struct hostlist *names)
+static size_t reserved_exclude(struct certify *certify, const struct hostlist *names)
 {
     time_t end = time(NULL) + 60 * (time_t)run_minutes(certify, names->count);
     size_t count = 0;
@@ -373,7 +373,7 @@ void certify_allocate(struct certify *certify)
         if (*text)
             progress_print(&certify->progress, "the tests end early if they are slow: %s", text);
         progress_begin(&certify->progress, "allocate");
-        if (certify->is_root && reserved_leave(certify, &names) > 0)
+        if (certify->is_root && reserved_exclude(certify, &names) > 0)
             certify_job_nodes(certify, &names);
         if (names.count == 0) {
             error_set(&err, "a reservation begins on each node before the run may end");

@@ -28,7 +28,7 @@ static struct idle_node *facts_of(const struct facts *facts, const char *name)
     return node ? &facts->nodes[node - facts->cluster->nodes] : NULL;
 }
 
-static void tests_take(const struct node_tests *tests, void *context)
+static void tests_set(const struct node_tests *tests, void *context)
 {
     struct idle_node *node = facts_of(context, tests->node);
 
@@ -40,8 +40,8 @@ static void tests_take(const struct node_tests *tests, void *context)
     node->jobs = tests->jobs;
 }
 
-static int offenders_take(const struct facts *facts, const struct certify *certify, double since,
-                          struct error *err)
+static int offenders_add(const struct facts *facts, const struct certify *certify, double since,
+                         struct error *err)
 {
     struct offenders offenders;
 
@@ -64,10 +64,10 @@ static int facts_read(const struct certify *certify, struct facts *facts, struct
 
     if (!facts->nodes)
         return error_set(err, "out of memory for %zu nodes", facts->cluster->node_count);
-    if (node_status_tests(certify->conf.history_path, certify->cluster.name, since, tests_take,
+    if (node_status_tests(certify->conf.history_path, certify->cluster.name, since, tests_set,
                           facts, err) < 0)
         return -1;
-    return offenders_take(facts, certify, since, err);
+    return offenders_add(facts, certify, since, err);
 }
 
 /* Finds the nodes of the run that are idle and that no job waits for. Returns 0, or -1 with err. */

@@ -44,8 +44,8 @@ static void elsewhere_note(const struct cluster_partition *partition, const stru
 
 /* Keeps no more nodes than the partition allows in a job (MaxNodes), and only as many partners as
  * are needed; the others are left for another run. */
-static void most_keep(struct certify *certify, const struct cluster_partition *partition,
-                      struct hostlist *names)
+static void max_nodes_apply(struct certify *certify, const struct cluster_partition *partition,
+                            struct hostlist *names)
 {
     size_t most = partition ? partition->most_nodes : 0, partners = 0, left[2];
     struct hostlist kept = {0}, beyond = {0};
@@ -100,7 +100,7 @@ static size_t candidates(struct certify *certify, struct hostlist *names)
         hostlist_append(name_index_has(&members, list[i]) ? names : &elsewhere, list[i]);
     if (plan_elsewhere(&certify->cluster, &elsewhere, elsewhere_note, certify) != 0)
         certify_note(certify, "out of memory for the nodes of other partitions");
-    most_keep(certify, partition, names);
+    max_nodes_apply(certify, partition, names);
     hostlist_clear(&elsewhere);
     name_index_clear(&members);
     free(list);

@@ -79,8 +79,8 @@ static void take_line(size_t task, const char *node, const char *line, void *con
     (void)record_source_add(collected->certify, &collected->sources[task], STAGE_REACH, line);
 }
 
-/* Takes what the nodes of a step reported in the records since first. */
-static void reports_take(struct collected *collected, size_t first)
+/* Adds the suspect reports that the nodes of a step wrote to the records since first. */
+static void reports_add(struct collected *collected, size_t first)
 {
     struct certify *certify = collected->certify;
 
@@ -199,7 +199,7 @@ static size_t group_collect(size_t first, size_t count, bool is_last, void *cont
     hostlist_clear(&group);
     if (rv != 0 && !is_last)
         certify->records.count = known;
-    reports_take(collected, known);
+    reports_add(collected, known);
     collected->is_any_read |= rv == 0;
     if (rv >= 0)
         count = rv == 0 ? 0 : taken_drop(certify, names, count);

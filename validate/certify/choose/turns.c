@@ -22,7 +22,7 @@ struct ends {
     double *until; /* per node of the cluster; 0: not known to be certified */
 };
 
-static void end_take(const char *name, double until, void *context)
+static void end_set(const char *name, double until, void *context)
 {
     const struct ends *ends = context;
     const struct cluster_node *node = cluster_node(ends->cluster, name);
@@ -39,7 +39,7 @@ static double *ends_read(const struct certify *certify, struct error *err)
 
     if (!ends.until)
         error_set(err, "out of memory for %zu nodes", cluster->node_count);
-    else if (node_status_certified(certify->conf.history_path, cluster->name, end_take, &ends,
+    else if (node_status_certified(certify->conf.history_path, cluster->name, end_set, &ends,
                                    err) >= 0)
         return ends.until;
     free(ends.until);
@@ -117,8 +117,8 @@ static void turns_choose(const struct certify *certify, const struct name_index 
 }
 
 /* Applies the choice to the run; without -w the nodes that are left alone are removed from it. */
-static void turns_take(struct certify *certify, const struct name_index *busy,
-                       const struct turn_node *nodes, struct hostlist *chosen)
+static void turns_apply(struct certify *certify, const struct name_index *busy,
+                        const struct turn_node *nodes, struct hostlist *chosen)
 {
     struct hostlist beyond = {0};
     size_t kept = 0;
@@ -170,7 +170,7 @@ int certify_take_turns(struct certify *certify, struct error *err)
     }
     if (rv == 0) {
         turns_choose(certify, &is_busy, nodes);
-        turns_take(certify, &is_busy, nodes, &chosen);
+        turns_apply(certify, &is_busy, nodes, &chosen);
         rv = lock < 0 ? 0 : testing_write(certify->undo.journal, &chosen, err);
     }
     if (lock >= 0)

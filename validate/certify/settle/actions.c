@@ -324,7 +324,7 @@ static void conclude(struct actions *actions, const char *name, const char *reas
                  reason);
 }
 
-static void actions_take(struct actions *actions)
+static void actions_apply(struct actions *actions)
 {
     struct error err;
 
@@ -469,7 +469,7 @@ void certify_drop_silent(struct certify *certify)
     for (size_t i = 0; i < certify->count && !actions.lacks_lock; i++)
         if (is_lost(&certify->node_runs[i]))
             decide(&actions, &certify->node_runs[i]);
-    actions_take(&actions);
+    actions_apply(&actions);
 }
 
 void certify_drains_decide(struct certify *certify)
@@ -483,7 +483,7 @@ void certify_drains_decide(struct certify *certify)
     actions_begin(&actions);
     for (size_t i = 0; i < certify->count; i++)
         decide(&actions, &certify->node_runs[i]);
-    actions_take(&actions);
+    actions_apply(&actions);
     for (size_t i = 0; i < certify->count; i++)
         if (certify->node_runs[i].decision == DECISION_SPARE)
             hostlist_append(&spared, certify->node_runs[i].name);

@@ -149,7 +149,7 @@ void certify_alike(struct certify *certify)
 
 /* Returns whether the headline about a common fault includes this fault of the node: not if it
  * counts as the node's own failure, as on another leaf. */
-static bool is_told(const struct node_run *node_run, const struct outcome_fault *fault)
+static bool is_included(const struct node_run *node_run, const struct outcome_fault *fault)
 {
     return is_free(node_run, ANY_LEAF) && has_fault(node_run, fault) &&
            (fault->verdict != VERDICT_FAIL || node_run->is_decided);
@@ -165,7 +165,7 @@ static void headline(struct certify *certify, const struct outcome_fault *fault)
         bool is_one = false;
 
         for (size_t k = 0; k < outcome->fault_count; k++)
-            is_one |= is_told(&certify->node_runs[i], &outcome->faults[k]) &&
+            is_one |= is_included(&certify->node_runs[i], &outcome->faults[k]) &&
                       is_alike(fault, &outcome->faults[k]);
         if (is_one)
             hostlist_append(&names, certify->node_runs[i].name);

@@ -71,7 +71,7 @@ static enum verdict verdict_on(const struct subnet_finding *finding)
     return finding->verdict == VERDICT_FAIL && is_mild ? VERDICT_WARN : finding->verdict;
 }
 
-static void finding_take(struct certify *certify, const struct subnet_finding *finding)
+static void finding_apply(struct certify *certify, const struct subnet_finding *finding)
 {
     struct node_run *node_run = *finding->node ? certify_node_run(certify, finding->node) : NULL;
     struct record record = subnet_finding_record(finding);
@@ -103,7 +103,7 @@ static size_t nodes_in(const struct certify *certify, const struct subnet *subne
 
 /* Replaces the leaves of topology.conf by those where the cables are. Returns 0, or -1 if memory is
  * out. */
-static int leaves_take(struct certify *certify, const struct outline *outline)
+static int leaves_replace(struct certify *certify, const struct outline *outline)
 {
     struct cluster *cluster = &certify->cluster;
     char **leaves = calloc(outline->count + 1, sizeof *leaves);
@@ -137,20 +137,20 @@ static int leaves_take(struct certify *certify, const struct outline *outline)
     return 0;
 }
 
-static int subnet_take(struct certify *certify, const struct subnet *subnet,
-                       const struct topology_conf *conf)
+static int subnet_apply(struct certify *certify, const struct subnet *subnet,
+                        const struct topology_conf *conf)
 {
     struct subnet_findings findings = {0};
     struct outline outline = {0};
     int rv = subnet_judge(subnet, conf, &findings);
 
     for (size_t i = 0; rv == 0 && i < findings.count; i++)
-        finding_take(certify, &findings.items[i]);
+        finding_apply(certify, &findings.items[i]);
     /* with Ethernet, a node that reported nothing would be on no leaf */
     if (rv == 0 && (!subnet->is_ethernet || nodes_in(certify, subnet) == certify->count))
         rv = subnet_outline(subnet, conf, &outline);
     if (rv == 0 && outline.count > 0)
-        rv = leaves_take(certify, &outline);
+        rv = leaves_replace(certify, &outline);
     outline_clear(&outline);
     subnet_findings_clear(&findings);
     return rv;
@@ -201,7 +201,7 @@ static void run(struct certify *certify)
         rv = conf_find(certify, &conf);
         if (rv == 0 && subnet.is_ethernet)
             conf_narrow(&conf, &subnet);
-        if (rv != 0 || subnet_take(certify, &subnet, conf.count > 0 ? &conf : NULL) != 0)
+        if (rv != 0 || subnet_apply(certify, &subnet, conf.count > 0 ? &conf : NULL) != 0)
             certify_note(certify, "out of memory for the subnet");
     }
     subnet_clear(&subnet);

@@ -91,7 +91,7 @@ int *certify_uplink_pairs(const struct certify *certify, const struct hostlist *
 }
 
 /* Accounts for the limits of leaves and uplinks, which split the rounds of the good nodes. */
-static void leaves_heed(const struct certify *certify, struct budget_work *work)
+static void leaf_limits_apply(const struct certify *certify, struct budget_work *work)
 {
     int *blocks = calloc(work->nodes + 1, sizeof *blocks);
     struct split_limits limits = {.pairs = certify->conf.concurrency,
@@ -135,7 +135,7 @@ struct budget_work certify_work(const struct certify *certify, size_t nodes)
     if (machines)
         budget_share(&work, machines, machines_read(certify, machines));
     free(machines);
-    leaves_heed(certify, &work);
+    leaf_limits_apply(certify, &work);
     return work;
 }
 

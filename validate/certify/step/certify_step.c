@@ -46,7 +46,7 @@ static bool is_own(const struct record *record, const char *node)
     return !record->node || strcmp(record->node, node) == 0;
 }
 
-static void record_take(struct step_output *output, long task, const char *line)
+static void record_add(struct step_output *output, long task, const char *line)
 {
     struct certify *certify = output->certify;
     struct records *records = &certify->records;
@@ -96,7 +96,7 @@ static void read_line(const char *line, bool is_error, void *context)
         certify->stray_lines += text && *text;
         return;
     }
-    record_take(output, task, text);
+    record_add(output, task, text);
 }
 
 /* Queries the slurmd of the next nodes, CERTIFY_WATCH_MOST at most. Returns how many are silent. */

@@ -29,8 +29,8 @@ static void doubt_note(const struct taking *taking, const struct record *record,
                        const struct error *doubt)
 {
     const struct record_source *source = taking->source;
-    bool is_told = record->node && (!source->is_own || strcmp(record->node, source->name) == 0);
-    struct node_run *node_run = is_told ? certify_node_run(taking->certify, record->node) : NULL;
+    bool is_trusted = record->node && (!source->is_own || strcmp(record->node, source->name) == 0);
+    struct node_run *node_run = is_trusted ? certify_node_run(taking->certify, record->node) : NULL;
     struct error text = *doubt;
 
     if (record->verdict < VERDICT_UNKNOWN || !node_run || !outcome_is_good(&node_run->outcome))

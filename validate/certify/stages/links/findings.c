@@ -123,8 +123,8 @@ static bool is_by_loss(const struct certify *certify, const struct localization 
         links->rails[finding->rail]);
 }
 
-static void finding_take(struct certify *certify, const struct localization *localization,
-                         const enum fault_code *faults, const struct finding *finding)
+static void finding_apply(struct certify *certify, const struct localization *localization,
+                          const enum fault_code *faults, const struct finding *finding)
 {
     const struct links *links = &localization->links;
     struct node_run *node_run =
@@ -182,7 +182,7 @@ static void finding_take(struct certify *certify, const struct localization *loc
 
 /* Records whether the links agree with topology.conf as a whole; nodes that are elsewhere have
  * findings of their own. */
-static void topology_take(struct certify *certify, const struct localization *localization)
+static void topology_record(struct certify *certify, const struct localization *localization)
 {
     const struct links *links = &localization->links;
     bool is_several = false, is_shown;
@@ -243,8 +243,8 @@ static bool rail_lines_add(const struct certify *certify, const struct localizat
 }
 
 /* Sets the nodes' cells of the table, and adds the lines of their certificates. */
-static void figures_take(struct certify *certify, const struct localization *localization,
-                         const enum fault_code *faults)
+static void figures_set(struct certify *certify, const struct localization *localization,
+                        const enum fault_code *faults)
 {
     const struct links *links = &localization->links;
 
@@ -276,9 +276,9 @@ void certify_link_findings(struct certify *certify, const struct localization *l
     }
     for (size_t i = 0; i < localization->findings.count; i++)
         if (!is_by_loss(certify, localization, &localization->findings.items[i]))
-            finding_take(certify, localization, faults, &localization->findings.items[i]);
-    topology_take(certify, localization);
+            finding_apply(certify, localization, faults, &localization->findings.items[i]);
+    topology_record(certify, localization);
     certify_sums(certify, first, links->figures_mbps, links->node_count * links->rail_count);
-    figures_take(certify, localization, faults);
+    figures_set(certify, localization, faults);
     free(faults);
 }

@@ -153,17 +153,17 @@ static bool has_all_passes(const struct certify *certify, const struct arguments
             passes = program->argv[i] + strlen(option);
 
     for (size_t length; *passes; passes += length + (passes[length] == ',')) {
-        bool is_told = false;
+        bool is_reported = false;
 
         length = strcspn(passes, ",");
         snprintf(name, sizeof name, "%.*s", (int)length, passes);
-        for (size_t i = first; i < certify->records.count && !is_told; i++) {
+        for (size_t i = first; i < certify->records.count && !is_reported; i++) {
             const struct record *record = RECORD_AT(&certify->records, i);
 
-            is_told = catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part &&
-                      strcmp(record->part, name) == 0;
+            is_reported = catalog_is_metric(record->metric, METRIC_ROUNDS) && record->part &&
+                          strcmp(record->part, name) == 0;
         }
-        if (!is_told)
+        if (!is_reported)
             return false;
     }
     return true;
@@ -247,7 +247,7 @@ static void cut_passes_note(struct certify *certify, size_t first)
 
 /* Makes suspects of the nodes whose process died or hung, by the records of the watch, and removes
  * them from names; what the others measured counts. Returns how many are left. */
-static size_t lost_take(struct certify *certify, size_t first, struct hostlist *names)
+static size_t lost_remove(struct certify *certify, size_t first, struct hostlist *names)
 {
     struct hostlist left = {0};
 
@@ -329,8 +329,8 @@ static void refer(void *context, const char *node, const char *rail,
 
 /* Takes what muster-links reports about a single node. A rail whose link was lost meanwhile is not
  * certified, and does not fail: it may have been the switch. */
-static void self_report_take(void *context, const char *node, enum verdict verdict,
-                             const struct record *record)
+static void self_report_apply(void *context, const char *node, enum verdict verdict,
+                              const struct record *record)
 {
     struct node_run *node_run = certify_node_run(context, node);
 
@@ -381,7 +381,7 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
         certify_all(certify, names, STAGE_LINKS, VERDICT_UNKNOWN, "links",
                     "out of memory, cannot evaluate the links");
     } else {
-        localization_self_reports(&localization, self_report_take, certify);
+        localization_self_reports(&localization, self_report_apply, certify);
         certify_losses(certify, &localization); /* first: what is lost makes a rail slow as well */
         certify_link_findings(certify, &localization, first);
         rounds_conclude(certify, names, rounds);
@@ -432,7 +432,7 @@ static void run(struct certify *certify)
         rv = links_step(certify, tries.made == 0, &names, NULL, &first, &is_whole, &err);
         if (is_whole && !certify_stop && rest_is_complete(certify, first, &rounds) &&
             ((rv == 0 && certify_is_complete(certify, first)) ||
-             lost_take(certify, first, &names) > 1)) {
+             lost_remove(certify, first, &names) > 1)) {
             cut_passes_note(certify, first);
             judge(certify, &names, first, rounds);
             break;

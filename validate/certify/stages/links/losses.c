@@ -148,8 +148,8 @@ static void leaf_doubt(struct certify *certify, const struct localization *local
     }
 }
 
-static void finding_take(struct certify *certify, const struct localization *localization,
-                         const struct losses *losses, const struct loss_finding *finding)
+static void finding_apply(struct certify *certify, const struct localization *localization,
+                          const struct losses *losses, const struct loss_finding *finding)
 {
     static const enum fault_code codes[] = {[DIAGNOSE_RAIL] = FAULT_PACKET_LOSS,
                                             [DIAGNOSE_PATH] = FAULT_PATH_LOSS,
@@ -202,6 +202,6 @@ void certify_losses(struct certify *certify, struct localization *localization)
                     STAGE_LINKS, VERDICT_UNKNOWN, "links",
                     "out of memory, cannot evaluate packet losses");
     for (size_t i = 0; i < losses.count; i++)
-        finding_take(certify, localization, &losses, &losses.findings[i]);
+        finding_apply(certify, localization, &losses, &losses.findings[i]);
     losses_clear(&losses);
 }

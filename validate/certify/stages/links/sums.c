@@ -20,9 +20,9 @@ static bool is_sum(const struct record *record)
             catalog_is_metric(record->metric, METRIC_BANDWIDTH_BISECTION));
 }
 
-static void sum_take(struct certify *certify, size_t place, const struct sum_verdict *verdict)
+static void sum_record(struct certify *certify, size_t index, const struct sum_verdict *verdict)
 {
-    const struct record *sum = RECORD_AT(&certify->records, place);
+    const struct record *sum = RECORD_AT(&certify->records, index);
 
     certify_record(certify, RECORD(.suite = "certify", .test = "links", .metric = sum->metric,
                                    .part = sum->part, .value = sum->value, .unit = sum->unit,
@@ -61,7 +61,7 @@ void certify_sums(struct certify *certify, size_t first, const double *figures, 
         sums_judge(sums, sum_count, known_count ? statistics_median(known, known_count) : NAN,
                    certify->conf.link_peers_percent, verdicts);
     for (size_t i = 0; i < sum_count; i++)
-        sum_take(certify, places[i], &verdicts[i]);
+        sum_record(certify, places[i], &verdicts[i]);
     free(sums);
     free(verdicts);
     free(places);
