@@ -5,10 +5,10 @@ noinst_LIBRARIES += validate/localization/liblocalization.a
 liblocalization = validate/localization/liblocalization.a validate/diagnose/libdiagnose.a \
 	validate/schedule/libschedule.a lib/libstatistics.a
 validate_localization_liblocalization_a_SOURCES = \
-	validate/localization/believe.c validate/localization/believe.h \
+	validate/localization/inconsistent.c validate/localization/inconsistent.h \
 	validate/localization/links.c validate/localization/links.h \
 	validate/localization/localization.c validate/localization/localization.h \
-	validate/localization/places.c validate/localization/places.h \
+	validate/localization/misplaced.c validate/localization/misplaced.h \
 	validate/localization/retest.c \
 	validate/localization/self_reports.c \
 	validate/localization/sums.c validate/localization/sums.h \

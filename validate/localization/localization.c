@@ -26,13 +26,13 @@ static void look_clear(struct evidence *look)
 static int prepare(struct links *links, struct evidence *look)
 {
     look->inconsistent_count =
-        believe_reports(&look->network, links->samples, links->sample_count, &look->inconsistent);
+        inconsistent_find(&look->network, links->samples, links->sample_count, &look->inconsistent);
     if (look->inconsistent_count < 0)
         return -1;
     if (!links->leaves || links->has_found_leaves)
         return 0;
     look->misplaced_count =
-        places_find(&look->network, links->samples, links->sample_count, &look->misplaced);
+        misplaced_find(&look->network, links->samples, links->sample_count, &look->misplaced);
     for (long i = 0; i < look->misplaced_count; i++)
         if (look->misplaced[i].is_certain)
             look->leaves[look->misplaced[i].node] = look->misplaced[i].leaf;

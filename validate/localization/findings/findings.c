@@ -208,7 +208,7 @@ static void take_inconsistent(struct findings_builder *builder,
     snprintf(finding->part, sizeof finding->part, "records");
     snprintf(finding->message, sizeof finding->message,
              "its figures contradict its partners' in %d of %d transfers; trusting the partners",
-             inconsistent->contradicted, inconsistent->told);
+             inconsistent->contradicted, inconsistent->transfers);
 }
 
 static void take_misplaced(struct findings_builder *builder, const struct misplaced *misplaced)

@@ -5,9 +5,9 @@
 #include "lib/base/history_figure.h"
 #include "lib/base/record.h"
 #include "validate/diagnose/diagnose.h"
-#include "validate/localization/believe.h"
+#include "validate/localization/inconsistent.h"
 #include "validate/localization/links.h"
-#include "validate/localization/places.h"
+#include "validate/localization/misplaced.h"
 
 /* Findings: what a diagnosis says of nodes and their links, in words. */
 

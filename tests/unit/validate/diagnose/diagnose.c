@@ -7,8 +7,8 @@
 
 #include "lib/base/splitmix.h"
 #include "validate/diagnose/likelihood.h"
-#include "validate/localization/believe.h"
-#include "validate/localization/places.h"
+#include "validate/localization/inconsistent.h"
+#include "validate/localization/misplaced.h"
 
 /* A network of leaves of four nodes with two rails each: all pairs so often, and what a test has to
  * say of the rate of each sample. */
@@ -440,7 +440,7 @@ static void check_nothing(void)
 }
 
 /* Node 2 says of all that it sends that it is fast; its partners say what comes. */
-static void check_believe(void)
+static void check_inconsistent(void)
 {
     struct inconsistent_node *inconsistent = NULL;
 
@@ -450,7 +450,7 @@ static void check_believe(void)
         samples[i].received = samples[i].rate;
         samples[i].rate = samples[i].from == 2 ? 1 : samples[i].rate;
     }
-    ok(believe_reports(&network, samples, count, &inconsistent) == 1 && inconsistent[0].node == 2,
+    ok(inconsistent_find(&network, samples, count, &inconsistent) == 1 && inconsistent[0].node == 2,
        "a node that is contradicted by its partners has inconsistent reports");
     free(inconsistent);
     expect("... and they are believed", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
@@ -459,7 +459,7 @@ static void check_believe(void)
     meet(0, 1, healthy, 0);
     samples[0].received = 0.5;
     samples[1].received = 1.2;
-    ok(believe_reports(&network, samples, count, &inconsistent) == 0,
+    ok(inconsistent_find(&network, samples, count, &inconsistent) == 0,
        "one partner that contradicts makes no node inconsistent, nor does a sender that says less");
     ok(samples[0].rate == 0.5 && samples[1].rate > 0.9 && samples[1].rate < 1,
        "... the lower figure is believed");
@@ -615,12 +615,12 @@ static void meet_oversubscribed(int node, int leaf_of_node, double slow)
     }
 }
 
-static void check_places(void)
+static void check_misplaced(void)
 {
     struct misplaced *misplaced = NULL;
 
     meet_oversubscribed(5, 2, 1);
-    ok(places_find(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
+    ok(misplaced_find(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
            misplaced[0].leaf == 2 && misplaced[0].probability > MODEL_SURE,
        "a node of another leaf than is said, and which one");
     ok(misplaced[0].is_certain, "... for sure");
@@ -628,7 +628,7 @@ static void check_places(void)
     meet_oversubscribed(5, 2, 1);
     for (size_t i = 0; i < count; i++)
         samples[i].rate *= samples[i].shared == 1 && samples[i].rate < 0.5 ? 4 : 1;
-    ok(places_find(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
+    ok(misplaced_find(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
            !misplaced[0].is_certain,
        "... also where it is as well with those of its leaf, but not for sure");
     free(misplaced);
@@ -636,16 +636,16 @@ static void check_places(void)
     for (size_t i = 0; i < count; i++)
         samples[i].rate *=
             (samples[i].from == 5 || samples[i].to == 5) && samples[i].rate < 0.5 ? 4 : 1;
-    ok(places_find(&network, samples, count, &misplaced) == 0,
+    ok(misplaced_find(&network, samples, count, &misplaced) == 0,
        "a node that is well with all has only a better way");
     free(misplaced);
     meet_oversubscribed(-1, 0, 0.25);
-    ok(places_find(&network, samples, count, &misplaced) == 0,
+    ok(misplaced_find(&network, samples, count, &misplaced) == 0,
        "a slow node is where it is said to be");
     free(misplaced);
     make(8);
     meet_all(8, healthy, 0);
-    ok(places_find(&network, samples, count, &misplaced) == 0,
+    ok(misplaced_find(&network, samples, count, &misplaced) == 0,
        "where uplinks are as fast as rails nothing is known");
     free(misplaced);
 }
@@ -737,7 +737,7 @@ int main(void)
     check_changed();
     check_screen();
     check_screen_is_not_petty();
-    check_believe();
-    check_places();
+    check_inconsistent();
+    check_misplaced();
     return tap_done();
 }

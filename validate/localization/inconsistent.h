@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_LOCALIZATION_BELIEVE_H
-#define MUSTER_LOCALIZATION_BELIEVE_H
+#ifndef MUSTER_LOCALIZATION_INCONSISTENT_H
+#define MUSTER_LOCALIZATION_INCONSISTENT_H
 
 #include "validate/diagnose/observations.h"
 
@@ -8,7 +8,7 @@
 
 struct inconsistent_node {
     int node;
-    int told, contradicted; /* its transfers, and those in which it and its partner contradict
+    int transfers, contradicted; /* its transfers, and those in which it and its partner contradict
                                each other */
 };
 
@@ -16,7 +16,7 @@ struct inconsistent_node {
  * Where the two ends of a transfer contradict each other, sets the rate of the sample to the figure
  * of the consistent end or, if the ends are alike, to the lower figure. *inconsistent is malloc'd.
  * Returns the number of nodes, or -1 if memory is out. O(samples x inconsistent). */
-long believe_reports(const struct diagnose_network *network, struct diagnose_sample *samples,
-                     size_t count, struct inconsistent_node **inconsistent);
+long inconsistent_find(const struct diagnose_network *network, struct diagnose_sample *samples,
+                       size_t count, struct inconsistent_node **inconsistent);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MUSTER_LOCALIZATION_PLACES_H
-#define MUSTER_LOCALIZATION_PLACES_H
+#ifndef MUSTER_LOCALIZATION_MISPLACED_H
+#define MUSTER_LOCALIZATION_MISPLACED_H
 
 #include "validate/diagnose/observations.h"
 
@@ -17,7 +17,7 @@ struct misplaced {
  * with another leaf are like those inside one. Needs samples that differ inside leaves and across.
  * Samples of a pair run are adjacent. *misplaced is malloc'd, or NULL. Returns the number of nodes,
  * or -1 if memory is out. O(samples + nodes x leaves). */
-long places_find(const struct diagnose_network *network, const struct diagnose_sample *samples,
-                 size_t count, struct misplaced **misplaced);
+long misplaced_find(const struct diagnose_network *network, const struct diagnose_sample *samples,
+                    size_t count, struct misplaced **misplaced);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/localization/places.h"
+#include "validate/localization/misplaced.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void make_ratios(double counts[2][MODEL_BINS], double *log_ratio)
 /* What a pair run of the node with a node of that leaf shows: mean of the log ratios. */
 struct contact {
     int node, leaf;
-    double said;
+    double log_ratio;
     const struct contact *next; /* of the same node */
 };
 
@@ -106,44 +106,46 @@ static void read_contacts(const struct diagnose_network *network,
 /* Whether the node is on another leaf; sets *misplaced. A node that had the uplinks to itself has
  * the full rate with its stated leaf as well, so such samples show nothing. A node that is good
  * with most other leaves too only has a better path. */
-static bool is_misplaced(const struct diagnose_network *network, int node, const double *said,
+static bool is_misplaced(const struct diagnose_network *network, int node, const double *ratio_sums,
                          struct misplaced *misplaced)
 {
     int own = network->leaves[node], best = -1;
     double odds, others = 0;
-    bool is_certain = said[own] >= each_least;
+    bool is_certain = ratio_sums[own] >= each_least;
 
     for (int leaf = 0; leaf < (int)network->leaf_count; leaf++) {
-        others += leaf == own ? 0 : said[leaf];
-        if (leaf != own && (best < 0 || said[leaf] < said[best]))
+        others += leaf == own ? 0 : ratio_sums[leaf];
+        if (leaf != own && (best < 0 || ratio_sums[leaf] < ratio_sums[best]))
             best = leaf;
     }
-    if (best < 0 || -said[best] < each_least || (!is_certain && others - said[best] <= 0))
+    if (best < 0 || -ratio_sums[best] < each_least ||
+        (!is_certain && others - ratio_sums[best] <= 0))
         return false;
-    odds = fmax(said[own], 0) - said[best] + log(prior_misplaced / (double)network->leaf_count);
+    odds = fmax(ratio_sums[own], 0) - ratio_sums[best] +
+           log(prior_misplaced / (double)network->leaf_count);
     *misplaced = (struct misplaced){node, best, 1 / (1 + exp(-odds)), is_certain};
     return misplaced->probability > MODEL_CLEARED;
 }
 
-/* Finds the misplaced nodes and returns their number. first: [nodes] first contact; said: room for
- * leaf_count. */
+/* Finds the misplaced nodes and returns their number. first: [nodes] first contact; ratio_sums:
+ * room for leaf_count. */
 static long find_misplaced(const struct diagnose_network *network,
-                           const struct contact *const *first, double *said,
+                           const struct contact *const *first, double *ratio_sums,
                            struct misplaced *misplaced)
 {
     long found = 0;
 
     for (int node = 0; node < (int)network->node_count; node++) {
-        memset(said, 0, network->leaf_count * sizeof *said);
+        memset(ratio_sums, 0, network->leaf_count * sizeof *ratio_sums);
         for (const struct contact *one = first[node]; one; one = one->next)
-            said[one->leaf] += one->said;
-        found += is_misplaced(network, node, said, &misplaced[found]);
+            ratio_sums[one->leaf] += one->log_ratio;
+        found += is_misplaced(network, node, ratio_sums, &misplaced[found]);
     }
     return found;
 }
 
-long places_find(const struct diagnose_network *network, const struct diagnose_sample *samples,
-                 size_t count, struct misplaced **misplaced)
+long misplaced_find(const struct diagnose_network *network, const struct diagnose_sample *samples,
+                    size_t count, struct misplaced **misplaced)
 {
     size_t classes = 2 * network->rail_count, nodes = network->node_count;
     struct contact *contacts;
@@ -151,7 +153,7 @@ long places_find(const struct diagnose_network *network, const struct diagnose_s
     unsigned char *bins;
     double(*counts)[2][MODEL_BINS];
     ratios *log_ratios;
-    double *said;
+    double *ratio_sums;
     long found = -1;
 
     *misplaced = NULL;
@@ -159,21 +161,21 @@ long places_find(const struct diagnose_network *network, const struct diagnose_s
         return 0;
     contacts = malloc((2 * count + 1) * sizeof *contacts);
     first = calloc(nodes + 1, sizeof *first);
-    said = malloc(network->leaf_count * sizeof *said);
+    ratio_sums = malloc(network->leaf_count * sizeof *ratio_sums);
     bins = malloc(count + 1);
     counts = calloc(classes, sizeof *counts);
     log_ratios = malloc(classes * sizeof *log_ratios);
     *misplaced = malloc((nodes + 1) * sizeof **misplaced);
-    if (contacts && first && said && bins && counts && log_ratios && *misplaced) {
+    if (contacts && first && ratio_sums && bins && counts && log_ratios && *misplaced) {
         count_samples(network, samples, count, bins, counts);
         for (size_t class = 0; class < classes; class ++)
             make_ratios(counts[class], log_ratios[class]);
         read_contacts(network, samples, count, bins, log_ratios, contacts, first);
-        found = find_misplaced(network, first, said, *misplaced);
+        found = find_misplaced(network, first, ratio_sums, *misplaced);
     }
     free(contacts);
     free(first);
-    free(said);
+    free(ratio_sums);
     free(bins);
     free(counts);
     free(log_ratios);

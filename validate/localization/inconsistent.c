@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/localization/believe.h"
+#include "validate/localization/inconsistent.h"
 
 #include <stdlib.h>
 
 #include "lib/constants/links_constants.h"
 
 struct account {
-    int told, contradicted, partners, last_partner;
+    int transfers, contradicted, partners, last_partner;
     bool is_inconsistent;
 };
 
@@ -37,7 +37,7 @@ static void count_accounts(const struct diagnose_network *network,
         for (int k = 0; k < 2; k++) {
             struct account *account = &accounts[ends[k]];
 
-            account->told++;
+            account->transfers++;
             if (!is_contradicted(sample))
                 continue;
             account->contradicted++;
@@ -55,15 +55,15 @@ static int worst_of(const struct diagnose_network *network, const struct account
         const struct account *account = &accounts[node];
 
         if (account->partners >= REPORTS_PARTNERS_LEAST &&
-            account->contradicted >= REPORTS_CONTRADICTED_SHARE * account->told &&
+            account->contradicted >= REPORTS_CONTRADICTED_SHARE * account->transfers &&
             (worst < 0 || account->contradicted > accounts[worst].contradicted))
             worst = node;
     }
     return worst;
 }
 
-long believe_reports(const struct diagnose_network *network, struct diagnose_sample *samples,
-                     size_t count, struct inconsistent_node **inconsistent)
+long inconsistent_find(const struct diagnose_network *network, struct diagnose_sample *samples,
+                       size_t count, struct inconsistent_node **inconsistent)
 {
     struct account *accounts = calloc(network->node_count + 1, sizeof *accounts);
     long found = 0;
@@ -81,7 +81,7 @@ long believe_reports(const struct diagnose_network *network, struct diagnose_sam
             break;
         accounts[node].is_inconsistent = true;
         (*inconsistent)[found++] =
-            (struct inconsistent_node){node, accounts[node].told, accounts[node].contradicted};
+            (struct inconsistent_node){node, accounts[node].transfers, accounts[node].contradicted};
     }
     for (size_t i = 0; i < count; i++) {
         struct diagnose_sample *sample = &samples[i];
