@@ -32,12 +32,12 @@ struct localization {
     bool (*is_lost)(void *context, const char *node);
     /* Sets *history to what earlier runs found of that rail of the node, or leaves it as it is,
      * count 0. NULL: there is no history. */
-    void (*recall)(void *context, const char *node, const char *rail,
-                   struct history_figure *history);
+    void (*get_history)(void *context, const char *node, const char *rail,
+                        struct history_figure *history);
     /* Sets *reference to the minimum that others expect of that rail of the node, or leaves it as
      * it is. reference->source lives as long as the localization. NULL: there is no table. */
-    void (*refer)(void *context, const char *node, const char *rail,
-                  struct reference_figure *reference);
+    void (*get_reference)(void *context, const char *node, const char *rail,
+                          struct reference_figure *reference);
     void *context;
 
     /* the outcome: findings are about links */

@@ -207,10 +207,10 @@ static void add_hints(struct findings_builder *builder, size_t end)
     double mbps = links->figures_mbps[end];
     struct finding *finding;
 
-    if (localization->recall)
-        localization->recall(localization->context, node, rail, &history);
-    if (localization->refer)
-        localization->refer(localization->context, node, rail, &reference);
+    if (localization->get_history)
+        localization->get_history(localization->context, node, rail, &history);
+    if (localization->get_reference)
+        localization->get_reference(localization->context, node, rail, &reference);
     if (mbps < history_figure_floor(&history)) {
         finding = hint(builder, end, history_figure_floor(&history), "history");
         finding->reference = history.median;

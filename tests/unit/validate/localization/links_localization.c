@@ -208,16 +208,16 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
     return true;
 }
 
-static void recall(void *context, const char *node, const char *rail,
-                   struct history_figure *history)
+static void get_history(void *context, const char *node, const char *rail,
+                        struct history_figure *history)
 {
     (void)context;
     if (strcmp(node, "n3") == 0 && strcmp(rail, "eth2") == 0)
         *history = (struct history_figure){260, 1, 9};
 }
 
-static void refer(void *context, const char *node, const char *rail,
-                  struct reference_figure *reference)
+static void get_reference(void *context, const char *node, const char *rail,
+                          struct reference_figure *reference)
 {
     (void)context;
     if (strcmp(node, "n4") == 0 && strcmp(rail, "eth1") == 0)
@@ -588,8 +588,8 @@ static void passes_hints_on(void)
 {
     int history = 0, reference = 0;
 
-    localization.recall = recall;
-    localization.refer = refer;
+    localization.get_history = get_history;
+    localization.get_reference = get_reference;
     ok(!hold(&well, &well), "hints fail nobody");
     for (size_t i = 0; i < localization.findings.count; i++) {
         const struct finding *finding = &localization.findings.items[i];
@@ -601,8 +601,8 @@ static void passes_hints_on(void)
     is_int(reference, 1, "... and one that is slower than others take for the least");
     is_int((long)localization.findings.count, 2, "... and nothing else");
     is_int(measured, 0, "no hint is a reason to measure again");
-    localization.recall = NULL;
-    localization.refer = NULL;
+    localization.get_history = NULL;
+    localization.get_reference = NULL;
     ok(!links_show_leaves(&localization.links),
        "uplinks as fast as the leaves do not show who is where");
 }

@@ -315,14 +315,14 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
     }
 }
 
-static void recall(void *context, const char *node, const char *rail,
-                   struct history_figure *history)
+static void get_history(void *context, const char *node, const char *rail,
+                        struct history_figure *history)
 {
     hints_recall(((struct retest_context *)context)->hints, node, rail, history);
 }
 
-static void refer(void *context, const char *node, const char *rail,
-                  struct reference_figure *reference)
+static void get_reference(void *context, const char *node, const char *rail,
+                          struct reference_figure *reference)
 {
     hints_refer(((struct retest_context *)context)->hints, node, rail, reference);
 }
@@ -370,8 +370,8 @@ static void judge(struct certify *certify, const struct hostlist *names, size_t 
         .tries = LINKS_CONFIRM_TRIES,
         .measure = suspects_measure,
         .is_lost = is_lost,
-        .recall = recall,
-        .refer = refer,
+        .get_history = get_history,
+        .get_reference = get_reference,
         .context = &retest,
     };
 
