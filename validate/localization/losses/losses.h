@@ -75,7 +75,7 @@ struct losses {
  * alone, by turns with a control pair, unless the retests of the localization have shown enough of
  * them. Sets localization->retests if it is the first to measure again. Returns 0, or -1 if memory
  * is out. Call losses_clear() in both cases. */
-int losses_hold(struct localization *localization, struct losses *losses);
+int losses_find(struct localization *localization, struct losses *losses);
 void losses_clear(struct losses *losses);
 
 /* Returns FAIL, or UNKNOWN if the loss of a rail was not confirmed, or if it may be another part's

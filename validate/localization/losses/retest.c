@@ -157,7 +157,7 @@ static int rails_measure(struct localization *localization, const struct losses 
     return is_suspect ? 0 : -1;
 }
 
-int losses_hold(struct localization *localization, struct losses *losses)
+int losses_find(struct localization *localization, struct losses *losses)
 {
     bool is_measured = true;
 

@@ -101,7 +101,7 @@ static const char *found(const struct network *once, const struct network *then)
             if (from != to)
                 add_pair_run(from, to);
     *text = '\0';
-    if (localization_run(&localization) != 0 || losses_hold(&localization, &losses) != 0)
+    if (localization_run(&localization) != 0 || losses_find(&localization, &losses) != 0)
         return "no memory";
     for (size_t i = 0; i < losses.count && used + 64 < sizeof text; i++) {
         const struct loss_finding *finding = &losses.findings[i];

@@ -195,7 +195,7 @@ void certify_losses(struct certify *certify, struct localization *localization)
 {
     struct losses losses;
 
-    if (losses_hold(localization, &losses) != 0)
+    if (losses_find(localization, &losses) != 0)
         certify_all(certify,
                     &(struct hostlist){(char **)(size_t)localization->links.nodes,
                                        localization->links.node_count},
