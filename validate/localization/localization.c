@@ -12,73 +12,74 @@
 #include "lib/catalog/catalog.h"
 #include "lib/constants/links_constants.h"
 
-static void look_clear(struct evidence *look)
+static void evidence_clear(struct evidence *evidence)
 {
-    diagnosis_clear(&look->diagnosis);
-    free(look->leaves);
-    free(look->inconsistent);
-    free(look->misplaced);
-    *look = (struct evidence){0};
+    diagnosis_clear(&evidence->diagnosis);
+    free(evidence->leaves);
+    free(evidence->inconsistent);
+    free(evidence->misplaced);
+    *evidence = (struct evidence){0};
 }
 
 /* Sets the rates of inconsistent nodes to those of their partners, and the leaves of misplaced
  * nodes. Returns 0, or -1 if memory is out. */
-static int prepare(struct links *links, struct evidence *look)
+static int prepare(struct links *links, struct evidence *evidence)
 {
-    look->inconsistent_count =
-        inconsistent_find(&look->network, links->samples, links->sample_count, &look->inconsistent);
-    if (look->inconsistent_count < 0)
+    evidence->inconsistent_count = inconsistent_find(&evidence->network, links->samples,
+                                                     links->sample_count, &evidence->inconsistent);
+    if (evidence->inconsistent_count < 0)
         return -1;
     if (!links->leaves || links->has_found_leaves)
         return 0;
-    look->misplaced_count =
-        misplaced_find(&look->network, links->samples, links->sample_count, &look->misplaced);
-    for (long i = 0; i < look->misplaced_count; i++)
-        if (look->misplaced[i].is_certain)
-            look->leaves[look->misplaced[i].node] = look->misplaced[i].leaf;
-    return look->misplaced_count < 0 ? -1 : 0;
+    evidence->misplaced_count = misplaced_find(&evidence->network, links->samples,
+                                               links->sample_count, &evidence->misplaced);
+    for (long i = 0; i < evidence->misplaced_count; i++)
+        if (evidence->misplaced[i].is_certain)
+            evidence->leaves[evidence->misplaced[i].node] = evidence->misplaced[i].leaf;
+    return evidence->misplaced_count < 0 ? -1 : 0;
 }
 
 /* Whether both have the nodes on the same leaf switches, which may be found from the
  * measurements. */
-static bool is_same_network(const struct evidence *before, const struct evidence *look)
+static bool is_same_network(const struct evidence *before, const struct evidence *evidence)
 {
-    return before->leaves && before->network.leaf_count == look->network.leaf_count &&
-           memcmp(before->leaves, look->leaves, look->network.node_count * sizeof *look->leaves) ==
-               0;
+    return before->leaves && before->network.leaf_count == evidence->network.leaf_count &&
+           memcmp(before->leaves, evidence->leaves,
+                  evidence->network.node_count * sizeof *evidence->leaves) == 0;
 }
 
 /* Diagnoses all records. Sets the samples of localization->links to the figures that are believed.
  * before: the previous evidence, all zeros if there is none. Returns 0, or -1 if memory is out. */
-static int look_take(struct localization *localization, const struct evidence *before,
-                     struct evidence *look)
+static int evidence_collect(struct localization *localization, const struct evidence *before,
+                            struct evidence *evidence)
 {
     static const struct diagnosis none;
     const struct conf *conf = localization->source.conf;
     struct links *links = &localization->links;
     double peers_share = conf->link_peers_percent / 100;
 
-    *look = (struct evidence){.links = links, .conf = conf, .localization = localization};
+    *evidence = (struct evidence){.links = links, .conf = conf, .localization = localization};
     if (links_read(&localization->source, localization->first, localization->retests, peers_share,
                    links) != 0)
         return -1;
-    look->leaves = malloc((links->node_count + 1) * sizeof *look->leaves);
-    if (!look->leaves)
+    evidence->leaves = malloc((links->node_count + 1) * sizeof *evidence->leaves);
+    if (!evidence->leaves)
         return -1;
     for (size_t i = 0; i < links->node_count; i++)
-        look->leaves[i] = links->leaves ? links->leaves[i] : 0;
-    look->network = (struct diagnose_network){
+        evidence->leaves[i] = links->leaves ? links->leaves[i] : 0;
+    evidence->network = (struct diagnose_network){
         .node_count = links->node_count,
         .rail_count = links->rail_count,
         .leaf_count = links->leaf_count > 1 ? links->leaf_count : 0,
         .fault_share = peers_share,
         .fault_share_at_times = conf->link_nominal_percent / 100,
-        .leaves = links->leaves ? look->leaves : NULL,
+        .leaves = links->leaves ? evidence->leaves : NULL,
     };
-    if (prepare(links, look) != 0)
+    if (prepare(links, evidence) != 0)
         return -1;
-    return diagnose(&look->network, links->samples, links->sample_count,
-                    is_same_network(before, look) ? &before->diagnosis : &none, &look->diagnosis);
+    return diagnose(&evidence->network, links->samples, links->sample_count,
+                    is_same_network(before, evidence) ? &before->diagnosis : &none,
+                    &evidence->diagnosis);
 }
 
 /* Returns what to measure again: also all rails of a pair at once, if a host is suspected. */
@@ -103,7 +104,7 @@ static size_t rounds_of(const struct links *links)
 /* Measures the most informative pairs again. The screen may have all of them the first time, later
  * one for each RETEST_ROUNDS_FOR_ONE rounds and one for each RETEST_PAIRS_MOST nodes. Returns
  * whether there were any pairs and that succeeded. */
-static bool retest(struct localization *localization, const struct evidence *look,
+static bool retest(struct localization *localization, const struct evidence *evidence,
                    const struct evidence *before)
 {
     const struct links *links = &localization->links;
@@ -113,9 +114,10 @@ static bool retest(struct localization *localization, const struct evidence *loo
 
     if (most > links->node_count)
         most = links->node_count;
-    if (!localization_measure_next(localization, &look->network, &look->diagnosis,
+    if (!localization_measure_next(localization, &evidence->network, &evidence->diagnosis,
                                    before ? &before->diagnosis : NULL, most,
-                                   before ? screened : most, passes_of(&look->diagnosis), &first))
+                                   before ? screened : most, passes_of(&evidence->diagnosis),
+                                   &first))
         return false;
     if (localization->retests == SIZE_MAX)
         localization->retests = first;
@@ -131,25 +133,25 @@ int localization_times(size_t nodes, bool is_quick)
 
 int localization_run(struct localization *localization)
 {
-    struct evidence look = {0}, before = {0};
+    struct evidence evidence = {0}, before = {0};
     int status;
 
     localization->retests = SIZE_MAX;
-    status = look_take(localization, &before, &look);
+    status = evidence_collect(localization, &before, &evidence);
     for (int i = 0; status == 0 && i < localization->tries; i++) {
-        status = diagnose_screen(&look.network, localization->links.samples,
-                                 localization->links.sample_count, &look.diagnosis);
-        if (status != 0 || !retest(localization, &look, i > 0 ? &before : NULL))
+        status = diagnose_screen(&evidence.network, localization->links.samples,
+                                 localization->links.sample_count, &evidence.diagnosis);
+        if (status != 0 || !retest(localization, &evidence, i > 0 ? &before : NULL))
             break;
-        look_clear(&before);
-        before = look;
-        status = look_take(localization, &before, &look);
+        evidence_clear(&before);
+        before = evidence;
+        status = evidence_collect(localization, &before, &evidence);
     }
-    look.is_retested = localization->retests != SIZE_MAX;
+    evidence.is_retested = localization->retests != SIZE_MAX;
     if (status == 0)
-        status = findings_make(&look, &localization->findings);
-    look_clear(&look);
-    look_clear(&before);
+        status = findings_make(&evidence, &localization->findings);
+    evidence_clear(&evidence);
+    evidence_clear(&before);
     return status;
 }
 
