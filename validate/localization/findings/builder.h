@@ -55,8 +55,8 @@ void evidence_set_limit(struct findings_builder *builder, const struct suspicion
 
 /* Whether the retest confirms the failure of a part of a node, or of a path; if not, why gets the
  * reason. *is_cleared: it was good so often that the low samples before count for nothing. */
-bool evidence_bears_out(const struct findings_builder *builder, const struct suspicion *item,
-                        bool *is_cleared, char *why, size_t size);
+bool evidence_confirms(const struct findings_builder *builder, const struct suspicion *item,
+                       bool *is_cleared, char *why, size_t size);
 
 /* Writes the name of the part: "eth1", "path n1-n3 eth1", "leaf leaf2", "uplink leaf1-leaf2", "all
  * eth1". */

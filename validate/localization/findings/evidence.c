@@ -349,8 +349,8 @@ static bool may_be_uplink(const struct findings_builder *builder, const struct p
            (part->duty > 0 && may_be(inside->low, inside->all, fmax(unseen, MODEL_DIP_SHARE)));
 }
 
-bool evidence_bears_out(const struct findings_builder *builder, const struct suspicion *item,
-                        bool *is_cleared, char *why, size_t size)
+bool evidence_confirms(const struct findings_builder *builder, const struct suspicion *item,
+                       bool *is_cleared, char *why, size_t size)
 {
     struct retested retested = retested_of(builder, &item->part);
     struct inside inside;

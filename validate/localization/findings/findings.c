@@ -97,7 +97,7 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
     };
     const struct part *part = &item->part;
     bool is_node = part_is_of_node(part), is_cleared = false, is_sure = suspicion_is_sure(item);
-    bool is_retested = builder->evidence->is_retested, is_borne_out = true;
+    bool is_retested = builder->evidence->is_retested, is_confirmed = true;
     double peers = evidence_peers_mbps(builder, part->rail);
     struct finding *finding;
     char why[256] = "it could not be measured again";
@@ -108,9 +108,9 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
         return;
     /* of the cables of an uplink, the retest may have met the good ones */
     if (is_retested && part->type != DIAGNOSE_UPLINK)
-        is_borne_out = evidence_bears_out(builder, item, &is_cleared, why, sizeof why);
+        is_confirmed = evidence_confirms(builder, item, &is_cleared, why, sizeof why);
     if (is_node || part->type == DIAGNOSE_PATH)
-        is_sure &= is_borne_out;
+        is_sure &= is_confirmed;
     if (is_cleared)
         return;
     if (is_retested && !suspicion_is_sure(item))

@@ -82,7 +82,7 @@ static void add_missing(struct findings_builder *builder, size_t end, const char
 }
 
 /* best: of a direction in which no sample was good. */
-static void add_unproved(struct findings_builder *builder, size_t end, const struct best *best)
+static void add_uncleared(struct findings_builder *builder, size_t end, const struct best *best)
 {
     const struct links *links = builder->evidence->links;
     double least = builder->evidence->conf->link_nominal_percent / 100;
@@ -98,7 +98,7 @@ static void add_unproved(struct findings_builder *builder, size_t end, const str
              finding->part, finding->value, finding->reference);
 }
 
-static void find_unvouched(struct findings_builder *builder)
+static void find_uncleared(struct findings_builder *builder)
 {
     const struct links *links = builder->evidence->links;
     double least = builder->evidence->conf->link_nominal_percent / 100;
@@ -117,7 +117,7 @@ static void find_unvouched(struct findings_builder *builder)
                         : !isnan(ways[1].rate) ? ": nothing that it sends"
                                                : "");
         else if (ways[worse].rate < least)
-            add_unproved(builder, end, &ways[worse]);
+            add_uncleared(builder, end, &ways[worse]);
     }
     free(best);
 }
@@ -230,7 +230,7 @@ void rails_report(struct findings_builder *builder)
 {
     const struct links *links = builder->evidence->links;
 
-    find_unvouched(builder);
+    find_uncleared(builder);
     find_latency(builder);
     for (size_t end = 0; end < links->node_count * links->rail_count; end++)
         if (!builder->is_reported[end])

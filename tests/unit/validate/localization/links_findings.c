@@ -228,7 +228,7 @@ static int partner = 1;
 
 /* Whether a retest in which n1 is low so often of six with its partner, and a pair of others, bears
  * out that n1's rail is slow. */
-static bool is_borne_out(int low, int control_low, const char **why)
+static bool is_confirmed(int low, int control_low, const char **why)
 {
     static struct diagnose_sample samples[12];
     static struct link_sample measured[12];
@@ -262,7 +262,7 @@ static bool is_borne_out(int low, int control_low, const char **why)
         measured[i].is_isolated = true;
     }
     evidence_index(&builder);
-    is_right = evidence_bears_out(&builder, &item, &is_cleared, text, sizeof text);
+    is_right = evidence_confirms(&builder, &item, &is_cleared, text, sizeof text);
     evidence_index_clear(&builder);
     *why = text;
     return is_right;
@@ -307,22 +307,22 @@ static void weighs_retests(void)
 {
     const char *why;
 
-    ok(is_borne_out(6, 0, &why), "a rail that is low alone, and others are not");
-    ok(is_borne_out(6, 2, &why), "... or half as often");
-    ok(!is_borne_out(6, 4, &why), "... not where others are as well");
+    ok(is_confirmed(6, 0, &why), "a rail that is low alone, and others are not");
+    ok(is_confirmed(6, 2, &why), "... or half as often");
+    ok(!is_confirmed(6, 4, &why), "... not where others are as well");
     has_str(why, "control pair is slow as well", "... which is said");
-    ok(!is_borne_out(3, 0, &why), "... nor where it is low at times only");
+    ok(!is_confirmed(3, 0, &why), "... nor where it is low at times only");
     has_str(why, "3 of 6 retest samples were slow", "... which is said");
 
     known_leaves = (int[]){0, 0, 1, 1};
-    ok(is_borne_out(6, 0, &why), "a rail that is low within its leaf");
+    ok(is_confirmed(6, 0, &why), "a rail that is low within its leaf");
     partner = 2;
-    ok(!is_borne_out(6, 0, &why), "... not one that is low with other leaves alone");
+    ok(!is_confirmed(6, 0, &why), "... not one that is low with other leaves alone");
     has_str(why, "0 of 0 samples within its leaf were slow", "... which is said");
     known_leaves = (int[]){0, 1, 1, 1};
-    ok(is_borne_out(6, 0, &why), "... unless it is the only node of its leaf");
+    ok(is_confirmed(6, 0, &why), "... unless it is the only node of its leaf");
     known_leaves = NULL;
-    ok(is_borne_out(6, 0, &why), "... or nobody knows the leaves");
+    ok(is_confirmed(6, 0, &why), "... or nobody knows the leaves");
     partner = 1;
 }
 
