@@ -12,7 +12,7 @@ static const double chance = 0.01; /* probability that a pair that is no better 
 
 /* One direction of a rail of a node, or of a pair. lost: without what the receiver dropped itself;
  * stalled: of lost, while an end was not scheduled. */
-struct loss_way {
+struct loss_direction {
     double sent, lost, damaged, stalled; /* of a node: sums over the partners that lose */
     int losing, clean;                   /* numbers of partners */
 };
@@ -20,42 +20,42 @@ struct loss_way {
 /* All samples of one direction of a pair on a rail. */
 struct loss_pair {
     int from, to, rail;
-    struct loss_way way;
-    bool is_told; /* uplinks explain it */
+    struct loss_direction direction;
+    bool is_explained; /* uplinks explain it */
 };
 
 /* A node's rail. */
 struct loss_end {
-    struct loss_way ways[2]; /* what it sends; what it receives */
+    struct loss_direction directions[2]; /* what it sends; what it receives */
     bool is_measured;
-    bool is_told; /* its losses are explained */
+    bool is_explained; /* its losses are explained */
 };
 
-static void add_way(struct loss_way *way, const struct loss_way *other)
+static void add_direction(struct loss_direction *direction, const struct loss_direction *other)
 {
-    way->sent += other->sent;
-    way->lost += other->lost;
-    way->damaged += other->damaged;
-    way->stalled += other->stalled;
+    direction->sent += other->sent;
+    direction->lost += other->lost;
+    direction->damaged += other->damaged;
+    direction->stalled += other->stalled;
 }
 
-static bool is_losing(const struct loss_way *way)
+static bool is_losing(const struct loss_direction *direction)
 {
-    return way->lost >= LOSS_PAIR_LEAST && way->lost > LOSS_SHARE * way->sent;
+    return direction->lost >= LOSS_PAIR_LEAST && direction->lost > LOSS_SHARE * direction->sent;
 }
 
 /* Whether so little was lost that it is hardly chance, if the share of `like` was to be
  * expected. */
-static bool is_clean(const struct loss_way *like, const struct loss_way *way)
+static bool is_clean(const struct loss_direction *like, const struct loss_direction *direction)
 {
-    double expected = way->sent * like->lost / like->sent;
+    double expected = direction->sent * like->lost / like->sent;
 
-    return 1 - statistics_poisson_tail((size_t)way->lost + 1, expected) < chance;
+    return 1 - statistics_poisson_tail((size_t)direction->lost + 1, expected) < chance;
 }
 
-static bool is_each(const struct loss_way *way)
+static bool is_each(const struct loss_direction *direction)
 {
-    return way->clean * LOSS_LOSING_FOR_ONE <= way->losing;
+    return direction->clean * LOSS_LOSING_FOR_ONE <= direction->losing;
 }
 
 static int by_pair(const void *left, const void *right)
@@ -85,24 +85,24 @@ static struct loss_pair *pool(const struct loss_data *data, bool is_retest, size
             (struct loss_pair){.from = sample->from,
                                .to = sample->to,
                                .rail = sample->rail,
-                               .way = {.sent = sample->sent,
-                                       .lost = sample->lost - sample->dropped,
-                                       .damaged = sample->damaged,
-                                       .stalled = sample->is_stalled ? sample->lost : 0}};
+                               .direction = {.sent = sample->sent,
+                                             .lost = sample->lost - sample->dropped,
+                                             .damaged = sample->damaged,
+                                             .stalled = sample->is_stalled ? sample->lost : 0}};
     }
     if (all > 1)
         qsort(pairs, all, sizeof *pairs, by_pair);
     for (size_t i = 0; i < all; i++) {
         if (*count > 0 && by_pair(&pairs[*count - 1], &pairs[i]) == 0)
-            add_way(&pairs[*count - 1].way, &pairs[i].way);
+            add_direction(&pairs[*count - 1].direction, &pairs[i].direction);
         else
             pairs[(*count)++] = pairs[i];
     }
     for (size_t i = 0; i < *count; i++) {
-        struct loss_way *way = &pairs[i].way;
+        struct loss_direction *direction = &pairs[i].direction;
 
-        way->lost = fmax(way->lost, 0);
-        way->stalled = fmin(way->stalled, way->lost);
+        direction->lost = fmax(direction->lost, 0);
+        direction->stalled = fmin(direction->stalled, direction->lost);
     }
     return pairs;
 }
@@ -137,41 +137,43 @@ static void fill_ends(struct judging *judging)
             const struct loss_pair *pair = &judging->pairs[i];
 
             end_of(judging, pair->rail, pair->from)->is_measured = true;
-            for (int way = 0; way < 2 && is_losing(&pair->way) != is_clean_turn; way++) {
-                struct loss_way *of =
-                    &end_of(judging, pair->rail, way ? pair->to : pair->from)->ways[way];
+            for (int direction = 0; direction < 2 && is_losing(&pair->direction) != is_clean_turn;
+                 direction++) {
+                struct loss_direction *of =
+                    &end_of(judging, pair->rail, direction ? pair->to : pair->from)
+                         ->directions[direction];
 
                 if (is_clean_turn) {
-                    of->clean += of->losing > 0 && is_clean(of, &pair->way);
+                    of->clean += of->losing > 0 && is_clean(of, &pair->direction);
                 } else {
-                    add_way(of, &pair->way);
+                    add_direction(of, &pair->direction);
                     of->losing++;
                 }
             }
         }
 }
 
-static bool is_way_suspect(const struct loss_way *way, int losing)
+static bool is_direction_suspect(const struct loss_direction *direction, int losing)
 {
-    return way->losing >= losing && is_each(way);
+    return direction->losing >= losing && is_each(direction);
 }
 
 static bool is_end_suspect(const struct loss_end *end)
 {
-    return is_way_suspect(&end->ways[0], PARTNERS_LEAST) ||
-           is_way_suspect(&end->ways[1], PARTNERS_LEAST);
+    return is_direction_suspect(&end->directions[0], PARTNERS_LEAST) ||
+           is_direction_suspect(&end->directions[1], PARTNERS_LEAST);
 }
 
 static struct loss_finding *add(struct judging *judging, struct part part,
-                                const struct loss_way *way)
+                                const struct loss_direction *direction)
 {
     struct loss_finding *finding = &judging->findings[judging->found++];
 
     *finding = (struct loss_finding){.part = part,
-                                     .is_damage = way->damaged >= way->lost / 2,
-                                     .is_stalled = way->stalled > way->lost / 2,
-                                     .sent = way->sent,
-                                     .lost = way->lost};
+                                     .is_damage = direction->damaged >= direction->lost / 2,
+                                     .is_stalled = direction->stalled > direction->lost / 2,
+                                     .sent = direction->sent,
+                                     .lost = direction->lost};
     return finding;
 }
 
@@ -181,15 +183,15 @@ static void add_end(struct judging *judging, int rail, int node, int losing, boo
 {
     struct loss_end *end = end_of(judging, rail, node);
     struct part part = {.type = DIAGNOSE_RAIL, .place = node, .peer = -1, .rail = rail};
-    struct loss_way sum = {0};
+    struct loss_direction sum = {0};
 
-    for (int way = 0; way < 2; way++)
-        if (is_way_suspect(&end->ways[way], losing)) {
-            part.ways |= way ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
-            add_way(&sum, &end->ways[way]);
+    for (int direction = 0; direction < 2; direction++)
+        if (is_direction_suspect(&end->directions[direction], losing)) {
+            part.ways |= direction ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
+            add_direction(&sum, &end->directions[direction]);
         }
     add(judging, part, &sum)->is_either = is_either;
-    end->is_told = true;
+    end->is_explained = true;
 }
 
 /* Numbers of nodes on a leaf, or, for leaf -1, in all. */
@@ -222,13 +224,13 @@ static void add_group(struct judging *judging, int rail, int leaf)
                         .peer = -1,
                         .rail = rail,
                         .ways = DIAGNOSE_BOTH};
-    struct loss_way sum = {0};
+    struct loss_direction sum = {0};
 
     for (int node = 0; node < (int)judging->network->node_count; node++) {
         if (leaf >= 0 && leaf_of(judging, node) != leaf)
             continue;
-        add_way(&sum, &end_of(judging, rail, node)->ways[0]);
-        end_of(judging, rail, node)->is_told = true;
+        add_direction(&sum, &end_of(judging, rail, node)->directions[0]);
+        end_of(judging, rail, node)->is_explained = true;
     }
     add(judging, part, &sum)->is_damage = false; /* one of them may be to blame */
 }
@@ -247,7 +249,7 @@ static void judge_rail(struct judging *judging, int rail)
         int leaf = leaf_of(judging, node);
         struct group own = {0, 0};
 
-        if (end->is_told || !is_end_suspect(end))
+        if (end->is_explained || !is_end_suspect(end))
             continue;
         if (leaf >= 0)
             own = group_of(judging, rail, leaf);
@@ -259,17 +261,17 @@ static void judge_rail(struct judging *judging, int rail)
 }
 
 /* Whether no finding explains yet what the pair has lost. */
-static bool is_open(const struct judging *judging, const struct loss_pair *pair)
+static bool is_unexplained(const struct judging *judging, const struct loss_pair *pair)
 {
-    return !pair->is_told && !end_of(judging, pair->rail, pair->from)->is_told &&
-           !end_of(judging, pair->rail, pair->to)->is_told;
+    return !pair->is_explained && !end_of(judging, pair->rail, pair->from)->is_explained &&
+           !end_of(judging, pair->rail, pair->to)->is_explained;
 }
 
 /* What pairs between two leaves have lost. */
 struct loss_uplink {
-    struct loss_way way;
+    struct loss_direction direction;
     const struct loss_pair *first; /* the first pair that loses */
-    bool is_of_several, is_told;
+    bool is_of_several, is_explained;
 };
 
 /* Adds the findings about uplinks of one rail: pairs of several nodes lose, and hardly any pair
@@ -289,24 +291,25 @@ static int judge_uplinks(struct judging *judging, int rail)
             int from = leaf_of(judging, pair->from), to = leaf_of(judging, pair->to);
             struct loss_uplink *uplink;
 
-            if (pair->rail != rail || from < 0 || to < 0 || from == to || !is_open(judging, pair))
+            if (pair->rail != rail || from < 0 || to < 0 || from == to ||
+                !is_unexplained(judging, pair))
                 continue;
             part.place = from < to ? from : to;
             part.peer = from < to ? to : from;
             uplink = &uplinks[part.place * leaves + part.peer];
-            if (turn == 0 && is_losing(&pair->way)) {
+            if (turn == 0 && is_losing(&pair->direction)) {
                 uplink->first = uplink->first ? uplink->first : pair;
                 uplink->is_of_several |=
                     pair->from + pair->to != uplink->first->from + uplink->first->to ||
                     (pair->from != uplink->first->from && pair->from != uplink->first->to);
-                add_way(&uplink->way, &pair->way);
-                uplink->way.losing++;
-            } else if (turn == 1 && uplink->first && !is_losing(&pair->way)) {
-                uplink->way.clean += is_clean(&uplink->way, &pair->way);
-            } else if (turn == 2 && uplink->is_of_several && is_each(&uplink->way)) {
-                if (!uplink->is_told)
-                    add(judging, part, &uplink->way);
-                uplink->is_told = pair->is_told = true;
+                add_direction(&uplink->direction, &pair->direction);
+                uplink->direction.losing++;
+            } else if (turn == 1 && uplink->first && !is_losing(&pair->direction)) {
+                uplink->direction.clean += is_clean(&uplink->direction, &pair->direction);
+            } else if (turn == 2 && uplink->is_of_several && is_each(&uplink->direction)) {
+                if (!uplink->is_explained)
+                    add(judging, part, &uplink->direction);
+                uplink->is_explained = pair->is_explained = true;
             }
         }
     free(uplinks);
@@ -316,22 +319,23 @@ static int judge_uplinks(struct judging *judging, int rail)
 /* Adds a finding about a pair that loses, unless an end or uplinks explain it. */
 static void judge_path(struct judging *judging, const struct loss_pair *pair)
 {
-    const struct loss_way *sends = &end_of(judging, pair->rail, pair->from)->ways[0];
-    const struct loss_way *receives = &end_of(judging, pair->rail, pair->to)->ways[1];
+    const struct loss_direction *sends = &end_of(judging, pair->rail, pair->from)->directions[0];
+    const struct loss_direction *receives = &end_of(judging, pair->rail, pair->to)->directions[1];
     struct part part = {.type = DIAGNOSE_PATH,
                         .place = pair->from,
                         .peer = pair->to,
                         .rail = pair->rail,
                         .ways = DIAGNOSE_SENDS};
 
-    if (!is_losing(&pair->way) || pair->way.lost < LOSS_PATH_LEAST || !is_open(judging, pair))
+    if (!is_losing(&pair->direction) || pair->direction.lost < LOSS_PATH_LEAST ||
+        !is_unexplained(judging, pair))
         return;
     /* with no other partner it could be either end */
     if (sends->clean == 0 && sends->losing == 1 && receives->clean == 0 && receives->losing == 1) {
         add_end(judging, pair->rail, pair->from, 1, true);
         add_end(judging, pair->rail, pair->to, 1, true);
     } else {
-        add(judging, part, &pair->way);
+        add(judging, part, &pair->direction);
     }
 }
 
@@ -367,8 +371,9 @@ int losses_judge(const struct loss_data *data, struct loss_finding **findings, s
 
 /* The retest of one finding. */
 struct retest {
-    struct loss_way ways[2]; /* with good partners: all that was sent; losing and clean: partners */
-    struct loss_way control;
+    /* with good partners: all that was sent; losing and clean: partners */
+    struct loss_direction directions[2];
+    struct loss_direction control;
     bool is_unscheduled; /* there are samples besides, during which an end was not scheduled */
 };
 
@@ -392,7 +397,7 @@ static void read_retest(const struct loss_data *data, const struct loss_pair *pa
                         const struct loss_finding *finding, struct retest *retest)
 {
     const struct part *part = &finding->part;
-    struct loss_way like = {.sent = finding->sent, .lost = finding->lost};
+    struct loss_direction like = {.sent = finding->sent, .lost = finding->lost};
 
     for (size_t i = 0; i < count; i++) {
         const struct loss_pair *pair = &pairs[i];
@@ -401,18 +406,18 @@ static void read_retest(const struct loss_data *data, const struct loss_pair *pa
         bool is_to = is_suspect(data, findings, found, pair->rail, pair->to), is_back;
 
         if (is_passing) {
-            struct loss_way *of;
+            struct loss_direction *of;
 
             is_back = pair->to == part->place;
-            of = &retest->ways[is_back];
+            of = &retest->directions[is_back];
             /* if it may be either end, no partner is above suspicion */
             if (!finding->is_either && (is_back ? is_from : is_to))
                 continue;
-            add_way(of, &pair->way);
-            of->losing += is_losing(&pair->way);
-            of->clean += !is_losing(&pair->way) && is_clean(&like, &pair->way);
+            add_direction(of, &pair->direction);
+            of->losing += is_losing(&pair->direction);
+            of->clean += !is_losing(&pair->direction) && is_clean(&like, &pair->direction);
         } else if (pair->rail == part->rail && !is_from && !is_to) {
-            add_way(&retest->control, &pair->way);
+            add_direction(&retest->control, &pair->direction);
         }
     }
     for (size_t i = 0; i < data->count && !retest->is_unscheduled; i++) {
@@ -426,15 +431,15 @@ static void read_retest(const struct loss_data *data, const struct loss_pair *pa
 
 static enum loss_retest judge_retest(const struct retest *retest, struct loss_finding *finding)
 {
-    struct loss_way again = {0};
+    struct loss_direction again = {0};
     int ways = 0, clean = 0;
 
     /* a direction counts if it lost again with each good partner of which enough was measured */
-    for (int way = 0; way < 2; way++) {
-        clean += retest->ways[way].clean;
-        if (is_way_suspect(&retest->ways[way], 1)) {
-            ways |= way ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
-            add_way(&again, &retest->ways[way]);
+    for (int direction = 0; direction < 2; direction++) {
+        clean += retest->directions[direction].clean;
+        if (is_direction_suspect(&retest->directions[direction], 1)) {
+            ways |= direction ? DIAGNOSE_RECEIVES : DIAGNOSE_SENDS;
+            add_direction(&again, &retest->directions[direction]);
         }
     }
     if (ways == 0)

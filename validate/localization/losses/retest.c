@@ -132,7 +132,7 @@ static int judge(const struct localization *localization, struct losses *losses)
 }
 
 /* Whether another retest may show more of the finding. */
-static bool is_open(const struct loss_finding *finding)
+static bool may_change(const struct loss_finding *finding)
 {
     return finding->part.type == DIAGNOSE_RAIL && (!finding->is_either || finding->is_stalled) &&
            finding->retest <= LOSS_NO_CONTROL;
@@ -147,7 +147,7 @@ static int rails_measure(struct localization *localization, const struct losses 
     size_t first = SIZE_MAX;
 
     for (size_t i = 0; i < losses->count && is_suspect; i++)
-        if (is_open(&losses->findings[i]))
+        if (may_change(&losses->findings[i]))
             is_suspect[losses->findings[i].part.place] = true;
     *is_measured =
         is_suspect && localization_measure_nodes(localization, is_suspect, PASSES_PAIRS, &first);
