@@ -112,7 +112,7 @@ static void complete(struct explanation *explanation, struct candidate *parts, s
         double needed = gain - (explanation_score(explanation) - begin);
 
         if (!take_likeliest(explanation, parts, count, fmax(needed / (double)most, 0), &one) ||
-            !explanation_put(explanation, &one.part))
+            !explanation_add(explanation, &one.part))
             return;
     }
 }
@@ -249,12 +249,12 @@ static int find_rivals(struct search *search, const struct part *part, double sc
         for (size_t k = count; k-- > 0;)
             if (!part_is_large(part) && part_is_large(&left[k].part))
                 left[k] = left[--count];
-        if (!explanation_put(explanation, &picked[i].part))
+        if (!explanation_add(explanation, &picked[i].part))
             break;
         complete(explanation, left, &count, DIAGNOSE_RIVAL_PARTS - 1, needed - picked[i].value);
         note_rival(rivals, explanation, base);
         while (explanation->count > base)
-            explanation_take(explanation, explanation->count - 1);
+            explanation_remove(explanation, explanation->count - 1);
     }
     free(others);
     free(left);
@@ -294,29 +294,29 @@ static void sort_rivals(struct rivals *rivals)
     rivals->count = kept;
 }
 
-/* Takes out the part at index place, compares it with its rivals, and puts the best explanation in.
+/* Removes the part at index, compares it with its rivals, and puts the best explanation in.
  * Sets *part to the part with its likeliest state given the other parts, and *score to the score
  * with it. Returns 1 if a rival took its place, 0 if not, or -1 if memory is out. */
-static int revise(struct search *search, size_t place, struct part *part, struct rivals *rivals,
+static int revise(struct search *search, size_t index, struct part *part, struct rivals *rivals,
                   double *score)
 {
     struct explanation *explanation = &search->explanation;
 
-    *part = explanation->parts[place];
-    explanation_take(explanation, place);
+    *part = explanation->parts[index];
+    explanation_remove(explanation, index);
     explanation_weigh(explanation, part, MODEL_DEPTHS, -INFINITY);
-    explanation_put(explanation, part);
+    explanation_add(explanation, part);
     *score = explanation_score(explanation);
-    explanation_take(explanation, explanation->count - 1);
+    explanation_remove(explanation, explanation->count - 1);
     if (find_rivals(search, part, *score, rivals) != 0)
         return -1;
     sort_rivals(rivals);
     if (rivals->items[0].score <= *score + 1e-3) {
-        explanation_put(explanation, part);
+        explanation_add(explanation, part);
         return 0;
     }
     for (int i = 0; i < rivals->items[0].count; i++)
-        explanation_put(explanation, &rivals->items[0].parts[i]);
+        explanation_add(explanation, &rivals->items[0].parts[i]);
     return 1;
 }
 

@@ -192,7 +192,7 @@ double explanation_weigh(struct explanation *explanation, struct part *part, int
     return prior + sum;
 }
 
-bool explanation_put(struct explanation *explanation, const struct part *part)
+bool explanation_add(struct explanation *explanation, const struct part *part)
 {
     unsigned count = part_pairs(explanation->observations, part, explanation->scratch);
 
@@ -204,12 +204,12 @@ bool explanation_put(struct explanation *explanation, const struct part *part)
     return true;
 }
 
-void explanation_take(struct explanation *explanation, size_t place)
+void explanation_remove(struct explanation *explanation, size_t index)
 {
-    struct part part = explanation->parts[place];
+    struct part part = explanation->parts[index];
     unsigned count = part_pairs(explanation->observations, &part, explanation->scratch);
 
-    explanation->parts[place] = explanation->parts[--explanation->count];
+    explanation->parts[index] = explanation->parts[--explanation->count];
     change(explanation, count, -1);
     explanation->prior -= part.prior;
 }

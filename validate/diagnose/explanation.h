@@ -36,10 +36,10 @@ struct parts explanation_parts(const struct explanation *explanation, unsigned p
 double explanation_weigh(struct explanation *explanation, struct part *part, int depths,
                          double least);
 
-/* Puts in a part that was weighed. Returns false if the explanation is full. */
-bool explanation_put(struct explanation *explanation, const struct part *part);
-/* Takes out the part at index place. The last part moves there. */
-void explanation_take(struct explanation *explanation, size_t place);
+/* Adds a part that was weighed. Returns false if the explanation is full. */
+bool explanation_add(struct explanation *explanation, const struct part *part);
+/* Removes the part at that index. The last part moves there. */
+void explanation_remove(struct explanation *explanation, size_t index);
 
 /* Returns the log probability, up to the constant. */
 double explanation_score(const struct explanation *explanation);
