@@ -134,19 +134,19 @@ static double gains_sum(const struct gains *gains, enum model_sharing sharing, i
 
 /* Moves the pairs that may speak for a part to the front of scratch: low ones, and those that other
  * parts touch. Returns the number of these. */
-static unsigned put_telling_first(struct explanation *explanation, unsigned count)
+static unsigned put_informative_first(struct explanation *explanation, unsigned count)
 {
-    unsigned *pairs = explanation->scratch, telling = 0;
+    unsigned *pairs = explanation->scratch, informative = 0;
 
     for (unsigned i = 0; i < count; i++) {
         unsigned pair = pairs[i];
 
         if (!explanation->observations->pairs[pair].is_low && explanation->touched[pair] == 0)
             continue;
-        pairs[i] = pairs[telling];
-        pairs[telling++] = pair;
+        pairs[i] = pairs[informative];
+        pairs[informative++] = pair;
     }
-    return telling;
+    return informative;
 }
 
 double explanation_weigh(struct explanation *explanation, struct part *part, int depths,
@@ -157,12 +157,12 @@ double explanation_weigh(struct explanation *explanation, struct part *part, int
     double factors[MODEL_CELLS], sum;
     double prior = part_log_prior(observations->network, part), rest = 0;
     unsigned count = part_pairs(observations, part, explanation->scratch);
-    unsigned telling = put_telling_first(explanation, count), check = telling;
+    unsigned informative = put_informative_first(explanation, count), check = informative;
     int best = 0;
 
     for (int cell = 0; cell < depths * MODEL_DUTIES; cell++)
         gains.products[cell] = 1;
-    for (unsigned i = telling; i < count; i++)
+    for (unsigned i = informative; i < count; i++)
         rest += observations->pairs[explanation->scratch[i]].most;
     for (unsigned i = 0; i < count; i++) {
         unsigned pair = explanation->scratch[i];
@@ -173,12 +173,12 @@ double explanation_weigh(struct explanation *explanation, struct part *part, int
         __builtin_prefetch(&observations->items[next->begin]);
         __builtin_prefetch(&observations->runs[next->first_run]);
         if (i == check) {
-            check += PAIRS_AT_ONCE + (i - telling) / PAIRS_MORE_OF;
+            check += PAIRS_AT_ONCE + (i - informative) / PAIRS_MORE_OF;
             sum = prior + gains_sum(&gains, part_sharing(part), &best) + rest;
             if (sum <= least)
                 return sum;
         }
-        rest -= i >= telling ? observations->pairs[pair].most : 0;
+        rest -= i >= informative ? observations->pairs[pair].most : 0;
         pair_gains(observations, &observations->pairs[pair], &parts, model_rates[explanation->rate],
                    part, depths, factors);
         gains_multiply(&gains, factors);
