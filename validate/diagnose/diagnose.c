@@ -9,19 +9,19 @@
 #include "validate/diagnose/explanation.h"
 
 /* The search for rivals of a part begins with at most BEGINNINGS other parts. An explanation whose
- * log probability is lower than the best by `negligible` does not matter. */
+ * log probability is lower than the best by `negligible_nats` does not matter. */
 enum { BEGINNINGS = 10, REVISIONS = 3 };
-static const double negligible = 16;
+static const double negligible_nats = 16;
 /* A rival is given up if the sum of what its parts gain, each alone, is below this share of what
  * the part gains. */
-static const double hopeful = 0.7;
+static const double rival_share_least = 0.7;
 /* The search is repeated, up to ROUNDS times in all, while the share of dips falls below this
  * fraction of the one before. */
 enum { ROUNDS = 3 };
-static const double clearer = 0.6;
+static const double dips_ratio_most = 0.6;
 /* Log odds of parts that many nodes share are computed this far below the limit: they are bounds
  * where the explanation has fewer parts, see bound_large(). */
-static const double large_known = 2e3;
+static const double large_margin = 2e3;
 
 struct search {
     struct observations observations;
@@ -90,7 +90,7 @@ static bool take_likeliest(struct explanation *explanation, struct candidate *pa
             return true;
         }
         if (part_is_large(&parts->part) && least <= 0 && !is_bounded)
-            known -= large_known;
+            known -= large_margin;
         parts->depths = is_bounded ? MODEL_DEPTHS : MODEL_GROUPS;
         parts->value = explanation_weigh(explanation, &parts->part, parts->depths, known);
         parts->stamp = (long)explanation->count;
@@ -214,7 +214,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
             pairs[low++] = pairs[i];
     rivals->count = 0;
     note_rival(rivals, explanation, base);
-    needed = hopeful * (score - rivals->items[0].score - negligible);
+    needed = rival_share_least * (score - rivals->items[0].score - negligible_nats);
     found = part_candidates(observations, pairs, low, &others);
     left = found < 0 ? NULL : malloc(((size_t)found + BEGINNINGS) * sizeof *left);
     if (!left) {
@@ -228,7 +228,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
             others[kept++] = others[i];
         }
     /* later parts of a rival explain less than its first one */
-    least = fmax(needed / DIAGNOSE_RIVAL_PARTS, -negligible);
+    least = fmax(needed / DIAGNOSE_RIVAL_PARTS, -negligible_nats);
     heap_make(others, kept);
     while (beginnings < BEGINNINGS &&
            take_likeliest(explanation, others, &kept, least, &picked[beginnings]))
@@ -620,7 +620,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
         double dips = noise.dips;
 
         find_noise(&search.explanation, &noise);
-        if (i > 0 && noise.dips > clearer * dips)
+        if (i > 0 && noise.dips > dips_ratio_most * dips)
             break;
         status = begin(&search, &noise);
         if (status == 0)

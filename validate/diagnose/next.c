@@ -141,7 +141,7 @@ static size_t choose(const struct diagnose_network *network, const struct suspic
 /* Whether the item is measured once more. A part of a node that has become sure is confirmed, as
  * the node may fail for it. A part in doubt is measured as long as the last samples changed its log
  * odds. */
-static bool is_asked_again(const struct diagnosis *before, const struct suspicion *item)
+static bool is_measured_again(const struct diagnosis *before, const struct suspicion *item)
 {
     const struct suspicion *known = diagnosis_find(before, &item->part);
 
@@ -192,7 +192,7 @@ size_t diagnose_next(const struct diagnose_network *network, const struct diagno
     for (size_t i = 0; i < diagnosis->count && dirty && items < items_most && count < most; i++) {
         const struct suspicion *item = &diagnosis->items[i];
 
-        if (before && !is_asked_again(before, item))
+        if (before && !is_measured_again(before, item))
             continue;
         count = choose(network, item, dirty, pairs, count, most);
         items++;
