@@ -27,9 +27,9 @@ struct search {
     struct observations observations;
     struct explanation explanation;
     struct diagnosis *diagnosis;
-    struct candidate *left;        /* candidates that were not put in */
-    size_t left_count, left_large; /* number of parts that many nodes share: the first ones */
-    bool *open;                    /* [nodes + leaves + 1] whether their parts are candidates */
+    struct candidate *candidates;        /* candidates that were not put in */
+    size_t candidate_count, large_count; /* number of parts that many nodes share: the first ones */
+    bool *is_allowed; /* [nodes + leaves + 1] whether their parts are candidates */
 };
 
 static bool is_among(const struct part *parts, size_t count, const struct part *part)
@@ -132,18 +132,18 @@ static void note_rival(struct rivals *rivals, const struct explanation *explanat
         rival->parts[rival->count++] = explanation->parts[i];
 }
 
-/* Returns the index of the node, leaf or fabric of the part in search.open. */
-static size_t open_index(const struct diagnose_network *network, const struct part *part)
+/* Returns the index of the node, leaf or fabric of the part in search.is_allowed. */
+static size_t allowed_index(const struct diagnose_network *network, const struct part *part)
 {
     if (part->type == DIAGNOSE_FABRIC)
         return network->node_count + network->leaf_count;
     return (size_t)part->place + (part_is_large(part) ? network->node_count : 0);
 }
 
-/* Sets search->open: nodes that have more samples than in the diagnosis before, their leaves, the
- * fabric if most nodes have more, and the nodes and leaves of the parts in the diagnosis before.
- * Sets diagnosis->measured. Returns 0, or -1 if memory is out. */
-static int find_open(struct search *search, const struct diagnosis *before)
+/* Sets search->is_allowed: nodes that have more samples than in the diagnosis before, their leaves,
+ * the fabric if most nodes have more, and the nodes and leaves of the parts in the diagnosis
+ * before. Sets diagnosis->measured. Returns 0, or -1 if memory is out. */
+static int find_allowed(struct search *search, const struct diagnosis *before)
 {
     const struct observations *observations = &search->observations;
     const struct diagnose_network *network = observations->network;
@@ -151,8 +151,8 @@ static int find_open(struct search *search, const struct diagnosis *before)
     unsigned *measured = calloc(nodes + 1, sizeof *measured);
 
     search->diagnosis->measured = measured;
-    search->open = calloc(nodes + leaves + 1, sizeof *search->open);
-    if (!measured || !search->open)
+    search->is_allowed = calloc(nodes + leaves + 1, sizeof *search->is_allowed);
+    if (!measured || !search->is_allowed)
         return -1;
     for (const struct pair *pair = observations->pairs;
          pair < observations->pairs + observations->pair_count; pair++) {
@@ -162,23 +162,24 @@ static int find_open(struct search *search, const struct diagnosis *before)
     for (size_t i = 0; i < nodes; i++) {
         if (before->measured && before->measured[i] == measured[i])
             continue;
-        search->open[i] = true;
+        search->is_allowed[i] = true;
         if (leaves > 0)
-            search->open[nodes + (size_t)network->leaves[i]] = true;
+            search->is_allowed[nodes + (size_t)network->leaves[i]] = true;
         fresh++;
     }
-    search->open[nodes + leaves] = 2 * fresh > nodes;
+    search->is_allowed[nodes + leaves] = 2 * fresh > nodes;
     for (size_t i = 0; i < before->all; i++)
-        search->open[open_index(network, &before->items[i].part)] = true;
+        search->is_allowed[allowed_index(network, &before->items[i].part)] = true;
     return 0;
 }
 
-static bool is_open(const struct search *search, const struct part *part)
+static bool is_allowed(const struct search *search, const struct part *part)
 {
     const struct diagnose_network *network = search->observations.network;
     size_t peer = (size_t)part->peer + (part_is_large(part) ? network->node_count : 0);
 
-    return search->open[open_index(network, part)] || (part->peer >= 0 && search->open[peer]);
+    return search->is_allowed[allowed_index(network, part)] ||
+           (part->peer >= 0 && search->is_allowed[peer]);
 }
 
 /* Bounds a part that many nodes share: it gains at most what it gained beside all parts, plus what
@@ -187,10 +188,10 @@ static void bound_large(const struct search *search, struct candidate *one)
 {
     double prior = part_log_prior(search->observations.network, &one->part);
 
-    for (size_t i = 0; i < search->left_large && part_is_large(&one->part); i++)
-        if (part_is_same(&search->left[i].part, &one->part) &&
-            search->left[i].part.ways == one->part.ways)
-            one->value = fmin(one->value, search->left[i].value + one->value - prior);
+    for (size_t i = 0; i < search->large_count && part_is_large(&one->part); i++)
+        if (part_is_same(&search->candidates[i].part, &one->part) &&
+            search->candidates[i].part.ways == one->part.ways)
+            one->value = fmin(one->value, search->candidates[i].value + one->value - prior);
 }
 
 /* Finds rivals of a part that was taken out: what else explains its low samples. score: of the
@@ -205,7 +206,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     unsigned *pairs = explanation->scratch, low = 0, all = part_pairs(observations, part, pairs);
     size_t base = explanation->count, kept = 0;
     long found;
-    struct candidate *others = NULL, *left, picked[BEGINNINGS];
+    struct candidate *others = NULL, *candidates, picked[BEGINNINGS];
     double needed, least;
     int beginnings = 0;
 
@@ -216,14 +217,14 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     note_rival(rivals, explanation, base);
     needed = rival_share_least * (score - rivals->items[0].score - negligible_nats);
     found = part_candidates(observations, pairs, low, &others);
-    left = found < 0 ? NULL : malloc(((size_t)found + BEGINNINGS) * sizeof *left);
-    if (!left) {
+    candidates = found < 0 ? NULL : malloc(((size_t)found + BEGINNINGS) * sizeof *candidates);
+    if (!candidates) {
         free(others);
         return -1;
     }
     for (long i = 0; i < found; i++)
         if (!part_is_same(&others[i].part, part) &&
-            (!part_is_large(&others[i].part) || is_open(search, &others[i].part))) {
+            (!part_is_large(&others[i].part) || is_allowed(search, &others[i].part))) {
             bound_large(search, &others[i]);
             others[kept++] = others[i];
         }
@@ -243,21 +244,22 @@ static int find_rivals(struct search *search, const struct part *part, double sc
             break;
         /* combinations with earlier beginnings were tried already */
         for (int k = i + 1; k < beginnings; k++)
-            left[count++] = picked[k];
+            candidates[count++] = picked[k];
         for (size_t k = 0; k < kept; k++)
-            left[count++] = others[k];
+            candidates[count++] = others[k];
         for (size_t k = count; k-- > 0;)
-            if (!part_is_large(part) && part_is_large(&left[k].part))
-                left[k] = left[--count];
+            if (!part_is_large(part) && part_is_large(&candidates[k].part))
+                candidates[k] = candidates[--count];
         if (!explanation_add(explanation, &picked[i].part))
             break;
-        complete(explanation, left, &count, DIAGNOSE_RIVAL_PARTS - 1, needed - picked[i].value);
+        complete(explanation, candidates, &count, DIAGNOSE_RIVAL_PARTS - 1,
+                 needed - picked[i].value);
         note_rival(rivals, explanation, base);
         while (explanation->count > base)
             explanation_remove(explanation, explanation->count - 1);
     }
     free(others);
-    free(left);
+    free(candidates);
     return 0;
 }
 
@@ -406,22 +408,23 @@ static int put_likely(struct search *search)
 {
     long found;
 
-    free(search->left);
-    found = part_candidates(&search->observations, NULL, 0, &search->left);
+    free(search->candidates);
+    found = part_candidates(&search->observations, NULL, 0, &search->candidates);
     if (found < 0)
         return -1;
-    search->left_count = search->left_large = 0;
+    search->candidate_count = search->large_count = 0;
     for (long i = 0; i < found; i++)
-        if (is_open(search, &search->left[i].part))
-            search->left[search->left_count++] = search->left[i];
-    complete(&search->explanation, search->left, &search->left_count, SIZE_MAX, -INFINITY);
-    for (size_t i = 0; i < search->left_count; i++) {
-        struct candidate one = search->left[i];
+        if (is_allowed(search, &search->candidates[i].part))
+            search->candidates[search->candidate_count++] = search->candidates[i];
+    complete(&search->explanation, search->candidates, &search->candidate_count, SIZE_MAX,
+             -INFINITY);
+    for (size_t i = 0; i < search->candidate_count; i++) {
+        struct candidate one = search->candidates[i];
 
         if (!part_is_large(&one.part))
             continue;
-        search->left[i] = search->left[search->left_large];
-        search->left[search->left_large++] = one;
+        search->candidates[i] = search->candidates[search->large_count];
+        search->candidates[search->large_count++] = one;
     }
     return 0;
 }
@@ -457,9 +460,9 @@ static int add_likely(struct search *search)
 {
     struct candidate one;
 
-    heap_make(search->left, search->left_count);
-    while (take_likeliest(&search->explanation, search->left, &search->left_count, log(MODEL_ASKED),
-                          &one)) {
+    heap_make(search->candidates, search->candidate_count);
+    while (take_likeliest(&search->explanation, search->candidates, &search->candidate_count,
+                          log(MODEL_ASKED), &one)) {
         struct suspicion item = {.part = one.part, .rival_count = 1};
 
         item.probability = 1 / (1 + exp(-one.value));
@@ -613,7 +616,7 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
 
     *diagnosis = (struct diagnosis){0};
     model_fit_noise(none, 0, 0, &noise);
-    if (status == 0 && (find_open(&search, before) != 0 || begin(&search, &noise) != 0))
+    if (status == 0 && (find_allowed(&search, before) != 0 || begin(&search, &noise) != 0))
         status = -1;
     /* at first everything that is low may be noise */
     for (int i = 0; i < ROUNDS && status == 0; i++) {
@@ -631,8 +634,8 @@ int diagnose(const struct diagnose_network *network, const struct diagnose_sampl
         status = -1;
     explanation_clear(&search.explanation);
     observations_clear(&search.observations);
-    free(search.left);
-    free(search.open);
+    free(search.candidates);
+    free(search.is_allowed);
     return status;
 }
 
