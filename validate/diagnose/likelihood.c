@@ -109,7 +109,7 @@ static void find_ratios(const struct observation *sample, int load, const struct
 {
     const struct model_table *table = sample->table;
     bool is_uplink = part->type == DIAGNOSE_UPLINK;
-    int bin = is_uplink ? sample->apart_bin : sample->bin;
+    int bin = is_uplink ? sample->own_share_bin : sample->bin;
     const float *healthy = table->healthy[load][sample->is_seen];
     float unit = bin == sample->bin ? 1 : expf(healthy[bin] - healthy[sample->bin]);
     /* a fault that is always present does not let a sample change; busy machines do, and rails that

@@ -272,8 +272,8 @@ static void take(struct observations *observations, const struct diagnose_sample
     observations->items[observations->count++] =
         (struct observation){.table = class->table,
                              .bin = (unsigned char)model_bin(y),
-                             .mean_bin = (unsigned char)model_bin(mean_y),
-                             .apart_bin = (unsigned char)model_bin(y),
+                             .rails_mean_bin = (unsigned char)model_bin(mean_y),
+                             .own_share_bin = (unsigned char)model_bin(y),
                              .rail = (unsigned char)sample->rail,
                              .is_up = sample->from == pair->low,
                              .is_together = sample->is_together,
@@ -343,12 +343,12 @@ static double median_of_stream(const struct observations *observations, const st
         const struct observation *one = &observations->items[i];
 
         if (is_same_stream(one, stream) && one->is_together == is_together)
-            values[count++] = model_bin_y(one->mean_bin);
+            values[count++] = model_bin_y(one->rails_mean_bin);
     }
     return median(values, 0, count);
 }
 
-/* Sets is_slow of each sample, and apart_bin of those that met others on a cable. */
+/* Sets is_slow of each sample, and own_share_bin of those that met others on a cable. */
 static void find_streams(struct observations *observations, const struct pair *pair)
 {
     long rails = (long)observations->network->rail_count;
@@ -367,8 +367,8 @@ static void find_streams(struct observations *observations, const struct pair *p
         if (alone < MODEL_LOW)
             met = lround(exp(alone - median_of_stream(observations, pair, one, true)));
         if (met > 1)
-            one->apart_bin = (unsigned char)model_bin(model_bin_y(one->mean_bin) +
-                                                      log((double)(met < rails ? met : rails)));
+            one->own_share_bin = (unsigned char)model_bin(model_bin_y(one->rails_mean_bin) +
+                                                          log((double)(met < rails ? met : rails)));
     }
 }
 

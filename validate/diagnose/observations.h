@@ -66,10 +66,10 @@ struct observation {
     unsigned char bin, rail;
     /* with all rails at once, bin of the mean of the rails, as rails that meet on a cable of an
      * uplink share it in any way; else bin */
-    unsigned char mean_bin;
+    unsigned char rails_mean_bin;
     /* with all rails at once, of a low stream that is low alone as well: bin of what it may have
      * had of its cable by itself; else bin */
-    unsigned char apart_bin;
+    unsigned char own_share_bin;
     bool is_up : 1; /* the pair's lower node sends */
     bool is_together : 1, is_low : 1, is_seen : 1;
     bool is_changed : 1; /* the rate changed during the sample */

@@ -45,7 +45,8 @@ struct state {
     const struct diagnose_network *network;
     const struct diagnose_sample *samples;
     size_t count, classes, rails, leaves;
-    bool *is_told; /* [count] it shared an uplink, its ends were scheduled, nothing explains it */
+    /* [count] it shared an uplink, its ends were scheduled, nothing explains it */
+    bool *is_counted;
     unsigned char *bins; /* [count] model_bin() of its y; 0: it did not share an uplink */
     struct range *ranges;
     size_t range_count;
@@ -180,7 +181,8 @@ static int fit_classes(struct state *state)
     for (size_t i = 0; i < state->count; i++) {
         const struct diagnose_sample *sample = &state->samples[i];
 
-        if (state->is_told[i] && !state->is_marked[sample->from] && !state->is_marked[sample->to])
+        if (state->is_counted[i] && !state->is_marked[sample->from] &&
+            !state->is_marked[sample->to])
             counts[class_of(sample)][state->bins[i]]++;
     }
     for (size_t i = 0; i < state->classes; i++)
@@ -188,7 +190,7 @@ static int fit_classes(struct state *state)
     free(counts);
     memset(state->sums, 0, state->part_count * sizeof *state->sums);
     for (size_t i = 0; i < state->count; i++)
-        if (state->is_told[i])
+        if (state->is_counted[i])
             add_score(state, i, 1);
     return 0;
 }
@@ -247,17 +249,17 @@ static void explain(struct state *state, const struct part *part)
         if (!part_touches(state->network, part, of->pair.low, of->pair.high))
             continue;
         for (size_t i = of->begin; i < of->end; i++)
-            if (state->is_told[i] && passes(state, part, i)) {
+            if (state->is_counted[i] && passes(state, part, i)) {
                 add_score(state, i, -1);
-                state->is_told[i] = false;
+                state->is_counted[i] = false;
             }
     }
 }
 
-/* Finds the samples of each pair, and sets is_told: the sample shared an uplink, its ends were
+/* Finds the samples of each pair, and sets is_counted: the sample shared an uplink, its ends were
  * scheduled, and it passes no part that is surely at fault. Few nodes are marked, so most samples
  * need no check. */
-static void find_told(struct state *state, const struct diagnosis *diagnosis)
+static void find_counted(struct state *state, const struct diagnosis *diagnosis)
 {
     const struct suspicion *items = diagnosis->items;
     size_t sure = 0; /* items that are sure, which come first */
@@ -275,9 +277,9 @@ static void find_told(struct state *state, const struct diagnosis *diagnosis)
         state->ranges[state->range_count - 1].end = (unsigned)i + 1;
         state->ranges[state->range_count - 1].is_alone |= !is_shared;
         state->bins[i] = is_shared ? (unsigned char)model_bin(sample_y(sample)) : 0;
-        state->is_told[i] = is_shared && sample->stalled <= MODEL_SEEN;
-        for (size_t k = 0; k < sure && is_at_fault && state->is_told[i]; k++)
-            state->is_told[i] = !passes(state, &items[k].part, i);
+        state->is_counted[i] = is_shared && sample->stalled <= MODEL_SEEN;
+        for (size_t k = 0; k < sure && is_at_fault && state->is_counted[i]; k++)
+            state->is_counted[i] = !passes(state, &items[k].part, i);
     }
     memset(state->is_marked, 0, state->network->node_count * sizeof *state->is_marked);
 }
@@ -312,7 +314,7 @@ static double path_gain(const struct state *state, const struct range *of, int r
             const struct diagnose_sample *one = &state->samples[i];
             const struct class *class = &state->class[class_of(one)];
 
-            if (one->rail == rail && state->is_told[i])
+            if (one->rail == rail && state->is_counted[i])
                 ways[one->from > one->to] *=
                     model_density(sample_y(one) - sample_y(deep), SCREEN_PATH_SCALE) /
                     class->density[bin_of(state, class, i)];
@@ -414,7 +416,7 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
         .leaves = leaves,
         .classes = rails * 2 * LOADS,
         .part_count = network->node_count * (1 + rails) + leaves * leaves,
-        .is_told = malloc((count + 1) * sizeof *state.is_told),
+        .is_counted = malloc((count + 1) * sizeof *state.is_counted),
         .bins = malloc((count + 1) * sizeof *state.bins),
         .ranges = malloc((count + 1) * sizeof *state.ranges),
         .ranked = malloc((count + network->node_count + 1) * sizeof *state.ranked),
@@ -425,13 +427,13 @@ int diagnose_screen(const struct diagnose_network *network, const struct diagnos
     state.class = calloc(state.classes + 1, sizeof *state.class);
     state.sums = calloc(state.part_count + 1, sizeof *state.sums);
     diagnosis->screened = malloc((PICKS * LOWEST + PATHS) * sizeof *diagnosis->screened);
-    if (state.is_told && state.bins && state.ranges && state.ranked && state.class && state.sums &&
-        state.is_marked && diagnosis->screened) {
-        find_told(&state, diagnosis);
+    if (state.is_counted && state.bins && state.ranges && state.ranked && state.class &&
+        state.sums && state.is_marked && diagnosis->screened) {
+        find_counted(&state, diagnosis);
         status = count > 0 ? find(&state, diagnosis) : 0;
     }
     free(state.is_marked);
-    free(state.is_told);
+    free(state.is_counted);
     free(state.bins);
     free(state.ranges);
     free(state.ranked);
