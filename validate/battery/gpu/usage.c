@@ -28,7 +28,7 @@ void usage_read(const char *path, double deadline_s, struct usage *usage)
             text_put(usage->reason, sizeof usage->reason, "%s",
                      !report           ? err.text
                      : *report->reason ? report->reason
-                                       : "no device is told of");
+                                       : "no device is reported");
         free(report);
     }
 }
@@ -55,7 +55,7 @@ static bool is_busy(const struct accelerator *device, char *text, size_t size)
     if (processes->answer != ANSWER_PRESENT)
         text_put(text, size,
                  "cannot tell whether others use it: the management library does not "
-                 "tell its processes");
+                 "report its processes");
     else if (processes->number > 0)
         text_put(text, size, "in use by %lld process%s", processes->number,
                  processes->number == 1 ? "" : "es");
