@@ -28,7 +28,7 @@ struct group {
     int version;            /* of the library, where the id was made; 0: it was not loaded */
     int times;              /* how often an operation runs */
     double highest, lowest; /* of the last answers of all its members */
-    int told;               /* the device that result.text is of */
+    int text_device;        /* the device that result.text is of */
     struct group_result result;
 };
 
@@ -42,7 +42,7 @@ struct run {
 };
 
 /* What the nodes of a group exchange after each step. */
-struct told {
+struct exchange {
     double highest, lowest;
     enum worker_outcome outcome;
     struct nccl_id id;
@@ -110,13 +110,13 @@ static void take(struct run *run, int device, const struct worker_request *reque
         device_set_add(&result->wrong_devices, device);
         result->wrong += answer->wrong;
         if (result->outcome == WORKER_WRONG && result->collective == collective &&
-            device < group->told)
+            device < group->text_device)
             result->outcome = WORKER_DONE; /* the first device counts, whichever answers first */
     }
     if (!outranks(answer->outcome, result->outcome) ||
         (is_given_up && answer->outcome != WORKER_SLOW))
         return;
-    group->told = device;
+    group->text_device = device;
     result->outcome = answer->outcome;
     result->collective = collective;
     if (answer->outcome == WORKER_WRONG)
@@ -149,12 +149,12 @@ static bool is_in(const struct run *run, int node)
 static void share(struct run *run, struct group *group, enum worker_task task, int kind)
 {
     struct program *program = run->crew->program;
-    struct told own = {0}, *all = calloc((size_t)program->node_count, sizeof *all);
+    struct exchange own = {0}, *all = calloc((size_t)program->node_count, sizeof *all);
 
     if (!all)
         watch_fault("out of memory");
     if (group)
-        own = (struct told){group->highest, group->lowest, group->result.outcome, group->id};
+        own = (struct exchange){group->highest, group->lowest, group->result.outcome, group->id};
     sleeping_allgather(&own, all, sizeof own, program->leaders);
     for (int i = 0; group && i < program->node_count; i++) {
         if (!is_in(run, i))

@@ -454,7 +454,7 @@ static void report_pairs(struct reporter *reporter)
  * may be the network, or what else uses it. The text is of the first node that has one. */
 static void report_across(struct reporter *reporter)
 {
-    const struct group_result *any = NULL, *told = NULL;
+    const struct group_result *any = NULL, *shown = NULL;
     const char *name = NULL;
     char text[300];
 
@@ -464,18 +464,18 @@ static void report_across(struct reporter *reporter)
         if (!result->is_measured)
             continue;
         any = any ? any : result;
-        if (result->outcome != WORKER_DONE && (!told || (!*told->text && *result->text))) {
-            told = result;
+        if (result->outcome != WORKER_DONE && (!shown || (!*shown->text && *result->text))) {
+            shown = result;
             name = reporter->names[i];
         }
     }
     if (any)
         report_rates(reporter, any, NULL);
-    if (!told)
+    if (!shown)
         return;
-    write_end(told, text, sizeof text);
+    write_end(shown, text, sizeof text);
     record_report(reporter->sink,
-                  OF("device", .verdict = VERDICT_WARN, .code = code_of(told->outcome)),
+                  OF("device", .verdict = VERDICT_WARN, .code = code_of(shown->outcome)),
                   "across nodes, reported by %s: %s", name, text);
 }
 

@@ -76,7 +76,7 @@ int worker_start(struct worker *worker, const char *path, const char *visible)
 
 /* Waits up to GPU_REAP_MS for a killed process. One that is stuck in the driver stays. Returns
  * whether it has gone. */
-static bool reap(const struct worker *worker, int *status)
+static bool wait_for_exit(const struct worker *worker, int *status)
 {
     pid_t pid = 0;
 
@@ -93,7 +93,7 @@ void worker_end(struct worker *worker)
     close(worker->fd);
     worker->fd = -1;
     kill(worker->pid, SIGKILL);
-    reap(worker, NULL);
+    wait_for_exit(worker, NULL);
 }
 
 /* Returns how long the worker has been ready to run while others ran, in seconds. */
@@ -136,15 +136,16 @@ bool worker_loads(enum worker_task task)
            task == TASK_GROUP_JOIN;
 }
 
-static void give_up(struct worker *worker, bool was_kept, struct worker_answer *answer)
+static void give_up(struct worker *worker, bool was_unscheduled, struct worker_answer *answer)
 {
-    bool is_slow = worker_loads(worker->task) || 2 * worker->at_work > worker->looks || was_kept;
+    bool is_slow =
+        worker_loads(worker->task) || 2 * worker->at_work > worker->looks || was_unscheduled;
 
     *answer = (struct worker_answer){.outcome = is_slow ? WORKER_SLOW : WORKER_HUNG};
     worker_end(worker);
 }
 
-static void bury(struct worker *worker, struct worker_answer *answer)
+static void collect_dead(struct worker *worker, struct worker_answer *answer)
 {
     int status = 0;
 
@@ -152,7 +153,7 @@ static void bury(struct worker *worker, struct worker_answer *answer)
     kill(worker->pid, SIGKILL); /* its socket is closed: it is ending anyway */
     close(worker->fd);
     worker->fd = -1;
-    if (!reap(worker, &status))
+    if (!wait_for_exit(worker, &status))
         snprintf(answer->text, sizeof answer->text, "ended, and stays: stuck in the driver?");
     else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
         snprintf(answer->text, sizeof answer->text, "died of signal %d (%s)", WTERMSIG(status),
@@ -164,14 +165,15 @@ static void bury(struct worker *worker, struct worker_answer *answer)
 int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
 {
     struct pollfd fds[GPU_DEVICES_MOST];
-    double kept_s = 0; /* of the worker that was kept longest from running: a group waits for it */
+    /* of the worker that was kept longest from running: a group waits for it */
+    double unscheduled_s = 0;
     bool is_asked = false;
 
     for (int i = 0; i < count; i++) {
         fds[i] = (struct pollfd){workers[i].is_busy ? workers[i].fd : -1, POLLIN, 0};
         is_asked = is_asked || workers[i].is_busy;
         if (workers[i].is_busy)
-            kept_s = fmax(kept_s, queued_s(&workers[i]) - workers[i].queued_s);
+            unscheduled_s = fmax(unscheduled_s, queued_s(&workers[i]) - workers[i].queued_s);
     }
     if (!is_asked)
         return -2;
@@ -185,14 +187,14 @@ int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
         if (fds[i].revents) {
             worker->is_busy = false;
             if (recv(worker->fd, answer, sizeof *answer, 0) != (ssize_t)sizeof *answer)
-                bury(worker, answer);
+                collect_dead(worker, answer);
             return i;
         }
         worker->looks++;
         worker->at_work += is_at_work(worker);
-        if (clock_s() - worker->sent_s > worker->limit_s + fmin(kept_s, most_s)) {
+        if (clock_s() - worker->sent_s > worker->limit_s + fmin(unscheduled_s, most_s)) {
             worker->is_busy = false;
-            give_up(worker, kept_s > most_s, answer);
+            give_up(worker, unscheduled_s > most_s, answer);
             return i;
         }
     }
