@@ -109,9 +109,10 @@ struct worker {
     int pid, fd; /* fd -1: there is none, or it was given up */
     bool is_busy;
     enum worker_task task;
-    double sent_s, limit_s;  /* of the request that is not answered, by clock_s() */
-    double queued_s;         /* at that time: how long it was ready to run while others ran */
-    unsigned looks, at_work; /* checks since then, and those that found it running or ready to */
+    double sent_s, limit_s; /* of the request that is not answered, by clock_s() */
+    double queued_s;        /* at that time: how long it was ready to run while others ran */
+    /* checks since then, and those that found it running or ready to */
+    unsigned polls, polls_at_work;
 };
 
 /* Starts a worker. path: of the libraries; visible: its CUDA_VISIBLE_DEVICES, NULL: that of this

@@ -116,7 +116,7 @@ void worker_send(struct worker *worker, const struct worker_request *request, do
     worker->sent_s = clock_s();
     worker->limit_s = limit_s;
     worker->queued_s = queued_s(worker);
-    worker->looks = worker->at_work = 0;
+    worker->polls = worker->polls_at_work = 0;
     if (send(worker->fd, request, sizeof *request, MSG_NOSIGNAL) < 0)
         worker->limit_s = 0;
 }
@@ -139,7 +139,7 @@ bool worker_loads(enum worker_task task)
 static void give_up(struct worker *worker, bool was_unscheduled, struct worker_answer *answer)
 {
     bool is_slow =
-        worker_loads(worker->task) || 2 * worker->at_work > worker->looks || was_unscheduled;
+        worker_loads(worker->task) || 2 * worker->polls_at_work > worker->polls || was_unscheduled;
 
     *answer = (struct worker_answer){.outcome = is_slow ? WORKER_SLOW : WORKER_HUNG};
     worker_end(worker);
@@ -190,8 +190,8 @@ int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
                 collect_dead(worker, answer);
             return i;
         }
-        worker->looks++;
-        worker->at_work += is_at_work(worker);
+        worker->polls++;
+        worker->polls_at_work += is_at_work(worker);
         if (clock_s() - worker->sent_s > worker->limit_s + fmin(unscheduled_s, most_s)) {
             worker->is_busy = false;
             give_up(worker, unscheduled_s > most_s, answer);
