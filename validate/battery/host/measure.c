@@ -173,7 +173,7 @@ int measure_cores(struct measure *measure, const bool *is_chosen, int repeats,
         .measure = measure, .work = core_work, .repeats = repeats, .expected = expected};
     struct thread *threads = calloc((size_t)node->core_count, sizeof *threads);
     char *before = sysfs_file("", STAT_MOST, "proc/stat"), *after;
-    double begin_s = clock_s(), held_s = topology_held_back_s(""), took_s, threads_s = 0;
+    double begin_s = clock_s(), throttled_s = topology_throttled_s(""), took_s, threads_s = 0;
     int rv = threads ? crew_run(&crew, is_chosen, threads, err) : error_set(err, "out of memory");
 
     took_s = clock_s() - begin_s;
@@ -188,9 +188,9 @@ int measure_cores(struct measure *measure, const bool *is_chosen, int repeats,
             (float)((double)(topology_steal_ticks(after, cpu) - topology_steal_ticks(before, cpu)) /
                     (double)sysconf(_SC_CLK_TCK) / took_s);
     }
-    held_s = topology_held_back_s("") - held_s;
+    throttled_s = topology_throttled_s("") - throttled_s;
     if (threads_s > 0) /* the kernel adds up the time of all processors */
-        node->quota_share = fmax(node->quota_share, fmin(held_s / threads_s, 1));
+        node->quota_share = fmax(node->quota_share, fmin(throttled_s / threads_s, 1));
     free(before);
     free(after);
     free(threads);

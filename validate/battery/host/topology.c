@@ -245,25 +245,25 @@ double topology_free_bytes(const char *root)
     return least;
 }
 
-static void held_back(const char *root, const char *path, void *context)
+static void add_throttled(const char *root, const char *path, void *context)
 {
     char *text = sysfs_file(root, FILE_MOST, "%s/cpu.stat", path);
-    double held_us = number_in(text, "throttled_usec"); /* version 2 */
-    double held_ns = number_in(text, "throttled_time"); /* version 1 */
+    double throttled_us = number_in(text, "throttled_usec"); /* version 2 */
+    double throttled_ns = number_in(text, "throttled_time"); /* version 1 */
 
-    if (isfinite(held_us))
-        *(double *)context += 1e-6 * held_us;
-    else if (isfinite(held_ns))
-        *(double *)context += 1e-9 * held_ns;
+    if (isfinite(throttled_us))
+        *(double *)context += 1e-6 * throttled_us;
+    else if (isfinite(throttled_ns))
+        *(double *)context += 1e-9 * throttled_ns;
     free(text);
 }
 
-double topology_held_back_s(const char *root)
+double topology_throttled_s(const char *root)
 {
     double sum_s = 0;
 
-    cgroups_each(root, "", held_back, &sum_s);
-    cgroups_each(root, "cpu", held_back, &sum_s);
+    cgroups_each(root, "", add_throttled, &sum_s);
+    cgroups_each(root, "cpu", add_throttled, &sum_s);
     return sum_s;
 }
 

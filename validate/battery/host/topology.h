@@ -23,7 +23,7 @@ double topology_free_bytes(const char *root);
 
 /* Returns how long the CPU quotas of the process's cgroups have throttled them since these were
  * created, in seconds, summed over all processors. */
-double topology_held_back_s(const char *root);
+double topology_throttled_s(const char *root);
 
 /* Returns the steal time of the processor in clock ticks: it had work, but the hypervisor ran
  * others. stat: the text of /proc/stat; NULL: 0. */

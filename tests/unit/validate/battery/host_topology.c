@@ -96,12 +96,12 @@ static void cgroups(const char *root)
     tree_put(root, "sys/fs/cgroup/memory/slurm/memory.limit_in_bytes", "3000000\n");
     tree_put(root, "sys/fs/cgroup/memory/slurm/memory.usage_in_bytes", "1000000\n");
     ok(fabs(topology_free_bytes(root) - 2e6) < 1, "... version 1");
-    ok(fabs(topology_held_back_s(root)) < 1e-9, "no quota");
+    ok(fabs(topology_throttled_s(root)) < 1e-9, "no quota");
     tree_put(root, "sys/fs/cgroup/system.slice/cpu.stat",
              "usage_usec 9\nnr_throttled 3\nthrottled_usec 2500000\n");
-    ok(fabs(topology_held_back_s(root) - 2.5) < 1e-9, "a quota of a cgroup above");
+    ok(fabs(topology_throttled_s(root) - 2.5) < 1e-9, "a quota of a cgroup above");
     tree_put(root, "sys/fs/cgroup/cpu/slurm/cpu.stat", "nr_periods 9\nthrottled_time 500000000\n");
-    ok(fabs(topology_held_back_s(root) - 3) < 1e-9, "... version 1, with another controller");
+    ok(fabs(topology_throttled_s(root) - 3) < 1e-9, "... version 1, with another controller");
     ok(topology_steal_ticks("cpu  9 9 9 9 9 9 9 9\ncpu1 1 2 3 4 5 6 7 8\n", 1) == 8 &&
            topology_steal_ticks("cpu1 1 2 3 4 5 6 7 8\n", 11) == 0 &&
            topology_steal_ticks(NULL, 1) == 0,
