@@ -138,7 +138,7 @@ static double bound_of(const struct check *check, double magnitudes)
                            additions, magnitudes);
 }
 
-static void hold_against(struct check *check, size_t i, double expected, double magnitudes)
+static void check_value(struct check *check, size_t i, double expected, double magnitudes)
 {
     double found = get(check->type, check->out, i), off = fabs(found - expected);
     double bound = bound_of(check, magnitudes), ratio;
@@ -159,7 +159,7 @@ static void hold_against(struct check *check, size_t i, double expected, double 
     check->worst.wire = (int)check->wire;
 }
 
-static void hold_sums(struct check *check, size_t offset)
+static void check_sums(struct check *check, size_t offset)
 {
     for (size_t i = 0; i < (size_t)check->count; i++) {
         long double sum = 0;
@@ -171,17 +171,17 @@ static void hold_sums(struct check *check, size_t offset)
             sum += (long double)more;
             magnitudes += fabs(more);
         }
-        hold_against(check, i, (double)sum, magnitudes);
+        check_value(check, i, (double)sum, magnitudes);
     }
 }
 
 /* Checks the block of `out` that came from rank `from`, which sent it to `to`. */
-static void hold_block(struct check *check, int block, int from, int to)
+static void check_block(struct check *check, int block, int from, int to)
 {
     for (size_t i = 0; i < (size_t)check->count; i++) {
         double expected = given(check, from, to, i);
 
-        hold_against(check, (size_t)block * (size_t)check->count + i, expected, fabs(expected));
+        check_value(check, (size_t)block * (size_t)check->count + i, expected, fabs(expected));
     }
 }
 
@@ -215,7 +215,7 @@ static void fill_all(const struct check *check)
     }
 }
 
-static void hold_all(struct check *check)
+static void check_all(struct check *check)
 {
     int rank = check->comm->rank;
 
@@ -223,19 +223,19 @@ static void hold_all(struct check *check)
         corrupt(check, check->out);
     switch (check->kind) {
     case COLLECTIVE_BROADCAST:
-        hold_block(check, 0, check->root, 0);
+        check_block(check, 0, check->root, 0);
         break;
     case COLLECTIVE_ALL_GATHER:
     case COLLECTIVE_ALL_TO_ALL:
         for (int from = 0; from < check->comm->size; from++)
-            hold_block(check, from, from, check->kind == COLLECTIVE_ALL_TO_ALL ? rank : 0);
+            check_block(check, from, from, check->kind == COLLECTIVE_ALL_TO_ALL ? rank : 0);
         break;
     case COLLECTIVE_REDUCE_SCATTER:
-        hold_sums(check, (size_t)rank * (size_t)check->count);
+        check_sums(check, (size_t)rank * (size_t)check->count);
         break;
     default:
         if (check->kind != COLLECTIVE_REDUCE || rank == check->root)
-            hold_sums(check, 0);
+            check_sums(check, 0);
     }
 }
 
@@ -288,7 +288,7 @@ static void run_case(struct check *check)
     else
         ours_run_mpi(check->comm, check->kind, check->in, check->out, check->count,
                      check->type == ELEMENT_FP64 ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, check->root);
-    hold_all(check);
+    check_all(check);
     if (check->algorithm) /* MPI promises no more than the same on each rank by itself */
         compare_bits(check);
     watch_works();
