@@ -253,14 +253,15 @@ static int post_one(struct verbs_stream *stream, int pair, bool is_last, struct 
     unsigned char *in = link->in + (size_t)pair * link->stride_bytes;
     uint64_t remote_in = link->peer.in + (uint64_t)pair * link->peer.stride_bytes;
     uint32_t waiting = ++stream->unsignalled[pair];
-    bool is_told = is_last || waiting >= (uint32_t)stream->signal_every;
+    bool is_signalled = is_last || waiting >= (uint32_t)stream->signal_every;
 
-    if (is_told)
+    if (is_signalled)
         stream->unsignalled[pair] = 0;
     stream->under_way[pair]++;
     stream->sent_bytes += (double)stream->message_bytes;
     return post(link, pair, is_read ? in : link->out, stream->message_bytes,
-                is_read ? link->peer.out : remote_in, (uint64_t)pair << 32 | waiting, is_told, err);
+                is_read ? link->peer.out : remote_in, (uint64_t)pair << 32 | waiting, is_signalled,
+                err);
 }
 
 /* Fills the window of each queue pair, one message on each in turn. */

@@ -46,10 +46,10 @@ static int measure(struct verbs_port *from, struct verbs_port *to, const char *n
     return rv;
 }
 
-static void hold(struct program *program, const struct rail *from, const struct rail *to,
-                 struct verbs_port *from_port, struct verbs_port *to_port,
-                 const struct path_plan *plan, const struct verbs_settings *settings,
-                 struct link_results *results)
+static void measure_ports(struct program *program, const struct rail *from, const struct rail *to,
+                          struct verbs_port *from_port, struct verbs_port *to_port,
+                          const struct path_plan *plan, const struct verbs_settings *settings,
+                          struct link_results *results)
 {
     struct link_result *result = add_result(program, from, to, results);
     struct path_result *path = calloc(1, sizeof *path);
@@ -95,15 +95,16 @@ static int open_port(const struct rail *rail, const struct verbs_settings *setti
 }
 
 /* Measures a port to itself, and reports its GPU memory, or why the port cannot be opened. */
-static void hold_one(struct program *program, const struct rail *rail, const struct path_plan *plan,
-                     const struct verbs_settings *settings, struct link_results *results)
+static void measure_loopback(struct program *program, const struct rail *rail,
+                             const struct path_plan *plan, const struct verbs_settings *settings,
+                             struct link_results *results)
 {
     struct verbs_port *port = NULL;
     struct error err = {""};
 
     if (open_port(rail, settings, &port, &err) == 0) {
         report_gpu_memory(program, rail, port, results);
-        hold(program, rail, rail, port, port, plan, settings, results);
+        measure_ports(program, rail, rail, port, port, plan, settings, results);
     } else {
         struct link_result *result = add_result(program, rail, rail, results);
 
@@ -113,17 +114,17 @@ static void hold_one(struct program *program, const struct rail *rail, const str
     verbs_port_close(port);
 }
 
-/* Measures one port to another. hold_one() has reported ports that cannot be opened. */
-static void hold_two(struct program *program, const struct rail *from, const struct rail *to,
-                     const struct path_plan *plan, const struct verbs_settings *settings,
-                     struct link_results *results)
+/* Measures one port to another. measure_loopback() has reported ports that cannot be opened. */
+static void measure_between(struct program *program, const struct rail *from, const struct rail *to,
+                            const struct path_plan *plan, const struct verbs_settings *settings,
+                            struct link_results *results)
 {
     struct verbs_port *from_port = NULL, *to_port = NULL;
     struct error err = {""};
 
     if (open_port(from, settings, &from_port, &err) == 0 &&
         open_port(to, settings, &to_port, &err) == 0)
-        hold(program, from, to, from_port, to_port, plan, settings, results);
+        measure_ports(program, from, to, from_port, to_port, plan, settings, results);
     verbs_port_close(from_port);
     verbs_port_close(to_port);
 }
@@ -146,8 +147,8 @@ void verbs_local_run(struct program *program, const struct rails *rails, int rou
         if (!is_measured(from) || !is_measured(to))
             continue;
         if (from == to)
-            hold_one(program, from, plan, settings, results);
+            measure_loopback(program, from, plan, settings, results);
         else
-            hold_two(program, from, to, plan, settings, results);
+            measure_between(program, from, to, plan, settings, results);
     }
 }

@@ -61,11 +61,11 @@ int verbs_measure_within(struct verbs_link *from, struct verbs_link *to, const c
     rv = verbs_measure(&stream, 1, plan, true, err);
     if (rv == 0)
         rv = verbs_measure(&stream, 1, plan, false, err);
-    measure_take(&stream, path);
+    verbs_stream_summarize(&stream, path);
     return rv;
 }
 
-void measure_take(const struct verbs_stream *stream, struct path_result *path)
+void verbs_stream_summarize(const struct verbs_stream *stream, struct path_result *path)
 {
     path->sample_count = stream->sample_count;
     memcpy(path->samples_mbps, stream->samples_mbps, sizeof path->samples_mbps);

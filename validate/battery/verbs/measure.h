@@ -18,6 +18,6 @@ int verbs_measure_within(struct verbs_link *from, struct verbs_link *to, const c
                          struct error *err);
 
 /* Sets the bandwidth of a path to what the stream measured. */
-void measure_take(const struct verbs_stream *stream, struct path_result *path);
+void verbs_stream_summarize(const struct verbs_stream *stream, struct path_result *path);
 
 #endif

@@ -42,10 +42,10 @@ struct request {
     int kind;
 };
 
-static void fail(struct message *word, const struct error *err)
+static void fail(struct message *message, const struct error *err)
 {
-    word->failed = 1;
-    snprintf(word->text, sizeof word->text, "%.255s", err->text);
+    message->failed = 1;
+    snprintf(message->text, sizeof message->text, "%.255s", err->text);
 }
 
 static int exchange(struct verbs_pair *verbs_pair, const struct message *mine,
@@ -112,7 +112,7 @@ static int drive(struct verbs_pair *verbs_pair, struct verbs_link *link, struct 
         if (send_request(verbs_pair, kinds[i]) != 0)
             return -1;
     }
-    measure_take(&stream, path);
+    verbs_stream_summarize(&stream, path);
     if (send_request(verbs_pair, REQUEST_END) != 0)
         return -1;
     if (link->verb == VERB_READ && !mine->failed)
@@ -261,7 +261,7 @@ static void conclude(struct verbs_pair *verbs_pair, enum verb verb, struct path_
 
 /* Measures one direction. If messages do not pass, it tries smaller packets. If these pass, a
  * switch on the path, or the other end, takes none as long as the two ports agreed on. */
-static int hold_direction(struct verbs_pair *verbs_pair, enum verb verb, bool drives)
+static int measure_direction(struct verbs_pair *verbs_pair, enum verb verb, bool drives)
 {
     struct link_result *result = drives ? add_result(verbs_pair, verb, VERB_PAIR) : NULL;
     struct path_result *path = malloc(sizeof *path);
@@ -361,7 +361,7 @@ static int open_verbs_pair(struct verbs_pair *verbs_pair)
     return 1;
 }
 
-static int hold_rail(struct verbs_pair *verbs_pair)
+static int measure_rail(struct verbs_pair *verbs_pair)
 {
     int rv = open_verbs_pair(verbs_pair);
 
@@ -370,8 +370,8 @@ static int hold_rail(struct verbs_pair *verbs_pair)
     for (int verb = 0; verb < VERB_KINDS && rv == 0; verb++)
         for (int direction = 0; direction < 2 && rv == 0; direction++)
             if (verbs_pair->settings->wanted >> verb & 1)
-                rv = hold_direction(verbs_pair, (enum verb)verb,
-                                    verbs_pair->pair_run->is_first == (direction == 0));
+                rv = measure_direction(verbs_pair, (enum verb)verb,
+                                       verbs_pair->pair_run->is_first == (direction == 0));
     return rv;
 }
 
@@ -385,7 +385,7 @@ static void add_together(struct verbs_pair *verbs_pair, const struct verbs_strea
 
     if (!path)
         watch_fault("out of memory");
-    measure_take(stream, path);
+    verbs_stream_summarize(stream, path);
     pair_run_summarize(path, result);
     snprintf(result->failure, sizeof result->failure, "%.255s", failure);
     free(path);
@@ -461,7 +461,7 @@ int verbs_pair_run(struct pair_run *pair_run, const struct verbs_settings *setti
     for (int i = 0; i < PAIR_RAILS && rv == 0; i++) {
         if (!choose(pair_run, settings, theirs, i, &verbs_pairs[count]))
             continue;
-        rv = hold_rail(&verbs_pairs[count]);
+        rv = measure_rail(&verbs_pairs[count]);
         if (verbs_pairs[count].peer.port[0])
             count++; /* both ends are open */
         else
