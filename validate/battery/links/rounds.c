@@ -249,7 +249,7 @@ static void hold(struct runner *runner)
         else if (pass_schedule->kind == PASS_VERBS)
             verbs_pair_run(&pair_run, &runner->options->verbs);
         else
-            overlap_hold(&pair_run, pass_is_for_all(pass_schedule->kind) ? &start : NULL);
+            overlap_run(&pair_run, pass_is_for_all(pass_schedule->kind) ? &start : NULL);
     } else if (pass_is_for_all(pass_schedule->kind)) {
         wait_for_start(runner, 0);
         wait_for_start(runner, 1);

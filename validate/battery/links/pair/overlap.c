@@ -18,7 +18,7 @@ struct gate {
     double opened_s;
 };
 
-struct lane {
+struct rail_run {
     struct gate *gate;
     struct channel *channel;
     const struct rail *rail;
@@ -28,18 +28,18 @@ struct lane {
     struct link_result result;
     struct report mine, other;
     int own_index, path_mtu_bytes;
-    bool drives, has_come, has_thread, is_hopeless;
+    bool drives, has_arrived, has_thread, is_hopeless;
     pthread_t thread;
 };
 
-static void come(struct lane *lane)
+static void arrive(struct rail_run *rail_run)
 {
-    struct gate *gate = lane->gate;
+    struct gate *gate = rail_run->gate;
 
     pthread_mutex_lock(&gate->lock);
-    if (!lane->has_come)
+    if (!rail_run->has_arrived)
         gate->awaited--;
-    lane->has_come = true;
+    rail_run->has_arrived = true;
     pthread_cond_broadcast(&gate->changed);
     pthread_mutex_unlock(&gate->lock);
 }
@@ -47,26 +47,26 @@ static void come(struct lane *lane)
 /* Waits between warm-up and stream until the gate is open. */
 static void wait_at_gate(void *context)
 {
-    struct lane *lane = context;
-    struct gate *gate = lane->gate;
+    struct rail_run *rail_run = context;
+    struct gate *gate = rail_run->gate;
 
-    come(lane);
+    arrive(rail_run);
     pthread_mutex_lock(&gate->lock);
     while (!gate->is_open)
         pthread_cond_wait(&gate->changed, &gate->lock);
     pthread_mutex_unlock(&gate->lock);
 }
 
-static void *lane_run(void *argument)
+static void *rail_main(void *argument)
 {
-    struct lane *lane = argument;
+    struct rail_run *rail_run = argument;
 
-    if (lane->drives)
-        pair_run_drive(lane->channel, lane->rail, &lane->plan, &lane->result, &lane->path,
-                       &lane->mine);
+    if (rail_run->drives)
+        pair_run_drive(rail_run->channel, rail_run->rail, &rail_run->plan, &rail_run->result,
+                       &rail_run->path, &rail_run->mine);
     else
-        pair_run_serve(lane->channel, lane->rail, &lane->plan, &lane->mine);
-    come(lane); /* a server, or a driver that failed before the gate */
+        pair_run_serve(rail_run->channel, rail_run->rail, &rail_run->plan, &rail_run->mine);
+    arrive(rail_run); /* a server, or a driver that failed before the gate */
     return NULL;
 }
 
@@ -87,55 +87,55 @@ static void gate_open(struct gate *gate)
     pthread_mutex_unlock(&gate->lock);
 }
 
-/* Runs one direction on all lanes. A server is ready at once. */
-static void run(struct lane *lanes, int count, bool drives, const struct overlap_start *start,
-                int direction)
+/* Runs one direction on all rails. A server is ready at once. */
+static void run(struct rail_run *rail_runs, int count, bool drives,
+                const struct overlap_start *start, int direction)
 {
     struct gate gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
     gate.awaited = drives ? count : 0;
     for (int i = 0; i < count; i++) {
-        struct lane *lane = &lanes[i];
+        struct rail_run *rail_run = &rail_runs[i];
 
-        lane->gate = &gate;
-        lane->drives = drives;
-        lane->has_come = !drives;
-        lane->mine.errors = (struct errors){0};
-        if (lane->mine.failed || lane->other.failed || lane->is_hopeless) {
-            come(lane);
+        rail_run->gate = &gate;
+        rail_run->drives = drives;
+        rail_run->has_arrived = !drives;
+        rail_run->mine.errors = (struct errors){0};
+        if (rail_run->mine.failed || rail_run->other.failed || rail_run->is_hopeless) {
+            arrive(rail_run);
             continue;
         }
-        lane->has_thread = pthread_create(&lane->thread, NULL, lane_run, lane) == 0;
-        if (!lane->has_thread)
-            watch_fault("cannot start a thread for rail %s", lane->own->name);
+        rail_run->has_thread = pthread_create(&rail_run->thread, NULL, rail_main, rail_run) == 0;
+        if (!rail_run->has_thread)
+            watch_fault("cannot start a thread for rail %s", rail_run->own->name);
     }
     gate_wait(&gate);
     if (start)
         start->wait(start->context, direction);
     gate_open(&gate);
     for (int i = 0; i < count; i++) {
-        if (lanes[i].has_thread)
-            pthread_join(lanes[i].thread, NULL);
-        lanes[i].has_thread = false;
-        for (int k = 0; k <= lanes[i].result.mark_count; k++)
-            lanes[i].result.marks_s[k] -= gate.opened_s;
+        if (rail_runs[i].has_thread)
+            pthread_join(rail_runs[i].thread, NULL);
+        rail_runs[i].has_thread = false;
+        for (int k = 0; k <= rail_runs[i].result.mark_count; k++)
+            rail_runs[i].result.marks_s[k] -= gate.opened_s;
     }
 }
 
-/* Sets the figure of each lane to what it carried while all of them ran. */
-static void figure(struct lane *lanes, int count)
+/* Sets the bandwidth of each rail to what it carried while all of them ran. */
+static void set_bandwidths(struct rail_run *rail_runs, int count)
 {
     struct flow flows[PAIR_RAILS];
     double begin, end;
 
     for (int i = 0; i < count; i++)
-        flows[i] = (struct flow){lanes[i].result.marks_s, lanes[i].result.mark_count,
-                                 lanes[i].result.mark_bytes};
+        flows[i] = (struct flow){rail_runs[i].result.marks_s, rail_runs[i].result.mark_count,
+                                 rail_runs[i].result.mark_bytes};
     if (!flows_window(flows, count, &begin, &end))
         return;
     for (int i = 0; i < count; i++)
         if (flows[i].mark_count > 0)
-            pair_run_set_bandwidth(&lanes[i].result, flow_mbps(&flows[i], begin, end));
+            pair_run_set_bandwidth(&rail_runs[i].result, flow_mbps(&flows[i], begin, end));
 }
 
 static int progress(void *context, struct pollfd *polled)
@@ -143,121 +143,123 @@ static int progress(void *context, struct pollfd *polled)
     bool can_sleep = true;
     int count = 0;
 
-    for (struct lane *lane = context; lane->channel; lane++) {
-        polled[count] = (struct pollfd){.fd = channel_arm(lane->channel), .events = POLLIN};
+    for (struct rail_run *rail_run = context; rail_run->channel; rail_run++) {
+        polled[count] = (struct pollfd){.fd = channel_arm(rail_run->channel), .events = POLLIN};
         can_sleep &= polled[count++].fd >= 0;
     }
     return can_sleep ? count : -1;
 }
 
-static void prepare(const struct pair_run *pair_run, struct lane *lane, int index, int direction)
+static void prepare(const struct pair_run *pair_run, struct rail_run *rail_run, int index,
+                    int direction)
 {
-    lane->plan = *pair_run->plan;
-    lane->plan.session = pair_run_session(pair_run, index, direction);
-    lane->plan.begin = wait_at_gate;
-    lane->plan.context = lane;
-    lane->result = (struct link_result){
+    rail_run->plan = *pair_run->plan;
+    rail_run->plan.session = pair_run_session(pair_run, index, direction);
+    rail_run->plan.begin = wait_at_gate;
+    rail_run->plan.context = rail_run;
+    rail_run->result = (struct link_result){
         .from = pair_run->program->node, .to = pair_run->partner, .counted_bytes = -1};
-    snprintf(lane->result.rail, sizeof lane->result.rail, "%s", lane->own->name);
+    snprintf(rail_run->result.rail, sizeof rail_run->result.rail, "%s", rail_run->own->name);
 }
 
-static void take_result(const struct pair_run *pair_run, struct lane *lane, bool has_gone)
+static void add_result(const struct pair_run *pair_run, struct rail_run *rail_run, bool is_lost)
 {
-    struct link_result *result = &lane->result;
+    struct link_result *result = &rail_run->result;
 
-    result->path_mtu_bytes = lane->path_mtu_bytes;
-    pair_run_conclude(lane->own, lane->theirs, &lane->mine, has_gone ? NULL : &lane->other,
-                      lane->is_hopeless, result);
+    result->path_mtu_bytes = rail_run->path_mtu_bytes;
+    pair_run_conclude(rail_run->own, rail_run->theirs, &rail_run->mine,
+                      is_lost ? NULL : &rail_run->other, rail_run->is_hopeless, result);
     *results_add(pair_run->results, result->from, result->to, "") = *result;
 }
 
-/* Probes each lane, and sets is_hopeless of those that are not to be tried in this direction.
+/* Probes each rail, and sets is_hopeless of those that are not to be tried in this direction.
  * Returns 0, or -1 if the partner was lost. */
-static int probe(struct pair_run *pair_run, struct lane *lanes, int count, bool drives,
+static int probe(struct pair_run *pair_run, struct rail_run *rail_runs, int count, bool drives,
                  const struct control_idle *idle)
 {
     for (int i = 0; i < count; i++) {
-        struct lane *lane = &lanes[i];
-        int found = pair_run_probe(pair_run, lane->own_index, lane->theirs, lane->plan.session,
-                                   drives, idle, &lane->path_mtu_bytes);
+        struct rail_run *rail_run = &rail_runs[i];
+        int found = pair_run_probe(pair_run, rail_run->own_index, rail_run->theirs,
+                                   rail_run->plan.session, drives, idle, &rail_run->path_mtu_bytes);
 
         if (found < 0)
             return -1;
-        lane->is_hopeless = found > 0;
+        rail_run->is_hopeless = found > 0;
     }
     return 0;
 }
 
 /* Measures one direction. indexes: of the rails, for the session. Returns 0, or -1 if the partner
  * was lost. */
-static int hold_direction(struct pair_run *pair_run, struct lane *lanes, const int *indexes,
-                          int count, int direction, const struct overlap_start *start)
+static int measure_direction(struct pair_run *pair_run, struct rail_run *rail_runs,
+                             const int *indexes, int count, int direction,
+                             const struct overlap_start *start)
 {
     bool drives = pair_run->is_first == (direction == 0);
-    struct control_idle idle = {progress, lanes};
+    struct control_idle idle = {progress, rail_runs};
     int rv = 0;
 
     program_step(pair_run->program);
     for (int i = 0; i < count; i++)
-        prepare(pair_run, &lanes[i], indexes[i], direction);
-    rv = probe(pair_run, lanes, count, drives, &idle);
+        prepare(pair_run, &rail_runs[i], indexes[i], direction);
+    rv = probe(pair_run, rail_runs, count, drives, &idle);
     for (int i = 0; i < count && rv != 0; i++)
-        lanes[i].is_hopeless = true;
-    run(lanes, count, drives, start, direction);
+        rail_runs[i].is_hopeless = true;
+    run(rail_runs, count, drives, start, direction);
     for (int i = 0; i < count && rv == 0; i++)
-        rv = control_exchange(pair_run->control, &lanes[i].mine, &lanes[i].other,
-                              sizeof lanes[i].mine, &idle);
+        rv = control_exchange(pair_run->control, &rail_runs[i].mine, &rail_runs[i].other,
+                              sizeof rail_runs[i].mine, &idle);
     if (drives)
-        figure(lanes, count);
+        set_bandwidths(rail_runs, count);
     for (int i = 0; i < count && drives; i++)
-        take_result(pair_run, &lanes[i], rv != 0);
+        add_result(pair_run, &rail_runs[i], rv != 0);
     return rv;
 }
 
 /* Connects the rails that both ends can drive. Returns their number. */
-static int open_lanes(struct pair_run *pair_run, const struct rail_infos *theirs,
-                      struct lane *lanes, int *indexes)
+static int open_rails(struct pair_run *pair_run, const struct rail_infos *theirs,
+                      struct rail_run *rail_runs, int *indexes)
 {
     int count = 0, own, other;
 
     for (int i = 0; i < PAIR_RAILS; i++) {
-        struct lane *lane = &lanes[count];
+        struct rail_run *rail_run = &rail_runs[count];
         struct error err = {""};
 
         if (!pair_run_rails(pair_run, theirs, i, &own, &other))
             continue;
         indexes[count++] = i;
-        lane->channel = pair_run->rails->channels[own];
-        lane->rail = pair_run->rails->rails[own];
-        lane->own_index = own;
-        lane->own = &pair_run->rails->own.rails[own];
-        lane->theirs = &theirs->rails[other];
-        if (channel_connect(lane->channel, lane->theirs->address, &err) != 0) {
-            lane->mine.failed = 1;
-            snprintf(lane->mine.text, sizeof lane->mine.text, "%.199s", err.text);
+        rail_run->channel = pair_run->rails->channels[own];
+        rail_run->rail = pair_run->rails->rails[own];
+        rail_run->own_index = own;
+        rail_run->own = &pair_run->rails->own.rails[own];
+        rail_run->theirs = &theirs->rails[other];
+        if (channel_connect(rail_run->channel, rail_run->theirs->address, &err) != 0) {
+            rail_run->mine.failed = 1;
+            snprintf(rail_run->mine.text, sizeof rail_run->mine.text, "%.199s", err.text);
         }
     }
     return count;
 }
 
-int overlap_hold(struct pair_run *pair_run, const struct overlap_start *start)
+int overlap_run(struct pair_run *pair_run, const struct overlap_start *start)
 {
     struct rail_infos *theirs = pair_run_open(pair_run);
-    struct lane *lanes = calloc(PAIR_RAILS + 1, sizeof *lanes);
+    struct rail_run *rail_runs = calloc(PAIR_RAILS + 1, sizeof *rail_runs);
     int indexes[PAIR_RAILS], count, rv = theirs ? 0 : -1, direction = 0;
 
-    if (!lanes)
+    if (!rail_runs)
         watch_fault("out of memory");
-    count = theirs ? open_lanes(pair_run, theirs, lanes, indexes) : 0;
+    count = theirs ? open_rails(pair_run, theirs, rail_runs, indexes) : 0;
     for (; direction < 2 && rv == 0; direction++)
-        rv = hold_direction(pair_run, lanes, indexes, count, direction, start);
+        rv = measure_direction(pair_run, rail_runs, indexes, count, direction, start);
     for (; direction < 2; direction++)
         if (start)
             start->wait(start->context, direction);
     for (int i = 0; i < count; i++)
-        channel_disconnect(lanes[i].channel);
+        channel_disconnect(rail_runs[i].channel);
     control_disconnect(pair_run->control);
-    free(lanes);
+    free(rail_runs);
     free(theirs);
     return rv;
 }

@@ -18,6 +18,6 @@ struct overlap_start {
 
 /* Both ends call it. Returns 0, or -1 if the partner did not connect or was lost. start->wait() is
  * called for both directions in any case. */
-int overlap_hold(struct pair_run *pair_run, const struct overlap_start *start);
+int overlap_run(struct pair_run *pair_run, const struct overlap_start *start);
 
 #endif
