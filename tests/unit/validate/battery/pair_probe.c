@@ -62,15 +62,15 @@ int control_exchange(struct control *control, const void *out, void *in, size_t 
     return ++exchanged > lines_last ? -1 : 0;
 }
 
-/* Of MTUs of 9000 and 8000 bytes; is_hopeless: what this end and the partner send hangs. */
-static int probe(bool drives, const bool is_hopeless[2], const int *each, int *path_mtu_bytes)
+/* Of MTUs of 9000 and 8000 bytes; hangs_if_cut: what this end and the partner send hangs. */
+static int probe(bool drives, const bool hangs_if_cut[2], const int *each, int *path_mtu_bytes)
 {
     static char places[1];
 
     rails.probes[OWN] = (struct probe *)places;
     rails.own.rails[OWN].probe =
-        (struct probe_address){.mtu_bytes = 9000, .is_hopeless = is_hopeless[0]};
-    theirs.probe = (struct probe_address){.mtu_bytes = 8000, .is_hopeless = is_hopeless[1]};
+        (struct probe_address){.mtu_bytes = 9000, .hangs_if_cut = hangs_if_cut[0]};
+    theirs.probe = (struct probe_address){.mtu_bytes = 8000, .hangs_if_cut = hangs_if_cut[1]};
     exchanged = probes = received = told = 0;
     is_confused = false;
     for (int i = 0; i < TRIES; i++)

@@ -28,7 +28,7 @@ struct rail_run {
     struct link_result result;
     struct report mine, other;
     int own_index, path_mtu_bytes;
-    bool drives, has_arrived, has_thread, is_hopeless;
+    bool drives, has_arrived, has_thread, is_skipped;
     pthread_t thread;
 };
 
@@ -101,7 +101,7 @@ static void run(struct rail_run *rail_runs, int count, bool drives,
         rail_run->drives = drives;
         rail_run->has_arrived = !drives;
         rail_run->mine.errors = (struct errors){0};
-        if (rail_run->mine.failed || rail_run->other.failed || rail_run->is_hopeless) {
+        if (rail_run->mine.failed || rail_run->other.failed || rail_run->is_skipped) {
             arrive(rail_run);
             continue;
         }
@@ -168,11 +168,11 @@ static void add_result(const struct pair_run *pair_run, struct rail_run *rail_ru
 
     result->path_mtu_bytes = rail_run->path_mtu_bytes;
     pair_run_conclude(rail_run->own, rail_run->theirs, &rail_run->mine,
-                      is_lost ? NULL : &rail_run->other, rail_run->is_hopeless, result);
+                      is_lost ? NULL : &rail_run->other, rail_run->is_skipped, result);
     *results_add(pair_run->results, result->from, result->to, "") = *result;
 }
 
-/* Probes each rail, and sets is_hopeless of those that are not to be tried in this direction.
+/* Probes each rail, and sets is_skipped of those that are not to be tried in this direction.
  * Returns 0, or -1 if the partner was lost. */
 static int probe(struct pair_run *pair_run, struct rail_run *rail_runs, int count, bool drives,
                  const struct control_idle *idle)
@@ -184,7 +184,7 @@ static int probe(struct pair_run *pair_run, struct rail_run *rail_runs, int coun
 
         if (found < 0)
             return -1;
-        rail_run->is_hopeless = found > 0;
+        rail_run->is_skipped = found > 0;
     }
     return 0;
 }
@@ -204,7 +204,7 @@ static int measure_direction(struct pair_run *pair_run, struct rail_run *rail_ru
         prepare(pair_run, &rail_runs[i], indexes[i], direction);
     rv = probe(pair_run, rail_runs, count, drives, &idle);
     for (int i = 0; i < count && rv != 0; i++)
-        rail_runs[i].is_hopeless = true;
+        rail_runs[i].is_skipped = true;
     run(rail_runs, count, drives, start, direction);
     for (int i = 0; i < count && rv == 0; i++)
         rv = control_exchange(pair_run->control, &rail_runs[i].mine, &rail_runs[i].other,

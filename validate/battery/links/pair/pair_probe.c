@@ -27,5 +27,5 @@ int pair_run_probe(struct pair_run *pair_run, int own, const struct rail_info *t
         *path_mtu_bytes = mine > *path_mtu_bytes ? mine : *path_mtu_bytes;
         is_cut = probe_is_cut(address, &theirs->probe, *path_mtu_bytes);
     }
-    return is_cut && (drives ? address : &theirs->probe)->is_hopeless;
+    return is_cut && (drives ? address : &theirs->probe)->hangs_if_cut;
 }

@@ -206,7 +206,7 @@ int pair_run_drive(struct channel *channel, const struct rail *rail, const struc
     failed = path_drive(channel, &counting, path, &err);
     read_late(rail, &before, failed || !could_count ? 0 : path->sent_bytes, &after, &can_count);
     pair_run_summarize(path, result);
-    result->is_astray =
+    result->is_wrong_transport =
         !transport_is_on(path->transport, channel_device(rail), channel_is_rdma(rail));
     if (could_count && can_count)
         result->counted_bytes = counted_bytes(&before, &after);
@@ -254,13 +254,13 @@ static void lie(struct link_result *result)
 }
 
 void pair_run_conclude(const struct rail_info *own, const struct rail_info *theirs,
-                       const struct report *mine, const struct report *other, bool is_hopeless,
+                       const struct report *mine, const struct report *other, bool is_skipped,
                        struct link_result *result)
 {
     const char *failure = mine->failed    ? mine->text
                           : !other        ? "the partner ended"
                           : other->failed ? other->text
-                          : is_hopeless   ? "not measured"
+                          : is_skipped    ? "not measured"
                                           : "";
 
     snprintf(result->peer_rail, sizeof result->peer_rail, "%s", theirs->name);
@@ -273,7 +273,7 @@ void pair_run_conclude(const struct rail_info *own, const struct rail_info *thei
 
 /* Measures one rail. A connection that cannot be made one way is not tried the other way. Returns
  * 0, or -1 if the partner was lost. */
-static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_info *theirs,
+static int measure_rail(struct pair_run *pair_run, int own, const struct rail_info *theirs,
                         int index)
 {
     const struct rails *rails = pair_run->rails;
@@ -288,7 +288,7 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
     if (channel_connect(channel, theirs->address, &err) != 0)
         fill_report(1, &err, &(struct counters){0}, &(struct counters){0}, &mine);
     for (int direction = 0; direction < 2 && rv == 0; direction++) {
-        bool drives = pair_run->is_first == (direction == 0), is_hopeless;
+        bool drives = pair_run->is_first == (direction == 0), is_skipped;
         int path_mtu_bytes = -1;
         struct link_result *result = NULL;
 
@@ -297,10 +297,10 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
         if (drives)
             result = results_add(pair_run->results, pair_run->program->node, pair_run->partner,
                                  rails->own.rails[own].name);
-        is_hopeless = pair_run_probe(pair_run, own, theirs, plan.session, drives, &idle,
-                                     &path_mtu_bytes) != 0;
+        is_skipped = pair_run_probe(pair_run, own, theirs, plan.session, drives, &idle,
+                                    &path_mtu_bytes) != 0;
         mine.errors = (struct errors){0};
-        if (!mine.failed && !other.failed && !is_hopeless) {
+        if (!mine.failed && !other.failed && !is_skipped) {
             if (drives)
                 pair_run_drive(channel, rails->rails[own], &plan, result, &path, &mine);
             else
@@ -315,7 +315,7 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
         if (result) {
             result->path_mtu_bytes = path_mtu_bytes;
             pair_run_conclude(&rails->own.rails[own], theirs, &mine, rv == 0 ? &other : NULL,
-                              is_hopeless, result);
+                              is_skipped, result);
         }
         if (result && program_lies(pair_run->program))
             lie(result);
@@ -325,7 +325,7 @@ static int meet_on_rail(struct pair_run *pair_run, int own, const struct rail_in
 }
 
 /* Adds a result for a pair that is not measured, on the node that was to send first. */
-static void report_unmet(struct pair_run *pair_run, bool has_met)
+static void report_unconnected(struct pair_run *pair_run, bool is_connected)
 {
     const struct program *program = pair_run->program;
     const char *own = program->node_name[program->node];
@@ -336,7 +336,7 @@ static void report_unmet(struct pair_run *pair_run, bool has_met)
         return;
     result = results_add(pair_run->results, program->node, pair_run->partner, "");
     result->is_state = 1;
-    if (has_met)
+    if (is_connected)
         snprintf(result->failure, sizeof result->failure,
                  "the connection between %.63s and %.63s broke before the measurement", own,
                  partner);
@@ -350,15 +350,15 @@ static void report_unmet(struct pair_run *pair_run, bool has_met)
 struct rail_infos *pair_run_open(struct pair_run *pair_run)
 {
     struct rail_infos *theirs = malloc(sizeof *theirs);
-    bool has_met;
+    bool is_connected;
 
     if (!theirs)
         watch_fault("out of memory");
-    has_met = control_connect(pair_run->control, pair_run->partner) == 0;
-    if (has_met && control_exchange(pair_run->control, &pair_run->rails->own, theirs,
-                                    sizeof *theirs, NULL) == 0)
+    is_connected = control_connect(pair_run->control, pair_run->partner) == 0;
+    if (is_connected && control_exchange(pair_run->control, &pair_run->rails->own, theirs,
+                                         sizeof *theirs, NULL) == 0)
         return theirs;
-    report_unmet(pair_run, has_met);
+    report_unconnected(pair_run, is_connected);
     free(theirs);
     control_disconnect(pair_run->control);
     return NULL;
@@ -385,7 +385,7 @@ int pair_run_execute(struct pair_run *pair_run)
 
     for (int i = 0; i < PAIR_RAILS && rv == 0; i++)
         if (pair_run_rails(pair_run, theirs, i, &own, &other))
-            rv = meet_on_rail(pair_run, own, &theirs->rails[other], i);
+            rv = measure_rail(pair_run, own, &theirs->rails[other], i);
     control_disconnect(pair_run->control);
     free(theirs);
     return rv;

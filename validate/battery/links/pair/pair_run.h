@@ -53,7 +53,7 @@ struct link_result {
     double arrived_mbps;  /* by its interface as well, in the best part; 0: not known */
     /* of the sender's interface; the longest packet that arrived, 0: none did, -1: not known */
     int mtu_bytes, path_mtu_bytes;
-    bool is_astray;                    /* UCX took another transport or device */
+    bool is_wrong_transport;           /* UCX took another transport or device */
     double sent_bytes, counted_bytes;  /* payload, and what the NIC counted; -1: it cannot */
     struct errors errors, peer_errors; /* that the two NICs counted meanwhile */
     struct segments pings, stream;     /* of TCP, that the sender sent */
@@ -147,9 +147,9 @@ int pair_run_serve(struct channel *channel, const struct rail *rail, const struc
                    struct report *report);
 
 /* Completes the result of the sender for a direction, except for its figures. other: NULL if the
- * partner was lost; is_hopeless: pair_run_probe() did not return 0. */
+ * partner was lost; is_skipped: pair_run_probe() did not return 0. */
 void pair_run_conclude(const struct rail_info *own, const struct rail_info *theirs,
-                       const struct report *mine, const struct report *other, bool is_hopeless,
+                       const struct report *mine, const struct report *other, bool is_skipped,
                        struct link_result *result);
 
 /* Measures rail after rail. Both ends call it. Returns 0, or -1 if the partner did not connect or

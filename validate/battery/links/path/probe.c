@@ -79,7 +79,7 @@ struct probe *probe_open(const struct inventory *inventory, const struct rail *r
     int fd;
 
     *address = (struct probe_address){.mtu_bytes = nic ? nic->mtu_bytes : -1,
-                                      .is_hopeless = !channel_is_rdma(rail) && !can_shrink()};
+                                      .hangs_if_cut = !channel_is_rdma(rail) && !can_shrink()};
     if (!nic || nic->mtu_bytes <= HEADER_BYTES || nic->mtu_bytes > LONGEST ||
         address_of(nic->name, &own) != 0 || (fd = open_socket(nic->name, &own)) < 0)
         return NULL;

@@ -19,8 +19,8 @@ struct probe;
 struct probe_address {
     struct sockaddr_in address; /* sin_port 0: no probes here */
     int32_t mtu_bytes;          /* of the interface */
-    int32_t is_hopeless;        /* what it sends hangs if long frames are lost: TCP that does not
-                                   look for a smaller MTU by itself (net.ipv4.tcp_mtu_probing) */
+    int32_t hangs_if_cut;       /* what it sends hangs if long frames are lost: TCP that does not
+                                  look for a smaller MTU by itself (net.ipv4.tcp_mtu_probing) */
 };
 
 /* Opens a probe and sets its address. Returns NULL if that is not possible on this rail; the

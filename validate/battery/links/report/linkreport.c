@@ -98,7 +98,7 @@ static void report_path(const struct program *program, const struct link_result 
         snprintf(mtu, sizeof mtu, ", MTU %d end to end", result->path_mtu_bytes);
     if (result->counted_bytes >= 0)
         record.value = result->counted_bytes;
-    if (result->is_astray) {
+    if (result->is_wrong_transport) {
         record.verdict = VERDICT_FAIL;
         output_report(record, "the data of %s went by %s", result->rail, result->transport);
     } else if (result->counted_bytes < 0) {
@@ -219,7 +219,7 @@ static void report(const struct program *program, const struct pass_schedule *pa
         report_loss(program, result, "lost_segments", &result->stream);
     }
     linkreport_latency(program, result, "latency");
-    if (kind == PASS_PAIRS || is_short || result->is_astray)
+    if (kind == PASS_PAIRS || is_short || result->is_wrong_transport)
         report_path(program, result);
     if (result->damaged > 0)
         report_damage(program, result);
