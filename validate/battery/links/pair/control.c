@@ -41,7 +41,7 @@ static ssize_t move_some(int fd, void *data, size_t size, bool sends)
     return moved == 0 ? -1 : moved;
 }
 
-static void rest(int fd, short events, const struct control_idle *idle)
+static void wait_ready(int fd, short events, const struct control_idle *idle)
 {
     struct pollfd polled[1 + CONTROL_IDLE] = {{.fd = fd, .events = events}};
     int more = idle ? idle->work(idle->context, polled + 1) : 0;
@@ -63,7 +63,7 @@ static int move_all(struct control *control, int node, int fd, void *data, size_
         if (step < 0 || (step == 0 && is_lost(control, node)))
             break;
         if (step == 0)
-            rest(fd, sends ? POLLOUT : POLLIN, idle);
+            wait_ready(fd, sends ? POLLOUT : POLLIN, idle);
         moved += (size_t)step;
     }
     watch_works();
@@ -106,7 +106,7 @@ void control_wait(struct control *control, const bool *is_received)
 
 /* Waits for a connection of a node that knows the key, wait_ms at most. Returns the node, with *fd,
  * or -1. */
-static int take_call(struct control *control, int wait_ms, int *fd)
+static int accept_node(struct control *control, int wait_ms, int *fd)
 {
     struct pollfd polled[ADMISSION_POLLED];
     int node;
@@ -120,7 +120,7 @@ static int take_call(struct control *control, int wait_ms, int *fd)
     return *fd >= 0 ? node : -1;
 }
 
-static int call(struct control *control, int node, int timeout_ms)
+static int connect_to(struct control *control, int node, int timeout_ms)
 {
     struct error err;
 
@@ -130,7 +130,7 @@ static int call(struct control *control, int node, int timeout_ms)
 
 /* Returns the time for each address of the partner: one that drops all packets leaves time for the
  * others. */
-static int meet_ms(const struct control *control, int partner)
+static int connect_ms(const struct control *control, int partner)
 {
     int most = 1000 * CONTROL_MEET_S / (int)(control->endpoints[partner].address_count + 1);
 
@@ -139,13 +139,13 @@ static int meet_ms(const struct control *control, int partner)
 
 /* First node: accepts the connections of all others that come in time. A node that connects again
  * has given up its earlier connection. */
-static void take_calls(struct control *control)
+static void accept_all(struct control *control)
 {
     double until = clock_s() + 1e-3 * (CONTROL_CONNECT_MS + CONTROL_ANSWER_MS);
     int missing = control->program->node_count - 1;
 
     while (missing > 0 && clock_s() < until) {
-        int fd, node = take_call(control, 100, &fd);
+        int fd, node = accept_node(control, 100, &fd);
 
         if (node == 0) {
             close(fd);
@@ -190,9 +190,9 @@ struct control *control_open(struct program *program, struct error *err)
     admission_open(&control->admission, control->listener, key, program->node_count);
     sleeping_allgather(&own, control->endpoints, sizeof own, program->leaders);
     if (program->node == 0)
-        take_calls(control);
+        accept_all(control);
     else if (control->listener >= 0)
-        control->fds[0] = call(control, 0, CONTROL_CONNECT_MS);
+        control->fds[0] = connect_to(control, 0, CONTROL_CONNECT_MS);
     if (control->listener >= 0)
         return control;
     control_close(control);
@@ -220,9 +220,9 @@ void control_close(struct control *control)
  * too late in an earlier round. */
 int control_connect(struct control *control, int partner)
 {
-    bool calls = control->program->node < partner;
+    bool connects = control->program->node < partner;
     double until =
-        clock_s() + (calls ? CONTROL_MEET_S : CONTROL_MEET_S + 1e-3 * CONTROL_CONNECT_MS);
+        clock_s() + (connects ? CONTROL_MEET_S : CONTROL_MEET_S + 1e-3 * CONTROL_CONNECT_MS);
     int fd = -1;
 
     control_disconnect(control);
@@ -230,10 +230,10 @@ int control_connect(struct control *control, int partner)
     while (fd < 0 && clock_s() < until && !is_lost(control, partner)) {
         int node = partner;
 
-        if (calls && (fd = call(control, partner, meet_ms(control, partner))) < 0)
+        if (connects && (fd = connect_to(control, partner, connect_ms(control, partner))) < 0)
             poll(NULL, 0, CONTROL_REST_MS);
-        else if (!calls)
-            node = take_call(control, CONTROL_REST_MS, &fd);
+        else if (!connects)
+            node = accept_node(control, CONTROL_REST_MS, &fd);
         if (node >= 0 && node != partner)
             close(fd);
         if (node != partner)
