@@ -40,7 +40,7 @@ struct runner {
     struct sub_rounds subs;   /* of the first node */
     int sub_round;            /* of the round that runs */
     int rounds;               /* of the run, begun so far */
-    bool *has_gone;           /* node_count, of the first node: lost for the run */
+    bool *is_lost;            /* node_count, of the first node: lost for the run */
     double start_s, pass_s;   /* when the run and the pass began */
     double round_s;           /* how long the last round took */
 };
@@ -69,15 +69,15 @@ static void choose_passes(struct runner *runner)
 
 /* ---------------------------------------------------------------- to the first node */
 
-static bool node_is_gone(struct runner *runner, int node)
+static bool node_is_lost(struct runner *runner, int node)
 {
-    runner->has_gone[node] |= watch_is_lost(runner->program->leader_of_node[node]);
-    return runner->has_gone[node];
+    runner->is_lost[node] |= watch_is_lost(runner->program->leader_of_node[node]);
+    return runner->is_lost[node];
 }
 
 /* Waits for a message of each node that takes part in the sub-round and is not lost, and lets
- * take() read it. take() returns -1 if the connection is lost. */
-static void receive_all(struct runner *runner, int (*take)(struct runner *runner, int node))
+ * receive() read it. receive() returns -1 if the connection is lost. */
+static void receive_all(struct runner *runner, int (*receive)(struct runner *runner, int node))
 {
     int count = runner->program->node_count, missing;
     bool *is_received = calloc((size_t)count, sizeof *is_received);
@@ -85,17 +85,17 @@ static void receive_all(struct runner *runner, int (*take)(struct runner *runner
     if (!is_received)
         watch_fault("out of memory");
     for (int node = 0; node < count; node++)
-        is_received[node] = !sub_rounds_calls(&runner->subs, runner->sub_round, node);
+        is_received[node] = !sub_rounds_includes(&runner->subs, runner->sub_round, node);
     for (;;) {
         missing = 0;
         for (int node = 1; node < count; node++) {
-            if (is_received[node] || node_is_gone(runner, node))
+            if (is_received[node] || node_is_lost(runner, node))
                 continue;
             if (!control_has_message(runner->control, node)) {
                 missing++;
                 continue;
             }
-            runner->has_gone[node] |= take(runner, node) != 0;
+            runner->is_lost[node] |= receive(runner, node) != 0;
             is_received[node] = true;
         }
         if (missing == 0)
@@ -105,7 +105,7 @@ static void receive_all(struct runner *runner, int (*take)(struct runner *runner
     free(is_received);
 }
 
-static int take_results(struct runner *runner, int node)
+static int receive_results(struct runner *runner, int node)
 {
     struct link_results *results = &runner->results;
     int32_t count;
@@ -136,7 +136,7 @@ static int send_results(struct runner *runner)
 }
 
 /* Drops the failures of pair runs with a lost node: they are not the fault of the path. */
-static void drop_broken(struct runner *runner)
+static void drop_lost_pairs(struct runner *runner)
 {
     struct link_results *results = &runner->results;
     int left = 0;
@@ -144,7 +144,7 @@ static void drop_broken(struct runner *runner)
     for (int i = 0; i < results->count; i++) {
         const struct link_result *result = &results->items[i];
         bool is_broken = *result->failure && result->to >= 0 &&
-                         (node_is_gone(runner, result->from) || node_is_gone(runner, result->to));
+                         (node_is_lost(runner, result->from) || node_is_lost(runner, result->to));
 
         if (!is_broken)
             results->items[left++] = *result;
@@ -168,7 +168,7 @@ static int receive_rail_infos(struct runner *runner, int node)
 }
 
 /* Collects the rails of all nodes on the first one. Returns 0, or -1 if that is lost. */
-static int introduce(struct runner *runner)
+static int collect_rails(struct runner *runner)
 {
     if (runner->program->node > 0)
         return control_send(runner->control, 0, &runner->rails.own, sizeof runner->rails.own) !=
@@ -183,7 +183,7 @@ static int introduce(struct runner *runner)
     receive_all(runner, receive_rail_infos);
     sub_rounds_ready(&runner->subs);
     kinds_report(runner->program, runner->kinds);
-    receive_all(runner, take_results);
+    receive_all(runner, receive_results);
     linkreport_states(runner->program, &runner->results);
     runner->results.count = 0;
     return 0;
@@ -191,7 +191,7 @@ static int introduce(struct runner *runner)
 
 /* ---------------------------------------------------------------- a round */
 
-static int take_ready(struct runner *runner, int node)
+static int receive_ready(struct runner *runner, int node)
 {
     char ready;
 
@@ -211,10 +211,10 @@ static void wait_for_start(void *context, int direction)
             control_receive(runner->control, 0, &start, 1);
         return;
     }
-    receive_all(runner, take_ready);
+    receive_all(runner, receive_ready);
     for (int node = 1; node < runner->program->node_count; node++)
-        if (!node_is_gone(runner, node))
-            runner->has_gone[node] |= control_send(runner->control, node, &start, 1) != 0;
+        if (!node_is_lost(runner, node))
+            runner->is_lost[node] |= control_send(runner->control, node, &start, 1) != 0;
 }
 
 static bool is_verbs(enum pass_kind kind)
@@ -222,7 +222,7 @@ static bool is_verbs(enum pass_kind kind)
     return kind == PASS_VERBS || kind == PASS_LOCAL;
 }
 
-static void hold(struct runner *runner)
+static void run_sub_round(struct runner *runner)
 {
     struct program *program = runner->program;
     const struct pass_schedule *pass_schedule = &runner->pass_schedule;
@@ -261,22 +261,23 @@ static void hold(struct runner *runner)
 static void send_call(struct runner *runner)
 {
     for (int node = 1; node < runner->program->node_count; node++)
-        if (sub_rounds_calls(&runner->subs, runner->sub_round, node) && !node_is_gone(runner, node))
-            runner->has_gone[node] |=
+        if (sub_rounds_includes(&runner->subs, runner->sub_round, node) &&
+            !node_is_lost(runner, node))
+            runner->is_lost[node] |=
                 control_send(runner->control, node, &runner->call, sizeof runner->call) != 0;
 }
 
-static int count_left(struct runner *runner)
+static int count_nodes_left(struct runner *runner)
 {
     int count = 0;
 
     for (int node = 0; node < runner->program->node_count; node++)
-        count += !node_is_gone(runner, node);
+        count += !node_is_lost(runner, node);
     return count;
 }
 
 /* Makes all nodes take part in what comes. */
-static void call_all(struct runner *runner)
+static void include_all(struct runner *runner)
 {
     runner->subs.is_split = false;
     runner->pass_schedule.sub_rounds = NULL;
@@ -297,7 +298,7 @@ static void print_progress(const struct runner *runner, int round, int sub_round
                         pass_schedule->rounds);
 }
 
-static void conduct_round(struct runner *runner, int round)
+static void lead_round(struct runner *runner, int round)
 {
     double begin_s = clock_s();
 
@@ -308,10 +309,10 @@ static void conduct_round(struct runner *runner, int round)
         print_progress(runner, round, runner->sub_round);
         runner->call.number++;
         send_call(runner);
-        if (sub_rounds_calls(&runner->subs, runner->sub_round, runner->program->node))
-            hold(runner);
-        receive_all(runner, take_results);
-        drop_broken(runner);
+        if (sub_rounds_includes(&runner->subs, runner->sub_round, runner->program->node))
+            run_sub_round(runner);
+        receive_all(runner, receive_results);
+        drop_lost_pairs(runner);
         runner->measured += runner->results.count;
         for (int i = 0; i < runner->results.count; i++)
             runner->results.items[i].sub_round = runner->call.number;
@@ -319,7 +320,7 @@ static void conduct_round(struct runner *runner, int round)
                          runner->options->floor_percent);
         runner->results.count = 0;
     }
-    call_all(runner);
+    include_all(runner);
     runner->round_s = clock_s() - begin_s;
 }
 
@@ -332,25 +333,25 @@ static bool has_time(const struct runner *runner, int round, double longest_s)
     return !watch_time_is_up(time_to_leave * runner->program->common.time_limit_s);
 }
 
-static void conduct_pass(struct runner *runner, bool is_wanted)
+static void lead_pass(struct runner *runner, bool is_wanted)
 {
     const struct pass_schedule *pass_schedule = &runner->pass_schedule;
     double longest_s = 0;
     int round = 0, least = pass_schedule->kind == PASS_LOCAL ? 1 : 2;
-    bool is_lonely;
+    bool has_too_few;
 
     runner->measured = 0;
     runner->pass_s = clock_s();
     for (; round < pass_schedule->rounds && has_time(runner, round, longest_s); round++) {
-        if (count_left(runner) < least)
+        if (count_nodes_left(runner) < least)
             break;
-        conduct_round(runner, round);
+        lead_round(runner, round);
         longest_s = fmax(longest_s, runner->round_s);
     }
-    is_lonely = round < pass_schedule->rounds && count_left(runner) < least;
-    linkreport_pass(runner->program, pass_schedule, round, is_wanted && !is_lonely,
+    has_too_few = round < pass_schedule->rounds && count_nodes_left(runner) < least;
+    linkreport_pass(runner->program, pass_schedule, round, is_wanted && !has_too_few,
                     clock_s() - runner->pass_s, clock_s() - runner->start_s);
-    if (is_lonely)
+    if (has_too_few)
         linkreport_unknown("fewer than two nodes left: %d of %d rounds measured", round,
                            pass_schedule->rounds);
     else if (runner->measured == 0 && is_verbs(pass_schedule->kind))
@@ -367,7 +368,7 @@ static bool is_limited(const struct rounds_plan *options)
     return is_any;
 }
 
-static void conduct(struct runner *runner)
+static void lead_passes(struct runner *runner)
 {
     struct program *program = runner->program;
     struct error err;
@@ -390,11 +391,11 @@ static void conduct(struct runner *runner)
                                     runner->most_rails, &runner->pass_schedule, &err) != 0)
             linkreport_unknown("%s: %s", pass_name(runner->passes.kinds[i]), err.text);
         else
-            conduct_pass(runner, is_wanted);
+            lead_pass(runner, is_wanted);
         pass_schedule_clear(&runner->pass_schedule);
     }
     for (int node = 0; node < program->node_count; node++)
-        if (node_is_gone(runner, node))
+        if (node_is_lost(runner, node))
             linkreport_lost(program, node, runner->rounds);
     runner->call = (struct call){0};
     send_call(runner);
@@ -402,7 +403,7 @@ static void conduct(struct runner *runner)
 
 /* ---------------------------------------------------------------- the others */
 
-static void follow(struct runner *runner)
+static void follow_first_node(struct runner *runner)
 {
     struct error err;
     int pass = -1;
@@ -416,7 +417,7 @@ static void follow(struct runner *runner)
                                    runner->most_rails, &runner->pass_schedule, &err) != 0)
                 watch_fault("%s", err.text);
         }
-        hold(runner);
+        run_sub_round(runner);
         if (send_results(runner) != 0)
             break;
     }
@@ -447,9 +448,9 @@ static void open_runner(struct runner *runner)
     program_phase(program, "links open");
     choose_rails(program, runner->options->rails);
     choose_passes(runner);
-    runner->has_gone = calloc((size_t)program->node_count, sizeof *runner->has_gone);
+    runner->is_lost = calloc((size_t)program->node_count, sizeof *runner->is_lost);
     runner->kinds = calloc((size_t)program->node_count, sizeof *runner->kinds);
-    if (!runner->has_gone || !runner->kinds)
+    if (!runner->is_lost || !runner->kinds)
         watch_fault("out of memory");
     rails_open(program, &runner->rails, &runner->results);
     runner->most_rails = runner->rails.own.count;
@@ -474,16 +475,16 @@ void rounds_run(struct program *program, const struct rounds_plan *plan)
         program_leave_mpi(program);
     if (!program->is_leader)
         return;
-    if (introduce(&runner) == 0) {
+    if (collect_rails(&runner) == 0) {
         if (program->node == 0)
-            conduct(&runner);
+            lead_passes(&runner);
         else
-            follow(&runner);
+            follow_first_node(&runner);
     }
     rails_close(&runner.rails);
     control_close(runner.control);
     free(runner.results.items);
     sub_rounds_close(&runner.subs);
-    free(runner.has_gone);
+    free(runner.is_lost);
     free(runner.kinds);
 }

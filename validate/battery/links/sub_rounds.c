@@ -92,7 +92,7 @@ void sub_rounds_begin(struct sub_rounds *subs, const struct program *program,
     pass_schedule->sub_rounds = subs->count > 1 ? subs->numbers : NULL;
 }
 
-bool sub_rounds_calls(const struct sub_rounds *subs, int number, int node)
+bool sub_rounds_includes(const struct sub_rounds *subs, int number, int node)
 {
     return !subs->is_split || subs->numbers[node] == number;
 }

@@ -32,6 +32,6 @@ void sub_rounds_begin(struct sub_rounds *subs, const struct program *program,
                       struct pass_schedule *pass_schedule, int round);
 
 /* Whether the node has a part in that sub-round. */
-bool sub_rounds_calls(const struct sub_rounds *subs, int number, int node);
+bool sub_rounds_includes(const struct sub_rounds *subs, int number, int node);
 
 #endif
