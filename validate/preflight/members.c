@@ -41,8 +41,8 @@ long *preflight_groups(const struct preflight *preflight, const struct hostlist 
 
 /* Sets the group of each member to that of its component, the first one of several, and its gpus to
  * those of the job there. */
-static void components_take(const struct preflight *preflight,
-                            const struct cluster_component *components, int count)
+static void set_components(const struct preflight *preflight,
+                           const struct cluster_component *components, int count)
 {
     for (int i = count - 1; i >= 0; i--)
         for (size_t k = components[i].nodes.count; k-- > 0;) {
@@ -94,7 +94,7 @@ int preflight_members_find(struct preflight *preflight, struct error *err)
         preflight->members[i] = (struct member){
             .name = preflight->names.names[i], .group = -1, .share = NAN, .latency_us = NAN};
     if (rv == 0)
-        components_take(preflight, components, count);
+        set_components(preflight, components, count);
     for (size_t i = 0; rv == 0 && i < preflight->names.count; i++)
         if (options->no_gpus || !preflight->conf.preflight_gpus)
             preflight->members[i].gpus = 0;

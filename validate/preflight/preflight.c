@@ -38,8 +38,9 @@ static void add_record(struct preflight *preflight, const struct record *record)
         record_write(preflight->json, &complete);
 }
 
-void preflight_blame(struct preflight *preflight, struct member *member, enum verdict verdict,
-                     enum fault_code code, const char *test, const char *part, const char *message)
+void preflight_add_verdict(struct preflight *preflight, struct member *member, enum verdict verdict,
+                           enum fault_code code, const char *test, const char *part,
+                           const char *message)
 {
     bool has_part = *part && !strstr(message, part);
     char text[480];
@@ -50,7 +51,7 @@ void preflight_blame(struct preflight *preflight, struct member *member, enum ve
     snprintf(text, sizeof text, "%s: %s%s%s", member->name, has_part ? part : "",
              has_part ? ": " : "", message);
     if (verdict >= VERDICT_WARN)
-        hostlist_append(verdict == VERDICT_FAIL ? &preflight->faults : &preflight->remarks, text);
+        hostlist_append(verdict == VERDICT_FAIL ? &preflight->faults : &preflight->notes, text);
     preflight->has_fault |= verdict == VERDICT_FAIL;
     if (verdict <= member->verdict)
         return;
@@ -210,7 +211,7 @@ static int report(struct preflight *preflight)
     status = preflight->has_fault ? COMMAND_FAIL : is_unknown ? COMMAND_UNKNOWN : COMMAND_PASS;
 
     print_lines(preflight, &preflight->faults);
-    print_lines(preflight, &preflight->remarks);
+    print_lines(preflight, &preflight->notes);
     if (is_unknown)
         print_message(preflight, "cannot tell: %s%s", preflight->unknown,
                       options->has_step ? "; the step starts" : "");
@@ -292,7 +293,7 @@ static void preflight_clear(struct preflight *preflight)
         print_message(preflight, "%s", err.text);
     records_clear(&preflight->records);
     hostlist_clear(&preflight->faults);
-    hostlist_clear(&preflight->remarks);
+    hostlist_clear(&preflight->notes);
     hostlist_clear(&preflight->names);
     cluster_clear(&preflight->cluster);
     name_index_clear(&preflight->by_name);

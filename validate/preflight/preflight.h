@@ -54,8 +54,8 @@ struct preflight {
     struct name_index by_name; /* of the members */
     struct records records;
     FILE *json;
-    struct hostlist faults;  /* lines: each a node and its part at fault, or a fault of no node */
-    struct hostlist remarks; /* lines that are no fault */
+    struct hostlist faults; /* lines: each a node and its part at fault, or a fault of no node */
+    struct hostlist notes;  /* lines that are no fault */
     bool has_fault;
     char unknown[320]; /* why the result is unknown; "": it is known */
     char reason[256];  /* why the last program has no result */
@@ -65,10 +65,11 @@ struct preflight {
 extern volatile sig_atomic_t preflight_stop;
 
 /* preflight.c */
-/* Gives a node a verdict: as a record; from WARN on as a line of the faults (FAIL) or the remarks;
+/* Gives a node a verdict: as a record; from WARN on as a line of the faults (FAIL) or the notes;
  * and in its member if it is worse than the verdict there. code FAULT_NONE: that of the test. */
-void preflight_blame(struct preflight *preflight, struct member *member, enum verdict verdict,
-                     enum fault_code code, const char *test, const char *part, const char *message);
+void preflight_add_verdict(struct preflight *preflight, struct member *member, enum verdict verdict,
+                           enum fault_code code, const char *test, const char *part,
+                           const char *message);
 void preflight_set_unknown(struct preflight *preflight, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 double preflight_left_s(const struct preflight *preflight);
@@ -87,7 +88,7 @@ size_t preflight_good(const struct preflight *preflight, struct hostlist *names)
 long *preflight_groups(const struct preflight *preflight, const struct hostlist *names);
 
 /* preflight_run.c: queries the nodes, runs the battery, judges. The results are in the members,
- * faults and remarks. */
+ * faults and notes. */
 void preflight_run(struct preflight *preflight);
 /* A step of a program on those nodes. */
 struct preflight_step {

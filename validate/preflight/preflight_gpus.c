@@ -23,11 +23,11 @@ struct findings {
     size_t count;
 };
 
-/* ---------------------------------------------------------------- what holds a step up */
+/* ---------------------------------------------------------------- what stops a step */
 
 /* Whether the fault stops a step: it is not one that the environment of the user, or other jobs on
  * the node, may cause. */
-static bool holds_up(const struct member *member, enum fault_code code)
+static bool stops_step(const struct member *member, enum fault_code code)
 {
     static const enum fault_code own[] = {
         FAULT_GPU_RESULT_WRONG, FAULT_GPU_MEMORY_WRONG,
@@ -98,7 +98,7 @@ static void findings_add(struct findings *findings, struct member *member,
     for (size_t i = findings->count; i-- > 0 && findings->items[i].member == member;)
         if (is_same(&findings->items[i], &finding))
             return;
-    finding.is_fault = record->verdict == VERDICT_FAIL && holds_up(member, record_code(record));
+    finding.is_fault = record->verdict == VERDICT_FAIL && stops_step(member, record_code(record));
     findings->items[findings->count++] = finding;
 }
 
@@ -112,8 +112,8 @@ static bool is_reported_with(const struct finding *finding, const struct finding
            (first->record.verdict != VERDICT_SKIP || is_same(finding, first));
 }
 
-/* Adds one remark for all nodes that have the same finding, with the message of the first. */
-static void remark(struct preflight *preflight, struct findings *findings, size_t index)
+/* Adds one note for all nodes that have the same finding, with the message of the first. */
+static void add_note(struct preflight *preflight, struct findings *findings, size_t index)
 {
     const struct finding *first = &findings->items[index];
     const char *part = part_of(first);
@@ -130,7 +130,7 @@ static void remark(struct preflight *preflight, struct findings *findings, size_
     snprintf(text, sizeof text, "%s: %s%s%s%s", folded ? folded : "some nodes", part,
              *part ? ": " : "", message_of(first),
              first->is_common ? "; no fault, as so many nodes have it" : "");
-    hostlist_append(&preflight->remarks, text);
+    hostlist_append(&preflight->notes, text);
     free(folded);
     hostlist_clear(&names);
 }
@@ -144,12 +144,12 @@ static void findings_report(struct preflight *preflight, struct findings *findin
 
         finding->is_fault &= !finding->is_common;
         if (finding->is_fault)
-            preflight_blame(preflight, finding->member, VERDICT_FAIL, finding->record.code,
-                            finding->record.test, part_of(finding), message_of(finding));
+            preflight_add_verdict(preflight, finding->member, VERDICT_FAIL, finding->record.code,
+                                  finding->record.test, part_of(finding), message_of(finding));
     }
     for (size_t i = 0; i < findings->count; i++)
         if (!findings->items[i].is_fault && !findings->items[i].is_reported)
-            remark(preflight, findings, i);
+            add_note(preflight, findings, i);
 }
 
 /* Judges the records since first that are worse than a pass, or say what was not tested. */
@@ -167,7 +167,7 @@ static void judge(struct preflight *preflight, size_t first, size_t asked)
         if (member)
             findings_add(&findings, member, record);
         else if (!record->node && record->verdict == VERDICT_WARN && record->message)
-            hostlist_append(&preflight->remarks, record->message);
+            hostlist_append(&preflight->notes, record->message);
     }
     findings_report(preflight, &findings, asked);
     free(findings.items);

@@ -57,7 +57,7 @@ static bool is_complete(const struct records *records, size_t first)
 }
 
 /* Sets the reason of a program that ended without a record. */
-static void silent_note(struct preflight *preflight)
+static void explain_silence(struct preflight *preflight)
 {
     char line[sizeof preflight->reason];
 
@@ -69,7 +69,7 @@ static void silent_note(struct preflight *preflight)
 }
 
 /* Returns why the result is unknown, as the program says, or NULL if it does not say. */
-static const char *unknown_of(const struct records *records, size_t first)
+static const char *unknown_reason(const struct records *records, size_t first)
 {
     for (size_t i = first; i < records->count; i++) {
         const struct record *record = RECORD_AT(records, i);
@@ -132,11 +132,11 @@ bool preflight_step(struct preflight *preflight, const struct preflight_step *st
     else if (result.end == PROCESS_EXITED && is_complete(&preflight->records, *first) &&
              records_explain(&preflight->records, *first, result.status))
         return true;
-    else if ((unknown = unknown_of(&preflight->records, *first)) != NULL)
+    else if ((unknown = unknown_reason(&preflight->records, *first)) != NULL)
         text_put(preflight->reason, sizeof preflight->reason, "%s", unknown);
     else if (result.end == PROCESS_EXITED && preflight->records.count == *first &&
              !result.complaint.is_refusal)
-        silent_note(preflight);
+        explain_silence(preflight);
     else if (!*preflight->reason)
         snprintf(preflight->reason, sizeof preflight->reason, "the step ended early");
     return false;
@@ -197,7 +197,7 @@ static bool collectives_run(struct preflight *preflight, const struct hostlist *
 
 /* Whether the deadline was too short to fail the node. With a short budget a busy slurmd has no
  * time to answer, and a lost packet no time to be sent again. */
-static bool is_hasty(const struct reach *answer, double deadline_s)
+static bool is_deadline_short(const struct reach *answer, double deadline_s)
 {
     return (answer->state == REACH_FROZEN && deadline_s < PREFLIGHT_REACH_MOST_S) ||
            (answer->state == REACH_CUT_OFF && deadline_s < PREFLIGHT_CONNECT_S &&
@@ -229,9 +229,10 @@ static void nodes_query(struct preflight *preflight)
                 state == REACH_NO_MUNGE) /* that may be this host's own fault */
                 continue;
             asked[i]->is_silent = true;
-            preflight_blame(preflight, asked[i],
-                            is_hasty(&answers[i], deadline_s) ? VERDICT_UNKNOWN : VERDICT_FAIL,
-                            FAULT_NONE, "workers.enumerate", reach_part(state), answers[i].message);
+            preflight_add_verdict(
+                preflight, asked[i],
+                is_deadline_short(&answers[i], deadline_s) ? VERDICT_UNKNOWN : VERDICT_FAIL,
+                FAULT_NONE, "workers.enumerate", reach_part(state), answers[i].message);
         }
     free(nodes);
     free(asked);
@@ -262,14 +263,15 @@ static bool suspects_measure(void *context, const struct hostlist *names, const 
         first);
 }
 
-static void blame(void *context, const char *node, enum verdict verdict,
-                  const struct record *record)
+static void add_verdict(void *context, const char *node, enum verdict verdict,
+                        const struct record *record)
 {
     struct member *member = preflight_member(context, node);
 
     if (member)
-        preflight_blame(context, member, verdict, record->code, record->test,
-                        record->part ? record->part : "", record->message ? record->message : "");
+        preflight_add_verdict(context, member, verdict, record->code, record->test,
+                              record->part ? record->part : "",
+                              record->message ? record->message : "");
 }
 
 /* Whether the nodes of the localization are known to be on several leaf switches: what is between
@@ -282,9 +284,9 @@ static bool crosses_leaves(const struct localization *localization)
     return false;
 }
 
-/* Takes a finding. What may be another job's traffic is only a remark. */
-static void finding_take(struct preflight *preflight, const struct localization *localization,
-                         const struct finding *finding)
+/* Reports a finding. What may be another job's traffic is only a note. */
+static void report_finding(struct preflight *preflight, const struct localization *localization,
+                           const struct finding *finding)
 {
     const struct links *links = &localization->links;
     struct member *member =
@@ -301,18 +303,18 @@ static void finding_take(struct preflight *preflight, const struct localization 
     if (finding->kind == FINDING_MISSING && member && member->verdict == VERDICT_FAIL)
         return; /* reported with its node already */
     if (member && !is_of_path) {
-        preflight_blame(preflight, member, verdict, FAULT_NONE, "links", finding->part,
-                        finding->message);
+        preflight_add_verdict(preflight, member, verdict, FAULT_NONE, "links", finding->part,
+                              finding->message);
         return;
     }
     has_part = strncmp(finding->message, finding->part, strlen(finding->part)) == 0;
     snprintf(text, sizeof text, "%s%s%s", has_part ? "" : finding->part, has_part ? "" : ": ",
              finding->message);
-    hostlist_append(&preflight->remarks, text);
+    hostlist_append(&preflight->notes, text);
 }
 
 /* Sets the figures by which --keep ranks the nodes. */
-static void figures_take(struct preflight *preflight, const struct localization *localization)
+static void set_figures(struct preflight *preflight, const struct localization *localization)
 {
     const struct links *links = &localization->links;
     double *figures = calloc(links->node_count + 1, sizeof *figures);
@@ -342,7 +344,7 @@ static void figures_take(struct preflight *preflight, const struct localization 
 }
 
 /* Localizes faults of the links, with retests. Returns 0, or -1 if memory is out. */
-static int links_try(struct preflight *preflight, const struct hostlist *names, size_t first)
+static int localize_links(struct preflight *preflight, const struct hostlist *names, size_t first)
 {
     int *leaves = calloc(names->count + 1, sizeof *leaves);
     struct localization localization = {
@@ -366,10 +368,10 @@ static int links_try(struct preflight *preflight, const struct hostlist *names, 
     if (leaves)
         rv = localization_run(&localization);
     if (rv == 0) {
-        localization_self_reports(&localization, blame, preflight);
+        localization_self_reports(&localization, add_verdict, preflight);
         for (size_t i = 0; i < localization.findings.count; i++)
-            finding_take(preflight, &localization, &localization.findings.items[i]);
-        figures_take(preflight, &localization);
+            report_finding(preflight, &localization, &localization.findings.items[i]);
+        set_figures(preflight, &localization);
     }
     localization_clear(&localization);
     free(leaves);
@@ -378,9 +380,9 @@ static int links_try(struct preflight *preflight, const struct hostlist *names, 
 
 /* ---------------------------------------------------------------- the run */
 
-/* Takes the failures that the programs report of a node, except those of links, which links_try()
- * judges, and failures of no node. */
-static void verdicts_take(struct preflight *preflight, size_t first, size_t last)
+/* Takes the failures that the programs report of a node, except those of links, which
+ * localize_links() judges, and failures of no node. */
+static void add_verdicts(struct preflight *preflight, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++) {
         const struct record record = *RECORD_AT(&preflight->records, i);
@@ -388,7 +390,7 @@ static void verdicts_take(struct preflight *preflight, size_t first, size_t last
         if (record.verdict != VERDICT_FAIL || catalog_is_suite(record.suite, SUITE_LINKS))
             continue;
         if (record.node) {
-            blame(preflight, record.node, record.verdict, &record);
+            add_verdict(preflight, record.node, record.verdict, &record);
         } else {
             preflight->has_fault = true;
             hostlist_append(&preflight->faults, record.message ? record.message : record.test);
@@ -403,14 +405,14 @@ static void run_with(struct preflight *preflight, const struct hostlist *names)
     if (battery_run(preflight, names, false, PREFLIGHT_FIRST_SHARE * preflight_left_s(preflight),
                     &first)) {
         last = preflight->records.count;
-        if (links_try(preflight, names, first) != 0)
+        if (localize_links(preflight, names, first) != 0)
             preflight_set_unknown(preflight, "out of memory");
-        verdicts_take(preflight, first, last);
+        add_verdicts(preflight, first, last);
         if (preflight->options.level == PREFLIGHT_STANDARD && !preflight->has_fault &&
             preflight_left_s(preflight) > PREFLIGHT_LEAST_S) {
             if (!collectives_run(preflight, names, &first))
                 preflight_set_unknown(preflight, "collectives: %s", preflight->reason);
-            verdicts_take(preflight, first, preflight->records.count);
+            add_verdicts(preflight, first, preflight->records.count);
         }
         return;
     }
@@ -426,10 +428,10 @@ static void run_with(struct preflight *preflight, const struct hostlist *names)
 
         if (battery_run(preflight, names, true, preflight_left_s(preflight) - PREFLIGHT_GRACE_S,
                         &again))
-            links_try(preflight, names, again);
+            localize_links(preflight, names, again);
     }
     if (!preflight->has_fault)
-        verdicts_take(preflight, first, last);
+        add_verdicts(preflight, first, last);
 }
 
 void preflight_run(struct preflight *preflight)

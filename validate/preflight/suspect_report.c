@@ -80,7 +80,7 @@ void preflight_report_suspects(struct preflight *preflight)
                  rv != 0                  ? err.text
                  : *result.complaint.text ? result.complaint.text
                                           : "no answer within the time limit");
-        hostlist_append(&preflight->remarks, text);
+        hostlist_append(&preflight->notes, text);
     }
     arguments_clear(&program);
 done:

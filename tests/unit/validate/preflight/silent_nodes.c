@@ -12,7 +12,7 @@
 volatile sig_atomic_t preflight_stop;
 static enum reach_state state; /* of n2 */
 static bool is_timed_out;      /* else this host's kernel has given it up */
-static enum verdict blamed;
+static enum verdict added;
 
 int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                        const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
@@ -28,12 +28,13 @@ int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double d
     return 0;
 }
 
-void preflight_blame(struct preflight *preflight, struct member *member, enum verdict verdict,
-                     enum fault_code code, const char *test, const char *part, const char *message)
+void preflight_add_verdict(struct preflight *preflight, struct member *member, enum verdict verdict,
+                           enum fault_code code, const char *test, const char *part,
+                           const char *message)
 {
     (void)code, (void)test, (void)part, (void)message;
     preflight->has_fault |= verdict == VERDICT_FAIL;
-    member->verdict = blamed = verdict;
+    member->verdict = added = verdict;
 }
 
 void preflight_set_unknown(struct preflight *preflight, const char *format, ...)
@@ -60,9 +61,9 @@ static enum verdict verdict_of(enum reach_state seen, double budget_s)
     struct preflight preflight = {.budget_s = budget_s, .names = {names, 2}, .members = members};
 
     state = seen;
-    blamed = VERDICT_NONE;
+    added = VERDICT_NONE;
     preflight_run(&preflight);
-    return blamed;
+    return added;
 }
 
 int main(void)
