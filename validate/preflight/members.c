@@ -9,9 +9,9 @@
 
 struct member *preflight_member(const struct preflight *preflight, const char *name)
 {
-    long place = name_index_find(&preflight->by_name, name);
+    long index = name_index_find(&preflight->by_name, name);
 
-    return place >= 0 ? &preflight->members[place] : NULL;
+    return index >= 0 ? &preflight->members[index] : NULL;
 }
 
 size_t preflight_good(const struct preflight *preflight, struct hostlist *names)

@@ -165,16 +165,16 @@ static void conclude(struct preflight *preflight, enum verdict verdict)
 /* Prints the best nodes. Returns the exit status. */
 static int keep(const struct preflight *preflight)
 {
-    size_t *places = calloc(preflight->names.count + 1, sizeof *places);
+    size_t *indices = calloc(preflight->names.count + 1, sizeof *indices);
     size_t wanted = (size_t)preflight->options.keep;
-    size_t good = places ? spares_rank(preflight->members, preflight->names.count, places) : 0;
+    size_t good = indices ? spares_rank(preflight->members, preflight->names.count, indices) : 0;
     FILE *stream = preflight->json == stdout ? stderr : stdout;
     struct hostlist kept = {0};
     char *folded = NULL;
     int status = COMMAND_FAIL;
 
     for (size_t i = 0; i < wanted && i < good; i++)
-        hostlist_append(&kept, preflight->members[places[i]].name);
+        hostlist_append(&kept, preflight->members[indices[i]].name);
     if (good >= wanted && kept.count == wanted && (folded = hostlist_fold_for_slurm(&kept))) {
         fprintf(stream, "%s\n", folded);
         status = *preflight->unknown ? COMMAND_UNKNOWN : COMMAND_PASS;
@@ -183,7 +183,7 @@ static int keep(const struct preflight *preflight)
                       preflight->names.count, wanted);
     }
     free(folded);
-    free(places);
+    free(indices);
     hostlist_clear(&kept);
     return status;
 }

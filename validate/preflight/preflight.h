@@ -110,9 +110,9 @@ void preflight_gpus(struct preflight *preflight);
 
 /* spares.c: ranks the members by measured figures: the greatest share of its worst rail first, then
  * the least latency. Nodes that are equal within the limits of a measurement stay in their order. A
- * node with a fault, with an unknown result or without an answer is left out. places: room for
+ * node with a fault, with an unknown result or without an answer is left out. indices: room for
  * count; set to indices of members, best first. Returns their number. Pure. */
-size_t spares_rank(const struct member *members, size_t count, size_t *places);
+size_t spares_rank(const struct member *members, size_t count, size_t *indices);
 
 /* suspect_report.c: leaves a suspect report about each node with a fault, on that node or, if it
  * does not answer, on another one of the job. */

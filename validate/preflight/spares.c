@@ -12,7 +12,7 @@ static const double share_step = 0.05;
 
 struct rank {
     double share, latency; /* in steps, the less the better */
-    size_t place;
+    size_t index;
 };
 
 static int best_first(const void *left, const void *right)
@@ -23,10 +23,10 @@ static int best_first(const void *left, const void *right)
         return a->share < b->share ? -1 : 1;
     if (a->latency != b->latency)
         return a->latency < b->latency ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
+    return (a->index > b->index) - (a->index < b->index);
 }
 
-size_t spares_rank(const struct member *members, size_t count, size_t *places)
+size_t spares_rank(const struct member *members, size_t count, size_t *indices)
 {
     struct rank *ranks = calloc(count + 1, sizeof *ranks);
     double best = 0, least_us = INFINITY;
@@ -46,12 +46,12 @@ size_t spares_rank(const struct member *members, size_t count, size_t *places)
             .latency = isnan(member->latency_us)
                            ? INFINITY
                            : floor((member->latency_us - least_us) / SPARES_LATENCY_FLOOR_US),
-            .place = i};
+            .index = i};
     }
     if (good > 0)
         qsort(ranks, good, sizeof *ranks, best_first);
     for (size_t i = 0; i < good; i++)
-        places[i] = ranks[i].place;
+        indices[i] = ranks[i].index;
     free(ranks);
     return good;
 }

@@ -15,19 +15,19 @@ static char text[64];
 /* The numbers of the nodes, best first. */
 static const char *ranked(const struct member *members)
 {
-    size_t places[COUNT], good = spares_rank(members, COUNT, places);
+    size_t indices[COUNT], good = spares_rank(members, COUNT, indices);
 
     text[0] = '\0';
     for (size_t i = 0; i < good; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%zu", i ? " " : "",
-                 places[i] + 1);
+                 indices[i] + 1);
     return text;
 }
 
 int main(void)
 {
     struct member members[COUNT];
-    size_t place;
+    size_t index;
 
     for (int i = 0; i < COUNT; i++)
         members[i] = (struct member){.share = 0.98, .latency_us = 8};
@@ -50,6 +50,6 @@ int main(void)
     for (int i = 0; i < COUNT; i++)
         members[i] = (struct member){.share = NAN, .latency_us = NAN};
     is_str(ranked(members), "1 2 3 4 5 6", "where nothing was measured they stay in their order");
-    is_int(spares_rank(members, 0, &place), 0, "of none there is none");
+    is_int(spares_rank(members, 0, &index), 0, "of none there is none");
     return tap_done();
 }
