@@ -137,7 +137,7 @@ static size_t allowed_index(const struct diagnose_network *network, const struct
 {
     if (part->type == DIAGNOSE_FABRIC)
         return network->node_count + network->leaf_count;
-    return (size_t)part->place + (part_is_large(part) ? network->node_count : 0);
+    return (size_t)part->index + (part_is_large(part) ? network->node_count : 0);
 }
 
 /* Sets search->is_allowed: nodes that have more samples than in the diagnosis before, their leaves,
@@ -483,7 +483,7 @@ double suspicion_probability(const struct suspicion *item)
         const struct part *other = &item->rivals[i].parts[0];
 
         if (item->rivals[i].count == 1 && part_is_of_node(own) && part_is_of_node(other) &&
-            own->place == other->place)
+            own->index == other->index)
             probability += item->rivals[i].probability;
     }
     return fmin(probability, 1);

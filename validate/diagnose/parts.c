@@ -20,17 +20,17 @@ bool part_carries(const struct diagnose_network *network, const struct part *par
     case DIAGNOSE_RAIL:
     case DIAGNOSE_NODE:
     case DIAGNOSE_HOST:
-        sends = from == part->place;
-        receives = to == part->place;
+        sends = from == part->index;
+        receives = to == part->index;
         break;
     case DIAGNOSE_PATH:
-        sends = from == part->place && to == part->peer;
-        receives = to == part->place && from == part->peer;
+        sends = from == part->index && to == part->peer;
+        receives = to == part->index && from == part->peer;
         break;
     case DIAGNOSE_LEAF:
     case DIAGNOSE_UPLINK:
-        sends = leaves[from] == part->place;
-        receives = leaves[to] == part->place;
+        sends = leaves[from] == part->index;
+        receives = leaves[to] == part->index;
         if (part->type == DIAGNOSE_UPLINK && sends && receives)
             return false;
         if (part->peer >= 0 && leaves[from] != part->peer && leaves[to] != part->peer)
@@ -47,11 +47,11 @@ void part_mark(const struct diagnose_network *network, const struct part *part, 
                bool *flags)
 {
     if (!part_is_large(part))
-        flags[part->place] = true;
+        flags[part->index] = true;
     if (part->type == DIAGNOSE_PATH)
         flags[part->peer] = true;
     for (size_t i = 0; i < network->node_count && most > 0 && part_is_large(part); i++)
-        if (part->type == DIAGNOSE_FABRIC || network->leaves[i] == part->place) {
+        if (part->type == DIAGNOSE_FABRIC || network->leaves[i] == part->index) {
             flags[i] = true;
             most--;
         }
@@ -78,7 +78,7 @@ static unsigned add_node(const struct observations *observations, const struct p
     for (unsigned i = observations->first[node]; i < observations->first[node + 1]; i++) {
         const struct pair *pair = &observations->pairs[observations->of_nodes[i]];
         int other = pair->low == node ? pair->high : pair->low;
-        bool is_others = is_leaf && leaves[other] == part->place &&
+        bool is_others = is_leaf && leaves[other] == part->index &&
                          (part->type == DIAGNOSE_UPLINK || other < node);
 
         if (!is_others && (part->peer < 0 || (is_leaf ? leaves[other] : other) == part->peer))
@@ -93,10 +93,10 @@ unsigned part_pairs(const struct observations *observations, const struct part *
     unsigned count = 0;
 
     if (!part_is_large(part))
-        return add_node(observations, part, part->place, pairs, 0);
+        return add_node(observations, part, part->index, pairs, 0);
     for (int node = 0;
          part->type != DIAGNOSE_FABRIC && node < (int)observations->network->node_count; node++)
-        if (observations->network->leaves[node] == part->place)
+        if (observations->network->leaves[node] == part->index)
             count = add_node(observations, part, node, pairs, count);
     for (; part->type == DIAGNOSE_FABRIC && count < observations->pair_count; count++)
         pairs[count] = count;
@@ -105,10 +105,10 @@ unsigned part_pairs(const struct observations *observations, const struct part *
 
 bool part_is_same(const struct part *a, const struct part *b)
 {
-    bool is_turned = a->type == DIAGNOSE_PATH && a->place == b->peer && a->peer == b->place;
+    bool is_turned = a->type == DIAGNOSE_PATH && a->index == b->peer && a->peer == b->index;
 
     return a->type == b->type && a->rail == b->rail &&
-           ((a->place == b->place && a->peer == b->peer) || is_turned);
+           ((a->index == b->index && a->peer == b->peer) || is_turned);
 }
 
 enum model_sharing part_sharing(const struct part *part)
@@ -153,7 +153,7 @@ static unsigned long long number_of(const struct part *part)
 {
     unsigned long long number = (unsigned long long)part->type * 4 + (unsigned)part->ways;
 
-    number = number << 24 | (unsigned)(part->place + 1);
+    number = number << 24 | (unsigned)(part->index + 1);
     number = number << 24 | (unsigned)(part->peer + 1);
     return number << 8 | (unsigned)(part->rail + 1);
 }
@@ -162,7 +162,7 @@ static struct part part_of(unsigned long long number)
 {
     return (struct part){.type = (enum part_type)(number >> 58),
                          .ways = (int)(number >> 56 & 3),
-                         .place = (int)(number >> 32 & 0xffffff) - 1,
+                         .index = (int)(number >> 32 & 0xffffff) - 1,
                          .peer = (int)(number >> 8 & 0xffffff) - 1,
                          .rail = (int)(number & 0xff) - 1};
 }

@@ -24,10 +24,10 @@ extern const char *const part_verbs[DIAGNOSE_BOTH + 1];
 
 struct part {
     enum part_type type;
-    int place; /* node, or leaf; -1: the fabric */
+    int index; /* node, or leaf; -1: the fabric */
     int peer;  /* -1: none */
     int rail;  /* -1: all */
-    int ways;  /* of the place: sends, receives */
+    int ways;  /* of the node or leaf: sends, receives */
     /* the state of the fault */
     int depth, duty;
     /* log prior of the part and of its state, plus the log width of the maximum of the
@@ -59,7 +59,7 @@ static inline bool part_is_large(const struct part *part) /* shared by many node
 static inline bool part_touches(const struct diagnose_network *network, const struct part *part,
                                 int a, int b)
 {
-    return (part_is_large(part) || part->place == a || part->place == b) &&
+    return (part_is_large(part) || part->index == a || part->index == b) &&
            (part_carries(network, part, a, b, part->rail) ||
             part_carries(network, part, b, a, part->rail));
 }

@@ -68,11 +68,11 @@ static struct part part_of(const struct state *state, size_t number)
 
     if (number < of_nodes) {
         part.type = number % of_node > 0 ? DIAGNOSE_RAIL : DIAGNOSE_NODE;
-        part.place = (int)(number / of_node);
+        part.index = (int)(number / of_node);
         part.rail = (int)(number % of_node) - 1;
         return part;
     }
-    part.place = (int)((number - of_nodes) / state->leaves);
+    part.index = (int)((number - of_nodes) / state->leaves);
     if ((number - of_nodes) % (state->leaves + 1) > 0)
         part.peer = (int)((number - of_nodes) % state->leaves);
     return part;
@@ -351,7 +351,7 @@ static size_t rank(struct state *state, const struct part *part)
 static void add_pairs(const struct state *state, const struct part *part,
                       struct diagnosis *diagnosis)
 {
-    int own = part_is_of_node(part) ? part->place : -1;
+    int own = part_is_of_node(part) ? part->index : -1;
     size_t first = diagnosis->screened_count;
 
     for (size_t i = 0; i < state->ranked_count && diagnosis->screened_count < first + LOWEST; i++) {

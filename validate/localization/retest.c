@@ -133,7 +133,7 @@ bool localization_measure_nodes(const struct localization *localization, const b
         if (is_suspect[node] && (is_measured = GROW(suspects.items, suspects.count)))
             /* the node is at fault, or nothing is */
             suspects.items[suspects.count++] = (struct suspicion){.part = {.type = DIAGNOSE_NODE,
-                                                                           .place = node,
+                                                                           .index = node,
                                                                            .peer = -1,
                                                                            .rail = -1,
                                                                            .ways = DIAGNOSE_BOTH},

@@ -70,7 +70,7 @@ static struct range samples_of(const struct findings_builder *builder, const str
 
     if (part->type > DIAGNOSE_PATH)
         return (struct range){NULL, builder->evidence->links->sample_count};
-    begin = &builder->node_begin[part->place];
+    begin = &builder->node_begin[part->index];
     return (struct range){builder->node_samples + begin[0], begin[1] - begin[0]};
 }
 
@@ -167,7 +167,7 @@ void evidence_value(struct findings_builder *builder, const struct suspicion *it
 double evidence_uplink_mbps(struct findings_builder *builder, const struct finding *finding)
 {
     const struct part part = {.type = DIAGNOSE_UPLINK,
-                              .place = finding->leaf,
+                              .index = finding->leaf,
                               .peer = -1,
                               .rail = finding->rail,
                               .ways = DIAGNOSE_BOTH};
@@ -229,7 +229,7 @@ double evidence_peers_mbps(struct findings_builder *builder, int rail)
 /* Returns the nominal speed of the part's rail, or NAN if it has none. */
 static double nominal_of(const struct links *links, const struct part *part)
 {
-    size_t node = part->type <= DIAGNOSE_PATH ? (size_t)part->place : 0;
+    size_t node = part->type <= DIAGNOSE_PATH ? (size_t)part->index : 0;
     double nominal =
         links->nominal_mbps[node * links->rail_count + (size_t)(part->rail < 0 ? 0 : part->rail)];
 
@@ -297,7 +297,7 @@ static bool is_others(const struct evidence *evidence, const struct part *part,
     for (size_t i = 0; i < evidence->diagnosis.count; i++) {
         const struct suspicion *item = &evidence->diagnosis.items[i];
 
-        if (part_is_of_node(&item->part) && item->part.place != part->place &&
+        if (part_is_of_node(&item->part) && item->part.index != part->index &&
             suspicion_is_sure(item) &&
             part_carries(&evidence->network, &item->part, sample->from, sample->to, sample->rail))
             return true;
@@ -342,7 +342,7 @@ static bool may_be_uplink(const struct findings_builder *builder, const struct p
 {
     const struct diagnose_network *network = &builder->evidence->network;
 
-    if (network->leaf_count < 2 || !part_is_of_node(part) || node_is_alone(network, part->place))
+    if (network->leaf_count < 2 || !part_is_of_node(part) || node_is_alone(network, part->index))
         return false;
     *inside = inside_of(builder, part);
     return inside->low == 0 ||

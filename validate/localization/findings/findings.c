@@ -71,7 +71,7 @@ static void mark_suspects(struct findings_builder *builder)
         if (!part_is_of_node(&item->part) && suspicion_is_sure(item))
             builder->shared[builder->shared_count++] = &item->part;
         else if (part_is_of_node(&item->part) && item->probability > MODEL_CLEARED)
-            builder->is_suspect[item->part.place] = true;
+            builder->is_suspect[item->part.index] = true;
     }
 }
 
@@ -83,7 +83,7 @@ static struct suspicion with_peer(const struct findings_builder *builder,
     struct suspicion named = *item;
 
     if (named.part.type == DIAGNOSE_UPLINK && builder->evidence->network.leaf_count == 2)
-        named.part.peer = 1 - named.part.place;
+        named.part.peer = 1 - named.part.index;
     return named;
 }
 
@@ -104,7 +104,7 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
 
     if (item->probability <= (is_retested || !is_node ? MODEL_CLEARED : MODEL_ASKED) ||
         (is_node && item->probability < MODEL_SURE &&
-         is_reported(builder, part->place, part->rail)))
+         is_reported(builder, part->index, part->rail)))
         return;
     /* of the cables of an uplink, the retest may have met the good ones */
     if (is_retested && part->type != DIAGNOSE_UPLINK)
@@ -117,9 +117,9 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
         message_rival(builder, item, why, sizeof why);
     finding = builder_add(builder, kinds[part->type], VERDICT_FAIL);
     finding->rail = part->rail;
-    finding->node = is_node || part->type == DIAGNOSE_PATH ? part->place : -1;
+    finding->node = is_node || part->type == DIAGNOSE_PATH ? part->index : -1;
     finding->peer = part->type == DIAGNOSE_PATH ? part->peer : -1;
-    finding->leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK ? part->place : -1;
+    finding->leaf = part->type == DIAGNOSE_LEAF || part->type == DIAGNOSE_UPLINK ? part->index : -1;
     finding->peer_leaf = part->type == DIAGNOSE_UPLINK ? part->peer : -1;
     finding->confidence = suspicion_probability(item);
     /* what slows many nodes may be something that the model does not have */
@@ -132,7 +132,7 @@ static void take_suspicion(struct findings_builder *builder, const struct suspic
     evidence_set_limit(builder, item, peers, finding);
     message_write(builder, item, peers, finding);
     if (is_node)
-        mark_reported(builder, part->place, part->rail);
+        mark_reported(builder, part->index, part->rail);
     if (!is_sure || !is_retested)
         doubt(finding, why);
     if (is_node && !suspicion_is_sure(item))

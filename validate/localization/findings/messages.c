@@ -23,18 +23,18 @@ void message_part(const struct findings_builder *builder, const struct part *par
     switch (part->type) {
     case DIAGNOSE_PATH:
         snprintf(name, size, "path %.63s-%.63s%s%.20s",
-                 links->nodes[part->place < part->peer ? part->place : part->peer],
-                 links->nodes[part->place < part->peer ? part->peer : part->place], space, rail);
+                 links->nodes[part->index < part->peer ? part->index : part->peer],
+                 links->nodes[part->index < part->peer ? part->peer : part->index], space, rail);
         break;
     case DIAGNOSE_LEAF:
-        snprintf(name, size, "leaf %.63s%s%.20s", message_leaf(builder, part->place), space, rail);
+        snprintf(name, size, "leaf %.63s%s%.20s", message_leaf(builder, part->index), space, rail);
         break;
     case DIAGNOSE_UPLINK:
         if (part->peer < 0)
-            snprintf(name, size, "uplink %.63s%s%.20s", message_leaf(builder, part->place), space,
+            snprintf(name, size, "uplink %.63s%s%.20s", message_leaf(builder, part->index), space,
                      rail);
         else
-            snprintf(name, size, "uplink %.63s-%.63s%s%.20s", message_leaf(builder, part->place),
+            snprintf(name, size, "uplink %.63s-%.63s%s%.20s", message_leaf(builder, part->index),
                      message_leaf(builder, part->peer), space, rail);
         break;
     case DIAGNOSE_HOST:
@@ -62,7 +62,7 @@ void message_rival(const struct findings_builder *builder, const struct suspicio
     message_part(builder, part, name, sizeof name);
     if (part_is_of_node(part))
         snprintf(text, size, "or %.100s of %.60s: cannot be distinguished", name,
-                 builder->evidence->links->nodes[part->place]);
+                 builder->evidence->links->nodes[part->index]);
     else
         snprintf(text, size, "or %s: cannot be distinguished", name);
 }

@@ -182,7 +182,7 @@ static struct loss_finding *add(struct judging *judging, struct part part,
 static void add_end(struct judging *judging, int rail, int node, int losing, bool is_either)
 {
     struct loss_end *end = end_of(judging, rail, node);
-    struct part part = {.type = DIAGNOSE_RAIL, .place = node, .peer = -1, .rail = rail};
+    struct part part = {.type = DIAGNOSE_RAIL, .index = node, .peer = -1, .rail = rail};
     struct loss_direction sum = {0};
 
     for (int direction = 0; direction < 2; direction++)
@@ -220,7 +220,7 @@ static bool are_alike(const struct group *group)
 static void add_group(struct judging *judging, int rail, int leaf)
 {
     struct part part = {.type = leaf < 0 ? DIAGNOSE_FABRIC : DIAGNOSE_LEAF,
-                        .place = leaf,
+                        .index = leaf,
                         .peer = -1,
                         .rail = rail,
                         .ways = DIAGNOSE_BOTH};
@@ -294,9 +294,9 @@ static int judge_uplinks(struct judging *judging, int rail)
             if (pair->rail != rail || from < 0 || to < 0 || from == to ||
                 !is_unexplained(judging, pair))
                 continue;
-            part.place = from < to ? from : to;
+            part.index = from < to ? from : to;
             part.peer = from < to ? to : from;
-            uplink = &uplinks[part.place * leaves + part.peer];
+            uplink = &uplinks[part.index * leaves + part.peer];
             if (turn == 0 && is_losing(&pair->direction)) {
                 uplink->first = uplink->first ? uplink->first : pair;
                 uplink->is_of_several |=
@@ -322,7 +322,7 @@ static void judge_path(struct judging *judging, const struct loss_pair *pair)
     const struct loss_direction *sends = &end_of(judging, pair->rail, pair->from)->directions[0];
     const struct loss_direction *receives = &end_of(judging, pair->rail, pair->to)->directions[1];
     struct part part = {.type = DIAGNOSE_PATH,
-                        .place = pair->from,
+                        .index = pair->from,
                         .peer = pair->to,
                         .rail = pair->rail,
                         .ways = DIAGNOSE_SENDS};
@@ -385,8 +385,8 @@ static bool is_suspect(const struct loss_data *data, const struct loss_finding *
         const struct part *part = &findings[i].part;
 
         if (part->rail == rail &&
-            ((part->type == DIAGNOSE_RAIL && part->place == node) ||
-             (part->type == DIAGNOSE_LEAF && data->network.leaves[node] == part->place)))
+            ((part->type == DIAGNOSE_RAIL && part->index == node) ||
+             (part->type == DIAGNOSE_LEAF && data->network.leaves[node] == part->index)))
             return true;
     }
     return false;
@@ -408,7 +408,7 @@ static void read_retest(const struct loss_data *data, const struct loss_pair *pa
         if (is_passing) {
             struct loss_direction *of;
 
-            is_back = pair->to == part->place;
+            is_back = pair->to == part->index;
             of = &retest->directions[is_back];
             /* if it may be either end, no partner is above suspicion */
             if (!finding->is_either && (is_back ? is_from : is_to))

@@ -148,7 +148,7 @@ static int rails_measure(struct localization *localization, const struct losses 
 
     for (size_t i = 0; i < losses->count && is_suspect; i++)
         if (may_change(&losses->findings[i]))
-            is_suspect[losses->findings[i].part.place] = true;
+            is_suspect[losses->findings[i].part.index] = true;
     *is_measured =
         is_suspect && localization_measure_nodes(localization, is_suspect, PASSES_PAIRS, &first);
     if (*is_measured && localization->retests == SIZE_MAX)

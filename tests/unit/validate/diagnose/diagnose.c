@@ -179,7 +179,7 @@ static double dead_and_path(int from, int to, int rail, bool is_together)
 }
 
 /* Diagnoses; the first item has to be that part, surely, and `fails` in all. */
-static void expect(const char *what, enum part_type type, int place, int peer, int rail, int ways,
+static void expect(const char *what, enum part_type type, int index, int peer, int rail, int ways,
                    int fails)
 {
     struct diagnosis diagnosis;
@@ -194,15 +194,15 @@ static void expect(const char *what, enum part_type type, int place, int peer, i
             continue;
         found++;
         is_there = is_there ||
-                   (item->part.type == type && item->part.place == place &&
+                   (item->part.type == type && item->part.index == index &&
                     item->part.peer == peer && item->part.rail == rail && item->part.ways == ways);
     }
     is_int(found, fails, "... as many parts at fault as there are");
     ok(fails == 0 || is_there, "... the right one among them");
     if (found != fails || (fails > 0 && !is_there))
         for (size_t i = 0; i < diagnosis.count; i++)
-            tap_diag("type %d place %d peer %d rail %d ways %d: %.6f",
-                     (int)diagnosis.items[i].part.type, diagnosis.items[i].part.place,
+            tap_diag("type %d index %d peer %d rail %d ways %d: %.6f",
+                     (int)diagnosis.items[i].part.type, diagnosis.items[i].part.index,
                      diagnosis.items[i].part.peer, diagnosis.items[i].part.rail,
                      diagnosis.items[i].part.ways, diagnosis.items[i].probability);
     diagnosis_clear(&diagnosis);
@@ -215,7 +215,7 @@ static void check_parts(void)
         rate_of *rate;
         int nodes;
         enum part_type type;
-        int place, peer, rail, ways, fails;
+        int index, peer, rail, ways, fails;
     } cases[] = {
         {"healthy", healthy, 8, DIAGNOSE_RAIL, 0, 0, 0, 0, 0},
         {"a rail sends slowly", rail_sends, 8, DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1},
@@ -239,7 +239,7 @@ static void check_parts(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make(cases[i].nodes);
         meet_all(cases[i].nodes, cases[i].rate, 0);
-        expect(cases[i].what, cases[i].type, cases[i].place, cases[i].peer, cases[i].rail,
+        expect(cases[i].what, cases[i].type, cases[i].index, cases[i].peer, cases[i].rail,
                cases[i].ways, cases[i].fails);
     }
 }
@@ -363,7 +363,7 @@ static bool is_next(const struct diagnosis *diagnosis, const struct diagnosis *b
 static void check_confirmed(void)
 {
     struct suspicion doubtful = {
-        .part = {.type = DIAGNOSE_RAIL, .place = 2, .peer = -1, .ways = DIAGNOSE_BOTH},
+        .part = {.type = DIAGNOSE_RAIL, .index = 2, .peer = -1, .ways = DIAGNOSE_BOTH},
         .probability = 0.5,
         .rival_count = 1};
     struct suspicion sure = doubtful;
@@ -412,7 +412,7 @@ static bool is_found_after(const struct diagnosis *before, int node, int more)
     meet(more - 1, more, healthy, 0);
     ok(diagnose(&network, samples, count, before, &diagnosis) == 0, "diagnosed once more");
     for (size_t i = 0; i < diagnosis.count; i++)
-        is_found |= diagnosis.items[i].part.place == node;
+        is_found |= diagnosis.items[i].part.index == node;
     diagnosis_clear(&diagnosis);
     return is_found;
 }
@@ -471,7 +471,7 @@ static void check_inconsistent(void)
 static void check_next_unlikely(void)
 {
     struct suspicion item = {
-        .part = {.type = DIAGNOSE_PATH, .place = 2, .peer = 9, .ways = DIAGNOSE_BOTH, .depth = 10},
+        .part = {.type = DIAGNOSE_PATH, .index = 2, .peer = 9, .ways = DIAGNOSE_BOTH, .depth = 10},
         .probability = 5e-4,
         .rivals = {{.probability = 1}},
         .rival_count = 1};
@@ -515,7 +515,7 @@ static void check_changed(void)
                diagnosis.count > 0,
            "what changes meanwhile is diagnosed");
         part = &diagnosis.items[0].part;
-        ok(part->type == DIAGNOSE_RAIL && part->place == 3 && part->rail == 0 && part->duty > 0 &&
+        ok(part->type == DIAGNOSE_RAIL && part->index == 3 && part->rail == 0 && part->duty > 0 &&
                diagnosis.items[0].probability >= MODEL_SURE,
            "... a rail that comes and goes, %s", is_known ? "by its slow part" : "by its mean");
         ok(diagnosis.count < 2 || diagnosis.items[1].probability < MODEL_SURE,

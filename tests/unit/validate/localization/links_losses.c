@@ -109,7 +109,7 @@ static const char *found(int nodes, int leaf)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ";" : "",
                                  finding->is_either ? "either" : names[part->type]);
         if (!part_is_large(part))
-            used += (size_t)snprintf(text + used, sizeof text - used, " %d", part->place);
+            used += (size_t)snprintf(text + used, sizeof text - used, " %d", part->index);
         if (part->type == DIAGNOSE_PATH)
             used += (size_t)snprintf(text + used, sizeof text - used, "-%d", part->peer);
         used += (size_t)snprintf(text + used, sizeof text - used, ".%d%s%s%s%s%s", part->rail,

@@ -111,7 +111,7 @@ static const char *found(const struct network *once, const struct network *then)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s%s%s%s%s%s",
                                  used ? ";" : "", verdict_name(losses_verdict(finding)),
                                  finding->is_either ? "either " : kinds[part->type],
-                                 part_is_large(part) ? "" : losses.nodes[part->place],
+                                 part_is_large(part) ? "" : losses.nodes[part->index],
                                  part_is_large(part) ? "" : " ", losses.rails[part->rail],
                                  is_rail && part->ways & DIAGNOSE_SENDS ? " sends" : "",
                                  is_rail && part->ways & DIAGNOSE_RECEIVES ? " receives" : "");

@@ -48,22 +48,22 @@ static void shared_write(const struct certify *certify, const struct losses *los
 
     switch (finding->part.type) {
     case DIAGNOSE_PATH:
-        path_part(losses->nodes[finding->part.place], losses->nodes[finding->part.peer], rail, part,
+        path_part(losses->nodes[finding->part.index], losses->nodes[finding->part.peer], rail, part,
                   part_size);
         snprintf(message, size,
                  "%s %s %.2g %% of the packets that %.63s sends; both nodes are good with other "
                  "nodes: check the switches and cables between%s",
-                 part, verb, percent, losses->nodes[finding->part.place], doubt);
+                 part, verb, percent, losses->nodes[finding->part.index], doubt);
         break;
     case DIAGNOSE_UPLINK:
-        uplink_part(leaves[finding->part.place], leaves[finding->part.peer], rail, part, part_size);
+        uplink_part(leaves[finding->part.index], leaves[finding->part.peer], rail, part, part_size);
         snprintf(message, size,
                  "%s %s %.2g %% of the packets of several nodes: check the cables and ports "
                  "between these switches; no node drained%s",
                  part, verb, percent, doubt);
         break;
     case DIAGNOSE_LEAF:
-        snprintf(part, part_size, "leaf %.63s %.63s", leaves[finding->part.place], rail);
+        snprintf(part, part_size, "leaf %.63s %.63s", leaves[finding->part.index], rail);
         snprintf(message, size,
                  "%s loses %.2g %% of the packets of most of its nodes: check the switch; no node "
                  "drained%s",
@@ -142,7 +142,7 @@ static void leaf_doubt(struct certify *certify, const struct localization *local
     for (size_t i = 0; i < localization->links.node_count; i++) {
         struct node_run *node_run = certify_node_run(certify, localization->links.nodes[i]);
 
-        if (localization->source.leaves[i] == finding->part.place)
+        if (localization->source.leaves[i] == finding->part.index)
             outcome_note(&node_run->outcome, STAGE_LINKS, VERDICT_UNKNOWN, record->code, "links",
                          record->part, record->message);
     }
@@ -165,7 +165,7 @@ static void finding_apply(struct certify *certify, const struct localization *lo
     else
         shared_write(certify, losses, finding, part, sizeof part, message, sizeof message);
     record = RECORD(.suite = "certify", .test = "links", .metric = "lost_share",
-                    .node = is_nodes ? losses->nodes[finding->part.place] : NULL, .part = part,
+                    .node = is_nodes ? losses->nodes[finding->part.index] : NULL, .part = part,
                     .value = finding->lost / finding->sent, .unit = "1",
                     .samples = (unsigned)finding->sent, .limit = LOSS_SHARE,
                     .limit_source = "expected", .verdict = losses_verdict(finding),
