@@ -17,10 +17,11 @@ int schedule_rounds(const struct schedule *schedule)
 }
 
 static int partner_in_tournament(const struct schedule *schedule, int begin, int count, int round,
-                                 int place)
+                                 int position)
 {
-    int partner = round < tournament_rounds(count) ? tournament_partner(count, round, place - begin)
-                                                   : TOURNAMENT_BYE;
+    int partner = round < tournament_rounds(count)
+                      ? tournament_partner(count, round, position - begin)
+                      : TOURNAMENT_BYE;
 
     return partner == TOURNAMENT_BYE ? SCHEDULE_BYE : schedule->order[begin + partner];
 }
@@ -46,7 +47,7 @@ static int partner_across(const struct schedule *schedule, const struct round *r
     rotation = schedule->seed
                    ? (int)((round->second + splitmix_next(&mix) % (uint64_t)size) % (uint64_t)size)
                    : round->second;
-    index = schedule->place[node] - schedule->begins[own];
+    index = schedule->position[node] - schedule->begins[own];
     partner = own == small ? (index + rotation) % size : (index - rotation + size) % size;
     if (own == large && partner >= block_size(schedule, small))
         return SCHEDULE_BYE;
@@ -55,43 +56,43 @@ static int partner_across(const struct schedule *schedule, const struct round *r
     return schedule->order[schedule->begins[other] + partner];
 }
 
-static int partner_of_halves(const struct schedule *schedule, int rotation, int place)
+static int partner_of_halves(const struct schedule *schedule, int rotation, int position)
 {
     int half = schedule->node_count / 2, upper = schedule->node_count - half;
 
     /* if the number of nodes is odd, the middle one rests */
-    if (place < half)
-        return schedule->order[upper + (place + rotation) % half];
-    if (place >= upper)
-        return schedule->order[(place - upper - rotation + half) % half];
+    if (position < half)
+        return schedule->order[upper + (position + rotation) % half];
+    if (position >= upper)
+        return schedule->order[(position - upper - rotation + half) % half];
     return SCHEDULE_BYE;
 }
 
 int schedule_partner(const struct schedule *schedule, int round, int node)
 {
     const struct round *what = &schedule->rounds[round];
-    int place = schedule->place[node], block = schedule->block[node];
+    int position = schedule->position[node], block = schedule->block[node];
 
-    if (place < 0)
+    if (position < 0)
         return SCHEDULE_BYE;
     switch (what->kind) {
     case ROUND_PLAIN:
-        return partner_in_tournament(schedule, 0, schedule->node_count, what->first, place);
+        return partner_in_tournament(schedule, 0, schedule->node_count, what->first, position);
     case ROUND_INSIDE:
         return partner_in_tournament(schedule, schedule->begins[block], block_size(schedule, block),
-                                     what->first, place);
+                                     what->first, position);
     case ROUND_ACROSS:
         return partner_across(schedule, what, node);
     case ROUND_HALVES:
-        return partner_of_halves(schedule, what->first, place);
+        return partner_of_halves(schedule, what->first, position);
     }
     return SCHEDULE_BYE;
 }
 
-/* Places are ordered by block, so all nodes of the same block are first. */
+/* Positions are ordered by block, so all nodes of the same block are first. */
 bool schedule_is_first(const struct schedule *schedule, int round, int node)
 {
-    return schedule->place[node] < schedule->place[schedule_partner(schedule, round, node)];
+    return schedule->position[node] < schedule->position[schedule_partner(schedule, round, node)];
 }
 
 /* Returns the number of pairs of the round that leave the block. */

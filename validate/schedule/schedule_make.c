@@ -67,18 +67,18 @@ static int by_block(const void *left, const void *right)
     return a->block != b->block ? (a->block < b->block ? -1 : 1) : a->node - b->node;
 }
 
-static int place_nodes(struct schedule *schedule, const int *blocks)
+static int order_nodes(struct schedule *schedule, const int *blocks)
 {
     size_t n = (size_t)schedule->node_count;
     struct keyed *keyed = calloc(n + 1, sizeof *keyed);
 
     schedule->order = calloc(n + 1, sizeof *schedule->order);
-    schedule->place = calloc(n + 1, sizeof *schedule->place);
+    schedule->position = calloc(n + 1, sizeof *schedule->position);
     schedule->block = calloc(n + 1, sizeof *schedule->block);
     schedule->members = calloc(n + 1, sizeof *schedule->members);
     schedule->begins = calloc(n + 2, sizeof *schedule->begins);
-    if (!keyed || !schedule->order || !schedule->place || !schedule->block || !schedule->members ||
-        !schedule->begins) {
+    if (!keyed || !schedule->order || !schedule->position || !schedule->block ||
+        !schedule->members || !schedule->begins) {
         free(keyed);
         return -1;
     }
@@ -96,7 +96,7 @@ static int place_nodes(struct schedule *schedule, const int *blocks)
         shuffle(&schedule->order[schedule->begins[b]], block_size(schedule, b), schedule->seed,
                 (uint64_t)b + 1);
     for (size_t i = 0; i < n; i++)
-        schedule->place[schedule->order[i]] = (int)i;
+        schedule->position[schedule->order[i]] = (int)i;
     free(keyed);
     return 0;
 }
@@ -191,7 +191,7 @@ static int add_plain(struct schedule *schedule, int enough)
     /* The nodes are in order of their blocks: mix them all, or neighbors stay neighbors. */
     shuffle(schedule->order, schedule->node_count, schedule->seed, UINT64_MAX - 1);
     for (int i = 0; i < schedule->node_count; i++)
-        schedule->place[schedule->order[i]] = i;
+        schedule->position[schedule->order[i]] = i;
     for (int i = 0; i < least(all, enough) && rv == 0; i++)
         rv = order ? add_round(schedule, (struct round){ROUND_PLAIN, order[i], 0, 0}) : -1;
     free(order);
@@ -263,7 +263,7 @@ static int add_uplinks(struct schedule *schedule, const struct schedule_request 
     if (request->block != request->peer_block)
         for (int i = 0; i < schedule->node_count; i++)
             if (schedule->block[i] != only[0] && schedule->block[i] != only[1])
-                schedule->place[i] = -1;
+                schedule->position[i] = -1;
     return 0;
 }
 
@@ -296,7 +296,7 @@ static int fill(struct schedule *schedule, const struct schedule_request *reques
 {
     int enough = request->most_rounds > 0 ? request->most_rounds : INT32_MAX, rv;
 
-    if (place_nodes(schedule, request->blocks) != 0)
+    if (order_nodes(schedule, request->blocks) != 0)
         return error_set(err, "no memory for the schedule of %d nodes", request->node_count);
     schedule->slice = most(request->node_count, 1);
     if (request->node_count < 2)
@@ -340,7 +340,7 @@ void schedule_destroy(struct schedule *schedule)
     if (!schedule)
         return;
     free(schedule->order);
-    free(schedule->place);
+    free(schedule->position);
     free(schedule->block);
     free(schedule->members);
     free(schedule->begins);

@@ -21,12 +21,13 @@ struct round {
 
 struct schedule {
     int node_count, block_count;
-    int *order;   /* [place] node: block after block, inside a block in the order that seed gives */
-    int *place;   /* [node] its index in order; -1: it always rests */
-    int *block;   /* [node] dense number of its block; all 0 when not known */
-    int *members; /* [place] node, in order of blocks and nodes */
-    int *begins;  /* [block_count + 1] first place of each block */
-    int slice;    /* pairs at once between two blocks */
+    /* [position] node: block after block, inside a block in the order that seed gives */
+    int *order;
+    int *position; /* [node] its index in order; -1: it always rests */
+    int *block;    /* [node] dense number of its block; all 0 when not known */
+    int *members;  /* [position] node, in order of blocks and nodes */
+    int *begins;   /* [block_count + 1] first position of each block */
+    int slice;     /* pairs at once between two blocks */
     uint64_t seed;
     struct round *rounds;
     int round_count;

@@ -53,7 +53,7 @@ static bool fits(const struct usage *usage, const int ends[2])
     return true;
 }
 
-static void take(struct usage *usage, const int ends[2])
+static void add_pair(struct usage *usage, const int ends[2])
 {
     bool is_inside = block_of(usage, ends[0]) == block_of(usage, ends[1]);
 
@@ -89,7 +89,7 @@ static int fill(struct usage *usage, const int *partners, int number, int *sub_r
             continue;
         if (usage->pairs > 0 && !fits(usage, ends))
             continue;
-        take(usage, ends);
+        add_pair(usage, ends);
         sub_rounds[ends[0]] = sub_rounds[ends[1]] = number;
     }
     return usage->pairs;
