@@ -154,7 +154,7 @@ static const struct record *path_mtu_of(const struct records *records, size_t i,
                : NULL;
 }
 
-static bool is_kept_waiting(const struct record *record)
+static bool is_unscheduled(const struct record *record)
 {
     return record->stalled > MODEL_SEEN;
 }
@@ -174,7 +174,7 @@ static double shown_by(const struct record *record, const struct record *receive
 {
     double most = record->high;
 
-    if (!is_kept_waiting(record))
+    if (!is_unscheduled(record))
         return record->value;
     if (received)
         most = isnan(received->high) ? fmin(record->high, received->value) : received->high;
@@ -190,8 +190,8 @@ static unsigned short packet_of(double bytes)
 }
 
 /* Adds record i, if both of its nodes are known. */
-static void take(const struct links_source *source, size_t i, const struct record *record,
-                 size_t retests, struct links *links)
+static void add_sample(const struct links_source *source, size_t i, const struct record *record,
+                       size_t retests, struct links *links)
 {
     struct record others[2];
     long from = name_index_find(&links->by_node, record->node);
@@ -213,7 +213,7 @@ static void take(const struct links_source *source, size_t i, const struct recor
         .shared = i < retests && record->shared > 0 ? (unsigned short)record->shared : 0,
         .low = isnan(record->low) ? 0 : record->low,
         .high = isnan(record->high) ? 0 : record->high,
-        .received = received ? fmax(received->value, mbps * is_kept_waiting(record)) : 0,
+        .received = received ? fmax(received->value, mbps * is_unscheduled(record)) : 0,
     };
     links->measured[links->sample_count++] = (struct link_sample){
         .mbps = mbps,
@@ -578,7 +578,7 @@ int links_read(const struct links_source *source, size_t first, size_t retests, 
         else if (is_metric(record, METRIC_LATENCY))
             read_latency(record, links);
         else if (!is_metric(record, METRIC_BANDWIDTH_RECEIVED) && !isnan(record->value))
-            take(source, i, record, retests, links);
+            add_sample(source, i, record, retests, links);
     }
     links->read_count = source->records->count;
     if (sort_by_pair(links, sorted) != 0 || number_runs(links) != 0 || find_figures(links) != 0 ||

@@ -87,7 +87,7 @@ static struct suspicion with_peer(const struct findings_builder *builder,
     return named;
 }
 
-static void take_suspicion(struct findings_builder *builder, const struct suspicion *item)
+static void report_suspicion(struct findings_builder *builder, const struct suspicion *item)
 {
     static const enum finding_kind kinds[] = {
         [DIAGNOSE_RAIL] = FINDING_RAIL,     [DIAGNOSE_NODE] = FINDING_NODE,
@@ -199,8 +199,8 @@ done:
     free(carried);
 }
 
-static void take_inconsistent(struct findings_builder *builder,
-                              const struct inconsistent_node *inconsistent)
+static void report_inconsistent(struct findings_builder *builder,
+                                const struct inconsistent_node *inconsistent)
 {
     struct finding *finding = builder_add(builder, FINDING_INCONSISTENT, VERDICT_FAIL);
 
@@ -211,7 +211,7 @@ static void take_inconsistent(struct findings_builder *builder,
              inconsistent->contradicted, inconsistent->transfers);
 }
 
-static void take_misplaced(struct findings_builder *builder, const struct misplaced *misplaced)
+static void report_misplaced(struct findings_builder *builder, const struct misplaced *misplaced)
 {
     const struct links *links = builder->evidence->links;
     bool is_sure = misplaced->is_certain && misplaced->probability >= MODEL_SURE;
@@ -263,13 +263,13 @@ int findings_make(const struct evidence *evidence, struct findings *findings)
     if (!builder.is_out_of_memory) {
         mark_suspects(&builder);
         for (long i = 0; i < evidence->inconsistent_count; i++)
-            take_inconsistent(&builder, &evidence->inconsistent[i]);
+            report_inconsistent(&builder, &evidence->inconsistent[i]);
         for (long i = 0; i < evidence->misplaced_count; i++)
-            take_misplaced(&builder, &evidence->misplaced[i]);
+            report_misplaced(&builder, &evidence->misplaced[i]);
         for (size_t i = 0; i < evidence->diagnosis.count; i++) {
             struct suspicion item = with_peer(&builder, &evidence->diagnosis.items[i]);
 
-            take_suspicion(&builder, &item);
+            report_suspicion(&builder, &item);
         }
         for (int rail = -1; rail < (int)links->rail_count; rail++)
             fold_uplinks(&builder, rail);
