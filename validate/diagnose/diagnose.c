@@ -61,7 +61,7 @@ static void heap_make(struct candidate *parts, size_t count)
         heap_sift(parts, count, at);
 }
 
-static struct candidate heap_take(struct candidate *parts, size_t *count)
+static struct candidate heap_pop(struct candidate *parts, size_t *count)
 {
     struct candidate first = parts[0];
 
@@ -74,19 +74,19 @@ static struct candidate heap_take(struct candidate *parts, size_t *count)
 /* Takes the likeliest part out of the list, weighed beside the explanation as it is. Parts of the
  * explanation leave the list. Each part is bounded before it is weighed, because the parts put in
  * since may explain its samples. Returns whether there is a part above least. */
-static bool take_likeliest(struct explanation *explanation, struct candidate *parts, size_t *count,
-                           double least, struct candidate *likeliest)
+static bool pop_likeliest(struct explanation *explanation, struct candidate *parts, size_t *count,
+                          double least, struct candidate *likeliest)
 {
     while (*count > 0 && parts->value > least) {
         bool is_bounded = parts->stamp == (long)explanation->count;
         double known = least > 0 ? least : fmin(least, log(MODEL_ASKED));
 
         if (is_among(explanation->parts, explanation->count, &parts->part)) {
-            heap_take(parts, count);
+            heap_pop(parts, count);
             continue;
         }
         if (is_bounded && parts->depths == MODEL_DEPTHS) {
-            *likeliest = heap_take(parts, count);
+            *likeliest = heap_pop(parts, count);
             return true;
         }
         if (part_is_large(&parts->part) && least <= 0 && !is_bounded)
@@ -111,7 +111,7 @@ static void complete(struct explanation *explanation, struct candidate *parts, s
     for (; most > 0; most--) {
         double needed = gain - (explanation_score(explanation) - begin);
 
-        if (!take_likeliest(explanation, parts, count, fmax(needed / (double)most, 0), &one) ||
+        if (!pop_likeliest(explanation, parts, count, fmax(needed / (double)most, 0), &one) ||
             !explanation_add(explanation, &one.part))
             return;
     }
@@ -123,7 +123,7 @@ struct rivals {
     int count;
 };
 
-static void note_rival(struct rivals *rivals, const struct explanation *explanation, size_t base)
+static void add_rival(struct rivals *rivals, const struct explanation *explanation, size_t base)
 {
     struct rival *rival = &rivals->items[rivals->count++];
 
@@ -214,7 +214,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
         if (part_is_low(observations, part, &observations->pairs[pairs[i]]))
             pairs[low++] = pairs[i];
     rivals->count = 0;
-    note_rival(rivals, explanation, base);
+    add_rival(rivals, explanation, base);
     needed = rival_share_least * (score - rivals->items[0].score - negligible_nats);
     found = part_candidates(observations, pairs, low, &others);
     candidates = found < 0 ? NULL : malloc(((size_t)found + BEGINNINGS) * sizeof *candidates);
@@ -232,7 +232,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
     least = fmax(needed / DIAGNOSE_RIVAL_PARTS, -negligible_nats);
     heap_make(others, kept);
     while (beginnings < BEGINNINGS &&
-           take_likeliest(explanation, others, &kept, least, &picked[beginnings]))
+           pop_likeliest(explanation, others, &kept, least, &picked[beginnings]))
         beginnings++;
     for (int i = 0; i < beginnings; i++) {
         double most = picked[i].value;
@@ -254,7 +254,7 @@ static int find_rivals(struct search *search, const struct part *part, double sc
             break;
         complete(explanation, candidates, &count, DIAGNOSE_RIVAL_PARTS - 1,
                  needed - picked[i].value);
-        note_rival(rivals, explanation, base);
+        add_rival(rivals, explanation, base);
         while (explanation->count > base)
             explanation_remove(explanation, explanation->count - 1);
     }
@@ -461,8 +461,8 @@ static int add_likely(struct search *search)
     struct candidate one;
 
     heap_make(search->candidates, search->candidate_count);
-    while (take_likeliest(&search->explanation, search->candidates, &search->candidate_count,
-                          log(MODEL_ASKED), &one)) {
+    while (pop_likeliest(&search->explanation, search->candidates, &search->candidate_count,
+                         log(MODEL_ASKED), &one)) {
         struct suspicion item = {.part = one.part, .rival_count = 1};
 
         item.probability = 1 / (1 + exp(-one.value));

@@ -194,7 +194,7 @@ static int cells_of(const struct looked_at *other)
 /* As many likelihoods of samples, each 1e6 at most (model.c), can be multiplied as floats. */
 enum { FLOATS_MOST = 6 };
 
-INLINE void take_products(float *products, double *cells, int count)
+INLINE void flush_products(float *products, double *cells, int count)
 {
     for (int i = 0; i < count; i++) {
         cells[i] *= products[i];
@@ -234,12 +234,12 @@ INLINE void add_variant(const struct observations *observations, const struct ru
         }
         passing += is_passing;
         if (is_passing && passing % FLOATS_MOST == 0)
-            take_products(products, cells, count);
+            flush_products(products, cells, count);
     }
     sum->without[load] += all;
     if (!other->mask)
         return;
-    take_products(products, cells, count);
+    flush_products(products, cells, count);
     for (int i = 0; i < count; i++)
         sum->cells[load][i] += rest * cells[i];
 }

@@ -264,8 +264,8 @@ static double built_rate(const struct diagnose_network *network, const struct up
 
 /* Adds the sample to the last pair and run. y: ln of its rate over what it should be; mean_y: of
  * the mean of all rails. */
-static void take(struct observations *observations, const struct diagnose_sample *sample,
-                 const struct class *class, float y, double mean_y)
+static void add_observation(struct observations *observations, const struct diagnose_sample *sample,
+                            const struct class *class, float y, double mean_y)
 {
     struct pair *pair = &observations->pairs[observations->pair_count - 1];
 
@@ -357,7 +357,7 @@ static void find_streams(struct observations *observations, const struct pair *p
         struct observation *one = &observations->items[i];
         double alone =
             one->is_together && one->is_low ? median_of_stream(observations, pair, one, false) : 0;
-        long met = 1;
+        long streams = 1;
         int low = 0;
 
         for (unsigned k = pair->begin; k < pair->end; k++)
@@ -365,10 +365,11 @@ static void find_streams(struct observations *observations, const struct pair *p
                 low += observations->items[k].is_low ? 1 : -1;
         one->is_slow = low > 0;
         if (alone < MODEL_LOW)
-            met = lround(exp(alone - median_of_stream(observations, pair, one, true)));
-        if (met > 1)
-            one->own_share_bin = (unsigned char)model_bin(model_bin_y(one->rails_mean_bin) +
-                                                          log((double)(met < rails ? met : rails)));
+            streams = lround(exp(alone - median_of_stream(observations, pair, one, true)));
+        if (streams > 1)
+            one->own_share_bin =
+                (unsigned char)model_bin(model_bin_y(one->rails_mean_bin) +
+                                         log((double)(streams < rails ? streams : rails)));
     }
 }
 
@@ -442,7 +443,7 @@ int observations_make(const struct diagnose_network *network, const struct diagn
             observations->runs[observations->run_count++].begin = observations->count;
         }
         last = sample;
-        take(observations, sample, class, (float)fmax(y, dead_y), mean_y);
+        add_observation(observations, sample, class, (float)fmax(y, dead_y), mean_y);
     }
     free(source.own);
     free(uplinks);

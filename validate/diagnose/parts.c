@@ -184,8 +184,8 @@ static int add_gain(struct gains *gains, double value, struct part part)
 
 /* Adds a gain for each part that a low sample passes. With one rail, "all rails" is that rail. With
  * two leaves, both have the same uplinks. Returns 0, or -1 if memory is out. */
-static int take_low(const struct diagnose_network *network, struct gains *gains,
-                    const struct pair *pair, const struct observation *sample)
+static int add_gains(const struct diagnose_network *network, struct gains *gains,
+                     const struct pair *pair, const struct observation *sample)
 {
     int from = sample->is_up ? pair->low : pair->high, to = sample->is_up ? pair->high : pair->low;
     int status = 0;
@@ -236,7 +236,7 @@ long part_candidates(const struct observations *observations, const unsigned *am
 
         for (unsigned k = pair->begin; k < pair->end && status == 0; k++)
             if (observations->items[k].is_low)
-                status = take_low(network, &gains, pair, &observations->items[k]);
+                status = add_gains(network, &gains, pair, &observations->items[k]);
     }
     if (gains.count > 0)
         qsort(gains.items, gains.count, sizeof *gains.items, by_number);
