@@ -34,7 +34,7 @@ void crew_lose(struct crew *crew, int index, const struct worker_request *reques
     worker_end(&crew->workers[index]);
 }
 
-static void find_place(const struct inventory *inventory, struct gpu_device *device)
+static void find_part(const struct inventory *inventory, struct gpu_device *device)
 {
     long found = inventory ? inventory_gpu_at(inventory, device->pci) : -1;
 
@@ -99,7 +99,7 @@ static void open_wait(struct crew *crew, int end, struct worker_answer *answer)
             device->multiprocessors = answer->multiprocessors;
         if (*answer->pci) {
             snprintf(device->pci, sizeof device->pci, "%s", answer->pci);
-            find_place(crew->program->inventory, device);
+            find_part(crew->program->inventory, device);
         }
         if (answer->outcome != WORKER_DONE)
             crew_lose(crew, index, &(struct worker_request){.task = TASK_OPEN, .peer = -1}, answer);
@@ -225,7 +225,7 @@ void crew_open(struct crew *crew)
     usage_clear(&usage);
 }
 
-static void take_nic(const struct rail *rail, struct worker_nic *nic, char name[64])
+static void copy_nic(const struct rail *rail, struct worker_nic *nic, char name[64])
 {
     snprintf(nic->device, sizeof nic->device, "%s", rail->port->device);
     nic->port = rail->port->port;
@@ -252,7 +252,7 @@ void crew_find_nics(struct crew *crew)
 
             if (rail->port && rail_is_up(rail) &&
                 (!is_known || affinity->serves[gpu][rail - fabric->rails]))
-                take_nic(rail, &crew->nics[i], device->nic);
+                copy_nic(rail, &crew->nics[i], device->nic);
         }
         device->is_nic_near = is_known;
     }

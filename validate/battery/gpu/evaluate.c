@@ -520,7 +520,7 @@ static int peers_make(struct reporter *reporter)
 }
 
 /* Forgets what is known of paths, unless the node is like the one before. */
-static void peers_keep(struct reporter *reporter)
+static void reset_peers(struct reporter *reporter)
 {
     const struct gpu_node *node = &reporter->nodes[reporter->node];
 
@@ -556,7 +556,7 @@ void gpu_evaluate(const struct gpu_node *nodes, size_t count, const char *const 
     for (size_t i = 0; rv == 0 && i < count; i++) {
         reporter.node = i;
         reporter.name = names[i];
-        peers_keep(&reporter);
+        reset_peers(&reporter);
         report_node(&reporter);
         for (int k = 0; k < nodes[i].count; k++) {
             const struct gpu_device *device = &nodes[i].devices[k];

@@ -31,8 +31,8 @@ static void note_wrong(struct gpu_wrong *wrong, const struct worker_answer *answ
     wrong->count += answer->wrong;
 }
 
-static void take(struct crew *crew, int index, const struct worker_request *request,
-                 const struct worker_answer *answer)
+static void handle_answer(struct crew *crew, int index, const struct worker_request *request,
+                          const struct worker_answer *answer)
 {
     struct gpu_device *device = &crew->node->devices[index];
     struct gpu_path *path;
@@ -132,7 +132,7 @@ static void crew_measure(struct crew *crew, struct device_set set,
         program_step(crew->program);
         if (index < 0)
             continue;
-        take(crew, index, request, &answer);
+        handle_answer(crew, index, request, &answer);
         if (figure && (answer.outcome == WORKER_DONE || answer.outcome == WORKER_WRONG)) {
             struct gpu_device *device = &crew->node->devices[index];
             float value = (float)answer.value;
@@ -328,7 +328,7 @@ static void note_condition(struct crew *crew, int index)
     while ((answered = worker_wait(crew->workers, crew->node->count, &answer)) != -2) {
         program_step(crew->program);
         if (answered >= 0 && answer.outcome != WORKER_DONE)
-            take(crew, answered, &request, &answer);
+            handle_answer(crew, answered, &request, &answer);
     }
 }
 

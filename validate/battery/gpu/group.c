@@ -90,8 +90,8 @@ static void add_times(struct group *group, double highest, double lowest)
         group->lowest = lowest;
 }
 
-static void take(struct run *run, int device, const struct worker_request *request,
-                 const struct worker_answer *answer)
+static void handle_answer(struct run *run, int device, const struct worker_request *request,
+                          const struct worker_answer *answer)
 {
     struct group *group = group_of(run, device);
     struct group_result *result = &group->result;
@@ -204,7 +204,7 @@ static void step(struct run *run, enum worker_task task, int kind)
     while ((index = worker_wait(crew->workers, crew->node->count, &answer)) != -2) {
         program_step(crew->program);
         if (index >= 0)
-            take(run, index, &request, &answer);
+            handle_answer(run, index, &request, &answer);
     }
     if (run->nodes)
         share(run, run->count > 0 ? run->groups : NULL, task, kind);

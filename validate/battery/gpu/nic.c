@@ -27,7 +27,7 @@ static int open_port(const struct worker_nic *nic, struct verbs_port **port, str
     return verbs_port_open(&wanted, nic->gid_index, port, err);
 }
 
-static int take_memory(struct nic_run *run, struct error *err)
+static int allocate_memory(struct nic_run *run, struct error *err)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t size = run->device->memory_bytes / 16 / page * page;
@@ -108,7 +108,7 @@ int nic_measure(struct device *device, const struct worker_request *request,
     int status = open_port(&request->nic, &run.port, err);
 
     if (status == 0)
-        status = take_memory(&run, err);
+        status = allocate_memory(&run, err);
     if (status == 0)
         status = open_link(&run, request->kind == NIC_FROM_DEVICE, &from, err);
     if (status == 0)

@@ -110,7 +110,7 @@ void gpu_references(const struct gpu_node *nodes, size_t count, const struct gpu
 
 /* Whether two devices of two nodes have the same model and PCI address. A machine of another kind
  * has them at other addresses, and on other paths. */
-static bool is_same_place(const struct gpu_device *a, const struct gpu_device *b)
+static bool is_same_position(const struct gpu_device *a, const struct gpu_device *b)
 {
     return gpu_is_same_model(a, b) && strcmp(a->pci, b->pci) == 0;
 }
@@ -120,7 +120,7 @@ bool gpu_is_same_node(const struct gpu_node *a, const struct gpu_node *b)
     if (a->count != b->count)
         return false;
     for (int i = 0; i < a->count; i++)
-        if (!is_same_place(&a->devices[i], &b->devices[i]))
+        if (!is_same_position(&a->devices[i], &b->devices[i]))
             return false;
     return true;
 }
@@ -165,8 +165,8 @@ double gpu_peer_reference_of_nodes(const struct gpu_node *nodes, size_t count, s
 
     for (size_t i = 0; samples && i < count; i++)
         if (nodes[i].count == nodes[node].count &&
-            is_same_place(&nodes[i].devices[from], &own[from]) &&
-            is_same_place(&nodes[i].devices[to], &own[to])) {
+            is_same_position(&nodes[i].devices[from], &own[from]) &&
+            is_same_position(&nodes[i].devices[to], &own[to])) {
             found = add_pair(&nodes[i], from, to, samples, found);
             found = add_pair(&nodes[i], to, from, samples, found);
         }

@@ -173,7 +173,7 @@ static size_t copy_size(void)
 
 /* Makes memory of this process come from that NUMA node from now on, if the process may run
  * there. */
-static void go_near(int numa_node)
+static void bind_to_numa(int numa_node)
 {
     char line[1024];
     const char *rest = line;
@@ -234,7 +234,7 @@ static int host(const struct worker_request *request)
     void *host_memory = NULL;
     int status;
 
-    go_near(request->numa_node);
+    bind_to_numa(request->numa_node);
     status = allocate(size, &buffer);
     if (status != 0)
         return status;
@@ -443,7 +443,7 @@ static int do_task(const char *path, const struct worker_request *request)
     case TASK_ATOMICS:
         return atomics(request);
     case TASK_NIC:
-        go_near(request->numa_node);
+        bind_to_numa(request->numa_node);
         return nic_measure(&worker.device, request, &worker.answer, &worker.err);
     case TASK_GROUP_ID:
     case TASK_GROUP_JOIN:

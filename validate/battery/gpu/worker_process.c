@@ -167,15 +167,15 @@ int worker_wait(struct worker *workers, int count, struct worker_answer *answer)
     struct pollfd fds[GPU_DEVICES_MOST];
     /* of the worker that was kept longest from running: a group waits for it */
     double unscheduled_s = 0;
-    bool is_asked = false;
+    bool is_any_busy = false;
 
     for (int i = 0; i < count; i++) {
         fds[i] = (struct pollfd){workers[i].is_busy ? workers[i].fd : -1, POLLIN, 0};
-        is_asked = is_asked || workers[i].is_busy;
+        is_any_busy = is_any_busy || workers[i].is_busy;
         if (workers[i].is_busy)
             unscheduled_s = fmax(unscheduled_s, queued_s(&workers[i]) - workers[i].queued_s);
     }
-    if (!is_asked)
+    if (!is_any_busy)
         return -2;
     poll(fds, (nfds_t)count, GPU_WAIT_MS);
     for (int i = 0; i < count; i++) {

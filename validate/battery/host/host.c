@@ -138,7 +138,7 @@ static void turns_find(struct host_run *run, const struct host_node *nodes)
 }
 
 /* Measures when it is this node's turn. again: NULL for the first time. */
-static void turns_take(struct host_run *run, const struct again *again)
+static void measure_in_turn(struct host_run *run, const struct again *again)
 {
     struct host_node *node = run->measure.node;
 
@@ -180,7 +180,7 @@ static void run_node(struct program *program, const struct host_options *options
         snprintf(own->text, sizeof own->text,
                  "%d nodes of the same machine were measured before it", HOST_TURNS_MOST);
     }
-    turns_take(&run, NULL);
+    measure_in_turn(&run, NULL);
     sleeping_allgather(own, nodes, sizeof *own, program->leaders);
     again_find(&run, nodes, &again);
     is_low = again.cores + again.numas + again.disks > 0;
@@ -188,7 +188,7 @@ static void run_node(struct program *program, const struct host_options *options
     for (int i = 0; i < program->node_count; i++)
         is_any |= is_low_of[i];
     if (is_any) {
-        turns_take(&run, &again);
+        measure_in_turn(&run, &again);
         sleeping_gather(own, nodes, sizeof *own, program->leaders);
     }
     if (program->rank == 0)

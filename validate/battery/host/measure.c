@@ -243,7 +243,7 @@ static void triad_work(struct thread *thread)
 }
 
 /* Adds a round. It is the best one if it was stalled less, or as little and is faster. */
-static void round_take(struct host_value *value, double rate_GBps, double stalled)
+static void add_round(struct host_value *value, double rate_GBps, double stalled)
 {
     bool is_better = value->samples == 0 || stalled < (double)value->stalled - 0.01 ||
                      (stalled < (double)value->stalled + 0.01 && rate_GBps > (double)value->best);
@@ -256,7 +256,7 @@ static void round_take(struct host_value *value, double rate_GBps, double stalle
     value->stalled = (float)stalled;
 }
 
-static void triad_take(struct measure *measure, const struct thread *threads, int round)
+static void add_triad_round(struct measure *measure, const struct thread *threads, int round)
 {
     double rates[HOST_NUMA_NODES] = {0}, ran_s[HOST_NUMA_NODES] = {0};
     double took_s[HOST_NUMA_NODES] = {0};
@@ -269,7 +269,7 @@ static void triad_take(struct measure *measure, const struct thread *threads, in
         took_s[numa] += threads[i].took_s[round];
     }
     for (int i = 0; i < measure->node->numa_count; i++)
-        round_take(&measure->node->numas[i].triad, rates[i], fmax(0, 1 - ran_s[i] / took_s[i]));
+        add_round(&measure->node->numas[i].triad, rates[i], fmax(0, 1 - ran_s[i] / took_s[i]));
 }
 
 /* Sets how many elements the arrays of each thread have: together HOST_CACHE_TIMES the caches of
@@ -303,7 +303,7 @@ int measure_memory(struct measure *measure, struct error *err)
     if (rv == 0 && atomic_load(&crew.has_failed))
         rv = error_set(err, "out of memory for the triad arrays");
     for (int round = 0; rv == 0 && round < HOST_TRIAD_ROUNDS; round++)
-        triad_take(measure, threads, round);
+        add_triad_round(measure, threads, round);
     free(threads);
     return rv;
 }

@@ -32,7 +32,7 @@ static void choose_depths(struct verbs_link *link)
     link->send_depth = least(link->send_depth, most);
 }
 
-static int take_gpu_memory(struct verbs_link *link, struct error *err)
+static int use_gpu_memory(struct verbs_link *link, struct error *err)
 {
     link->in = link->out = (unsigned char *)(uintptr_t)link->gpu->address;
     link->stride_bytes = link->message_bytes;
@@ -40,7 +40,7 @@ static int take_gpu_memory(struct verbs_link *link, struct error *err)
     return link->region ? 0 : -1;
 }
 
-static int take_memory(struct verbs_link *link, struct error *err)
+static int allocate_memory(struct verbs_link *link, struct error *err)
 {
     size_t page = 4096, count = (size_t)link->count;
 
@@ -135,7 +135,7 @@ int verbs_link_open(struct verbs_port *port, enum verb verb, const struct verbs_
     made->gpu = gpu;
     made->packet_number = (uint32_t)rand() & 0xffffff;
     choose_depths(made);
-    if ((gpu ? take_gpu_memory(made, err) : take_memory(made, err)) != 0 ||
+    if ((gpu ? use_gpu_memory(made, err) : allocate_memory(made, err)) != 0 ||
         make_pairs(made, err) != 0) {
         verbs_link_close(made);
         return -1;
