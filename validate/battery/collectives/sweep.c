@@ -128,7 +128,7 @@ static void measure(const struct sweep *sweep)
 }
 
 /* Whether there is time for one more, as rank 0 decides. */
-static bool goes_on(const struct sweep *sweep)
+static bool has_time(const struct sweep *sweep)
 {
     int go = !watch_time_is_up(1);
 
@@ -172,7 +172,7 @@ static void measure_kind(struct sweep *sweep, enum wire_format wanted)
         if (a->kind != sweep->kind)
             continue;
         sweep->algorithm = a;
-        if (find_wire(sweep, wanted) && goes_on(sweep))
+        if (find_wire(sweep, wanted) && has_time(sweep))
             measure(sweep);
     }
 }
@@ -222,7 +222,7 @@ static void measure_all(struct sweep *sweep, const char *wire, bool is_quick)
         watch_fault("out of memory");
     fill(sweep->in, room / sizeof(float));
     for (unsigned kind = 0; kind < COLLECTIVE_KINDS; kind++)
-        for (size_t i = 0; i < sizes && goes_on(sweep); i++) {
+        for (size_t i = 0; i < sizes && has_time(sweep); i++) {
             sweep->kind = (enum collective_kind)kind;
             sweep->bytes = sizes_bytes[i];
             measure_kind(sweep, wanted);

@@ -34,7 +34,7 @@ struct exchange {
 };
 
 /* How the messages of a rank left for other nodes. */
-struct way {
+struct transport {
     double sent_bytes, tcp_bytes;
     int class; /* of its node's fabric */
     char rail[INVENTORY_NAME];
@@ -141,49 +141,51 @@ static void report_nodes(const struct program *program, const int *messages, con
 
 /* Warns of messages that left by TCP although there is RDMA. By TCP they take no fewer bytes than
  * they have. */
-static void report_way(const char *node, const struct way *way)
+static void report_transport(const char *node, const struct transport *transport)
 {
-    if (!fabric_class_is_rdma((enum fabric_class)way->class) || way->sent_bytes <= 0 ||
-        way->tcp_bytes < way->sent_bytes / 2)
+    if (!fabric_class_is_rdma((enum fabric_class)transport->class) || transport->sent_bytes <= 0 ||
+        transport->tcp_bytes < transport->sent_bytes / 2)
         return;
     output_report(
-        RECORD(.test = "mpi.messages", .metric = "transport", .node = node, .part = way->rail,
-               .value = way->tcp_bytes, .unit = "bytes", .verdict = VERDICT_WARN,
+        RECORD(.test = "mpi.messages", .metric = "transport", .node = node, .part = transport->rail,
+               .value = transport->tcp_bytes, .unit = "bytes", .verdict = VERDICT_WARN,
                .code = FAULT_TRANSPORT_FALLBACK),
         "%s: MPI sent its %.3g MB to other nodes by TCP, not by RDMA, although %s is available "
         "(%s); check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and similar settings in the environment "
         "and in MPI's files, and whether this MPI was built with UCX or libfabric",
-        node, 1e-6 * way->sent_bytes, way->rail, fabric_class_name((enum fabric_class)way->class));
+        node, 1e-6 * transport->sent_bytes, transport->rail,
+        fabric_class_name((enum fabric_class)transport->class));
 }
 
 /* Adds up the ranks of each node on rank 0, and reports. If `muster certify` itself has put MPI on
  * TCP, as the control of its tests, it has set MUSTER_MPI (certify_environment()). */
-static void report_ways(struct exchange *exchange, double tcp_bytes)
+static void report_transports(struct exchange *exchange, double tcp_bytes)
 {
     struct program *program = exchange->program;
-    struct way own = {exchange->sent_bytes, tcp_bytes, (int)program->fabric->class, ""}, *ways;
+    struct transport own = {exchange->sent_bytes, tcp_bytes, (int)program->fabric->class, ""},
+                     *transports;
 
     if (getenv("MUSTER_MPI"))
         own.class = FABRIC_ETHERNET;
     for (size_t i = 0; i < program->fabric->rail_count && !own.rail[0]; i++)
         if (rail_is_up(&program->fabric->rails[i]))
             snprintf(own.rail, sizeof own.rail, "%s", program->fabric->rails[i].name);
-    ways = calloc((size_t)program->size, sizeof *ways);
-    if (!ways)
+    transports = calloc((size_t)program->size, sizeof *transports);
+    if (!transports)
         watch_fault("out of memory");
-    sleeping_gather(&own, ways, sizeof own, MPI_COMM_WORLD);
+    sleeping_gather(&own, transports, sizeof own, MPI_COMM_WORLD);
     for (int node = 0; node < program->node_count && program->rank == 0; node++) {
-        struct way sum = ways[program->leader_of_node[node]];
+        struct transport sum = transports[program->leader_of_node[node]];
 
         for (int rank = program->leader_of_node[node] + 1; rank < program->size; rank++) {
             if (program->node_of_rank[rank] != node)
                 continue;
-            sum.sent_bytes += ways[rank].sent_bytes;
-            sum.tcp_bytes += ways[rank].tcp_bytes;
+            sum.sent_bytes += transports[rank].sent_bytes;
+            sum.tcp_bytes += transports[rank].tcp_bytes;
         }
-        report_way(program->node_name[node], &sum);
+        report_transport(program->node_name[node], &sum);
     }
-    free(ways);
+    free(transports);
 }
 
 /* Collects on rank 0 what each rank has found, and reports it. */
@@ -238,18 +240,18 @@ static struct schedule *make_schedule(const struct program *program,
 static void report_coverage(const struct program *program, int rounds)
 {
     int others = program->size - 1;
-    int met = rounds < others ? rounds : others;
+    int partners = rounds < others ? rounds : others;
     struct record record = RECORD(.test = "mpi.messages", .metric = "coverage",
-                                  .value = others > 0 ? (double)met / others : 1, .unit = "1",
+                                  .value = others > 0 ? (double)partners / others : 1, .unit = "1",
                                   .verdict = VERDICT_PASS);
 
-    if (met == others)
+    if (partners == others)
         output_report(record, "all pairs of %d ranks exchanged messages", program->size);
     else
         output_report(record,
                       "each of %d ranks exchanged messages with %d of the %d others; a fault that "
                       "affects one pair only may be in an untested pair",
-                      program->size, met, others);
+                      program->size, partners, others);
 }
 
 void messages_exchange(struct program *program, const struct messages_plan *plan)
@@ -279,7 +281,7 @@ void messages_exchange(struct program *program, const struct messages_plan *plan
     tcp_bytes = sockets_sent_bytes() - tcp_bytes;
     program_phase(program, "messages report");
     report_all(&exchange);
-    report_ways(&exchange, tcp_bytes);
+    report_transports(&exchange, tcp_bytes);
     if (program->rank == 0)
         report_coverage(program, rounds);
     free(exchange.out);

@@ -63,8 +63,8 @@ int pass_schedule_pair(const struct program *program, const char *pairs, int ind
 }
 
 /* Puts the pairs that can be measured into the table of partners. */
-static int take_pairs(const struct program *program, const char *pairs,
-                      struct pass_schedule *pass_schedule, struct error *err)
+static int set_partners(const struct program *program, const char *pairs,
+                        struct pass_schedule *pass_schedule, struct error *err)
 {
     int nodes[2], round, count = program->node_count;
 
@@ -91,7 +91,7 @@ static int take_pairs(const struct program *program, const char *pairs,
     return 0;
 }
 
-static bool is_second_look(const struct rounds_plan *options, enum pass_kind kind)
+static bool is_second_pass(const struct rounds_plan *options, enum pass_kind kind)
 {
     bool has_pairs = false;
 
@@ -111,7 +111,7 @@ static int make_schedule(const struct program *program, const struct rounds_plan
     request.kind = pass_schedule->kind == PASS_UPLINKS     ? SCHEDULE_UPLINKS
                    : pass_schedule->kind == PASS_BISECTION ? SCHEDULE_BISECTION
                                                            : SCHEDULE_PAIRS;
-    if (is_second_look(options, pass_schedule->kind) &&
+    if (is_second_pass(options, pass_schedule->kind) &&
         (request.confidence == 0 || request.confidence > SCHEDULE_SECOND_CONFIDENCE))
         request.confidence = SCHEDULE_SECOND_CONFIDENCE;
     if (schedule_make(&request, &pass_schedule->schedule, err) != 0)
@@ -160,7 +160,7 @@ int pass_schedule_make(const struct program *program, const struct rounds_plan *
     if (!options->pairs || pass_is_for_all(kind)) {
         if (make_schedule(program, options, pass_schedule, err) != 0)
             return -1;
-    } else if (take_pairs(program, options->pairs, pass_schedule, err) != 0) {
+    } else if (set_partners(program, options->pairs, pass_schedule, err) != 0) {
         return -1;
     } else if (options->rounds > 0 && options->rounds < pass_schedule->rounds) {
         pass_schedule->rounds = (int)options->rounds;

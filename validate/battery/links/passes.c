@@ -96,7 +96,7 @@ static int add_block(struct blocks *blocks, const char *name, size_t length, int
 }
 
 /* Removes ":PAIRS" from the end of the list, and sets *pairs; without it *pairs stays. */
-static int take_pairs(char *list, int *pairs, struct error *err)
+static int parse_pairs(char *list, int *pairs, struct error *err)
 {
     char *colon = strchr(list, ':'), *rest;
     long number;
@@ -111,7 +111,7 @@ static int take_pairs(char *list, int *pairs, struct error *err)
     return 0;
 }
 
-static int take_block(const char *text, size_t length, struct blocks *blocks, struct error *err)
+static int parse_block(const char *text, size_t length, struct blocks *blocks, struct error *err)
 {
     const char *equals = memchr(text, '=', length);
     size_t name_length = equals ? (size_t)(equals - text) : 0;
@@ -126,7 +126,7 @@ static int take_block(const char *text, size_t length, struct blocks *blocks, st
             strncmp(blocks->names[i], text, name_length) == 0)
             return error_set(err, "%s is given twice", blocks->names[i]);
     list = strndup(equals + 1, length - name_length - 1);
-    rv = list ? take_pairs(list, &pairs, err) : error_set(err, "out of memory");
+    rv = list ? parse_pairs(list, &pairs, err) : error_set(err, "out of memory");
     if (rv == 0)
         rv = hostlist_expand(list, &found, err);
     free(list);
@@ -154,7 +154,7 @@ int blocks_parse(const char *text, struct blocks *blocks, struct error *err)
     for (bool is_last = false; rv == 0 && !is_last; text++) {
         size_t length = strcspn(text, ";");
 
-        rv = take_block(text, length, blocks, err);
+        rv = parse_block(text, length, blocks, err);
         text += length;
         is_last = !*text;
     }
@@ -167,7 +167,7 @@ int blocks_parse(const char *text, struct blocks *blocks, struct error *err)
 
 int blocks_of(const struct blocks *blocks, const char *node)
 {
-    long place = name_index_find(&blocks->by_name, node);
+    long index = name_index_find(&blocks->by_name, node);
 
-    return place < 0 ? -1 : blocks->numbers[place];
+    return index < 0 ? -1 : blocks->numbers[index];
 }

@@ -48,7 +48,7 @@ static const struct meaning {
     {IBV_WC_GENERAL_ERR, "%p failed without a reason; check the kernel log for its device"},
 };
 
-static void fill_in(const char *sentence, const struct completion_place *place, char *text,
+static void fill_in(const char *sentence, const struct completion_ends *ends, char *text,
                     size_t size)
 {
     for (; *sentence; sentence++) {
@@ -57,21 +57,21 @@ static void fill_in(const char *sentence, const struct completion_place *place, 
             continue;
         }
         sentence++;
-        text_join(text, size, "", "%s", *sentence == 'p' ? place->port : place->peer_port);
-        if (*sentence == 'P' && place->peer && *place->peer)
-            text_join(text, size, "", " of %s", place->peer);
+        text_join(text, size, "", "%s", *sentence == 'p' ? ends->port : ends->peer_port);
+        if (*sentence == 'P' && ends->peer && *ends->peer)
+            text_join(text, size, "", " of %s", ends->peer);
     }
 }
 
-void completion_explain(int status, uint32_t vendor, const struct completion_place *place,
-                        char *text, size_t size)
+void completion_explain(int status, uint32_t vendor, const struct completion_ends *ends, char *text,
+                        size_t size)
 {
-    snprintf(text, size, "%s: ", verb_name(place->verb));
+    snprintf(text, size, "%s: ", verb_name(ends->verb));
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if ((int)meanings[i].status == status) {
-            fill_in(meanings[i].sentence, place, text, size);
+            fill_in(meanings[i].sentence, ends, text, size);
             return;
         }
-    text_join(text, size, "", "%s ended with libibverbs status %d (vendor error 0x%x)", place->port,
+    text_join(text, size, "", "%s ended with libibverbs status %d (vendor error 0x%x)", ends->port,
               status, (unsigned)vendor);
 }

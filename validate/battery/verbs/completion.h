@@ -10,7 +10,7 @@
 /* Explains a work completion that is not a success (InfiniBand Architecture Specification 1.3,
  * 10.10.2 and 11.6.2), in a sentence that names both ends. Pure. */
 
-struct completion_place {
+struct completion_ends {
     enum verb verb;
     const char *port;      /* "rxe1:1" */
     const char *peer_port; /* "rxe2:1" */
@@ -18,7 +18,7 @@ struct completion_place {
 };
 
 /* status: enum ibv_wc_status. vendor: vendor_err of the completion, 0: not known. */
-void completion_explain(int status, uint32_t vendor, const struct completion_place *place,
-                        char *text, size_t size);
+void completion_explain(int status, uint32_t vendor, const struct completion_ends *ends, char *text,
+                        size_t size);
 
 #endif

@@ -436,7 +436,7 @@ static int answer_write(struct verbs_service *service)
                : -1;
 }
 
-static int take_receives(struct verbs_service *service)
+static int handle_receives(struct verbs_service *service)
 {
     struct verbs_link *link = service->link;
     struct ibv_wc completions[REAP];
@@ -478,7 +478,7 @@ int verbs_serve(void *context, struct pollfd *polled)
     if (service->has_failed || service->link->verb == VERB_READ)
         return -1;
     do {
-        found = service->link->verb != VERB_WRITE ? take_receives(service)
+        found = service->link->verb != VERB_WRITE ? handle_receives(service)
                 : service->echoes                 ? answer_write(service)
                                                   : 0;
         if (found > 0) {

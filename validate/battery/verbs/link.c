@@ -233,21 +233,21 @@ int verbs_addresses_fit(const struct verbs_address *own, const char *node,
                      own->port, node, own_gid, peer->port, peer_node, peer_gid);
 }
 
-static struct ibv_ah_attr way_to(const struct verbs_link *link)
+static struct ibv_ah_attr address_of(const struct verbs_link *link)
 {
     const struct verbs_address *peer = &link->peer;
-    struct ibv_ah_attr way = {.dlid = (uint16_t)peer->lid,
-                              .sl = (uint8_t)link->settings.service_level,
-                              .port_num = (uint8_t)link->port->number,
-                              .is_global = link->port->gid_index >= 0};
+    struct ibv_ah_attr address = {.dlid = (uint16_t)peer->lid,
+                                  .sl = (uint8_t)link->settings.service_level,
+                                  .port_num = (uint8_t)link->port->number,
+                                  .is_global = link->port->gid_index >= 0};
 
-    if (way.is_global) {
-        memcpy(way.grh.dgid.raw, peer->gid, sizeof peer->gid);
-        way.grh.sgid_index = (uint8_t)link->port->gid_index;
-        way.grh.hop_limit = HOPS;
-        way.grh.traffic_class = (uint8_t)link->settings.traffic_class;
+    if (address.is_global) {
+        memcpy(address.grh.dgid.raw, peer->gid, sizeof peer->gid);
+        address.grh.sgid_index = (uint8_t)link->port->gid_index;
+        address.grh.hop_limit = HOPS;
+        address.grh.traffic_class = (uint8_t)link->settings.traffic_class;
     }
-    return way;
+    return address;
 }
 
 /* Makes a queue pair "ready to receive". Returns 0 or an error number. */
@@ -262,7 +262,7 @@ static int make_receive(struct verbs_link *link, int index)
     attributes.rq_psn = link->peer.packet_number;
     attributes.max_dest_rd_atomic = (uint8_t)least(link->port->limits.max_qp_rd_atom, 16);
     attributes.min_rnr_timer = NOT_READY_TIMER;
-    attributes.ah_attr = way_to(link);
+    attributes.ah_attr = address_of(link);
     return ibv_modify_qp(link->pairs[index], &attributes,
                          IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
                              IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
@@ -287,13 +287,13 @@ static int make_send(struct verbs_link *link, int index)
 int verbs_link_connect(struct verbs_link *link, const struct verbs_address *peer,
                        const char *peer_node, int mtu_bytes, struct error *err)
 {
-    struct ibv_ah_attr way;
+    struct ibv_ah_attr address;
     int failure = 0, highest;
 
     link->peer = *peer;
     snprintf(link->peer_node, sizeof link->peer_node, "%s", peer_node);
-    link->place =
-        (struct completion_place){link->verb, link->port->name, link->peer.port, link->peer_node};
+    link->ends =
+        (struct completion_ends){link->verb, link->port->name, link->peer.port, link->peer_node};
     highest = least(verbs_mtu_bytes(link->port->attributes.active_mtu), (int)peer->mtu_bytes);
     link->mtu_bytes = mtu_bytes > 0 && mtu_bytes < highest ? mtu_bytes : highest;
     for (int i = 0; i < link->count && failure == 0; i++) {
@@ -302,8 +302,8 @@ int verbs_link_connect(struct verbs_link *link, const struct verbs_address *peer
             failure = make_send(link, i);
     }
     if (failure == 0 && link->verb == VERB_UD) {
-        way = way_to(link);
-        link->handle = ibv_create_ah(link->port->domain, &way);
+        address = address_of(link);
+        link->handle = ibv_create_ah(link->port->domain, &address);
         failure = link->handle ? 0 : errno;
     }
     if (failure != 0) {
@@ -354,7 +354,7 @@ int verbs_link_broken(const struct verbs_link *link, const struct ibv_wc *comple
     while (cause.status == IBV_WC_WR_FLUSH_ERR && ibv_poll_cq(link->sends, 1, &next) > 0)
         if (next.status != IBV_WC_SUCCESS)
             cause = next;
-    completion_explain((int)cause.status, cause.vendor_err, &link->place, err->text,
+    completion_explain((int)cause.status, cause.vendor_err, &link->ends, err->text,
                        sizeof err->text);
     return -1;
 }

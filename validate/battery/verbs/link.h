@@ -51,7 +51,7 @@ struct verbs_link {
     struct verbs_address peer;
     struct ibv_ah *handle; /* of UD: address of the peer */
     int mtu_bytes;         /* of the connection */
-    struct completion_place place;
+    struct completion_ends ends;
     char peer_node[64];
 };
 

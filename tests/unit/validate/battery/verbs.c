@@ -29,34 +29,34 @@ static void verbs_are_chosen(void)
 
 static void failures_are_explained(void)
 {
-    const struct completion_place place = {VERB_WRITE, "mlx5_0:1", "mlx5_2:1", "n7"};
-    const struct completion_place local = {VERB_SEND, "mlx5_0:1", "mlx5_2:1", ""};
+    const struct completion_ends ends = {VERB_WRITE, "mlx5_0:1", "mlx5_2:1", "n7"};
+    const struct completion_ends local = {VERB_SEND, "mlx5_0:1", "mlx5_2:1", ""};
     char text[512], again[512];
 
-    completion_explain(IBV_WC_RETRY_EXC_ERR, 0, &place, text, sizeof text);
+    completion_explain(IBV_WC_RETRY_EXC_ERR, 0, &ends, text, sizeof text);
     has_str(text,
             "rc_write: mlx5_2:1 of n7 does not answer (transport retries exceeded): its port "
             "is down",
             "no answer is the peer's port");
-    completion_explain(IBV_WC_RNR_RETRY_EXC_ERR, 0, &place, text, sizeof text);
+    completion_explain(IBV_WC_RNR_RETRY_EXC_ERR, 0, &ends, text, sizeof text);
     has_str(text, "mlx5_2:1 of n7 had no receive buffer", "a receiver that is not ready");
     has_str(text, "the network carries data", "... is not the network");
-    completion_explain(IBV_WC_REM_ACCESS_ERR, 0, &place, text, sizeof text);
+    completion_explain(IBV_WC_REM_ACCESS_ERR, 0, &ends, text, sizeof text);
     has_str(text, "mlx5_2:1 of n7 refused access to its memory (remote protection)",
             "protection at the peer");
-    completion_explain(IBV_WC_LOC_PROT_ERR, 0, &place, text, sizeof text);
+    completion_explain(IBV_WC_LOC_PROT_ERR, 0, &ends, text, sizeof text);
     has_str(text, "not registered for this access at mlx5_0:1 (local protection)", "... and here");
     completion_explain(IBV_WC_RETRY_EXC_ERR, 0, &local, text, sizeof text);
     has_str(text, "rc_send: mlx5_2:1 does not answer", "without a node no node is named");
-    completion_explain(4711, 0x81, &place, text, sizeof text);
+    completion_explain(4711, 0x81, &ends, text, sizeof text);
     has_str(text, "libibverbs status 4711 (vendor error 0x81)", "an unknown status");
     for (int status = IBV_WC_LOC_LEN_ERR; status <= IBV_WC_GENERAL_ERR; status++) {
-        completion_explain(status, 0, &place, text, sizeof text);
+        completion_explain(status, 0, &ends, text, sizeof text);
         if (status != IBV_WC_INV_EECN_ERR && status != IBV_WC_INV_EEC_STATE_ERR &&
             status != IBV_WC_LOC_RDD_VIOL_ERR && status != IBV_WC_REM_INV_RD_REQ_ERR)
             ok(strstr(text, "status") == NULL, "status %d has a sentence: %s", status, text);
     }
-    completion_explain(IBV_WC_RETRY_EXC_ERR, 0, &place, again, 30);
+    completion_explain(IBV_WC_RETRY_EXC_ERR, 0, &ends, again, 30);
     is_int((long)strlen(again), 29, "a long one is cut");
 }
 

@@ -341,7 +341,7 @@ void *channel_in(struct channel *channel, int slot)
     return channel->in + (size_t)slot * CHANNEL_MESSAGE_BYTES;
 }
 
-static int take_request(ucs_status_ptr_t request, void **slot, struct error *err)
+static int store_request(ucs_status_ptr_t request, void **slot, struct error *err)
 {
     if (UCS_PTR_IS_ERR(request))
         return error_set(err, "%s", ucs_status_string(UCS_PTR_STATUS(request)));
@@ -356,8 +356,8 @@ static int start_send(struct channel *channel, int slot, uint64_t tag, const voi
 
     if (!channel->endpoint)
         return error_set(err, "not connected");
-    return take_request(ucp_tag_send_nbx(channel->endpoint, data, size_bytes, tag, &param),
-                        &channel->sends[slot], err);
+    return store_request(ucp_tag_send_nbx(channel->endpoint, data, size_bytes, tag, &param),
+                         &channel->sends[slot], err);
 }
 
 static int start_receive(struct channel *channel, int slot, uint64_t tag, void *data,
@@ -365,7 +365,7 @@ static int start_receive(struct channel *channel, int slot, uint64_t tag, void *
 {
     ucp_request_param_t param = {.op_attr_mask = 0};
 
-    return take_request(
+    return store_request(
         ucp_tag_recv_nbx(channel->worker, data, size_bytes, tag, UINT64_MAX, &param),
         &channel->receives[slot], err);
 }
@@ -518,7 +518,7 @@ int channel_expect_marks(struct channel *channel, uint64_t tag, int count, struc
         param.user_data = &channel->mark_times[i];
         request = ucp_tag_recv_nbx(channel->worker, channel->mark_data[i],
                                    sizeof channel->mark_data[i], tag, UINT64_MAX, &param);
-        if (take_request(request, &channel->marks[i], err) != 0)
+        if (store_request(request, &channel->marks[i], err) != 0)
             return -1;
         if (!request)
             channel->mark_times[i] = clock_s();

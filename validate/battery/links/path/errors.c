@@ -16,7 +16,7 @@
 #define OF_ETHERNET                                                                                \
     "frames were damaged on the cable to this port, or before a cut-through switch: " OF_CABLE
 
-static const char rx_way[] = " in what it received", tx_way[] = " in what it sent";
+static const char rx_direction[] = " in what it received", tx_direction[] = " in what it sent";
 
 /* A NIC has counters of four kinds. Of its link: what arrived damaged over it, or that it was lost.
  * Of its host: no buffers were ready, or PCIe had errors. Of congestion elsewhere: what was
@@ -28,28 +28,29 @@ static const char rx_way[] = " in what it received", tx_way[] = " in what it sen
  * so a single error counts. */
 const struct error_kind error_kinds[ERROR_KINDS] = {
     /* of the link */
-    {"crc_errors", offsetof(struct counters, rx_crc_errors), FAULT_LINK_ERRORS, rx_way,
+    {"crc_errors", offsetof(struct counters, rx_crc_errors), FAULT_LINK_ERRORS, rx_direction,
      OF_ETHERNET},
-    {"rx_errors", offsetof(struct counters, rx_errors), FAULT_LINK_ERRORS, rx_way, OF_ETHERNET},
-    {"tx_errors", offsetof(struct counters, tx_errors), FAULT_LINK_ERRORS, tx_way, NULL},
+    {"rx_errors", offsetof(struct counters, rx_errors), FAULT_LINK_ERRORS, rx_direction,
+     OF_ETHERNET},
+    {"tx_errors", offsetof(struct counters, tx_errors), FAULT_LINK_ERRORS, tx_direction, NULL},
     {"collisions", offsetof(struct counters, collisions), FAULT_LINK_ERRORS, NULL,
      "one end of the cable is half duplex: set both ends to autonegotiate"},
-    {"symbol_errors", offsetof(struct counters, symbol_errors), FAULT_LINK_ERRORS, rx_way,
+    {"symbol_errors", offsetof(struct counters, symbol_errors), FAULT_LINK_ERRORS, rx_direction,
      OF_CABLE},
-    {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), FAULT_LINK_ERRORS, rx_way,
+    {"port_rcv_errors", offsetof(struct counters, port_rcv_errors), FAULT_LINK_ERRORS, rx_direction,
      OF_CABLE},
     {"link_integrity_errors", offsetof(struct counters, link_integrity_errors), FAULT_LINK_ERRORS,
-     rx_way, OF_CABLE},
+     rx_direction, OF_CABLE},
     {"link_error_recovery", offsetof(struct counters, link_error_recovery), FAULT_LINK_ERRORS, NULL,
      "the link was retrained: " OF_CABLE},
-    {"buffer_overruns", offsetof(struct counters, buffer_overruns), FAULT_LINK_ERRORS, rx_way,
+    {"buffer_overruns", offsetof(struct counters, buffer_overruns), FAULT_LINK_ERRORS, rx_direction,
      "the port at the other end of the cable sent more than its credits allow"},
     {"carrier_changes", offsetof(struct counters, carrier_changes), FAULT_LINK_LOST, NULL, NULL},
-    {"tx_carrier_errors", offsetof(struct counters, tx_carrier_errors), FAULT_LINK_LOST, tx_way,
-     NULL},
+    {"tx_carrier_errors", offsetof(struct counters, tx_carrier_errors), FAULT_LINK_LOST,
+     tx_direction, NULL},
     {"link_downed", offsetof(struct counters, link_downed), FAULT_LINK_LOST, NULL, NULL},
     /* of the host */
-    {"rx_missed", offsetof(struct counters, rx_missed), FAULT_NIC_OVERRUN, rx_way,
+    {"rx_missed", offsetof(struct counters, rx_missed), FAULT_NIC_OVERRUN, rx_direction,
      "the host had no buffers for them: enlarge its receive ring (ethtool -G), check its PCIe link "
      "and interrupts"},
     {"rdma_discards", offsetof(struct counters, rdma_discards), FAULT_NIC_OVERRUN, NULL,
@@ -62,15 +63,15 @@ const struct error_kind error_kinds[ERROR_KINDS] = {
     /* of damage before this link, and what was repeated for it */
     {"checksum_errors", offsetof(struct counters, checksum_errors), FAULT_NONE, NULL,
      "TCP discarded them; their data was damaged on the way"},
-    {"remote_errors", offsetof(struct counters, remote_errors), FAULT_NONE, rx_way,
+    {"remote_errors", offsetof(struct counters, remote_errors), FAULT_NONE, rx_direction,
      "a switch on the way marked them as damaged: not this link"},
     {"rdma_retransmits", offsetof(struct counters, rdma_retransmits), FAULT_NONE, NULL, NULL},
     /* of congestion */
-    {"rx_dropped", offsetof(struct counters, rx_dropped), FAULT_NONE, rx_way,
+    {"rx_dropped", offsetof(struct counters, rx_dropped), FAULT_NONE, rx_direction,
      "they arrived, but this host was too slow for them or did not need them"},
-    {"socket_drops", offsetof(struct counters, socket_drops), FAULT_NONE, rx_way,
+    {"socket_drops", offsetof(struct counters, socket_drops), FAULT_NONE, rx_direction,
      "they arrived, but the receiving process or this host was too slow for them"},
-    {"tx_discards", offsetof(struct counters, tx_discards), FAULT_NONE, tx_way,
+    {"tx_discards", offsetof(struct counters, tx_discards), FAULT_NONE, tx_direction,
      "flow control paused the port for too long: the path behind it is congested"},
     {"rdma_not_ready", offsetof(struct counters, rdma_not_ready), FAULT_NONE, NULL,
      "the receiver had no buffer posted: it is slower than its sender, or its processor is busy"},

@@ -191,9 +191,9 @@ static int warm_up(struct channel *channel, const struct path_plan *plan,
 
 /* One stream without a pause, in which a shaper would save up a burst. The samples are the times
  * from mark to mark. Adds to *elapsed_s from the first send until the server has the last byte. */
-static int take_samples(struct channel *channel, const struct path_plan *plan,
-                        struct request *request, int samples, struct path_result *result,
-                        double *elapsed_s, double *stalled_s, struct error *err)
+static int measure_samples(struct channel *channel, const struct path_plan *plan,
+                           struct request *request, int samples, struct path_result *result,
+                           double *elapsed_s, double *stalled_s, struct error *err)
 {
     double *times = result->marks_s;
     int rv;
@@ -239,8 +239,8 @@ static int measure_bandwidth(struct channel *channel, const struct path_plan *pl
     do {
         int left = PATH_SAMPLES - result->sample_count;
 
-        if (take_samples(channel, plan, &request, plan->samples < left ? plan->samples : left,
-                         result, &elapsed_s, &stalled_s, err) != 0)
+        if (measure_samples(channel, plan, &request, plan->samples < left ? plan->samples : left,
+                            result, &elapsed_s, &stalled_s, err) != 0)
             return -1;
         if (samples_are_tight(result->samples_mbps, result->sample_count)) {
             result->bandwidth_stop = PATH_STOP_INTERVAL;
