@@ -70,11 +70,11 @@ void bench_close(struct bench *bench)
 }
 
 /* Returns the rank in the world of a rank of the communicator. */
-static int world_rank(const struct comm *comm, int place)
+static int world_rank(const struct comm *comm, int rank)
 {
     if (comm->is_reversed)
-        return comm->first + comm->size - 1 - place;
-    return comm->first + (place + comm->shift) % comm->size;
+        return comm->first + comm->size - 1 - rank;
+    return comm->first + (rank + comm->shift) % comm->size;
 }
 
 static char *at(const struct bench *bench, char *buffer, size_t element)
@@ -108,9 +108,9 @@ void bench_fill_blocks(const struct bench *bench, char *blocks, int from)
                          bench->count);
 }
 
-static int64_t contribution(const struct bench *bench, int place, size_t i)
+static int64_t contribution(const struct bench *bench, int rank, size_t i)
 {
-    return value_contributed(bench->type, bench->op, bench->seed, place, bench->comm->size, i);
+    return value_contributed(bench->type, bench->op, bench->seed, rank, bench->comm->size, i);
 }
 
 /* Fills in this rank's own contribution, elements 0 to count - 1. */
@@ -165,8 +165,8 @@ void bench_check_blocks(struct bench *bench, char *blocks, int to)
                           bench->count);
 }
 
-/* Checks elements offset to offset + count - 1 of the result of ranks 0 to `places` - 1. */
-void bench_check_reduced(struct bench *bench, char *block, size_t offset, int count, int places)
+/* Checks elements offset to offset + count - 1 of the result of ranks 0 to `ranks` - 1. */
+void bench_check_reduced(struct bench *bench, char *block, size_t offset, int count, int ranks)
 {
     if (bench->corrupts_receiving)
         damage(bench, block, count);
@@ -175,9 +175,9 @@ void bench_check_reduced(struct bench *bench, char *block, size_t offset, int co
         size_t element = offset + (size_t)i;
         int64_t expected = contribution(bench, 0, element), found;
 
-        for (int place = 1; place < places; place++)
-            expected = value_combine(bench->type, bench->op, expected,
-                                     contribution(bench, place, element));
+        for (int rank = 1; rank < ranks; rank++)
+            expected =
+                value_combine(bench->type, bench->op, expected, contribution(bench, rank, element));
         found = value_get(bench->type, block, (size_t)i);
         if (found != expected) {
             bench_note(bench, -1, (int64_t)element, found, expected);
@@ -191,10 +191,10 @@ static int uneven(const struct bench *bench, int *counts, int *offsets)
 {
     int end = 0;
 
-    for (int place = 0; place < bench->comm->size; place++) {
-        counts[place] = bench->count + place % 3;
-        offsets[place] = end;
-        end += counts[place] + 1;
+    for (int rank = 0; rank < bench->comm->size; rank++) {
+        counts[rank] = bench->count + rank % 3;
+        offsets[rank] = end;
+        end += counts[rank] + 1;
     }
     return end;
 }
@@ -280,11 +280,11 @@ static void run_alltoallv(struct bench *bench)
 
     bench->kind = EVIDENCE_PERSONAL;
     uneven(bench, bench->send_counts, bench->send_offsets);
-    for (int place = 0; place < comm->size; place++) {
-        bench->counts[place] = mine;
-        bench->offsets[place] = place * (mine + 1);
-        bench_fill_moved(bench, at(bench, bench->send, (size_t)bench->send_offsets[place]),
-                         comm->rank, place, bench->send_counts[place]);
+    for (int rank = 0; rank < comm->size; rank++) {
+        bench->counts[rank] = mine;
+        bench->offsets[rank] = rank * (mine + 1);
+        bench_fill_moved(bench, at(bench, bench->send, (size_t)bench->send_offsets[rank]),
+                         comm->rank, rank, bench->send_counts[rank]);
     }
     MPI_Alltoallv(bench->send, bench->send_counts, bench->send_offsets, type, bench->receive,
                   bench->counts, bench->offsets, type, comm->mpi);
@@ -293,16 +293,16 @@ static void run_alltoallv(struct bench *bench)
                           comm->rank, mine);
 }
 
-/* Runs a prefix reduction, which gives this rank the result of the first `places` ranks. */
-static void run_prefix(struct bench *bench, int places,
+/* Runs a prefix reduction, which gives this rank the result of the first `ranks` ranks. */
+static void run_prefix(struct bench *bench, int ranks,
                        int (*sum)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm))
 {
     bench->kind = EVIDENCE_PREFIX;
     bench_fill_contribution(bench, bench->in_place ? bench->receive : bench->send, bench->count);
     sum(bench->in_place ? MPI_IN_PLACE : bench->send, bench->receive, bench->count,
         bench_type(bench->type), bench_op(bench->op), bench->comm->mpi);
-    if (places > 0) /* MPI_Exscan leaves the result of rank 0 undefined */
-        bench_check_reduced(bench, bench->receive, 0, bench->count, places);
+    if (ranks > 0) /* MPI_Exscan leaves the result of rank 0 undefined */
+        bench_check_reduced(bench, bench->receive, 0, bench->count, ranks);
 }
 
 static void run_scan(struct bench *bench)
@@ -321,10 +321,10 @@ static void run_reduce_scatter(struct bench *bench)
     int end = 0, mine = 0;
 
     bench->kind = EVIDENCE_PERSONAL;
-    for (int place = 0; place < comm->size; place++) {
-        bench->counts[place] = bench->count + place % 3;
-        bench->offsets[place] = end;
-        end += bench->counts[place];
+    for (int rank = 0; rank < comm->size; rank++) {
+        bench->counts[rank] = bench->count + rank % 3;
+        bench->offsets[rank] = end;
+        end += bench->counts[rank];
     }
     mine = bench->counts[comm->rank];
     bench_fill_contribution(bench, bench->send, end);

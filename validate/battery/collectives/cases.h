@@ -76,7 +76,7 @@ MPI_Op bench_op(enum value_op op);
 void bench_fill_moved(const struct bench *bench, char *block, int from, int to, int count);
 void bench_fill_contribution(const struct bench *bench, char *block, int count);
 void bench_check_moved(struct bench *bench, char *block, int from, int to, int count);
-void bench_check_reduced(struct bench *bench, char *block, size_t offset, int count, int places);
+void bench_check_reduced(struct bench *bench, char *block, size_t offset, int count, int ranks);
 /* The same for adjacent blocks of bench->count elements, one for each receiver, or from each
  * sender. */
 void bench_fill_blocks(const struct bench *bench, char *blocks, int from);

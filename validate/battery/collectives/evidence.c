@@ -44,14 +44,14 @@ static void incident_fill(struct incident *incident)
     incident->first_position = incident->items[0].count;
     for (int i = 0; i < incident->count; i++) {
         const struct evidence *item = &incident->items[i];
-        int place = position(item, item->observer);
+        int observer_position = position(item, item->observer);
 
         incident->observers += !incident->observed[item->observer];
         incident->observed[item->observer] = 1;
         if (item->source != incident->source)
             incident->source = MIXED;
-        if (place < incident->first_position)
-            incident->first_position = place;
+        if (observer_position < incident->first_position)
+            incident->first_position = observer_position;
     }
 }
 

@@ -384,8 +384,8 @@ static void measure_node_pairs(struct crew *crew, const struct group_node *nodes
             list[count++] = i;
     }
     for (int round = 0; round < tournament_rounds(count) && round < most; round++) {
-        int place = position >= 0 ? tournament_partner(count, round, position) : -1;
-        int partner = place >= 0 ? list[place] : crew->program->node;
+        int other = position >= 0 ? tournament_partner(count, round, position) : -1;
+        int partner = other >= 0 ? list[other] : crew->program->node;
         struct group_result result;
 
         measure_across(crew, nodes, partner, set, &result);

@@ -11,17 +11,17 @@
 enum { COUNT = 8191 }; /* odd, and no power of two: uneven segments */
 
 /* Returns what the rank contributes at an index: no two ranks and few indices have the same. */
-static int64_t part_of(int rank, int place)
+static int64_t part_of(int rank, int index)
 {
-    return (int64_t)(rank + 1) * (place % 1009 + 1) + rank % 7;
+    return (int64_t)(rank + 1) * (index % 1009 + 1) + rank % 7;
 }
 
 /* The sum of part_of() over all ranks. */
-static int64_t sum_of(int size, int place)
+static int64_t sum_of(int size, int index)
 {
     int64_t ranks = (int64_t)size * (size + 1) / 2, whole = size / 7, rest = size % 7;
 
-    return ranks * (place % 1009 + 1) + whole * 21 + rest * (rest - 1) / 2;
+    return ranks * (index % 1009 + 1) + whole * 21 + rest * (rest - 1) / 2;
 }
 
 static void report(const struct program *program, int bad_ranks, double seconds)
