@@ -126,6 +126,7 @@ is "$?" 1 'memory that cannot be had: status 1'
 like "$text" '^muster-train: cannot allocate .* GB.*: ' '... in one line'
 
 # what a script starts beside itself ignores SIGINT
+rm -f out
 env --default-signal=INT "$train" "${small[@]}" --steps=1000000 >out 2>err &
 pid=$!
 within 300 grep -q 'step 1 ' out
@@ -133,6 +134,7 @@ kill -INT $pid
 wait $pid
 is "$?" 130 'SIGINT ends it'
 like "$(cat err)" '^muster-train: ended by signal 2 after step [0-9]+ of 1000000$' '... and is said'
+rm -f out
 (trap '' HUP && exec "$train" "${small[@]}" --steps=1000000 >out 2>err) &
 pid=$!
 within 300 grep -q 'step 1 ' out
