@@ -8,10 +8,14 @@
 #   campaign_busy 20              # twenty of each fault that belongs to no node
 #   campaign_end                  # ends all that was started, labs included
 #
-# Beside each certification are six busy loops and a lab of four healthy nodes that are certified again and
-# again; those count as well, in a row of their own. Records are kept in $kept, one file a run.
+# Beside each certification runs $load: none; loops, six busy ones of one session, which have one share of the
+# processors where the kernel schedules sessions alike; sessions, six of a session each; bursts, the same for 2 s
+# in 5; or cluster, the loops and a lab of four healthy nodes that are certified again and again. Those count as
+# well, in a row of their own. Records are kept in $kept, one file a run.
 
-readonly busy_loops=6 busy_beside='6 busy loops, a second cluster'
+readonly busy_loops=6
+declare -rA beside_of=([none]='' [loops]='6 busy loops' [sessions]='6 busy sessions' [bursts]='6 sessions, busy for 2 s in 5'
+    [cluster]='6 busy loops, a second cluster')
 loops=() beside='' sizes_up=()
 declare -A tally=()
 innocent=0
@@ -76,7 +80,7 @@ note_healthy() { # NODES ROUND RUN
     verdicts_of "$kept/$3.jsonl" | grep -qv ' pass$' && outcome=unknown
     [ -s "$kept/$3.jsonl" ] || outcome=unknown
     [ "$innocents" -eq 0 ] || outcome=wrong
-    note_result "$1" "$2" healthy $outcome "$innocents" "$seconds" '' "$busy_beside" \
+    note_result "$1" "$2" healthy $outcome "$innocents" "$seconds" '' "${beside_of[$load]}" \
         "$(not_passed "$kept/$3.jsonl" | head -n 1)"
 }
 
@@ -132,12 +136,21 @@ certify_beside() {
 beside_start() {
     local loop
     rm -f "$kept"/beside.{last,bad} "$kept"/beside-*.out
-    lab_of "$name-beside" up -n 4 >/dev/null || return 1
+    [ "$load" != none ] || return 0
     for ((loop = 0; loop < busy_loops; loop++)); do # not _, which each command sets
-        setpriv --pdeathsig KILL sh -c 'while :; do :; done' &
+        case $load in
+        sessions) setpriv --pdeathsig KILL setsid sh -c 'while :; do :; done' & ;;
+        bursts)
+            setpriv --pdeathsig KILL setsid sh -c \
+                'while :; do timeout 2 sh -c "while :; do :; done"; sleep 3; done' &
+            ;;
+        *) setpriv --pdeathsig KILL sh -c 'while :; do :; done' & ;;
+        esac
         loops+=($!)
         disown
     done
+    [ "$load" = cluster ] || return 0
+    lab_of "$name-beside" up -n 4 >/dev/null || return 1
     certify_beside &
     beside=$!
 }
@@ -147,7 +160,7 @@ beside_stop() {
     [ -z "$beside" ] || kill "$beside" 2>/dev/null
     loops=()
     # its lab's end is the end of the certification that is under way
-    lab_of "$name-beside" down >/dev/null
+    [ "$load" != cluster ] || lab_of "$name-beside" down >/dev/null
     [ -z "$beside" ] || wait "$beside" 2>/dev/null
     beside=
     # What its last whole round counted; a tally of a run without one is not there.
@@ -195,8 +208,8 @@ campaign_healthy() { # TIMES NODES...
         take_up "$name-$size" "$size" || return 1
         beside_start || return 1
         for ((round = 1; round <= times; round++)); do
-            certify_and_count "$name-$size" "$size" "healthy-$size-$$-$round"
-            note_healthy "$size" "$round" "healthy-$size-$$-$round"
+            certify_and_count "$name-$size" "$size" "healthy-$load-$size-$$-$round"
+            note_healthy "$size" "$round" "healthy-$load-$size-$$-$round"
         done
         campaign_end
     done
@@ -236,7 +249,7 @@ campaign_busy() { # TIMES
             fi
             echo "    ${fault%% *}: $what"
             note_result 4 "$round" "$fault" "${what/innocent/wrong}" \
-                "$(printf '%s\n' $failed_nodes $drained_nodes | sort -u | grep -c .)" "$seconds" '' "$busy_beside" \
+                "$(printf '%s\n' $failed_nodes $drained_nodes | sort -u | grep -c .)" "$seconds" '' "${beside_of[$load]}" \
                 "$([ $what = right ] || not_passed "$kept/$run.jsonl" | head -n 1)"
             count_for "${fault%% *}" "named $what"
             lab_of "$name-busy" heal >/dev/null
