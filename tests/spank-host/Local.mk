@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# The plugin without a cluster: a program that loads it as Slurm does.
+# Tests of the plugin without a cluster: programs that load it as Slurm does.
 if BUILD_PLUGIN
 stand_ins += tests/spank-host/munge.so
 
-# Slurm's part: what the test programs export to the plugin, and the lives of jobs
+# the stand-in for Slurm: the functions that test programs export to the plugin, and lives of jobs
 check_LIBRARIES += tests/spank-host/libhost.a
 tests_spank_host_libhost_a_SOURCES = \
 	tests/spank-host/fixture.c tests/spank-host/fixture.h \
@@ -79,12 +79,12 @@ EXTRA_tests_spank_host_fuzz_t_DEPENDENCIES = $(host_needs)
 dist_check_SCRIPTS += tests/spank-host/symbols.t
 plain_checks += tests/spank-host/symbols.t
 
-# What another release of Slurm can change: not what becomes of faults, signals and random input.
+# The tests whose result depends on the release of Slurm: without faults and random inputs.
 .PHONY: check-plugin
 check-plugin: all $(check_LIBRARIES) $(check_DATA)
 	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(filter-out %/faults.t %/lives.t %/fuzz.t,$(filter tests/spank-host/%,$(TESTS)))'
 endif
 EXTRA_DIST += tests/spank-host/munge.c tests/spank-host/fuzz tests/spank-host/parsers.c
 
-# fuzz is a script: make knows a rule of its own that would compile it from a newer fuzz.c
+# fuzz is a script; without this rule make would compile it from fuzz.c if that is newer
 tests/spank-host/fuzz: ;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#undef _FORTIFY_SOURCE /* its inline functions have the names that are defined here */
+#undef _FORTIFY_SOURCE /* it would define inline functions with the names defined here */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -22,21 +22,21 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* A step on a node whose sysfs does not answer: it starts all the same, with the environment that
- * it has, and its user reads one line. A prolog where /var/lib/muster does not answer comes to its
- * end. The plugin calls the open() and access() that are defined here. */
+/* A step on a node whose sysfs does not answer: the step starts with its environment unchanged, and
+ * the user gets one message. A prolog ends even if /var/lib/muster does not answer. The plugin
+ * calls the open() and access() that are defined here. */
 
 static enum { ANSWERS, HANGS, DIES } driver;
-static const char *hanging; /* the end of the name of a file whose file system hangs */
-static const char *stuck;   /* part of such names, in access() and open() */
-static int *in_the_open;    /* how often one was asked for outside a process of its own */
+static const char *hanging; /* open() hangs for paths that end so */
+static const char *stuck;   /* open() and access() hang for paths that contain this */
+static int *in_the_open;    /* number of such calls made in the test's process, not in a child */
 static bool has_gpus;
 static pid_t test;
-static int kept = -1; /* a descriptor of the plugin's process */
+static int kept = -1; /* a descriptor that is open in the process of the plugin */
 static struct {
-    int looks, held; /* descriptors of that process that its child has */
-} * child;           /* shared with it */
-enum { SOON_MS = 30000 /* beside what hangs for ever */ };
+    int looks, held; /* number of examinations, and of wrong descriptors found by them */
+} * child;           /* in memory shared with the child that reads /sys */
+enum { SOON_MS = 30000 /* far above a deadline, to tell it from a hang without end */ };
 
 static bool ends_with(const char *path, const char *end)
 {
@@ -45,7 +45,7 @@ static bool ends_with(const char *path, const char *end)
     return length >= end_length && strcmp(path + length - end_length, end) == 0;
 }
 
-/* Besides /dev/null and its line to the plugin it should have none. */
+/* The child should have /dev/null as standard files and its pipe to the plugin, no others. */
 static void look_at_descriptors(void)
 {
     struct stat null, found;
@@ -57,7 +57,7 @@ static void look_at_descriptors(void)
         child->held += fstat(fd, &found) != 0 || found.st_rdev != null.st_rdev;
 }
 
-/* A process of its own hangs; this one would for ever. */
+/* Hangs in a child. In the test's process it only counts: there the call would never return. */
 static void get_stuck(const char *path)
 {
     if (stuck == NULL || strstr(path, stuck) == NULL)
@@ -127,7 +127,7 @@ static void make_step(char *root)
     host_setenv("SLURMD_NODENAME", "n2");
 }
 
-/* Returns how long init_post_opt took. */
+/* Returns the time of init_post_opt in ms. */
 static long start_step(char *root, const char *local_rank)
 {
     long begin_ms, taken_ms;
@@ -158,7 +158,7 @@ static void end_step(void)
     host_unload();
 }
 
-/* Whatever is the matter; lines: how many the task's user reads. */
+/* Runs a step that goes on despite the fault. lines: the number of messages to the task's user. */
 static void step_goes_on(char *root, const char *local_rank, const char *name, bool has_rank,
                          const char *log, int lines)
 {
@@ -174,8 +174,8 @@ static void step_goes_on(char *root, const char *local_rank, const char *name, b
     end_step();
 }
 
-/* The library of --collectives=muster is on a file system that hangs: a step on this node alone
- * does without it, one that has others with it, as they do. */
+/* The library of --collectives=muster is on a file system that hangs: a step on one node does not
+ * preload it; a step of several nodes does, because the others do. */
 static void library_hangs(char *root, const char *nodes)
 {
     bool is_alone = strcmp(nodes, "1") == 0;
@@ -208,7 +208,7 @@ static void library_hangs(char *root, const char *nodes)
     stuck = NULL;
 }
 
-/* Of a slurmd that was started with standard input, output and error closed. */
+/* A slurmd that was started with standard input, output and error closed. */
 static void standard_files_are_closed(char *root)
 {
     int saved[3], status;

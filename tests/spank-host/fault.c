@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#undef _FORTIFY_SOURCE /* its inline functions have the names that are defined here */
+#undef _FORTIFY_SOURCE /* it would define inline functions with the names defined here */
 #include "config.h"
 
 #include "tests/spank-host/fault.h"
@@ -23,7 +23,7 @@
 
 #include "tests/spank-host/host.h"
 
-/* In shared memory: processes that the plugin forks count on. */
+/* In shared memory, because processes that the plugin forks continue the count. */
 static struct {
     bool is_armed, persists;
     enum fault_kind kind;
@@ -126,7 +126,7 @@ static int exhausted(int error)
     return control->flavour == FAULT_EXHAUSTED ? error : errno;
 }
 
-/* The C library's own. */
+/* Declares real, the C library's function of that name. */
 #define REAL(name)                                                                                 \
     static __typeof__(&name) real;                                                                 \
     if (real == NULL)                                                                              \
@@ -348,7 +348,8 @@ int gethostname(char *name, size_t size)
 
 /* ---------------------------------------------------------------- the rest, -1 and errno */
 
-/* Functions that return -1 when they fail: name, what is the path, the descriptor. */
+/* Defines a function that returns -1 on failure. path and fd: the arguments that name the file;
+ * NULL, -1: it has none. */
 #define SIMPLE(type, name, parameters, arguments, path, fd)                                        \
     type name parameters                                                                           \
     {                                                                                              \

@@ -15,12 +15,12 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* Each allocation and each operation on a file that the plugin makes fails in turn, in a process of
- * its own: none crashes, nothing is left behind, what goes missing is said, and no healthy node is
- * refused because memory or descriptors were short.
+/* Each allocation and each file operation of the plugin fails in turn, in a process of its own. The
+ * plugin does not crash, leaves nothing behind, reports what is missing, and refuses no healthy
+ * node because memory or descriptors ran out.
  *
- * A part of a life makes thousands of calls: of each place in the code the first and the last are
- * made to fail, and of the others as many as the budget allows. MUSTER_FAULTS=all for all. */
+ * A part of a life makes thousands of calls: the first and the last call of each call site fail,
+ * and as many others as the budget allows. MUSTER_FAULTS=all makes each call fail. */
 
 enum { BUDGET = 20, CALLS = FAULT_SITES };
 
@@ -36,7 +36,7 @@ struct part {
     struct life life;
     bool needs_certificate;
     enum state certificate;
-    /* Judges one run: NULL, or what is wrong. */
+    /* Returns what is wrong with a run, or NULL. */
     const char *(*judge)(const struct outcome *outcome, enum fault_flavour flavour);
 };
 
@@ -54,7 +54,8 @@ static const char *judge_quiet(const struct outcome *outcome, enum fault_flavour
     return outcome->epilog < 0 ? "the epilog fails" : NULL;
 }
 
-/* A driver that answers with an I/O error tells of a node that is different. */
+/* Whether the fault is one of the node: with an I/O error or EACCES in /sys or /proc the node looks
+ * different. */
 static bool is_of_the_node(enum fault_flavour flavour)
 {
     return (flavour == FAULT_BROKEN || flavour == FAULT_FORBIDDEN) &&
@@ -92,7 +93,7 @@ static const char *judge_refusal(const struct outcome *outcome, enum fault_flavo
 
 /* ---------------------------------------------------------------- every run */
 
-/* One line each, printable, with no null pointer in it. */
+/* Returns what is wrong with the log, or NULL. Lines are printable, not empty, without "(null)". */
 static const char *judge_log(void)
 {
     for (const char *c = host_log; *c != '\0'; c++)
@@ -131,15 +132,15 @@ static const struct outcome *run_once(const struct part *part)
     return outcome;
 }
 
-/* Who writes the note is killed when no answer comes from it; the next to write one removes what it
- * left. */
+/* Whether the fault made the plugin kill the process that writes the note: it does so if no answer
+ * comes. The next writer removes the unfinished note. */
 static bool is_writer_given_up(void)
 {
     return strncmp(fault_victim(), "read pipe:", 10) == 0 ||
            strncmp(fault_victim(), "poll", 4) == 0;
 }
 
-/* Returns whether there were any. */
+/* Removes unfinished notes. Returns whether there were any. */
 static bool remove_half_notes(void)
 {
     DIR *stream = opendir(fixture_directory());
@@ -155,8 +156,8 @@ static bool remove_half_notes(void)
     return has_any;
 }
 
-/* Which calls to make fail: marks them in chosen, returns how many. A process takes
- * AddressSanitizer long to start: with it each place fails in one of the flavours, by turns. */
+/* Marks the calls to make fail in chosen. Returns their number. With AddressSanitizer processes
+ * start slowly: there each call site fails in one flavour only, the flavours taking turns. */
 static unsigned choose(unsigned calls, enum fault_flavour flavour, bool *chosen)
 {
     const char *all = getenv("MUSTER_FAULTS");
@@ -244,7 +245,7 @@ static void fail_part(const struct part *part)
         fail_in_turn(part, FAULT_FILES, (enum fault_flavour)flavour);
 }
 
-/* The good run, which the others are compared with. */
+/* Saves the result of a run without faults; the others are compared with it. */
 static void remember(const char *words)
 {
     struct life life = {"srun", .words = words};

@@ -5,35 +5,36 @@
 #include <slurm/spank.h>
 #include <stdbool.h>
 
-/* What the tests of the plugin share: a directory for muster.conf and the certificate, munge.c in
- * the place of libmunge, and certificates in every state. */
+/* Common parts of the tests of the plugin: a directory for muster.conf and the certificate, munge.c
+ * in place of libmunge, and certificates in every state. */
 
-/* First in main(): starts the program again with the stand-in for libmunge before the real one.
- * Bails out of the test when that fails, and skips it when there is no plugin. */
+/* Call it first in main(). Executes the program again so that dlopen() finds the stand-in for
+ * libmunge before the real one. Bails out if that fails; skips the test if there is no plugin. */
 void fixture_begin(char *argv[]);
 
-/* Moves this process and its children into a network of their own, with three interfaces, and
- * over empty /run, /var/lib and /sys of it, so that no random setting of the prolog's reaches this
- * machine. Needs root. False when there are no namespaces to be had. */
+/* Moves this process into new network and mount namespaces with three interfaces, an empty /run, an
+ * empty /var/lib, and a /sys of that network, so that settings which a prolog makes do not reach
+ * this machine. Needs root. Returns false if the namespaces cannot be made. */
 bool fixture_isolate(void);
 
-/* Last in main(). */
+/* Call it last in main(). Removes the directory. */
 void fixture_end(void);
 
 const char *fixture_plugin(void);    /* the path of spank_muster.so */
-const char *fixture_directory(void); /* an empty one, root's, which everybody may read */
+const char *fixture_directory(void); /* made for this test; everybody may read it */
 
-/* The path of a file there, good until the next call. */
+/* The path of a file in the directory, valid until the next call. */
 const char *file(const char *name);
 
 void write_file(const char *path, const char *text);
 
-/* Loads the plugin for a context with this muster.conf; NULL: without. */
+/* Loads the plugin for a context with this text as muster.conf; NULL: no muster.conf. */
 void start(spank_context_t context, const char *conf);
 
 enum state { MISSING, EXPIRED, CHANGED, ALTERED, COPIED, OTHER_CLUSTER, VALID };
 
-/* Puts a certificate of node n2, cluster lab, into file("certificate"); needs root. */
+/* Writes a certificate of node n2, cluster lab, in this state to file("certificate"). Needs root.
+ */
 void put_certificate(enum state state);
 
 #endif

@@ -21,11 +21,11 @@
 
 /* Lives of jobs with random options, environments, certificates, configurations, plugstack words,
  * SPANK_ variables and machines: no process crashes or hangs, no hook breaks a rule of watch.h,
- * nothing is printed, each message is one printable line, and what is refused is told.
+ * nothing is printed, each message is one printable line, and each refusal has a message.
  *
- *   fuzz.t                   as a test: a fixed number of lives from a fixed seed
- *   fuzz.t SECONDS [SEED]    as long as that
- *   fuzz.t --life SEED       one life, as a failure names it, with all that it is made of
+ *   fuzz.t                   the test: a fixed number of lives from a fixed seed
+ *   fuzz.t SECONDS [SEED]    random lives for that time
+ *   fuzz.t --life SEED       one life by the seed that a failure names; prints its inputs
  *
  * tests/spank-host/fuzz calls it. */
 
@@ -75,7 +75,7 @@ static const char names[] =
     "~PATH~HOME~LD_LIBRARY_PATH~MUSTER_CONF~SLURM_JOB_ACCOUNT~SLURM_JOB_PARTITION"
     "~SLURM_CLUSTER_NAME~SLURM_TASKS_PER_NODE";
 
-/* One word of a list, each of which begins with its first byte. */
+/* A random word of a list, valid until the next call. The list's first byte separates words. */
 static const char *pick(const char *list)
 {
     const char mark[] = {*list, '\0'};
@@ -109,7 +109,8 @@ static void add_string(struct text *text, const char *string)
     add(text, string, strlen(string));
 }
 
-/* A value of a list, a number, bytes of any kind but NUL, a very long one; several joined. */
+/* Adds a word of the list of values, a number, random bytes without NUL, or one byte repeated up to
+ * 150000 times; in one case of five another one after it. */
 static void add_value(struct text *text)
 {
     char number[32], byte;
@@ -184,7 +185,7 @@ static void add_options(struct text *text)
     }
 }
 
-/* Keys of the table, except what belongs to the gate's own file. */
+/* Adds random lines with keys of muster.conf. CertificateFile is the test's own file, or absent. */
 static void add_conf(struct text *text)
 {
     static size_t keys;
@@ -249,7 +250,7 @@ static void put_bytes(const char *path, const char *bytes, size_t length)
     fclose(stream);
 }
 
-/* Files of the machine that are other than they were: put back by restore_files(). */
+/* Files of the recorded machine that were changed; restore_files() restores them. */
 static struct {
     const char *path;
     char bytes[4096];
@@ -265,7 +266,7 @@ static void change_files(void)
         struct stat status;
         FILE *stream;
 
-        /* one that was chosen before may be a pipe by now */
+        /* a file that was chosen before may be a pipe now */
         if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode))
             continue;
         stream = fopen(path, "r");
@@ -401,7 +402,7 @@ static void make_life(struct life *life)
     life->api_fails_at = one_in(8) ? 1 + (int)below(40) : 0;
 }
 
-/* NULL, or what is wrong. */
+/* Returns what is wrong with a life, or NULL. */
 static const char *judge(const struct outcome *outcome)
 {
     if (*outcome->broken != '\0')
@@ -432,7 +433,7 @@ static void show(const struct life *life)
            life->argv, life->conf != NULL ? life->conf : "(none)");
 }
 
-/* Whether all was well. */
+/* Runs the life of this seed. Returns whether it was correct. */
 static bool live(uint64_t seed, bool is_shown)
 {
     struct life life;

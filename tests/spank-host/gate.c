@@ -17,11 +17,13 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* The gate: job_prolog with every certificate and policy, and with what hangs. */
+/* The gate: job_prolog with every state of a certificate and every policy, and with a munged or an
+ * examination that hangs. */
 
-enum { SOON_MS = 10000 /* beside what hangs for ever */ };
+enum { SOON_MS = 10000 /* far above a deadline, to tell it from a hang without end */ };
 
-/* Runs the gate of a job; conf's CertificateFile is ours. */
+/* Runs the gate of a job with these lines in muster.conf and CertificateFile=file("certificate").
+ */
 static int gate(const char *policies, uid_t uid)
 {
     const char *munge = getenv("FAKE_MUNGE");
@@ -162,7 +164,7 @@ static void gate_lets_through(void)
     host_unload();
 }
 
-/* The health check's file says whether a job may be refused. */
+/* Writes the brake file of the health check, which says whether the gate may refuse jobs. */
 static void put_brake(const char *permission, const char *cause, long age_s)
 {
     FILE *stream = fopen(file("brake"), "w");
@@ -201,7 +203,7 @@ static void gate_brakes(void)
     unlink(file("brake"));
 }
 
-/* As directories of users have it. */
+/* A BatteryUser whose passwd entry is as long as those of directory services may be. */
 static void gate_of_long_entry(void)
 {
     static char entry[6000];

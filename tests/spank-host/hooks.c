@@ -12,7 +12,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* The plugin in slurmd, srun, sbatch and slurmstepd: what each hook does, and that none fails but
+/* The plugin in slurmd, srun, sbatch and slurmstepd: what each hook does, and that hooks fail only
  * where spank_muster(8) says so. */
 
 /* ---------------------------------------------------------------- slurmd */
@@ -119,13 +119,13 @@ static void run_step(void)
     is_int(host_call("exit"), 0, "... exit");
 }
 
-/* "(unset)" stands for NULL, which is_str() would print no better. */
+/* The value of a variable in the job's environment; "(unset)" for NULL. */
 static const char *value(const char *name)
 {
     return host_getenv(name) != NULL ? host_getenv(name) : "(unset)";
 }
 
-/* The step goes on, and the task has this value. */
+/* Runs the step, and checks the value of a variable in the task. */
 #define step_gets(name, ...) (run_step(), is_str(value(name), __VA_ARGS__))
 
 static void in_step(void)
@@ -247,7 +247,7 @@ static void step_switched_off(void)
     step_gets("RANK", "2", "... and does not count");
 }
 
-/* What a plain step, whose RANK is 2, leaves as MUSTER_SET. */
+/* The MUSTER_SET of a plain step, whose RANK is 2. */
 static const char *mark_of_a_step(void)
 {
     static char mark[2048];
@@ -282,7 +282,7 @@ static void step_nested(void)
     is_str(value("MUSTER_SET"), "(unset)", "... and its mark");
 }
 
-/* LD_PRELOAD of a task, given the option and what stood there. */
+/* LD_PRELOAD of a task with this --collectives option and this LD_PRELOAD before; NULL: none. */
 static const char *preloaded(const char *option, const char *before)
 {
     static char found[512];
@@ -389,7 +389,7 @@ static void steps_that_are_not_ours(void)
     }
 }
 
-/* A batch script or the shell of a salloc that was submitted from inside a step. */
+/* A batch script, or the shell of salloc, of a job that was submitted inside a step. */
 static void shells_lose_values_of_an_outer_step(void)
 {
     static const uint32_t shells[] = {0xfffffffa, 0xfffffffb};
@@ -413,7 +413,7 @@ static void shells_lose_values_of_an_outer_step(void)
 
 /* ---------------------------------------------------------------- the step check */
 
-/* srun was started on n1: SLURMD_NODENAME is that node's until the tasks get theirs. */
+/* srun was started on n1: SLURMD_NODENAME names n1 until each task gets the name of its node. */
 static void gres_lines_are_the_nodes_own(void)
 {
     char *root = tree_unpack("lab-node"), argument[4300];
@@ -452,7 +452,7 @@ static void run_checked(const char *root, const char *conf, const char *name, co
     host_call("init");
 }
 
-/* Whether a line names the variable. */
+/* Whether a message of the step check names the variable. */
 static bool is_reported(const char *name)
 {
     char words[64];
@@ -561,7 +561,7 @@ static void hostile_environment(void)
     begin_step("");
     host_call("init");
     host_call("init_post_opt");
-    write_file(file("muster.conf"), "SetEnvironment=no\n"); /* as of the second line */
+    write_file(file("muster.conf"), "SetEnvironment=no\n"); /* as the second line would read it */
     start_task("2", "0");
     is_str(value("RANK"), "2", "listed twice, a step starts by the first line's words");
 }

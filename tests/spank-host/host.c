@@ -13,8 +13,8 @@
 /* The plugin looks these up in the program that loads it. */
 #define EXPORTED __attribute__((visibility("default")))
 
-/* setenvf() of Slurm's env.c: a longer entry is refused, and spank_setenv() reports success all
- * the same, as it looks for a negative status only. */
+/* setenvf() in Slurm's env.c refuses a longer entry. spank_setenv() still reports success, because
+ * it tests for a negative status only. */
 enum { SLURM_ENTRY_MAX = 32 * 4096 };
 
 struct spank_handle host_job;
@@ -26,8 +26,8 @@ static size_t environment_count;
 
 /* ---------------------------------------------------------------- environment */
 
-/* A new array for each change, as Slurm's own may move: whoever kept the old one reads freed
- * memory, which AddressSanitizer sees. */
+/* Makes a new array at each change, because Slurm's array may move. AddressSanitizer then reports a
+ * plugin that keeps the old one. */
 static void environment_replace(const char *name, const char *entry)
 {
     size_t length = strlen(name), count = 0;
@@ -192,7 +192,7 @@ EXPORTED spank_err_t spank_option_getopt(spank_t spank, struct spank_option *opt
     if (option == NULL || option->name == NULL || (option->has_arg && found == NULL))
         return ESPANK_BAD_ARG;
     given = host_option_given(option->name, &argument);
-    if (given < 0) { /* the prolog: what the user says of it comes in SPANK_..., unchecked */
+    if (given < 0) { /* the prolog gets the user's options as SPANK_..., unchecked */
         snprintf(name, sizeof name, "SPANK__SLURM_SPANK_OPTION_muster_%s", option->name);
         for (char *c = name; *c != '\0'; c++)
             if (*c == '-')
@@ -216,7 +216,7 @@ static bool is_local_item(spank_item_t item)
            item == S_JOB_NNODES;
 }
 
-/* Slurm's _check_spank_item_validity(), table and order. */
+/* Has the rules and their order of Slurm's _check_spank_item_validity(). */
 static spank_err_t check_item(spank_t spank, spank_item_t item)
 {
     switch (spank->context) {
@@ -260,12 +260,12 @@ static spank_err_t get_task_item(spank_t spank, spank_item_t item, void *result)
     return has_task(spank) ? ESPANK_SUCCESS : ESPANK_NOT_TASK;
 }
 
-/* From one number of a task to another. */
+/* Converts between the local and the global ID of a task. */
 static spank_err_t get_task_number(spank_t spank, spank_item_t item, uint32_t from, uint32_t *to)
 {
     *to = (uint32_t)-1;
     if (item == S_JOB_LOCAL_TO_GLOBAL_ID) {
-        if (from >= spank->local_tasks) /* n itself reads past Slurm's array */
+        if (from >= spank->local_tasks) /* Slurm reads past its array at from == local_tasks */
             return ESPANK_NOEXIST;
         *to = spank->first_task + from;
         return ESPANK_SUCCESS;
@@ -306,7 +306,7 @@ static uint32_t number_of(const struct spank_handle *spank, spank_item_t item)
     }
 }
 
-/* The version of the headers that the plugin was built with, as host_load() demands. */
+/* The version of the headers that the plugin was built with; host_load() requires the same. */
 static const char *version_of(spank_item_t item)
 {
     static char text[4][32];
@@ -349,7 +349,7 @@ EXPORTED spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
         *va_arg(args, int *) = spank->argc;
         *va_arg(args, char ***) = spank->argv;
         break;
-    case S_JOB_ENV: /* in local context NULL, and success */
+    case S_JOB_ENV: /* in local context Slurm sets NULL and returns success */
         *va_arg(args, char ***) = spank->context == S_CTX_REMOTE ? environment : NULL;
         break;
     case S_TASK_ID:
@@ -446,7 +446,8 @@ EXPORTED spank_err_t spank_unsetenv(spank_t spank, const char *name)
     return ESPANK_SUCCESS;
 }
 
-/* What the prolog will see as SPANK_...: kept in this process's environment under that name. */
+/* Whether the job control environment can be used. The prolog gets it as SPANK_...; here it is kept
+ * under these names in the environment of this process. */
 static spank_err_t check_job_control(spank_t spank)
 {
     if (spank->context == S_CTX_REMOTE)

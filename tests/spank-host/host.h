@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /* A stand-in for slurmstepd, srun, sbatch and slurmd. stack.c loads the plugin and calls its hooks
- * as they do, host.c offers spank.h's functions with the limits that each context and hook has in
- * Slurm 20.11 to 26.05 (src/common/plugstack.c, spank.c there), over a job made up by the test. */
+ * as they do. host.c defines the functions of spank.h with the restrictions that each context and
+ * hook has in Slurm 20.11 to 26.05 (src/common/plugstack.c, spank.c). The test sets the job. */
 
 enum { HOST_TASKS = 16 };
 
@@ -39,78 +39,84 @@ struct spank_handle {
     uint16_t cpus;
     int argc;
     char **argv;
-    int task; /* number on the node of the task that task hooks are called for; -1 none */
+    int task; /* local ID of the task that a task hook is called for; -1: no task */
     enum host_hook hook; /* set by host_call() */
 };
 extern struct spank_handle host_job;
 
-/* The words after the plugin's path in plugstack.conf. */
+/* The arguments after the plugin's path in plugstack.conf. */
 extern char *host_arguments[8];
 
-/* How often plugstack.conf lists the plugin: 1, or 2 by mistake. host_load() makes it 1. */
+/* How often plugstack.conf lists the plugin: 1, or 2 by mistake. host_load() sets it to 1. */
 extern int host_listed;
 
-/* What the plugin logged since host_load(), a line each: "error: ...", "info: ...", "tell: ...";
- * host_print is slurm_spank_log, the user's standard error. Shared with processes forked since. */
+/* What the plugin logged since host_load(), one line each: "error: ..." by slurm_error(),
+ * "info: ..." by slurm_info(), "tell: ..." by slurm_spank_log(), which writes to the user's
+ * standard error. Shared with processes forked since. */
 enum { HOST_LOG = 65536 };
 extern char *host_log;
 
-/* Number of this process's call of a function of spank.h that returns ESPANK_ERROR, from 1 up; 0:
- * none does. host_api_calls counts them since host_load(). */
+/* The call of a function of spank.h in this process that returns ESPANK_ERROR, counted from 1; 0:
+ * none. host_api_calls is the number of calls since host_load(). */
 extern int host_api_fails_at, host_api_calls;
 
-/* Above 0 while Slurm's own part of a call is at work, which fault.c leaves alone. */
+/* Above 0 while the stand-in changes the environment; fault.c makes none of its calls fail. */
 extern int host_busy;
 
-/* Whether a hook or an option's callback runs; also in processes that it forks. */
+/* Whether a hook or an option's callback is running; true in processes that it forks, too. */
 extern bool host_in_hook;
 
-/* Called before and after each hook, where a test wants to see what a hook leaves behind. */
+/* Called before and after each hook and option callback if not NULL; hook is the name of the hook
+ * or of the option. */
 extern void (*host_before_hook)(const char *hook);
 extern void (*host_after_hook)(const char *hook, int status);
 
-/* Loads the plugin afresh for a context, with an empty environment and a plain job; what is loaded
- * is unloaded before. Bails out of the test when Slurm would not load it: no plugin_name, another
- * type, another release, or anything that Slurm would call as init or fini. */
+/* Unloads the plugin if it is loaded, and loads it for a context with an empty environment and the
+ * default job. Bails out if Slurm would not load it: no plugin_name, another plugin_type, another
+ * release, or a symbol that Slurm would call as init or fini. */
 void host_load(const char *path, spank_context_t context);
 
-/* Calls the hook that ends a stack in this context, exit or slurmd_exit or none, and unloads.
- * Returns what it returned. */
+/* Calls the hook that ends a stack in this context (exit, slurmd_exit or none) and unloads the
+ * plugin. Returns the status of the hook, 0 without one. */
 int host_unload(void);
 
-/* Calls a hook: host_call("task_init"). A hook that the plugin does not have returns 0. */
+/* Calls a hook by its name, as host_call("task_init"). Returns its status; 0 if the plugin does not
+ * have the hook. */
 int host_call(const char *hook);
 
-/* Gives an option as Slurm does after slurm_spank_init(). Returns what the callback returned, or
- * -2 when there is no such option. */
+/* Passes an option to its callback, as Slurm does after slurm_spank_init(). Returns the status of
+ * the callback, or -2 if there is no such option. */
 int host_option(const char *name, const char *argument);
 
-/* The variables by which Slurm hands options on, into the environment of this process: sbatch's
- * and salloc's _SLURM_SPANK_OPTION_..., and SLURM_SPANK_... for the sruns within, where an option
- * without argument becomes "(null)". */
+/* Sets the variables by which Slurm passes options on in the environment of this process:
+ * _SLURM_SPANK_OPTION_... for the node, and in sbatch and salloc SLURM_SPANK_... for the srun
+ * inside the job, where an option without argument becomes "(null)". */
 void host_export_options(void);
 
-/* srun's and sbatch's reading of SLURM_SPANK_... Returns what the last callback returned. */
+/* Reads options from SLURM_SPANK_... as srun and sbatch do. Stops at the first callback that fails;
+ * returns its status, else 0. */
 int host_options_from_environ(void);
 
-/* slurmstepd's reading of _SLURM_SPANK_OPTION_... from the job's environment, which it takes out.
- */
+/* Reads options from _SLURM_SPANK_OPTION_... in the job's environment and removes these variables,
+ * as slurmstepd does. */
 void host_options_from_job(void);
 
-/* The options in force, as "name=argument" or "name", joined by '\n': srun's launch message. */
+/* Writes the options in force, one line "name=argument" or "name" each, as srun's launch message
+ * has them. */
 void host_options_text(char *text, size_t size);
 
-/* The job's environment. host_getenv() returns NULL when name is not set. The array moves with
- * each change, as Slurm's own may. */
+/* The job's environment. host_getenv() returns NULL if name is not set. The array moves at each
+ * change, as Slurm's array may. */
 void host_setenv(const char *name, const char *value);
 void host_unsetenv(const char *name);
 const char *host_getenv(const char *name);
 size_t host_environment_count(void);
 char *const *host_environment(void);
 
-/* Inside: stack.c's registration, called by spank_option_register(). */
+/* Internal. Registers an option; spank_option_register() calls it. */
 spank_err_t host_register(const struct spank_option *option);
-/* The argument of an option in force: 1 found, 0 known and not given, -1 unknown. */
+/* Internal. Sets the argument of an option in force. Returns 1 if the option was given, 0 if not,
+ * -1 if there is no such option. */
 int host_option_given(const char *name, const char **argument);
 void host_environment_clear(void);
 

@@ -17,12 +17,13 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* Prolog and epilog of the built plugin, each in a process of its own, on the loopback interface of
- * a network namespace of their own: made, put back, refused, and killed at any moment. */
+/* Prolog and epilog of the plugin, each in a process of its own, in a network namespace with a
+ * loopback interface: settings are made and restored, jobs are refused, hooks are killed at random
+ * times. */
 
 static char plugin_path[4096], directory[64], config_argument[128];
 static struct netif_machine machine;
-static int lock = -1; /* the journal's, while a test holds it */
+static int lock = -1; /* the lock of the journal while the test holds it; else -1 */
 
 static const char settings[] = "Interface=lo mtu=4000 txqueuelen=77 up=yes\n"
                                "Interface=lo arp_ignore=1 arp_announce=2 rp_filter=2\n";
@@ -35,7 +36,7 @@ static const char *file(const char *name)
     return path;
 }
 
-/* muster.conf with those lines. */
+/* Writes muster.conf with these lines. */
 static void configure(const char *lines)
 {
     FILE *stream = fopen(file("muster.conf"), "w");
@@ -49,7 +50,7 @@ static void configure(const char *lines)
     fclose(stream);
 }
 
-/* All settings of the interface in one text. */
+/* All settings of the interface as one text; the last four results are valid. */
 static const char *state(void)
 {
     static char texts[4][256];
@@ -68,8 +69,8 @@ static const char *state(void)
     return text;
 }
 
-/* Runs one hook of a job in a process as Slurm starts it for that; with until_us, kills it that
- * long after the hook began. Returns what the hook returned, or 1 when it was killed. */
+/* Runs one hook of a job in a process of its own. until_us >= 0: kills it that long after the hook
+ * began. Returns 0 if the hook succeeded, -1 if it failed, 1 if the process was killed. */
 static int run(const char *hook, spank_context_t context, uint32_t job, long until_us)
 {
     int ends[2], status;
@@ -87,10 +88,10 @@ static int run(const char *hook, spank_context_t context, uint32_t job, long unt
         host_job.job_id = job;
         close(ends[0]);
         if (lock >= 0)
-            close(lock); /* or it would hold what it waits for */
+            close(lock); /* else this process would hold the lock that it waits for */
         if (write(ends[1], "", 1) != 1)
             _exit(255);
-        close(ends[1]); /* nobody but this process may hold it */
+        close(ends[1]); /* children of the hook must not inherit it */
         _exit(host_call(hook) == 0 ? 0 : 3);
     }
     close(ends[1]);
@@ -196,7 +197,7 @@ static void policies(const char *before)
     is_str(state(), before, "... all else is back");
 }
 
-/* What a lock that somebody holds, or a driver, does to a prolog. */
+/* A prolog while another process holds the lock of the journal. */
 static void waits(const char *before)
 {
     struct error err;
@@ -248,7 +249,7 @@ static long elapsed_us(uint32_t job, int (*what)(uint32_t job))
     return (long)(1e6 * (clock_s() - begin_s));
 }
 
-/* What an epilog that was killed left to be put back waits for slurmd, however many steps start. */
+/* Settings that a killed epilog left are restored when slurmd starts, not when a step starts. */
 static void orphaned(const char *before)
 {
     struct netif_journal journal;
@@ -273,7 +274,8 @@ static void orphaned(const char *before)
 
 static void killed(const char *before)
 {
-    enum { TURNS = 50, TURNS_MOST = 1000 }; /* a busy machine kills late: until one was in time */
+    enum { TURNS = 50, TURNS_MOST = 1000 }; /* more turns until one kill was in time: a busy machine
+                                               kills late */
     long prolog_us, epilog_us;
     unsigned left = 0, wrong = 0, hit = 0, noted = 0;
     int turn;
@@ -327,7 +329,7 @@ int main(void)
         tap_skip_all("no directory, or %s", err.text);
     snprintf(config_argument, sizeof config_argument, "config=%s", file("muster.conf"));
     setenv("SLURMD_NODENAME", "n2", 1);
-    /* a namespace begins with the machine's values in "all" */
+    /* a new namespace has the machine's values in "all" */
     for (size_t i = 0; i < sizeof sysctls / sizeof *sysctls; i++) {
         FILE *stream;
 

@@ -18,7 +18,7 @@
 enum { HANGS_S = 30, USER = 1000, WORDS = 6 };
 enum { EXTERN_STEP = 0xfffffffc, BATCH_STEP = 0xfffffffb, INTERACTIVE_STEP = 0xfffffffa };
 
-/* Only a build with AddressSanitizer has it. */
+/* Defined in builds with AddressSanitizer only. */
 extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
 
 static const char *plugin_path, *directory;
@@ -36,7 +36,7 @@ void life_use(const char *path, const char *place, bool with_leaks)
 
 /* ---------------------------------------------------------------- lists of words */
 
-/* Calls take with each line of text. */
+/* Calls take for each line of text that is not empty. */
 static void each_line(const char *text, void (*take)(const char *line))
 {
     while (text != NULL && *text != '\0') {
@@ -70,7 +70,7 @@ static void put_job(const char *line)
     free(name);
 }
 
-static int option_status; /* the worst since it was set to 0 */
+static int option_status; /* -1: a callback failed since it was set to 0 */
 
 static void give_option(const char *line)
 {
@@ -82,7 +82,7 @@ static void give_option(const char *line)
     free(name);
 }
 
-/* The prolog's copies of the options: the front put them into the job's spank environment. */
+/* Sets the prolog's copy of an option, which the front put into the job control environment. */
 static void put_spank_option(const char *line)
 {
     char copy[4096], name[4200];
@@ -201,7 +201,7 @@ void life_process(const char *name, void (*body)(const struct life *life), const
     complain(line);
 }
 
-/* A stack in this process, as the daemons and commands have it. */
+/* Loads the plugin into this process, as Slurm's daemons and commands do; keeps host_log. */
 static void load(const struct life *life, spank_context_t context)
 {
     static char config[4200], words[4096];
@@ -232,7 +232,8 @@ static void call(const char *hook, int *worst)
 
 /* ---------------------------------------------------------------- srun, sbatch, salloc */
 
-/* The hooks of a front in the environment that it has; the environment that it hands on. */
+/* Runs the hooks of a front in this process's environment. Sets handed_on to the environment that
+ * the front passes on. */
 static void run_front(const struct life *life, spank_context_t context, const char *options,
                       int *worst, struct life_environment *handed_on)
 {
@@ -287,7 +288,8 @@ void life_slurmd(const struct life *life)
     host_unload();
 }
 
-/* No init and no exit here; standard input is closed after slurmd's configuration was read. */
+/* Runs job_prolog or job_epilog. Slurm calls neither init nor exit there, and closes standard input
+ * after it has read slurmd's configuration. */
 static void run_script(const struct life *life, const char *hook, int *worst)
 {
     clearenv();
@@ -327,7 +329,7 @@ static void set_number(const char *name, long number)
     host_setenv(name, text);
 }
 
-/* The job's environment as slurmstepd gets it. */
+/* Sets the job's environment as slurmstepd gets it. */
 static void put_step_environment(const struct life *life, const struct life_environment *from)
 {
     long total = 2L * (long)host_job.local_tasks;
@@ -355,7 +357,7 @@ static void put_step_environment(const struct life *life, const struct life_envi
     set_number("SLURM_STEP_NUM_TASKS", total);
 }
 
-/* Options that no callback took. */
+/* Removes the variables of options that no callback took. */
 static void scrub_options(void)
 {
     static const char prefix[] = "_SLURM_SPANK_OPTION_";
@@ -416,7 +418,7 @@ static void run_user_init(const struct life *life)
         complain("cannot become root again");
 }
 
-/* A step with its tasks; result has room for them. */
+/* Runs a step. Sets result[task] to the environment of each task; it has room for all. */
 static void run_step(const struct life *life, uint32_t step_id, int tasks,
                      const struct life_environment *from, struct life_environment *result)
 {

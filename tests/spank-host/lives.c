@@ -12,14 +12,14 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* Whole lives of jobs: what the tasks get, what is said, and that no hook of any process breaks a
- * rule of watch.h. */
+/* Whole lives of jobs: which variables the tasks get, which messages appear, and that no hook of a
+ * process breaks a rule of watch.h. */
 
 static const struct {
     struct life life;
-    const char *tasks;   /* what task 0 has: "RANK=2 !MASTER_ADDR" */
-    const char *says;    /* part of the log; NULL: not a word */
-    const char *refused; /* what refuses: "front", "srun within" or "prolog" */
+    const char *tasks;   /* variables that task 0 has, or with ! has not: "RANK=2 !MASTER_ADDR" */
+    const char *says;    /* part of the log; NULL: no message */
+    const char *refused; /* the part that refuses the job: "front", "srun within" or "prolog" */
 } lives[] = {
     {.life = {"srun"}, .tasks = "RANK=2 LOCAL_RANK=0 WORLD_SIZE=4 MASTER_ADDR=n1"},
     {.life = {"srun --muster=off", .options = "muster=off"}, .tasks = "!RANK !MUSTER_SET"},
@@ -116,7 +116,7 @@ static const char *refused_by(const struct outcome *outcome)
                                      : "nothing";
 }
 
-/* A certificate of some weeks ago is logged by default: without one every gate says so. */
+/* By default the gate logs a missing certificate; these lives have none. */
 static const char quiet[] = "OnMissing=ignore\n";
 
 static void live(size_t i, const char *root)
@@ -147,15 +147,15 @@ static void live(size_t i, const char *root)
            "... the batch or interactive step has nothing of ours");
 }
 
-/* AddressSanitizer looks for leaks in each process of each life. */
+/* With AddressSanitizer fewer calls are tested: it searches for leaks in each process. */
 #ifdef __SANITIZE_ADDRESS__
 enum { ITEMS_APART = 4 };
 #else
 enum { ITEMS_APART = 1 };
 #endif
 
-/* Every function of spank.h fails once, in each process at the same call: nothing is refused, and
- * a task that goes without is told why. */
+/* Each call of a function of spank.h fails in turn, at the same number in every process: no job is
+ * refused, and a task without its variables has a message that says why. */
 static void without_an_item(const char *root)
 {
     struct life life = {"srun", .words = root, .environment = "MUSTER_EXPLAIN=1", .conf = quiet};

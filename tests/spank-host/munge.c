@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-/* A stand-in for libmunge: a credential is "MUNGE:", uid and payload in hexadecimal, ":", and
- * anybody can forge one. FAKE_MUNGE in the environment says what is wrong with it today: "silent"
- * (munged does not answer), "rotated" (it has another key), "hangs" (for ever), "freezes" (its
- * caller too: libmunge is called in a process of its own, and what is frozen is the process that
- * waits for that one). */
+/* A stand-in for libmunge: a credential is "MUNGE:", uid and payload in hexadecimal, ":"; anybody
+ * can forge it. FAKE_MUNGE in the environment selects a fault: "silent" (munged does not answer),
+ * "rotated" (munged has another key), "hangs" (the call does not return), "freezes" (the same, and
+ * the parent process is stopped: the plugin calls libmunge in a process of its own, whose parent
+ * waits for it). */
 
-/* their declarations are not the same in all releases */
+/* the declarations of these two differ between releases */
 #define munge_ctx_get munge_ctx_get_declared
 #define munge_ctx_set munge_ctx_set_declared
 #include <munge.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What reads texts of others, for clang's libFuzzer, which makes inputs by the branches that they
- * reach; tests/spank-host/fuzz --parsers builds and runs it. The first byte chooses the reader.
- * What was read and written again must be read the same way. */
+/* The parsers of texts that muster did not write, for clang's libFuzzer, which searches for inputs
+ * that reach new branches. tests/spank-host/fuzz --parsers builds and runs it. The first byte of an
+ * input selects the parser. What a parser accepts must be accepted again after it was printed. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -126,7 +126,7 @@ static void fuzz_interface(const char *text)
 /* ---------------------------------------------------------------- an environment */
 
 static struct {
-    const char *text; /* "NAME=value", each with a NUL behind */
+    const char *text; /* entries "NAME=value", each with a NUL at its end */
     size_t size;
 } given;
 
@@ -188,7 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    text = malloc(size); /* the exact size: what reads past its end is seen */
+    text = malloc(size); /* the exact size, so that AddressSanitizer reports reads past the end */
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
     switch (data[0]) {

@@ -17,13 +17,14 @@
 #include "tests/spank-host/host.h"
 #include "tests/unit/tap.h"
 
-/* srun --preflight without a cluster: a script stands in for the muster command, writes down how it
- * was called, and ends as the test wants. */
+/* srun --preflight without a cluster: a script in place of the muster command records how it was
+ * called, and ends as the test wants. */
 
-static char *given; /* an argument of this program, for srun's command line */
+static char *given; /* the argument of this program that stands for srun's command line */
 static char plugin_path[4096], directory[4096], program[4200], config[4200], said[65536];
 
-/* Linux before 5.9, as that of RHEL 8, lacks close_range. The plugin calls this. */
+/* Whether the syscall() below, which the plugin calls, lacks close_range, as Linux before 5.9 does
+ * (RHEL 8). */
 static bool is_old_kernel;
 
 #pragma GCC visibility push(default)
@@ -69,7 +70,7 @@ static void write_file(const char *name, const char *text, mode_t mode)
     }
 }
 
-/* What the script wrote since the last start(): "" when it was not run. */
+/* What the script wrote since the last start(); "" if it did not run. */
 static const char *calls(void)
 {
     FILE *stream = fopen(file("calls"), "r");
@@ -81,7 +82,8 @@ static const char *calls(void)
     return said;
 }
 
-/* srun, with a muster that ends with `how`: "exit 1", "kill -INT $$". */
+/* Loads the plugin for srun, with a muster command that ends by this shell command: "exit 1",
+ * "kill -INT $$". */
 static void start(const char *conf, const char *how)
 {
     static char words[2][4300];
@@ -105,7 +107,7 @@ static void start(const char *conf, const char *how)
     host_call("init");
 }
 
-/* The same with --preflight=quick. Returns what srun's hook does. */
+/* Runs srun with --preflight=quick. Returns the status of its hook. */
 static int quick(const char *conf, const char *how)
 {
     start(conf, how);
@@ -113,7 +115,7 @@ static int quick(const char *conf, const char *how)
     return host_call("local_user_init");
 }
 
-/* A preflight that hangs must not hold what srun listens at. */
+/* A preflight that hangs must not keep srun's sockets open. */
 static void holds_nothing_open(bool is_old)
 {
     is_old_kernel = is_old;
@@ -233,7 +235,8 @@ static void answers(void)
     has_str(calls(), "--level=quick", "... and does not keep the user's wish from being done");
 }
 
-/* Inside another allocation the step ends by its tasks, so that it gives back what it holds. */
+/* Inside another allocation srun goes on and the tasks end the step, so that the step frees its
+ * resources. */
 static void inside(void)
 {
     setenv("SLURM_JOB_ID", "12", 1);
@@ -268,7 +271,7 @@ static void inside(void)
     }
 }
 
-/* The shell of salloc, which srun --interactive starts with salloc's options. */
+/* The shell of salloc: srun --interactive starts it with the options of salloc. */
 static void interactive(void)
 {
     start("Preflight=quick\n", "exit 1");
@@ -277,7 +280,7 @@ static void interactive(void)
     is_str(calls(), "", "... without a preflight");
 }
 
-/* plugstack.conf has the plugin twice. */
+/* plugstack.conf lists the plugin twice. */
 static void listed_twice(void)
 {
     char *again;
@@ -290,7 +293,8 @@ static void listed_twice(void)
     ok(again != NULL && strstr(again + 1, "preflight --step") == NULL, "... after one preflight");
 }
 
-/* The plugin's. SIGKILL does not end what hangs in the kernel. */
+/* The plugin calls the kill() below. With hangs, SIGKILL does nothing, as for a process that hangs
+ * in the kernel. */
 static bool hangs;
 static pid_t killed;
 
@@ -304,7 +308,7 @@ int kill(pid_t pid, int number)
 }
 #pragma GCC visibility pop
 
-/* A preflight that does not end is ended, or left. */
+/* The plugin ends a preflight that does not end, and goes on if that fails. */
 static void deadline(void)
 {
     double begin_s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
-/* The plugin stack: loading, options and the calling of hooks, as Slurm's plugin.c and plugstack.c
- * do them. */
+/* The plugin stack: loads the plugin, handles options and calls hooks as Slurm's plugin.c and
+ * plugstack.c do. */
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -57,7 +57,7 @@ static void *need(const char *name)
     return symbol;
 }
 
-/* dlsym() looks into the plugin's own dependencies as well, and Slurm calls what it finds. */
+/* dlsym() searches the plugin's dependencies, too, and Slurm calls what it finds. */
 static void verify(void)
 {
     const unsigned *version;
@@ -83,7 +83,7 @@ void host_load(const char *path, spank_context_t context)
         host_unload();
     if (host_log == NULL)
         host_log = mmap(NULL, HOST_LOG, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    for (int i = 0; i < 2; i++) { /* a peek first, as for a path that is not absolute */
+    for (int i = 0; i < 2; i++) { /* Slurm loads and unloads a relative path once before */
         plugin = dlopen(path, RTLD_LAZY);
         if (plugin == NULL)
             bail("dlopen", dlerror());
@@ -229,7 +229,7 @@ int host_option_given(const char *name, const char **argument)
     return option->is_found;
 }
 
-/* "_SLURM_SPANK_OPTION_muster_NAME" behind a prefix. */
+/* Sets name to prefix and "_SLURM_SPANK_OPTION_muster_NAME". */
 static void variable_of(const struct cached_option *option, const char *prefix, char *name,
                         size_t size)
 {

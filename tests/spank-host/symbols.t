@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Slurm calls whatever it finds under the names init and fini, and loads the plugin into its
-# daemons and commands: the plugin shows nothing but its hooks, and needs nothing but the C library.
+# Slurm loads the plugin into its daemons and commands, and calls symbols named init and fini: the
+# plugin exports only its hooks, and needs only the C library.
 
 . "$(dirname "$0")/../tap.sh"
 
 plugin=${top_builddir:-.}/spank/spank_muster.so
 [ -e "$plugin" ] || skip_all 'no plugin in this build'
 
-names() { # defined or undefined symbols, without the C library's
+names() { # defined|undefined: symbols without the C library's
     nm -D "--$1-only" "$plugin" | awk '{ print $NF }' | grep -v '@' | sort | paste -sd' '
 }
 
-# releases that know it have it
+# only with releases of Slurm that declare it
 mode=
 if grep -q '^#define HAVE_DECL_ESPANK_JOB_FAILURE 1' "${top_builddir:-.}/config.h"; then
     mode='slurm_spank_init_failure_mode '
@@ -23,7 +23,7 @@ slurm_spank_init ${mode}slurm_spank_init_post_opt slurm_spank_job_epilog slurm_s
 slurm_spank_local_user_init slurm_spank_task_init \
 spank_plugin_version" 'shows its hooks and nothing else'
 
-# glibc's own libraries; the sanitizers' where this build has them
+# libraries of glibc, and of the sanitizers if this build has them
 own='libc|libdl|ld-linux.*'
 if is_sanitized "$plugin"; then own+='|libasan|libubsan|libgcc_s'; fi
 is "$(readelf -d "$plugin" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |

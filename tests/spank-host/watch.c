@@ -93,8 +93,8 @@ static void take(struct state *state)
     state->has_children = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* A child that the plugin has killed and that has not been able to die yet is no child that is
- * left: it is waited for here. */
+/* Waits for children that the plugin killed and that have not ended yet: these are not left behind.
+ * Returns false if another child ended. */
 static bool killed_children_are_gone(void)
 {
     siginfo_t child = {0};
@@ -122,7 +122,7 @@ static int may_fail(const char *hook)
         return context == S_CTX_JOB_SCRIPT;
     if (strcmp(hook, "init_post_opt") == 0 || strcmp(hook, "local_user_init") == 0)
         return is_front;
-    /* options refuse values */
+    /* callbacks of options, which may refuse a value */
     return strncmp(hook, "muster", strlen("muster")) == 0 || strcmp(hook, "preflight") == 0 ||
            strcmp(hook, "collectives") == 0;
 }
