@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# The libraries of accelerators, most in two versions (README.md).
+# Stand-ins for libraries of accelerators, most in several variants (README.md).
 stand_ins += \
 	tests/gpu/amdsmi.so tests/gpu/amdsmi-old.so \
 	tests/gpu/cublaslt.so tests/gpu/cublaslt-hip.so tests/gpu/cublaslt-old.so \

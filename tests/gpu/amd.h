@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What ROCm SMI and AMD SMI, which was made after it, have alike. Each has its own device_t, which
- * device_index() makes a number of (-1: no device), NOT_STARTED and struct error_count. */
+/* The common parts of ROCm SMI and of AMD SMI, its successor. Each file that includes this defines
+ * device_t, device_index() (the index of a device, -1: no device), NOT_STARTED and struct
+ * error_count. */
 
 enum { OK = 0, INVALID = 1, NOT_SUPPORTED = 2 };
 
@@ -55,7 +56,7 @@ struct page {
     int status; /* 0 reserved, 1 pending, 2 unreservable */
 };
 
-/* As many as there is room for. Returns how many there are. */
+/* Writes at most room pages; pages may be NULL. Returns the number of pages that the device has. */
 static uint32_t read_pages(int device, struct page *pages, uint32_t room)
 {
     uint32_t retired = (uint32_t)state_number(device, "rows_uncorrected", 0);
@@ -75,7 +76,7 @@ static uint32_t read_pages(int device, struct page *pages, uint32_t room)
         return OK;                                                                                 \
     }
 
-/* Of the first sensor, or kind of memory. */
+/* A number of the first sensor or kind of memory; the device has no others. */
 #define OF_FIRST(function, value)                                                                  \
     API(function, device_t device, uint32_t kind, uint64_t *number)                                \
     {                                                                                              \
@@ -84,7 +85,7 @@ static uint32_t read_pages(int device, struct page *pages, uint32_t room)
         return kind == 0 ? OK : NOT_SUPPORTED;                                                     \
     }
 
-/* Of the hotspot, now and where it is critical. */
+/* The temperature of the hotspot (sensor 1): now (metric 0), and the critical one (metric 5). */
 #define TEMPERATURE(function, unit, now, limit)                                                    \
     API(function, device_t device, uint32_t sensor, int metric, int64_t *number)                   \
     {                                                                                              \

@@ -3,14 +3,14 @@
 
 #include <stdbool.h>
 
-/* libamd_smi.so over a file of text. Prototypes, structures and numbers: amdsmi.h of AMD SMI 26.5
- * (ROCm/rocm-systems), and of 24.5 (ROCm 6.1) with STAND_IN_OLD. A healthy device is an MI300X of a
+/* A stand-in for libamd_smi.so. Prototypes, structures and constants: amdsmi.h of AMD SMI 26.5
+ * (ROCm/rocm-systems), with STAND_IN_OLD of 24.5 (ROCm 6.1). A healthy device is an MI300X of a
  * board of eight. */
 
 enum { DEVICES_MAX = 64, XGMI_LINKS = 8 };
 enum { OUT_OF_RESOURCES = 15, NOT_STARTED = 32, NOT_LOADED = 34, INSUFFICIENT_SIZE = 41 };
 
-typedef const char *device_t; /* points into this: the offset is the index */
+typedef const char *device_t; /* points into devices; the offset is the index */
 static const char devices[DEVICES_MAX];
 
 static int device_index(device_t device)
@@ -152,14 +152,14 @@ API(amdsmi_get_gpu_driver_info, device_t device, struct driver *driver)
 
 TEMPERATURE(amdsmi_get_temp_metric, 1, 41, 100)
 OF_FIRST(amdsmi_get_gpu_memory_total, NUMBER("memory", 206141652992))
-/* with what the driver reserves */
+/* includes the memory that the driver reserves */
 OF_FIRST(amdsmi_get_gpu_memory_usage, NUMBER("memory_used", 0) + 297500672)
 ONE(amdsmi_gpu_xgmi_error_status, int, NUMBER("link_status", 0))
 
 API(amdsmi_get_gpu_pci_replay_counter, device_t device, uint64_t *count)
 {
     ENTER(device, count);
-    return NOT_SUPPORTED; /* MI300 tells it with the rest of its link only */
+    return NOT_SUPPORTED; /* MI300 has it in amdsmi_get_pcie_info() only */
 }
 
 struct clock {
@@ -271,7 +271,7 @@ static uint32_t process_of(int device)
     return (uint32_t)state_number(device, "process", 0);
 }
 
-/* The caller's own process is one, as it is with the real library. */
+/* The list has the caller's own process, as that of the real library has. */
 API(amdsmi_get_gpu_compute_process_info, struct process *processes, uint32_t *count)
 {
     uint32_t size = *count, found = 0;
@@ -400,7 +400,7 @@ struct metrics {
     void *apu;
 };
 
-/* Throttled: by NVML's bits, so that a fault is one text for all vendors. */
+/* clock_reasons has the bits of NVML, so that a test describes a fault alike for all vendors. */
 API(amdsmi_get_gpu_metrics_info, device_t device, struct metrics *metrics)
 {
     static uint64_t samples;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stand-in of libcublasLt.so.12: square products D = A^T B of the data types that muster-gpu asks
- * for, on the processor. Time is the device's of the stand-in of libcuda (cuda.c), by the
- * operations. Prototypes and numbers by cublasLt.h and library_types.h of CUDA 12; with
- * -DSTAND_IN_HIP it is libhipblaslt.so.0 (hip.h). The state's keys: README.md. */
+/* A stand-in for libcublasLt.so.12: square products D = A^T B of the data types that muster-gpu
+ * uses, on the processor. A product advances the simulated clock of the device (cuda.c) by its
+ * operations. Prototypes and constants: cublasLt.h and library_types.h of CUDA 12; with
+ * -DSTAND_IN_HIP it is libhipblaslt.so.0 (hip.h). Keys of the state: README.md. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -27,7 +27,7 @@ enum { R_32F = 0, R_64F = 1, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14, R_8F_
 enum { R_8F_E4M3_FNUZ = 1000 /* HIP */ };
 enum { WORKSPACE = 256, MAGIC = 0x6d757374 };
 
-/* ns for a multiplication and addition of two bytes */
+/* ns for a multiplication and addition of elements of two bytes; proportional to their size */
 static const double operation_ns = 100;
 
 struct product {
@@ -122,7 +122,8 @@ API(cublasLtMatmulPreferenceDestroy, uint64_t *workspace_bytes)
     return OK;
 }
 
-/* What cublasLtMatmul() documents of these types: computed in, scaled by, result. */
+/* Whether the product is one of those that cublasLtMatmul() documents: compute type, scale type and
+ * result type of each data type. */
 static bool is_supported(const struct product *product, const struct layout *a,
                          const struct layout *b, const struct layout *c, const struct layout *d)
 {
@@ -170,7 +171,8 @@ API(cublasLtMatmulAlgoGetHeuristic, void *handle, const struct product *product,
 }
 #endif
 
-/* IEEE 754 and its like: a sign, bits of exponent, bits of mantissa. No infinity, no NaN. */
+/* The value of a floating-point number in the layout of IEEE 754: sign, exponent, mantissa; without
+ * infinity and NaN. */
 static double decoded(unsigned bits, int exponent_bits, int mantissa_bits)
 {
     int bias = (1 << (exponent_bits - 1)) - 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stand-in of libcuda.so.1: devices whose kernels run on the processor, one thread of a block
- * after the other, as compiled by the stand-in of NVRTC (nvrtc.c). A device has a time of its own:
- * events tell what a launch took by its basic blocks and the bytes that it read and wrote, or a
- * copy by its bytes, whatever this machine is busy with. Prototypes and numbers by cuda.h of CUDA
- * 12; with -DSTAND_IN_HIP it is libamdhip64.so.6 (hip.h). The state's keys: README.md. A kernel has
- * one argument, of 64 bytes. */
+/* A stand-in for libcuda.so.1: devices whose kernels run on the processor, one thread of a block
+ * after the other, as compiled by the stand-in for NVRTC (nvrtc.c). Each device has a simulated
+ * clock, which does not depend on the load of this machine: a launch takes time by its basic blocks
+ * and the bytes that it reads and writes, a copy by its bytes; events show that time. Prototypes
+ * and constants: cuda.h of CUDA 12; with -DSTAND_IN_HIP it is libamdhip64.so.6 (hip.h). Keys of the
+ * state: README.md. A kernel has one argument, of 64 bytes. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -42,14 +42,14 @@ enum {
 
 enum { DEVICES = 160, ALLOCATIONS = 256, PAGE = 4096 };
 
-/* What differs between CUDA and HIP. */
+/* Constants that differ between CUDA and HIP. */
 #ifdef STAND_IN_HIP
 #define VENDOR "amd"
 #define MODEL "AMD Instinct MI300X"
 #define VISIBLE_DEVICES "ROCR_VISIBLE_DEVICES"
 #define ERROR_NAME(cuda, hip) hip
 enum { MULTIPROCESSORS = 63, THREADS_EACH = 57, MAJOR = 23, NATIVE_ATOMICS = 2 };
-/* as amdsmi.c */
+/* the same as in amdsmi.c */
 static const unsigned buses[8] = {0x0c, 0x22, 0x38, 0x5c, 0x9f, 0xaf, 0xbf, 0xdf};
 #else
 #define VENDOR "nvidia"
@@ -57,11 +57,12 @@ static const unsigned buses[8] = {0x0c, 0x22, 0x38, 0x5c, 0x9f, 0xaf, 0xbf, 0xdf
 #define VISIBLE_DEVICES "CUDA_VISIBLE_DEVICES"
 #define ERROR_NAME(cuda, hip) cuda
 enum { MULTIPROCESSORS = 16, THREADS_EACH = 39, MAJOR = 75, NATIVE_ATOMICS = 3 };
-/* as nvml.c */
+/* the same as in nvml.c */
 static const unsigned buses[8] = {0x18, 0x2a, 0x3a, 0x5d, 0x9a, 0xab, 0xba, 0xdb};
 #endif
 
-/* What the model of a device takes: ns. */
+/* The cost model of a device: ns for a launch, for a basic block, and for a byte of memory, of a
+ * link, of pinned host memory and of pageable host memory. */
 static const double launch_ns = 5000, block_ns = 250, byte_ns = 100, link_ns = 50, host_ns = 500,
                     pageable_ns = 1000;
 
@@ -73,7 +74,7 @@ struct dim {
     unsigned x, y, z;
 };
 
-struct touch { /* of a byte: by which thread of which launch */
+struct touch { /* the last access to a byte: by which thread of which launch */
     uint32_t launch, thread, wrote;
 };
 
@@ -91,7 +92,7 @@ static struct allocation {
     size_t size;
     struct device *device;
     struct touch *touches;
-    int file; /* of its pages, -1: it has no pages of its own */
+    int file; /* the memfd of its pages; -1: none, because its size is not a multiple of PAGE */
 } allocations[ALLOCATIONS];
 
 struct event {
@@ -104,7 +105,7 @@ struct module {
     void *handle;
     struct dim *block, *thread, *block_size, *grid;
     uint64_t *blocks;
-    int *loses; /* the addition that begins is lost */
+    int *loses; /* set by access: the atomic addition that begins is lost */
     void (**access)(void *, unsigned, int);
 };
 
@@ -123,7 +124,7 @@ static double link_factor(int from, const char *key, int to, double standard)
     return state_factor(from, name, standard);
 }
 
-/* From the start, or once it has had so many launches. */
+/* Whether the device is lost: from the start ("lost"), or after so many launches ("lost_at"). */
 static bool is_lost(int device)
 {
     long long launches = state_number(device, "lost_at", 0);
@@ -145,7 +146,7 @@ static int enter(int device, const char *function)
     return device >= 0 ? devices[device].error : OK;
 }
 
-/* The beginning of a function on any device, on one, on the current one. */
+/* The first statement of a function: for the library (device -1), a device, the current device. */
 #define ENTER(device)                                                                              \
     do {                                                                                           \
         int rv_ = enter(device, __func__);                                                         \
@@ -159,8 +160,9 @@ static int enter(int device, const char *function)
         ENTER(current->index);                                                                     \
     } while (0)
 
-/* The devices that this process may use, in its order: of those whose files it can open ("files
- * /dev/gpu": /dev/gpu0, ...), the ones that VISIBLE_DEVICES numbers. Returns their count. */
+/* Lists the devices that this process may use, in the order of VISIBLE_DEVICES. That numbers the
+ * devices whose files the process can open ("files /dev/gpu": /dev/gpu0, ...). Returns their
+ * number. */
 static int visible_devices(int list[DEVICES])
 {
     const char *visible = getenv(VISIBLE_DEVICES);
@@ -182,7 +184,7 @@ static int visible_devices(int list[DEVICES])
     }
     for (int i = 0; !visible && i < open_count; i++)
         list[count++] = open_ones[i];
-    if (visible && strncmp(visible, "MIG-", 4) == 0) { /* of instances the first one alone */
+    if (visible && strncmp(visible, "MIG-", 4) == 0) { /* a process gets the first instance only */
         long number = strtol(visible + 4, NULL, 10);
 
         list[0] = number >= 0 && number < open_count ? open_ones[number] : 0;
@@ -407,7 +409,7 @@ API(cuMemGetInfo_v2, size_t *free_bytes, size_t *total)
     return OK;
 }
 
-/* Whole pages are a file's, which other devices may map. */
+/* Allocates memory. Whole pages are a memfd's, which other devices may map; else *file is -1. */
 static char *take_pages(size_t size, int *file)
 {
     char *pages;
@@ -476,7 +478,7 @@ API(cuMemFree_v2, uint64_t address)
 }
 
 #ifndef STAND_IN_OLD /* since CUDA 11.7 */
-/* With bad_nic the file is another memory's. */
+/* With bad_nic the file is one of other memory. */
 API(cuMemGetHandleForAddressRange, int *file, uint64_t address, size_t size, int type,
     unsigned long long flags)
 {
@@ -627,7 +629,7 @@ API(cuModuleGetFunction, struct function **function, struct module *module, cons
     return OK;
 }
 
-/* What runs now. */
+/* The launch that runs. */
 static struct {
     uint32_t thread, writes, additions;
     void *last_written;
@@ -654,7 +656,7 @@ static void touch(struct allocation *allocation, const char *address, unsigned s
     }
 }
 
-/* blockIdx and its like, which are variables here */
+/* Whether the address is in blockIdx, threadIdx, blockDim or gridDim, which are variables here. */
 static bool is_index(const void *address)
 {
     const struct dim *all[] = {run.module->block, run.module->thread, run.module->block_size,
@@ -667,7 +669,8 @@ static bool is_index(const void *address)
     return false;
 }
 
-/* Whether an atomic addition there is lost: those to the list of errors are not. */
+/* Whether an atomic addition there is lost. Only additions to counters, allocations of 128 bytes,
+ * are; those to the list of errors are not. */
 static bool is_addition_lost(const struct allocation *allocation)
 {
     const int here = current->index, there = allocation->device->index;
@@ -677,7 +680,7 @@ static bool is_addition_lost(const struct allocation *allocation)
     return every && allocation->size == 128 && ++run.additions % every == 0;
 }
 
-/* how: 0 a read, 1 a write, 2 an atomic addition */
+/* The kernels call this before each access. how: 0 a read, 1 a write, 2 an atomic addition. */
 static void on_access(void *address, unsigned size, int how)
 {
     const int is_write = how == 1;
@@ -754,7 +757,7 @@ API(cuLaunchKernel, struct function *function, unsigned grid_x, unsigned grid_y,
     run.writes = run.additions = 0;
     run.stack = &here;
     run.stuck = NULL;
-    for (int i = 0; stuck >= 0 && i < ALLOCATIONS; i++) /* counted over what is allocated */
+    for (int i = 0; stuck >= 0 && i < ALLOCATIONS; i++) /* the offset in a large allocation */
         if (allocations[i].memory && allocations[i].device == current) {
             if ((size_t)stuck + 8 <= allocations[i].size && allocations[i].size > 1 << 18)
                 run.stuck = (uint64_t *)(allocations[i].memory + stuck / 8 * 8);
@@ -766,7 +769,7 @@ API(cuLaunchKernel, struct function *function, unsigned grid_x, unsigned grid_y,
         memcpy(run.last_written, &bits, sizeof bits);
     }
     current->error = run.error;
-    return OK; /* the error comes with what waits for the kernel */
+    return OK; /* later calls return the error, as with CUDA */
 }
 
 /* ---------------------------------------------------------------- events */
@@ -802,9 +805,10 @@ API(cuEventElapsedTime, float *ms, struct event *begin, struct event *end)
     return OK;
 }
 
-/* ---------------------------------------------------------------- the stand-in of NCCL */
+/* ---------------------------------------------------------------- for the stand-in for NCCL */
 
-/* Work of ns is in the stream of the current device; below 0: it never ends. Returns the device. */
+/* Adds work of ns to the stream of the current device; ns < 0: the work never ends. Returns the
+ * index of the device, -1: no current device. */
 API(standin_pass_time, double ns)
 {
     if (!current)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of ibv_reg_dmabuf_mr() (LD_PRELOAD), which soft-RoCE's driver refuses: the file that the
- * stand-in of libcuda gives is mapped here and registered as memory of this process. */
+/* Replaces ibv_reg_dmabuf_mr() (LD_PRELOAD), which the driver of soft-RoCE refuses: maps the file
+ * that the stand-in for libcuda returns, and registers it as memory of this process. */
 #include <infiniband/verbs.h>
 #include <sys/mman.h>
 

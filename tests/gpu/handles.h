@@ -4,7 +4,8 @@
 
 #include "tests/gpu/state.h"
 
-/* NVML and HLML, which was made after it: devices by handles, and the same numbers. */
+/* The common parts of NVML and of HLML, which follows its design: device handles, the same status
+ * codes. */
 
 enum { DEVICES_MAX = 64 };
 enum {
@@ -17,7 +18,7 @@ enum {
     LOST = 15,
 };
 
-typedef const char *device_t; /* points into this: the offset is the index */
+typedef const char *device_t; /* points into devices; the offset is the index */
 static const char devices[DEVICES_MAX];
 static int is_started;
 
@@ -26,7 +27,7 @@ static int device_index(device_t device)
     return device >= devices && device < devices + DEVICES_MAX ? (int)(device - devices) : -1;
 }
 
-/* What every function of a device begins with. */
+/* Every function of a device calls this first. Returns the status to return at once, or OK. */
 static int enter(device_t device, const char *function)
 {
     int index = device_index(device), result;
@@ -36,7 +37,7 @@ static int enter(device_t device, const char *function)
     if (index < 0)
         return INVALID_ARGUMENT;
     result = state_enter(index, function);
-    /* "late": after the handle was given out */
+    /* lost_late: the device is lost after its handle was opened */
     return result == OK && state_number(index, "lost_late", 0) ? LOST : result;
 }
 
@@ -104,7 +105,7 @@ static int open_device(unsigned index, device_t *device, const char *function)
         return OK;                                                                                 \
     }
 
-/* Now, and after the next reset. */
+/* A mode: the one now, and the one after the next reset. */
 #define PAIR(function, key, standard)                                                              \
     API(function, device_t device, unsigned *now, unsigned *pending)                               \
     {                                                                                              \

@@ -2,9 +2,9 @@
 #ifndef MUSTER_TESTS_GPU_HIP_H
 #define MUSTER_TESTS_GPU_HIP_H
 
-/* With -DSTAND_IN_HIP the stand-ins of CUDA's libraries are those of AMD's: this renames their
- * functions; numbers that differ are beside those that they differ from. Names by hip_runtime_api.h
- * and hiprtc.h of ROCm 6 and by hipblaslt.h; RCCL's are NCCL's. */
+/* With -DSTAND_IN_HIP the stand-ins for CUDA's libraries become those for AMD's. This file renames
+ * their functions, as hip_runtime_api.h and hiprtc.h of ROCm 6 and hipblaslt.h name them; RCCL has
+ * the names of NCCL. Constants that differ are in the .c files, beside CUDA's. */
 #ifdef STAND_IN_HIP
 #define cuInit hipInit
 #define cuDriverGetVersion hipDriverGetVersion

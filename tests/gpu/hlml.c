@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* libhlml.so over a file of text. Prototypes, structures and numbers: hlml.h of HLML 1.15 (as in
+/* A stand-in for libhlml.so. Prototypes, structures and constants: hlml.h of HLML 1.15 (as in
  * HabanaAI/gohlml). A healthy device is a Gaudi 2 of a board of eight. */
 
 enum { PORTS = 24 };
@@ -90,7 +90,7 @@ API(hlml_device_get_total_ecc_errors, device_t device, unsigned type, unsigned c
     return OK;
 }
 
-/* By NVML's bits, so that a fault is one text for all vendors. */
+/* clock_reasons has the bits of NVML, so that a test describes a fault alike for all vendors. */
 API(hlml_device_get_current_clocks_throttle_reasons, device_t device, unsigned long long *reasons)
 {
     ENTER(device);
@@ -142,6 +142,6 @@ API(hlml_get_mac_addr_info, device_t device, uint64_t *mask, uint64_t *external)
 API(hlml_nic_get_link, device_t device, uint32_t port, bool *is_up)
 {
     ENTER(device);
-    *is_up = port >= (uint32_t)NUMBER("links_down", 0) && port != 8 && port < 22; /* no cables */
+    *is_up = port >= (uint32_t)NUMBER("links_down", 0) && port != 8 && port < 22; /* no cable */
     return port < PORTS ? OK : INVALID_ARGUMENT;
 }

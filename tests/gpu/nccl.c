@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stand-in of libnccl.so.2: ranks send what they have over TCP to a thread of the process that
- * made the id, which answers each with its result. Time is the device's of the stand-in of libcuda
- * (cuda.c), by the bytes on the bus and the slowest member; the stream is done when the call is.
- * Prototypes and numbers by nccl.h of NCCL 2.21; with -DSTAND_IN_HIP it is librccl.so.1. The
- * state's keys: README.md. */
+/* A stand-in for libnccl.so.2: ranks send their data over TCP to a thread of the process that made
+ * the unique ID; the thread sends each rank its result. A collective advances the simulated clock
+ * of the device (cuda.c) by the bytes on the bus and the slowest member. Calls return when the
+ * collective is complete. Prototypes and constants: nccl.h of NCCL 2.21; with -DSTAND_IN_HIP it is
+ * librccl.so.1. Keys of the state: README.md. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -26,7 +26,7 @@ enum { OK, UNHANDLED_CUDA, SYSTEM, INTERNAL, INVALID_ARGUMENT, INVALID_USAGE, RE
 enum { RANKS = 256, SECRET = 0x6d757374, SUM = 0, INT32 = 2, FLOAT32 = 7, ELEMENT = 4 };
 enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, EXCHANGE };
 
-/* What the model's links take for a byte on the bus, and an operation takes: ns. */
+/* The cost model: ns for a byte on the bus, and for an operation. */
 static const double bus_ns = 500, operation_ns = 100000;
 
 struct id {
@@ -42,13 +42,14 @@ struct communicator {
 struct header {
     int kind, root, is_hung;
     uint64_t send, receive; /* bytes */
-    double factor;          /* of its speed */
+    double factor;          /* the speed of the rank's device; 1: full speed */
 };
 
-/* The current device, whose time goes on by ns; below 0: never. */
+/* standin_pass_time() of the stand-in for libcuda. */
 static int (*pass_time)(double ns);
 
-/* The stand-in of libcuda has it, wherever it was loaded from: this is its soname. */
+/* Sets pass_time. Finds the stand-in for libcuda by its soname, wherever it was loaded from.
+ * Returns whether it is loaded. */
 static bool has_device(void)
 {
     void *library = dlopen(DRIVER_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
@@ -76,7 +77,7 @@ struct member {
     char *data;
 };
 
-/* What the operation leaves at that rank. */
+/* Computes the result of the operation for a rank. */
 static void compute(const struct member *members, int size, int rank, char *result)
 {
     const struct header *header = &members[rank].header;
@@ -99,7 +100,7 @@ static void compute(const struct member *members, int size, int rank, char *resu
     }
 }
 
-/* One operation of all. False when a member is gone. */
+/* Runs one operation of all ranks. Returns false if a rank is gone. */
 static bool serve(struct member *members, int size)
 {
     struct header slowest = {.factor = 1};
@@ -175,7 +176,8 @@ const char *ncclGetErrorString(int status)
     return status >= OK && status <= REMOTE ? texts[status] : "unknown result code";
 }
 
-/* An address by which others reach this host: the first one that is no loopback's, if any. */
+/* The address of this host for other nodes: the first one of an interface that is up and no
+ * loopback; 127.0.0.1 if there is none. */
 static struct sockaddr_in own_address(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -256,7 +258,7 @@ static double bus_bytes(const struct header *header, int size)
     return bytes * (header->kind == ALL_REDUCE ? 2 * share : header->kind == BROADCAST ? 1 : share);
 }
 
-/* count: elements that are sent, and received. */
+/* Runs an operation. Counts are in elements of 4 bytes; root < 0: the operation is not a sum. */
 static int operate(const char *name, enum kind kind, int root, const void *from, size_t send_count,
                    void *to, size_t receive_count, int type, struct communicator *communicator,
                    void *stream)
@@ -325,7 +327,7 @@ API(ncclBroadcast, const void *from, void *to, size_t count, int type, int root,
     return operate(__func__, BROADCAST, root, from, count, to, count, type, communicator, stream);
 }
 
-/* Between begin and end of a group: one block to and from each rank, as large. */
+/* The open group: one block to and one from each rank, all of count elements. */
 static struct {
     bool is_open;
     struct communicator *communicator;

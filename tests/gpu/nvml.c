@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/gpu/handles.h"
 
-/* libnvidia-ml.so.1 over a file of text. Prototypes and numbers: nvml.h of NVML 13.3.29 (as in
+/* A stand-in for libnvidia-ml.so.1. Prototypes and constants: nvml.h of NVML 13.3.29 (as in
  * NVIDIA/go-nvml). A healthy device is an H100 SXM of an HGX board. */
 
 enum { LINKS = 18, RESET_REQUIRED = 16, VERSION_MISMATCH = 25 };
@@ -49,7 +49,7 @@ API(nvmlDeviceGetHandleByIndex_v2, unsigned index, device_t *device)
 
 /* ---------------------------------------------------------------- texts */
 
-/* With the device's number in it. */
+/* A text whose standard has the index of the device in it. */
 #define TEXT_OF(function, key, standard)                                                           \
     API(function, device_t device, char *text, unsigned length)                                    \
     {                                                                                              \
@@ -155,7 +155,7 @@ API(nvmlDeviceGetMemoryInfo, device_t device, struct memory *memory)
 {
     ENTER(device);
     memory->total = (unsigned long long)NUMBER("memory", 85520809984);
-    memory->used = 557842432 + /* what the driver reserves */
+    memory->used = 557842432 + /* reserved by the driver */
                    (unsigned long long)NUMBER("memory_used", 0);
     memory->free = memory->total - memory->used;
     return OK;

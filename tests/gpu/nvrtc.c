@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stand-in of libnvrtc.so.12: kernels are compiled by the C compiler, as C, into a shared object,
- * which takes the cubin's place. Each read and write of a kernel becomes a call (as for a thread
- * sanitizer), and each basic block counts: the stand-in of libcuda has its time from these, and
- * sees races and accesses out of bounds. Prototypes by nvrtc.h of CUDA 12; with
+/* A stand-in for libnvrtc.so.12: the C compiler compiles kernels, as C, to a shared object, which
+ * takes the place of the cubin. Each read and write of a kernel becomes a call, as with the thread
+ * sanitizer, and each basic block is counted: the stand-in for libcuda computes the time from
+ * these, and detects races and accesses out of bounds. Prototypes: nvrtc.h of CUDA 12; with
  * -DSTAND_IN_HIP it is libhiprtc.so.6 (hip.h). */
 #include <stdbool.h>
 #include <stdio.h>
@@ -84,7 +84,7 @@ static int put(const char *directory, const char *name, const char *head, const 
     return file && fputs(head, file) >= 0 && fputs(text, file) >= 0 && fclose(file) == 0 ? 0 : -1;
 }
 
-/* The whole file, NUL-terminated; NULL when there is none. */
+/* The content of the file, NUL-terminated and to be freed; NULL if it cannot be read. */
 static char *get(const char *directory, const char *name, size_t *size)
 {
     char path[256], *text = NULL;
@@ -104,8 +104,8 @@ static char *get(const char *directory, const char *name, size_t *size)
     return text;
 }
 
-/* Where "cache DIRECTORY" of the state keeps what was compiled of this source. Returns false where
- * there is none. */
+/* Sets the directory ("cache" of the state) and the file name of the compiled code of this source.
+ * Returns whether the state has a cache. */
 static bool cache_find(const struct program *program, char directory[128], char name[32])
 {
     const char *texts[] = {before, runtime, program->source}, *cache;
@@ -120,7 +120,8 @@ static bool cache_find(const struct program *program, char directory[128], char 
     return cache != NULL;
 }
 
-/* Whole or not at all; where it cannot be kept it is compiled again. */
+/* Stores the code in the cache, whole or not at all. A failure is ignored: the next process
+ * compiles the source again. */
 static void cache_put(const struct program *program, const char *directory, const char *name)
 {
     char path[192], written[200];

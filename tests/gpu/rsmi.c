@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/gpu/amd.h"
 
-/* librocm_smi64.so over a file of text. Prototypes, structures and numbers: rocm_smi.h of ROCm SMI
- * 7.3 (ROCm 6.2). A healthy device is an MI250X. */
+/* A stand-in for librocm_smi64.so. Prototypes, structures and constants: rocm_smi.h of ROCm SMI 7.3
+ * (ROCm 6.2). A healthy device is an MI250X. */
 
 enum { NOT_STARTED = 8, INSUFFICIENT_SIZE = 11 };
 

@@ -8,13 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A function that the library exports, returning an int. */
+/* Declares and begins a function that the library exports; it returns an int. */
 #define API(function, ...)                                                                         \
     __attribute__((visibility("default"))) int function(__VA_ARGS__);                              \
     int function(__VA_ARGS__)
 
-/* The device model of the stand-ins: README.md beside this. Each stand-in is one file that includes
- * this; the state is 20 ms old at most, since faults come and go. */
+/* The device model of the stand-ins (README.md). Each stand-in is one file that includes this. The
+ * state is at most 20 ms old, because tests change faults while a program runs. */
 
 static inline const char *state_path(void)
 {
@@ -23,7 +23,7 @@ static inline const char *state_path(void)
     return path ? path : "/etc/muster-gpu-state";
 }
 
-/* The whole text; "" where there is none. */
+/* The whole text of the state; "" if there is no file. */
 static inline const char *state_read(void)
 {
     static char text[16384];
@@ -44,7 +44,8 @@ static inline const char *state_read(void)
     return text;
 }
 
-/* The value of the key into value; false when the state does not have it. */
+/* Copies the value of the key; of several lines with this key the last counts. Returns whether the
+ * state has the key. */
 static inline int state_find(const char *key, char *value, size_t size)
 {
     size_t length = strlen(key);
@@ -60,7 +61,8 @@ static inline int state_find(const char *key, char *value, size_t size)
     return is_found;
 }
 
-/* device < 0: of the library, else of a device or of all of them. */
+/* The value of a key, valid until the next call; standard if the state does not have the key.
+ * device < 0: of the key itself; else of "gpuN.KEY", or without that of "gpu.KEY". */
 static inline const char *state_text(int device, const char *key, const char *standard)
 {
     static char value[256];
@@ -89,7 +91,7 @@ static inline double state_factor(int device, const char *key, double standard)
     return text ? strtod(text, NULL) : standard;
 }
 
-/* Whether the value of the key, a list of words, has the word. device: as of state_text(). */
+/* Whether the value of the key, a list of words, has the word. device: as for state_text(). */
 static inline int state_lists(int device, const char *key, const char *word)
 {
     size_t length = strlen(word);
@@ -102,8 +104,8 @@ static inline int state_lists(int device, const char *key, const char *word)
     return 0;
 }
 
-/* The beginning of each function: hangs or crashes when told to. Returns what the function is told
- * to return, else 0. */
+/* Each function of a library calls this first. Hangs or aborts if the state lists the function
+ * under "hang" or "crash". Returns the value of "return.FUNCTION", else 0. */
 static inline int state_enter(int device, const char *function)
 {
     char key[128];
