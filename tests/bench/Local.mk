@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# What the plugin costs, and how true a reading is: run by hand, README.md. Two programs from one source.
+# Benchmarks, run by hand (README.md). repeat and hook are built from one source.
 EXTRA_PROGRAMS =
 if BUILD_MUSTER
 EXTRA_PROGRAMS += tests/bench/certify

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmarks share: labs, figures, and how they are told."""
+"""Common parts of the benchmarks: labs, statistics, output."""
 
 import argparse
 import array
@@ -29,7 +29,8 @@ def fail(text):
 
 
 def arguments(description, add=None):
-    """--json FILE besides what add(parser) adds."""
+    """Parses --json FILE and the options that add(parser) adds. Exits unless root runs it after an
+    installation."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", metavar="FILE", help="write the figures there as well")
@@ -38,7 +39,7 @@ def arguments(description, add=None):
     found = parser.parse_args()
     if os.geteuid() != 0:
         fail("the lab needs root")
-    # as Ctrl-C: labs are taken down
+    # SIGTERM takes labs down, as Ctrl-C does
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     for path in (plugin, muster):
         if not os.path.exists(path):
@@ -55,14 +56,14 @@ def run(*command, check=True, **options):
 
 
 def program(name):
-    """One of this room's programs, built when it is not."""
+    """The path of a program of this folder, after make has built it."""
     run("make", "-s", "-C", build, f"tests/bench/{name}")
     return os.path.join(build, "tests/bench", name)
 
 
 def narrowed(values, kind):
-    """Bytes of an array of floats as bf16, to the nearest, or as fp16, which needs them 65536 times
-    as large and takes what is beyond its range as the greatest."""
+    """The bytes of an array of floats as bf16, rounded to nearest, or as fp16: multiplied by 65536,
+    and limited to the range of fp16."""
     if kind == "bf16":
         bits = array.array("I", values.tobytes())
         return array.array("H", [(b + 0x7fff + (b >> 16 & 1)) >> 16 for b in bits]).tobytes()
@@ -70,8 +71,9 @@ def narrowed(values, kind):
 
 
 def trained_gradients(kind):
-    """A file of muster-train's gradient after 30 steps of a transformer of 6 million parameters on
-    this project's sources, byte by byte; bf16, fp16 or fp32. Made when it is not there."""
+    """The path of a file with muster-train's gradient, as bf16, fp16 or fp32: after 30 steps of a
+    transformer of 6 million parameters on the bytes of this project's sources. Makes the file if
+    there is none."""
     path = os.path.join(build, f"tests/bench/trained.{kind}")
     if os.path.exists(path):
         return path
@@ -83,7 +85,7 @@ def trained_gradients(kind):
                 with open(name, "rb") as file:
                     all_of_it.write(file.read())
         run(train, "tokenize", text, tokens)
-        # AdamW's first moments are the gradient then
+        # with --beta1=0 the first moments of AdamW are the gradient
         run(train, f"--data={tokens}", "--vocab=256", "--layers=6", "--heads=8", "--channels=288",
             "--context=128", "--batch=8", "--steps=30", "--beta1=0", f"--checkpoint={checkpoint}",
             env={**os.environ, **open_mpi})
@@ -98,13 +100,13 @@ def trained_gradients(kind):
     return path
 
 
-# what mpirun is told for ranks on this machine, more of them than processors too
+# environment of mpirun for ranks on this machine, which may be more than its processors
 open_mpi = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "MUSTER_ALLOW_ROOT": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_pml": "ob1"}
 
 
 class Lab:
-    """A lab of its own, with the plugin or without; taken down at the end of a `with`."""
+    """A lab with or without the plugin, for a `with` statement, which takes it down at its end."""
 
     def __init__(self, name, nodes=2, with_plugin=True, rail_mbps=None):
         self.rails = ["--rail-mbps", rail_mbps] if rail_mbps else []
@@ -140,7 +142,7 @@ class Lab:
             file.write(text)
 
     def certify(self, node):
-        """A valid certificate and policies that refuse without one."""
+        """Issues a valid certificate, and sets policies that refuse jobs without one."""
         conf = os.path.join(self.directory, node, "etc/muster/muster.conf")
         with open(conf, "a") as file:
             file.write("CertificateFile=/var/lib/muster/certificate\n"
@@ -161,10 +163,10 @@ class Lab:
 
 
 def train(lab, words, tokens, ranks, before="", is_one_node=False):
-    """muster-train on as many nodes of a lab, a rank with one thread on each, or all of them on one:
-    seconds of each step but the first, of so many tokens, its losses, and all records. MPI takes the
-    first rail, whatever the plugin would choose, or memory. before: what a shell does first on each
-    node."""
+    """Runs muster-train with a rank of one thread on each of as many nodes of a lab, or with all ranks
+    on one node. Returns the seconds of each step but the first (of `tokens` tokens), the losses, and
+    all records. MPI uses the first rail whatever the plugin would choose, or shared memory. before:
+    shell commands to run first on each node."""
     ways = "self,vader" if is_one_node else "self,tcp OMPI_MCA_btl_tcp_if_include=eth1"
     out = lab.lab("run", "srun", f"-N{1 if is_one_node else ranks}", f"-n{ranks}", "--mpi=pmix",
                   "--cpu-bind=none", "sh",
@@ -179,7 +181,7 @@ def train(lab, words, tokens, ranks, before="", is_one_node=False):
 
 
 def percentile(values, share):
-    """Nearest rank."""
+    """The percentile of a share from 0 to 1, by the nearest-rank method."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
@@ -190,7 +192,7 @@ def summary(values):
 
 
 def median_interval(values, confidence=0.95):
-    """Median, and its interval by the bootstrap (2000 samples, Efron 1979), seeded."""
+    """The median and its interval, by the bootstrap (2000 samples, Efron 1979), seeded."""
     chance = random.Random(1)
     medians = sorted(statistics.median(chance.choices(values, k=len(values))) for _ in range(2000))
     cut = int((1 - confidence) / 2 * len(medians))
@@ -198,7 +200,7 @@ def median_interval(values, confidence=0.95):
 
 
 def load():
-    """How busy the machine is: what it does besides makes these figures worse."""
+    """The load of the machine: other work on it makes the figures worse."""
     with open("/proc/loadavg") as file:
         return float(file.read().split()[0])
 
@@ -215,7 +217,7 @@ def processors():
 
 
 def command():
-    """As it was called, but for where its figures go."""
+    """The command line of this benchmark, without --document and --json FILE."""
     words = sys.argv[1:]
     kept = [word for i, word in enumerate(words)
             if word not in ("--document", "--json") and (i == 0 or words[i - 1] != "--json")]
@@ -223,8 +225,8 @@ def command():
 
 
 def write_document(title, commands, lines, columns, rows):
-    """Replaces the section of this title in doc/performance.md, or adds it: lines of words and a
-    table of texts."""
+    """Replaces the section of this title in doc/performance.md, or adds it: the commands, lines of
+    text, and a table of texts."""
     document = os.path.join(top, "doc/performance.md")
     head = f"## {title}\n"
     with open(document) as file:
@@ -239,7 +241,7 @@ def write_document(title, commands, lines, columns, rows):
 
 
 def tell(name, lines, figures, found, where):
-    """The table, the load, one line of JSON."""
+    """Prints the table, the load and one line of JSON; writes that line to --json FILE."""
     where["load_after"] = load()
     for line in lines:
         print(line)

@@ -13,10 +13,10 @@
 #include "validate/history/history.h"
 #include "validate/slurm/ran.h"
 
-/* certify NODES FACTS LINKS DIRECTORY: muster certify on a cluster that is made up, as all of it
- * that the head does: the table of operations is here, the steps print at once what the two files
- * have of nodes n1 to nNODES. Its history is in DIRECTORY. Processor time and memory are the
- * caller's to see: head. */
+/* certify NODES FACTS LINKS DIRECTORY: runs everything that muster certify does on the head, for a
+ * synthetic cluster. The table of operations is here; steps print at once what the two files have
+ * for nodes n1 to nNODES. The history is in DIRECTORY. tests/bench/head starts it and measures its
+ * processor time and memory. */
 
 static size_t node_count;
 static const char *facts_path, *links_path;
@@ -244,7 +244,7 @@ line(const struct process *process, const char *format, ...)
     process->on_line(text, false, process->context);
 }
 
-/* The name that follows "key":" in a record; false without. */
+/* Sets name to the text after key, as "\"node\":\"", in a record. Returns whether there is one. */
 static bool name_in(const char *record, const char *key, char name[32])
 {
     const char *found = strstr(record, key);
@@ -252,7 +252,7 @@ static bool name_in(const char *record, const char *key, char name[32])
     return found && sscanf(found + strlen(key), "%31[^\"]", name) == 1;
 }
 
-/* Passes on the lines of the file, or of its suite only, that are of the step's nodes alone. */
+/* Prints the lines of the file that contain suite and name no nodes but those of the step. */
 static void replay(const char *path, const char *suite, const struct step *step,
                    const struct process *process)
 {
@@ -287,7 +287,7 @@ static void replay(const char *path, const char *suite, const struct step *step,
 
 #define PASS "\"time\":1,\"verdict\":\"pass\""
 
-/* The end of each pass that the step was asked for. */
+/* Prints the record that ends a pass, for each pass of the step's --passes. */
 static void rounds(const struct step *step, const struct process *process)
 {
     static const char option[] = "--passes=";
@@ -305,7 +305,8 @@ static void rounds(const struct step *step, const struct process *process)
     }
 }
 
-/* Slurm numbers tasks in its own order of nodes. */
+/* Prints a certificate record for each node of the step. Tasks are numbered in Slurm's order of
+ * nodes. */
 static void certificates(const struct step *step, const struct process *process)
 {
     struct name_index wanted;

@@ -5,9 +5,9 @@
 
 #include "collectives/reduce/nontemporal.h"
 
-enum { PIECE = 1024 }; /* numbers: a sum of several stays in the nearest cache */
+enum { PIECE = 1024 }; /* numbers; a partial sum of so many stays in the L1 cache */
 
-/* The sum of `ranks` parts that follow each other. */
+/* Sums `ranks` parts of count numbers each, which follow each other in memory. */
 static void sum(int ranks, const float *parts, float *out, size_t count)
 {
     _Alignas(64) float piece[PIECE];
@@ -36,7 +36,7 @@ void least_work(enum collective_kind kind, int ranks, const void *in, void *out,
     case COLLECTIVE_REDUCE:
         sum(ranks, in, out, share);
         return;
-    case COLLECTIVE_BROADCAST: /* to the others, by all ranks together */
+    case COLLECTIVE_BROADCAST: /* all ranks share the copies for the others */
         nontemporal_copy(out, in, others);
         return;
     default:

@@ -6,10 +6,10 @@
 
 #include "collectives/collective.h"
 
-/* What one rank's share of a collective over shared memory asks of memory at the very least, if
- * nobody waits and nothing is copied twice: each number that comes in read once, each sum or copy
- * written once, past the caches, in buffers of its own, which no cache holds. bytes: of all blocks
- * together, which in and out have room for, aligned to 64; fp32. */
+/* Does the least memory traffic of one rank's share of a collective over shared memory, without
+ * waits and without a second copy: reads each input number once, and writes each sum or copy once,
+ * past the caches. bytes: all blocks together; in and out have room for it, are aligned to 64,
+ * contain fp32, and should not be in a cache. */
 void least_work(enum collective_kind kind, int ranks, const void *in, void *out, size_t bytes);
 
 #endif

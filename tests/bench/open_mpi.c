@@ -30,7 +30,7 @@ int open_mpi_algorithms(int kind)
     if (!find(kind, &index, &values) ||
         MPI_T_enum_get_info(values, &count, NULL, &length) != MPI_SUCCESS)
         return 0;
-    return count - 1; /* 0 is to leave it to coll_tuned */
+    return count - 1; /* algorithm 0 leaves the choice to coll_tuned */
 }
 
 void open_mpi_name(int kind, int algorithm, char *name, int size)

@@ -4,21 +4,21 @@
 
 #include <mpi.h>
 
-/* Open MPI's own collectives by any of the algorithms of its component coll_tuned, all in one
- * program and so in the same state of the machine as what they are compared with. The variables
- * coll_tuned_COLLECTIVE_algorithm are settable (MPI_T, MPI 3.1, chapter 14) and read when a
- * communicator is made, if the program was started with
+/* Runs Open MPI's collectives with each of the algorithms of its component coll_tuned, all in one
+ * program and so in the same state of the machine as the collectives they are compared with. The
+ * program sets the variables coll_tuned_COLLECTIVE_algorithm (MPI_T, MPI 3.1, chapter 14). Open MPI
+ * reads them when a communicator is made, if the program was started with
  * OMPI_MCA_coll_tuned_use_dynamic_rules=1. */
 
-/* How many algorithms there are for a kind of mpi_call_find(), from 1 up; 0: this MPI does not say.
- */
+/* The number of algorithms for a kind of mpi_call_find(); they are numbered from 1. 0: unknown to
+ * this MPI. */
 int open_mpi_algorithms(int kind);
 
-/* Open MPI's own word for it, into name[size]. */
+/* Sets name to Open MPI's name of the algorithm, "" if it has none. */
 void open_mpi_name(int kind, int algorithm, char *name, int size);
 
-/* A duplicate of MPI_COMM_WORLD on which each collective takes this algorithm, or its last one
- * where it has fewer; errors are returned. MPI_Comm_free() it. */
+/* Duplicates MPI_COMM_WORLD. On the new communicator each collective uses this algorithm, or its
+ * last one if it has fewer, and returns errors. MPI_Comm_free() it. */
 MPI_Comm open_mpi_comm(int algorithm);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the preloaded library makes of a program's calls, for tests/bench/preload: preloaded
- * BYTES,... times MPI_ and PMPI_ in turn, loops of calls without barriers, and prints from rank 0 a
- * line "CALL BYTES MPI_US OURS_US RATIO": the fastest loops, and the median over the rounds of
- * MPI's time / ours. BYTES are each rank's. */
+/* preloaded BYTES,...: measures how the preloaded library changes the time of calls, for
+ * tests/bench/preload. Times MPI_ and PMPI_ in turn, in loops of calls without barriers. Rank 0
+ * prints a line "CALL BYTES MPI_US OURS_US RATIO": the fastest loops, and the median over the
+ * rounds of MPI's time / ours. BYTES are per rank. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static const char *const names[] = {
 enum { CALLS = sizeof names / sizeof *names };
 
 struct pair {
-    int call, count; /* bytes, or floats where they are summed */
+    int call, count; /* count: bytes, or floats if the call sums */
     bool is_ours;
     int *counts, *places;
     char *in, *out;

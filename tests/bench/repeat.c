@@ -2,10 +2,10 @@
 #include "config.h"
 
 /* repeat N [--cold] PROGRAM [ARGUMENT...]: runs a program N times as slurmd runs its prolog (fork,
- * exec, wait), without a shell, and prints the time of each run in microseconds, a line each.
+ * exec, wait), without a shell. Prints the time of each run in us, one line each.
  *
- * hook N [--cold] PLUGIN CONFIG: loads the plugin N times, each time in a new process, and prints
- * the time of its job_prolog alone; what the plugin loads for it, libmunge, is part of that.
+ * hook N [--cold] PLUGIN CONFIG: loads the plugin N times, each time in a new process. Prints the
+ * time of job_prolog alone, which includes loading libmunge.
  *
  * --cold empties the page cache before each run. Exit status: 0; 1 a run failed; 2 usage. */
 
@@ -41,7 +41,8 @@ static void empty_cache(void)
 }
 
 #ifdef HOOK
-/* In a new process: the time of the hook, -1 when it refused. */
+/* Runs job_prolog; called in a new process. Returns its time in us, -1 if it failed or logged a
+ * message. */
 static double run(char *argv[])
 {
     static char config[4200];
@@ -60,7 +61,7 @@ static double run(char *argv[])
 }
 #endif
 
-/* One run's time in microseconds, -1 when it failed. */
+/* Runs the program or the hook once. Returns the time in us, -1 if the run failed. */
 static double time_one(char *argv[])
 {
     double begin, time_us = -1;

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Times our collectives, for tests/bench/collectives. sweep KIND,... BYTES,...: each algorithm that
- * applies, in each of the segments that are chosen from, "mpi", which is MPI's own choice,
- * "chosen", which is one of them: where it is, its figures are that one's; "mpi:ALGORITHM", each of
- * Open MPI's algorithms, open_mpi.h; and "memory", what memory alone asks, least_work(). sweep
- * KIND,... BYTES,... WIRE TYPE [FILE]: each algorithm as it is and, with WIRE+ before the name, on
- * the wire. In turns ROUNDS loops of calls without barriers of each, us a call of the rank that
- * takes longest; a line "KIND BYTES NAME US ..." from rank 0, NAME/SEGMENT where there are several.
- * fp32 or TYPE, sums, root 0; where a wire is asked for, the file's numbers or some spread as
- * gradients are, else from -1 to 1. */
+/* Times our collectives, for tests/bench/collectives.
+ *
+ * sweep KIND,... BYTES,...: each algorithm that applies, with each segment size that the chooser
+ * has; "mpi", MPI's own choice; "mpi:ALGORITHM", each algorithm of Open MPI (open_mpi.h); "memory",
+ * the least memory traffic (least_work()); and "chosen:NAME", the figures of the candidate that the
+ * chooser picks.
+ *
+ * sweep KIND,... BYTES,... WIRE TYPE [FILE]: each algorithm without coding and, named WIRE+NAME,
+ * with this wire format.
+ *
+ * Times MPI_CALL_ROUNDS loops of calls of each candidate in turn, without barriers between calls,
+ * in us per call of the slowest rank. Rank 0 prints a line "KIND BYTES NAME US ..."; NAME/SEGMENT
+ * if there are several segment sizes. Sums, root 0. Numbers are fp32 from -1 to 1; with WIRE they
+ * are of TYPE, from the file or distributed like gradients. */
 
 #include "config.h"
 
@@ -25,7 +30,7 @@
 
 enum { CANDIDATES = 96, NAME = 64, OPEN_MPI_ALGORITHMS = 16 };
 
-/* what coding has less to wait for, the smaller they are; the chooser has fewer */
+/* The smaller the segments, the less coding is waited for. The chooser has fewer sizes. */
 static const size_t wire_segments[] = {256 << 10, 128 << 10, 64 << 10, 32 << 10};
 
 struct sweep {
@@ -33,17 +38,17 @@ struct sweep {
     int rank, ranks;
     enum collective_kind kind;
     int mpi_kind;
-    size_t block; /* elements: a rank's block where there are such, else all */
+    size_t block; /* elements of a rank's block if the collective has blocks, else of all */
     enum element_type type;
     void *in, *out;
-    MPI_Comm forced[OPEN_MPI_ALGORITHMS]; /* from 1 up: what takes this algorithm of Open MPI's */
+    MPI_Comm forced[OPEN_MPI_ALGORITHMS]; /* from index 1: uses this algorithm of Open MPI */
 };
 
 struct candidate {
     char name[NAME];
-    const struct algorithm *algorithm; /* NULL: MPI's own, on mpi */
+    const struct algorithm *algorithm; /* NULL: MPI's collective on mpi, or least_work() */
     MPI_Comm mpi;
-    bool is_memory; /* neither */
+    bool is_memory; /* least_work() */
     size_t segment_bytes;
     enum wire_format wire;
     int calls;
@@ -84,12 +89,12 @@ static void run_once(void *context)
     }
 }
 
-/* Calls that take longer leave nothing in caches to the next: a loop is one call, and one that is
- * not timed comes before all of them. */
+/* Calls that take longer leave nothing in the caches for the next call: their loops have one call,
+ * and only one call at the beginning is not timed. */
 static const double long_us = 20000;
 
-/* Whether it takes long and much longer than the best of ours or of Open MPI's, to which it
- * belongs: sizes that take a second a call are swept in minutes so. */
+/* Whether the candidate is left out: its call takes long, and much longer than the best of the same
+ * group, ours or Open MPI's. So sizes with calls of a second are swept in minutes. */
 static bool is_out(const struct candidate *candidate, const struct candidate *candidates,
                    unsigned count, unsigned chosen)
 {
@@ -106,7 +111,8 @@ static bool is_out(const struct candidate *candidate, const struct candidate *ca
     return false;
 }
 
-/* chosen: the number of the one that is, or CANDIDATES. */
+/* Times all candidates in turn and prints them. chosen: the index of the chooser's pick, CANDIDATES
+ * without one. */
 static void time_all(const struct sweep *s, struct candidate *candidates, unsigned count,
                      unsigned chosen, size_t bytes)
 {
@@ -133,7 +139,8 @@ static void time_all(const struct sweep *s, struct candidate *candidates, unsign
                            candidates[i].us);
 }
 
-/* algorithm: NULL for MPI's own. */
+/* A candidate of one algorithm, or of MPI's own choice if algorithm is NULL. before: a prefix of
+ * its name. */
 static struct candidate candidate_of(const char *before, const struct algorithm *algorithm,
                                      size_t segment_bytes)
 {
@@ -159,7 +166,8 @@ static struct plan_shape shape_of(const struct sweep *s)
                                .topology = collective_topology(s->comm.collective)};
 }
 
-/* All that is chosen from, and which of them is. */
+/* Lists all candidates of the chooser and "memory". Sets *chosen to the index of the chooser's
+ * pick. Returns the number of candidates. */
 static unsigned list_ours(struct sweep *s, struct candidate *candidates, unsigned *chosen)
 {
     struct plan_shape shape = shape_of(s);
@@ -170,7 +178,7 @@ static unsigned list_ours(struct sweep *s, struct candidate *candidates, unsigne
     for (unsigned i = 0; i < found; i++) {
         const struct choice *one = &choices[i];
 
-        if (one->algorithm == NULL) /* which stands there where it was tried alone */
+        if (one->algorithm == NULL) /* MPI's own choice, which is added below */
             continue;
         if (one->algorithm == choice.algorithm && one->segment_bytes == choice.segment_bytes)
             *chosen = count;
@@ -187,7 +195,7 @@ static unsigned list_ours(struct sweep *s, struct candidate *candidates, unsigne
     return count;
 }
 
-/* Open MPI's, those that can do this number of ranks. */
+/* Lists the algorithms of Open MPI that work with this number of ranks. Returns their number. */
 static unsigned list_open_mpi(const struct sweep *s, struct candidate *candidates)
 {
     unsigned count = 0;
@@ -204,7 +212,7 @@ static unsigned list_open_mpi(const struct sweep *s, struct candidate *candidate
     return count;
 }
 
-/* What is taken by itself where numbers may travel coded without loss. */
+/* The chooser's pick if numbers may be sent with lossless coding. */
 static struct candidate candidate_auto(const struct sweep *s)
 {
     struct plan_shape shape = shape_of(s);
@@ -218,7 +226,8 @@ static struct candidate candidate_auto(const struct sweep *s)
     return candidate;
 }
 
-/* All algorithms that can do both, as they are and on the wire. */
+/* Lists all algorithms that support the wire format, each without and with it; for lossless coding
+ * the chooser's pick, too. Returns the number of candidates. */
 static unsigned list_wire(const struct sweep *s, enum wire_format wire,
                           struct candidate *candidates)
 {
@@ -268,14 +277,14 @@ static void sweep_size(struct sweep *s, size_t bytes, enum wire_format wire)
     }
 }
 
-/* What the input begins with, again and again up to its end. */
+/* Fills the input with repetitions of its first `have` bytes. */
 static void repeat(const struct sweep *s, size_t have, size_t bytes)
 {
     for (size_t at = have; at < bytes; at += have)
         memcpy((char *)s->in + at, s->in, bytes - at < have ? bytes - at : have);
 }
 
-/* Numbers spread as gradients are. */
+/* Fills the input with numbers distributed like gradients. */
 static void fill(const struct sweep *s, size_t bytes)
 {
     enum { SOME = 1 << 16 };
@@ -294,7 +303,7 @@ static void fill(const struct sweep *s, size_t bytes)
     free(values);
 }
 
-/* A file's numbers. */
+/* Fills the input with the numbers of a file, repeated if they are too few. */
 static void fill_from(const struct sweep *s, const char *path, size_t bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -350,7 +359,7 @@ int main(int argc, char **argv)
         fill_from(&s, argv[5], most);
     else if (wire != WIRE_AS_IS)
         fill(&s, most);
-    options.with_mpi = wire == WIRE_AS_IS; /* MPI has no wires, nor sums of bf16 */
+    options.with_mpi = wire == WIRE_AS_IS; /* MPI has no wire formats, and no sums of bf16 */
     if (tuned_create(MPI_COMM_WORLD, &options, &tuned, &err) < 0 ||
         tuned_comm_create(tuned, MPI_COMM_WORLD, &s.comm, &err) < 0) {
         fprintf(stderr, "sweep: %s\n", err.text);

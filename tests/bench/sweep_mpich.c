@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Times the collectives of MPICH, which tests/bench/collectives builds it with: sweep_mpich
- * KIND,... BYTES,... prints lines as sweep.c does. */
+/* sweep_mpich KIND,... BYTES,...: times the collectives of MPICH and prints lines as sweep.c does.
+ * tests/bench/collectives builds it with MPICH. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void run(void *context)
     mpi_call(call->kind, MPI_COMM_WORLD, call->in, call->out, call->count);
 }
 
-/* As sweep.c times its own: two loops to warm up, then all rounds. */
+/* Times as sweep.c does: two loops to warm up, then all rounds. */
 static void sweep_size(struct call *call, const char *kind, size_t bytes)
 {
     double us[MPI_CALL_ROUNDS];

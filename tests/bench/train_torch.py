@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The problem that muster-train trains on (muster-train(1), "The problem"), by PyTorch: the same
-weights, tokens, model and optimiser. Prints one line of JSON: losses, seconds and the gradient norm of
-each tensor at the first step. Status 77 where there is no PyTorch."""
+"""Trains the problem of muster-train (muster-train(1), "The problem") with PyTorch: the same weights,
+tokens, model and optimizer. Prints one line of JSON: losses, seconds and the gradient norm of each
+tensor at the first step. Status 77 if PyTorch is not installed."""
 
 import argparse
 import json
@@ -42,11 +42,11 @@ def splitmix(seed, first, count):
 
 
 def draw_weights():
-    """name: one tensor, or a list of one for each layer."""
+    """{name: a tensor, or a list with one tensor for each layer}."""
     layers, width = found.layers, found.channels
     half = 0.0346410161513775
     residual = half / math.sqrt(2 * layers)
-    # in the order in which they are drawn; of vectors nothing is drawn, the value is all of them
+    # in the order in which they are drawn; vectors are filled with the value, and draw nothing
     kinds = [("wte", (found.vocab, width), half), ("wpe", (found.context, width), half),
              ("ln1w", (width,), 1), ("ln1b", (width,), 0),
              ("qkvw", (3 * width, width), half), ("qkvb", (3 * width,), 0),
