@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# Validates records against doc/records.md; other tests pipe what they see printed through it.
+# Validates records against doc/records.md; other tests pipe records through it.
 if BUILD_MUSTER
 noinst_PROGRAMS += tests/record-check
 tests_record_check_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_record_check_LDADD = lib/libmuster.a $(JANSSON_LIBS)
 
-# Makes histories for the tests of what reads them.
+# Makes histories for tests that read them.
 noinst_PROGRAMS += tests/history-add
 tests_history_add_LDADD = $(libhistory) $(libreport) \
 	lib/libmuster.a lib/libstatistics.a $(SQLITE_LIBS) $(JANSSON_LIBS)
 endif
 
-# Makes requests of RDMA ports fail, in a guest.
+# Makes requests to RDMA ports fail, in a guest.
 if HAVE_IBVERBS
 noinst_PROGRAMS += tests/rdma/completions
 tests_rdma_completions_CPPFLAGS = $(AM_CPPFLAGS) $(IBVERBS_CFLAGS)
@@ -22,8 +22,8 @@ endif HAVE_IBVERBS
 EXTRA_DIST += tests/tap.sh tests/run tests/commit-subject tests/campaign/summary tests/campaign/results.jsonl \
 	tests/campaign/mutants tests/campaign/mutants.jsonl tests/campaign/soak tests/campaign/soak.jsonl tests/campaign/restarts.jsonl
 
-# Libraries in whose place others stand: each of one file. NAME-old.so is an older version of the same,
-# NAME-hip.so what AMD has in its place.
+# Stand-ins for libraries, each built from one file. NAME-old.so is an older version of the library,
+# NAME-hip.so is AMD's counterpart.
 stand_ins =
 check_DATA = $(stand_ins)
 CLEANFILES += $(stand_ins)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* history-add DATABASE RUN TIME < RECORDS: puts a run into a history as muster certify does, its
- * nodes those of the records of suite and test certify. Exit status: 0 added, 1 it waits in a file,
- * 2 lost. */
+/* history-add DATABASE RUN TIME < RECORDS: adds a run to a history as muster certify does. Its
+ * nodes are those of the records with suite and test certify. Exit status: 0 added, 1 kept in a
+ * file to be added later, 2 lost. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* record-check SCHEMA < RECORDS: validates lines of JSON against the tables of doc/records.md.
- * Prints one line for each record that is wrong; exit 0 when there was at least one record and all
- * were right, 1 when not, 2 when the schema cannot be read. */
+ * Prints one line for each violation. Exit status: 0 there was at least one record and all are
+ * valid, 1 not so, 2 the schema cannot be read. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 enum { CELLS = 4, ROWS = 512 };
 
 struct row {
-    char cells[CELLS][160]; /* the last cell of a long row is cut */
+    char cells[CELLS][160]; /* longer cells are cut */
 };
 
 struct schema {
@@ -21,7 +21,7 @@ struct schema {
     size_t field_count, test_count;
 };
 
-/* Splits "| a | b | c | d |" in place; false when the line is no row of a table with four cells. */
+/* Splits "| a | b | c | d |" in place. Returns false if the line is no row with four cells. */
 static bool split(char *line, struct row *row)
 {
     char *at = line, *save = NULL;
@@ -134,7 +134,8 @@ static bool test_is_known(const struct schema *schema, const json_t *record, siz
     return wrong(line, "is not in the table of tests", found);
 }
 
-/* What is wrong has a code of the catalogue with its remediation, and what is not has none. */
+/* Whether a record with the verdict warn, unknown or fail has a code of the catalog and the
+ * remediation of the code, and a record without one of these verdicts has no code. */
 static bool code_holds(const json_t *record, size_t line)
 {
     int verdict = verdict_parse(text_of(record, "verdict"));

@@ -4,23 +4,23 @@
 # tap.sh - a small TAP library for shell tests (prove(1) reads the output).
 #
 #   . "$(dirname "$0")/../tap.sh"       # the path from the test to tests/tap.sh
-#   plan 5                              # or no plan at all, and done_testing at the end
+#   plan 5                              # or no plan, and done_testing at the end
 #   ok 'true says yes' true             # passes when the command succeeds
 #   not_ok 'false says no' false        # passes when the command fails (a status, not a signal)
 #   is "$(echo a)" a 'echo echoes'      # got, expected, name
 #   isnt "$pid" "$old" 'a new process'
 #   is_within 60 idle 'free again' state_of n1
-#                                       # is, once the command prints that, or the seconds are over
+#                                       # waits up to 60 s until the command prints the expected text
 #   like "$text" '^n[0-9]+$' 'a node'   # got, extended regular expression, name
 #   unlike "$text" 'error' 'no error'
 #   skip 2 'no GPU here'                # counts two tests as skipped
 #   skip_all 'needs root'               # before any test: the whole file, then exits
 #   bail 'slurmctld does not start'     # stops the whole test run
 #
-# Every check returns 0 when it passed and 1 when not. Output of a command given to ok appears
-# as '# ' lines when it fails. The script exits 1 when a test failed or the plan was not met.
+# Every check returns 0 when it passed and 1 when not. If a command given to ok fails, its output
+# appears as '# ' lines. The script exits 1 when a test failed or the plan was not met.
 
-# What Debian's packages bring goes before what somebody keeps beside: python3-jsonschema is for Debian's
+# Programs of Debian's packages come before others of the same name: python3-jsonschema is for Debian's
 # python3, and a wrapper in its place may take a second to start.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 
@@ -62,7 +62,7 @@ not_ok() { # NAME COMMAND...
     local tap_name=$1 tap_status=0 tap_output
     shift
     tap_output=$("$@" 2>&1) || tap_status=$?
-    # from 124 on it was ended, or could not be started
+    # 124 and more: the command was killed, timed out, or could not be started
     if [ "$tap_status" -ne 0 ] && [ "$tap_status" -lt 124 ]; then
         tap_result 0 "$tap_name"
     else
@@ -137,24 +137,24 @@ skip() { # COUNT REASON
     done
 }
 
-# Whether that program is built with AddressSanitizer: many ranks of it on few cores take minutes.
+# Whether the program is built with AddressSanitizer: many ranks of it on few cores take minutes.
 is_sanitized() { # PROGRAM
     grep -q __asan_init "$1"
 }
 
-# For what starts mpirun: as root too, and what leaks in Open MPI is not for us to find.
+# Sets the environment of mpirun: root may run it, and leaks, which Open MPI has, are not reported.
 mpi_environment() {
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 MUSTER_ALLOW_ROOT=1
     export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
-    # else each of more than two ranks reads the names of all PCI devices there are, which takes
-    # AddressSanitizer seconds
+    # else, with more than two ranks, each rank reads the names of all PCI devices, which takes seconds
+    # with AddressSanitizer
     export HWLOC_COMPONENTS=-pci
-    # more ranks than cores: one that waits lets the others run
+    # with more ranks than cores a rank that waits must yield to the others
     export OMPI_MCA_mpi_yield_when_idle=1
 }
 
-# Runs a command until it succeeds, at most SECONDS: a limit for what never comes, far above what a busy
-# machine takes.
+# Repeats a command until it succeeds, for at most SECONDS. Choose a limit far above the time on a busy
+# machine.
 within() { # SECONDS COMMAND...
     local deadline=$((SECONDS + $1))
     shift
@@ -180,7 +180,7 @@ done_testing() {
     [ -n "$tap_planned" ] || plan "$tap_count"
 }
 
-# A test adds its own clean-up by defining tap_cleanup.
+# A test defines tap_cleanup to clean up at its end.
 tap_exit() {
     local status=$?
     # A subshell that inherited the trap is not the test.

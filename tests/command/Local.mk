@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# The muster command, on this machine alone. Each skips what needs root, MUNGE or a namespace.
+# Tests of the muster command on this machine. Each skips parts that need root, MUNGE or a namespace.
 EXTRA_DIST += tests/command/certificate.sh tests/command/command.sh tests/command/train.sh
 dist_check_SCRIPTS += \
 	tests/command/t2300-conf-prints-what-is-in-force.t \
@@ -15,7 +15,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2430-reference-says-what-applies.t \
 	# end of certificate and conf
 
-# inventory and check, of recorded nodes and of this machine
+# inventory and check, on recorded nodes and on this machine
 dist_check_SCRIPTS += \
 	tests/command/t2100-inventory-tells-a-node.t \
 	tests/command/t2101-muster-names-bad-usage.t \
@@ -168,7 +168,7 @@ dist_check_SCRIPTS += \
 	tests/command/t2971-codec-names-damage.t \
 	# end of muster-codec
 
-# those of collectives over MPI and of training that take longest
+# tests of collectives over MPI and of training, which take longest and start first
 long_checks += \
 	tests/command/t2985-programs-as-they-are-use-collectives.t \
 	tests/command/t2980-collectives-are-right-over-mpi.t \
@@ -177,7 +177,7 @@ long_checks += \
 	tests/command/t2953-train-ranks-go-on.t \
 	tests/command/t2955-train-battery-names-who-is-wrong.t \
 	tests/command/t2957-train-in-stages-is-the-same.t \
-	# end of those that begin first
+	# end of long checks
 plain_checks += \
 	tests/command/t2985-programs-as-they-are-use-collectives.t \
 	tests/command/t2980-collectives-are-right-over-mpi.t \
@@ -185,8 +185,8 @@ plain_checks += \
 	tests/command/t2953-train-ranks-go-on.t \
 	tests/command/t2955-train-battery-names-who-is-wrong.t \
 	tests/command/t2957-train-in-stages-is-the-same.t \
-	# end of those that sanitizers shorten
-# Also where it is not built: automake packs no EXTRA_DIST of a condition that does not hold.
+	# end of plain checks
+# Unconditional, because automake packs no EXTRA_DIST of a condition that is false.
 EXTRA_DIST += \
 	tests/command/device-mpi.c \
 	tests/command/figures.py \
@@ -194,7 +194,7 @@ EXTRA_DIST += \
 	tests/command/poor-storage.c \
 	tests/command/slow-ucx.c \
 	tests/command/unmodified.f90 \
-	# end of what is packed, built or not
+	# end of EXTRA_DIST
 if BUILD_BATTERY
 stand_ins += tests/command/slow-ucx.so
 endif

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# certificate.sh - for tests of certificates: a network of the test's own with one interface d0, a
-# munged of its own, a configuration in $MUSTER_CONF, all gone when the test ends. After tap.sh:
+# certificate.sh - common parts of tests of certificates: a network namespace with one interface d0, a
+# munged, and a configuration in $MUSTER_CONF, all removed when the test ends. Source it after tap.sh:
 #
 #   . "$(dirname "$0")/certificate.sh"
 #   request n1 | muster certificate issue
-#   $dir $certificate $pid              # its directory, the certificate's path, munged's process
+#   $dir $certificate $pid              # scratch directory, path of the certificate, PID of munged
 
 if [ -z "$CERTIFICATE_NETWORK" ]; then
     [ -x "${top_builddir:-.}/muster" ] || skip_all 'muster is not built'
     [ "$(id -u)" -eq 0 ] || skip_all 'needs root'
     [ -x /usr/sbin/munged ] || skip_all 'no munged here'
-    # nothing of the machine's own network, which may change while the test runs
+    # without the machine's network, which may change while the test runs
     unshare --net --mount true 2>/dev/null || skip_all 'no namespaces here'
     trap - EXIT
     CERTIFICATE_NETWORK=own exec unshare --net --mount "$0" "$@"
@@ -59,7 +59,7 @@ munged_start
 
 muster() { "${top_builddir:-.}/muster" "$@"; }
 
-# What muster certify writes for the nodes named.
+# Prints a request for certificates of these nodes, as muster certify writes it.
 request() { # NODE...
     printf '%s\n' 'run: r1' 'cluster: lab' 'level: standard' "expires: $(($(date +%s) + 3600))"
     for _ in "$@"; do
@@ -67,7 +67,7 @@ request() { # NODE...
     done
 }
 
-# The exit status and the line of muster certificate verify.
+# Prints the exit status and the output of muster certificate verify.
 verdict() { # OPTION...
     local said status=0
     said=$(timeout 60 "${top_builddir:-.}/muster" certificate verify --node n1 "$@" 2>&1) || status=$?

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a broadcast takes by a chain of all ranks, in segments, beside a message as long from
- * rank 0 to rank 1: prints the ratio of the shortest times. */
+/* Prints the shortest time of a broadcast along a chain of all ranks, in segments, divided by the
+ * shortest time of a message of the same size from rank 0 to rank 1. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ static void run(const struct transfer *transfer)
         MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* The shortest of all calls, each by the rank that takes longest: what else runs only makes calls
- * longer. */
+/* The time of the shortest call, each by its slowest rank. The shortest, because other load only
+ * makes calls longer. */
 static double time_s(const struct transfer *transfer)
 {
     double shortest = INFINITY;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a frame from standard input as doc/codec-format.md says it, written after that page alone,
-so that a test sees whether the page is true. Slow, and trusts what it reads."""
+"""Decodes frames from standard input. It was written from doc/codec-format.md alone, so that a test
+can check that page. It is slow, and does not expect damaged input."""
 
 import struct
 import sys
@@ -55,7 +55,7 @@ def frequencies(bits):
 
 
 def coded(groups, raw_bytes, content, tail):
-    """The symbols of groups of these sizes, and all of their raw bytes."""
+    """Returns the symbols of each group, given the sizes of groups, and the raw bytes of all."""
     carried = 128 if raw_bytes >= 128 else 0
     bits = Bits(content[len(content) - tail:])
     content = content[:len(content) - tail]
@@ -113,7 +113,7 @@ def read_block(block):
 
 
 def read_frame(data):
-    """The values, and what follows the frame."""
+    """Returns the values of a frame, and the data after it."""
     assert data[:5] == b"\x8dMGC\x01" and struct.unpack("<I", data[12:16])[0] == crc32c(data[:12])
     at, out, chain, elements = 16, b"", b"", 0
     while data[at + 4] != 0x0F:

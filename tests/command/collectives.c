@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Under mpirun: our collectives over MPI, every algorithm, compared with what must come out.
- * Prints one line "ok ..." or "not ok ..." per check at rank 0, for the script that starts it. */
+/* Run under mpirun: compares every algorithm of our collectives over MPI with the exact result.
+ * Rank 0 prints a line "ok ..." or "not ok ..." per check, for the script that starts it. */
 #include "collectives/choose/tuned.h"
 #include "collectives/collective.h"
 
@@ -13,7 +13,7 @@
 
 static int rank, ranks, failures;
 
-/* All ranks: true where it held at all of them. */
+/* Checks that held is true on all ranks; all ranks call it. Rank 0 prints the result. */
 static void check(bool held, const char *what, const char *more)
 {
     int mine = held, all;
@@ -60,7 +60,7 @@ static bool is_intact(const int32_t *buffer, size_t from)
     return true;
 }
 
-/* Fills what the call starts from. */
+/* Fills the buffers with the input of the call. */
 static void prepare(const struct collective_call *call, struct buffers *buffers)
 {
     size_t all = (size_t)ranks * call->count, n = call->count;
@@ -131,13 +131,13 @@ static bool runs(struct collective *collective, struct collective_call *call,
     return is_right(call);
 }
 
-/* A block would be overwritten before it is read. */
+/* Whether the algorithm cannot work in place: it would overwrite a block before it is read. */
 static bool has_no_in_place(const struct algorithm *algorithm)
 {
     return algorithm->kind == COLLECTIVE_ALL_TO_ALL && strcmp(algorithm->name, "pull") == 0;
 }
 
-/* Whether ranks as these are, on one node, have the algorithm. */
+/* Whether the algorithm applies to these ranks, which are on one node. */
 static bool has_algorithm(const struct collective *collective, const struct algorithm *algorithm)
 {
     const struct plan_topology *topology = collective_topology(collective);
@@ -180,7 +180,7 @@ static void test_algorithm(struct collective *collective, const struct algorithm
     check(held, name, NULL);
 }
 
-/* 8 MiB and more, which go past the caches. */
+/* Calls of 8 MiB and more, whose results are written past the caches. */
 static void test_much(struct collective *collective)
 {
     enum { ALL = 2 << 20 };
@@ -258,8 +258,8 @@ static void test_many(struct collective *collective, struct buffers *buffers)
     check(held, "several calls on two communicators, waited for in any order", NULL);
 }
 
-/* A root that gives and ranks that give to a root go on while others sleep, until all slots of a
- * window are taken; now and then a call that takes a large one. */
+/* In a broadcast the root, and in a reduce the other ranks, go on while others sleep, until all
+ * slots of a window are in use. Some calls need a large slot. */
 static void test_ahead(struct collective *collective)
 {
     enum { CALLS = 700, COUNT = 1500, SMALL = 40 };
@@ -292,7 +292,7 @@ static void test_ahead(struct collective *collective)
             own[e] = value(rank, e + (size_t)i);
         }
         held &= collective_run(collective, &broadcast, &err) == 0;
-        if (i % 300 < 200) /* between these nobody waits for another */
+        if (i % 300 < 200) /* else only broadcasts, in which the root waits for no rank */
             held &= collective_run(collective, &reduce, &err) == 0;
         for (size_t e = 0; e < count; e++)
             held &= given[e] == value(root, e + (size_t)i) &&
@@ -301,8 +301,8 @@ static void test_ahead(struct collective *collective)
     check(held, "ranks that need not wait are right when others are late", NULL);
 }
 
-/* What goes on in the program's own messages while ranks wait for each other's windows: the sender
- * of a long one has to move it from within the collective, as its receiver comes there later. */
+/* Messages of the program make progress while ranks wait for a window: the sender of a long message
+ * has to move it inside the collective, because the receiver enters the collective later. */
 static void test_own_messages(struct collective *collective, struct buffers *buffers)
 {
     struct collective_call call = {.kind = COLLECTIVE_ALLREDUCE,
@@ -330,7 +330,7 @@ static void test_own_messages(struct collective *collective, struct buffers *buf
     check(held, "messages of the program go on while ranks wait in a window", NULL);
 }
 
-/* After the first call of a shape there is nothing to allocate. */
+/* Only the first call of a shape allocates memory. */
 static void test_allocations(struct collective *collective, struct buffers *buffers)
 {
     struct collective_statistics before, after;
@@ -343,7 +343,7 @@ static void test_allocations(struct collective *collective, struct buffers *buff
 
     collective_statistics(collective, &before);
     for (int i = 0; i < 10; i++) {
-        call.root = i; /* which an allreduce has no use for */
+        call.root = i; /* an allreduce ignores it */
         held &= runs(collective, &call, buffers);
     }
     collective_statistics(collective, &after);
@@ -378,7 +378,7 @@ static void test_refusals(struct collective *collective, struct buffers *buffers
           NULL);
 }
 
-/* What every rank has is what rank 0 has, to the bit. */
+/* Whether the result is equal to that of rank 0, bit by bit. All ranks call it. */
 static bool is_rank_0s(const float *out, size_t count)
 {
     float *first = malloc(count * sizeof *first);
@@ -391,7 +391,7 @@ static bool is_rank_0s(const float *out, size_t count)
     return held;
 }
 
-/* Numbers whose exponents are as those of gradients: small ones more often than great ones. */
+/* A number with a distribution like that of gradients: small ones are more frequent. */
 static float gradient(int of, size_t i)
 {
     uint32_t hash = (uint32_t)(of + 1) * 2654435761u ^ (uint32_t)i * 40503u;
@@ -422,7 +422,7 @@ static bool sums_as(struct collective *collective, const struct algorithm *algor
     collective_statistics(collective, &before);
     memset(out, 0x55, count * sizeof *out);
     if (collective_run(collective, &call, &err) < 0) {
-        /* one of those that cannot do it */
+        /* not every algorithm supports int8 */
         if (wire == WIRE_INT8 && strstr(err.text, "does not support this call"))
             return true;
         fprintf(stderr, "# rank %d: %s\n", rank, err.text);
@@ -433,8 +433,8 @@ static bool sums_as(struct collective *collective, const struct algorithm *algor
     return is_rank_0s(out, count);
 }
 
-/* Without loss: the bits of the same algorithm as it is, in fewer bytes. With loss: within the
- * bound of as many roundings as there are ranks. */
+/* Lossless coding gives the same bits as the algorithm without it, in fewer bytes. Lossy formats
+ * give results within the bound of one rounding per rank. */
 static void test_wires(struct collective *collective, const struct algorithm *algorithm)
 {
     enum { COUNT = 50001 };
@@ -469,7 +469,7 @@ static void test_wires(struct collective *collective, const struct algorithm *al
                 break;
             }
         }
-        /* what a rank beyond a power of two gets is not coded */
+        /* not on every rank: data to ranks beyond a power of two are not coded */
         if (held && coded > 0 && (wire == WIRE_BF16 || wire == WIRE_LOSSLESS) && plain > 0)
             held = coded < plain;
     }
@@ -477,7 +477,7 @@ static void test_wires(struct collective *collective, const struct algorithm *al
     check(held, name, NULL);
 }
 
-/* A ring in another order. */
+/* Rings with another order of ranks. */
 static void test_ring_order(struct buffers *buffers)
 {
     struct collective *collective;
@@ -511,8 +511,8 @@ static void test_ring_order(struct buffers *buffers)
 /* ------------------------------------------------------------------------------------------ memory
  */
 
-/* The allocation of that number fails, counted from 1; 0: none. Ours alone: MPI's are not linked
- * with these. */
+/* The allocation of this number, counted from 1, fails; 0: none. Only our allocations are wrapped,
+ * not those of MPI. */
 static unsigned memory_left;
 static bool has_memory_failed;
 
@@ -539,7 +539,7 @@ void *__wrap_reallocarray(void *memory, size_t count, size_t size)
     return memory_fails() ? NULL : __real_reallocarray(memory, count, size);
 }
 
-/* No machine is quiet enough to be measured again. */
+/* Reports a high load, so that nothing is measured again. */
 int __wrap_getloadavg(double *loads, int count);
 int __wrap_getloadavg(double *loads, int count)
 {
@@ -576,7 +576,8 @@ static int make_tuned_comm(const void *tuned, struct error *err)
     return status;
 }
 
-/* Each allocation fails in turn, at the last rank. */
+/* Makes each allocation fail in turn, on the last rank, and checks that all ranks return the same
+ * status. */
 static void fail_each(const char *what, int make(const void *of, struct error *err), const void *of)
 {
     int has_failed = 1, failures_seen = 0, differences = 0;
@@ -606,7 +607,7 @@ static void test_memory(void)
     struct error err = {""};
 
     fail_each("collectives without memory", make_collective, NULL);
-    if (tuned_create(MPI_COMM_WORLD, &options, &tuned, &err) < 0) /* measures, and keeps it */
+    if (tuned_create(MPI_COMM_WORLD, &options, &tuned, &err) < 0) /* measures and stores figures */
         MPI_Abort(MPI_COMM_WORLD, 1);
     fail_each("figures without memory", make_tuned, &options);
     fail_each("chosen collectives without memory", make_tuned_comm, tuned);

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034 # tests take what is set
 #
-# command.sh - how a test of the muster command begins. Instead of tap.sh:
+# command.sh - common parts of the tests of the muster command. Source it instead of tap.sh:
 #
 #   . "$(dirname "$0")/command.sh"
-#   needs muster muster-launch          # programs of ours, else the whole file is skipped
+#   needs muster muster-launch          # skips the whole file if one of the programs is not built
 #   $top_srcdir $top_builddir $muster   # absolute paths
-#   $dir                                # a folder of the test's own, gone when it ends
-#   records_hold 'of the schema' <out   # the records are as doc/records.md says
+#   $dir                                # a scratch directory, removed when the test ends
+#   records_hold 'of the schema' <out   # checks that the records match doc/records.md
 #
-# Nothing of a job, a rank or a configuration that the tests are started in is in the environment.
+# Removes variables of a job, a rank or a configuration that the tests are started in.
 
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/../tap.sh"
@@ -29,7 +29,7 @@ needs() { # PROGRAM...
 }
 
 records_hold() { # NAME
-    if [ -x "$top_builddir/tests/record-check" ]; then # a tool of the tests, which may leak
+    if [ -x "$top_builddir/tests/record-check" ]; then # leaks of record-check do not matter
         ASAN_OPTIONS=detect_leaks=0 ok "$1" "$top_builddir/tests/record-check" "$top_srcdir/doc/records.md"
     else
         skip 1 'record-check is not built'

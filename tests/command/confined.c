@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* confined [--write] COMMAND [ARGUMENT ...]: runs it where the kernel lets nobody read another
- * process's memory, as containers and Yama's ptrace_scope do; with --write, read but not write. */
+/* confined [--write] COMMAND [ARGUMENT ...]: runs a command that may not read the memory of other
+ * processes, as in containers and with Yama's ptrace_scope; with --write, may read but not write
+ * it. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CRC-32C (Castagnoli) as RFC 3720 has it, slowly."""
+"""CRC-32C (Castagnoli, RFC 3720), bit by bit."""
 
 
 def crc32c(data):

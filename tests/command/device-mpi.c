@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded: an MPI that says, on rank DEVICE_MPI_RANK, that it accepts buffers in the memory of
- * CUDA devices. */
+/* To be preloaded: makes MPI claim, on rank DEVICE_MPI_RANK, that it accepts buffers in the memory
+ * of CUDA devices. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""figures.py FILE LINK_GBPS CODEC_GBPS [OTHERS TIMES]: makes a machine up.
+"""figures.py FILE LINK_GBPS CODEC_GBPS [OTHERS TIMES]: invents figures of a machine.
 
-Replaces what a file of libmustercoll's figures says of links (10 us and this rate) and of the codec
-(this rate each way, 5 us a block at least, numbers that shrink by 1.4), and of what others took of the processors, by default nothing, and how often it was measured,
-with the checksum that belongs to it.
+Replaces figures in a file of libmustercoll, and its checksum: for links, 10 us and this rate; for
+the codec, this rate each way, at least 5 us per block, and a ratio of 1.4; for other load, the share
+of the processors (default 0) and the number of measurements (default 1).
 """
 
 import sys

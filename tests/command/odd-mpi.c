@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded: an MPI that says, with ODD_MPI=foreign, that it is another one, at length, and has a
- * Fortran of its own; with ODD_MPI=full, one that has no communicator left. */
+/* To be preloaded. With ODD_MPI=foreign, MPI claims to be another one, in a long version text; with
+ * ODD_MPI=full, it has no communicator left. Its mpi_finalize_() of Fortran prints "odd". */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

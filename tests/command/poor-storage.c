@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded: the first fsync() of each process takes SLOW_FSYNC_S seconds, as on a file server that
- * is busy or fails over; opendir() of HUNG_DIRECTORY does not return, as on one that is gone; with
- * NO_FLOCK, flock() fails as where a file system has no locks. */
+/* To be preloaded. The first fsync() of each process takes SLOW_FSYNC_S seconds, as on a file
+ * server that is busy or fails over; opendir() of HUNG_DIRECTORY does not return, as on a server
+ * that is gone; with NO_FLOCK, flock() fails, as on a file system without locks. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded: each rail takes UCX 400 ms to open, as one does that has many devices to look at. */
+/* To be preloaded: UCX takes 400 ms to open each rail, as on a node with many devices. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034 # tests take the problems
 #
-# train.sh - for tests of muster-train on several ranks: what they need, in $dir. Instead of command.sh:
+# train.sh - common parts of tests of muster-train on several ranks, in $dir. Source it instead of
+# command.sh:
 #
 #   . "$(dirname "$0")/train.sh"
-#   train_ranks RANKS OPTION...         # mpirun muster-train, ended where it hangs
-#   train_ranks 2 "${small[@]}" >out    # one of the reference's problems, small or large
-#   ok '...' follows "$small_losses"    # ... and whether the file out has its losses
+#   train_ranks RANKS OPTION...         # mpirun muster-train, killed after 600 s
+#   train_ranks 2 "${small[@]}" >out    # a problem of the reference, small or large
+#   ok '...' follows "$small_losses"    # ... whether the file out has the losses of the reference
 
 . "$(dirname "${BASH_SOURCE[0]}")/command.sh"
 needs muster-train
@@ -26,7 +27,7 @@ small_losses='4.170606446 4.048292732 3.954357561 3.882185247 3.819699319 3.7624
 large=(--layers=4 --heads=4 --channels=64 --context=32 --vocab=256 --batch=4 --fixed-batch)
 large_losses='5.556740297 5.221874668 5.033396350 4.899984272 4.798376302 4.707333925 4.621736354
     4.543080947 4.467205045 4.392749320 4.321273976'
-follows() { # LOSSES: those of the run in the file out
+follows() { # LOSSES: whether the run in the file out has these, within 1e-5
     grep -o 'loss [0-9.]*' out | awk -v expected="$1" '
         BEGIN { count = split(expected, wanted, " ") }
         { off = $2 - wanted[NR]; bad = bad || off > 1e-5 || off < -1e-5 }

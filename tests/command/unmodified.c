@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* An MPI program that knows nothing of muster: every collective that libmustercoll-pmpi takes over,
- * with types, operations, counts and communicators of many kinds, and results that are exact. Says
- * "wrong: ..." for each that is not as it must be, and at the end, on rank 0, "right". */
+/* An MPI program that does not use muster itself: calls every collective that libmustercoll-pmpi
+ * replaces, with many types, operations, counts and communicators, and exact results. Prints
+ * "wrong: ..." for each wrong result; at the end rank 0 prints "right" if there was none. */
 
 #include <mpi.h>
 #include <pthread.h>
@@ -57,7 +57,7 @@ static int sum(int ranks, int i)
     return all;
 }
 
-/* room for ints with a guard behind */
+/* an array of ints with a guard after it */
 struct buffer {
     int *start;
     size_t count;
@@ -148,7 +148,7 @@ static void test_scattered(MPI_Comm comm, int count)
     free(lengths);
 }
 
-/* One rank describes ints, another ints with gaps between them, a third ints by another name. */
+/* A type of ints that depends on the rank: MPI_INT, ints with gaps, or a duplicate of MPI_INT. */
 static MPI_Datatype derived(int number, int *extent)
 {
     MPI_Datatype type = MPI_INT, sized;
@@ -225,7 +225,7 @@ static void test_all_to_all(MPI_Comm comm, int count)
     give_back(out, "an all-to-all");
 }
 
-/* Blocks of all sizes, some empty, stored backwards. */
+/* Blocks of several sizes, some empty, stored in reverse order. */
 static void test_variable(MPI_Comm comm, int count)
 {
     int rank = rank_of(comm), ranks = size_of(comm), all = 0, bad = 0, in_all = 0;
@@ -275,8 +275,8 @@ static void test_variable(MPI_Comm comm, int count)
     free(lengths);
 }
 
-/* In place, where each rank has an order of its own for the blocks, and the first ranks gaps
- * between them: nobody knows from its own buffer where a block is in another's. */
+/* In place, with another order of the blocks on each rank, and gaps between them on the first
+ * ranks: no rank can infer from its own buffer where a block is in the buffer of another rank. */
 static void test_own_orders(MPI_Comm comm, int count)
 {
     int rank = rank_of(comm), ranks = size_of(comm), gap = rank < 2 ? 3 : 0, bad = 0;
@@ -305,7 +305,7 @@ static void add_twice(void *in, void *out, int *count, MPI_Datatype *type)
         ((int *)out)[i] += ((int *)in)[i];
 }
 
-/* What types and operations mean, and what is left to MPI among them. */
+/* Types and operations, also those that are left to MPI. */
 static void test_types(MPI_Comm comm)
 {
     int rank = rank_of(comm), ranks = size_of(comm), flag = rank == 1, value = rank + 1, result;
@@ -317,7 +317,7 @@ static void test_types(MPI_Comm comm)
         int where;
     } pair = {(double)(rank * 7 % 5), rank}, least;
     char room[100];
-    int64_t *odd = (int64_t *)(void *)(room + 3); /* an address that no int64 should have */
+    int64_t *odd = (int64_t *)(void *)(room + 3); /* not aligned */
     int64_t big = (int64_t)rank << 33;
     MPI_Op op;
 
@@ -360,8 +360,8 @@ static void test_non_blocking(MPI_Comm comm)
         CHECK(results[i] == ranks * (ranks - 1) / 2, "non-blocking %d beside a blocking one", i);
 }
 
-/* The same call again and again, whose handle of a type stands for another one later at rank 0
- * only: all ranks must do alike what is then of another size. */
+/* Repeats the same call. Then rank 0 alone has a new type with the old handle of another size: all
+ * ranks must still treat the call in the same way. */
 static void test_again(MPI_Comm comm)
 {
     enum { LONG = 1 << 18 };
@@ -407,8 +407,8 @@ static void test_comm(MPI_Comm comm)
     test_non_blocking(comm);
 }
 
-/* One element at the root, sent from little memory, that is more than an int counts; the same bytes
- * one by one at others. */
+/* One element of more bytes than an int can count: at the root a type that repeats the same few
+ * bytes, at other ranks many elements. */
 static void test_huge(void)
 {
     enum { SOME = 1 << 16, TIMES = 1 << 15 };
@@ -434,7 +434,7 @@ static void test_huge(void)
     free(memory);
 }
 
-/* Blocks of none, of types of more bytes than an int counts. */
+/* Empty blocks, of types with more bytes than an int can count. */
 static void test_great_types(MPI_Comm comm)
 {
     enum { MANY = 1 << 28 };
@@ -457,7 +457,7 @@ static void test_great_types(MPI_Comm comm)
     free(none);
 }
 
-/* Sent from where the blocks go, which old programs do without MPI_IN_PLACE. */
+/* The send buffer is the receive buffer; old programs do so instead of using MPI_IN_PLACE. */
 static void test_aliases(void)
 {
     int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD), bad = 0;
@@ -483,7 +483,7 @@ static size_t resident_bytes(void)
     return pages * 4096;
 }
 
-/* What a call of much data takes it gives back. */
+/* A call with much data frees its memory. */
 static void test_memory(void)
 {
     enum { MUCH = 20 << 20 };
@@ -527,7 +527,7 @@ static void test_comms(void)
         CHECK(all == (rank % 2 ? (ranks + 1) / 2 : ranks / 2), "an intercommunicator");
         MPI_Comm_free(&between);
     }
-    /* half is not freed: MPI_Finalize has to cope */
+    /* half is not freed: MPI_Finalize must work nevertheless */
 }
 
 static int refuse_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
@@ -541,7 +541,7 @@ static int refuse_copy(MPI_Comm comm, int key, void *extra, void *value, void *c
     return MPI_ERR_OTHER;
 }
 
-/* One that must not be duplicated. */
+/* A communicator that must not be duplicated. */
 static void test_attributes(void)
 {
     MPI_Comm comm;
@@ -556,8 +556,8 @@ static void test_attributes(void)
     MPI_Comm_free_keyval(&key);
 }
 
-/* Rank 0 is in a reduction, which goes on without a message, when rank 1 wants what it sends
- * meanwhile, and rank 2 is in the next collective already. */
+/* Rank 0 is in a reduction, which needs no message, while rank 1 receives a message of rank 0 and
+ * rank 2 is in the next collective already. */
 static void test_progress(void)
 {
     enum { LONG = 1 << 22 };
@@ -565,7 +565,7 @@ static void test_progress(void)
     int rank = rank_of(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD), sum = 0;
     struct buffer message = take(LONG), in = take((size_t)ranks), out = take((size_t)ranks);
 
-    for (int i = 0; i < 2; i++) { /* the first one makes what the second one uses */
+    for (int i = 0; i < 2; i++) { /* the first round makes what the second uses */
         fill(in, rank);
         if (i == 1 && rank == 0)
             MPI_Isend(message.start, LONG, MPI_INT, 1, 0, MPI_COMM_WORLD, &sending);
@@ -628,8 +628,8 @@ static void test_errors(void)
     MPI_Comm_free(&comm);
 }
 
-/* A communicator of this job and one of one rank that it starts; argument NULL: this is that one.
- */
+/* A communicator of this job and a job of one rank, which it starts. program NULL: this process is
+ * the started one. */
 static void test_spawned(char *program)
 {
     char argument[] = "spawned", *arguments[] = {argument, NULL};
@@ -651,7 +651,7 @@ static void test_spawned(char *program)
     MPI_Comm_disconnect(&between);
 }
 
-/* MPI_Finalize() calls what is left on MPI_COMM_SELF first, which may still use MPI. */
+/* MPI_Finalize() first calls delete callbacks of MPI_COMM_SELF, which may still use MPI. */
 static int collect_at_end(MPI_Comm comm, int key, void *value, void *unused)
 {
     int one = 1, all = 0;

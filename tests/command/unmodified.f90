@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: Apache-2.0
-! Three ways of Fortran to call MPI; built once for each by -DWAY=...
+! Three ways to call MPI from Fortran; built once for each, with -DWAY=...
 program unmodified
 #if WAY == 8
     use mpi_f08

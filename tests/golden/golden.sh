@@ -4,10 +4,10 @@
 # golden.sh - the cases of tests/golden, for update and for the test. Needs golden (this directory), fixtures, muster (the
 # command) and dir (a scratch directory).
 
-# The names of all cases.
+# Prints the names of all cases.
 golden_names() { sed -n 's/^\([a-z][^ ]*\) .*/\1/p' "$golden/cases"; }
 
-# Prints what muster says for a case, below the command that it came from.
+# Prints the command of a case and its output.
 golden_run() { # NAME
     local machine arguments
     read -r _ machine arguments < <(grep -E "^$1 +" "$golden/cases")
