@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The dispatcher: help, version, and one clear line and status 2 for what it does not know.
+# The dispatcher: help, version, and one clear line and status 2 for unknown commands and options.
 . "$(dirname "$0")/command.sh"
 needs muster
 
@@ -19,14 +19,14 @@ for command in $commands; do
     "$muster" "$command" --help </dev/null >/dev/full 2>/dev/null
     is "$?" 3 '... and a standard output that is full: 3'
     case $command in
-    suspects | policy) ;; # read no configuration
+    suspects | policy) ;; # these read no configuration
     *)
         "$muster" "$command" --config=/no/such </dev/null >/dev/null 2>&1
         is "$?" 2 '... and a configuration that is not there: 2'
         ;;
     esac
     case $command in
-    compare | history | report) ;; # take words
+    compare | history | report) ;; # these take arguments
     *)
         "$muster" "$command" extra </dev/null >/dev/null 2>&1
         is "$?" 2 '... and a word too many: 2'
@@ -34,7 +34,7 @@ for command in $commands; do
     esac
 done
 
-# The table of muster(1), held against the commands and what each says of itself.
+# The table of exit statuses in muster(1) matches the commands and the --help of each.
 table=$(sed -n '/^\.SH EXIT STATUS/,/^\.SH ENV/p' "$top_srcdir/doc/muster.1.in" |
     sed -n '/^COMMAND/,/^\.EE/{/^COMMAND/d;/^\.EE/d;p}')
 is "$(cut -d' ' -f1 <<<"$table" | xargs)" "$(xargs <<<"$commands")" \
@@ -55,7 +55,7 @@ while IFS= read -r row; do
     done
 done <<<"$table"
 
-# What root has to do is refused to others before anything is asked of Slurm.
+# Commands for root are refused to other users before any request to Slurm.
 nobody() { timeout 600 setpriv --reuid=65534 --clear-groups "$muster" "$@" 2>&1; }
 if [ "$(id -u)" -eq 0 ] && nobody --version >/dev/null; then
     for words in certify 'certify -w n1' reserve 'reserve -w n1' 'reserve --release n1' 'revoke -w n1'; do

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Completion, as bash does it and zsh: sub-commands, options, and what an option may be, each from the
-# table that parses them.
+# Completion in bash and zsh: sub-commands, options, and values of options, each from the table that
+# parses them.
 . "$(dirname "$0")/command.sh"
 needs muster
 
@@ -14,7 +14,7 @@ case "$*" in *%N*) printf 'n1\nn2\n' ;; *%R*) printf 'batch\ndebug\n' ;; esac
 EOF2
 chmod +x "$dir/bin/sinfo"
 
-# what readline would offer behind a line, sorted; a shell's own words, with = apart
+# the completions that readline would offer for a line, sorted; as in a shell, = is a word of its own
 complete_bash() { # LINE
     (
         cd "$dir" || exit
@@ -53,7 +53,7 @@ like "$(bash --norc -c '. "$1"; complete -p muster muster-links' bash "$top_srcd
 ok 'shellcheck finds nothing' sh -c \
     '! command -v shellcheck >/dev/null || shellcheck -s bash "$1"' sh "$top_srcdir/etc/completion/muster"
 
-# zsh on a terminal of its own: what it lists for a line
+# zsh on a pseudo-terminal: the completions that it lists for a line
 if command -v zsh >/dev/null; then
     complete_zsh() { # LINE
         PATH=$dir/bin:$PATH timeout 600 env -C "$dir" zsh -f -c '

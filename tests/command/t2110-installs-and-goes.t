@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# `make install` installs programs and plugin, and what muster's own folder of state needs to be made in;
-# `make uninstall` leaves neither file nor folder; `make dist` makes the same tarball of the same files,
-# whoever calls it, and packs every file, whatever is built. That it can copy them `make distcheck` shows.
+# `make install` installs programs and plugin, and makes the folder that will contain muster's state folder;
+# `make uninstall` leaves no file or folder; `make dist` makes the same tarball from the same files for any
+# user, and packs every file, whatever is built. `make distcheck` tests that it can copy them.
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 . "$top_srcdir/tests/tap.sh"
 
@@ -32,7 +32,7 @@ case $prefix in
 *) is "$(find "$work/root$prefix" -mindepth 1 2>/dev/null)" '' '... nor anything in a prefix that is its own' ;;
 esac
 
-tarball() { # UMASK OWNER NAME...: of these files, made in that order
+tarball() { # UMASK OWNER NAME...: packs these files, made in this order; prints the checksum
     local file
     rm -rf "$name" "$name.tar.xz"
     (
@@ -50,13 +50,13 @@ tarball() { # UMASK OWNER NAME...: of these files, made in that order
 files='a/1 a/program b/1 b/2 c d e/f/1'
 first=$(tarball 022 0:0 $files)
 isnt "$first" '' 'make dist'
-sleep 1.1 # files have the time at which they are made
+sleep 1.1 # so that the files get other times
 backwards=$(tac -s ' ' <<<"$files")
 is "$(tarball 077 12345:12345 $backwards)" "$first" '... is the same to the byte whoever makes it, and when'
 is "$(tar -tf "$name.tar.xz")" "$(tar -tf "$name.tar.xz" | LC_ALL=C sort)" '... in the order of names'
 ok '... and each file that it packs is there, or can be made' make -n distdir
 
-# Each condition of configure does not hold.
+# Prints the files that `make dist` packs if all conditions of configure are false.
 packed_where_nothing_is_built() {
     {
         sed -E '/^@SET_MAKE@/d; /^(@\w+_(TRUE|FALSE)@)*@\w+_TRUE@/s/.*/#/; s/^(@\w+_FALSE@)+//' "$top_srcdir/Makefile.in"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster doctor --here tells of a made-up node what muster lacks there, with a cure, and its bundle has
-# no secret in it.
+# muster doctor --here reports what muster lacks on a synthetic node, with a cure; its bundle contains no
+# secret.
 . "$(dirname "$0")/command.sh"
 needs muster
 root=$dir
@@ -60,7 +60,7 @@ like "$page" '^ +cure: correct the line .*right for all of them' '... with a cur
 echo MTU=9000 >"$root$conf"
 doctor
 like "$page" "^pass +configuration +[^ ]+: $conf is valid, checksum " '... and one that is'
-chmod 600 "$root$conf" # as an editor leaves it under umask 077
+chmod 600 "$root$conf" # as an editor may leave it with umask 077
 doctor
 like "$page" "^fail +configuration +[^ ]+: $conf has mode 0600: users' srun cannot read it" \
     '... one that users cannot read is told'
@@ -89,7 +89,7 @@ rm "$root/etc/slurm/slurm.conf"
 doctor
 like "$page" '^fail +slurm ' '... no slurm.conf'
 
-# a finding that is cut, at an odd byte of its letters and at an even one
+# a finding that is truncated, at odd and even bytes of two-byte letters
 for first in x xx; do
     printf 'SlurmdSpoolDir=/%s%s\n' "$first" "$(printf 'ö%.0s' {1..180})" >"$root/etc/slurm/slurm.conf"
     doctor --json

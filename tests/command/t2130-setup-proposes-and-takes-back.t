@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster setup proposes the lines that muster wants in a site's files, writes them when it is told yes,
-# leaves what is the site's, and takes its own out again to the byte.
+# muster setup proposes the lines that muster needs in a site's files, writes them with --yes, keeps the
+# site's own lines, and removes its lines again, so that the files are as before, byte by byte.
 . "$(dirname "$0")/command.sh"
 needs muster
 root=$dir
@@ -11,7 +11,7 @@ setup() {
     status=0
     said=$("$muster" setup --root "$root" "$@" 2>&1 </dev/null) || status=$?
 }
-# All files and what is in them, in one word.
+# Prints a checksum of all files and their contents.
 state() { (cd "$root" && find . -type f -print0 | sort -z | xargs -0 sha256sum) | sha256sum; }
 
 "$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/dgx-h100.tree" "$root" >/dev/null ||
@@ -48,7 +48,7 @@ printf 'ClusterName=made\nHealthCheckInterval=60\n' >"$slurm/slurm.conf"
 setup
 unlike "$said" '^HealthCheckInterval is' '... one that is set is not'
 
-# A site that edits the file while it is asked.
+# The file is edited while muster setup waits for an answer.
 if command -v script >/dev/null; then
     mkfifo "$root/answers"
     script -qefc "'$muster' setup --root '$root'" /dev/null <"$root/answers" >"$root/asked" 2>&1 &
@@ -70,7 +70,7 @@ chmod 640 "$slurm/slurm.conf"
 owner=$(stat -c '%u:%g %a' "$slurm/slurm.conf")
 
 mask=$(umask)
-umask 077 # as root's is by some rules for hardening
+umask 077 # root's umask by some hardening rules
 setup --yes
 umask "$mask"
 is "$status" 0 'told yes: made'
@@ -145,7 +145,7 @@ is "$status" 3 'a block without an end is not guessed at'
 like "$said" 'plugstack.conf: line 2: .* mend it by hand' '... its line is named'
 is "$(state)" "$first" '... nothing is touched'
 
-# What Slurm reads under another name.
+# A slurm.conf with another name.
 mkdir "$root/named"
 printf 'ClusterName=b\nNodeName=n1\n' >"$root/named/cluster-b.conf"
 : >"$root/named/muster.conf"
@@ -172,7 +172,7 @@ setup --undo --yes
 is "$status $(state)" "0 $first" '... undo leaves them, too'
 rm -r "$root/run/slurm"
 
-# ... under another name.
+# ... with its files at another path.
 mkdir -p "$root/spool/conf-cache"
 echo ClusterName=made >"$root/spool/conf-cache/slurm.conf"
 ln -s spool/conf-cache "$root/conf"
@@ -186,7 +186,7 @@ if [ -L /var/run ] && unshare -m true 2>/dev/null; then
             "$1" setup' setup "$muster" 2>&1 </dev/null)" '^slurm.conf comes from slurmctld: ' '... and by way of /var/run'
 fi
 
-# Links.
+# Symbolic links.
 outside=$root.outside
 tap_cleanup() { rm -rf "$root" "$outside"; }
 mkdir -p "$outside" "$slurm" "$root/shared"

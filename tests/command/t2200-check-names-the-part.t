@@ -27,7 +27,7 @@ is "$?" 1 'a failure is status 1'
 is "$(grep -c '^fail' <<<"$text")" 1 '... one part is at fault'
 like "$text" '^fail +net.interfaces  eth1 +eth1 has no carrier; check cable or switch port$' '... the right one'
 
-# A bond as a rail, and a VLAN on top of it.
+# A rail that is a bond, and a VLAN on top of it.
 bonded=$dir/bonded
 "$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/bond.tree" "$bonded"
 rm -r "$bonded/sys/class/infiniband/mlx5_bond_0"
@@ -109,7 +109,7 @@ else
     skip 5 'no jq'
 fi
 record_check=$top_builddir/tests/record-check
-# a tool of the tests may leak
+# leaks of record-check do not matter
 check_records() { ASAN_OPTIONS=detect_leaks=0 "$record_check" "$top_srcdir/doc/records.md" <"$dir/json"; }
 if [ -x "$record_check" ]; then
     for tree in bond broken ethernet gaudi3 h100-ib lab-node mi300x-roce; do

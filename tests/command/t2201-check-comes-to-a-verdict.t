@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster check of this machine comes to a verdict, whatever is missing on it, and changes nothing.
+# muster check of this machine gives a verdict, whatever the machine lacks, and changes nothing.
 . "$(dirname "$0")/command.sh"
 needs muster
 export MUSTER_CONF=

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster check on a node of a real cluster: green when it is healthy, and with a fault names the part
-# at fault and no other.
+# muster check on a node of a real cluster: a healthy node passes; with a fault the faulty part is named,
+# and no other.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/../lab/testlab.sh"
 
@@ -11,7 +11,7 @@ muster=${top_builddir:-.}/muster
 lab_up -n 2
 cp "$muster" "$work/muster" || bail 'muster cannot be copied into the lab'
 
-# where muster of another prefix keeps its state there is nothing
+# muster of another prefix has no state
 for node in n1 n2; do
     lab on $node sh -c 'grep -q ^CertificateFile= "$1" || echo CertificateFile=/var/lib/muster/certificate >>"$1"' \
         conf /etc/muster/muster.conf
@@ -23,7 +23,7 @@ check() { # NODE [OPTION...]
     lab on "$node" env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" check "$@"
 }
 
-# What did not pass, without the verdicts that mean nothing
+# Prints what did not pass, without skipped checks.
 bad() { check "$@" | grep -E '^(fail|warn|unknown)'; }
 
 healthy() {
@@ -42,7 +42,7 @@ unlike "$text" ' eth0 ' 'management is no rail'
 like "$text" '^pass +slurm.gres +gpu +gpu:8, ' 'its GPUs pass'
 like "$text" '^pass +host.munge ' 'MUNGE passes'
 
-names() { # TEST PART STATUS FAULT...: what is said on n1, and nothing on n2
+names() { # TEST PART STATUS FAULT...: the findings on n1, and none on n2
     local test=$1 part=$2 status=$3 text
     shift 3
     lab fault "$@" >/dev/null || bail "lab fault $*"
@@ -61,7 +61,7 @@ names slurm.gres gpu7 1 gres-lies n1 device
 names slurm.gres gpu7 1 gres-lies n1 twice
 names slurm.gres gpu 1 gres-lies n1 count
 
-# Accelerators, by a stand-in of their library, and the kernel's log: each fault by its code.
+# Accelerators, with a stand-in for their library, and the kernel log: each fault has its code.
 codes() { check n1 --json --only gpu.health,host.log | grep -o '"code":"[a-z_]*"' | cut -d'"' -f4 | xargs; }
 for fault in gpu-off:gpu_lost gpu-reset:gpu_reset_required gpu-ecc:gpu_memory_errors \
     gpu-rows-pending:gpu_row_remap_pending gpu-rows-failed:gpu_row_remap_failed gpu-throttled:gpu_throttled \
@@ -110,7 +110,7 @@ lab heal >/dev/null || bail 'lab heal'
 lab on n1 rm -rf /var/lib/muster/evidence
 is "$(check n1 --health)" '' 'healed, nothing is left of it'
 
-# Inside a step only some devices may be opened; all can be looked at.
+# Inside a step only some devices can be opened, but all are visible.
 text=$(lab run srun -N1 -w n1 --gres=gpu:2 env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" \
     check --only slurm)
 like "$text" '^pass +slurm.gres +gpu ' 'in a step with two GPUs the eight pass'

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster check --nagios and --health: one line and a plugin's exit status; quiet when all is well.
+# muster check --nagios and --health: one line and the exit status of a monitoring plugin; no output if
+# all is well.
 . "$(dirname "$0")/command.sh"
 needs muster
 
@@ -38,11 +39,11 @@ like "$(cat "$dir/errors")" 'mutually exclusive' '... in one line'
 "$muster" check --health --root "$node" >/dev/null 2>"$dir/errors"
 is "$?" 2 '--health is not for recorded nodes'
 
-# This machine: with a rail that it has not
+# This machine, with a rail that it does not have
 : >"$dir/conf"
 text=$("$muster" check --health --config "$dir/conf" --only host.clock 2>&1)
 is "$? $text" '0 ' '--health says nothing where nothing failed'
-health_net() { # what is missing fails in the third check in a row, sooner where others have looked here
+health_net() { # a missing rail fails in the third check in a row, earlier if others have run it here
     for _ in {1..9}; do
         text=$("$muster" check --health --config "$dir/conf" --only net --node x7 2>&1) || return
     done
@@ -69,11 +70,11 @@ else
     skip 2 'no mount namespace here'
 fi
 
-# Accelerators by a stand-in of NVML (tests/gpu)
+# Accelerators, with a stand-in for NVML (tests/gpu)
 mkdir "$dir/nvml"
 library=$(realpath "$top_builddir/tests/gpu/nvml.so" 2>/dev/null)
 if [ -e "$library" ]; then
-    cp "$library" "$dir/nvml/libnvidia-ml.so.1" # the tree may be another user's
+    cp "$library" "$dir/nvml/libnvidia-ml.so.1" # a copy, because the tree may belong to another user
     export MUSTER_GPU_STATE=$dir/state
     printf 'GpuLibraryPath=%s\nGpuDeadline=30s\nCertificateFile=/none/none\n' "$dir/nvml" >"$dir/conf"
     gpus() { text=$("$muster" check --config "$dir/conf" --only gpu.health --node x7 "$@" 2>&1); }
@@ -119,7 +120,7 @@ else
     skip 12 'tests/gpu is not built'
 fi
 
-# The other vendors' libraries, by their stand-ins
+# The libraries of the other vendors, with their stand-ins
 vendor() { # STAND-IN LIBRARY NAME FAULT CODE FUNCTION FACT
     local library
     library=$(realpath "$top_builddir/tests/gpu/$1.so" 2>/dev/null)

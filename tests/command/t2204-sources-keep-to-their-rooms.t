@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Rooms stand on each other in one direction: each includes headers of the rooms that stand beside it
-# in the table, and of no other. What is left out on purpose: lib stands on nothing; the harness knows
-# no program of the battery, the trainer knows the harness and not the battery; no room but the
-# battery itself includes the battery, its programs are started and their records read.
+# Rooms (folders of sources) depend on each other in one direction: each includes headers only of the
+# rooms beside it in the table. Absent on purpose: lib depends on nothing; the harness does not depend
+# on a program of the battery; the trainer depends on the harness, not on the battery; only the battery
+# includes the battery: others start its programs and read their records.
 . "$(dirname "$0")/command.sh"
 
-# ROOM what it may include
+# ROOM the rooms that it may include
 table='
 lib
 spank lib
@@ -60,7 +60,7 @@ refused() { # DIR: "FILE: ROOM" of each include that the table does not have
         !(($1, $2) in may) { print $3 ": " $2 }' | LC_ALL=C sort -u
 }
 
-# the search finds what it is for
+# the search finds such an include
 mkdir -p "$dir"/{lib/base,spank,collectives,trainer/comm,validate/{harness/watch,battery/links,certify}}
 echo '#include "validate/slurm/step.h"' >"$dir/lib/base/text.h"
 printf '#include "%s"\n' lib/base/text.h validate/battery/links/passes.h >"$dir/trainer/comm/comm.c"

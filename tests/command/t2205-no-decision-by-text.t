@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Programs decide by the codes, tests and metrics of lib/catalog: no source compares a record's
-# string, or what was copied from one, with a literal. What is compared is either a string of another
-# program, which a parser reads, or stands below with its reason. And a run whose messages are all
-# other ones has the same verdicts, advice, reports and history.
+# Programs decide by the codes, tests and metrics of lib/catalog: no source compares a string of a
+# record, or a copy of it, with a literal. A comparison is allowed in a parser of another program's
+# text, or if it stands below with its reason. And with other messages in all its records a run has
+# the same verdicts, advice, reports and history.
 . "$(dirname "$0")/command.sh"
 
 # FILE reason
@@ -27,7 +27,7 @@ sources() {
     (cd "$top_srcdir" && find lib validate spank trainer collectives -name '*.[ch]' | LC_ALL=C sort)
 }
 
-names() { # of tests and fault codes, as alternatives of a regular expression
+names() { # prints the names of tests and fault codes as alternatives of a regular expression
     (cd "$top_srcdir" && sed -nE 's/^(TEST|FAULT)\([A-Z0-9_]+, "([^"]+)".*/\2/p' \
         lib/catalog/test_table.h lib/catalog/fault_table.h) | grep '[._]' | sed 's/\./[.]/g' | paste -sd'|'
 }
@@ -54,7 +54,7 @@ found() { # FILE...: "FILE: COMPARISON" of each that is refused
         END { tell(file, text) }' "$@"
 }
 
-# the search finds what it is for
+# the search finds such comparisons
 cat >"$dir/bad.c" <<'EOF'
 if (strcmp(record->test, "links") == 0) a();
 if (record->metric && strncmp(record->metric,
@@ -95,7 +95,7 @@ fi
 cat >"$dir/other.py" <<'EOF'
 import html, json, re, sys
 
-# of records, with --records: those with other messages; of an output: the same as if it had them
+# with --records: prints the records with other messages; else: an output, as it would be with these
 other = lambda part, text: part + re.sub('[^ ]', 'x', text[len(part):])
 new = {}
 for line in open(sys.argv[1]):

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Names and sentences use the words of MPI, Slurm, UCX, NVML and statistics, one meaning each. Words
-# that had to be translated are refused: in all text, or as parts of identifiers of C where prose
-# needs them. So are functions that only tell, say, hear or ask. Rooms that still have such words
-# stand below; the list only gets shorter.
+# Names and sentences use the words of MPI, Slurm, UCX, NVML and statistics, with one meaning each.
+# Words that had to be translated are refused: in all text, or as parts of C identifiers if prose needs
+# them. So are functions named tell, say, hear or ask. Exceptions are listed below; the list only gets
+# shorter.
 . "$(dirname "$0")/command.sh"
 
-# WORD what to use instead; any text, also in the plural
+# WORD and what to use instead; refused in any text, also in the plural
 everywhere='
 accusation suspect
 accuse suspect
@@ -31,7 +31,7 @@ warden monitor
 witness evidence
 '
 
-# WORD what to use instead; a part of an identifier
+# WORD and what to use instead; refused as a part of an identifier
 identifiers='
 bill usage
 course schedule
@@ -46,7 +46,7 @@ scheme strategy
 team communicator
 '
 
-# verbs that say nothing of what a function does
+# verbs that do not show what a function does
 verbs='tell|tells|say|says|hear|hears|ask'
 
 # PATH WORD reason
@@ -77,7 +77,7 @@ found() {
                     break
             }
         }
-        # what of a line of C is neither comment nor string
+        # the part of a line of C that is neither comment nor string
         function code(line,    out, at) {
             out = ""
             gsub(/\\./, "", line)
@@ -118,7 +118,7 @@ found() {
         }' "$@"
 }
 
-# the search finds what it is for
+# the search finds each kind of word
 cat >"$dir/bad.c" <<'EOF2'
 /* the accused, and two
  * witnesses */
@@ -138,7 +138,7 @@ is "$(cd "$dir" && found good.c)" '' '... and nothing else'
 
 mapfile -t files < <(sources)
 ((${#files[@]} > 500)) || bail 'no sources'
-# most have none of these words, and are read faster by grep
+# most files have none of these words, and grep reads them faster
 any=$(printf '%s\n' "$everywhere" "$identifiers" | awk 'NF { print $1 }' | paste -sd'|')
 mapfile -t files < <(cd "$top_srcdir" &&
     grep -liE "(^|[^a-z0-9])($any)(e?s)?([^a-z0-9]|$)|(^|[^a-z0-9])($verbs)[a-z_]*\(" "${files[@]}")

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# doc/architecture.md and doc/extending.md: what they name is there, no recipe touches more than four
-# files, and the recipe for a check, followed to the letter in a scratch tree, makes a check. And the
-# folders and files of validate/certify stand on each other without a circle; its state is pure.
+# doc/architecture.md and doc/extending.md: paths that they name exist, no recipe touches more than four
+# files, and the recipe for a check, followed to the letter in a scratch tree, makes a check. The
+# folders and files of validate/certify have no circular includes; its state does no I/O.
 . "$(dirname "$0")/command.sh"
 
 guide=$top_srcdir/doc/extending.md
@@ -17,7 +17,7 @@ is "$missing" '' 'the files and folders that the documents name are there'
 most=$(awk '/^## /{ count = 0 } /^\| `/ { if (++count > most) most = count } END { print most }' "$guide")
 ok "no recipe touches more than four files (found $most)" [ "$most" -le 4 ]
 
-# --- a check is added, in a copy of what it touches
+# --- a check is added, in a copy of the files that the recipe touches
 mkdir -p "$dir/lib/catalog" "$dir/validate/checks"
 export test_row check_row # awk -v would take the backslash at their end
 test_row=$(grep -E '^ +TEST\(' "$guide")
@@ -67,7 +67,7 @@ echo 5000 >"$dir/root/proc/sys/fs/file-max"
 is "$("$dir/check" "$dir/root")" 'host.example pass: 5000 open files' '... and passes without it'
 
 # --- no circle
-includes() { # PATTERN REPLACEMENT: what stands on what
+includes() { # SED-SCRIPT: prints which folder or file includes which
     (cd "$top_srcdir" && grep -rE '^#include "validate/certify/' validate/certify --include='*.[ch]') |
         sed -E 's/:#include "/ /; s/".*//' | sed -E "$1" | awk '$1 != $2' | sort -u
 }

@@ -7,9 +7,9 @@
 needs muster
 mpi_environment
 
-# a page without its escapes: "\-\-json" is "--json", "\fB" nothing
+# prints a page without its escapes: "\-\-json" becomes "--json", "\fB" nothing
 plain() { sed 's/\\-/-/g; s/\\f\[\?[A-Z]\]\?//g; s/\\ / /g; s/["\\]//g' "$1"; }
-# the options that a page or a help explains: the tag of a .TP, the left side of a line
+# prints the options that a page explains, as tags of .TP, or a help, at the left of a line
 of_page() {
     plain "$1" | awk '/^\.TP/ { getline; if ($0 ~ /^\.[BI]+R? *-/) print }' |
         grep -oE -- '(^| |,)--?[A-Za-z][a-z0-9-]*' | tr -d ' ,' | sort -u
@@ -17,7 +17,7 @@ of_page() {
 of_help() {
     grep -oE '^  (-[A-Za-z], | {0,4})--[a-z0-9-]+|^  -[A-Za-z]\b' | grep -oE -- '--?[A-Za-z][a-z0-9-]*' | sort -u
 }
-synopsis() { # FILE: its lines, as a terminal has them
+synopsis() { # FILE: prints its lines, as a terminal shows them
     plain "$1" | sed -n '/^\.SH SYNOPSIS/,/^\.SH DESC/p' | grep -v '^\.'
 }
 usage() { sed -nE 's/^(Usage:|      ) ([a-z].*)/\2/p;/^$/q'; }
@@ -28,7 +28,7 @@ for command in $commands; do
     page=$top_srcdir/doc/muster-$command.1
     ok "muster $command has a page" [ -e "$page" ]
     help=$("$muster" "$command" --help)
-    case $command in # two on a page
+    case $command in # two commands on one page
     topology) more=$("$muster" topology --fabric --help) ;;
     preflight)
         [ -x "$top_builddir/muster-preflight" ] || continue
@@ -50,7 +50,7 @@ is "$(plain "$top_srcdir/doc/muster-report.1" | grep -oE '\bmuster_[a-z_]+' | so
     "$(grep -oE '"muster_[a-z_]+"' "$top_srcdir/validate/report/prometheus.c" | tr -d '"' | sort -u)" \
     'muster-report(1) has the metrics of the format prometheus'
 
-# the programs: those that were built
+# the programs that were built
 for program in launch links collectives gpu host train codec; do
     [ -x "$top_builddir/muster-$program" ] || continue
     help=$("$top_builddir/muster-$program" --help </dev/null)

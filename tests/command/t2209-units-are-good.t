@@ -22,7 +22,7 @@ for unit in certify certify-idle; do
     ok "the keeper outlives a killed run of muster-$unit.service" grep -q '^KillMode=process$' \
         "$dir/muster-$unit.service"
 done
-# two commands, and four waits to stop what hangs, end before the next night's run may begin
+# two commands, and four timeouts to stop a command that hangs, end before the next nightly run may begin
 delay=$(sed -n 's/^RandomizedDelaySec=\([0-9]*\)min$/\1/p' "$dir/muster-certify.timer")
 hours=$(sed -n 's/^TimeoutStartSec=\([0-9]*\)h$/\1/p' "$dir/muster-certify.service")
 stop=$(sed -n 's/^TimeoutStopSec=\([0-9]*\)min$/\1/p' "$dir/muster-certify.service")
@@ -36,18 +36,18 @@ done
 is "$(grep -E '^(ProtectSystem|ProtectHome|PrivateTmp|ReadWritePaths)=' "$dir/muster-check.service")" '' \
     'the check sees the mounts of the node'
 if command -v systemd-analyze >/dev/null; then
-    sed -i "s,$program,/bin/true," "$dir"/*.service # it need not be installed yet
+    sed -i "s,$program,/bin/true," "$dir"/*.service # the program may not be installed yet
     ok 'systemd takes the units' systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer
     is "$(systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer 2>&1 | grep "$dir")" '' \
         '... without a word'
-    for unit in certify:30 certify-idle:30 check:35; do # exposure under 3.0; the check sees all mounts
+    for unit in certify:30 certify-idle:30 check:35; do # exposure at most 3.0; 3.5 for the check, which sees all mounts
         ok "muster-${unit%:*}.service is hardened" systemd-analyze security --offline=true --no-pager \
             --threshold="${unit#*:}" "$dir/muster-${unit%:*}.service"
     done
 else
     skip 5 'no systemd-analyze'
 fi
-# every option that they give is one
+# every option that the units use exists
 for words in 'certify --suspects' 'certify --due' 'certify --idle'; do
     # shellcheck disable=SC2086 # two words
     ok "muster $words is an option" sh -c "'$top_builddir/muster' ${words% *} --help | grep -q -- ' ${words#* } '"

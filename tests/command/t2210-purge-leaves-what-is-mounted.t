@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# apt-get purge empties the node's own folders of muster, not what a file server has mounted there.
+# apt-get purge removes muster's folders on the node, but not file systems that are mounted there.
 . "$(dirname "$0")/command.sh"
 unshare -m true 2>/dev/null || skip_all 'no mount namespaces'
-purged() { # MOUNTED[:WHAT]...: what is left of the three folders, each with a file and a folder in it
+purged() { # MOUNTED[:WHAT]...: prints what is left of three folders with a file and a folder each
     unshare -m bash -c '
         postrm=$1
         shift

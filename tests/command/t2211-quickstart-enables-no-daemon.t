@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# ./quickstart installs packages whose daemons start neither now nor at the next boot; what was to start
-# before still does.
+# ./quickstart installs packages whose daemons start neither now nor at the next boot; daemons that were
+# enabled before stay enabled.
 . "$(dirname "$0")/command.sh"
 unshare -m true 2>/dev/null || skip_all 'no mount namespaces'
 
-# A tree whose build does nothing, and a Debian without packages that enables what it installs.
+# A tree whose build does nothing, and a Debian stand-in that enables each daemon that it installs.
 mkdir -p "$dir/tree/tests" "$dir/bin"
 cp "$top_srcdir/quickstart" "$dir/tree"
-program() { # PATH, its text on standard input
+program() { # PATH: makes a script of the text on standard input
     { echo '#!/bin/sh' && cat; } >"$1"
     chmod 755 "$1"
 }
@@ -30,7 +30,7 @@ mv /etc/rc2.d/S01postfix /etc/rc2.d/S02postfix
 ln -s ../init.d/munge /etc/rc2.d/K01munge
 exit $fails
 END
-quick() { # STATUS OF apt-get, POLICY'S TEXT: what is to start at the next boot
+quick() { # STATUS OF apt-get, TEXT OF policy-rc.d: prints what will start at the next boot
     dir=$dir fails=$1 policy=${2-} unshare -m bash -c '
         for folder in /etc/systemd/system /etc/rc2.d /usr/sbin; do
             mkdir -p $folder && mount -t tmpfs tmpfs $folder || exit

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster is built on RHEL 8 too, whose glibc is 2.28: no source calls a function that only newer ones have.
+# muster must build on RHEL 8, which has glibc 2.28: no source calls a function that is newer.
 set -u
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 . "$top_srcdir/tests/tap.sh"
@@ -11,7 +11,7 @@ newer+='|sigabbrev_np|sigdescr_np|strerrorname_np|strerrordesc_np|mallinfo2|_For
 newer+='|execveat|epoll_pwait2|posix_spawn_file_actions_add(closefrom|tcsetpgrp)_np|pidfd_[a-z]+'
 newer+='|process_madvise|process_mrelease|arc4random[a-z_]*|str(lcpy|lcat)|fsopen|fsmount|move_mount|open_tree'
 
-calls() { # FOLDER: "FILE: FUNCTION" of each call
+calls() { # FOLDER: prints each call of such a function with its file
     (cd "$1" && grep -rnoE "\<($newer)\(" --include='*.[ch]' lib spank validate collectives trainer tests 2>/dev/null)
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster conf prints the configuration, and what it prints is one.
+# muster conf prints the configuration, as a valid configuration file.
 . "$(dirname "$0")/command.sh"
 needs muster
 

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A bad configuration is exit status 2 and one line: where, what was found, what is allowed.
+# A bad configuration gives exit status 2 and one line: file and line, what was found, what is allowed.
 . "$(dirname "$0")/command.sh"
 needs muster
 
-refused() { # TEXT MESSAGE: what the file holds, what is said of it
+refused() { # TEXT MESSAGE: the text of the file, the message about it
     local said status=0
     printf "$1" >"$dir/conf"
     said=$("$muster" conf --check --config "$dir/conf" 2>&1) || status=$?

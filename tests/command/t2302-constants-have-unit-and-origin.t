@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster conf --all prints each tuned constant with unit and origin, and rooms have no other ones than
-# those of lib/constants: a name with a unit or a share at its end that is set to a number stands there, and
-# a macro that is a fraction.
+# muster conf --all prints each tuned constant with unit and origin. Sources have no constants of their
+# own beside lib/constants, which must have each name that ends in a unit or a share and is set to a
+# number, and each macro that is a fraction.
 . "$(dirname "$0")/command.sh"
 needs muster
 command -v jq >/dev/null || skip_all 'there is no jq'
@@ -44,7 +44,7 @@ WINDOW_MOST_MINUTES of slurm.conf
 YEAR_2100_S a date
 '
 
-found() { # DIR: "PATH NAME" of each constant
+found() { # DIR: prints "PATH NAME" of each constant
     (cd "$1" && grep -rE '^ *(#define|enum|static const|[A-Z][A-Z0-9_]* = )' --include='*.[ch]' --exclude-dir=constants \
         lib spank validate collectives trainer) | sed 's|/\*[^*]*\*/||g; s/#define \([A-Za-z0-9_]*\)/define \1 =/' | awk -F: '
         {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A certificate issued on this node holds until it expires or the node changes.
+# A certificate issued on this node is valid until it expires or the node changes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/certificate.sh"
 
@@ -53,7 +53,7 @@ like "$(verdict)" '^1 .*changed: .*nic d0: gone' 'the interface is gone'
 d0_up
 like "$(verdict)" '^0 ' '... and is back'
 
-for seconds in 2 4 10; do # none is issued that a busy machine lets expire before
+for seconds in 2 4 10; do # on a busy machine it may expire before it is issued, which fails
     ! request n1 | sed "s/^expires: .*/expires: $(($(date +%s) + seconds))/" |
         muster certificate issue --node n1 >/dev/null 2>&1 || break
 done

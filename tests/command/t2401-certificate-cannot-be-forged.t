@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Whoever alters, copies or makes up a certificate has an invalid one.
+# A certificate that was altered, copied or forged is invalid.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/certificate.sh"
 
@@ -26,13 +26,13 @@ altered 'two seals' '/^seal/p'
 altered 'half a seal' 's/\(^seal: MUNGE:.\{20\}\).*/\1:/'
 altered 'nothing' '1,$d'
 
-# copied, with the name changed
+# copied, with another node name
 restore
 sed -i 's/^node: n1/node: n2/' "$certificate"
 like "$(verdict --node n2)" '^1 n2: certificate invalid: the seal belongs to a different text' \
     'a copy with another name'
 
-# made up by another user, who can use MUNGE as well
+# forged by another user, who can use MUNGE, too
 sed '/^seal/d' "$dir/good" >"$dir/text"
 chmod 755 "$dir" "$dir/munge"
 seal=$(setpriv --reuid 12345 --regid 12345 --clear-groups \
@@ -66,7 +66,7 @@ like "$(verdict)" '^1 .*invalid: the directory .* is writable by others' "everyb
 chmod 755 "$dir"
 like "$(verdict)" '^0 ' 'and the good one again'
 
-# another key: munged cannot tell who made the seal
+# with another key munged cannot identify who made the seal
 munged_stop
 cp "$dir/munge/key" "$dir/munge/key.old"
 munged_key
@@ -76,7 +76,7 @@ sed -i 's/ 196 / 197 /' "$certificate"
 like "$(verdict)" '^3 .*unverifiable' '... nor whether it is altered'
 restore
 
-renew() { # OPTION...: exit status and line
+renew() { # OPTION...: prints exit status and output
     local status=0
     said=$(muster certificate --renew --node n1 "$@" 2>&1) || status=$?
     echo "$status $said"

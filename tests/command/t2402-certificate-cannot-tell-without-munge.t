@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Without MUNGE nothing can be said of a certificate: exit status 3, whether it is stopped, dead or
-# was never there.
+# Without MUNGE a certificate cannot be verified: exit status 3, whether munged is stopped, is dead or has
+# no socket.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/certificate.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# issue says which line of its request is wrong, and leaves the certificate as it is.
+# issue names the line of its request that is wrong, and leaves the certificate unchanged.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/certificate.sh"
 
@@ -35,7 +35,7 @@ refused 'no words' 's/.*/hello/' 'standard input, line 1: found "hello"'
 request n1 | sed 's/^node: n1/node: n[0-1]/' | muster certificate issue --node n1 >/dev/null
 is $? 0 'a block may be for a list of nodes'
 
-# a pass at a lower level takes nothing from a certificate of a higher one
+# a pass at a lower level does not shorten a certificate of a higher level
 quick() { # KEEP-UNTIL [SED-SCRIPT]
     request n1 | sed "s/^level: .*/level: quick/; s/^node: n1/&\nkeep: $1/; ${2-}" | muster certificate issue --node n1
 }

@@ -22,7 +22,7 @@ like "$text" 'g\[1-4\]: .*H100' '... in which group'
 unlike "$text" 'NODES' 'what one node alone tells is not odd'
 like "$text" 'no differences' '... and that is said'
 
-# what only one node may have
+# values that only one node may have
 identity() { # NODE METRIC PART VALUE
     printf '{"suite":"check","test":"net.addresses","metric":"%s","node":"%s","part":"%s","message":"%s","time":1,"run":"r"}\n' \
         "$2" "$1" "$3" "$4"
@@ -35,7 +35,7 @@ like "$text" '^unknown  g2  eth1 has the address 10.1.1.3, and so has g3 \(eth1\
 like "$text" '^unknown  g3  eth1 has the address 10.1.1.3, and so has g2 \(eth1\)' '... and of the other'
 unlike "$text" ' g1 ' '... and of no third'
 
-# a file twice, and a file with an earlier run in it
+# the same file twice, and a file that also has an earlier run
 is "$(compare "$dir/twice" "$dir/twice" | grep ' g2 ')" "$(grep ' g2 ' <<<"$text")" 'a file that is given twice says no more'
 dated() { # RUN TIME
     sed -E "s/\"time\":[0-9.]+/\"run\":\"$1\",\"time\":$2/" "$3"
@@ -61,7 +61,7 @@ else
 fi
 records_hold '... of the schema' < <(compare --json "$dir/slow")
 
-# other machines are another group
+# machines of another kind are another group
 "$top_srcdir/tests/fixtures/unpack" "$top_srcdir/tests/fixtures/mi300x.tree" "$dir/other"
 for node in m1 m2 m3; do
     "$muster" check --json --only host.config --root "$dir/other" --node "$node"
@@ -78,8 +78,8 @@ is "$?" 0 'two nodes that differ fail no node'
 like "$text" 'too few for a majority' '... and it is said'
 like "$text" '^warn +- +mlx5_0:1 +speed +- +no majority: ' '... with both values'
 
-# what some nodes lack: a node without the rail has a fault, of one that does not tell all of it that
-# is not known
+# some nodes lack a fact: a node without the rail has a fault; for a node that reports only some facts
+# of the rail it is not known
 rail='"node":"g[24]".*"part":"mlx5_0:1"|"part":"mlx5_0:1".*"node":"g[24]"'
 { grep -vE "$rail" "$dir/slow" && facts g5 && facts g6 && facts g7 && grep '"node":"g2"' "$dir/run" |
     grep '"part":"mlx5_0:1"' | grep '"metric":"carrier"\|"metric":"firmware"'; } >"$dir/lack"
@@ -94,7 +94,7 @@ grep -E '"node":"g[34]"' "$dir/lack" >"$dir/two-lack"
 like "$(compare "$dir/two-lack")" '^warn +- +mlx5_0:1 +speed +- +no majority: 400000 Mb/s \(1\), missing \(1\) of 2' \
     'one of two nodes that lacks a rail is told'
 
-# a long value: where it differs
+# long values: the message shows where they differ
 for node in g1 g2 g3 g4; do
     line="BOOT_IMAGE=/boot/vmlinuz-6.1.0-13-amd64 root=UUID=0c1d5c5e-7f4d-4b53-9e38-1f7c0a3f3b2e ro"
     [ $node = g3 ] && line="$line iommu=off" || line="$line iommu=pt"
@@ -104,7 +104,7 @@ like "$(compare "$dir/long")" '^warn +g3 +- +cmdline +\.\.\.iommu=off +\.\.\.iom
     'of long values what differs is shown'
 
 # golden
-mkfifo "$dir/fifo" # as /dev/null: no file to be replaced
+mkfifo "$dir/fifo" # like /dev/null not a regular file, which must not be replaced
 compare --save-golden "$dir/fifo" "$dir/run" >/dev/null 2>&1
 ok 'what is no file is not replaced' test $? -ne 0 -a -p "$dir/fifo"
 text=$(timeout 600 "$muster" compare --config "$dir/conf" --golden "$dir/fifo" "$dir/run" 2>&1)

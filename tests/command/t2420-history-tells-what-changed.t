@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster history: trends of a node and of a part, since when, what changed between two runs.
+# muster history: trends of a node and of a part, when they began, and what changed between two runs.
 . "$(dirname "$0")/command.sh"
 needs muster tests/history-add
 
@@ -101,7 +101,7 @@ for words in '' n2 eth1 '--diff 2026-r6 2026-r8'; do
     records_hold "history $words: the records are of the schema" < <(history --json $words)
 done
 
-# many runs, long names and long facts are told whole
+# many runs, long names and long facts are printed completely
 rm -f "$dir/history.db"*
 long=$(printf 'x%.0s' {1..200})
 for i in {1..70}; do
@@ -119,7 +119,7 @@ text=$(history --diff run-1 last)
 is "$(grep -c '^n\[1-2\] *modules ' <<<"$text")" 1 'long facts of several nodes in one line'
 is "$(grep -c " busbw *9 *5 GB/s *-44 %$" <<<"$text")" 1 'a figure of a part with a long name'
 
-# who fails again and again: n2's eth1 is down, is repaired and fails again, n3's in one row of runs
+# repeated failures: eth1 of n2 fails, is repaired and fails again; that of n3 fails in consecutive runs
 now=$(date +%s)
 failing() { # RUN DAYS-AGO VERDICT-OF-n2 VERDICT-OF-n3
     printf '{"time":1,"suite":"certify","test":"certify","node":"%s","part":"eth1","verdict":"%s","message":"x"}\n' \
@@ -141,7 +141,7 @@ is "$(offenders --days 65 --json | grep -o '"node":"n[23]"\|"value":[0-9]*' | cu
     'n2 2 n2 2 n3 2 n3 2' '... in fewer days, and with what was accepted'
 records_hold '... in records that the page knows' < <(offenders --json)
 
-# what stages took and found
+# the time and the findings of stages
 stage() { # NAME SECONDS TESTED FOUND
     printf '{"time":%s,"suite":"certify","test":"stage","part":"%s","metric":"%s","value":%s,"unit":"%s"}\n' \
         "$now" "$1" stage_seconds "$2" s "$now" "$1" nodes_tested "$3" count "$now" "$1" nodes_failed "$4" count
@@ -158,7 +158,7 @@ is "$(values | tail -n +2 | tr -s ' ' | sed 's/ $//' | paste -sd,)" \
     'stages by what they find in an hour of a node'
 records_hold '... in records that the page knows' < <(values --json)
 
-# what moved while a job ran, as nodes told it twice
+# counters that moved while a job ran, which nodes reported twice
 job() { # NODE JOB VALUE
     printf '{"time":1764093600,"suite":"check","test":"host.jobs","node":"%s","part":"eth1","metric":"crc_errors","value":%s,"unit":"count","verdict":"pass","job":%s,"user":1000,"message":"%s crc_errors"}\n' \
         "$1" "$3" "$2" "$3"

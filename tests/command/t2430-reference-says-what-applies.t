@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster reference: the lines of the table that apply to a node, why, and who says so.
+# muster reference: the lines of the table that apply to a node, why they apply, and their source.
 . "$(dirname "$0")/command.sh"
 needs muster
 

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The MPI programs, without MPI: help, version, and one clear line from rank 0 for what they do not
-# know, before MPI could say a word.
+# The MPI programs, without mpirun: help, version, and one clear line from rank 0 for bad usage, before MPI
+# can print a message.
 . "$(dirname "$0")/command.sh"
 needs muster-launch
-mpi_environment # its leave for root too
+mpi_environment # root may run it
 cd "$dir" || exit
 
 refused() { # PROGRAM OPTION... -- LINE
@@ -82,7 +82,7 @@ else
     skip 4 'not root'
 fi
 
-# Full shared memory is named before MPI: it may not get up then, or die of a signal
+# Full shared memory is reported before MPI starts, since MPI may fail to start then, or die of a signal
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     cat >full <<END
 mount -t tmpfs -o size=64k tmpfs /dev/shm && head -c 1000000 /dev/zero >/dev/shm/data 2>/dev/null

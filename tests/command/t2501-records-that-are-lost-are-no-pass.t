@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# A program of the battery whose records do not reach standard output does not end as if all were well.
+# A program of the battery that cannot write its records to standard output does not exit with 0.
 . "$(dirname "$0")/command.sh"
 needs muster-launch
 [ -w /dev/full ] || skip_all 'no /dev/full'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster-links measures at most 32 rails; the ones past them are named unknown, not passed
-# over.  In a network namespace of its own, on virtual cables.
+# muster-links measures at most 32 rails; it reports further ones as unknown. Runs in a network
+# namespace, on virtual cables.
 . "$(dirname "$0")/../tap.sh"
 
 links=$(realpath "${top_builddir:-.}/muster-links")
@@ -26,7 +26,7 @@ export MUSTER_CONF=$dir/conf
 mpi_environment
 unset PMIX_RANK OMPI_COMM_WORLD_RANK PMI_RANK SLURM_PROCID
 
-unmeasured() { # LAST: what is said about rails v1 to vLAST
+unmeasured() { # LAST: prints the records of rails v1 to vLAST
     printf '%s\n' "FabricInterfaces=v[1-$1]" ManagementInterface=lo >"$MUSTER_CONF"
     timeout -k 5 600 "$links" --json --quick --time-limit=300 2>&1 </dev/null
 }

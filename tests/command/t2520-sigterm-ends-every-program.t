@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# SIGTERM ends each program in the midst of what takes it long, with status 128 + 15; or with 3 those
-# of the battery that have records, of which what was not measured is unknown. One that does not heed it would run for a minute and more.
+# SIGTERM ends each program during its longest work, with status 128 + 15; programs of the battery that
+# have records exit with 3, and what they did not measure is unknown. A program that ignores SIGTERM would
+# run for more than a minute.
 . "$(dirname "$0")/command.sh"
 
 server=
@@ -14,10 +15,10 @@ tap_cleanup() {
 mpi_environment
 cd "$dir" || exit
 mkfifo empty
-exec 3<>empty # a file that says nothing, and does not end
+exec 3<>empty # a pipe without data and without end
 
-# A controller that accepts what it is asked and never answers: libslurm waits 9 s for it. A history
-# that another process has locked: SQLite waits 10 s.
+# A controller that accepts connections and never answers: libslurm waits 9 s for it. A history that
+# another process has locked: SQLite waits 10 s.
 auth=$(find /usr/lib /usr/lib64 -name auth_none.so 2>/dev/null | head -n 1)
 python3 - "$$" >ready <<'END' &
 import ctypes, signal, socket, sqlite3, sys
@@ -65,7 +66,7 @@ while IFS=: read -r expected under_way command; do
     "$top_builddir/$program" "${words[@]:1}" >out 2>&1 <empty &
     pid=$!
     if [ "$under_way" = - ]; then
-        sleep 0.5 # asleep in a read, or at work for so long
+        sleep 0.5 # until the program is blocked in a read, or at work
     else
         within 300 grep -q "$under_way" out
     fi

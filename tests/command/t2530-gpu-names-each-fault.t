@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-gpu on the stand-ins of libcuda and NVRTC (tests/gpu): healthy devices pass, without races,
+# muster-gpu with the stand-ins for libcuda and NVRTC (tests/gpu): healthy devices pass, without races,
 # and each fault is named with its device.
 . "$(dirname "$0")/command.sh"
 needs muster-gpu
@@ -10,7 +10,7 @@ program=$top_builddir/muster-gpu
 unset CUDA_VISIBLE_DEVICES
 mpi_environment
 mkdir "$dir/new" "$dir/old" "$dir/driver" "$dir/blas-old"
-library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may be another user's
+library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may belong to another user
 library cuda.so new/libcuda.so.1
 library nvrtc.so new/libnvrtc.so.12
 library nccl.so new/libnccl.so.2
@@ -21,7 +21,8 @@ cp -p "$dir/new"/* "$dir/blas-old"
 library cublaslt-old.so blas-old/libcublasLt.so.12
 export MUSTER_GPU_STATE=$dir/state MUSTER_CONF=$dir/conf
 
-gpu() { # LIBRARIES STATE OPTION...: records in json, "VERDICT CODE TEST METRIC PART" of what is no pass in text
+# Writes the records to the file json. Sets text to "VERDICT CODE TEST METRIC PART" of those that do not pass.
+gpu() { # LIBRARIES STATE OPTION...
     printf '%s\n' "GpuLibraryPath=$dir/$1" "GpuDeadline=${deadline:-60}s" >"$dir/conf"
     printf '%s\n' 'devices 3' "cache $dir" "$2" >"$dir/state"
     timeout 600 "$program" --json --quick --time-limit=170 "${@:3}" >"$dir/json" 2>"$dir/err" </dev/null
@@ -44,7 +45,7 @@ is "$(jq -r 'select(.part == "gpu2") | .metric' "$dir/json" | sort | tr '\n' ' '
 is "$(jq -r 'select(.metric == "to_peer") | .part' "$dir/json" | wc -l)" 6 '... and each pair in both directions'
 records_hold '... records as doc/records.md says' <"$dir/json"
 
-all_rates() { # PART METRIC...: each is slow
+all_rates() { # PART METRIC...: prints a slow rate of each
     printf "gpu_slow gpu.compute rate_%s $1\n" "${@:2}"
 }
 finds 'gpu1.slow_clock 0.7' "$(all_rates gpu1 bf16 bf16_together fp16 fp32 fp32_together fp64 fp64_blas fp64_together fp8 int8 tf32)" \
@@ -105,7 +106,7 @@ finds 'crash cuLaunchKernel' $'gpu_library_crashed gpu.repeatable device gpu0\ng
     'a driver that crashes' --tests=repeatable
 finds 'devices 0' '- gpu.compute device -' 'no device is nothing to be tested'
 is "$status" 0 '... and no fault'
-mkdir "$dir/hide" # a machine may have the real one
+mkdir "$dir/hide" # hides real libraries of this machine
 printf x | tee "$dir/hide"/lib{nvrtc.so.13,cublasLt.so.13,nvidia-ml.so.1} >"$dir/hide/libnvrtc.so.12"
 for libraries in old:'libcuda.so.1 is too old: missing function cuDevicePrimaryCtxSetFlags_v2' \
     driver:'libnvrtc.so.13 or an older one not found; set GpuLibraryPath'; do

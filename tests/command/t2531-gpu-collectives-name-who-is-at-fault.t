@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Collectives of muster-gpu on the stand-ins of libcuda, NVRTC and NCCL (tests/gpu): of the devices of a
-# node, of several nodes, of pairs; who is slow, wrong or does not end is named, and a library that is
+# Collectives of muster-gpu with the stand-ins for libcuda, NVRTC and NCCL (tests/gpu): between the devices
+# of a node, between nodes and pairs. A device that is slow, wrong or hangs is named, and a library that is
 # missing, too old or another one.
 . "$(dirname "$0")/command.sh"
 needs muster-gpu
@@ -14,7 +14,7 @@ unset CUDA_VISIBLE_DEVICES
 mpi_environment
 export OMPI_MCA_odls_base_sigkill_timeout=0 # else mpirun waits a second after a rank that failed
 mkdir "$dir/new" "$dir/old" "$dir/none"
-library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may be another user's
+library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may belong to another user
 for directory in new old none; do
     library cuda.so $directory/libcuda.so.1
     library nvrtc.so $directory/libnvrtc.so.12
@@ -23,8 +23,9 @@ library nccl.so new/libnccl.so.2
 library nccl-old.so old/libnccl.so.2
 export MUSTER_CONF=$dir/conf
 
-# gpu LIBRARIES DEVICES NODES STATE...: as many nodes, each with its state and the last one's for the rest
-# of them; options from the array; records in json, "VERDICT CODE NODE METRIC PART" of what is no pass in text
+# gpu LIBRARIES DEVICES NODES STATE...: runs on that many nodes with one state each, further nodes with the
+# last state, and the options of the array. Writes the records to the file json. Sets text to "VERDICT CODE
+# NODE METRIC PART" of those that do not pass.
 options=()
 gpu() {
     local devices=$2 nodes=$3 state='' ranks=() i
@@ -85,7 +86,7 @@ gpu new 1 1
 is "$status/$text" 0/ 'one device of one node has nobody to be with'
 like "$(cat "$dir/json")" 'NCCL 2.21.5 works with the only device' '... and shows that the library works'
 options=(--quick)
-mkdir "$dir/hide" # a machine may have the real one
+mkdir "$dir/hide" # hides a real library of this machine
 printf x >"$dir/hide/libnccl.so.2"
 for libraries in old:'libnccl.so.2 is too old: missing function ncclSend' none:'libnccl.so.2 not found; set GpuLibraryPath'; do
     LD_LIBRARY_PATH=$dir/hide:${LD_LIBRARY_PATH-} gpu "${libraries%%:*}" 2 1

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-gpu on the stand-ins of HIP, hipRTC, hipBLASLt and RCCL (tests/gpu): healthy devices pass, a fault
-# is named with its device, and a library that is missing, too old or wrong is no fault of a device.
+# muster-gpu with the stand-ins for HIP, hipRTC, hipBLASLt and RCCL (tests/gpu): healthy devices pass, a
+# fault is named with its device, and a library that is missing, too old or wrong is not a fault of a device.
 . "$(dirname "$0")/command.sh"
 needs muster-gpu
 [ -e "$top_builddir/tests/gpu/cuda-hip.so" ] || skip_all 'the stand-ins are not built'
@@ -11,7 +11,7 @@ unset CUDA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES
 mpi_environment
 program=$top_builddir/muster-gpu
 mkdir "$dir"/{new,old,driver,both,no-blas,no-rccl,rccl-old}
-library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may be another user's
+library() { cp "$(realpath "$top_builddir/tests/gpu/$1")" "$dir/$2"; } # the tree may belong to another user
 library cuda-hip.so new/libamdhip64.so.6
 library nvrtc-hip.so new/libhiprtc.so.6
 library cublaslt-hip.so new/libhipblaslt.so.0
@@ -25,12 +25,13 @@ cp -p "$dir/new"/* "$dir/rccl-old"
 library nccl-hip-old.so rccl-old/librccl.so.1
 library cuda-hip-old.so old/libamdhip64.so.6
 library cuda-hip.so driver/libamdhip64.so.6
-# a machine may have the real ones
+# hides real libraries of this machine
 mkdir "$dir/hide"
 printf x | tee "$dir/hide"/lib{hiprtc.so.7,hiprtc.so.6,hipblaslt.so.1,hipblaslt.so.0,rccl.so.1,cuda.so.1} >"$dir/hide/libamdhip64.so.7"
 export LD_LIBRARY_PATH=$dir/hide:${LD_LIBRARY_PATH-} MUSTER_GPU_STATE=$dir/state MUSTER_CONF=$dir/conf
 
-gpu() { # LIBRARIES STATE OPTION...: records in json, "CODE TEST METRIC PART" of what is no pass in text
+# Writes the records to the file json. Sets text to "CODE TEST METRIC PART" of those that do not pass.
+gpu() { # LIBRARIES STATE OPTION...
     printf '%s\n' "GpuLibraryPath=$dir/$1" 'GpuDeadline=60s' >"$dir/conf"
     printf '%s\n' 'devices 3' "cache $dir" "$2" >"$dir/state"
     timeout 600 "$program" --json --quick --time-limit=170 "${@:3}" >"$dir/json" 2>"$dir/err" </dev/null

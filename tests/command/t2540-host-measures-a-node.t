@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # muster-host on this machine: each figure is a record of the schema, a core that computes differently
-# is found, the disk is tested where the site says so and nothing of that stays.
+# is found, the disk is tested if the site wants it, and nothing of that test stays.
 . "$(dirname "$0")/command.sh"
 needs muster-host
 command -v jq >/dev/null || skip_all 'no jq(1)'
@@ -12,11 +12,11 @@ disk=$(mktemp -d /var/tmp/muster-t2540-XXXXXX)
 quota=
 tap_cleanup() {
     rm -rf "$dir" "$disk"
-    [ ! -d "$quota" ] || within 60 rmdir "$quota" # a process of MPI's may be on its way out
+    [ ! -d "$quota" ] || within 60 rmdir "$quota" # a process of MPI may still be exiting
 }
 export MUSTER_CONF=$dir/conf
 
-host() { # FOLDER OPTION...: records in json, those that are no pass in text
+host() { # FOLDER OPTION...: writes the records to the file json, sets text to those that do not pass
     echo "DiskTestPath=$1" >"$dir/conf"
     timeout 600 "$program" --json --quick --time-limit=170 "${@:2}" >"$dir/json" 2>"$dir/err" </dev/null
     status=$?
@@ -37,7 +37,7 @@ host '' --tests=compute --inject=lie:0
 like "$text" ' core_wrong host.compute ' 'a core with other results is found'
 isnt "$status" 0 '... and no pass'
 
-# a quota of a third of a processor, as CPUQuota of slurmd's unit makes it; other load takes none of that
+# a quota of a third of a processor, like CPUQuota in slurmd's unit; shares keep other load away from it
 quota=/sys/fs/cgroup/cpu$(awk -F: '$2 ~ /(^|,)cpu(,|$)/ { print $3; exit }' /proc/self/cgroup)/muster-t2540-$$
 if [ "$(id -u)" -eq 0 ] && mkdir "$quota" 2>/dev/null && echo 262144 >"$quota/cpu.shares" &&
     echo 33000 >"$quota/cpu.cfs_quota_us"; then
@@ -54,7 +54,7 @@ else
 fi
 
 host "$disk" --tests=disk
-if grep -q '"metric":"disk"' "$dir/json"; then # no O_DIRECT or O_TMPFILE there, or no space
+if grep -q '"metric":"disk"' "$dir/json"; then # no O_DIRECT, no O_TMPFILE, or no space
     is "$status/$text" '3/unknown not_measured host.disk disk' 'a disk that cannot be tested is unknown'
 else
     is "$(metrics)" 'disk_read disk_reads disk_write' 'the disk is tested where the site says so'

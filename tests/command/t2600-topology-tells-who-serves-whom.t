@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster topology of nodes with known PCI trees: the matrix, both directions, JSON, exit status.
+# muster topology with nodes of known PCI trees: the matrix, both directions, JSON, exit status.
 . "$(dirname "$0")/command.sh"
 needs muster
 
@@ -81,7 +81,7 @@ text=$("$muster" topology --root "$dir/node")
 is "$?" 3 'no rail is up: it cannot be told who serves a GPU'
 like "$text" '^GPU0 -> none: no rail is up$' '... and why'
 
-# A virtual machine with all on one flat bus, and one that knows NUMA nodes only
+# A virtual machine with all devices on one flat bus, and one with NUMA nodes only
 new_node
 gpu pci0000:00/0000:00:05.0 -1
 hca mlx5_0 pci0000:00/0000:00:06.0 -1 '4: ACTIVE'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster topology --fabric of recorded subnets: each fault is one finding that says what, where and
-# what to do; sound ones have none; bad files are named with their line; topology.conf is written.
+# muster topology --fabric with recorded subnets: each fault is one finding with what, where and what to
+# do; sound subnets have none; bad files are named with their line; topology.conf is written.
 . "$(dirname "$0")/command.sh"
 needs muster
 command -v python3 >/dev/null || skip_all 'no python3, which makes the subnets'
@@ -28,13 +28,13 @@ fault 'crossed n6 0 1' 'fail +n6 has its rails crossed: mlx5_0:1 is on leaf2b \(
 fault 'moved n6 3' 'fail +n6 is under leaf3 with all its rails, it belongs under leaf2 .*: move its cables, or correct topology.conf$'
 fault 'leaf leaf2b' 'fail +leaf2: none of its 4 nodes has its rail mlx5_1:1 in the subnet'
 
-# two nodes on a leaf, crossed: nobody can say which of them, both are named
+# two nodes on a leaf, one of them crossed: it cannot be told which, so both are named
 subnet --nodes 8 --per-leaf 2 --spines 2 --rails 2 --fault 'crossed n4 0 1'
 judge -t "$dir/conf"
 is "$status $(grep -c . <<<"$findings")" '0 1' 'one of two nodes that could be either is a warning' || diag "$text"
 like "$findings" '^warn +.*/conf line 2 puts 2 nodes under leaf2, but mlx5_0:1 of n3 is on leaf2a .* and of n4 on leaf2b ' '... that names both'
 
-# a node on a spine: one of its kind, or one among few nodes
+# a node on a spine: on the only spine, and in a subnet with few nodes
 sound '--nodes 16 --per-leaf 4 --spines 1 --cables 4'
 fault 'misplaced n6 0 spine1' 'fail +n6 mlx5_0:1 is on spine1 .*, a switch that joins leaves, it belongs on leaf2 '
 sound '--nodes 4 --per-leaf 2 --spines 4 --cables 2'
@@ -47,7 +47,7 @@ judge -t "$dir/conf"
 is "$status $(grep -c . <<<"$findings")" '0 1' 'a spine that is off is a warning' || diag "$text"
 like "$findings" '^warn +all 4 switches like leaf1 have no cable in port 6, between ports that lead up, and 1 uplink fewer than nodes: see whether a switch above is off$' '... which says why'
 
-# each rail in a subnet of its own, as ibnetdiscover prints them one by one
+# each rail is a subnet of its own, of which ibnetdiscover prints one at a time
 for rail in 0 1; do
     subnet --nodes 8 --per-leaf 4 --spines 2
     sed "s/mlx5_0/mlx5_$rail/; s/000000000d/00000000${rail}d/; s/000000000a/00000000${rail}a/; s/000000000b/00000000${rail}b/; /guid=/d" "$dir/net" >"$dir/net$rail"
@@ -60,7 +60,7 @@ sed '/"n3 mlx5_1"/,/^$/d; /n3/d; /00000000[01]d000300/d' "$dir/net1" >"$dir/net2
 judge --from "$dir/net2" -t "$dir/conf"
 like "$findings" '^fail +n3 mlx5_1:1 has no link, 3 of its 3 neighbors have' '... a rail that one lacks is named'
 
-# ibnetdiscover's own words, with rates: of a link's like the most count
+# the original format of ibnetdiscover, with rates: the majority of similar links is the reference
 subnet --nodes 16 --per-leaf 4 --spines 4
 sed 's/ w=3 s=7 e=7/\t# "x" lid 1 4xHDR/' "$dir/net" >"$dir/rated"
 sed '/^\[2\]\t"H-000000000d000600"/s/4xHDR/1xHDR/; /"S-00000000000b0003"\[3\]/s/4xHDR/4xEDR/' "$dir/rated" >"$dir/net"
@@ -69,7 +69,7 @@ is "$status $(grep -c . <<<"$findings")" '1 2' 'two links that are not like the 
 like "$findings" '^fail +n6 mlx5_0:1 - leaf2 \(0x00000000000a0002\) port 2 runs at 1x HDR \(50 Gb/s\), 3 of 4 links of its kind at 4x HDR \(200 Gb/s\): reseat or replace the cable$' 'one is narrow'
 like "$findings" '^fail +leaf3 \(.*\) port 7 - spine3 \(.*\) port 3 runs at 4x EDR \(100 Gb/s\), 15 of 16 links of its kind at 4x HDR ' '... one between switches slow'
 
-# Names: of managed switches, of adapters that nobody has named
+# Names: of managed switches, and of adapters without a node description
 sed '/^Switch.*"leaf1"/s/"leaf1"/"MF0;ib-leaf-1:MQM8700\/U1"/; /^Ca.*n3 /s/"n3 mlx5_0"/"MT4123 ConnectX6   Mellanox Technologies"/' "$dir/rated" >"$dir/net"
 judge
 like "$text" '^ib-leaf-1 +0x00000000000a0001 +leaf +4 +4 .*n\[1-2,4\]$' 'a managed switch goes by its name'
@@ -86,7 +86,7 @@ is "$status $(<"$dir/err")" "2 muster topology: $dir: Is a directory" '... and n
 judge --from "$dir"
 is "$status $(<"$dir/err")" "3 muster topology: $dir: Is a directory" '... nor a recorded subnet'
 
-# Bad files: one line, with file, line and what is wrong
+# Bad files: one line with file, line number and the error
 refused() { # SED-SCRIPT MESSAGE NAME
     sed "$1" "$dir/rated" >"$dir/net"
     judge
@@ -120,7 +120,7 @@ printf '%s\n' "$subnet_conf" >"$dir/conf"
 judge -t "$dir/conf"
 like "$findings" "^fail +n6 is not in the subnet \\(.*/east line 4 expects it under leaf2\\)" 'a line that was included is named with its file'
 
-# What is written is what was found, and what Slurm takes
+# The written topology.conf is what was found, and Slurm accepts it
 subnet --nodes 16 --per-leaf 4 --spines 4 --pods 2 --fault 'misplaced n6 0 leaf3'
 judge --write-topology -
 is "$(grep -v '^#' <<<"$text")" 'SwitchName=leaf1 Nodes=n[1-4]
@@ -136,7 +136,7 @@ is "$(grep ^SwitchName "$dir/written" | head -n 3)" 'SwitchName=east Nodes=n[1-4
 SwitchName=west Nodes=n[5,7-8]
 SwitchName=leaf3 Nodes=n[6,9]' '... of the nodes and with the names of the old one'
 
-# a node that is off keeps its place
+# a node that is off keeps its place in topology.conf
 for absent in 'missing n6' 'leaf leaf2'; do
     subnet --nodes 12 --per-leaf 4 --spines 4 --fault "$absent"
     judge -t "$dir/conf" --write-topology "$dir/written"
@@ -153,12 +153,12 @@ like "$text" '"test":"net.topology","metric":"switch","node":"n6","part":"mlx5_0
 like "$text" '"metric":"place","node":"n6","part":"mlx5_0:1",.*"verdict":"fail",.*"message":"n6 mlx5_0:1 is on leaf3' '... and findings'
 records_hold '... as doc/records.md says' <<<"$text"
 
-# Ethernet: what LLDP says on each node
+# Ethernet: the LLDP neighbors of each node
 neighbor() { # LEAF PORT KIND-OF-ETHERNET
     printf '{"via":"LLDP","chassis":{"%s":{"id":{"type":"mac","value":"02:00:00:00:00:%02d"},"capability":[{"type":"Bridge","enabled":true},{"type":"Router","enabled":false}]}},"port":{"id":{"type":"ifname","value":"%s"},"descr":"to a node","auto-negotiation":{"supported":true,"current":"%s - text"}}}' \
         "$1" "${1#leaf}" "$2" "$3"
 }
-aged() { # SECONDS NEIGHBOR: since when it is heard
+aged() { # SECONDS NEIGHBOR: adds how long it has been known
     printf '{"age":"0 day, 00:%02d:%02d",%s' $(($1 / 60)) $(($1 % 60)) "${2#\{}"
 }
 lldp() { # NODE, THEN LEAF PORT KIND for each of eth1 and eth2
@@ -197,7 +197,7 @@ like "$findings" '^fail +n8 eth2 is on leaf2 \(.*\) Eth1/8, it belongs on leaf4 
 like "$findings" '^fail +n4 is not in the network that LLDP shows \(.*/conf line 1 expects it under east\): see whether it is powered, its lldpd running' 'a node that said nothing'
 like "$findings" '^fail +n6 eth1, eth2 has no link' 'a node without a neighbor'
 is "$status $(grep -c . <<<"$findings")" '1 5' '... each once' || diag "$text"
-# lldpd keeps the switch that a cable was in for two minutes: the one heard last counts
+# lldpd keeps the previous switch of a cable for two minutes: the newest neighbor counts
 for said in 'leaf1 120 leaf2 3 leaf2' 'leaf2 3 leaf1 120 leaf2' 'leaf1 3 leaf2 120 leaf1'; do
     read -r one one_s other other_s now <<<"$said"
     printf '{"lldp":{"interface":[{"eth1":%s},{"eth1":%s}]}}' \
@@ -216,7 +216,7 @@ echo '{"lldp":' >"$dir/lldp/n6.json"
 ethernet
 like "$status $(<"$dir/err")" '^3 muster topology: .*/n6.json:[0-9]+: ' 'a file that is no JSON is named'
 rm "$dir/lldp/n6.json"
-mkfifo "$dir/lldp/n6.json" # nobody writes to it
+mkfifo "$dir/lldp/n6.json" # without a writer
 text=$(timeout 600 "$muster" topology --fabric --lldp "$dir/lldp" 2>&1)
 is "$? $text" "3 muster topology: $dir/lldp/n6.json: is not a regular file" 'nor is a FIFO waited for'
 rm "$dir"/lldp/*

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster topology --fabric of networks that are no plain trees: three levels with cores of their own
-# per spine, rails that are exchanged between nodes, a dragonfly, switches that are off or slow as a
-# whole; of names that are wrong or twice; and of a topology.conf that Slurm refuses. Each fault is
-# one finding, each sound network has none.
+# muster topology --fabric with networks that are not plain trees: three levels with separate cores per
+# spine, rails exchanged between nodes, a dragonfly, switches that are off or slow as a whole; with names
+# that are wrong or duplicate; and with a topology.conf that Slurm refuses. Each fault is one finding;
+# sound networks have none.
 . "$(dirname "$0")/command.sh"
 needs muster
 command -v python3 >/dev/null || skip_all 'no python3, which makes the subnets'
@@ -24,7 +24,7 @@ fault 'uplinks-slow spine2' 'warn +all 8 links to switches below of spine2 '
 fault 'nodes-slow leaf2' 'warn +all 8 links to nodes of leaf2 \(.*\) run at 4x EDR \(100 Gb/s\), 24 of 32 links '
 fault 'exchanged n5 0 n20 0' "fail +n5 mlx5_0:1 and n20 mlx5_0:1 are in each other's place"
 
-# a cable from the port of a node into a spine, and the node where the uplink belongs
+# a cable from a node's port goes to a spine, and the node is in the port of the uplink
 subnet --nodes 32 --per-leaf 8 --spines 4 --fault 'missing n5' --fault 'uplink leaf3 spine1' --fault 'uplink-extra leaf1 spine1'
 judge -t "$dir/conf"
 is "$(grep -c . <<<"$findings")" 3 'a node and an uplink in each other'"'"'s place are three findings' || diag "$text"
@@ -32,14 +32,14 @@ like "$findings" '^warn +leaf1 \(.*\) port 5 goes to spine1 \(.*\) port [0-9]+, 
     '... of which one is an uplink too many'
 like "$findings" '^fail +leaf3 \(.*\) has 3 uplinks, 2 of 3 switches like it have 4: check the cable of its port 9 to spine1' '... one an uplink that is missing'
 
-# a leaf of several rails is called as one of its switches
+# a leaf with a switch per rail has the name of one of its switches
 subnet --nodes 8 --per-leaf 4 --spines 4 --rails 2 --fault 'exchanged n1 0 n8 1'
 judge --write-topology "$dir/own"
 judge -t "$dir/own"
 is "$(grep -c . <<<"$findings")" 1 'what is written of a network with a fault says nothing wrong' || diag "$text"
 like "$findings" "^fail +n1 mlx5_0:1 and n8 mlx5_1:1 are in each other's place" '... but what the fault is'
 
-# a node of two rails that is on the switches of two groups: of which it is, without topology.conf
+# a node whose two rails are on switches of two groups: its group is found without topology.conf
 for place in '0 leaf4a leaf1a' '1 leaf4b leaf1b'; do
     read -r rail found expected <<<"$place"
     for shape in '--nodes 28 --per-leaf 8' '--nodes 32 --per-leaf 8' '--nodes 16 --per-leaf 4'; do
@@ -51,7 +51,7 @@ for place in '0 leaf4a leaf1a' '1 leaf4b leaf1b'; do
     done
 done
 
-# a switch above that is off, with half as many uplinks as nodes
+# a spine that is off, with half as many uplinks as nodes
 subnet --nodes 64 --per-leaf 16 --spines 8 --fault 'leaf spine4'
 judge -t "$dir/conf"
 like "$findings" '^warn +all 4 switches like leaf1 have no cable in port 20, between ports that lead up, and 7 uplinks for 16 nodes: see whether a switch above is off$' \
@@ -76,13 +76,13 @@ like "$findings" '^fail +5 switches have 4 cables to other switches each, the ot
 subnet --nodes 72 --per-leaf 2 --spines 0 --mesh 4 --fault 'leaf leaf13' --fault 'leaf leaf14'
 judge -t "$dir/conf"
 is "$(grep -c 'none of its 2 nodes' <<<"$findings") $(grep -c . <<<"$findings")" '2 2' '... and two that are joined two' || diag "$text"
-# two cables: nobody can say which two of four
+# two cables are missing: it cannot be told which two of four
 subnet --nodes 72 --per-leaf 2 --spines 0 --mesh 4 --fault 'uplink leaf13 leaf14' --fault 'uplink leaf1 leaf3'
 judge
 is "$(grep -c 'cables to other switches, 32 of 36 like it have 5: check its cables to them' <<<"$findings") $(grep -c . <<<"$findings")" '4 4' \
     'two cables of a mesh are four switches that lack one' || diag "$text"
 
-# ... nor of a small one, where a third of all lack one
+# ... nor in a small mesh, where a third of all switches lack a cable
 subnet --nodes 12 --per-leaf 1 --spines 0 --mesh 3 --fault 'uplink leaf1 leaf2' --fault 'uplink leaf4 leaf5'
 judge
 is "$(grep -c 'cables to other switches, 8 of 12 like it have ' <<<"$findings")" 4 '... of a small one too' || diag "$text"
@@ -91,7 +91,7 @@ sound '--nodes 32 --per-leaf 2 --spines 0 --torus 4'
 fault 'uplink leaf6 leaf7' 'fail +leaf6 \(0x[0-9a-f]+\) and leaf7 \(0x[0-9a-f]+\) have 3 cables to other switches each, 14 of 16 like them have 4: check the cable between them \(leaf6 port 5, leaf7 port 4\)$'
 fault 'leaf leaf6' 'fail +leaf6: none of its 2 nodes \(n\[11-12\]\) is in the subnet'
 
-# other models may be slower
+# adapters of other models may be slower
 subnet --nodes 16 --per-leaf 4 --spines 2 --model --fault 'slow n3 0' --fault 'modelled n3-0 1013'
 judge
 is "$status $findings" '0 ' 'an adapter of another model that is slower is no fault'
@@ -119,7 +119,7 @@ judge -t "$dir/conf"
 like "$findings" '^fail +none of the 16 nodes of .* is known in the subnet, whose nodes are named n1 and so on: correct the names' \
     'other names than topology.conf has'
 
-# topology.conf itself: what slurmctld refuses or warns of
+# topology.conf itself: errors that slurmctld refuses or warns of
 subnet --nodes 32 --per-leaf 8 --spines 2
 cp "$dir/conf" "$dir/good"
 conf() { # SED-SCRIPT SENTENCE NAME
@@ -144,7 +144,7 @@ sed -e 's/^SwitchName=spine /&Level=1 LinkSpeed=1 Nodes=n[1-32] /' -e 's/ Nodes=
 judge -t "$dir/conf"
 is "$status $findings" '0 ' '... but as scontrol show topology prints it' || diag "$(<"$dir/conf")" "$(<"$dir/err")"
 
-# topology.yaml of Slurm 25.05 and later: what is written is read again, and says the same
+# topology.yaml of Slurm 25.05 and later: the written file is read again with the same result
 subnet --nodes 32 --per-leaf 8 --spines 2
 judge --write-topology "$dir/written.yaml"
 judge -t "$dir/written.yaml"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster policy check: two clusters that are well configured have no finding; each kind of mistake,
-# made in one of them, is found as that kind and no other. doc/policy.md has the table of kinds.
+# muster policy check: two clusters that are well configured have no finding; each kind of mistake in
+# one of them is found as that kind and no other. doc/policy.md has the table of kinds.
 . "$(dirname "$0")/command.sh"
 needs muster
 command -v python3 >/dev/null || skip_all 'no python3'
@@ -20,8 +20,8 @@ for base in qos tiers; do
     like "$text" 'no mistakes found, of [0-9]* kinds' '... without a finding'
 done
 
-# CODE BASE FILE SED: one a line, sed makes the mistake in the file; several files by a line "+ FILE SED"
-# behind. Q names a column of qos, A one of associations: "Q name column value".
+# CODE BASE FILE SED, one per line: sed makes the mistake in the file. A line "+ FILE SED" after it changes
+# another file. Q changes a column of qos, A one of associations: "Q name column value".
 cases='
 limits-not-enforced qos config s/^(AccountingStorageEnforce .*= ).*/\1associations,qos/
 qos-not-enforced qos config s/^(AccountingStorageEnforce .*= ).*/\1associations,limits,safe/
@@ -120,8 +120,8 @@ reservation-for-nobody qos reservations s/Users=carol/Users=carl/
 reservation-for-nobody qos reservations s/Accounts=physics/Accounts=physic/
 '
 
-# Sets a column of a row, as sacctmgr does: "qos NAME COLUMN VALUE" or, of ACCOUNT/USER/COLUMN, the
-# columns by Slurm's names.
+# Sets a column of a row, as sacctmgr does: "qos NAME COLUMN VALUE", or in associations a row named
+# ACCOUNT/USER. Columns have Slurm's names.
 column() { # FILE ROW COLUMN VALUE
     python3 - "$dir/site/$1" "$top_srcdir/validate/slurm/show.h" "$@" <<'EOF'
 import re, sys
@@ -178,7 +178,7 @@ while read -r first second third rest; do
 done <<<"$cases"
 verify
 
-# what only looks like one
+# configurations that only look like a mistake
 sound() { # WHAT BASE FILE SED [FILE SED]...
     local what=$1
     site "$2"
@@ -207,7 +207,7 @@ sound 'a QOS that is OFF has the PreemptMode of the cluster' qos qos 's/^(batch\
 kinds=$("$muster" policy check --kinds | cut -d' ' -f1)
 is "$(for kind in $kinds; do [[ $seen == *" $kind "* ]] || echo "$kind"; done)" '' 'each kind has a case'
 
-# a slurm.conf that was saved without what it includes says no lines
+# a slurm.conf that was saved without its included files: findings have no line numbers
 site qos
 sed -i '/^ClusterName/a Include /etc/slurm/nodes.conf' "$dir/site/slurm.conf"
 sed -Ei 's/^(MaxArraySize .*= ).*/\1100001/' "$dir/site/config"
@@ -215,7 +215,7 @@ text=$(policy)
 is "$?" 0 'a slurm.conf with an Include of what was not saved'
 like "$text" '^warn     array-above-jobs ' '... and what is wrong is found'
 
-# what a person and a program read
+# output for people and for programs
 site qos
 sed -Ei 's/^(PreemptMode .*= ).*/\1OFF/; s/^(MaxArraySize .*= ).*/\1100001/' "$dir/site/config"
 sed -i 's/PreemptMode=REQUEUE/PreemptMode=OFF/' "$dir/site/partitions"
@@ -240,7 +240,7 @@ sed -Ei 's/gres\/gpu=8,gres\/gpu:a100=8/gres\/gpu:a100=8/' "$dir/site/qos"
 sed -Ei 's/^(JobSubmitPlugins .*= ).*/\1lua/' "$dir/site/config"
 like "$(policy)" '^warn     typed-gres-hole ' 'a job_submit plugin may have jobs name the type: a warning'
 
-# what cannot be read
+# files that cannot be read
 rm "$dir/site/qos"
 text=$(policy)
 is "$?" 3 'no QOS to read: 3'
@@ -274,7 +274,7 @@ for words in '' fly 'check extra' 'check --from a --save b'; do
     is "$?" 2 "policy $words: a usage error"
 done
 
-# the page
+# doc/policy.md
 "$muster" policy check --kinds --json | python3 -c '
 import json, sys
 for line in sys.stdin:

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster policy verify: a line of policy.conf that is not understood is named with what was found and
-# what is allowed; --dry-run prints what would be tried and how long it takes at most, and tries
-# nothing; the documents have the codes and the example is one.
+# muster policy verify: an invalid line of policy.conf is named with what was found and what is allowed;
+# --dry-run prints what would be tried and how long it takes at most, and tries nothing; the documents
+# have all codes, and the example is valid.
 . "$(dirname "$0")/command.sh"
 needs muster
 export MUSTER_CONF=$dir/muster.conf
@@ -11,7 +11,7 @@ echo >"$MUSTER_CONF"
 
 verify() { "$muster" policy verify --from "$top_srcdir/tests/fixtures/policy/qos" "$@" 2>&1; }
 
-# LINE what is said of it, behind "policy.conf:3: "
+# LINE|MESSAGE: the message follows "policy.conf:3: "
 faults='
 Limit=team Job=2|Limit: found "Job", allowed Jobs=, Submit=, Wall=, TRES=, TRESPerJob=
 Limit=team|Limit: found 0 limits, expected one of Jobs=, Submit=, Wall=, TRES=, TRESPerJob=

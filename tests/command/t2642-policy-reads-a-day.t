@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster policy simulate: a line of a day's file that is not understood is named with what is expected;
-# --dry-run says how long the day takes and what is not looked at; only a cluster that is named is filled.
-# The lab's copy of a site has its scheduling: fewer nodes, limits in proportion, times divided.
+# muster policy simulate: an invalid line in the file of a day is named with what is expected; --dry-run
+# prints how long the day takes and what it leaves out; only the named cluster is filled. The lab's copy
+# of a site schedules as the site does: with fewer nodes, limits in proportion, and times divided.
 . "$(dirname "$0")/command.sh"
 needs muster
 export MUSTER_CONF=$dir/muster.conf
@@ -13,7 +13,7 @@ printf '%s\n' 'Who=team User=bob QOS=urgent' 'Who=burst User=alice QOS=batch' 'L
 simulate() { "$muster" policy simulate --day "$dir/day" "$@" 2>&1; }
 
 good='Submit=2026-11-26T08:00:00 User=alice Nodes=2 Run=30:00 Limit=1:00:00'
-# SED what is said of it
+# SED|MESSAGE
 faults='
 s/Submit=[^ ]*//|found no Submit=, expected a time as 2026-11-26T08:00:00
 s/T08/ 08/|found Submit=2026-11-26, expected a time as 2026-11-26T08:00:00

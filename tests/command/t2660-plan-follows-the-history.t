@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster plan: figures come from the history or an option and say so; nodes at fault are left out;
-# what is missing is named in one line.
+# muster plan: figures are from the history or an option, and the output says which; faulty nodes are left
+# out; missing figures are named in one line.
 . "$(dirname "$0")/command.sh"
 needs muster tests/history-add
 
@@ -14,7 +14,7 @@ line() { # SUITE TEST NODE PART MEMBERS
     printf '{"time":%s,"suite":"%s","test":"%s","node":"%s","part":"%s",%s}\n' "$now" "$@"
 }
 fact() { line check host.config "$1" '' "\"metric\":\"$2\",\"message\":\"$3\""; }
-# n1 to n4 InfiniBand on two switches, n5 and n6 Ethernet; each of 8 GPUs
+# n1 to n4 have InfiniBand on two switches, n5 and n6 Ethernet; each has 8 GPUs
 run() { # DAY VERDICT-OF-n4
     now=$((1700000000 + 86400 * $1))
     for i in 1 2 3 4 5 6; do
@@ -86,7 +86,7 @@ like "$text" 'layout +a pipeline of [24] stages' 'islands are the stages of a pi
 like "$text" 'stage 0 +(2[0-9]|1[0-9]) layers on [12] nodes? of island InfiniBand' '... the faster one first'
 layers=$(sed -n 's/.*stage [0-9] *\([0-9]*\) layer.*/\1/p' <<<"$text")
 ok '... with more layers' [ "$(head -n1 <<<"$layers")" -gt "$(tail -n1 <<<"$layers")" ]
-bf16() { # NODE...: they have a rate in bfloat16, nearly the same
+bf16() { # NODE...: adds nearly equal rates in bfloat16
     for i in "$@"; do
         line gpu gpu.compute "n$i" gpu0 "\"metric\":\"rate_bf16\",\"value\":$((800000 - i)),\"unit\":\"GFLOP/s\""
     done | "$add" "$dir/history.db" "r$now" "$now"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# A node's record, unpacked, is that node to muster: this machine, and machines whose PCI tree is nested.
+# muster sees no difference between a node and its unpacked record: this machine, and machines with a
+# nested PCI tree.
 [ -n "${TMPDIR-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # thousands of small files
 . "$(dirname "$0")/command.sh"
 needs muster

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster explain: who the tasks are, what can be asked, its formats, bad usage. What the values are: t2702.
+# muster explain: which tasks there are, its options, formats, and bad usage. t2702 tests the values.
 . "$(dirname "$0")/command.sh"
 needs muster
 

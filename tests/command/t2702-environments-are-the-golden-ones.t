@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The environment of tasks on recorded and published machines, against the files that somebody has read and agreed with
-# (tests/golden/README.md).
+# The environment of tasks on recorded and published machines is that of reviewed files (tests/golden/README.md).
 [ -n "${TMPDIR-}" ] || [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # thousands of small files
 . "$(dirname "$0")/command.sh"
 needs muster

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster interfaces shows what is asked for and found, makes it and puts it back; in a network
-# namespace of its own, on the two ends of a virtual cable.
+# muster interfaces shows wanted and found settings, makes them and restores the old ones. Runs in a
+# network namespace, on the two ends of a virtual cable.
 . "$(dirname "$0")/../tap.sh"
 
 muster=$(realpath "${top_builddir:-.}/muster")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster preflight without a job: help, and one clear line for what it cannot do.
+# muster preflight without a job: help, and one clear line for bad usage.
 . "$(dirname "$0")/command.sh"
 needs muster
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster suspects: what is left for this node is listed, as records too, and removed.
+# muster suspects: lists suspect reports for this node, also as records, and removes them.
 . "$(dirname "$0")/command.sh"
 needs muster
 

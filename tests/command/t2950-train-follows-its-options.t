@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-train on problems that take no time: options, records, signals. Its numbers are tested by
-# tests/unit/trainer/trainer.c.
+# muster-train on tiny problems: options, records, signals. tests/unit/trainer/trainer.c tests its
+# numbers.
 . "$(dirname "$0")/command.sh"
 needs muster-train
 cd "$dir" || exit
@@ -80,7 +80,7 @@ like "$("$train" tokenize text tokens)" '^tokens: 3690 tokens, vocabulary of 256
 text=$("$train" tokenize text tokens 2>&1)
 is "$?/$text" '1/muster-train: tokens already exists; --force replaces it' 'it is not replaced'
 ok '... but when that is asked for' "$train" tokenize --force text tokens
-mkfifo pipe # as /dev/null: no file to be replaced
+mkfifo pipe # like /dev/null not a regular file, which must not be replaced
 text=$("$train" tokenize --force text pipe 2>&1)
 is "$?/$text" '1/muster-train: pipe: is not a regular file' 'what is no file is not replaced at all'
 text=$(timeout 600 "$train" --data=pipe 2>&1)
@@ -109,7 +109,7 @@ text=$("$train" "${bytes[@]}" --data=text 2>&1)
 is "$?/$text" '1/muster-train: text: is not a token file; create one with muster-train tokenize' \
     'a text is no token file'
 
-# bf16 where it can be had: near fp32, yet not the same
+# bf16 if the processor has it: near fp32, yet not the same
 if text=$("$train" "${small[@]}" --fixed-batch --precision=bf16 2>&1); then
     like "$text" ' sequences per step, bf16' '--precision=bf16 says so'
     ok 'and ends near fp32, yet not there' awk '$1 == "final" { away = $3 - 3.540202797
@@ -119,13 +119,13 @@ else
         '--precision=bf16 says why it cannot be had'
 fi
 
-# the sanitizer has a limit of its own
+# else the sanitizer aborts at its own limit
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1
 text=$("$train" --batch=65536 --model=1558M 2>&1)
 is "$?" 1 'memory that cannot be had: status 1'
 like "$text" '^muster-train: cannot allocate .* GB.*: ' '... in one line'
 
-# what a script starts beside itself ignores SIGINT
+# a process that a script starts in the background ignores SIGINT by default
 rm -f out
 env --default-signal=INT "$train" "${small[@]}" --steps=1000000 >out 2>err &
 pid=$!

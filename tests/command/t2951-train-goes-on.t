@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-train with checkpoints: killed at any moment, told to end, with a bad checkpoint, with a full
-# disk.
+# muster-train with checkpoints: killed at any time, ended by a signal, with a bad checkpoint, with a
+# full disk.
 . "$(dirname "$0")/command.sh"
 needs muster-train
 cd "$dir" || exit
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=2 --threads=1
     --checkpoint-every=3)
 train() { "$top_builddir/muster-train" "${small[@]}" "$@"; }
-train_aside() { # OPTION...: in the background, its process in $pid
+train_aside() { # OPTION...: in the background; sets pid
     "$top_builddir/muster-train" "${small[@]}" "$@" &
     pid=$!
 }
@@ -24,7 +24,7 @@ is "$?/$(ls whole)" $'0/step-000000057\nstep-000000060' 'a dry run takes no chec
 train --checkpoint=none --dry-run >out 2>err
 ok '... and makes no directory' [ ! -e none ]
 
-# Killed at random; each run goes on where the last one's newest checkpoint is.
+# Killed at random times; each run continues from the newest checkpoint.
 for ((kill = 0; kill < 20; kill++)); do
     train_aside --steps=60 --checkpoint=killed >/dev/null 2>>err
     sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
@@ -37,7 +37,7 @@ is "$(tail -n 1 out)" "$final" '... with the same loss'
 ok '... and the same bits' cmp whole/step-000000060/shard-00000 killed/step-000000060/shard-00000
 is "$(ls killed)" $'step-000000057\nstep-000000060' '... and nothing unfinished is left'
 
-# What a kill leaves between the last checkpoint and taking away the one that is not kept.
+# The state after a kill between the last checkpoint and the removal of the oldest one.
 cp -r killed/step-000000057 killed/step-000000054
 mkdir killed/step-000000063.unfinished
 train --steps=60 --checkpoint=killed >out 2>>err
@@ -70,7 +70,7 @@ is "$?/$(ls passed)" $'0/step-000000004\nstep-000000008' \
     'a checkpoint that is not intact is none of the two that are kept'
 
 rm whole/step-000000060/shard-00000
-mkfifo whole/step-000000060/shard-00000 # nobody writes to it: who waits does so for ever
+mkfifo whole/step-000000060/shard-00000 # without a writer: opening it would hang
 timeout 600 "$top_builddir/muster-train" "${small[@]}" --steps=60 --checkpoint=whole >out 2>err
 is "$?" 0 'a FIFO in the place of a shard is not waited for'
 is "$(head -n 1 err)" \

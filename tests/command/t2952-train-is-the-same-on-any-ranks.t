@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-train on several ranks: every strategy gives the reference's losses for any number of ranks,
-# also where there are more ranks than sequences, and takes the memory that its formula says.
+# muster-train on several ranks: every strategy has the losses of the reference for any number of ranks,
+# also with more ranks than sequences, and needs the memory of its formula.
 . "$(dirname "$0")/train.sh"
 
 command -v jq >/dev/null || skip_all 'there is no jq'
@@ -39,7 +39,7 @@ for row in "${expect[@]}"; do
 done
 records_hold 'the records follow the schema' <out
 
-# Traffic: (N - 1) / N of 2 P bytes through a rank in a step, 3 P for zero3; counted as it is sent.
+# Traffic: each rank sends (N - 1) / N of 2 P bytes in a step, 3 P with zero3; sent bytes are counted.
 for row in 'ddp 1.310976' 'zero1 1.310976' 'zero2 1.310976' 'zero3 1.966464'; do
     strategy=${row% *}
     train_ranks 4 "${large[@]}" --strategy="$strategy" --algorithm=ring --bucket=0.1 --json >out 2>err
@@ -49,8 +49,8 @@ for row in 'ddp 1.310976' 'zero1 1.310976' 'zero2 1.310976' 'zero3 1.966464'; do
             END { exit bad || n != 9 }' out
 done
 
-# Gradients that travel otherwise: coded without loss to the same bits, in few bits near them; fewer
-# bytes. The same algorithm, as others add in other orders.
+# Wire formats of gradients: lossless coding gives the same bits, lossy formats near ones, both with fewer
+# bytes. All use the same algorithm, since others add in other orders.
 wide=(--layers=2 --heads=4 --channels=128 --context=32 --vocab=256 --batch=4 --fixed-batch
     --algorithm=ring)
 losses() { jq -r 'select(.metric == "loss").value' out; }
@@ -68,7 +68,7 @@ for strategy in ddp zero3; do
     ok "... in fewer bytes ($(sent) of $plain_MB MB)" awk "BEGIN { exit !($(sent) < 0.9 * $plain_MB) }"
 done
 
-# The window of gathered units changes no digit, and holds.
+# The window of gathered units changes no digit of the losses, and is not exceeded.
 for window in 1 2 3 none; do
     train_ranks 2 "${large[@]}" --strategy=zero3 --window="$window" >out 2>err
     grep -o 'loss [0-9.]*' out >"losses-$window"

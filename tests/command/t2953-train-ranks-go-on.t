@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-train on several ranks with checkpoints: any rank killed at any moment, started again on as
-# many ranks (the same bits) and on others (the same losses); what stops a job is named.
+# muster-train on several ranks with checkpoints: any rank is killed at any time; a new start on as many
+# ranks gives the same bits, on another number the same losses; what stops a job is named.
 . "$(dirname "$0")/train.sh"
 
-# what reads and writes checkpoints is watched in t2951, and ranks in t2952 and t2957
+# sanitizers test checkpoints in t2951, and ranks in t2952 and t2957
 is_sanitized "$top_builddir/muster-train" && skip_all 'ranks that are killed take too long with sanitizers'
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=4 --threads=1
     --checkpoint-every=3 --steps=60)
@@ -16,11 +16,11 @@ train() { # RANKS OPTION...
     timeout 600 mpirun --oversubscribe -n "$ranks" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$0" "$@"' \
         "$top_builddir/muster-train" "${small[@]}" "$@"
 }
-until_steps() { # the job that writes to the file out is in its steps, or over
+until_steps() { # waits until the job that writes to the file out has begun its steps, or has ended
     within 300 eval 'grep -q ^step out || ! kill -0 $!'
 }
 final() { sed -n 's/^final *loss //p' "$1"; }
-same_bits() { # DIRECTORY DIRECTORY: the last checkpoints
+same_bits() { # DIRECTORY DIRECTORY: compares the last checkpoints
     diff -r "$1/step-000000060" "$2/step-000000060"
 }
 
@@ -35,8 +35,8 @@ on_poor_storage() { # VARIABLE OPTION...: two ranks
         -x LD_PRELOAD="$(realpath "$top_builddir/tests/command/poor-storage.so")" -x "$1" \
         "$top_builddir/muster-train" "${small[@]}" --steps=2 "${@:2}" 2>&1 </dev/null
 }
-# Storage that takes longer than a rank may be without progress (TRAIN_PATIENCE_S), all the while,
-# and such that does not answer.
+# Storage that takes longer than a rank may be without progress (TRAIN_PATIENCE_S), and storage that does
+# not answer. Runs in the background during the tests below.
 on_poor_storage SLOW_FSYNC_S=65 --checkpoint=slow >slow.out &
 slow=$!
 mkdir hung
@@ -52,7 +52,7 @@ for strategy in ddp zero1 zero3 stages; do
 done
 
 kills=7
-# A rank killed at random, so often in each strategy. A run that came to its end before begins again.
+# A random rank is killed, several times for each strategy. A run that ended before the kill is repeated.
 for strategy in ddp zero3 stages; do
     deaths=0
     for ((try = 0; try < 6 * kills && deaths < kills; try++)); do
@@ -73,7 +73,7 @@ for strategy in ddp zero3 stages; do
     ok '... and the same bits' same_bits whole-$strategy killed-$strategy
 done
 
-# Who stopped the job.
+# The rank that stopped the job is named.
 : >out
 train 3 --steps=1000000 --context=8 >out 2>err &
 until_steps
@@ -100,7 +100,7 @@ like "$(cat err)" 'muster-train: ended by signal 15 after step [0-9]+ of' \
 step=$(sed -n 's/.*after step \([0-9]*\) of.*/\1/p' err)
 is "$(ls told | tail -n 1)" "$(printf 'step-%09d' "$step")" '... with a checkpoint of it'
 
-# On other ranks, in another strategy.
+# Continued on another number of ranks, with another strategy.
 rm -r whole-zero3/step-000000060
 for row in '2 zero2' '1 ddp' '4 zero1' '6 zero3'; do
     cp -r whole-zero3 other

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-train with faults on purpose: numbers that are none, parameters that differ, memory that
-# loses a bit, a rank that computes otherwise: found at the step, with rank and tensor.
+# muster-train with injected faults: NaN, parameters that differ, memory that loses a bit, a rank that
+# computes differently. They are found at their step, with rank and tensor.
 . "$(dirname "$0")/train.sh"
 
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=4)
@@ -55,8 +55,8 @@ named "step 6: rank 2 on $here: the gradient of fcw differs from most of the 3 r
 train 2 --inject=nonsense
 is "$?" 1 'a fault that is none is refused'
 
-# What one rank alone lacks ends all of them, and is said with its name.
-differ() { # RANKS COMMANDS OPTION...: what each rank's shell does before it becomes the trainer
+# If one rank lacks something, all ranks end, and the rank is named.
+differ() { # RANKS COMMANDS OPTION...: each rank's shell runs COMMANDS before it becomes the trainer
     # shellcheck disable=SC2016 # for the shell of each rank
     timeout 600 mpirun --oversubscribe -n "$1" sh -c "rank=\$OMPI_COMM_WORLD_RANK; $2"' exec "$0" "$@"' \
         "$top_builddir/muster-train" "${small[@]}" --vocab=256 "${@:3}" >out 2>err

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-train battery: passes on a machine that computes right, names a rank that does not.
+# muster-train battery: passes on a machine that computes correctly, and names a rank that does not.
 . "$(dirname "$0")/train.sh"
 
 command -v jq >/dev/null || skip_all 'there is no jq'
@@ -12,12 +12,12 @@ battery() { # RANKS OPTION...
     train_ranks "$ranks" battery --quick --json "$@" >out 2>err
     settled $?
 }
-# the status, but for speeds that are unknown, as this machine's other work decides
+# the status, without unknown speeds, which depend on other load of this machine
 settled() { # STATUS
     [ "$1" -ne 3 ] || [ -n "$(jq 'select(.verdict == "unknown" and .metric != "throughput")' out)" ] || return 0
     return "$1"
 }
-# verdicts but those of speeds
+# the verdicts, without those of speeds
 verdicts() { jq -r 'select(.verdict and .metric != "throughput") | "\(.test) \(.verdict)"' out | xargs; }
 
 battery 3
@@ -31,8 +31,8 @@ records_hold 'the records follow the schema' <out
 is "$(jq -s 'map(select(.test | startswith("train.")) | select(.metric == "loss" and .value > 1e-6)) | length' out)" \
     0 'the losses are the reference'"'"'s to much less than the limit'
 
-# where there is no room for the checkpoint; mpirun itself wants some
-battery_in() { # FOLDER [COMMAND...]: two ranks whose TMPDIR it is
+# without room for the checkpoint; mpirun itself needs some
+battery_in() { # FOLDER [COMMAND...]: two ranks with FOLDER as TMPDIR
     local folder=$1
     shift
     "$@" timeout 600 mpirun --oversubscribe -n 2 env TMPDIR="$folder" "$top_builddir/muster-train" battery --quick \

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-train beside PyTorch, started from the same weights: a model that is in no other test.
+# muster-train and PyTorch, started from the same weights, agree; with a model that no other test has.
 . "$(dirname "$0")/command.sh"
 needs muster-train
 
 problem=(--layers=3 --heads=3 --channels=51 --context=37 --vocab=101 --batch=3 --lr=0.002 --steps=6
     --seed-weights=11 --seed-data=12)
 
-# the Python that Debian's package is for
+# the Python of Debian's PyTorch package
 python=/usr/bin/python3
 [ -x $python ] || python=python3
 for precision in fp32 bf16; do
@@ -23,7 +23,7 @@ for precision in fp32 bf16; do
             "muster-train cannot be had in $precision here"
         continue
     fi
-    # largest differences: of losses, and of the norms of tensors' gradients as shares
+    # largest differences of losses, and largest relative differences of gradient norms of tensors
     jq -rn --slurpfile torch "$dir/torch" --slurpfile muster "$dir/muster" '
         def greatest: map(fabs) | max;
         $torch[0] as $t
@@ -36,7 +36,7 @@ for precision in fp32 bf16; do
             | .value / $t.gradient_norms[.part] - 1] | greatest)"' >"$dir/apart"
     read -r losses norms loss_apart norm_apart <"$dir/apart"
     is "$losses $norms" '6 16' 'both tell of six losses and sixteen norms'
-    # fp32: as the reference losses; bf16: both round, each in its own places
+    # fp32: the tolerance of the reference losses; bf16: more, because both round in different places
     case $precision in
     fp32) limits=(1e-5 1e-4) ;;
     *) limits=(3e-3 3e-2) ;;

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-train as a pipeline: the reference's losses for any number of stages, ranks, microbatches
-# and any split; memory and traffic of each stage as by formula; checkpoints go on with other
-# stages; who computes wrongly is named.
+# muster-train as a pipeline: the losses of the reference for any number of stages, ranks, microbatches
+# and any split; memory and traffic of each stage match the formulas; checkpoints continue with other
+# stages; a rank that computes wrongly is named.
 . "$(dirname "$0")/train.sh"
 
 command -v jq >/dev/null || skip_all 'there is no jq'
@@ -36,7 +36,7 @@ ok 'one rank that accumulates over three microbatches has them too' follows "$la
 train_ranks 2 "${large[@]}" --microbatches=4 --bucket=0.05 >out 2>err
 ok 'so have two that share the sequences' follows "$large_losses"
 
-# Activations in bfloat16, where they can be: near the reference, however the ranks share the work.
+# bfloat16 if the processor has it: losses near the reference for each way to share the work.
 if [ -n "$is_whole" ] && "$top_builddir/muster-train" "${small[@]}" --steps=0 --precision=bf16 >out 2>err; then
     for way in --strategy=ddp --strategy=zero3 --stages=2; do
         train_ranks 2 "${small[@]}" --precision=bf16 "$way" >out 2>err
@@ -46,7 +46,7 @@ if [ -n "$is_whole" ] && "$top_builddir/muster-train" "${small[@]}" --steps=0 --
     done
 fi
 
-# Stages by islands, as the plugin tells them: gradients stay inside, also where ranks are mixed.
+# Stages by islands, which the plugin sets: gradients stay inside an island, also if ranks are mixed.
 on_islands() { # "ISLAND OF RANK 0 ..." OPTION...
     local islands
     read -ra islands <<<"$1"
@@ -85,7 +85,7 @@ ok 'the time of a step is that of its layers, the head (a third of one), and the
 # 4 x 49984, activations of a batch 4 x 4 x 32 x 64; MB of all ranks of a stage.
 train_ranks 4 "${large[@]}" --stages=2 --split=3,1 --algorithm=ring --json >out 2>err
 records_hold 'the records follow the schema' <out
-near() { # METRIC STAGE MB: found and formula, within 1 %
+near() { # METRIC STAGE MB: measured value and formula are within 1 %
     ok "stage $2: $1 is $3 MB" awk -v a="$(figure "$1" "stage $2")" \
         -v b="$(figure "$1" "stage $2 formula")" -v c="$3" 'BEGIN {
             exit !(a != "" && a <= 1.01 * c && a >= 0.99 * c && b <= 1.01 * c && b >= 0.99 * c) }'
@@ -104,7 +104,7 @@ near sent_inside 1 0.622592
 is "$(figure activations 'stage 0')" "$(figure activations 'stage 0 formula')" \
     'stage 0: activations as planned'
 
-# Checkpoints: on as many ranks the same bits, in other stages and strategies the same losses.
+# Checkpoints: the same bits on as many ranks; the same losses with other stages and strategies.
 final() { sed -n 's/^final *loss //p' out; }
 long=("${large[@]}" --steps=12 --checkpoint-every=6 --threads=1)
 train_ranks 4 "${long[@]}" --stages=2 --checkpoint=whole >out 2>err
@@ -128,7 +128,7 @@ if [ -n "$is_whole" ]; then
     like "$(cat err)" 'resuming from step 12 of' 'a pipeline goes on from one of zero3'
 fi
 
-# Who is wrong.
+# The rank that computes wrongly is named.
 train() { train_ranks "$@" "${large[@]}" >out 2>err; }
 train 4 --stages=2 --inject=nan:3@4
 is "$?" 1 'a gradient that is no number ends the run'

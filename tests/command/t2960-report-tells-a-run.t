@@ -49,7 +49,7 @@ print(len(rows), sum(row["metric"] == "bandwidth" and row["peer"] != "" for row 
     "$(wc -l <"$dir/run") $(grep -c '"bandwidth".*"peer"' "$dir/run")" 'CSV has a line for each record'
 
 if command -v jq >/dev/null; then
-    # newer ones of jq keep a number as it was written: 2.50 and 2.5 are the same here
+    # newer versions of jq keep a number as it was written: 2.50 and 2.5 are equal here
     same='map_values(if type == "number" then . + 0 else . end)'
     is "$(report -f json "$dir/run" | jq -cS "$same" | cksum)" "$(jq -cS "$same" "$dir/run" | cksum)" \
         'JSON lines are the records again'
@@ -59,7 +59,7 @@ fi
 ok 'a page' report -f html -o "$dir/run.html" "$dir/run"
 is "$(grep -Eoc 'src=|href="[^#]|@import|url\(' "$dir/run.html")" 0 '... that fetches nothing'
 
-# What muster watch --json found while a job ran.
+# Records of muster watch --json while a job ran.
 cat >"$dir/watch" <<'END'
 {"time":1795190400.5,"suite":"watch","test":"watch","metric":"cpu_share","node":"n1","part":"rank 0","value":0.98,"unit":"1","job":4711}
 {"time":1795190400.5,"suite":"watch","test":"watch","metric":"traffic","node":"n1","part":"eth1","value":151.5,"unit":"Mb/s","job":4711}
@@ -71,7 +71,7 @@ like "$(report "$dir/watch")" '^n2 +fail .*rank 1 \(pid 101\) is stopped +Look a
 report -f html -o "$dir/watch.html" "$dir/watch"
 ok '... and on the page' grep -q '"rank 1","rank 1 (pid 101) is stopped","Look at that process' "$dir/watch.html"
 
-# Several runs in the files: the newest, or the one that is asked for.
+# Files with several runs: the newest run is reported, or the one that --run names.
 run 2 --run 20261119-000000-0001 | sed 's/"time":1795/"time":1794/' >"$dir/older"
 like "$(report "$dir/older" "$dir/run" | tail -1)" 'run 20261120-161200-1a2b, 2026-11-20' 'of two runs the newer one'
 like "$(cat "$dir/said")" '^muster report: run 20261120-161200-1a2b; [0-9]+ records of other runs left out$' \
@@ -87,13 +87,13 @@ report -c "$dir/broken.conf" -f prometheus -o "$dir/muster.prom" "$dir/run"
 is "$? $(cat "$dir/said")" "3 muster report: history: $dir/broken.db: file is not a database; left out" \
     'a history that cannot be read shows in the exit status'
 
-# Without a file the history: as muster certify keeps it.
+# Without a file: the history of muster certify.
 report
 is "$? $(cat "$dir/said")" "3 muster report: no run in $dir/history.db; name a run of muster history, or a file of records" 'no history, no report'
 report -r x
 like "$(cat "$dir/said")" "no run in $dir/history.db" '... nor a run of it'
 
-# Of thousands of nodes as well, who could not be judged keeps the certificate of a run before.
+# Also among thousands of nodes, a node that could not be judged keeps the certificate of an earlier run.
 certified() { # RUN VERDICT-OF-N7 TIME
     seq 2500 | sed 's/.*/{"suite":"certify","test":"certify","node":"n&","verdict":"pass"}/' |
         sed "7s/pass/$2/" | "$top_builddir/tests/history-add" "$dir/many.db" "$1" "$3"
@@ -106,8 +106,8 @@ echo "HistoryFile=$dir/many.db" >"$dir/many.conf"
 like "$(report -c "$dir/many.conf" -f prometheus -r r2)" '^muster_node_certified\{node="n7"\} 1$' \
     'who could not be judged keeps a certificate, among thousands of nodes too'
 
-# What earlier runs left: n2 could not be judged since it was certified, n3 is a suspect, n4 failed, n5
-# passed in a dry run only.
+# After earlier runs: n2 could not be judged since it was certified, n3 is a suspect, n4 failed, n5 passed
+# in a dry run only.
 past() { # RUN TIME NODE VERDICT [RECORD]
     printf '{"suite":"certify","test":"certify","node":"%s","verdict":"%s","code":"rail_slow","part":"eth1"}\n%s\n' \
         "$3" "$4" "${5:-"{}"}" | "$top_builddir/tests/history-add" "$dir/past.db" "$1" "$2" 2>/dev/null
@@ -152,7 +152,7 @@ like "$text" '^n3 .* suspect .* 2026-12-05 12:50 UTC +s ' 'muster history calls 
 like "$text" '^n2 .* unknown .* 2026-12-05 12:50 UTC +b ' '... as a node that could not be judged'
 like "$("$muster" history -c "$dir/past.conf" --diff a3 s)" '^n3 +certified +suspect ' '... and so does --diff'
 
-# Nothing is lost where a report cannot be written.
+# If a report cannot be written, the old one is kept.
 if [ -w /dev/full ] && mkdir "$dir/small" && mount -t tmpfs -o size=16k tmpfs "$dir/small" 2>/dev/null; then
     tap_cleanup() { umount "$dir/small"; rm -rf "$dir"; }
     echo before >"$dir/small/kept"
@@ -168,7 +168,7 @@ is "$? $(cat "$dir/said")" "3 muster report: $dir/none/x: No such file or direct
 report -f csv "$dir/run" >/dev/full
 like "$? $(cat "$dir/said")" '^3 muster report: standard output: No space left on device' 'standard output that is full'
 
-if [ "$(id -u)" -eq 0 ]; then # Slurm is not there, so that the run ends where it would begin
+if [ "$(id -u)" -eq 0 ]; then # without Slurm the run ends where it would begin
     mkdir "$dir/runs"
     printf 'HistoryFile=%s\nBatteryUser=nobody\nReport=json:%s/none/%%r.jsonl\nReport=csv:%s/runs/%%r.csv\n' \
         "$dir/history.db" "$dir" "$dir" >"$dir/site.conf"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster report: records that are cut off, wrong, enormous or lie are left out and named; the rest is
-# reported, and nothing in a record gets out of its place in a report.
+# muster report: records that are truncated, wrong, huge or false are left out and named; the others are
+# reported. No text of a record breaks the format of a report.
 . "$(dirname "$0")/command.sh"
 needs muster
 
@@ -39,7 +39,7 @@ report "$dir/run" >/dev/null
 is "$(wc -l <"$dir/said")" 11 'of thousands of bad lines the first ones are named'
 is "$(tail -1 "$dir/said")" "muster report: $dir/run: 4994 more lines left out; left out" '... and the others counted'
 
-# Names and messages that want out of their place.
+# Names and messages that try to break the format.
 cat >"$dir/hostile" <<'END'
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=alert(1)>","verdict":"fail","message":"=HYPERLINK(\"http://x\")\n# TYPE evil gauge\nevil 1\n]]> -->"}
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"a\" onmouseover=\"x","node":"n\\\"}\nevil 1","verdict":"fail","message":"\u001b[2J\u2028\ufffe&amp;"}
@@ -78,16 +78,16 @@ like "$(report -f junit "$dir/suites" | sed -n 2p)" ' tests="400" failures="1" '
 is "$(report -f prometheus "$dir/suites" | awk '/^muster_verdicts/ { sum += $2 } END { print sum }')" 400 \
     '... and metrics of 400 tests have all of them'
 
-# More faults than the page's table has room for.
+# More faults than fit in the table of the page.
 awk 'BEGIN { for (i = 1; i <= 20003; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"check\",\"test\":\"t\",\"node\":\"n%d\",\"verdict\":\"%s\"}\n", i, i == 7 ? "pass" : "fail" }' >"$dir/faults"
 is "$(report -f html "$dir/faults" | grep -o '^"[a-z]*_left_out":[0-9]*' | xargs)" 'bad_left_out:2 passed_left_out:1' \
     'a page without room for all faults says that they are faults'
 
-# More nodes than a matrix of all pairs has room for.
+# More nodes than fit in a matrix of all pairs.
 awk 'BEGIN { for (i = 1; i <= 9000; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n%d\",\"part\":\"eth1\",\"peer\":\"m%d\",\"value\":1,\"unit\":\"Mb/s\"}\n", i, i }' >"$dir/many"
 like "$(report "$dir/many" | tail -2)" 'the median of 9000 pairs is 1 Mb/s' 'a run of 18,000 nodes has the figures that were measured'
 
-# A newer muster's fault stays what it is.
+# A fault of a newer muster is kept unchanged.
 newer='{"time":1,"suite":"check","test":"net.interfaces","node":"n1","part":"eth1","verdict":"fail","code":"brand_new_code","remediation":"new_word","message":"m"}'
 is "$(report -f json - <<<"$newer")" "$newer" 'a code of a newer muster is written back as it came'
 like "$(report -f prometheus - <<<"$newer")" \
@@ -105,7 +105,7 @@ else
     skip 2 'history-add is not built'
 fi
 
-# What a healthy node has not is no fault of it.
+# A device that a healthy node does not have is not a fault.
 for lines in 'pass skip' 'skip pass'; do
     text=$(printf '{"suite":"check","test":"gpu.health","node":"n1","part":"gpu0","verdict":"%s","message":"why"}\n' $lines |
         "$muster" report -)

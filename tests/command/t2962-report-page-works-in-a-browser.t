@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The page of muster report in a real browser: what it says, clicks, keys, filter, sort, theme, and not a
-# word on the console; with 4, 64, 512 and 4,096 nodes.
+# The page of muster report in a real browser: texts, clicks, keys, filter, sort, theme, and no message on
+# the console; with 4, 64, 512 and 4,096 nodes.
 . "$(dirname "$0")/command.sh"
 needs muster
 for tool in chromium chromedriver python3; do
@@ -20,9 +20,9 @@ page medium 64 --per-leaf 8 --fault slow-rail:n3:eth1 --fault one-way:n5:eth2 --
     --fault uplink:leaf1:leaf3 --fault dead:n12 --fault unknown:n13 --fault warn:n14
 page large 512 --rounds 24 --fault slow-rail:n300:eth1
 page huge 4096 --rounds 8 --fault slow-rail:n3000:eth2
-# grows with the pairs that were measured, not with those that there are
+# its size depends on the number of measured pairs, not of all pairs
 ok 'the page of 4,096 nodes is small' test "$(stat -c %s "$dir/huge.html")" -lt 3000000
-# a thousand steps; the last hundred twice, as of a run that went on from a checkpoint
+# a thousand steps, the last hundred twice, as in a run that continued from a checkpoint
 awk 'BEGIN { for (i = 1; i <= 1100; i++) { step = i <= 1000 ? i : i - 100
     record = "{\"time\":%d,\"suite\":\"train\",\"test\":\"train.one\",\"metric\":\"%s\",\"part\":\"step %d\",\"value\":%g,\"unit\":\"%s\"}\n"
     printf record, i, "loss", step, i == 1 ? 5 : i == 1100 ? 2 : 5 - step / 400, "nats"
@@ -32,7 +32,7 @@ cat >"$dir/hostile" <<'END'
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"certify","node":"</script><script>document.title='owned'</script>","part":"\"><img src=x onerror=document.title='owned'>","verdict":"fail","message":"<b>bold</b>"}
 END
 "$muster" report -f html -o "$dir/hostile.html" "$dir/hostile"
-# names that every object has, a time that no date has
+# names that are properties of every object, and a time outside the range of dates
 cat >"$dir/odd" <<'END'
 {"run":"r","time":1,"suite":"certify","test":"certify","node":"constructor","part":"eth1","verdict":"fail","message":"toString"}
 {"run":"r","time":1,"suite":"certify","test":"links","part":"uplink","verdict":"fail","message":"valueOf"}

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# doc/records.schema.json, which the build makes from doc/records.md, takes what the page takes and
-# nothing else.
+# doc/records.schema.json, which the build makes from doc/records.md, accepts the same records as that
+# page.
 . "$(dirname "$0")/command.sh"
 python3 -c 'from jsonschema import Draft202012Validator' 2>/dev/null || skip_all 'no jsonschema for python3'
 schema=$dir/schema.json
@@ -16,7 +16,7 @@ is "$(sed -n 's/.*"$id": "urn:muster:record:\([0-9]*\)",$/version \1/p' "$schema
     '... and its version'
 ok '... which is there' grep -q 'record:[0-9]' "$schema"
 
-# By another implementation of JSON Schema (draft 2020-12). A line a record: y or n.
+# Validates with another implementation of JSON Schema (draft 2020-12). Prints y or n per record.
 cat >"$dir/validate.py" <<'END'
 import json, sys
 from jsonschema import Draft202012Validator

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# doc/proof.md is what tests/campaign/summary makes of the results that are kept, and nothing else.
+# doc/proof.md is exactly what tests/campaign/summary makes of the stored results.
 . "$(dirname "$0")/../tap.sh"
 
 command -v python3 >/dev/null || skip_all 'no python3'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster top: what a run has written about itself is shown while the run holds its file.
+# muster top shows the progress that a run has written, while the run holds the lock of its file.
 . "$(dirname "$0")/command.sh"
 needs muster
 command -v flock >/dev/null || skip_all 'there is no flock'
@@ -40,7 +40,7 @@ is "$("$muster" top -r "$dir" --once | sed 's/ *[0-9.]* s  / /')" 'certifying 4 
     n3  fail  check: eth1 no link
   links 14 of 30 rounds?[2J' 'the stages so far, the faulty node and what the run is at; no byte moves the cursor'
 
-# five runs that end together, beside the first one
+# five runs that end at the same time, and the first one
 mkfifo "$dir/five"
 (
     for i in 1 2 3 4 5; do exec {run}>"$live/five$i" && flock "$run"; done

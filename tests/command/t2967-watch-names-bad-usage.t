@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster watch without a cluster: one clear line for what it cannot do; what a node's step prints.
+# muster watch without a cluster: one clear line for bad usage; the output of the step on a node.
 . "$(dirname "$0")/command.sh"
 needs muster
 
@@ -16,7 +16,7 @@ refused 'expected a job ID, found "0"' 0
 refused 'expected a job ID, found "99999999999"' 99999999999
 refused 'option --interval: expected seconds from 0.5 to 60, found "0"' --interval=0 1
 
-# a process of a rank is found among this machine's, and not after it
+# a process of a rank is found among the processes of this machine, until it has ended
 SLURM_JOB_ID=987654 SLURM_STEP_ID=4 SLURM_PROCID=7 sleep 600 >/dev/null 2>&1 3>&- &
 rank=$!
 SLURM_JOB_ID=987654 SLURM_STEP_ID=5 SLURM_PROCID=8 sleep 600 >/dev/null 2>&1 3>&- &
@@ -26,7 +26,7 @@ tap_cleanup() {
     rm -r "$dir"
 }
 sample() { SLURM_STEP_ID=5 SLURMD_NODENAME=n7 "$muster" watch --samples 987654 </dev/null 2>&1; }
-within 60 grep -qz '^SLURM_PROCID=7$' "/proc/$rank/environ" # what it will be
+within 60 grep -qz '^SLURM_PROCID=7$' "/proc/$rank/environ" # after exec
 within 60 grep -qz '^SLURM_PROCID=8$' "/proc/$own/environ"
 line=$(sample)
 is "$? ${line%% [0-9]*}" '0 muster-watch n7' 'a sample is printed, until standard input ends'

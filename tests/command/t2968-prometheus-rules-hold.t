@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The examples for Prometheus and Grafana: each alert of etc/muster.rules.yml fires and does not fire, as
-# promtool finds on given series, and rules and dashboard use only metrics and labels that muster writes.
+# The examples for Prometheus and Grafana: promtool shows on given series that each alert of
+# etc/muster.rules.yml fires, and when not; rules and dashboard use only metrics and labels that muster
+# writes.
 . "$(dirname "$0")/command.sh"
 
 rules=$top_srcdir/etc/muster.rules.yml
@@ -12,11 +13,11 @@ needs muster
 command -v jq >/dev/null || skip_all 'no jq'
 command -v python3 >/dev/null || skip_all 'no python3 to make up a run'
 
-# --- what muster writes: "muster_node_verdict node verdict", a line each
+# --- the series that muster writes: "muster_node_verdict node verdict", one per line
 echo "HistoryFile=$dir/history.db" >"$dir/muster.conf"
 "$top_srcdir/tests/report/synthetic-run" 6 --per-leaf 3 --fault slow-rail:n3:eth1 --fault unknown:n5 |
     "$muster" report -c "$dir/muster.conf" -f prometheus - >"$dir/muster.prom"
-# series with their labels, but those that Prometheus gives them
+# series with their labels, without those that Prometheus adds
 shapes() {
     sed -nE 's/^([a-z_]+)(\{(.*)\})? .*/\1,\3/p' | sed -E 's/="([^"\\]|\\.)*"//g; s/, */ /g; s/\<(job|instance) ?//g; s/ +$//' | sort -u
 }
@@ -26,7 +27,7 @@ cut -d' ' -f1 "$dir/written" >"$dir/metrics"
 is "$(grep -oE '"muster_[a-z_]+"' "$top_srcdir/validate/report/prometheus.c" | tr -d '"' | sort -u)" \
     "$(sort -u "$dir/metrics")" 'a run that has every metric'
 
-# --- expressions, a line each
+# --- expressions, one per line
 jq -r '.panels[].targets[].expr' "$dashboard" >"$dir/queries"
 jq -r '.panels[].targets[].legendFormat // empty' "$dashboard" >"$dir/legends"
 jq -r '.templating.list[] | select(.type == "query").query' "$dashboard" >"$dir/variables"
@@ -39,7 +40,7 @@ is "$(metrics_of "$dir/expressions" | grep : | grep -vxF "$recorded")" '' '... o
 is "$(metrics_of "$dir/queries" "$dir/variables" | grep -vxFf "$dir/metrics")" '' \
     'the dashboard uses only metrics that muster writes'
 isnt "$(metrics_of "$dir/queries")" '' '... and some'
-# in {}, in (...) after by, without, on and group_left, and in texts
+# labels in {}, in (...) after by, without, on and group_left, and in texts
 labels_of() {
     {
         grep -ohE '\b(by|without|on|group_left) \([a-z_, ]*\)' "$@" | sed 's/.*(//'
@@ -52,7 +53,7 @@ is "$(labels_of <(grep -v '^ *#' "$rules") | grep -vxFf "$dir/labels")" '' 'the 
 is "$(labels_of "$dir/queries" "$dir/legends" | grep -vxFf "$dir/labels")" '' '... and so does the dashboard'
 is "$(jq -r '.panels[].transformations[]?.options | (.excludeByName, .indexByName, .renameByName) // {} | keys[]' \
     "$dashboard" | grep -vxE 'Time|Value' | grep -vxFf "$dir/labels")" '' '... also as columns of its tables'
-# verdicts are values of a label
+# verdicts are label values
 is "$(grep -ohE 'verdict=~?"[a-z|]+"' "$rules" "$dir/queries" | cut -d'"' -f2 | tr '|' '\n' | sort -u |
     grep -vxFf <(grep -oE 'verdict="[a-z]+"' "$dir/muster.prom" | cut -d'"' -f2))" '' 'verdicts are those of muster'
 sed -n "s/.*series: '\([^']*\)'.*/\1 1/p" "$given" | shapes >"$dir/given"
@@ -79,7 +80,7 @@ if command -v promtool >/dev/null; then
     ok 'promtool finds the rules well' promtool check rules "$rules"
     sed "s|^rule_files:.*|rule_files: ['$rules']|" "$given" >"$dir/test.yml"
     ok '... and each fires where it is to, and only there' promtool test rules "$dir/test.yml"
-    # ... on the metrics of that run, for all hosts
+    # ... with the metrics of that run, for all hosts
     jq -nR --slurpfile dashboard "$dashboard" '{evaluation_interval: "1m", tests: [{
         interval: "1m",
         input_series: [inputs | select(startswith("#") | not) |

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# muster-codec compresses files and gives them back, keeps to the manners of gzip and zstd, and its
-# format is the one that doc/codec-format.md describes.
+# muster-codec compresses and decompresses files, follows the conventions of gzip and zstd, and its format
+# is the one in doc/codec-format.md.
 . "$(dirname "$0")/command.sh"
 
 codec=$top_builddir/muster-codec
@@ -48,7 +48,7 @@ done
 cat normal.bf16.mgc rows.fp32.mgc >both.mgc
 ok 'two frames one behind the other are one file' cmp <("$codec" -dc both.mgc) <(cat normal.bf16 rows.fp32)
 
-# what stands there stays
+# existing files are kept
 echo mine >normal.fp32.mgc
 text=$("$codec" normal.fp32 2>&1)
 is "$?" 1 'an output that exists is not overwritten'
@@ -97,7 +97,7 @@ if [ -e /dev/full ]; then
     like "$text" 'rows.fp32.mgc: writing: No space' '... and the line says so'
 fi
 
-# a signal leaves nothing: the input is a pipe that stays open
+# a signal leaves no output; the input is a pipe that stays open
 mkfifo pipe
 "$codec" -d -o signalled <pipe &
 pid=$!
@@ -111,7 +111,7 @@ is "$?" 143 'a signal ends the program'
 exec 9>&-
 ok '... and leaves nothing' test -z "$(compgen -G 'signalled*')"
 
-# what is no file, as /dev/null, is not replaced by one
+# an output that is not a regular file, like /dev/null, is not replaced
 mkfifo fifo
 text=$("$codec" --force -o fifo empty 2>&1)
 is "$?/$text" '1/muster-codec: fifo: is not a regular file; use --stdout to write elsewhere' 'a pipe is kept'
@@ -143,7 +143,7 @@ for wrong in --nonsense --type --json=x -Z; do
     is "$?/$(wc -l <<<"$text")" 2/1 "$wrong: a usage error in one line"
 done
 
-# the benchmark's figures follow from each other
+# the figures of the benchmark are consistent
 if command -v jq >/dev/null; then
     json=$("$codec" -b --json --seconds 0.01 --type=fp32 normal.fp32)
     is "$(jq -r '.paths[0].path, .bytes, .type' <<<"$json" | paste -sd' ')" 'portable 160000 fp32' \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# A compressed file that was cut, altered, or put together from others is named and leaves no output.
+# A compressed file that was truncated, altered or combined from others is named, and leaves no output.
 . "$(dirname "$0")/command.sh"
 
 codec=$top_builddir/muster-codec
@@ -15,7 +15,7 @@ number() { od -An -tu4 -j "$1" -N4 good.mgc | tr -d ' '; }
 first=$(number 24) # bytes of the first block
 second=$((16 + first))
 
-damaged() { # WHAT LINE, of the file bad.mgc
+damaged() { # WHAT LINE: decoding bad.mgc fails with this line
     local text
     text=$("$codec" -d bad.mgc 2>&1)
     is "$?" 1 "$1: refused"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Our collectives over MPI: every algorithm, in place and not, at 1 to 13 ranks; several at once;
-# where threads may call MPI at once; where one rank is out of memory.
+# Our collectives over MPI: every algorithm, in place and not, with 1 to 13 ranks; several at once; with
+# MPI_THREAD_MULTIPLE; with one rank out of memory.
 . "$(dirname "$0")/command.sh"
 needs tests/command/collectives
 program=$top_builddir/tests/command/collectives
@@ -10,7 +10,7 @@ command -v mpirun >/dev/null || skip_all 'no mpirun'
 mpi_environment
 export OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
 
-# A time-out only ends what hangs: ranks that share processors with other tests take minutes.
+# The time-out is only for hangs: ranks that share processors with other tests may take minutes.
 run() { # RANKS [threads|failures]
     text=$(timeout 600 mpirun --oversubscribe -n "$1" "$program" "${@:2}" 2>&1 </dev/null)
     is "$?" 0 "$1 ranks${2:+ with $2}: all is right"
@@ -26,10 +26,10 @@ for ranks in "${ranks_tried[@]}"; do
 done
 run 4 threads
 MUSTER_COLLECTIVES_CACHE=$dir run 3 failures
-# a long message then needs its sender again and again
+# without single copy, a long message needs its sender repeatedly
 OMPI_MCA_btl_vader_single_copy_mechanism=none run 3
-# where the kernel lets nobody read another's memory, or not one of them write; MPI itself must not
-# try
+# where the kernel forbids reading the memory of other processes, or writing it; MPI itself must not try
+# it then
 confined=$top_builddir/tests/command/confined
 no_copy=(--oversubscribe --mca btl_vader_single_copy_mechanism none --mca smsc ^cma)
 if [ "$(id -u)" -eq 0 ] || [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" -eq 0 ]; then

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# libmustercoll-pmpi.so under programs that know nothing of it: results, what is taken over and what
-# is left to MPI, the summary, what is exported, figures that are kept, threads, Fortran.
+# libmustercoll-pmpi.so preloaded into unmodified programs: results, which calls it replaces and which it
+# leaves to MPI, the summary, exported symbols, stored figures, threads, Fortran.
 set -u
 top_srcdir=$(cd "${top_srcdir:-$(dirname "$0")/../..}" && pwd)
 top_builddir=${top_builddir:-.}
@@ -21,7 +21,7 @@ mpi_environment
 export OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
 export MUSTER_COLLECTIVES_CACHE=$work
 
-run() { # RANKS COMMAND...: with the library; text gets what is printed, none of it within the other's lines
+run() { # RANKS COMMAND...: runs with the library; sets text to standard output, then standard error
     local status
     text=$(timeout 600 mpirun --oversubscribe -n "$1" -x LD_PRELOAD="$library" "${@:2}" \
         2>"$work.err" </dev/null)
@@ -30,13 +30,13 @@ run() { # RANKS COMMAND...: with the library; text gets what is printed, none of
     return $status
 }
 
-# who is visible
+# exported symbols
 is "$(nm -D --defined-only "$library" | awk '{print $3}' |
     grep -cvE '^(MPI_|mpi_|ompi_[a-z_]*_f$)')" 0 'nothing but entry points of MPI is exported'
 is "$(nm -D --undefined-only "$library" | awk '{print $2}' |
     grep -E '^MPI_' | grep -vE '^MPI_FORTRAN_')" '' 'it calls MPI by its profiling names alone'
 
-# every algorithm, by force: nothing is left to MPI that can be done
+# every algorithm, forced: no call that it supports is left to MPI
 text=$(mpirun --oversubscribe -n 2 "$program" 2>&1)
 is "$?/$text" 0/right 'the program is right without the library'
 for ranks in 2 3 5; do
@@ -126,7 +126,7 @@ else
     skip 2 'less than 5 GB of memory'
 fi
 
-# chosen, from figures that are kept
+# chosen by stored figures
 run 3 "$program"
 is "$?" 0 'chosen'
 like "$text" '^right$' '... right'
@@ -156,8 +156,8 @@ like "$text" \
     '... which is said'
 is "$(grep -c '^muster' <<<"$text")" 1 '... once, and nothing is measured for it'
 
-# coded without loss where the figures say so, and nowhere else: a made-up machine with slow links
-# and a fast codec, and one where it is the other way round; muster's own programs read the same file
+# lossless coding only if the figures favor it: an invented machine with slow links and a fast codec, and
+# one with fast links and a slow codec; muster's own programs read the same file
 made_up() { # RANKS LINK_GBPS CODEC_GBPS [OTHERS TIMES]
     python3 "$top_srcdir/tests/command/figures.py" "$(grep -l "^ranks: $1 " "$work"/col*)" "${@:2}"
 }
@@ -169,7 +169,7 @@ train() { # OPTION...: on 2 ranks
         --json "$@" 2>/dev/null </dev/null)
 }
 if command -v python3 >/dev/null && command -v jq >/dev/null; then
-    # measured again once, if that is ever: figures of a time when others took nearly all
+    # figures that were measured under high load are measured again, once at most
     file=$(grep -l '^ranks: 2 ' "$work"/col*)
     made_up 2 5 2 0.9 1
     run 2 "$program"
@@ -239,7 +239,7 @@ if command -v python3 >/dev/null && command -v jq >/dev/null; then
     is "$(losses)" "$measured" '... and gives the same losses each time, however they travel'
     rm "$work/kept"
 
-    # figures of other code
+    # figures of another version of the code
     file=$(grep -l '^ranks: 2 ' "$work"/col*)
     sed -i 's/^code: .*/code: 1/' "$file"
     made_up 2 5 2
