@@ -12,24 +12,24 @@ like "$commands" '^inventory$' 'it lists inventory'
 for command in $commands; do
     help=$("$muster" help "$command" </dev/null)
     is "$?" 0 "help $command succeeds"
-    like "$help" "^Usage: muster $command" "... and tells its usage"
-    is "$("$muster" "$command" --help </dev/null)" "$help" "... as $command --help does"
+    like "$help" "^Usage: muster $command" "... and prints its usage"
+    is "$("$muster" "$command" --help </dev/null)" "$help" "... like $command --help"
     "$muster" "$command" --no-such-option </dev/null >/dev/null 2>&1
     is "$?" 2 "... and an unknown option is a usage error"
     "$muster" "$command" --help </dev/null >/dev/full 2>/dev/null
-    is "$?" 3 '... and a standard output that is full: 3'
+    is "$?" 3 '... and a full standard output: 3'
     case $command in
     suspects | policy) ;; # these read no configuration
     *)
         "$muster" "$command" --config=/no/such </dev/null >/dev/null 2>&1
-        is "$?" 2 '... and a configuration that is not there: 2'
+        is "$?" 2 '... and a missing configuration: 2'
         ;;
     esac
     case $command in
     compare | history | report) ;; # these take arguments
     *)
         "$muster" "$command" extra </dev/null >/dev/null 2>&1
-        is "$?" 2 '... and a word too many: 2'
+        is "$?" 2 '... and an extra argument: 2'
         ;;
     esac
 done
@@ -42,8 +42,8 @@ is "$(cut -d' ' -f1 <<<"$table" | xargs)" "$(xargs <<<"$commands")" \
 while IFS= read -r row; do
     command=${row%% *}
     said=$("$muster" "$command" --help | tr '\n' ' ' | grep -o 'Exit status: .*' | tr -s ' ')
-    like "$said" '^Exit status: 0' "$command --help says its exit status"
-    like "$said" '[, ]2 ' '... 2 among them'
+    like "$said" '^Exit status: 0' "$command --help has its exit statuses"
+    like "$said" '[, ]2 ' '... including 2'
     for status in 1 3; do
         cell=${row:13}
         [ "$status" = 1 ] && cell=${cell:25:26} || cell=${cell:51}
@@ -62,7 +62,7 @@ if [ "$(id -u)" -eq 0 ] && nobody --version >/dev/null; then
         # shellcheck disable=SC2086 # words
         text=$(SLURM_CONF=/no/such nobody $words)
         is "$?" 2 "muster $words as a user: a usage error"
-        like "$text" "^muster ${words%% *}: .* needs? root" '... which says that root is needed'
+        like "$text" "^muster ${words%% *}: .* needs? root" '... with a message that root is needed'
     done
 fi
 like "$("$muster" --version)" '^muster [0-9]' '--version'
@@ -76,31 +76,31 @@ is "$text" "muster: unknown option '--frob' before the command; see muster --hel
 "$muster" >/dev/null 2>&1
 is "$?" 2 'no command is a usage error'
 "$muster" help frob >/dev/null 2>&1
-is "$?" 2 'help on an unknown command too'
+is "$?" 2 'help on an unknown command is a usage error'
 for option in --config= --root=; do
     text=$("$muster" inventory "$option" 2>&1)
-    is "$?" 2 "an empty value is one too: $option"
+    is "$?" 2 "an empty value is a usage error: $option"
     like "$text" "^muster inventory: option ${option%=} needs an argument, " \
         '... and its option is named'
 done
 text=$("$muster" certify -nc '' 2>&1)
-is "$?" 2 'so it is in a word of its own'
-like "$text" "^muster certify: option --config needs an argument, FILE" '... and named there'
+is "$?" 2 'so is an empty value in a separate argument'
+like "$text" "^muster certify: option --config needs an argument, FILE" '... and its option is named'
 for option in --junit=/no/such/report --report=html:/no/such/report; do
     text=$("$muster" certify $option 2>&1)
     is "$?/$text" '2/muster certify: /no/such/report: No such file or directory' \
-        "a report that has no place is refused before the tests: $option"
+        "a report that cannot be written is refused before the tests: $option"
 done
 text=$("$muster" inventory extra 2>&1)
-is "$?" 2 'a word too many too'
+is "$?" 2 'an extra argument is a usage error'
 like "$text" "^muster inventory: unexpected argument \"extra\"" '... and is named'
 
 like "$("$muster" check --only host.space <&- 2>&-)" '^[a-z]+ +host\.space .* free' \
-    'standard input and error that are closed are nothing else'
+    'closed standard input and error do no harm'
 if env --ignore-signal=CHLD true 2>/dev/null; then
     is "$(SLURM_CONF=/no/such env --ignore-signal=CHLD "$muster" watch 1 2>&1)" \
-        "$(SLURM_CONF=/no/such "$muster" watch 1 2>&1)" 'with SIGCHLD ignored it waits for what it starts'
+        "$(SLURM_CONF=/no/such "$muster" watch 1 2>&1)" 'with SIGCHLD ignored it still waits for its children'
 else
-    skip 1 'env ignores no signal'
+    skip 1 'env has no --ignore-signal'
 fi
 done_testing

@@ -32,20 +32,20 @@ complete_bash() { # LINE
 }
 
 is "$(complete_bash 'muster cert')" 'certificate certify' 'sub-commands'
-is "$(complete_bash 'muster help int')" 'interfaces' '... of help, too'
+is "$(complete_bash 'muster help int')" 'interfaces' '... also after help'
 is "$(complete_bash 'muster certify --no')" '--no-drain --nodes --nodes-at-a-time' 'options'
 like "$(complete_bash 'muster certify -')" '^--campaign .*--suspects --time-limit --version .*-c .*-w$' '... all of them'
-is "$(complete_bash 'muster certify --level ')" 'full quick standard' 'what a value may be'
-is "$(complete_bash 'muster certify -l q')" 'quick' '... of a letter'
-is "$(complete_bash 'muster certify --level=')" 'full quick standard' '... behind ='
-is "$(complete_bash 'muster certify --level=s')" 'standard' '... begun'
+is "$(complete_bash 'muster certify --level ')" 'full quick standard' 'values of an option'
+is "$(complete_bash 'muster certify -l q')" 'quick' '... of a short option'
+is "$(complete_bash 'muster certify --level=')" 'full quick standard' '... after ='
+is "$(complete_bash 'muster certify --level=s')" 'standard' '... with a prefix'
 is "$(complete_bash 'muster report --format j')" 'json junit' '... of another sub-command'
-is "$(complete_bash 'muster certify --due --p')" '--partition' 'an option without a value has none'
+is "$(complete_bash 'muster certify --due --p')" '--partition' 'no values after an option without a value'
 is "$(complete_bash 'muster certify -w n')" 'n1 n2' 'nodes'
 is "$(complete_bash 'muster compare --partition ')" 'batch debug' 'partitions'
 is "$(complete_bash 'muster check --root cert')" 'certificates' 'files'
 is "$(complete_bash 'muster certificate v')" 'verify' 'actions'
-is "$(complete_bash 'muster policy ')" 'check simulate verify' '... of a usage each'
+is "$(complete_bash 'muster policy ')" 'check simulate verify' '... of each usage'
 is "$(complete_bash 'muster report cert')" 'certificates' '... or files'
 is "$(complete_bash 'muster topology --fabric --wr')" '--write-topology' 'options of --fabric'
 like "$(bash --norc -c '. "$1"; complete -p muster muster-links' bash "$top_srcdir/etc/completion/muster")" \
@@ -67,11 +67,11 @@ if command -v zsh >/dev/null; then
         ' zsh "$top_srcdir/etc/completion" "$1" "$2" </dev/null 2>&1
     }
     like "$(complete_zsh 'muster certify --no-d' 'no-drain')" 'no-drain' 'zsh: options'
-    like "$(complete_zsh 'muster certify --level ' 'standard')" 'quick' 'zsh: what a value may be'
+    like "$(complete_zsh 'muster certify --level ' 'standard')" 'quick' 'zsh: values of an option'
     like "$(complete_zsh 'muster inven' 'inventory')" 'inventory' 'zsh: sub-commands'
     like "$(complete_zsh 'muster certificate v' 'verify')" 'verify' 'zsh: actions'
-    like "$(complete_zsh 'muster policy ' 'verify')" 'check.*simulate.*verify' 'zsh: ... of a usage each'
-    like "$(complete_zsh 'muster policy check cert' 'certificates')" 'certificates' 'zsh: ... and files behind it'
+    like "$(complete_zsh 'muster policy ' 'verify')" 'check.*simulate.*verify' 'zsh: ... of each usage'
+    like "$(complete_zsh 'muster policy check cert' 'certificates')" 'certificates' 'zsh: ... and files after it'
     like "$(complete_zsh 'muster certify --nodes ' 'n2')" 'n1.*n2' 'zsh: nodes'
     like "$(complete_zsh 'muster compare --partition ' 'debug')" 'batch.*debug' 'zsh: partitions'
 else

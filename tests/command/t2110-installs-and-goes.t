@@ -21,15 +21,15 @@ state=$(sed -n "s|^localstatedir = ||; T; s|\${prefix}|$prefix|; p" Makefile)/li
 
 make_quietly install DESTDIR="$work/root"
 ok 'make install' test -x "$work/root$prefix/bin/muster-codec"
-ok '... and the folder of what muster keeps is there' test -d "$work/root$state"
+ok '... makes the folder of the state' test -d "$work/root$state"
 mkdir -p "$work/root$state/muster"
 make_quietly uninstall DESTDIR="$work/root"
-not_ok 'make uninstall takes away the state, where it is empty' test -e "$work/root$state/muster"
+not_ok 'make uninstall removes an empty state folder' test -e "$work/root$state/muster"
 is "$(find "$work/root" ! -type d)" '' 'make uninstall leaves no file'
-is "$(find "$work/root$prefix" -name '*muster*' 2>/dev/null)" '' '... and no folder of its name'
+is "$(find "$work/root$prefix" -name '*muster*' 2>/dev/null)" '' '... and no folder with its name'
 case $prefix in
 /usr | /usr/local) ;;
-*) is "$(find "$work/root$prefix" -mindepth 1 2>/dev/null)" '' '... nor anything in a prefix that is its own' ;;
+*) is "$(find "$work/root$prefix" -mindepth 1 2>/dev/null)" '' '... and nothing in a prefix of its own' ;;
 esac
 
 tarball() { # UMASK OWNER NAME...: packs these files, made in this order; prints the checksum
@@ -52,9 +52,9 @@ first=$(tarball 022 0:0 $files)
 isnt "$first" '' 'make dist'
 sleep 1.1 # so that the files get other times
 backwards=$(tac -s ' ' <<<"$files")
-is "$(tarball 077 12345:12345 $backwards)" "$first" '... is the same to the byte whoever makes it, and when'
-is "$(tar -tf "$name.tar.xz")" "$(tar -tf "$name.tar.xz" | LC_ALL=C sort)" '... in the order of names'
-ok '... and each file that it packs is there, or can be made' make -n distdir
+is "$(tarball 077 12345:12345 $backwards)" "$first" '... gives the same bytes for any user and time'
+is "$(tar -tf "$name.tar.xz")" "$(tar -tf "$name.tar.xz" | LC_ALL=C sort)" '... sorted by name'
+ok '... and each file that it packs exists, or can be made' make -n distdir
 
 # Prints the files that `make dist` packs if all conditions of configure are false.
 packed_where_nothing_is_built() {
@@ -67,7 +67,7 @@ packed_where_nothing_is_built() {
 }
 if [ -e "$top_srcdir/.git" ] && git -C "$top_srcdir" rev-parse >/dev/null 2>&1; then
     is "$(git -C "$top_srcdir" ls-files | grep -v -e '^\.' -e '/\.keep$' | sort | comm -23 - <(packed_where_nothing_is_built))" '' \
-        'every file is packed, also where nothing can be built'
+        'every file is packed, also if nothing can be built'
 else
     skip 1 'not in a repository'
 fi

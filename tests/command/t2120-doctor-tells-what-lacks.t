@@ -39,7 +39,7 @@ like "$page" '^pass +spool ' 'the spool'
 
 sed -i 's,^SlurmdSpoolDir=.*,SlurmdSpoolDir=/spool/slurmd.%n,' "$root/etc/slurm/slurm.conf"
 doctor
-like "$page" '^pass +spool ' '... also where its last part has a pattern'
+like "$page" '^pass +spool ' '... also with a pattern in its last part'
 sed -i 's,^SlurmdSpoolDir=.*,SlurmdSpoolDir=/spool,' "$root/etc/slurm/slurm.conf"
 
 if [[ $(PATH=$PATH:/usr/sbin slurmd -V) == *\ 22.* ]]; then
@@ -49,39 +49,39 @@ else
 fi
 echo PMIxDirectConn=False >"$root/etc/slurm/mpi.conf"
 doctor
-like "$page" '^pass +pmix ' '... what is set in mpi.conf is read'
+like "$page" '^pass +pmix ' '... mpi.conf is read'
 
 conf=$(value sysconfdir)/muster/muster.conf
 conf=${conf/'${prefix}'/$(value prefix)}
 mkdir -p "$root${conf%/*}" && echo MTU=zzz >"$root$conf"
 doctor
 like "$page" "^fail +configuration +[^ ]+: $conf:1: MTU=zzz: " 'a muster.conf that is not valid'
-like "$page" '^ +cure: correct the line .*right for all of them' '... with a cure for nodes of several kinds, too'
+like "$page" '^ +cure: correct the line .*right for all of them' '... with a cure that suits nodes of several kinds'
 echo MTU=9000 >"$root$conf"
 doctor
-like "$page" "^pass +configuration +[^ ]+: $conf is valid, checksum " '... and one that is'
+like "$page" "^pass +configuration +[^ ]+: $conf is valid, checksum " '... and one that is valid'
 chmod 600 "$root$conf" # as an editor may leave it with umask 077
 doctor
 like "$page" "^fail +configuration +[^ ]+: $conf has mode 0600: users' srun cannot read it" \
-    '... one that users cannot read is told'
+    '... and one that users cannot read is reported'
 rm "$root$conf"
 chmod 640 "$root/etc/slurm/plugstack.conf"
 doctor
 like "$page" '^fail +plugin +[^ ]+: /etc/slurm/plugstack.conf has mode 0640: Slurm starts no srun of users' \
-    'and so is such a plugstack.conf'
+    'a plugstack.conf that users cannot read is reported'
 chmod 644 "$root/etc/slurm/plugstack.conf"
 
 sed -i 's/^#//' "$root/etc/slurm/plugstack.conf.d/muster.conf"
 doctor
-like "$page" '^pass +plugin +[^ ]+: optional by /etc/slurm/plugstack.conf' 'an active line is found in what is included'
+like "$page" '^pass +plugin +[^ ]+: optional by /etc/slurm/plugstack.conf' 'an active line is found in an included file'
 echo 'include plugstack.conf.d/*.conf' >"$root/etc/slurm/plugstack.conf"
 doctor
-like "$page" '^pass +plugin +[^ ]+: optional by ' '... also where the include is relative to the file'
+like "$page" '^pass +plugin +[^ ]+: optional by ' '... also with an include relative to the file'
 echo 'include /etc/slurm/plugstack.conf.d/*.conf' >"$root/etc/slurm/plugstack.conf"
 rm -r "$root/opt/plugins/spank_muster.so" "$root/etc/passwd" "$root$bin/muster-links" "$root/spool"
 doctor
-is "$status" 1 'what lacks fails'
-like "$page" '^fail +plugin +[^ ]+: optional by .*, not in /opt/plugins' '... a plugin that is not there'
+is "$status" 1 'missing preconditions fail'
+like "$page" '^fail +plugin +[^ ]+: optional by .*, not in /opt/plugins' '... a missing plugin'
 like "$page" '^fail +user +[^ ]+: no user muster' '... no user'
 like "$page" '^fail +battery .*/muster-links: No such file' '... a program of the battery'
 like "$page" '^fail +spool +[^ ]+: /spool: No such file' '... the spool'
@@ -93,7 +93,7 @@ like "$page" '^fail +slurm ' '... no slurm.conf'
 for first in x xx; do
     printf 'SlurmdSpoolDir=/%s%s\n' "$first" "$(printf 'ö%.0s' {1..180})" >"$root/etc/slurm/slurm.conf"
     doctor --json
-    like "$page" '^\{"host":"[^"]+","precondition":"spool","state":"fail","found":"/x' 'a finding that is cut has its line'
+    like "$page" '^\{"host":"[^"]+","precondition":"spool","state":"fail","found":"/x' 'a truncated finding is a complete line'
 done
 
 # two rails in one /16, the default route in a /24
@@ -106,31 +106,31 @@ like "$page" '^warn +neighbors .* holds 1024 addresses \(gc_thresh3\), .* may ha
 like "$page" '^ +cure: set net.ipv4.neigh.default.gc_thresh3 ' '... with the cure'
 echo 4096 >"$root/large/proc/sys/net/ipv4/neigh/default/gc_thresh3"
 doctor --root "$root/large"
-like "$page" '^pass +neighbors ' '... and one that is not'
+like "$page" '^pass +neighbors ' '... and one that is large enough'
 doctor
-like "$page" '^skip +neighbors ' '... or that cannot be read'
+like "$page" '^skip +neighbors ' '... and one that cannot be read'
 
 mkdir "$root/named"
 echo AccountingStoragePass=hunter2 >"$root/named/cluster-b.conf"
 SLURM_CONF=$root/named/cluster-b.conf "$muster" doctor --here --bundle "$root/named/bundle.tar" >"$root/named/page" 2>&1
-like "$(cat "$root/named/page")" "^pass +slurm +[^ ]+: $root/named/cluster-b.conf" 'the file that SLURM_CONF names'
+like "$(cat "$root/named/page")" "^pass +slurm +[^ ]+: $root/named/cluster-b.conf" 'the file of SLURM_CONF is read'
 is "$(tar -xOf "$root/named/bundle.tar" muster-doctor/slurm/slurm.conf)" 'AccountingStoragePass=[left out]' \
-    '... is in the bundle'
+    '... and is in the bundle'
 
 echo AccountingStoragePass=hunter2 >"$root/etc/slurm/slurm.conf"
 doctor --json --bundle "$root/bundle.tar"
 like "$page" '^\{"host":"[^"]+","precondition":"user","state":"fail","found":"no user muster",.*"cure":"[^"]+"\}$' \
-    'JSON, an object for each finding'
+    'JSON has an object for each finding'
 is "$(tar -tf "$root/bundle.tar" | grep -cE 'page.txt|findings.jsonl|slurm/slurm.conf|plugstack.conf$')" 4 \
     'the bundle is a tar'
 is "$(tar -xOf "$root/bundle.tar" muster-doctor/slurm/slurm.conf)" 'AccountingStoragePass=[left out]' \
     '... without secrets'
-is "$(stat -c %a "$root/bundle.tar")" 600 '... that is its owner'"'"'s'
+is "$(stat -c %a "$root/bundle.tar")" 600 '... that only its owner may read'
 doctor --bundle "$root/bundle.tar"
-like "$page" 'bundle.tar: File exists' '... and overwrites nothing'
+like "$page" 'bundle.tar: File exists' '... and overwrites no file'
 like "$(trap '' XFSZ && ulimit -f 1 && "$muster" doctor --here --root "$root" --bundle "$root/full.tar" 2>&1)" \
-    'full.tar: File too large' 'a bundle that has no room is told'
-ok '... and half of it is not left' test ! -e "$root/full.tar"
+    'full.tar: File too large' 'a full disk is reported'
+ok '... and no part of a bundle is left' test ! -e "$root/full.tar"
 is "$("$muster" doctor --root "$root" 2>&1 | head -n 1)" \
-    'muster doctor: --root requires --here: a recorded tree has no controller' 'a tree has no controller'
+    'muster doctor: --root requires --here: a recorded tree has no controller' '--root without --here is refused'
 done_testing

@@ -19,49 +19,49 @@ state() { (cd "$root" && find . -type f -print0 | sort -z | xargs -0 sha256sum) 
 rm -rf "${root:?}/etc"
 mkdir -p "$slurm"
 setup
-is "$status" 3 'a host without slurm.conf is told'
+is "$status" 3 'a host without slurm.conf: status 3'
 like "$said" 'muster setup: .*slurm.conf' '... in one line'
 
 printf 'ClusterName=made\nHealthCheckInterval=60\n' >"$slurm/slurm.conf"
 first=$(state)
 setup
-is "$status" 1 'what is proposed is not made'
-is "$(state)" "$first" '... no file is touched'
+is "$status" 1 'proposed changes are not made: status 1'
+is "$(state)" "$first" '... no file is changed'
 like "$said" '^--- /dev/null' 'plugstack.conf is new'
 like "$said" '^\+optional spank_muster.so$' '... with the plugin'
 like "$said" '^\+HealthCheckProgram=/.*/muster/muster-healthcheck$' 'the health check'
-like "$said" '^\+HealthCheckNodeState=ANY,CYCLE$' '... where it runs'
-unlike "$said" '^\+HealthCheckInterval' '... and not what the site has set'
+like "$said" '^\+HealthCheckNodeState=ANY,CYCLE$' '... and the states in which it runs'
+unlike "$said" '^\+HealthCheckInterval' '... and no key that the site has set'
 like "$said" 'Nothing was changed; next: muster setup --yes' 'the next step'
 
 like "$said" '^@@ -2,0 \+3,4 @@$' '... the block is at the end'
-unlike "$said" 'muster\.conf' 'a head has no fabric to tell of'
+unlike "$said" 'muster\.conf' 'a head gets no advice about a fabric'
 
 printf 'ClusterName=made\nHealthCheckInterval=0\n' >"$slurm/slurm.conf"
 setup
-like "$said" '^HealthCheckInterval is 0 in slurm.conf, so slurmd runs no health check: ' 'an interval that turns it off is told'
+like "$said" '^HealthCheckInterval is 0 in slurm.conf, so slurmd runs no health check: ' 'an interval that turns it off is reported'
 program=$(sed -n 's/^+HealthCheckProgram=//p' <<<"$said")
 printf 'ClusterName=made\nHealthCheckProgram=%s\n' "$program" >"$slurm/slurm.conf"
 setup
-like "$said" '^HealthCheckInterval is not set in slurm.conf' '... and that there is none'
+like "$said" '^HealthCheckInterval is not set in slurm.conf' '... and a missing interval'
 printf 'ClusterName=made\nHealthCheckInterval=60\n' >"$slurm/slurm.conf"
 setup
-unlike "$said" '^HealthCheckInterval is' '... one that is set is not'
+unlike "$said" '^HealthCheckInterval is' '... but not one that is set'
 
 # The file is edited while muster setup waits for an answer.
 if command -v script >/dev/null; then
     mkfifo "$root/answers"
     script -qefc "'$muster' setup --root '$root'" /dev/null <"$root/answers" >"$root/asked" 2>&1 &
     exec 3>"$root/answers"
-    ok 'at a terminal it asks' within 60 grep -q 'Make these changes' "$root/asked"
+    ok 'at a terminal it asks for confirmation' within 60 grep -q 'Make these changes' "$root/asked"
     echo SlurmctldHost=head >>"$slurm/slurm.conf"
     echo y >&3
     exec 3>&-
     status=0
     wait $! || status=$?
-    is "$status" 3 'a file that was changed meanwhile'
-    like "$(cat "$root/asked")" 'slurm.conf: was changed meanwhile and is left as it is' '... is told'
-    is "$(tail -n 1 "$slurm/slurm.conf")" 'SlurmctldHost=head' '... and left as it is'
+    is "$status" 3 'a file that was changed meanwhile: status 3'
+    like "$(cat "$root/asked")" 'slurm.conf: was changed meanwhile and is left as it is' '... with the reason'
+    is "$(tail -n 1 "$slurm/slurm.conf")" 'SlurmctldHost=head' '... and the file is left unchanged'
     sed -i '$d' "$slurm/slurm.conf"
     rm -f "$root/answers" "$root/asked" "$slurm/plugstack.conf"
 fi
@@ -73,39 +73,39 @@ mask=$(umask)
 umask 077 # root's umask by some hardening rules
 setup --yes
 umask "$mask"
-is "$status" 0 'told yes: made'
-is "$(stat -c '%u:%g %a' "$slurm/slurm.conf")" "$owner" "... a file stays its owner's"
-is "$(stat -c %a "$slurm/plugstack.conf")" 644 "... and each user's srun can read a new one"
+is "$status" 0 '--yes makes the changes'
+is "$(stat -c '%u:%g %a' "$slurm/slurm.conf")" "$owner" "... owner and mode of a file stay"
+is "$(stat -c %a "$slurm/plugstack.conf")" 644 "... and every user can read a new file"
 ok '... the plugin is on' grep -qx 'optional spank_muster.so' "$slurm/plugstack.conf"
-ok '... the health check too' grep -q '^HealthCheckProgram=' "$slurm/slurm.conf"
+ok '... so is the health check' grep -q '^HealthCheckProgram=' "$slurm/slurm.conf"
 setup --yes
-is "$status $(tail -n 1 <<<"$said")" '0 Nothing to do.' 'a second time: nothing to do'
+is "$status $(tail -n 1 <<<"$said")" '0 Nothing to do.' '--yes a second time: nothing to do'
 setup --undo
-is "$status" 1 'undo shows first, too'
-like "$said" '^-optional spank_muster.so$' '... what it takes out'
+is "$status" 1 '--undo without --yes changes nothing: status 1'
+like "$said" '^-optional spank_muster.so$' '... and shows what it would remove'
 setup --undo --yes
-is "$status" 0 '... and does it when told'
-is "$(state)" "$first" '... every file is as it was, and the new ones are gone'
+is "$status" 0 '--undo --yes: status 0'
+is "$(state)" "$first" '... every file is as before, and new files are gone'
 setup --undo --yes
-is "$status $said" '0 Nothing to do.' '... once'
+is "$status $said" '0 Nothing to do.' '... and a second time there is nothing to do'
 
 host=$(cut -d. -f1 "$root/proc/sys/kernel/hostname")
 echo "NodeName=$host" >>"$slurm/slurm.conf"
 conf=$root$("$muster" doctor --here --root "$root" | sed -n 's,.*: no \(/.*/muster/muster.conf\): .*,\1,p')
 setup --yes
-is "$status" 0 'a node'
+is "$status" 0 'setup of a node: status 0'
 like "$said" 'all nodes are like this one.*FabricInterfaces=[a-z][^ ]*, GPUsPerNode=8:' \
-    '... is told of what it has, for a muster.conf that is right for all nodes'
-ok '... which setup does not write: nodes may be of several kinds' test ! -e "$conf"
+    '... proposes keys of muster.conf if all nodes are like it'
+ok '... but writes no muster.conf: nodes may be of several kinds' test ! -e "$conf"
 setup
-is "$status $(tail -n 1 <<<"$said")" '0 Nothing to do.' '... a second time: nothing to do'
+is "$status $(tail -n 1 <<<"$said")" '0 Nothing to do.' '... and a second time there is nothing to do'
 sed -i '/^NodeName=/s/$/ Gres=gpu:8/' "$slurm/slurm.conf"
 setup
-unlike "$said" 'GPUsPerNode' '... nor told of GPUs that slurm.conf knows'
+unlike "$said" 'GPUsPerNode' '... GPUs that slurm.conf has are not proposed'
 mkdir -p "${conf%/*}"
 printf 'GPUsPerNode=auto\nFabricInterfaces=\n' >"$conf"
 setup --yes
-is "$(cat "$conf")" $'GPUsPerNode=auto\nFabricInterfaces=' 'a muster.conf stays as it is'
+is "$(cat "$conf")" $'GPUsPerNode=auto\nFabricInterfaces=' 'an existing muster.conf is left unchanged'
 cat >>"$conf" <<'END'
 # muster setup: begin; muster setup --undo takes this block out
 GPUsPerNode=8
@@ -113,7 +113,7 @@ GPUsPerNode=8
 END
 setup --undo --yes
 is "$status" 0 'undo needs no valid muster.conf'
-is "$(cat "$conf")" $'GPUsPerNode=auto\nFabricInterfaces=' '... and takes a block out of it'
+is "$(cat "$conf")" $'GPUsPerNode=auto\nFabricInterfaces=' '... and removes a block from it'
 rm "$conf" "$slurm/plugstack.conf" 2>/dev/null || :
 
 mkdir "$slurm/plugstack.conf.d"
@@ -122,28 +122,28 @@ printf '# off\n#optional spank_muster.so\n# more\n' >"$slurm/plugstack.conf.d/mu
 echo HealthCheckProgram=/usr/sbin/nhc >>"$slurm/slurm.conf"
 first=$(state)
 setup --yes
-is "$status" 0 "a package's line, a health check of the site"
-ok '... the line is active where it stood' \
+is "$status" 0 "a package's line and a health check of the site: status 0"
+ok '... the line is made active in place' \
     sh -c "sed -n 4p '$slurm/plugstack.conf.d/muster.conf' | grep -qx 'optional spank_muster.so'"
-like "$said" '^HealthCheckProgram is /usr/sbin/nhc: let it call /' '... the site'"'"'s program is left, and told'
-unlike "$(cat "$slurm/slurm.conf")" 'muster' '... slurm.conf is left alone'
+like "$said" '^HealthCheckProgram is /usr/sbin/nhc: let it call /' '... the program of the site is left, and reported'
+unlike "$(cat "$slurm/slurm.conf")" 'muster' '... slurm.conf is left unchanged'
 setup --undo --yes
-is "$(state)" "$first" '... all of it is as it was'
+is "$(state)" "$first" '... all files are as before'
 
 echo 'required spank_muster.so' >"$slurm/plugstack.conf.d/site.conf"
 setup
-unlike "$said" 'spank_muster' "a line of the site's in any file that is included: no second one"
+unlike "$said" 'spank_muster' "no second line if an included file has one of the site"
 echo 'include plugstack.conf.d/*.conf' >"$slurm/plugstack.conf"
 setup
-unlike "$said" 'spank_muster' '... nor by an include relative to the file that has it'
+unlike "$said" 'spank_muster' '... also with an include relative to its file'
 rm "$slurm/plugstack.conf.d/site.conf"
 
 printf '# muster setup: begin; muster setup --undo takes this block out\nx\n' >>"$slurm/plugstack.conf"
 first=$(state)
 setup --undo --yes
-is "$status" 3 'a block without an end is not guessed at'
-like "$said" 'plugstack.conf: line 2: .* mend it by hand' '... its line is named'
-is "$(state)" "$first" '... nothing is touched'
+is "$status" 3 'a block without an end is an error'
+like "$said" 'plugstack.conf: line 2: .* mend it by hand' '... with its line'
+is "$(state)" "$first" '... nothing is changed'
 
 # A slurm.conf with another name.
 mkdir "$root/named"
@@ -183,7 +183,7 @@ if [ -L /var/run ] && unshare -m true 2>/dev/null; then
     # shellcheck disable=SC2016 # the other shell expands it
     like "$(SLURM_CONF=/var/run/slurm/conf/slurm.conf unshare -m bash -c '
         mount -t tmpfs tmpfs /run && mkdir -p /run/slurm/conf && echo ClusterName=made >"$SLURM_CONF" &&
-            "$1" setup' setup "$muster" 2>&1 </dev/null)" '^slurm.conf comes from slurmctld: ' '... and by way of /var/run'
+            "$1" setup' setup "$muster" 2>&1 </dev/null)" '^slurm.conf comes from slurmctld: ' '... also through /var/run'
 fi
 
 # Symbolic links.
@@ -195,14 +195,14 @@ ln -s ../../shared/slurm.conf "$slurm/slurm.conf"
 setup --yes
 is "$status" 0 'a link below the root'
 ok '... is followed' grep -q '^HealthCheckProgram=' "$root/shared/slurm.conf"
-ok '... and stays one' test -L "$slurm/slurm.conf"
+ok '... and stays a link' test -L "$slurm/slurm.conf"
 rm "$slurm"/*
 echo ClusterName=made >"$slurm/slurm.conf"
 ln -s ../../missing/plugstack.conf "$slurm/plugstack.conf"
 setup --yes
-is "$status" 3 'a link to nothing'
+is "$status" 3 'a dangling link: status 3'
 like "$said" '^muster setup: .*/etc/slurm/plugstack.conf: is a link to nothing$' '... is refused in one line'
-is "$(readlink "$slurm/plugstack.conf")" ../../missing/plugstack.conf '... and left alone'
+is "$(readlink "$slurm/plugstack.conf")" ../../missing/plugstack.conf '... and left unchanged'
 rm "$slurm"/*
 echo ClusterName=outside >"$outside/slurm.conf"
 for link in slurm.conf plugstack.conf; do
@@ -212,13 +212,13 @@ for link in slurm.conf plugstack.conf; do
     ln -sf "$outside/$link" "$slurm/$link"
     before=$(cat "$outside"/*)
     setup --yes
-    is "$status" 3 "a $link that is a link out of the root"
+    is "$status" 3 "a $link that is a link out of the root: status 3"
     like "$said" "^muster setup: .*/etc/slurm/$link: leads out of $root, to $outside/$link\$" '... is refused in one line'
-    is "$(cat "$outside"/*)" "$before" '... and left alone'
+    is "$(cat "$outside"/*)" "$before" '... and left unchanged'
 done
 rm -r "$slurm"
 ln -s "$outside" "$slurm"
 rm "$outside/plugstack.conf"
 setup --yes
-is "$status $(ls "$outside")" '3 slurm.conf' '... and so is a file that is not there yet'
+is "$status $(ls "$outside")" '3 slurm.conf' '... also for a file that does not exist yet'
 done_testing

@@ -10,14 +10,14 @@ node=$dir/node
 
 text=$("$muster" check --root "$node" --only net,gpu)
 is "$?" 0 'a healthy node passes'
-like "$text" '^pass +net.interfaces  eth1 +Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24$' 'a line for each rail'
-like "$text" '^skip +gpu.enumerate +no supported GPU found' 'what is left out says why'
-unlike "$text" 'host\.' '--only leaves the rest out'
-unlike "$text" $'\033' 'no colour where no terminal is'
+like "$text" '^pass +net.interfaces  eth1 +Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24$' 'each rail has a line'
+like "$text" '^skip +gpu.enumerate +no supported GPU found' 'a skipped check has its reason'
+unlike "$text" 'host\.' '--only leaves out other checks'
+unlike "$text" $'\033' 'no color without a terminal'
 
 echo 1500 >"$node/sys/class/net/eth2/mtu"
 text=$("$muster" check --root "$node" --only net)
-is "$?" 0 'a warning is no failure'
+is "$?" 0 'a warning is status 0'
 like "$text" '^warn +net.interfaces  eth2 ' '... and names the part'
 echo 9000 >"$node/sys/class/net/eth2/mtu"
 
@@ -25,7 +25,7 @@ echo 0 >"$node/sys/class/net/eth1/carrier"
 text=$("$muster" check --root "$node" --only net)
 is "$?" 1 'a failure is status 1'
 is "$(grep -c '^fail' <<<"$text")" 1 '... one part is at fault'
-like "$text" '^fail +net.interfaces  eth1 +eth1 has no carrier; check cable or switch port$' '... the right one'
+like "$text" '^fail +net.interfaces  eth1 +eth1 has no carrier; check cable or switch port$' '... the right part, with the next step'
 
 # A rail that is a bond, and a VLAN on top of it.
 bonded=$dir/bonded
@@ -36,8 +36,8 @@ text=$("$muster" check --root "$bonded" --config "$dir/bond.conf" --only net)
 like "$text" '^pass +net.interfaces  bond0 +Ethernet, 50 Gb/s' 'a bond is a rail'
 echo 0 >"$bonded/sys/class/net/eno2/carrier"
 text=$("$muster" check --root "$bonded" --config "$dir/bond.conf" --only net)
-is "$?" 0 'a bond that has lost a member fails nothing'
-like "$text" '^warn +net.interfaces  bond0 +eno2 of bond0 has no carrier, so bond0 runs on the others; ' '... and tells which'
+is "$?" 0 'a bond that has lost a member does not fail'
+like "$text" '^warn +net.interfaces  bond0 +eno2 of bond0 has no carrier, so bond0 runs on the others; ' '... but warns with the member'
 unlike "$text" 'eno1' '... and no other'
 net=$bonded/sys/class/net
 mkdir "$net/bond0.7"
@@ -46,17 +46,17 @@ printf 'DEVTYPE=vlan\nINTERFACE=bond0.7\n' >"$net/bond0.7/uevent"
 ln -s ../bond0 "$net/bond0.7/lower_bond0"
 sed -i 's/ bond0$/ bond0.7/' "$bonded/proc/net/if_inet6"
 text=$("$muster" check --root "$bonded" --config "$dir/bond.conf" --only net)
-is "$?" 3 'a rail that has its address on a VLAN fails nothing'
+is "$?" 3 'a rail with its address on a VLAN is unknown'
 like "$text" '^unknown +net.interfaces  bond0 +bond0 has no IP address, but bond0.7 on top of it has one; name bond0.7 in FabricInterfaces instead$' \
-    '... and it is told how to name it'
+    '... with the name to configure instead'
 sed -i 's/=bond0/=bond0.7/' "$dir/bond.conf"
 text=$("$muster" check --root "$bonded" --config "$dir/bond.conf" --only net)
-like "$text" '^warn +net.interfaces  bond0.7 +eno2 of bond0 has no carrier' '... then the bond below it is looked at'
+like "$text" '^warn +net.interfaces  bond0.7 +eno2 of bond0 has no carrier' '... then the bond below it is checked'
 
 mkdir -p "$node/dev"
 text=$("$muster" check --root "$node" --only host.log)
 is "$? $text" "0 $(printf 'skip     %-14s  %-8s  %s' host.log '' \
-    "cannot read the kernel log: $node/dev/kmsg: No such file or directory")" 'no kernel log is said'
+    "cannot read the kernel log: $node/dev/kmsg: No such file or directory")" 'a missing kernel log is reported'
 {
     echo '6,1,1000000,-;NVRM: loading NVIDIA UNIX Open Kernel Module'
     echo '12,2,1500000,-;NVRM: Xid (PCI:0000:9b:00): 79, a user writes'
@@ -64,37 +64,37 @@ is "$? $text" "0 $(printf 'skip     %-14s  %-8s  %s' host.log '' \
     echo '4,4,3000000,-;nvme nvme0: I/O 12 QID 4 timeout, reset controller'
 } >"$node/dev/kmsg"
 text=$("$muster" check --root "$node" --only host.log)
-is "$?" 0 'entries of the kernel log fail nothing where a node is tested'
+is "$?" 0 'entries of the kernel log fail no node'
 like "$text" '^warn +host.log +nvme0 +nvme timeout \(a drive did not answer and is reset\), 0 s ago: nvme nvme0: ' \
-    '... and warn with the part'
+    '... but warn with the part'
 like "$text" "^pass +host.log +0000:9b:00 +1 fault of jobs' programs, no fault of the node: xid 31 " \
-    "... a job's fault is told apart"
-unlike "$text" ' 79 ' "... a user's line is none"
+    "... a fault of a job's program is separate"
+unlike "$text" ' 79 ' "... a line written by a user is ignored"
 echo '4,5,4000000,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.' >>"$node/dev/kmsg"
 text=$("$muster" check --root "$node" --only host.log)
-like "$text" '^warn +host.log +0000:9b:00 +xid 79 \(GPU has fallen off the bus\)' 'what is bad warns'
+like "$text" '^warn +host.log +0000:9b:00 +xid 79 \(GPU has fallen off the bus\)' 'a bad entry warns'
 text=$("$muster" check --root "$node" --only host.log --nagios)
-is "$?" 2 '... and is critical for who watches the node'
+is "$?" 2 '... and is critical with --nagios'
 like "$text" '^MUSTER CRITICAL - host.log 0000:9b:00: xid 79 ' '... with its name'
 echo 'KernelLog=xid:79:ignore' >"$dir/ignore.conf"
 text=$("$muster" check --root "$node" --config "$dir/ignore.conf" --only host.log)
-unlike "$text" ' xid 79 ' 'KernelLog can have it ignored'
+unlike "$text" ' xid 79 ' 'KernelLog= can make it ignored'
 rm "$node/dev/kmsg"
 
 rm "$node/etc/slurm/slurm.conf" && mkdir "$node/etc/slurm/slurm.conf"
 text=$("$muster" check --root "$node" --only slurm)
-is "$?" 3 'what cannot be told is status 3'
-like "$text" '^unknown +slurm.gres ' '... and says unknown'
+is "$?" 3 'an unknown result is status 3'
+like "$text" '^unknown +slurm.gres ' '... with the verdict unknown'
 text=$("$muster" check --root "$node")
-is "$?" 1 'a failure goes before it'
+is "$?" 1 'a failure takes precedence over unknown'
 rmdir "$node/etc/slurm/slurm.conf"
 echo 'NodeName=n1 Gres=gpu:1' >"$node/etc/slurm/slurm.conf"
 text=$("$muster" check --root "$node" --only slurm)
 is "$?" 1 'a missing GPU device fails'
 like "$text" 'gpu0 +/etc/slurm/gres.conf:2: /dev/gpu0 does not exist' '... and is named with file and line'
-like "$("$muster" check --root "$node" --only slurm --node x9)" 'no NodeName x9' '--node says which node it is'
+like "$("$muster" check --root "$node" --only slurm --node x9)" 'no NodeName x9' '--node sets the name of the node'
 like "$(SLURMD_NODENAME=x8 "$muster" check --root "$node" --only slurm)" 'no NodeName x8' \
-    '... as slurmd does in its environment'
+    '... as SLURMD_NODENAME does'
 
 if command -v jq >/dev/null; then
     "$muster" check --json --root "$node" >"$dir/json"
@@ -102,7 +102,7 @@ if command -v jq >/dev/null; then
     ok '... and prints JSON lines only' jq -e 'type == "object"' "$dir/json"
     is "$(jq -r 'select(.test == "net.interfaces" and .part == "eth1") | .verdict + " " + .node' "$dir/json")" \
         'fail n1' 'a record has verdict, node and part'
-    is "$(jq -r 'select(.suite != "check" or .time == null)' "$dir/json")" '' 'all have suite and time'
+    is "$(jq -r 'select(.suite != "check" or .time == null)' "$dir/json")" '' 'all records have suite and time'
     is "$(jq -r 'select(.metric == "mtu" and .part == "eth2") | "\(.value) \(.unit) \(.message)"' "$dir/json")" \
         '9000 bytes 9000' 'a fact has value, unit and text'
 else
@@ -119,15 +119,15 @@ if [ -x "$record_check" ]; then
     done
     : >"$dir/empty"
     "$muster" check --json --config "$dir/empty" >"$dir/json"
-    ok 'this machine too' check_records
+    ok 'records of this machine, too' check_records
 else
     skip 8 'record-check is not built'
 fi
 "$muster" check --root "$node" --only "$(printf 'gpu,%.0s' {1..100})gpu" >/dev/null
-is "$?" 0 'a long list of tests is read to its end'
+is "$?" 0 'a long list of tests is accepted'
 "$muster" check --root "$node" --only "$(printf 'gpu,%.0s' {1..100})frob" >/dev/null 2>&1
-is "$?" 2 '... whatever stands there'
+is "$?" 2 '... and read to its end'
 text=$("$muster" check --only net,frob 2>&1)
 is "$?" 2 'an unknown test is a usage error'
-like "$text" "no test 'frob'; the tests are net.interfaces, " '... that lists the tests'
+like "$text" "no test 'frob'; the tests are net.interfaces, " '... with a list of tests'
 done_testing

@@ -38,7 +38,7 @@ text=$(check n1)
 is "$?" 0 'a healthy node is status 0'
 like "$text" '^pass +net.interfaces  eth1 ' 'its first rail passes'
 like "$text" '^pass +net.interfaces  eth2 ' 'its second rail passes'
-unlike "$text" ' eth0 ' 'management is no rail'
+unlike "$text" ' eth0 ' 'the management interface is not a rail'
 like "$text" '^pass +slurm.gres +gpu +gpu:8, ' 'its GPUs pass'
 like "$text" '^pass +host.munge ' 'MUNGE passes'
 
@@ -79,19 +79,19 @@ done
 is "$status" 001 'a GPU that is missing fails the third health check in a row'
 like "$text" 'muster check: n1: gpu.health gpu3: NVIDIA is lost' '... which names it'
 bundle=$(sed -n 's/^muster check: n1: evidence stored in //p' <<<"$text")
-like "$bundle" '^/var/lib/muster/evidence/gpu_lost-gpu3-[0-9TZ]+\.tar$' '... and evidence of it'
+like "$bundle" '^/var/lib/muster/evidence/gpu_lost-gpu3-[0-9TZ]+\.tar$' '... and stores evidence'
 is "$(lab on n1 tar -tf "$bundle" | xargs)" \
-    'records.jsonl kernel-log.txt inventory.json accelerators.json counters.txt' '... which is a bundle'
+    'records.jsonl kernel-log.txt inventory.json accelerators.json counters.txt' '... as a tar file'
 like "$(lab on n1 tar -xOf "$bundle" records.jsonl)" '"code":"gpu_lost"' '... of that fault'
-not_ok '... that is kept once' grep -q evidence <<<"$(check n1 --health)"
+not_ok '... only once' grep -q evidence <<<"$(check n1 --health)"
 like "$(check n1 --only host.evidence)" "^warn +host.evidence +gpu3 +evidence of gpu_lost, .*$bundle" \
-    '... and told until the next certificate'
+    '... and reported until the next certificate'
 lab on n1 rm -rf /var/lib/muster/evidence
 lab on n1 sed -i '2,$d' /etc/muster-gpu-state
-is "$(check n1 --health)" '' '... and no other, once it is back'
+is "$(check n1 --health)" '' 'once the GPU is back, nothing is reported'
 lab fault gpu-hung n1 >/dev/null || bail 'lab fault gpu-hung'
-is "$(check n1 --health)" '' 'a library that does not answer fails no health check'
-like "$(check n1 --only gpu.health)" '^unknown +gpu.health .*libnvidia-ml.so.1: no answer within 8 s in nvmlDeviceGetHandleByIndex_v2' '... which names it'
+is "$(check n1 --health)" '' 'a library that does not answer does not fail the health check'
+like "$(check n1 --only gpu.health)" '^unknown +gpu.health .*libnvidia-ml.so.1: no answer within 8 s in nvmlDeviceGetHandleByIndex_v2' '... and the check names it'
 lab heal >/dev/null
 lab fault kernel-log n1 'NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.' >/dev/null
 lab fault kernel-log n1 'NVRM: Xid (PCI:0000:aa:00): 45, pid=7, name=python3, Ch 00000001' >/dev/null
@@ -100,15 +100,15 @@ status=$?
 text=$(grep -v ': evidence stored in ' <<<"$text")
 is "$status $text" '1 muster check: n1: host.log 0000:9b:00: xid 79 (GPU has fallen off the bus), '"$(
     grep -o '[0-9]* s ago' <<<"$text")"': NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.' \
-    'the health check names an entry of the kernel log, and no fault of a program'
+    'the health check names an entry of the kernel log, but no fault of a program'
 text=$(check n1 --health)
-is "$?" 1 '... and the next one, that has read no more'
+is "$?" 1 '... and fails again without new entries'
 lab fault kernel-log n1 'NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (x) to 0x0 (None)' \
     >/dev/null
-is "$(codes)" gpu_lost '... that a reset does not bring back'
+is "$(codes)" gpu_lost '... which stays after Xid 154'
 lab heal >/dev/null || bail 'lab heal'
 lab on n1 rm -rf /var/lib/muster/evidence
-is "$(check n1 --health)" '' 'healed, nothing is left of it'
+is "$(check n1 --health)" '' 'after heal nothing is reported'
 
 # Inside a step only some devices can be opened, but all are visible.
 text=$(lab run srun -N1 -w n1 --gres=gpu:2 env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" \
@@ -119,7 +119,7 @@ like "$text" '^pass +slurm.gres +gpu ' 'in a step with two GPUs the eight pass'
 as_user() { lab on n1 setpriv --reuid=4711 --regid=4711 --clear-groups "$@"; }
 as_user sh -c 'echo data >/dev/shm/left; setsid sleep 100 >/dev/null 2>&1 </dev/null &'
 text=$(check n1 --only host.residue)
-is "$?" 0 'what a job leaves is no failure'
+is "$?" 0 'leftovers of a job do not fail'
 like "$text" '^warn +host.residue +shared_memory .*: 1 file in /dev/shm' '... its shared memory is named'
 like "$text" '^warn +host.residue +processes +1 process .*: sleep \(pid [0-9]+, uid 4711\)' '... and its process'
 as_user sh -c 'rm /dev/shm/left; pkill -u 4711 -x sleep'

@@ -13,28 +13,28 @@ nagios() { text=$("$muster" check --nagios --root "$node" "$@" 2>"$dir/errors");
 nagios --only net
 is "$? $(wc -l <<<"$text")" '0 1' 'a healthy node: 0 and one line'
 like "$text" '^MUSTER OK - [0-9]+ checks passed\|time=[0-9.]+s;1 failed=0;;0 unknown=0 warned=0;0 passed=[0-9]+$' \
-    '... with figures behind the bar'
+    '... with performance data after the bar'
 echo 1500 >"$node/sys/class/net/eth2/mtu"
 nagios --only net
 is "$?" 1 'a warning: 1'
 like "$text" '^MUSTER WARNING - net.interfaces eth2: .*; 0 failed, 0 unknown, 1 warned of ' '... which is named'
 mv "$node/etc/slurm/slurm.conf" "$dir/slurm.conf" && mkdir "$node/etc/slurm/slurm.conf"
 nagios --only net,slurm
-is "$?" 3 'unknown: 3, before a warning'
+is "$?" 3 'unknown takes precedence over a warning: 3'
 like "$text" '^MUSTER UNKNOWN - slurm.gres: .*; net.interfaces eth2: ' '... and the worst comes first'
 echo 0 >"$node/sys/class/net/eth1/carrier"
 nagios --only net,slurm
-is "$? $(wc -l <<<"$text")" '2 1' 'a failure: 2, before all others'
-like "$text" '^MUSTER CRITICAL - net.interfaces eth1: eth1 has no carrier' '... and is the first'
-is "$(tr -cd '|' <<<"$text" | wc -c)" 1 'there is one bar only'
+is "$? $(wc -l <<<"$text")" '2 1' 'a failure takes precedence over all others: 2'
+like "$text" '^MUSTER CRITICAL - net.interfaces eth1: eth1 has no carrier' '... and comes first'
+is "$(tr -cd '|' <<<"$text" | wc -c)" 1 'there is only one bar'
 echo 'Nonsense=1' >"$dir/conf"
 nagios --config "$dir/conf"
 is "$?" 3 'a bad configuration is unknown, not critical'
-like "$text" '^MUSTER UNKNOWN - the check did not run' '... in the same form'
-like "$(cat "$dir/errors")" 'Nonsense' '... and named on standard error'
+like "$text" '^MUSTER UNKNOWN - the check did not run' '... in the same format'
+like "$(cat "$dir/errors")" 'Nonsense' '... and the error is on standard error'
 
 "$muster" check --nagios --json >/dev/null 2>"$dir/errors"
-is "$?" 2 'two forms at a time are bad usage'
+is "$?" 2 'two output formats are a usage error'
 like "$(cat "$dir/errors")" 'mutually exclusive' '... in one line'
 "$muster" check --health --root "$node" >/dev/null 2>"$dir/errors"
 is "$?" 2 '--health is not for recorded nodes'
@@ -42,7 +42,7 @@ is "$?" 2 '--health is not for recorded nodes'
 # This machine, with a rail that it does not have
 : >"$dir/conf"
 text=$("$muster" check --health --config "$dir/conf" --only host.clock 2>&1)
-is "$? $text" '0 ' '--health says nothing where nothing failed'
+is "$? $text" '0 ' '--health prints nothing if nothing failed'
 health_net() { # a missing rail fails in the third check in a row, earlier if others have run it here
     for _ in {1..9}; do
         text=$("$muster" check --health --config "$dir/conf" --only net --node x7 2>&1) || return
@@ -50,13 +50,13 @@ health_net() { # a missing rail fails in the third check in a row, earlier if ot
 }
 printf '%s\n' 'FabricInterfaces=nowhere9' "CertificateFile=$dir/none/certificate" >"$dir/conf" # keeps no evidence
 health_net
-is "$?" 1 '... is 1 where something did'
+is "$?" 1 '... and exits with 1 if something failed'
 is "$text" "muster check: x7: net.interfaces nowhere9: nowhere9 is not on this node; FabricInterfaces of the \
-configuration names it" '... in a line with node, part and fault, and asks no controller'
+configuration names it" '... with a line of node, part and fault, without a controller'
 printf '%s\n' 'FabricInterfaces=nowhere[1-5]' "CertificateFile=$dir/none/certificate" >"$dir/conf"
 health_net
 is "$(sed -n '4p;$=' <<<"$text")" \
-    $'muster check: x7: and 2 more failed; run muster check\n4' 'more than three are counted'
+    $'muster check: x7: and 2 more failed; run muster check\n4' 'more than three faults are counted'
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     cat >"$dir/on-a-full-run" <<END
 mkdir -p /run/muster && mount -t tmpfs -o nr_inodes=2 tmpfs /run/muster && : >/run/muster/absences || exit 99
@@ -64,8 +64,8 @@ mkdir -p /run/muster && mount -t tmpfs -o nr_inodes=2 tmpfs /run/muster && : >/r
 [ -e /run/muster/absences ] && echo stays || echo goes
 END
     text=$(unshare -m sh "$dir/on-a-full-run" 2>&1)
-    like "$text" 'x7: cannot save the list of missing parts: .*No space left' 'a full /run is said'
-    is "$(tail -n 1 <<<"$text")" goes '... and the list of the check before is removed'
+    like "$text" 'x7: cannot save the list of missing parts: .*No space left' 'a full /run is reported'
+    is "$(tail -n 1 <<<"$text")" goes '... and the list of the previous check is removed'
 else
     skip 2 'no mount namespace here'
 fi
@@ -80,42 +80,42 @@ if [ -e "$library" ]; then
     gpus() { text=$("$muster" check --config "$dir/conf" --only gpu.health --node x7 "$@" 2>&1); }
     echo 'devices 8' >"$dir/state"
     gpus
-    is "$?" 0 'eight accelerators are well'
-    like "$text" '8 NVIDIA devices without faults according to .*/libnvidia-ml.so.1 13.580.65.06$' '... by their library'
+    is "$?" 0 'eight healthy accelerators pass'
+    like "$text" '8 NVIDIA devices without faults according to .*/libnvidia-ml.so.1 13.580.65.06$' '... with the version of their library'
     like "$("$muster" check --config "$dir/conf" --only host.config)" 'gpu.power_limit *gpu7 *700 W|gpu.power_limit *gpu7 *700' \
-        '... and what nodes are compared by is told'
+        '... and facts for comparison are printed'
     mkdir "$dir/first"
     printf 'GpuLibraryPath=%s\nGpuDeadline=30s\nCertificateFile=/none/none\n' "$dir/none:$dir/first:$dir/nvml" >"$dir/conf"
     gpus
-    like "$text" 'faults according to .*/nvml/libnvidia-ml.so.1 ' '... of the first directory that has it'
+    like "$text" 'faults according to .*/nvml/libnvidia-ml.so.1 ' '... from the first directory that has it'
     cp "$library" "$dir/first/libnvidia-ml.so.1"
     chmod 777 "$dir/first"
     gpus
-    is "$?" 3 'a library that others could change'
+    is "$?" 3 'a library in a directory that others can write: status 3'
     like "$text" 'libnvidia-ml.so.1 was not queried: the directory .*/first is writable by others .mode 0777.' \
-        '... is not loaded'
+        '... it is not loaded'
     rm -r "$dir/first"
     echo 'gpu3.rows_failed 1' >>"$dir/state"
     gpus --health
-    is "$?" 1 'a fault of one: 1'
+    is "$?" 1 'a fault of one accelerator: 1'
     is "$text" 'muster check: x7: gpu.health gpu3: NVIDIA H100 80GB HBM3 at 0000:5d:00.0 has a bad memory row that could not be remapped' \
-        '... named'
+        '... which is named'
     gpus --json
     like "$text" '"part":"gpu3","verdict":"fail","code":"gpu_row_remap_failed","remediation":"call_vendor"' '... with its code'
     echo 'hang nvmlDeviceGetRemappedRows' >"$dir/state"
     sed -i 's/GpuDeadline=30s/GpuDeadline=3s/' "$dir/conf"
     gpus
-    is "$?" 3 'a driver that does not answer cannot tell'
-    like "$text" 'no answer within 3 s in nvmlDeviceGetRemappedRows of device 0' '... with the place'
+    is "$?" 3 'a driver that does not answer: status 3'
+    like "$text" 'no answer within 3 s in nvmlDeviceGetRemappedRows of device 0' '... with function and device'
     sed -i 's/GpuDeadline=3s/GpuDeadline=30s/' "$dir/conf"
     echo 'crash nvmlDeviceGetRemappedRows' >"$dir/state"
     gpus --json
-    is "$?" 3 'a library that crashes cannot tell'
-    like "$text" '"code":"gpu_library_crashed"' '... and takes nothing along'
+    is "$?" 3 'a library that crashes: status 3'
+    like "$text" '"code":"gpu_library_crashed"' '... and muster goes on'
     rm "$dir/state"
     gpus
-    is "$?" 0 'no driver is no fault'
-    like "$text" 'was not queried: no driver found' '... and said'
+    is "$?" 0 'a missing driver is not a fault'
+    like "$text" 'was not queried: no driver found' '... and is reported'
 else
     skip 12 'tests/gpu is not built'
 fi
@@ -130,22 +130,22 @@ vendor() { # STAND-IN LIBRARY NAME FAULT CODE FUNCTION FACT
     printf 'GpuLibraryPath=%s\nGpuDeadline=30s\nCertificateFile=/none/none\n' "$dir/$1" >"$dir/conf"
     echo 'devices 8' >"$dir/state"
     gpus
-    is "$?" 0 "eight of $3 are well"
-    like "$text" "8 $3 devices without faults according to .*/$2 [0-9]" '... by their library'
-    like "$("$muster" check --config "$dir/conf" --only host.config)" "$7" '... and what nodes are compared by is told'
+    is "$?" 0 "eight healthy devices of $3 pass"
+    like "$text" "8 $3 devices without faults according to .*/$2 [0-9]" '... with the version of their library'
+    like "$("$muster" check --config "$dir/conf" --only host.config)" "$7" '... and facts for comparison are printed'
     echo "gpu3.$4 1" >>"$dir/state"
     gpus --json
-    like "$text" "\"part\":\"gpu3\",\"verdict\":\"[a-z]*\",\"code\":\"$5\"" "$4 is $5"
+    like "$text" "\"part\":\"gpu3\",\"verdict\":\"[a-z]*\",\"code\":\"$5\"" "$4 has the code $5"
     echo "hang $6" >"$dir/state"
     sed -i 's/GpuDeadline=30s/GpuDeadline=3s/' "$dir/conf"
     gpus
-    is "$?" 3 'a driver that does not answer cannot tell'
-    like "$text" "no answer within 3 s in $6 of device 0" '... with the place'
+    is "$?" 3 'a driver that does not answer: status 3'
+    like "$text" "no answer within 3 s in $6 of device 0" '... with function and device'
     sed -i 's/GpuDeadline=3s/GpuDeadline=30s/' "$dir/conf"
     echo "crash $6" >"$dir/state"
     gpus --json
-    is "$?" 3 'a library that crashes cannot tell'
-    like "$text" '"code":"gpu_library_crashed"' '... and takes nothing along'
+    is "$?" 3 'a library that crashes: status 3'
+    like "$text" '"code":"gpu_library_crashed"' '... and muster goes on'
 }
 vendor amdsmi libamd_smi.so AMD rows_failed gpu_row_remap_failed amdsmi_get_temp_metric 'gpu.partition *gpu7 *SPX/NPS1'
 vendor rsmi librocm_smi64.so AMD rows_pending gpu_row_remap_pending rsmi_dev_temp_metric_get 'gpu.power_limit *gpu7 *560'

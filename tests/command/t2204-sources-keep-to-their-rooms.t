@@ -68,14 +68,14 @@ echo '#include "validate/battery/links/passes.h"' >"$dir/validate/harness/watch/
 printf '#include "%s"\n' validate/harness/program.h lib/base/text.h >"$dir/validate/battery/links/passes.h"
 is "$(refused "$dir")" 'lib/base/text.h: validate/slurm
 trainer/comm/comm.c: validate/battery
-validate/harness/watch/watch.c: validate/battery' 'what a room may not include is found, and nothing else'
+validate/harness/watch/watch.c: validate/battery' 'forbidden includes are found, and no others'
 
 all=$(included "$top_srcdir")
 (($(wc -l <<<"$all") > 500)) || bail 'no sources'
-is "$(refused "$top_srcdir")" '' 'each room includes only what it stands on'
+is "$(refused "$top_srcdir")" '' 'each room includes only rooms that it may include'
 unused=$(awk 'NR == FNR { has[$1, $2] = 1; next }
     { for (i = 2; i <= NF; i++) if (!(($1, $i) in has)) print $1 ": " $i }' <(echo "$all") <(echo "$table"))
-is "$unused" '' '... and the table has no more than is needed'
+is "$unused" '' '... and the table has no unused entry'
 is "$(awk 'NF { print $1, $1; for (i = 2; i <= NF; i++) print $1, $i }' <<<"$table" | tsort 2>&1 >/dev/null |
-    sed 's/^tsort: -: //; s/^tsort: //' | paste -sd' ')" '' 'no circle'
+    sed 's/^tsort: -: //; s/^tsort: //' | paste -sd' ')" '' 'the table has no cycle'
 done_testing

@@ -159,7 +159,7 @@ refused=$(awk -v stays="$stays" '
                 is_refused = 0
     }
     is_refused' <<<"$all")
-is "$refused" '' 'each word is one that the reader knows'
+is "$refused" '' 'no refused word is used'
 while read -r path word _; do
     [ -z "$path" ] || ok "$word in $path is needed" grep -qE "^${path}[^ ]*: ${word}s?$" <<<"$all"
 done <<<"$stays"

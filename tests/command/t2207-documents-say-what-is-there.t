@@ -12,7 +12,7 @@ missing=$(grep -ohE '`(lib|spank|validate|collectives|trainer|tests|doc)/[A-Za-z
     "$top_srcdir/doc/architecture.md" "$guide" "$top_srcdir/CONTRIBUTING.md" | tr -d '`' | sort -u |
     grep -v 'NAME\.c$' | grep -vx 'validate/checks/example.c' |
     while read -r path; do [ -e "$top_srcdir/$path" ] || echo "$path"; done)
-is "$missing" '' 'the files and folders that the documents name are there'
+is "$missing" '' 'files and folders that the documents name exist'
 
 most=$(awk '/^## /{ count = 0 } /^\| `/ { if (++count > most) most = count } END { print most }' "$guide")
 ok "no recipe touches more than four files (found $most)" [ "$most" -le 4 ]
@@ -56,7 +56,7 @@ EOF
 read -ra cc <<<"${CC:-cc}"
 ok 'the check compiles without a warning' "${cc[@]}" -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE \
     -I"$dir" -I"$top_srcdir" -I"$top_builddir" -c -o "$dir/example.o" "$dir/validate/checks/example.c"
-ok '... and so does the table with it' "${cc[@]}" -std=gnu11 -D_GNU_SOURCE -I"$dir" -I"$top_srcdir" \
+ok '... so does the table with it' "${cc[@]}" -std=gnu11 -D_GNU_SOURCE -I"$dir" -I"$top_srcdir" \
     -I"$top_builddir" -o "$dir/check" "$dir/main.c" "$dir/example.o" \
     "$top_srcdir/validate/checks/checks.c" "$top_srcdir"/lib/{base/utf8,catalog/catalog,catalog/verdict}.c
 mkdir -p "$dir/root/proc/sys/fs"
@@ -72,10 +72,10 @@ includes() { # SED-SCRIPT: prints which folder or file includes which
         sed -E 's/:#include "/ /; s/".*//' | sed -E "$1" | awk '$1 != $2' | sort -u
 }
 circle=$(includes 's/\.[ch]( |$)/\1/g' | tsort 2>&1 >/dev/null)
-is "$circle" '' 'the files of validate/certify have no circle'
+is "$circle" '' 'the files of validate/certify have no circular includes'
 circle=$(includes 's#/[^/ ]*( |$)#\1#g' | tsort 2>&1 >/dev/null)
-is "$circle" '' '... nor its folders'
+is "$circle" '' '... its folders neither'
 writes=$(cd "$top_srcdir" && grep -nE '(^|[^a-z_])(record_write|progress_[a-z]+|f?printf|fputs|getrandom)\(' \
     validate/certify/state/*.c)
-is "$writes" '' '... and its state writes nothing'
+is "$writes" '' '... and its state does no output'
 done_testing

@@ -48,7 +48,7 @@ done
 
 is "$(plain "$top_srcdir/doc/muster-report.1" | grep -oE '\bmuster_[a-z_]+' | sort -u)" \
     "$(grep -oE '"muster_[a-z_]+"' "$top_srcdir/validate/report/prometheus.c" | tr -d '"' | sort -u)" \
-    'muster-report(1) has the metrics of the format prometheus'
+    'muster-report(1) has the metrics of --format=prometheus'
 
 # the programs that were built
 for program in launch links collectives gpu host train codec; do
@@ -61,6 +61,6 @@ done
 if [ -x "$top_builddir/muster-launch" ]; then
     is "$(grep -oE 'Up to [0-9]+ ranks' "$top_srcdir/doc/muster-launch.1" | tr U u)" \
         "$("$top_builddir/muster-launch" --help </dev/null | tr -s ' \n' ' ' | grep -oE 'up to [0-9]+ ranks')" \
-        'of so many ranks muster-launch has all pairs meet'
+        'muster-launch(1) has the number of ranks up to which all pairs are tested'
 fi
 done_testing

@@ -8,10 +8,10 @@
 cp "$top_builddir"/etc/muster-*.service "$top_builddir/etc/muster-healthcheck" \
     "$top_srcdir"/etc/muster-*.timer "$dir"
 program=$(sed -n 's/^ExecStart=//p' "$dir/muster-check.service" | cut -d' ' -f1)
-like "$program" '^/.*/muster$' 'a service names the program by its path'
-is "$(grep -l '@[a-z]*@' "$dir"/muster-*)" '' 'nothing is left to be put in'
-like "$(tail -n 1 "$dir/muster-healthcheck")" "^exec $program check --health\$" 'slurmd runs the same'
-ok 'the script is one' sh -n "$dir/muster-healthcheck"
+like "$program" '^/.*/muster$' 'a service has the absolute path of the program'
+is "$(grep -l '@[a-z]*@' "$dir"/muster-*)" '' 'no placeholder is left'
+like "$(tail -n 1 "$dir/muster-healthcheck")" "^exec $program check --health\$" 'the health check of slurmd has the same path'
+ok 'the script has valid syntax' sh -n "$dir/muster-healthcheck"
 for timer in certify certify-idle check; do
     ok "muster-$timer.timer waits a random time" grep -q '^RandomizedDelaySec=' "$dir/muster-$timer.timer"
 done
@@ -26,20 +26,20 @@ done
 delay=$(sed -n 's/^RandomizedDelaySec=\([0-9]*\)min$/\1/p' "$dir/muster-certify.timer")
 hours=$(sed -n 's/^TimeoutStartSec=\([0-9]*\)h$/\1/p' "$dir/muster-certify.service")
 stop=$(sed -n 's/^TimeoutStopSec=\([0-9]*\)min$/\1/p' "$dir/muster-certify.service")
-ok 'a run that hangs has ended before the next night' \
+ok 'a run that hangs ends before the next night' \
     [ "${hours:-0}" -gt 0 -a $((2 * 60 * ${hours:-24} + 4 * ${stop:-5})) -lt $((24 * 60 - ${delay:-0})) ]
-ok '... and so has that of the idle nodes' grep -q '^TimeoutStartSec=' "$dir/muster-certify-idle.service"
+ok '... so does that of idle nodes' grep -q '^TimeoutStartSec=' "$dir/muster-certify-idle.service"
 for unit in certify certify-idle check; do
-    ok "muster-$unit.service locks as much memory as it likes" grep -q '^LimitMEMLOCK=infinity$' \
+    ok "muster-$unit.service may lock any amount of memory" grep -q '^LimitMEMLOCK=infinity$' \
         "$dir/muster-$unit.service"
 done
 is "$(grep -E '^(ProtectSystem|ProtectHome|PrivateTmp|ReadWritePaths)=' "$dir/muster-check.service")" '' \
     'the check sees the mounts of the node'
 if command -v systemd-analyze >/dev/null; then
     sed -i "s,$program,/bin/true," "$dir"/*.service # the program may not be installed yet
-    ok 'systemd takes the units' systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer
+    ok 'systemd accepts the units' systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer
     is "$(systemd-analyze --man=no verify "$dir"/*.service "$dir"/*.timer 2>&1 | grep "$dir")" '' \
-        '... without a word'
+        '... without a message'
     for unit in certify:30 certify-idle:30 check:35; do # exposure at most 3.0; 3.5 for the check, which sees all mounts
         ok "muster-${unit%:*}.service is hardened" systemd-analyze security --offline=true --no-pager \
             --threshold="${unit#*:}" "$dir/muster-${unit%:*}.service"

@@ -26,18 +26,18 @@ purged() { # MOUNTED[:WHAT]...: prints what is left of three folders with a file
         ls -d /etc/muster /var/lib/muster /run/muster 2>/dev/null' purged \
         "$top_srcdir/packaging/debian/muster.postrm" "$@"
 }
-is "$(purged)" '' 'nothing is left of what is the node'\''s own'
+is "$(purged)" '' 'nothing is left of the folders of the node'
 is "$(purged /var/lib/muster)" '/var/lib/muster/folder/file
-/var/lib/muster' 'what is mounted stays'
+/var/lib/muster' 'a mounted folder stays'
 own='/var/lib/muster/folder/file'
 for shared in /var/lib/muster/shared '/var/lib/muster/two words'; do
     is "$(purged "$shared" | sort)" "/var/lib/muster
 $own
-$shared/folder/file" "... and all that is beside it: $shared"
+$shared/folder/file" "... and everything else in it: $shared"
     is "$(purged "$shared:/var/lib/elsewhere" | sort)" "/var/lib/muster
 $own
-$shared/folder/file" '... also of the same file system'
+$shared/folder/file" '... also if mounted from the same file system'
 done
-is "$(purged /var/lib/muster2)" '' 'a neighbor of a like name keeps nothing'
+is "$(purged /var/lib/muster2)" '' 'a mount with a similar name keeps nothing'
 
 done_testing

@@ -43,13 +43,13 @@ quick() { # STATUS OF apt-get, TEXT OF policy-rc.d: prints what will start at th
         echo "$?" >"$dir/status"
         (cd /etc && find systemd/system rc2.d /usr/sbin ! -type d ! -name "K*") | sort | xargs'
 }
-is "$(quick 0)" 'rc2.d/S01ssh rc2.d/S02postfix systemd/system/sshd.service' 'only what was to start before starts at the next boot'
+is "$(quick 0)" 'rc2.d/S01ssh rc2.d/S02postfix systemd/system/sshd.service' 'only daemons that were enabled before start at the next boot'
 is "$(cat "$dir/status") $(tail -n 1 "$dir/out")" '0 tested' '... and the rest is done' || diag "$(cat "$dir/out")"
 is "$(grep '^disable ' "$dir/tree/.lab/quickstart.log" | xargs)" 'disable opensm.service disable mysql.service' \
-    '... and told in the log'
+    '... and reported in the log'
 is "$(cat "$dir/said")" 'update-rc.d opensm disable' 'no daemon was started'
-is "$(quick 1) $(cat "$dir/status")" 'rc2.d/S01ssh rc2.d/S02postfix systemd/system/sshd.service 1' 'nor where packages fail'
+is "$(quick 1) $(cat "$dir/status")" 'rc2.d/S01ssh rc2.d/S02postfix systemd/system/sshd.service 1' 'also if packages fail'
 is "$(quick 0 $'#!/bin/sh\nexit 101')" '/usr/sbin/policy-rc.d rc2.d/S01ssh rc2.d/S02postfix systemd/system/sshd.service' \
-    'nor where the site has a policy of its own, which stays'
+    'also with a policy-rc.d of the site, which stays'
 
 done_testing

@@ -11,6 +11,6 @@ streams() { # FUNCTION: prints how many sources open a stream with it
     (cd "$top_srcdir" && grep -rlE "\<$1\([^3]" --include='*.[ch]' lib spank validate collectives trainer) | wc -l
 }
 
-ok 'texts are put together in memory' [ "$(streams memory_stream)" -gt 0 ]
-is "$(streams open_memstream)" 0 '... and none by a stream that loses what finds no memory'
+ok 'texts are written with memory_stream()' [ "$(streams memory_stream)" -gt 0 ]
+is "$(streams open_memstream)" 0 '... and none with open_memstream(), which loses text if memory is out'
 done_testing

@@ -22,17 +22,17 @@ done
 refused 'MTU=1500\n\0\n' ': found a NUL byte: not a text file'
 
 is "$("$muster" conf --config "$dir/absent" 2>&1)" "muster conf: $dir/absent: no such file" \
-    'a named file must be there'
+    'a named file must exist'
 is "$("$muster" conf --config "$dir" 2>&1)" \
-    "muster conf: $dir: is not a regular file" 'a directory is none'
+    "muster conf: $dir: is not a regular file" 'a directory is refused'
 "$muster" conf --what >/dev/null 2>&1
 is $? 2 'an unknown option'
 "$muster" conf what >/dev/null 2>&1
-is $? 2 'a word too many'
+is $? 2 'an extra argument'
 printf 'OnMissing=maybe' >"$dir/conf"
 for command in 'certificate verify' 'revoke' 'inventory'; do
     MUSTER_CONF=$dir/conf "$muster" $command >/dev/null 2>"$dir/said"
-    is $? 2 "muster $command refuses it too"
-    like "$(cat "$dir/said")" 'conf:1: OnMissing=maybe' '... and says why'
+    is $? 2 "muster $command refuses the file, too"
+    like "$(cat "$dir/said")" 'conf:1: OnMissing=maybe' '... with the reason'
 done
 done_testing

@@ -11,15 +11,15 @@ printf '%s\n' 'Report=csv:/a' 'Report=csv:/b' 'MTU=9000' >"$dir/site"
 
 "$muster" conf -c "$dir/site" --all >"$dir/printed"
 is $? 0 '--all'
-is "$("$muster" conf -c "$dir/printed")" "$("$muster" conf -c "$dir/site")" '... is a configuration, the same'
+is "$("$muster" conf -c "$dir/printed")" "$("$muster" conf -c "$dir/site")" '... prints the same configuration'
 like "$(cat "$dir/printed")" '^#   CHECK_MOUNT_S = 2 s: .* \(chosen [0-9]{4}-[0-9]{2}\)$' '... with a constant as a comment'
 
 "$muster" conf -c "$dir/site" --all --json >"$dir/json"
 is "$(jq -r 'select(.key == "Report" or .key == "MTU") | "\(.key)=\(.value)"' "$dir/json" | xargs)" \
-    'MTU=9000 Report=csv:/a Report=csv:/b' '--json has a line for each of the configuration'
-is "$("$muster" conf -c "$dir/site" --json)" "$(jq -c 'select(.key)' "$dir/json")" '... without --all only those'
+    'MTU=9000 Report=csv:/a Report=csv:/b' '--json has a line for each line of the configuration'
+is "$("$muster" conf -c "$dir/site" --json)" "$(jq -c 'select(.key)' "$dir/json")" '... without --all only these'
 is "$(jq -r 'select(.constant == "BUDGET_RAIL_S") | "\(.value | length) \(.value[0] | type)"' "$dir/json")" '3 number' \
-    'an array has all its values'
+    'an array has all values'
 is "$(jq -r 'select(.constant) | select((.unit | length) == 0 or (.meaning | length) == 0 or
     (.origin | test("^(chosen [0-9]{4}-[0-9]{2}|(measured|standard) [0-9]{4}-[0-9]{2}: .+)$") | not)) | .constant' \
     "$dir/json")" '' 'each constant has unit, meaning and origin with its date'
@@ -30,7 +30,7 @@ is "$(jq -r 'select(.constant).constant' "$dir/json" | LC_ALL=C sort)" \
 used=$(cd "$top_srcdir" && grep -rhoE --include='*.[ch]' --exclude-dir=constants '\<[A-Z][A-Z0-9_]+\>' \
     lib spank validate collectives trainer | LC_ALL=C sort -u)
 is "$(jq -r 'select(.constant).constant' "$dir/json" | LC_ALL=C sort | LC_ALL=C comm -23 - <(echo "$used"))" '' \
-    '... and used'
+    '... and is used'
 
 # NAME reason
 stays='
@@ -88,12 +88,12 @@ is "$(refused "$dir")" 'validate/checks/example.c WAIT_S
 validate/checks/example.c low_share
 validate/checks/example.c PATIENCE_S
 validate/checks/example.c LOCK_MS
-validate/checks/example.c LEAST' 'what is no row is found, and nothing else'
+validate/checks/example.c LEAST' 'constants outside the table are found, and nothing else'
 
-is "$(refused "$top_srcdir")" '' 'no tuned constants but those of lib/constants'
+is "$(refused "$top_srcdir")" '' 'no tuned constants outside lib/constants'
 all=$(found "$top_srcdir")
 for name in $(awk 'NF { print $1 }' <<<"$stays"); do
     grep -q " $name$" <<<"$all" || echo "$name"
 done >"$dir/done"
-is "$(cat "$dir/done")" '' '... and the list of others has no more than is needed'
+is "$(cat "$dir/done")" '' '... and each exception is needed'
 done_testing

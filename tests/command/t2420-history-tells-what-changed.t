@@ -40,61 +40,61 @@ run 7 100 2.0 6.1.0 fail 'eth1 100 of 200 Mb/s' | "$add" "$dir/history.db" 2026-
 run 8 98 2.0 6.1.2 fail 'eth1 98 of 200 Mb/s' | "$add" "$dir/history.db" 2026-r8 $((1700000000 + 86400 * 8))
 
 text=$(history)
-like "$text" '^n2 +2023-11-22 22:13 +FAILED +2023-11-21 22:13 ' 'since when a node fails'
+like "$text" '^n2 +2023-11-22 22:13 +FAILED +2023-11-21 22:13 ' 'the time since when a node fails'
 text=$(history n2)
 is "$(grep -c '^n2 .*FAILED' <<<"$text")" 2 'the runs of a node'
 like "$text" '^n2 +eth1 +bandwidth +██████?[▇█]?.*[▄▅][▄▅] +8 +98 Mb/s +[0-9.]+ +worse since 2023-11-21 22:13, 193.5 before$' \
-    '... its figures, since when it is worse, what it reached before'
+    '... its figures, the time since when it is worse, the value before'
 like "$text" '^2023-11-21 22:13 +eth1 firmware: 1.0 -> 2.0$' '... what changed on it, and when'
-like "$text" '^2023-11-22 22:13 +kernel: 6.1.0 -> 6.1.2$' '... each time'
-like "$(history n1)" '^n1 +eth1 +bandwidth .* -$' 'noise is no change'
+like "$text" '^2023-11-22 22:13 +kernel: 6.1.0 -> 6.1.2$' '... each change'
+like "$(history n1)" '^n1 +eth1 +bandwidth .* -$' 'noise is not a change'
 cp "$dir/history.db" "$dir/kept.db"
 is "$(history --accept n2 eth1 -m 'new cable')" 'n2 eth1: results of earlier runs are ignored from now on' \
-    'a repaired part is accepted as it is'
+    '--accept accepts a repaired part'
 text=$(history n2)
-like "$text" '^n2 +eth1 +bandwidth .* -$' '... it has become worse no more'
-like "$text" '^20[0-9-]+ [0-9:]+ +eth1 accepted as it is now: new cable$' '... and its history says why'
-records_hold '... in records that the page knows' < <(history --json n2)
+like "$text" '^n2 +eth1 +bandwidth .* -$' '... it no longer counts as worse'
+like "$text" '^20[0-9-]+ [0-9:]+ +eth1 accepted as it is now: new cable$' '... and its history has the reason'
+records_hold '... in records that match the schema' < <(history --json n2)
 is "$(history --accept n9 2>&1; echo $?)" "muster history: no run of muster certify contains n9 in $dir/history.db
-2" 'a node that is not known'
+2" 'an unknown node is refused'
 history --accept >/dev/null 2>&1
-is $? 2 '--accept wants a node'
+is $? 2 '--accept without a node is refused'
 history -m why n2 >/dev/null 2>&1
-is $? 2 'a message is for --accept'
+is $? 2 '-m without --accept is refused'
 mv "$dir/kept.db" "$dir/history.db"
 text=$(history eth1)
 like "$text" '^n3 +eth1 +sends ' 'a part of all nodes'
-like "$text" '^n2 +eth1 +sends .*worse since 2023-11-21' '... and who has become worse'
+like "$text" '^n2 +eth1 +sends .*worse since 2023-11-21' '... with the node that has become worse'
 text=$(history n2 eth1)
 unlike "$text" '^n[13] ' 'a part of one node'
 like "$text" '^n2 +eth1 +receives ' '... in each direction'
-like "$(LC_ALL=C history n2 eth1)" '^n2 +eth1 +sends +[0-9]{8} ' 'digits where the locale has no blocks'
-like "$(history -n 2 n2 eth1)" '^n2 +eth1 +sends +[^ ]{2} +2 ' 'so many runs as are asked for'
+like "$(LC_ALL=C history n2 eth1)" '^n2 +eth1 +sends +[0-9]{8} ' 'digits instead of blocks in the locale C'
+like "$(history -n 2 n2 eth1)" '^n2 +eth1 +sends +[^ ]{2} +2 ' '-n limits the number of runs'
 
 text=$(history --diff 2026-r6 2026-r8)
-is "$?" 0 'what changed between two runs'
+is "$?" 0 '--diff of two runs: status 0'
 like "$text" '^before  2026-r6  2023-11-20 22:13, quick$' '... which runs'
 like "$text" '^n2 +certified +FAILED +eth1 98 of 200 Mb/s$' '... a verdict'
 like "$text" '^n2 +eth1 +sends +196 +98 Mb/s +-50 %$' '... a figure'
-unlike "$text" '^n1 +eth1 +sends' '... and none that only moved with the noise'
+unlike "$text" '^n1 +eth1 +sends' '... but none that changed within noise'
 like "$text" '^n\[1-3\] +kernel +6.1.0 +6.1.2$' '... a fact of several nodes in one line'
 like "$text" '^n2 +eth1 firmware +1.0 +2.0$' '... and one of one node'
-like "$(history --diff previous last)" '^n\[1-3\] +kernel' 'runs by their place'
-unlike "$(history --diff previous last)" 'firmware' '... what changed earlier is not told again'
-like "$(history --diff 2026-r1 2026-r2)" 'nothing changed' 'nothing'
-unlike "$(history --diff 2026-r6 2026-r8 n1)" 'n2' 'one node only'
-is "$(history --diff 2026-r8 last | tail -1)" 'both are the same run' 'a run and itself'
+like "$(history --diff previous last)" '^n\[1-3\] +kernel' 'runs named previous and last'
+unlike "$(history --diff previous last)" 'firmware' '... earlier changes are not shown'
+like "$(history --diff 2026-r1 2026-r2)" 'nothing changed' 'nothing changed between two runs'
+unlike "$(history --diff 2026-r6 2026-r8 n1)" 'n2' '--diff of one node'
+is "$(history --diff 2026-r8 last | tail -1)" 'both are the same run' '--diff of a run with itself'
 is "$(history --diff 2026-r6 2026-r8 n9 2>&1 >/dev/null; echo $?)" 'muster history: neither run had node n9
-2' 'a node that neither has'
+2' 'a node in neither run is refused'
 text=$(history --diff 2026 last 2>&1)
-is "$?" 2 'a beginning of several runs is a usage error'
-like "$text" "several runs start with '2026'" '... that says so'
+is "$?" 2 'an ambiguous prefix of runs is a usage error'
+like "$text" "several runs start with '2026'" '... with the reason'
 text=$(history --diff last frob 2>&1)
-is "$?" 2 'so is a run that is not there'
-like "$text" "no run 'frob' in" '...'
+is "$?" 2 'so is an unknown run'
+like "$text" "no run 'frob' in" '... which is named'
 history --diff last 2>/dev/null
-is "$?" 2 '--diff wants two runs'
-like "$(history frob 2>&1)" 'no run of muster certify on frob in' 'neither a node nor a part'
+is "$?" 2 '--diff with one run is refused'
+like "$(history frob 2>&1)" 'no run of muster certify on frob in' 'a name that is neither a node nor a part is refused'
 
 for words in '' n2 eth1 '--diff 2026-r6 2026-r8'; do
     # shellcheck disable=SC2086 # words
@@ -114,7 +114,7 @@ for i in {1..70}; do
             "$long" $((i > 69 ? 5 : 9))
     } | "$add" "$dir/history.db" "run-$i" $((1700000000 + 3600 * i))
 done
-like "$(history --runs 100 n1)" '^20[0-9-]+ [0-9:]+ +modules: ' 'what changed 67 runs ago'
+like "$(history --runs 100 n1)" '^20[0-9-]+ [0-9:]+ +modules: ' 'a change 67 runs ago is shown'
 text=$(history --diff run-1 last)
 is "$(grep -c '^n\[1-2\] *modules ' <<<"$text")" 1 'long facts of several nodes in one line'
 is "$(grep -c " busbw *9 *5 GB/s *-44 %$" <<<"$text")" 1 'a figure of a part with a long name'
@@ -127,7 +127,7 @@ failing() { # RUN DAYS-AGO VERDICT-OF-n2 VERDICT-OF-n3
 }
 echo "HistoryFile=$dir/offenders.db" >"$dir/offenders"
 offenders() { "$muster" history --config "$dir/offenders" --offenders "$@"; }
-like "$(offenders 2>&1)" 'no run failed a node in the last 90 days' 'nobody failed'
+like "$(offenders 2>&1)" 'no run failed a node in the last 90 days' 'no node failed'
 failing o1 200 fail pass
 failing o2 80 fail pass
 failing o3 70 pass fail
@@ -135,11 +135,11 @@ failing o4 60 fail fail
 failing o5 50 pass fail
 text=$(offenders)
 is "$(awk 'NR > 1 { print $1, $2, $3, $4, $5 }' <<<"$text" | paste -sd,)" \
-    'n2 - 2 2 4,n2 eth1 2 2 4,n3 - 1 0 1,n3 eth1 1 0 1' 'faults and repairs of nodes and parts, by their score'
+    'n2 - 2 2 4,n2 eth1 2 2 4,n3 - 1 0 1,n3 eth1 1 0 1' 'faults and repairs of nodes and parts, ordered by score'
 "$muster" history --config "$dir/offenders" --accept n3 -m 'new NIC' >/dev/null
 is "$(offenders --days 65 --json | grep -o '"node":"n[23]"\|"value":[0-9]*' | cut -d: -f2 | tr -d '"' | xargs)" \
-    'n2 2 n2 2 n3 2 n3 2' '... in fewer days, and with what was accepted'
-records_hold '... in records that the page knows' < <(offenders --json)
+    'n2 2 n2 2 n3 2 n3 2' '... within fewer days, and with accepted parts as repairs'
+records_hold '... in records that match the schema' < <(offenders --json)
 
 # the time and the findings of stages
 stage() { # NAME SECONDS TESTED FOUND
@@ -148,15 +148,15 @@ stage() { # NAME SECONDS TESTED FOUND
 }
 echo "HistoryFile=$dir/values.db" >"$dir/values"
 values() { "$muster" history --config "$dir/values" --value "$@"; }
-like "$(values 2>&1)" 'no run of the last 90 days' 'no stage was run'
+like "$(values 2>&1)" 'no run of the last 90 days' 'no stage has run'
 for i in 1 2; do
     { stage check 1 9 1; stage links 36 8 $i; stage host 360 8 0; } | "$add" "$dir/values.db" "v$i" "$now"
 done
 stage links 9 8 8 | "$add" "$dir/values.db" v3 $((now - 86400 * 100))
 is "$(values | tail -n +2 | tr -s ' ' | sed 's/ $//' | paste -sd,)" \
     'check 2 18 2 13.2 % 1.0 s 473.68,links 2 16 3 20.6 % 36.0 s 20.59,host 2 16 0 2.9 % 360.0 s 0.29' \
-    'stages by what they find in an hour of a node'
-records_hold '... in records that the page knows' < <(values --json)
+    'stages ordered by findings per node hour'
+records_hold '... in records that match the schema' < <(values --json)
 
 # counters that moved while a job ran, which nodes reported twice
 job() { # NODE JOB VALUE
@@ -167,25 +167,25 @@ for i in 1 2; do
     { job n1 4711 12; job n2 4711 3; job n1 4712 5; } | "$add" "$dir/history.db" "job-$i" $((1764100000 + i))
 done
 text=$(history --job 4711)
-is "$(grep -c ' crc_errors ' <<<"$text")" 2 'what moved while a job ran, each once'
+is "$(grep -c ' crc_errors ' <<<"$text")" 2 'counters that moved while a job ran, each once'
 like "$text" '^n1 +2025-11-25 18:00 +eth1 +crc_errors +12 crc_errors$' '... with node, part and value'
 text=$(history --json --job 4711)
-like "$text" '"value":12,.*"job":4711,"user":1000' '... its records name job and user'
-records_hold '... in records that the page knows' <<<"$text"
-like "$(history --job 99 2>&1)" 'no records of job 99 in ' 'a job that nobody told of'
+like "$text" '"value":12,.*"job":4711,"user":1000' '... its records have job and user'
+records_hold '... in records that match the schema' <<<"$text"
+like "$(history --job 99 2>&1)" 'no records of job 99 in ' 'an unknown job'
 history --job 99 n1 2>/dev/null
-is $? 2 'a job has no node'
+is $? 2 '--job with a node is refused'
 if [ "$(id -u)" = 0 ]; then
     echo "CertificateFile=$dir/certificate" >>"$dir/conf"
     printf '%s\n' 'muster jobs 1' 'ran 4713 1000 1764090000 1764093600 4712 - - 3600' \
         'counted 4713 1000 1764090000 1764093600 4712 mlx5_0:1 symbol_errors 7' 'counted 47' >"$dir/jobs"
     text=$(history --job 4713)
     like "$text" ' mlx5_0:1 +symbol_errors +7 symbol_errors while job 4713 of user 1000 ran, 2025-11-25 17:00 to 18:00 UTC; shared with job 4712$' \
-        'root reads what only this node knows'
-    like "$text" ' seconds +job 4713 of user 1000 ran, ' '... with when the job ran'
+        'root gets the facts that only this node has'
+    like "$text" ' seconds +job 4713 of user 1000 ran, ' '... with the time of the job'
     text=$("$muster" check --config "$dir/conf" --json --only host.jobs)
-    like "$text" '"test":"host.jobs","metric":"symbol_errors",.*"verdict":"pass","message"' '... and tells certify'
-    records_hold '... in records that the page knows' <<<"$text$(printf '\n'; history --json --job 4713)"
+    like "$text" '"test":"host.jobs","metric":"symbol_errors",.*"verdict":"pass","message"' '... and muster check reports them'
+    records_hold '... in records that match the schema' <<<"$text$(printf '\n'; history --json --job 4713)"
 else
     skip 4 'only root reads the log of a node'
 fi
@@ -193,20 +193,20 @@ fi
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     cp -L "$muster" "$dir/muster" && chmod a+x "$dir" && echo frob >"$dir/history.db.copy"
     text=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$dir/muster" history --config "$dir/conf" 2>&1)
-    is "$? $text" "3 muster history: $dir/history.db.copy: file is not a database" 'a damaged copy is told by its own name'
+    is "$? $text" "3 muster history: $dir/history.db.copy: file is not a database" 'a damaged copy is reported with its own name'
 else
     skip 1 'only root becomes another user'
 fi
 echo frob >"$dir/history.db"
 text=$(history n2 2>&1)
-is "$?" 3 'what is no database'
-like "$text" "^muster history: $dir/history.db: file is not a database$" '... is told with its name'
+is "$?" 3 'a file that is not a database: status 3'
+like "$text" "^muster history: $dir/history.db: file is not a database$" '... with its name'
 run 9 90 2.0 6.1.2 fail x | "$add" "$dir/history.db" 2026-r9 1800000000 2>"$dir/words"
-is "$?" 1 'a run does not get lost there'
-like "$(cat "$dir/words")" '2026-r9.waiting and will be added next time' '... it is said where it waits'
+is "$?" 1 'a run is kept in a file then: status 1'
+like "$(cat "$dir/words")" '2026-r9.waiting and will be added next time' '... whose name is printed'
 rm "$dir/history.db" && mkdir "$dir/history.db"
 text=$(history n2 2>&1)
 is "$? $text" \
     "3 muster history: $dir/history.db: found a directory, expected a database; set another HistoryFile" \
-    'a directory'
+    'a directory as database is refused'
 done_testing
