@@ -23,7 +23,7 @@ refused() { # PROGRAM OPTION... -- LINE
 for program in muster-launch muster-links muster-collectives muster-gpu muster-host muster-preflight; do
     help=$("$top_builddir/$program" --help </dev/null)
     is "$?" 0 "$program --help succeeds"
-    like "$help" "^Usage: srun .* $program" '... and tells its usage'
+    like "$help" "^Usage: srun .* $program" '... and prints its usage'
     sed 's/\\-/-/g' "$top_srcdir/doc/$program.1" >page
     while read -r option; do
         ok "... the manual page knows $option" grep -qF -- "$option" page
@@ -37,8 +37,8 @@ for program in muster-launch muster-links muster-collectives muster-gpu muster-h
         'option --time-limit: expected seconds from 1 to 604800, found "soon"'
     refused $program --config= -- 'option --config needs an argument, FILE'
     text=$("$top_builddir/$program" --version 2>&1 >/dev/full)
-    is "$?" 3 'a full disk under standard output is noticed'
-    is "$text" "$program: standard output: No space left on device" '... and said'
+    is "$?" 3 'a full standard output: status 3'
+    is "$text" "$program: standard output: No space left on device" '... with the reason'
     refused $program --inject=lie:me -- \
         'option --inject: expected a rank after the colon, found "me"'
     ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 \
@@ -46,12 +46,12 @@ for program in muster-launch muster-links muster-collectives muster-gpu muster-h
     refused $program --config=/no/such -- '/no/such does not exist'
     echo 'ClockOffsetMs=late' >bad.conf
     text=$("$top_builddir/$program" --config=bad.conf 2>&1 </dev/null)
-    is "$?" 2 'an error in the configuration is one too'
+    is "$?" 2 'an error in the configuration is a usage error'
     like "$text" "^$program: bad.conf:1: " '... with its line'
     text=$(PMIX_RANK=1 "$top_builddir/$program" --nonsense 2>&1 </dev/null)
     is "$?/$text" 2/ 'rank 1 is silent and has the same status'
     text=$(SLURM_PROCID=3 PMIX_RANK=0 "$top_builddir/$program" --nonsense 2>&1 </dev/null)
-    isnt "$text" '' 'rank 0 is the one that PMIx says'
+    isnt "$text" '' 'the rank of PMIx takes precedence over that of Slurm'
 done
 
 refused muster-collectives --wire=fast -- \
@@ -90,7 +90,7 @@ chown 4711 /dev/shm/data
 SLURMD_NODENAME=n3 timeout 600 "$top_builddir/muster-launch" --quick
 END
     like "$(ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 unshare -m sh full 2>&1 </dev/null)" \
-        'muster-launch: n3: /dev/shm is full: uid 4711 has 6.55e-05 GB in /dev/shm' 'shared memory that is full, and whose it is'
+        'muster-launch: n3: /dev/shm is full: uid 4711 has 6.55e-05 GB in /dev/shm' 'full shared memory is reported with its owner'
 else
     skip 1 'no mount namespace here'
 fi

@@ -71,7 +71,7 @@ while IFS=: read -r expected under_way command; do
         within 300 grep -q "$under_way" out
     fi
     kill -TERM "$pid" 2>/dev/null
-    ok "$command: is gone" within 60 eval '! kill -0 $pid'
+    ok "$command: has ended" within 60 eval '! kill -0 $pid'
     kill -KILL "$pid" 2>/dev/null
     wait "$pid" 2>/dev/null
     like "$?" "^$expected\$" '... by the signal' || sed 's/^/# /' out

@@ -52,45 +52,45 @@ is "$(jq -r 'select(.verdict and (has("node") | not)) | .metric' "$dir/json" | s
     "$(printf '%s_nodes ' $names | xargs)" '... and of all nodes'
 # the model has 500 ns for a byte on the bus, and 0.1 ms for an operation of 8,064 bytes
 is "$(jq -r 'select(.node == "n1" and .metric == "all_reduce") | .value * 1e7 | round' "$dir/json")" \
-    19635 '... with the bus bandwidth that their model has'
+    19635 '... with the bus bandwidth of the model'
 records_hold '... records as doc/records.md says' <"$dir/json"
 
 gpu new 4 3 '' 'gpu1.nccl_slow 0.5' ''
 is "$text" "$(printf 'fail gpu_collective_slow n2 %s gpu1\n' $names)" \
-    'a node that is slow beside its peers fails, with the device that is slow with each other one'
+    'a node that is slower than its peers fails, with the device that is slow with each other device'
 gpu new 4 2 $'gpu2.nccl_wrong 1\ngpu0.nccl_late 50' ''
 is "$text" 'fail gpu_collective_wrong n1 device gpu2' \
-    'wrong results on all devices are laid to the one that sends them; the node is left out across nodes'
+    'wrong results on all devices are attributed to the one that sends them; the tests between nodes leave out the node'
 like "$(cat "$dir/json")" 'wrong elements among 4 devices, in all_reduce first: the first one on gpu0 is [0-9]+: found' \
-    '... and the message has the first one, by operation and device, whoever answers first'
+    '... and the message has the first one, ordered by operation and device'
 deadline=5 gpu new 2 1 'gpu1.nccl_hang 1'
-is "$text" 'fail gpu_collective_hung n1 device -' 'collectives that do not end are ended'
+is "$text" 'fail gpu_collective_hung n1 device -' 'collectives that hang are ended'
 deadline=2 gpu new 3 1 'gpu1.nccl_stop 1'
-is "$status/$text" '3/unknown not_measured n1 device -' '... but not those that wait for a process that is not let run'
+is "$status/$text" '3/unknown not_measured n1 device -' '... but it is unknown if they wait for a stopped process'
 deadline=2 gpu new 2 1 'hang ncclCommInitRank'
-is "$status/$text" '3/unknown not_measured n1 device -' '... nor those that do not begin: the library may still be loading'
+is "$status/$text" '3/unknown not_measured n1 device -' '... or if they do not begin: the library may still be loading'
 gpu new 2 1 'crash ncclAllGather'
-is "$status/$text" '3/unknown gpu_collective_failed n1 device -' 'a library that crashes is no fault of the node'
+is "$status/$text" '3/unknown gpu_collective_failed n1 device -' 'a library that crashes is not a fault of the node'
 gpu new 1 3 'nccl_version 22105' 'nccl_version 22105' 'nccl_version 21903'
-is "$status/$text" '0/warn gpu_collective_version n3 library -' 'another version than most have is a warning'
+is "$status/$text" '0/warn gpu_collective_version n3 library -' 'a library version that differs from the majority is a warning'
 is "$(jq -r 'select(.metric == "all_reduce_nodes") | .message' "$dir/json")" \
-    '2 devices, 0.008192 MB, algorithm bandwidth 0.001952 GB/s' '... and the others are tested without it'
+    '2 devices, 0.008192 MB, algorithm bandwidth 0.001952 GB/s' '... and the others are tested without that node'
 options=()
 gpu new 1 4 '' 'gpu0.nccl_slow 0.5' ''
 is "$status/$text" '0/warn gpu_collective_slow n2 all_reduce_nodes -' \
-    'a node that is slow with each other one has a warning: the network may be at fault'
+    'a node that is slow with each other node is a warning: the network may be faulty'
 gpu new 1 4 '' '' 'gpu0.nccl_wrong 1' ''
 is "$text" $'fail gpu_collective_wrong n3 device -\nwarn gpu_collective_wrong - device -' \
-    'one that is wrong with each other one fails'
+    'a node that is wrong with each other node fails'
 gpu new 1 1
-is "$status/$text" 0/ 'one device of one node has nobody to be with'
+is "$status/$text" 0/ 'a single device passes'
 like "$(cat "$dir/json")" 'NCCL 2.21.5 works with the only device' '... and shows that the library works'
 options=(--quick)
 mkdir "$dir/hide" # hides a real library of this machine
 printf x >"$dir/hide/libnccl.so.2"
 for libraries in old:'libnccl.so.2 is too old: missing function ncclSend' none:'libnccl.so.2 not found; set GpuLibraryPath'; do
     LD_LIBRARY_PATH=$dir/hide:${LD_LIBRARY_PATH-} gpu "${libraries%%:*}" 2 1
-    is "$status/$text" '0/skip - n1 library -' "library ${libraries%%:*}: not looked at"
-    like "$(cat "$dir/json")" "${libraries#*:}" '... and why'
+    is "$status/$text" '0/skip - n1 library -' "library ${libraries%%:*}: collectives are not tested"
+    like "$(cat "$dir/json")" "${libraries#*:}" '... with the reason'
 done
 done_testing

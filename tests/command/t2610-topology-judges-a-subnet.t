@@ -31,7 +31,7 @@ fault 'leaf leaf2b' 'fail +leaf2: none of its 4 nodes has its rail mlx5_1:1 in t
 # two nodes on a leaf, one of them crossed: it cannot be told which, so both are named
 subnet --nodes 8 --per-leaf 2 --spines 2 --rails 2 --fault 'crossed n4 0 1'
 judge -t "$dir/conf"
-is "$status $(grep -c . <<<"$findings")" '0 1' 'one of two nodes that could be either is a warning' || diag "$text"
+is "$status $(grep -c . <<<"$findings")" '0 1' 'a crossed node that cannot be told from another is a warning' || diag "$text"
 like "$findings" '^warn +.*/conf line 2 puts 2 nodes under leaf2, but mlx5_0:1 of n3 is on leaf2a .* and of n4 on leaf2b ' '... that names both'
 
 # a node on a spine: on the only spine, and in a subnet with few nodes
@@ -45,7 +45,7 @@ fault 'uplink leaf7 spine1' 'fail +leaf7 \(0x00000000000a0007\) with 3 nodes has
 subnet --nodes 16 --per-leaf 4 --spines 4 --fault 'leaf spine2'
 judge -t "$dir/conf"
 is "$status $(grep -c . <<<"$findings")" '0 1' 'a spine that is off is a warning' || diag "$text"
-like "$findings" '^warn +all 4 switches like leaf1 have no cable in port 6, between ports that lead up, and 1 uplink fewer than nodes: see whether a switch above is off$' '... which says why'
+like "$findings" '^warn +all 4 switches like leaf1 have no cable in port 6, between ports that lead up, and 1 uplink fewer than nodes: see whether a switch above is off$' '... with the reason'
 
 # each rail is a subnet of its own, of which ibnetdiscover prints one at a time
 for rail in 0 1; do
@@ -54,37 +54,37 @@ for rail in 0 1; do
 done
 cp "$dir/net0" "$dir/net"
 judge --from "$dir/net1" -t "$dir/conf"
-is "$status $findings" '0 ' 'two subnets, a rail each' || diag "$text" "$(<"$dir/err")"
+is "$status $findings" '0 ' 'two subnets with one rail each' || diag "$text" "$(<"$dir/err")"
 like "$text" '^nodes +8, rails mlx5_0:1,mlx5_1:1$' '... are one network'
 sed '/"n3 mlx5_1"/,/^$/d; /n3/d; /00000000[01]d000300/d' "$dir/net1" >"$dir/net2"
 judge --from "$dir/net2" -t "$dir/conf"
-like "$findings" '^fail +n3 mlx5_1:1 has no link, 3 of its 3 neighbors have' '... a rail that one lacks is named'
+like "$findings" '^fail +n3 mlx5_1:1 has no link, 3 of its 3 neighbors have' '... a node without one of the rails is named'
 
 # the original format of ibnetdiscover, with rates: the majority of similar links is the reference
 subnet --nodes 16 --per-leaf 4 --spines 4
 sed 's/ w=3 s=7 e=7/\t# "x" lid 1 4xHDR/' "$dir/net" >"$dir/rated"
 sed '/^\[2\]\t"H-000000000d000600"/s/4xHDR/1xHDR/; /"S-00000000000b0003"\[3\]/s/4xHDR/4xEDR/' "$dir/rated" >"$dir/net"
 judge
-is "$status $(grep -c . <<<"$findings")" '1 2' 'two links that are not like the others'
-like "$findings" '^fail +n6 mlx5_0:1 - leaf2 \(0x00000000000a0002\) port 2 runs at 1x HDR \(50 Gb/s\), 3 of 4 links of its kind at 4x HDR \(200 Gb/s\): reseat or replace the cable$' 'one is narrow'
-like "$findings" '^fail +leaf3 \(.*\) port 7 - spine3 \(.*\) port 3 runs at 4x EDR \(100 Gb/s\), 15 of 16 links of its kind at 4x HDR ' '... one between switches slow'
+is "$status $(grep -c . <<<"$findings")" '1 2' 'two links that differ from the others'
+like "$findings" '^fail +n6 mlx5_0:1 - leaf2 \(0x00000000000a0002\) port 2 runs at 1x HDR \(50 Gb/s\), 3 of 4 links of its kind at 4x HDR \(200 Gb/s\): reseat or replace the cable$' '... a narrow one'
+like "$findings" '^fail +leaf3 \(.*\) port 7 - spine3 \(.*\) port 3 runs at 4x EDR \(100 Gb/s\), 15 of 16 links of its kind at 4x HDR ' '... and a slow one between switches'
 
 # Names: of managed switches, and of adapters without a node description
 sed '/^Switch.*"leaf1"/s/"leaf1"/"MF0;ib-leaf-1:MQM8700\/U1"/; /^Ca.*n3 /s/"n3 mlx5_0"/"MT4123 ConnectX6   Mellanox Technologies"/' "$dir/rated" >"$dir/net"
 judge
-like "$text" '^ib-leaf-1 +0x00000000000a0001 +leaf +4 +4 .*n\[1-2,4\]$' 'a managed switch goes by its name'
-like "$text" '^1 adapter has no node' 'an adapter without a name is told of'
+like "$text" '^ib-leaf-1 +0x00000000000a0001 +leaf +4 +4 .*n\[1-2,4\]$' 'a managed switch has its own name'
+like "$text" '^1 adapter has no node' 'an adapter without a node name is reported'
 printf '# names\n0xd000300 "n3 mlx5_0"\n' >"$dir/names"
 judge --names "$dir/names"
 like "$text" '^ib-leaf-1 .*n\[1-4\]$' '... and named by a file'
 echo 'n3 mlx5_0' >"$dir/names"
 judge --names "$dir/names"
-is "$status $(<"$dir/err")" "2 muster topology: $dir/names:1: expected 0xGUID \"NAME\", found 'n3 mlx5_0'" '... whose lines are checked'
+is "$status $(<"$dir/err")" "2 muster topology: $dir/names:1: expected 0xGUID \"NAME\", found 'n3 mlx5_0'" '... with checked lines'
 
 judge --names "$dir"
-is "$status $(<"$dir/err")" "2 muster topology: $dir: Is a directory" '... and no folder is one'
+is "$status $(<"$dir/err")" "2 muster topology: $dir: Is a directory" '... which may not be a directory'
 judge --from "$dir"
-is "$status $(<"$dir/err")" "3 muster topology: $dir: Is a directory" '... nor a recorded subnet'
+is "$status $(<"$dir/err")" "3 muster topology: $dir: Is a directory" '... neither may a recorded subnet'
 
 # Bad files: one line with file, line number and the error
 refused() { # SED-SCRIPT MESSAGE NAME
@@ -95,10 +95,10 @@ refused() { # SED-SCRIPT MESSAGE NAME
 }
 refused '2s/"H-.*/H-1/' ":2: expected \"ID\"" 'a device without an ID'
 refused '2s/1/300/' ':2: expected a number of ports from 1 to 254' 'a device with 300 ports'
-refused '3s/\[1\]$/[9]/; 3s/"\[[0-9]*\]/"[41]/' ':3: no port 41 on S-00000000000a0001' 'a port that the other end has not'
+refused '3s/\[1\]$/[9]/; 3s/"\[[0-9]*\]/"[41]/' ':3: no port 41 on S-00000000000a0001' 'a port that the other end lacks'
 refused '3s/0a0001/0a0009/' ':3: "S-00000000000a0009" has no record' 'a cable to nowhere'
 refused '7s/"\[2\]/"[3]/' ':.*: .*cabled to .* and to ' 'a port with two cables'
-refused '$a nonsense' ":.*: expected output of ibnetdiscover, found 'nonsense'" 'a line of something else'
+refused '$a nonsense' ":.*: expected output of ibnetdiscover, found 'nonsense'" 'an unknown line'
 refused '2,$d' ': no Switch or Ca in it' 'a file without devices'
 printf 'SwitchName=leaf1 Nodes=n[1-4\n' >"$dir/conf"
 cp "$dir/rated" "$dir/net"
@@ -106,11 +106,11 @@ judge -t "$dir/conf"
 like "$status $(<"$dir/err")" "^2 muster topology: .*/conf:1: Nodes=n\[1-4: " 'a bad list of nodes in topology.conf'
 printf 'BlockName=b1 Nodes=n[1-4]\nBlockName=b2 \\\n  Nodes=n[5-8]\n# the rest\nBlockName=b3 Nodes=n[9-16]\nBlockSizes=4,8\n' >"$dir/conf"
 judge -t "$dir/conf"
-like "$findings" '^warn +.*/conf line 5 puts 8 nodes under b3, but mlx5_0:1 of 4 is on leaf3 .* and of 4 on leaf4 ' 'blocks are held against it too'
+like "$findings" '^warn +.*/conf line 5 puts 8 nodes under b3, but mlx5_0:1 of 4 is on leaf3 .* and of 4 on leaf4 ' 'blocks are compared, too'
 judge --from /nonexistent
-is "$status $(<"$dir/err")" '3 muster topology: /nonexistent: No such file or directory' 'no such file'
+is "$status $(<"$dir/err")" '3 muster topology: /nonexistent: No such file or directory' 'a missing file'
 judge --port mlx5_0:1
-is "$status" 2 'a file has no port to ask'
+is "$status" 2 '--port with a file is refused'
 
 printf '# the east\n\nSwitchName=leaf1 Nodes=n[1-4]\nSwitchName=leaf2 Nodes=n[5-8]\n' >"$dir/east"
 printf 'Include %s/east\nSwitchName=leaf3 Nodes=n[9-12]\nSwitchName=leaf4 Nodes=n[13-16]\n' "$dir" >"$dir/conf"
@@ -118,7 +118,7 @@ subnet_conf=$(<"$dir/conf")
 subnet --nodes 16 --per-leaf 4 --spines 4 --fault 'missing n6'
 printf '%s\n' "$subnet_conf" >"$dir/conf"
 judge -t "$dir/conf"
-like "$findings" "^fail +n6 is not in the subnet \\(.*/east line 4 expects it under leaf2\\)" 'a line that was included is named with its file'
+like "$findings" "^fail +n6 is not in the subnet \\(.*/east line 4 expects it under leaf2\\)" 'an included line is named with its file'
 
 # The written topology.conf is what was found, and Slurm accepts it
 subnet --nodes 16 --per-leaf 4 --spines 4 --pods 2 --fault 'misplaced n6 0 leaf3'
@@ -134,24 +134,24 @@ printf 'SwitchName=east Nodes=n[1-4]\nSwitchName=west Nodes=n[5-9]\n' >"$dir/con
 judge -t "$dir/conf" --write-topology "$dir/written"
 is "$(grep ^SwitchName "$dir/written" | head -n 3)" 'SwitchName=east Nodes=n[1-4]
 SwitchName=west Nodes=n[5,7-8]
-SwitchName=leaf3 Nodes=n[6,9]' '... of the nodes and with the names of the old one'
+SwitchName=leaf3 Nodes=n[6,9]' '... with the nodes and names of the old one'
 
 # a node that is off keeps its place in topology.conf
 for absent in 'missing n6' 'leaf leaf2'; do
     subnet --nodes 12 --per-leaf 4 --spines 4 --fault "$absent"
     judge -t "$dir/conf" --write-topology "$dir/written"
     is "$(grep -v '^#' "$dir/written" | sort)" "$(sort "$dir/conf")" \
-        "what topology.conf has is written again: $absent" || diag "$(<"$dir/written")"
-    like "$(<"$dir/err")" '^muster topology: .*/written has n(6|\[5-8\]) as topology.conf does: not in the network$' '... and said'
-    like "$(<"$dir/written")" '# as in topology.conf, not in the network: n(6|\[5-8\])$' '... there too'
+        "lines of topology.conf are kept: $absent" || diag "$(<"$dir/written")"
+    like "$(<"$dir/err")" '^muster topology: .*/written has n(6|\[5-8\]) as topology.conf does: not in the network$' '... with a message'
+    like "$(<"$dir/written")" '# as in topology.conf, not in the network: n(6|\[5-8\])$' '... and a comment'
 done
 
 subnet --nodes 16 --per-leaf 4 --spines 4 --pods 2 --fault 'misplaced n6 0 leaf3'
 printf 'SwitchName=east Nodes=n[1-4]\nSwitchName=west Nodes=n[5-9]\n' >"$dir/conf"
 judge --json -t "$dir/conf"
-like "$text" '"test":"net.topology","metric":"switch","node":"n6","part":"mlx5_0:1",.*"message":"leaf3 \(0x00000000000a0003\) port 9"' 'as records: where a rail is'
+like "$text" '"test":"net.topology","metric":"switch","node":"n6","part":"mlx5_0:1",.*"message":"leaf3 \(0x00000000000a0003\) port 9"' 'records: the place of a rail'
 like "$text" '"metric":"place","node":"n6","part":"mlx5_0:1",.*"verdict":"fail",.*"message":"n6 mlx5_0:1 is on leaf3' '... and findings'
-records_hold '... as doc/records.md says' <<<"$text"
+records_hold '... that match doc/records.md' <<<"$text"
 
 # Ethernet: the LLDP neighbors of each node
 neighbor() { # LEAF PORT KIND-OF-ETHERNET
@@ -177,26 +177,26 @@ for i in 1 2 3 4; do
     lldp n$((i + 4)) leaf3 "Eth1/$i" 200GbaseCR4 leaf4 "Eth1/$i" 200GbaseCR4
 done
 ethernet -t "$dir/conf"
-is "$status $findings" '0 ' 'Ethernet by LLDP: nothing is wrong' || diag "$text" "$(<"$dir/err")"
-like "$text" '^leaf1 +02:00:00:00:00:01 +leaf +0 +4 +200 Gb/s +n\[1-4\]$' '... its switches, and who hangs there'
-like "$text" 'rails eth1,eth2$|rails eth\[1-2\]$' '... neighbors that are no switches are passed over'
+is "$status $findings" '0 ' 'Ethernet by LLDP: no findings' || diag "$text" "$(<"$dir/err")"
+like "$text" '^leaf1 +02:00:00:00:00:01 +leaf +0 +4 +200 Gb/s +n\[1-4\]$' '... its switches and their nodes'
+like "$text" 'rails eth1,eth2$|rails eth\[1-2\]$' '... neighbors that are not switches are ignored'
 printf 'SwitchName=east Nodes=n[1-2]\nSwitchName=middle Nodes=n[3-4]\nSwitchName=west Nodes=n[5-8]\n' >"$dir/split"
 ethernet -t "$dir/split"
 like "$findings" '^warn +.*/split line 2 has middle, whose nodes are cabled to the switches of east in line 1: ' \
-    'two leaves of topology.conf that are one' || diag "$text"
-is "$(grep -c . <<<"$findings")" 1 '... told once'
+    'two leaves of topology.conf that are one switch' || diag "$text"
+is "$(grep -c . <<<"$findings")" 1 '... in one finding'
 lldp n2 leaf2 Eth1/2 200GbaseCR4 leaf1 Eth1/2 200GbaseCR4
 lldp n7 leaf3 Eth1/3 50GbaseCR2 leaf4 Eth1/3 200GbaseCR4
 lldp n8 leaf3 Eth1/4 200GbaseCR4 leaf2 Eth1/8 200GbaseCR4
 rm "$dir/lldp/n4.json"
 echo '{"lldp":{}}' >"$dir/lldp/n6.json"
 ethernet -t "$dir/conf"
-like "$findings" '^fail +n2 has its rails crossed: eth1 is on leaf2 \(02:00:00:00:00:02\) Eth1/2 and eth2 is on leaf1 ' 'rails that are crossed'
+like "$findings" '^fail +n2 has its rails crossed: eth1 is on leaf2 \(02:00:00:00:00:02\) Eth1/2 and eth2 is on leaf1 ' 'crossed rails'
 like "$findings" '^warn +n7 eth1 - leaf3 \(.*\) Eth1/3 runs at 50 Gb/s, 2 of 3 links of its kind at 200 Gb/s: reseat' 'a slow link'
 like "$findings" '^fail +n8 eth2 is on leaf2 \(.*\) Eth1/8, it belongs on leaf4 \(.*\) \(.*/conf line 2 has n8 under west\)' 'a cable in another switch'
-like "$findings" '^fail +n4 is not in the network that LLDP shows \(.*/conf line 1 expects it under east\): see whether it is powered, its lldpd running' 'a node that said nothing'
+like "$findings" '^fail +n4 is not in the network that LLDP shows \(.*/conf line 1 expects it under east\): see whether it is powered, its lldpd running' 'a node without a file'
 like "$findings" '^fail +n6 eth1, eth2 has no link' 'a node without a neighbor'
-is "$status $(grep -c . <<<"$findings")" '1 5' '... each once' || diag "$text"
+is "$status $(grep -c . <<<"$findings")" '1 5' '... one finding each' || diag "$text"
 # lldpd keeps the previous switch of a cable for two minutes: the newest neighbor counts
 for said in 'leaf1 120 leaf2 3 leaf2' 'leaf2 3 leaf1 120 leaf2' 'leaf1 3 leaf2 120 leaf1'; do
     read -r one one_s other other_s now <<<"$said"
@@ -211,16 +211,16 @@ printf 'SwitchName=east Nodes=n1.example.org,n[2-4]\nSwitchName=west Nodes=n[5-8
 ethernet -t "$dir/conf"
 ok 'a node has the name of its file, dots included' [ "$(grep -c 'n1.*not in the network' <<<"$findings")" = 0 ] ||
     diag "$text"
-like "$text" 'n1\.example\.org' '... and is told by it'
+like "$text" 'n1\.example\.org' '... which the output has'
 echo '{"lldp":' >"$dir/lldp/n6.json"
 ethernet
-like "$status $(<"$dir/err")" '^3 muster topology: .*/n6.json:[0-9]+: ' 'a file that is no JSON is named'
+like "$status $(<"$dir/err")" '^3 muster topology: .*/n6.json:[0-9]+: ' 'a file that is not JSON is named'
 rm "$dir/lldp/n6.json"
 mkfifo "$dir/lldp/n6.json" # without a writer
 text=$(timeout 600 "$muster" topology --fabric --lldp "$dir/lldp" 2>&1)
-is "$? $text" "3 muster topology: $dir/lldp/n6.json: is not a regular file" 'nor is a FIFO waited for'
+is "$? $text" "3 muster topology: $dir/lldp/n6.json: is not a regular file" 'a FIFO is refused'
 rm "$dir"/lldp/*
 ethernet
-like "$status $(<"$dir/err")" '^3 muster topology: .*/lldp: no NODE.json in it' 'an empty directory too'
+like "$status $(<"$dir/err")" '^3 muster topology: .*/lldp: no NODE.json in it' 'an empty directory is refused'
 
 done_testing

@@ -212,21 +212,21 @@ site qos
 sed -i '/^ClusterName/a Include /etc/slurm/nodes.conf' "$dir/site/slurm.conf"
 sed -Ei 's/^(MaxArraySize .*= ).*/\1100001/' "$dir/site/config"
 text=$(policy)
-is "$?" 0 'a slurm.conf with an Include of what was not saved'
-like "$text" '^warn     array-above-jobs ' '... and what is wrong is found'
+is "$?" 0 'a slurm.conf without its included file: status 0'
+like "$text" '^warn     array-above-jobs ' '... and a mistake is found'
 
 # output for people and for programs
 site qos
 sed -Ei 's/^(PreemptMode .*= ).*/\1OFF/; s/^(MaxArraySize .*= ).*/\1100001/' "$dir/site/config"
 sed -i 's/PreemptMode=REQUEUE/PreemptMode=OFF/' "$dir/site/partitions"
 text=$(policy)
-is "$?" 1 'what does not hold: exit status 1'
+is "$?" 1 'a failure: exit status 1'
 like "$text" '^fail     preempt-mode-off  slurm.conf \(/slurm.conf:12\): PreemptMode is OFF, and ' \
-    '... with the line at fault'
+    '... with its line'
 like "$text" '^         why: .* \(preempt.html, PreemptMode\)$' '... why it matters, with the source'
 like "$text" '^         cure: set PreemptMode ' '... and the cure'
-like "$text" '^warn     array-above-jobs ' '... the warning too'
-like "$text" '1 fail, 1 warn$' '... and the sum'
+like "$text" '^warn     array-above-jobs ' '... and the warning'
+like "$text" '1 fail, 1 warn$' '... and the totals'
 is "$(policy --json | python3 -c '
 import json, sys
 print(*[sorted(json.loads(line)) == ["code", "cure", "found", "object", "source", "verdict", "where", "why"]
@@ -238,36 +238,36 @@ is "$?" 0 'a warning alone: 0'
 site qos
 sed -Ei 's/gres\/gpu=8,gres\/gpu:a100=8/gres\/gpu:a100=8/' "$dir/site/qos"
 sed -Ei 's/^(JobSubmitPlugins .*= ).*/\1lua/' "$dir/site/config"
-like "$(policy)" '^warn     typed-gres-hole ' 'a job_submit plugin may have jobs name the type: a warning'
+like "$(policy)" '^warn     typed-gres-hole ' 'with a job_submit plugin, which may require the type, it is a warning'
 
 # files that cannot be read
 rm "$dir/site/qos"
 text=$(policy)
-is "$?" 3 'no QOS to read: 3'
+is "$?" 3 'a missing QOS file: 3'
 like "$text" '^unknown  accounting: .*qos: No such file' '... and it is named'
-unlike "$text" 'weights-without-accounting' '... and accounting is not said to be missing'
+unlike "$text" 'weights-without-accounting' '... and accounting is not reported as missing'
 rm "$dir/site/nodes"
 text=$(policy 2>&1)
-is "$?" 3 'no nodes to read: 3'
+is "$?" 3 'a missing nodes file: 3'
 like "$text" '^muster policy: .*nodes: No such file' '... and they are named'
 site qos
 printf 'Name|Priority\nnormal|10\n' >"$dir/site/qos"
-like "$(policy)" '^unknown  accounting: qos: sacctmgr printed fewer columns' 'another table is none'
+like "$(policy)" '^unknown  accounting: qos: sacctmgr printed fewer columns' 'a table with other columns is unknown'
 for file in partitions nodes reservations slurm.conf; do
     site qos
     seq 1000 | md5sum >"$dir/site/$file"
     text=$(policy 2>&1)
-    is "$?" 3 "$file of something else: 3"
+    is "$?" 3 "$file with other content: 3"
     like "$text" "^muster policy: .*$file: found no " '... and it is named'
 done
 site qos
 : >"$dir/site/reservations"
 policy >/dev/null 2>&1
-is "$?" 3 'reservations without a word of Slurm'
+is "$?" 3 'an empty reservations file: 3'
 site qos
 seq 1000 | md5sum >"$dir/site/group"
 sed -i 's/AllowGroups=ALL/AllowGroups=staf/' "$dir/site/partitions"
-unlike "$(policy)" 'allow-group-unknown' 'a file that is no list of groups says of none that it is not there'
+unlike "$(policy)" 'allow-group-unknown' 'a file that is not a list of groups causes no finding about groups'
 for words in '' fly 'check extra' 'check --from a --save b'; do
     # shellcheck disable=SC2086 # words
     "$muster" policy $words >/dev/null 2>&1
@@ -280,6 +280,6 @@ import json, sys
 for line in sys.stdin:
     k = json.loads(line)
     print("| `%(code)s` | %(verdict)s | %(what)s | %(why)s | %(source)s | %(cure)s |" % k)' >"$dir/table"
-is "$(grep '^| `' "$top_srcdir/doc/policy.md" | cksum)" "$(cksum <"$dir/table")" 'doc/policy.md has the kinds as they are' ||
+is "$(grep '^| `' "$top_srcdir/doc/policy.md" | cksum)" "$(cksum <"$dir/table")" 'doc/policy.md has the table of kinds' ||
     diag "$(diff <(grep '^| `' "$top_srcdir/doc/policy.md") "$dir/table" | head -n 5)"
 done_testing

@@ -49,7 +49,7 @@ is "$?" 2 '... a usage error'
 echo 'Who=team User=bob' >"$dir/policy.conf"
 like "$(verify --dry-run)" 'policy.conf: found no statement, allowed Who=, Limit=' 'a file without statements'
 rm "$dir/policy.conf"
-is "$(verify --dry-run)" "muster policy: $dir/policy.conf: No such file or directory" 'no file'
+is "$(verify --dry-run)" "muster policy: $dir/policy.conf: No such file or directory" 'a missing file'
 
 cat >"$dir/policy.conf" <<'END'
 # the team before the burst
@@ -64,24 +64,24 @@ Who=team User=bob Account=physics QOS=urgent Partition=gpu
 Who=burst User=alice QOS=batch Partition=gpu
 END
 text=$(verify --dry-run)
-is "$?" 0 'what would be tried'
+is "$?" 0 '--dry-run: status 0'
 like "$text" "policy.conf:2: Limit=burst  Jobs=2: alice has 2 jobs at once, and not 3; [0-9]+ s at most" \
-    '... a line a statement, with the longest time'
+    '... with a line per statement and the longest time'
 like "$text" 'policy.conf:3: .* bob has 12 gres/gpu at once, and not 13;' '... keys in any case'
-like "$text" 'policy.conf:6: .* a job of bob takes the place of one of alice in 30 s;' '... a line that goes on'
-like "$text" '^6 statements on 4 nodes, [0-9]+ minutes at most$' '... and how much in all'
-is "$(verify --dry-run "$dir/policy.conf")" "$text" 'a file that is named'
+like "$text" 'policy.conf:6: .* a job of bob takes the place of one of alice in 30 s;' '... continued lines'
+like "$text" '^6 statements on 4 nodes, [0-9]+ minutes at most$' '... and the total time'
+is "$(verify --dry-run "$dir/policy.conf")" "$text" 'a file given as argument'
 like "$(verify)" '^muster policy: verify reads --from a directory for --dry-run only$' 'recorded text starts no job'
 like "$("$muster" policy check --dry-run 2>&1)" '^muster policy: --dry-run and --nodes are for verify$' \
-    'check has no dry run'
+    '--dry-run with check is refused'
 text=$(verify --dry-run --nodes n9)
-is "$? $text" '3 muster policy: n9: no such node' 'a node that is not there'
+is "$? $text" '3 muster policy: n9: no such node' 'an unknown node'
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     cp -L "$muster" "$dir/muster" && chmod -R a+rX "$dir"
     text=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups env MUSTER_CONF="$MUSTER_CONF" \
         "$dir/muster" policy verify "$dir/policy.conf" 2>&1)
     is "$? $text" '3 muster policy: needs root to submit jobs of the test users; --dry-run does not' \
-        'another user is told so in a line'
+        'another user than root is refused in one line'
 fi
 
 # the documents
@@ -90,9 +90,9 @@ is "$(sed -n 's/^- `\([a-z-]*\)`: .*/\1/p' "$top_srcdir/doc/policy.md" | xargs)"
     "$(cut -d' ' -f1 <<<"$kinds" | xargs)" 'doc/policy.md has the codes'
 sed 's/^#\([A-Z]\)/\1/' "$top_srcdir/etc/policy.conf" >"$dir/policy.conf"
 text=$(verify --dry-run)
-is "$?" 0 'the example is one' || diag "$text"
+is "$?" 0 'the example is valid' || diag "$text"
 for keyword in Limit Priority Preempt Wait Reserved Certified; do
     like "$text" ": $keyword=" "... with $keyword="
 done
-is "$(grep -cE '^[^#]' "$top_srcdir/etc/policy.conf")" 0 '... and states nothing by itself'
+is "$(grep -cE '^[^#]' "$top_srcdir/etc/policy.conf")" 0 '... and all its lines are comments'
 done_testing

@@ -33,16 +33,16 @@ is "$?" 2 '... a usage error'
 
 printf '%s\n' '# a day' "$good" 'submit=2026-11-26T09:30:00 user=bob qos=urgent nodes=1 run=0:30 limit=UNLIMITED' >"$dir/day"
 text=$(simulate --dry-run --speed 120)
-is "$?" 0 'a day'
-like "$text" '^2 jobs in 1:30:00; at speed 120 they are submitted in 0:00:45$' '... how long it takes'
-like "$text" '^jobs with a much longer time limit than in the day: 1 \(a minute here is 2:00:00\)$' '... what is distorted'
-like "$text" 'policy.conf:3: Limit=burst Jobs=2: not looked at; muster policy verify proves it$' '... what is not looked at'
-unlike "$text" 'Preempt=' '... and only that'
-like "$(simulate)" '^muster policy: simulate needs --day and --copy$' 'a cluster is filled where it is named only'
+is "$?" 0 'a valid day: status 0'
+like "$text" '^2 jobs in 1:30:00; at speed 120 they are submitted in 0:00:45$' '... with its duration'
+like "$text" '^jobs with a much longer time limit than in the day: 1 \(a minute here is 2:00:00\)$' '... with what the speed distorts'
+like "$text" 'policy.conf:3: Limit=burst Jobs=2: not looked at; muster policy verify proves it$' '... with what is not tested'
+unlike "$text" 'Preempt=' '... and nothing else'
+like "$(simulate)" '^muster policy: simulate needs --day and --copy$' 'a cluster must be named to be filled'
 like "$(simulate --copy lab --from "$dir")" '^muster policy: --from, --save and --nodes are not for simulate$' \
     'recorded text starts no job'
 like "$("$muster" policy verify --day "$dir/day" 2>&1)" '^muster policy: --day, --copy and --speed are for simulate$' \
-    'verify has no day'
+    '--day with verify is refused'
 
 # the lab's copy
 state=$dir nodes=2 speed=60 gpus=8 site=$top_srcdir/tests/fixtures/policy/qos
@@ -51,17 +51,17 @@ scheduler_extra() { :; }
 text=$(site_conf)
 like "$text" '^PriorityDecayHalfLife=168$' 'a week is 168 minutes at speed 60'
 like "$text" '^SchedulerParameters=bf_window=168,bf_resolution=10,bf_continue,bf_interval=1,sched_interval=1,batch_sched_delay=0$' \
-    '... and backfill looks as far'
-like "$text" '^AccountingStorageTRES=gres/gpu,gres/gpu:a100$' '... TRES are as they were'
+    '... and the window of backfill is scaled, too'
+like "$text" '^AccountingStorageTRES=gres/gpu,gres/gpu:a100$' '... TRES are unchanged'
 is "$(site_nodes)" 'NodeName=n1 CPUs=16 RealMemory=16000 Gres=gpu:a100:8 State=UNKNOWN
-NodeName=n2 CPUs=16 RealMemory=16000 State=UNKNOWN' 'of four nodes two'
+NodeName=n2 CPUs=16 RealMemory=16000 State=UNKNOWN' 'two of four nodes'
 text=$(site_partitions)
-like "$text" '^PartitionName=cpu Nodes=n2 Default=YES .* MaxTime=168 ' '... each partition has its part'
-like "$text" '^PartitionName=gpu Nodes=n1 AllowQos=normal,urgent,batch .*QoS=gpu .* MaxTime=48 ' '... with what it allows'
+like "$text" '^PartitionName=cpu Nodes=n2 Default=YES .* MaxTime=168 ' '... each partition has its share'
+like "$text" '^PartitionName=gpu Nodes=n1 AllowQos=normal,urgent,batch .*QoS=gpu .* MaxTime=48 ' '... with its limits'
 text=$(site_accounts)
 like "$text" '^modify qos urgent set priority=100 preempt=batch gracetime=0 maxwall=24 maxtresperuser=gres/gpu=4$' \
-    'limits are in proportion'
+    'limits are scaled in proportion'
 like "$text" '^add account physics parent=root fairshare=3 qos=batch,normal,urgent defaultqos=normal grptres=cpu=24,gres/gpu=6$' \
     '... those of accounts, too'
-like "$(site_users)" 'alice:physics:3 bob:physics:1 ' 'users of accounts are users'
+like "$(site_users)" 'alice:physics:3 bob:physics:1 ' 'the users of accounts exist'
 done_testing

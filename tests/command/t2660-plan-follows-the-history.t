@@ -34,9 +34,9 @@ run() { # DAY VERDICT-OF-n4
 job=(--layers=32 --channels=4096 --batch=1024 --steps=1000 --rate=400)
 
 text=$(lay_out "${job[@]}")
-is "$?" 3 'without a history there are no nodes'
-is "$text" "muster plan: no nodes in the history $dir/history.db; give --available" '... says one line'
-like "$(lay_out "${job[@]}" --available=4 --devices=8 --memory=80)" 'no bandwidth of a node of island all in the history; give --link' '... nor what a node sends'
+is "$?" 3 'without a history there are no nodes: status 3'
+is "$text" "muster plan: no nodes in the history $dir/history.db; give --available" '... with the reason in one line'
+like "$(lay_out "${job[@]}" --available=4 --devices=8 --memory=80)" 'no bandwidth of a node of island all in the history; give --link' '... and no bandwidth'
 run 0 pass
 run 10 fail
 run 12 pass
@@ -44,43 +44,43 @@ run 20 pass
 run 30 fail
 
 text=$(lay_out "${job[@]}")
-is "$?" 0 'a plan'
+is "$?" 0 'a plan: status 0'
 like "$text" 'devices per node +8 +GPUs, from the history' 'GPUs'
-like "$text" 'training speed +400 TFLOP/s +given' '... what was given'
-like "$text" 'node bandwidth +400 Gb/s +all rails of the slowest node' '... links'
-like "$text" 'between islands +25 Gb/s +the slowest pair' '... links between islands'
+like "$text" 'training speed +400 TFLOP/s +given' '... a given figure'
+like "$text" 'node bandwidth +400 Gb/s +all rails of the slowest node' '... the bandwidth of a node'
+like "$text" 'between islands +25 Gb/s +the slowest pair' '... the bandwidth between islands'
 like "$text" 'memory per device +80 GB' '... memory'
 like "$text" 'failures per 1000 node-days +6\.759 +2 failures in 180 node-days' '... failures'
 like "$text" 'a repair +48 h +from a failure to the next pass, mean of 1' '... repairs'
-like "$text" 'a restart +300 s +published' '... what others published'
-like "$text" 'checkpoint rate +1 GB/s +assumed' '... what is assumed'
-like "$text" '^cluster +5 of 6 nodes' 'how many nodes may be used'
-like "$(lay_out "${job[@]}" --failures=0)" '^failures +none$' 'no failures at all'
+like "$text" 'a restart +300 s +published' '... a published figure'
+like "$text" 'checkpoint rate +1 GB/s +assumed' '... an assumed figure'
+like "$text" '^cluster +5 of 6 nodes' 'the number of usable nodes'
+like "$(lay_out "${job[@]}" --failures=0)" '^failures +none$' '--failures=0'
 like "$text" '^#SBATCH --gres=gpu:8$' 'the request has the GPUs'
-like "$text" '^#SBATCH --exclude=n.*4' 'a node at fault is left out'
+like "$text" '^#SBATCH --exclude=n.*4' 'a faulty node is left out'
 text=$(lay_out "${job[@]}" --nodes=2 --spares=0)
-like "$text" '^#SBATCH --nodes=2$' 'nodes that were asked for'
+like "$text" '^#SBATCH --nodes=2$' 'the requested number of nodes'
 like "$text" '^#SBATCH --switches=1@' '... below one switch'
-like "$text" '^#SBATCH --exclude=n\[4-6\]$' '... none of another island'
+like "$text" '^#SBATCH --exclude=n\[4-6\]$' '... without nodes of another island'
 text=$(lay_out "${job[@]}" --nodes=2 --spares=1)
-like "$text" '^#SBATCH --nodes=3$' 'spares come on top'
+like "$text" '^#SBATCH --nodes=3$' 'spares are added'
 like "$text" '^#SBATCH --no-kill$' '... and the job outlasts a node'
-like "$text" '^muster run --spares=1 -- srun COMMAND$' '... by muster run'
+like "$text" '^muster run --spares=1 -- srun COMMAND$' '... with muster run'
 text=$(lay_out "${job[@]}" --available=8 --link=400 --across=25 --nodes=8 --spares=1 2>&1)
-is "$? $text" '1 muster plan: requested 9 nodes, only 8 available' '... as far as there are nodes for them'
+is "$? $text" '1 muster plan: requested 9 nodes, only 8 available' '... only if there are enough nodes'
 text=$(lay_out "${job[@]}" --within=1s 2>&1)
-is "$?" 1 'a time that no layout can keep'
-like "$text" '^muster plan: no layout ends within 1 s; this one takes ' '... is told, with the fastest'
+is "$?" 1 'a time limit that no layout meets: status 1'
+like "$text" '^muster plan: no layout ends within 1 s; this one takes ' '... with the fastest layout'
 if command -v python3 >/dev/null; then
     is "$(lay_out "${job[@]}" --bandwidth=900 --json | python3 -c 'import json, sys
 print(*[f["value"] for f in json.load(sys.stdin)["figures"] if f["figure"] == "memory bandwidth per device"])')" 900.0 \
-        'a figure has a name of its own'
+        'each figure has its own name'
 else
     skip 1 'no python3'
 fi
 text=$(lay_out "${job[@]}" --nodes=2 --spares=2)
-like "$text" '^#SBATCH --nodes=4$' '... of another island where the own one has too few'
-like "$text" '^#SBATCH --exclude=n\[4,6\]$' '... which is then not left out'
+like "$text" '^#SBATCH --nodes=4$' '... from another island if their own has too few'
+like "$text" '^#SBATCH --exclude=n\[4,6\]$' '... which is then not excluded'
 text=$(lay_out "${job[@]}" --nodes=4)
 like "$text" 'layout +a pipeline of [24] stages' 'islands are the stages of a pipeline'
 like "$text" 'stage 0 +(2[0-9]|1[0-9]) layers on [12] nodes? of island InfiniBand' '... the faster one first'
@@ -94,11 +94,11 @@ bf16() { # NODE...: adds nearly equal rates in bfloat16
 now=$((now + 1))
 bf16 1 2 3 4
 is "$(lay_out "${job[@]}" --nodes=4 | grep ' layer')" "$(grep ' layer' <<<"$text")" \
-    'a rate that some have counts for nothing'
+    'a rate that only some nodes have is ignored'
 now=$((now + 1))
 bf16 5 6
 layers=$(lay_out "${job[@]}" --nodes=4 | sed -n 's/.*stage [0-9] *\([0-9]*\) layer.*/\1/p')
-ok 'by the rate in bfloat16, where all have it, stages are alike' \
+ok 'with equal rates in bfloat16 on all nodes, stages are equal' \
     [ "$(head -n1 <<<"$layers")" -eq "$(tail -n1 <<<"$layers")" ]
 text=$(lay_out "${job[@]}" --nodes=2 --block=2 --extra)
 like "$text" '^#SBATCH --segment=2$' 'blocks'
@@ -117,7 +117,7 @@ line certify links '' 'uplink leaf1-leaf2' '"metric":"bandwidth","verdict":"fail
 uplink='^muster plan: this plan does not count that uplink leaf1-leaf2 carries 20 of 400 Mb/s per pair; with an Island='
 unlike "$(lay_out "${job[@]}")" "$uplink" 'a slow uplink is between islands'
 echo 'Island=all nodes=n[1-6] fabric=InfiniBand' >>"$dir/conf"
-like "$(lay_out "${job[@]}")" "$uplink" '... or is said not to count'
+like "$(lay_out "${job[@]}")" "$uplink" '... or is reported as not counted'
 sed -i '$d' "$dir/conf"
 
 plan_fails() { # STATUS EXPECTED ARGUMENT...
@@ -126,7 +126,7 @@ plan_fails() { # STATUS EXPECTED ARGUMENT...
     shift 2
     text=$(lay_out "$@")
     is "$?" "$status" "$*: status $status"
-    like "$(head -n1 <<<"$text")" "^muster plan: $expected" '... and why'
+    like "$(head -n1 <<<"$text")" "^muster plan: $expected" '... with the reason'
 }
 plan_fails 2 '--batch is missing' --model=124M
 plan_fails 2 'model missing' --batch=8
@@ -145,6 +145,6 @@ now=1
     line train train.one n1 'stage 0' '"metric":"update_rate","value":1e9,"unit":"1/s"'
 } >"$dir/measured"
 text=$(lay_out "${job[@]:0:4}" --measured="$dir/measured")
-like "$text" "training speed +0.04 TFLOP/s +a layer on the slowest rank, from $dir/measured" 'what muster-train measured'
-like "$text" 'memory bandwidth per device +40 GB/s +AdamW' '... of updates, too'
+like "$text" "training speed +0.04 TFLOP/s +a layer on the slowest rank, from $dir/measured" 'figures that muster-train measured'
+like "$text" 'memory bandwidth per device +40 GB/s +AdamW' '... also of updates'
 done_testing

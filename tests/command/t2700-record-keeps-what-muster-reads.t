@@ -21,16 +21,16 @@ for tree in two-fabrics gaudi3 bond; do
     ok "$tree is recorded" again "$dir/$tree" "$tree"
     ok '... and has the same inventory' diff "$dir/$tree.json" "$dir/$tree.again.json"
 done
-like "$(<"$dir/two-fabrics.tree")" '/0000:18:00.0/0000:19:00.0/	.*	vendor	' 'the PCI tree is recorded nested'
+like "$(<"$dir/two-fabrics.tree")" '/0000:18:00.0/0000:19:00.0/	.*	vendor	' 'the nested PCI tree is recorded'
 
 ok 'this machine is recorded' again / live
 ok '... and has the same inventory' diff "$dir/live.json" "$dir/live.again.json"
 
 printf 'from bond.tree\nsys/class/net/bond0\t(gone)\n' >"$dir/less.tree"
 cp "$fixtures/bond.tree" "$dir/"
-ok 'a tree that begins with another one is unpacked' "$fixtures/unpack" "$dir/less.tree" "$dir/less"
-ok '... with all of it' test -e "$dir/less/sys/class/net/eno1/ifindex"
-ok '... but what is gone' test ! -e "$dir/less/sys/class/net/bond0"
+ok 'a tree that extends another one is unpacked' "$fixtures/unpack" "$dir/less.tree" "$dir/less"
+ok '... with the files of the other' test -e "$dir/less/sys/class/net/eno1/ifindex"
+ok '... without those that are gone' test ! -e "$dir/less/sys/class/net/bond0"
 for line in '../etc/passwd	x' '/etc/passwd	x' 'no tab' 'sys/	x' 'sys/	../x	y'; do
     printf '%s\n' "$line" >"$dir/bad.tree"
     ok "'$line' is refused" eval '! "$fixtures/unpack" "$dir/bad.tree" "$dir/bad" 2>"$dir/err"'
