@@ -41,14 +41,14 @@ rail1      up         yes          no     made for jobs, line 2
 rail2      mtu        4000         1500   made for jobs, line 2
 rail2      up         yes          no     made for jobs, line 2
 rail1      rp_filter  2            0      made for jobs, line 3
-rail1      address    10.1.0.0/16  yes    is so, line 3" 'what is asked for and found'
-is "$(state)" "$before" '... and nothing is touched'
+rail1      address    10.1.0.0/16  yes    is so, line 3" 'wanted and found settings are shown'
+is "$(state)" "$before" '... and nothing is changed'
 is "$("$muster" interfaces --apply)" '5 settings applied, 0 restored, 0 failed' '--apply'
-like "$(ip -o link show rail1)" ',UP.* mtu 4000 ' '... makes it'
+like "$(ip -o link show rail1)" ',UP.* mtu 4000 ' '... makes the settings'
 is "$("$muster" interfaces --apply)" '0 settings applied, 0 restored, 0 failed' '... once'
-like "$("$muster" interfaces)" '^rail1 +mtu +4000 +4000 +is so, line 2$' '... and shows it'
-like "$("$muster" interfaces)" '^rail1 +mtu +4000 +1500 +held by job 0 \(--apply\)$' '... with what was before'
-is "$(stat -c '%a %u' "$dir/journal")" '600 0' 'the journal is for root alone'
+like "$("$muster" interfaces)" '^rail1 +mtu +4000 +4000 +is so, line 2$' '... and they are shown as made'
+like "$("$muster" interfaces)" '^rail1 +mtu +4000 +1500 +held by job 0 \(--apply\)$' '... with the old value'
+is "$(stat -c '%a %u' "$dir/journal")" '600 0' 'only root may read the journal'
 "$muster" interfaces --json >"$dir/records"
 if [ -x "$check" ]; then
     ok '... and as records' "$check" "$records" <"$dir/records"
@@ -56,41 +56,41 @@ else
     skip 1 'record-check is not built'
 fi
 like "$(grep '"rail1: mtu: made ' "$dir/records")" '"rail1: mtu: made 4000, before 1500; held by job 0 \(--apply\)"' \
-    '... the journal with what was made and what was before'
+    '... the journal with new and old value'
 is "$("$muster" interfaces --restore --job 12)" '0 settings applied, 0 restored, 0 failed' \
-    '--restore of another job puts nothing back'
+    '--restore of another job restores nothing'
 is "$("$muster" interfaces --restore)" '0 settings applied, 5 restored, 0 failed' '--restore'
-is "$(state)" "$before" '... puts everything back'
-not_ok '... and the journal goes' test -e "$dir/journal"
+is "$(state)" "$before" '... restores everything'
+not_ok '... and removes the journal' test -e "$dir/journal"
 
 conf 'Interface=rail[1,3] mtu=65535 rx-ring=512'
 got=$("$muster" interfaces)
-is "$?" 1 'what cannot be is status 1'
-like "$got" '^rail3 +- +- +- +is not on this node, line 2$' '... an interface that is not there'
+is "$?" 1 'a setting that is impossible is status 1'
+like "$got" '^rail3 +- +- +- +is not on this node, line 2$' '... a missing interface'
 got=$("$muster" interfaces --apply)
-is "$?" 1 'what cannot be made is status 1'
+is "$?" 1 'a setting that cannot be made is status 1'
 like "$got" '^rail1: rx-ring 512 cannot be set: its driver has no rings to set: Operation not supported; Interface line 2 of muster.conf$' \
-    '... a ring where the driver has none'
+    '... a ring that the driver does not have'
 "$muster" interfaces --restore >/dev/null
 conf 'Interface=absent[1-40] mtu=4000'
-like "$("$muster" interfaces --apply)" '^16 more lines$' 'more failures than lines are counted'
+like "$("$muster" interfaces --apply)" '^16 more lines$' 'failures beyond 16 lines are counted'
 conf 'Interface=rail1 mtu=4000'
 ip link set rail1 mtu 9000
 "$muster" interfaces --apply >/dev/null
 ip link set rail1 mtu 2000
 like "$("$muster" interfaces --restore)" '^rail1: mtu 2000 was changed by another program .*not restored to mtu 9000$' \
-    "somebody else's value stays"
+    "a value set by another program stays"
 
 echo x >"$dir/journal"
 got=$("$muster" interfaces --restore)
-is "$?" 1 'a journal that cannot be read'
-like "$got" 'journal: line 1: found no "muster-interfaces 1"' '... is told'
+is "$?" 1 'an invalid journal: status 1'
+like "$got" 'journal: line 1: found no "muster-interfaces 1"' '... with file and line'
 
 "$muster" interfaces --apply --restore >/dev/null 2>&1
-is "$?" 2 'two deeds at once'
+is "$?" 2 '--apply and --restore together'
 "$muster" interfaces --job 12 >/dev/null 2>&1
 is "$?" 2 'a job without --restore'
 "$muster" interfaces --restore --job x >/dev/null 2>&1
-is "$?" 2 'a job that is no number'
+is "$?" 2 'a job that is not a number'
 is "$("$muster" interfaces --help | head -1)" 'Usage: muster interfaces [OPTION...]' '--help'
 done_testing

@@ -16,11 +16,11 @@ train_aside() { # OPTION...: in the background; sets pid
 
 train --steps=60 --checkpoint=whole >out 2>err
 is "$?" 0 'a run with checkpoints ends well'
-is "$(ls whole)" $'step-000000057\nstep-000000060' 'the last two checkpoints are there'
+is "$(ls whole)" $'step-000000057\nstep-000000060' 'the last two checkpoints exist'
 final=$(tail -n 1 out)
 
 train --checkpoint=whole --keep=1 --dry-run >out 2>err
-is "$?/$(ls whole)" $'0/step-000000057\nstep-000000060' 'a dry run takes no checkpoint away'
+is "$?/$(ls whole)" $'0/step-000000057\nstep-000000060' 'a dry run removes no checkpoint'
 train --checkpoint=none --dry-run >out 2>err
 ok '... and makes no directory' [ ! -e none ]
 
@@ -32,16 +32,16 @@ for ((kill = 0; kill < 20; kill++)); do
     wait $pid 2>/dev/null
 done
 train --steps=60 --checkpoint=killed >out 2>>err
-is "$?" 0 'after twenty kills the run comes to its end'
+is "$?" 0 'after twenty kills the run completes'
 is "$(tail -n 1 out)" "$final" '... with the same loss'
 ok '... and the same bits' cmp whole/step-000000060/shard-00000 killed/step-000000060/shard-00000
-is "$(ls killed)" $'step-000000057\nstep-000000060' '... and nothing unfinished is left'
+is "$(ls killed)" $'step-000000057\nstep-000000060' '... and no unfinished checkpoint is left'
 
 # The state after a kill between the last checkpoint and the removal of the oldest one.
 cp -r killed/step-000000057 killed/step-000000054
 mkdir killed/step-000000063.unfinished
 train --steps=60 --checkpoint=killed >out 2>>err
-is "$(ls killed)" $'step-000000057\nstep-000000060' 'what a kill left is taken away by the next run'
+is "$(ls killed)" $'step-000000057\nstep-000000060' 'the next run removes what a kill left'
 
 train_aside --steps=1000000 --checkpoint=told >out 2>err
 within 300 grep -q 'step 4 ' out
@@ -56,37 +56,37 @@ is "$(ls told | tail -n 1)" "$(printf 'step-%09d' "$step")" '... with a checkpoi
 
 printf x >>whole/step-000000060/shard-00000
 train --steps=60 --checkpoint=whole >out 2>err
-is "$?" 0 'a checkpoint with a byte too many: the run goes on from the one before'
+is "$?" 0 'a checkpoint with an extra byte: the run continues from the one before'
 like "$(head -n 1 err)" \
     '^muster-train: whole/step-000000060/shard-00000: too long, expected .*; trying the previous checkpoint$' \
-    '... names the file'
-like "$(sed -n 2p err)" '^muster-train: resuming from step 57 of whole$' '... and says from where'
-is "$(tail -n 1 out)" "$final" '... to the same end'
+    '... with the name of the file'
+like "$(sed -n 2p err)" '^muster-train: resuming from step 57 of whole$' '... and the step to resume from'
+is "$(tail -n 1 out)" "$final" '... and the same final loss'
 
 train --steps=6 --checkpoint=passed >out 2>err
 printf x >>passed/step-000000006/shard-00000
 train --steps=8 --checkpoint-every=4 --checkpoint=passed >out 2>err
 is "$?/$(ls passed)" $'0/step-000000004\nstep-000000008' \
-    'a checkpoint that is not intact is none of the two that are kept'
+    'a damaged checkpoint is not one of the two that are kept'
 
 rm whole/step-000000060/shard-00000
 mkfifo whole/step-000000060/shard-00000 # without a writer: opening it would hang
 timeout 600 "$top_builddir/muster-train" "${small[@]}" --steps=60 --checkpoint=whole >out 2>err
-is "$?" 0 'a FIFO in the place of a shard is not waited for'
+is "$?" 0 'a FIFO in place of a shard does not hang'
 is "$(head -n 1 err)" \
     'muster-train: whole/step-000000060/shard-00000: is not a regular file; trying the previous checkpoint' \
-    '... but named'
-is "$(tail -n 1 out)" "$final" '... and the run comes to the same end'
+    '... and is named'
+is "$(tail -n 1 out)" "$final" '... and the run has the same final loss'
 
 rm whole/step-000000060/shard-00000
 ln -s /proc/self/mem whole/step-000000060/shard-00000
 text=$(train --steps=60 --checkpoint=whole 2>&1)
-is "$?" 1 'a shard that cannot be read: the run ends'
+is "$?" 1 'a shard that cannot be read ends the run'
 is "$text" 'muster-train: whole/step-000000060/shard-00000: Input/output error' '... in one line'
 rm -r whole/step-000000060
 train --steps=60 --checkpoint=whole >out 2>err
 is "$?/$(head -n 1 err)" '0/muster-train: resuming from step 57 of whole' \
-    '... and goes on from the one before when that checkpoint is removed'
+    '... which continues from the one before once that checkpoint is removed'
 
 text=$(train --steps=60 --checkpoint=whole --batch=4 2>&1)
 is "$?" 1 'a checkpoint of another batch is refused'
@@ -99,21 +99,21 @@ if nm -D "$storage" | grep -q __asan; then
     skip 3 'the sanitizer cannot be preloaded'
 else
     NO_FLOCK=1 LD_PRELOAD=$storage train --steps=2 --checkpoint=unlocked >out 2>err
-    is "$?" 0 'a file system without locks: the run goes on'
+    is "$?" 0 'on a file system without locks the run continues'
     is "$(cat err)" \
         'muster-train: unlocked: cannot be locked against another muster-train: No locks available' \
-        '... and says so once'
+        '... with one message'
     is "$(ls unlocked)" step-000000002 '... with a checkpoint'
 fi
 
 mkdir -p blocked/step-000000002.unfinished/in-the-way
 train --steps=2 --checkpoint-every=1 --checkpoint=blocked >out 2>err
-is "$?" 1 'the last checkpoint cannot be begun: the run fails'
+is "$?" 1 'a last checkpoint that cannot be written fails the run'
 like "$(cat err)" \
-    '^muster-train: checkpoint of step 2: blocked/step-000000002.unfinished: File exists$' '... and says why'
-is "$(ls blocked)" $'step-000000001\nstep-000000002.unfinished' '... with the one before'
+    '^muster-train: checkpoint of step 2: blocked/step-000000002.unfinished: File exists$' '... with the reason'
+is "$(ls blocked)" $'step-000000001\nstep-000000002.unfinished' '... and the one before exists'
 train --steps=3 --checkpoint-every=1 --checkpoint=blocked >out 2>err
-is "$?/$(grep -c 'step 2: .*File exists$' err)" 0/1 'one that is not the last costs that checkpoint alone'
+is "$?/$(grep -c 'step 2: .*File exists$' err)" 0/1 'an earlier checkpoint that cannot be written is only left out'
 
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     mkdir full
@@ -124,9 +124,9 @@ ls c
 END
     text=$(unshare -m sh on-a-small-disk 2>&1)
     like "$text" '^muster-train: checkpoint of step 4: c/.*: No space left on device$' \
-        'a full disk is said'
-    like "$text" '^final ' '... and the run goes on'
-    is "$(tail -n 1 <<<"$text")" step-000000002 '... and the checkpoint before is still there'
+        'a full disk is reported'
+    like "$text" '^final ' '... and the run continues'
+    is "$(tail -n 1 <<<"$text")" step-000000002 '... and the checkpoint before still exists'
 else
     skip 3 'no mount namespace here'
 fi

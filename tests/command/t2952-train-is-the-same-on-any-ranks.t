@@ -9,7 +9,7 @@ command -v jq >/dev/null || skip_all 'there is no jq'
 runs() { # RANKS STRATEGY
     train_ranks "$1" "${small[@]}" --strategy="$2" --bucket=0.01 >out 2>err
     is "$?" 0 "$2 on $1 ranks ends well"
-    ok '... with the reference'"'"'s losses' follows "$small_losses"
+    ok '... with the losses of the reference' follows "$small_losses"
 }
 ranks_tried=(1 2 3 4 6 8) ranks_odd=(3 8)
 if is_sanitized "$top_builddir/muster-train"; then ranks_tried=(1 3) ranks_odd=(3); fi
@@ -27,7 +27,7 @@ expect=([0]='ddp 3.495936' 'zero1 2.18496' 'zero2 1.52947' 'zero3 0.873984')
 for row in "${expect[@]}"; do
     strategy=${row% *}
     train_ranks 4 "${large[@]}" --strategy="$strategy" --json >out 2>err
-    ok "$strategy: the larger problem's losses too" \
+    ok "$strategy: the losses of the larger problem, too" \
         awk -v expected="$large_losses" -F'"value":' '
             BEGIN { count = split(expected, wanted, " ") }
             /"metric":"loss"/ { n++; off = $2 + 0 - wanted[n]; bad = bad || off > 1e-5 || off < -1e-5 }
@@ -59,7 +59,7 @@ for strategy in ddp zero3; do
     train_ranks 3 "${wide[@]}" --strategy=$strategy --json >out 2>err
     plain=$(losses) plain_MB=$(sent)
     train_ranks 3 "${wide[@]}" --strategy=$strategy --json --wire=lossless >out 2>err
-    is "$(losses)" "$plain" "$strategy, lossless: the same losses to the last digit"
+    is "$(losses)" "$plain" "$strategy, lossless: exactly the same losses"
     ok "... in fewer bytes ($(sent) of $plain_MB MB)" awk "BEGIN { exit !($(sent) < 0.97 * $plain_MB) }"
     train_ranks 3 "${wide[@]}" --strategy=$strategy --json --wire=bf16 >out 2>err
     isnt "$(losses)" "$plain" "$strategy, bf16: other losses"
@@ -80,13 +80,13 @@ for window in 1 2 3 none; do
 done
 
 train_ranks 2 "${small[@]}" --scheme=zero1 --bucket=0.01 >out 2>err
-is "$?:$(grep -- --strategy err)" '0:muster-train: option --scheme is now --strategy' 'an old name still works, with a line'
+is "$?:$(grep -- --strategy err)" '0:muster-train: option --scheme is now --strategy' 'an old name of the option still works, with a message'
 
 text=$(train_ranks 2 "${small[@]}" --strategy=zero9 2>&1)
 like "$text" '^muster-train: option --strategy: expected ddp, zero1, zero2, zero3 or replicas, found "zero9"' \
-    'a strategy that is none'
-is "$(grep -c '^muster-train' <<<"$text")" 1 '... said once'
+    'an unknown strategy is refused'
+is "$(grep -c '^muster-train' <<<"$text")" 1 '... in one line'
 text=$(train_ranks 2 "${small[@]}" --data=no-such 2>&1)
-like "$text" '^muster-train: no-such: No such file or directory' 'data that is not there'
-is "$(grep -c '^muster-train' <<<"$text")" 1 '... said once'
+like "$text" '^muster-train: no-such: No such file or directory' 'missing data is reported'
+is "$(grep -c '^muster-train' <<<"$text")" 1 '... in one line'
 done_testing

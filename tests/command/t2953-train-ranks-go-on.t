@@ -45,10 +45,10 @@ hung=$!
 
 for strategy in ddp zero1 zero3 stages; do
     held $strategy 3 --checkpoint="whole-$strategy" >"whole-$strategy.out" 2>err
-    is "$?" 0 "$strategy on three ranks with checkpoints"
+    is "$?" 0 "$strategy on three ranks with checkpoints completes"
     is "$(ls whole-$strategy/step-000000060)" $'manifest\nshard-00000\nshard-00001\nshard-00002' \
-        '... a shard of each rank'
-    is "$(ls whole-$strategy)" $'step-000000057\nstep-000000060' '... and the last two are there'
+        '... with a shard of each rank'
+    is "$(ls whole-$strategy)" $'step-000000057\nstep-000000060' '... and the last two checkpoints'
 done
 
 kills=7
@@ -64,11 +64,11 @@ for strategy in ddp zero3 stages; do
         kill -KILL "$(cat pid.$((RANDOM % 3)))" 2>/dev/null
         if wait $job; then rm -r "killed-$strategy"; else deaths=$((deaths + 1)); fi
     done
-    is "$deaths" $kills "$strategy: kills struck ($try tries)"
+    is "$deaths" $kills "$strategy: number of kills before the end ($try tries)"
 done
 for strategy in ddp zero3 stages; do
     held $strategy 3 --checkpoint="killed-$strategy" >out 2>err
-    is "$?" 0 "$strategy: after the kills the run comes to its end"
+    is "$?" 0 "$strategy: after the kills the run completes"
     is "$(final out)" "$(final whole-$strategy.out)" '... with the same loss'
     ok '... and the same bits' same_bits whole-$strategy killed-$strategy
 done
@@ -98,15 +98,15 @@ wait $job
 like "$(cat err)" 'muster-train: ended by signal 15 after step [0-9]+ of' \
     'a signal to one rank ends the run after a step'
 step=$(sed -n 's/.*after step \([0-9]*\) of.*/\1/p' err)
-is "$(ls told | tail -n 1)" "$(printf 'step-%09d' "$step")" '... with a checkpoint of it'
+is "$(ls told | tail -n 1)" "$(printf 'step-%09d' "$step")" '... with a checkpoint of that step'
 
 # Continued on another number of ranks, with another strategy.
 rm -r whole-zero3/step-000000060
 for row in '2 zero2' '1 ddp' '4 zero1' '6 zero3'; do
     cp -r whole-zero3 other
     train "${row% *}" --strategy="${row#* }" --checkpoint=other >out 2>err
-    is "$?" 0 "zero3's checkpoint of three ranks goes on in $row"
-    like "$(cat err)" 'resuming from step 57 of other' '... from where it was'
+    is "$?" 0 "a checkpoint of zero3 on three ranks continues in $row"
+    like "$(cat err)" 'resuming from step 57 of other' '... from its step'
     ok "... to the same loss ($(final out))" awk -v found="$(final out)" \
         -v expected="$(final whole-zero3.out)" \
         'BEGIN { off = found - expected; exit !(off < 1e-6 && off > -1e-6) }'
@@ -115,10 +115,10 @@ done
 
 printf x | dd of=whole-ddp/step-000000060/shard-00001 bs=1 seek=99 conv=notrunc 2>/dev/null
 train 2 --checkpoint=whole-ddp >out 2>err
-is "$?" 0 'an altered shard: the run goes on from the checkpoint before'
+is "$?" 0 'with an altered shard the run continues from the checkpoint before'
 like "$(cat err)" \
     'muster-train: whole-ddp/step-000000060/shard-00001: corrupt: .*; trying the previous checkpoint' \
-    '... names the file'
+    '... with the name of the file'
 is "$(grep -c 'trying the previous' err)" 1 '... once'
 text=$(train 2 --checkpoint=whole-ddp --batch=8 2>&1)
 like "$text" 'muster-train: whole-ddp/step-0000000..: was written with --batch=4, this run has --batch=8' \
@@ -126,10 +126,10 @@ like "$text" 'muster-train: whole-ddp/step-0000000..: was written with --batch=4
 is "$(grep -c 'was written' <<<"$text")" 1 '... in one line'
 
 wait $slow
-is "$?" 0 'storage that takes more than a minute is no hang'
-is "$(ls slow/step-000000002)" $'manifest\nshard-00000\nshard-00001' '... and the checkpoint is there'
+is "$?" 0 'storage that takes more than a minute is not a hang'
+is "$(ls slow/step-000000002)" $'manifest\nshard-00000\nshard-00001' '... and the checkpoint exists'
 wait $hung
-isnt "$?" 0 'storage that does not answer the one rank that asks ends the job'
+isnt "$?" 0 'storage that does not answer ends the job'
 like "$(cat hung.out)" "rank 0 on $(hostname -s) hangs in phase the checkpoints of hung: " \
-    '... and that rank is named'
+    '... and the rank that waits for it is named'
 done_testing

@@ -20,7 +20,7 @@ for precision in fp32 bf16; do
     if ! "$top_builddir/muster-train" "${problem[@]}" --fixed-batch --gradient-norms --json \
         --precision=$precision >"$dir/muster" 2>"$dir/err"; then
         like "$(cat "$dir/err")" '^muster-train: --precision=bf16 ' \
-            "muster-train cannot be had in $precision here"
+            "muster-train has no $precision here"
         continue
     fi
     # largest differences of losses, and largest relative differences of gradient norms of tensors
@@ -35,7 +35,7 @@ for precision in fp32 bf16; do
             | $losses[.] - $t.losses[.]] | greatest) \([$norms[]
             | .value / $t.gradient_norms[.part] - 1] | greatest)"' >"$dir/apart"
     read -r losses norms loss_apart norm_apart <"$dir/apart"
-    is "$losses $norms" '6 16' 'both tell of six losses and sixteen norms'
+    is "$losses $norms" '6 16' 'both have six losses and sixteen norms'
     # fp32: the tolerance of the reference losses; bf16: more, because both round in different places
     case $precision in
     fp32) limits=(1e-5 1e-4) ;;
@@ -43,7 +43,7 @@ for precision in fp32 bf16; do
     esac
     ok "losses in $precision are within ${limits[0]} ($loss_apart)" \
         awk "BEGIN { exit !($loss_apart <= ${limits[0]}) }"
-    ok "norms of gradients within a share of ${limits[1]} ($norm_apart)" \
+    ok "norms of gradients are relatively within ${limits[1]} ($norm_apart)" \
         awk "BEGIN { exit !($norm_apart <= ${limits[1]}) }"
 done
 done_testing

@@ -13,14 +13,14 @@ runs() { # RANKS OPTION...: the larger problem
     shift
     train_ranks "$ranks" "${large[@]}" --verify "$@" >out 2>err
     is "$?" 0 "$ranks ranks, $*"
-    ok '... have the reference'"'"'s losses' follows "$large_losses"
+    ok '... have the losses of the reference' follows "$large_losses"
 }
 is_whole=yes ranks_tried=(2 4 6 8)
 if is_sanitized "$top_builddir/muster-train"; then is_whole='' ranks_tried=(2); fi
 for ranks in "${ranks_tried[@]}"; do
     train_ranks $ranks "${small[@]}" --stages=2 --verify >out 2>err
     is "$?" 0 "$ranks ranks, two stages, two sequences"
-    ok '... have the reference'"'"'s losses' follows "$small_losses"
+    ok '... have the losses of the reference' follows "$small_losses"
 done
 runs 2 --stages=2
 runs 3 --stages=3 --microbatches=3
@@ -32,9 +32,9 @@ if [ -n "$is_whole" ]; then
     runs 8 --stages=2 --split=1,3 --algorithm=ring
 fi
 train_ranks 1 "${large[@]}" --microbatches=3 >out 2>err
-ok 'one rank that accumulates over three microbatches has them too' follows "$large_losses"
+ok 'one rank that accumulates over three microbatches has these losses' follows "$large_losses"
 train_ranks 2 "${large[@]}" --microbatches=4 --bucket=0.05 >out 2>err
-ok 'so have two that share the sequences' follows "$large_losses"
+ok 'so have two ranks that share the sequences' follows "$large_losses"
 
 # bfloat16 if the processor has it: losses near the reference for each way to share the work.
 if [ -n "$is_whole" ] && "$top_builddir/muster-train" "${small[@]}" --steps=0 --precision=bf16 >out 2>err; then
@@ -57,21 +57,21 @@ on_islands() { # "ISLAND OF RANK 0 ..." OPTION...
 }
 on_islands 'a b b a'
 is "$?" 0 '--layout=auto on two islands'
-ok '... has the reference'"'"'s losses' follows "$large_losses"
+ok '... has the losses of the reference' follows "$large_losses"
 like "$(cat out)" "stage 0: . layers? on ranks 0,3 on $here,$here, island a, " '... each island is a stage'
-like "$(cat out)" "stage 1: . layers? on ranks 1,2 on $here,$here, island b, " '... of its ranks'
-like "$(cat out)" 'predicted: [0-9.]+ ms per step; [0-9.]+ ms if data parallel' '... and says what to expect'
+like "$(cat out)" "stage 1: . layers? on ranks 1,2 on $here,$here, island b, " '... with its ranks'
+like "$(cat out)" 'predicted: [0-9.]+ ms per step; [0-9.]+ ms if data parallel' '... and the prediction is printed'
 on_islands 'a a a b' --stages=2
 is "$(grep '^muster-train' err)" \
     'muster-train: --stages: 2 stages of 2 ranks do not fit into 2 islands; stages of 1 ranks do' \
-    'stages that no island is made of are refused'
+    'stages that do not fit into islands are refused'
 train_ranks 2 "${large[@]}" --layout=auto >out 2>err
 ok 'without islands it is data parallel' follows "$large_losses"
 runs 2 --stages=2 --split=measured
 train_ranks 2 "${large[@]}" --stages=2 --dry-run --json >out 2>err
-is "$(jq -r 'select(.metric == "loss").value' out)" '' '--dry-run takes no step'
+is "$(jq -r 'select(.metric == "loss").value' out)" '' '--dry-run runs no step'
 is "$(jq -r 'select(.metric == "sent_forward" and .part == "stage 0 formula").value' out)" 0.032768 \
-    '... and says what would be sent'
+    '... and prints what would be sent'
 records_hold '... in records that follow the schema' <out
 figure() { jq -r "select(.metric == \"$1\" and .part == \"$2\").value" out; }
 train_ranks 1 "${large[@]}" --layout=auto --dry-run --json >out 2>err
@@ -113,39 +113,39 @@ rm -r whole/step-000000012
 for stages in 2 4; do
     cp -r whole "again-$stages"
     train_ranks 4 "${long[@]}" --stages=$stages --checkpoint="again-$stages" >out 2>err
-    like "$(cat err)" 'resuming from step 6 of' "a checkpoint of two stages goes on in $stages"
+    like "$(cat err)" 'resuming from step 6 of' "a checkpoint of two stages continues in $stages"
     [ $stages = 2 ] && is "$(final)" "$wanted" '... with the same loss'
     ok '... to 1e-6' awk -v a="$(final)" -v b="$wanted" 'BEGIN { exit !(a && a-b < 1e-6 && b-a < 1e-6) }'
 done
 if [ -n "$is_whole" ]; then
     train_ranks 4 "${long[@]}" --stages=2 --checkpoint=once >out 2>err
-    ok '... and the same bits, on as many' diff -r once/step-000000012 again-2/step-000000012
+    ok '... and the same bits with as many stages' diff -r once/step-000000012 again-2/step-000000012
     train_ranks 3 "${long[@]}" --strategy=zero3 --checkpoint=whole >out 2>err
-    ok 'zero3 goes on from it to 1e-6' awk -v a="$(final)" -v b="$wanted" \
+    ok 'zero3 continues from it, with the same loss to 1e-6' awk -v a="$(final)" -v b="$wanted" \
         'BEGIN { exit !(a && a-b < 1e-6 && b-a < 1e-6) }'
     rm -r whole/step-000000006
     train_ranks 2 "${long[@]}" --stages=2 --split=1,3 --checkpoint=whole --steps=13 >out 2>err
-    like "$(cat err)" 'resuming from step 12 of' 'a pipeline goes on from one of zero3'
+    like "$(cat err)" 'resuming from step 12 of' 'a pipeline continues from a checkpoint of zero3'
 fi
 
 # The rank that computes wrongly is named.
 train() { train_ranks "$@" "${large[@]}" >out 2>err; }
 train 4 --stages=2 --inject=nan:3@4
-is "$?" 1 'a gradient that is no number ends the run'
+is "$?" 1 'a gradient that is not finite ends the run'
 like "$(cat err)" \
     "^muster-train: step 4: loss [0-9.]*; the gradient of fcw in layer 2 is not finite, on rank 3 on $here" \
     '... named with step, rank, tensor and layer'
-is "$(grep -c '^muster-train' err)" 1 '... and by nobody else'
+is "$(grep -c '^muster-train' err)" 1 '... in one line'
 if [ -n "$is_whole" ]; then
     train 6 --stages=2 --verify --inject=flip:4@5
     is "$(grep '^muster-train: step' err)" \
         "muster-train: step 5: rank 4 on $here: parameter fcw of layer 2 differs from most of the 3 ranks" \
-        'a parameter that differs within a stage'
+        'a parameter that differs within a stage is found'
 fi
 train 4 --stages=2 --verify --inject=rot:2@2
 is "$(grep '^muster-train: step' err)" \
     "muster-train: step 3: rank 2 on $here: its stored layer 2 changed since the last step: its memory corrupts data" \
-    'memory that loses a bit'
+    'memory that loses a bit is found'
 
 refused() { # LINE OPTION...
     local line=$1

@@ -11,16 +11,16 @@ report() { "$muster" report "$@" 2>"$dir/said"; }
 run() { "$top_srcdir/tests/report/synthetic-run" "$@"; }
 
 run 6 --per-leaf 3 --fault slow-rail:n3:eth1 --fault unknown:n5 >"$dir/run"
-records_hold 'a run made up for tests has only records of the schema' <"$dir/run"
+records_hold 'all records of a synthetic run match the schema' <"$dir/run"
 
 text=$(report "$dir/run")
-is "$?" 0 'a table'
-like "$text" '^n3 +FAILED +48\.[0-9] Gb/s +eth1 48700 of 200000 Mb/s +Move the cable' 'who failed, what to do'
-like "$text" '^n5 +unknown .*no link of it was measured' 'of whom it cannot be told'
-like "$text" '^n1 +certified ' 'who is certified'
-like "$text" '^4 of 6 nodes passed, 1 failed, 1 unknown; ' 'how many'
-is "$(cat "$dir/said")" '' 'without a word on standard error'
-is "$(report - <"$dir/run")" "$text" 'standard input is a file too'
+is "$?" 0 'a table: status 0'
+like "$text" '^n3 +FAILED +48\.[0-9] Gb/s +eth1 48700 of 200000 Mb/s +Move the cable' 'a node that failed, with the next step'
+like "$text" '^n5 +unknown .*no link of it was measured' 'a node that could not be judged'
+like "$text" '^n1 +certified ' 'a certified node'
+like "$text" '^4 of 6 nodes passed, 1 failed, 1 unknown; ' 'the numbers of nodes'
+is "$(cat "$dir/said")" '' 'nothing on standard error'
+is "$(report - <"$dir/run")" "$text" 'standard input is a file, too'
 
 ok 'JUnit' report -f junit -o "$dir/junit.xml" "$dir/run"
 if command -v xmllint >/dev/null; then
@@ -28,16 +28,16 @@ if command -v xmllint >/dev/null; then
         'eth1 sends and receives 48700 of 200000 Mb/s (nominal), its peers 195000; check cable or switch port' \
         '... is XML, with the failure of a node and test'
     is "$(xmllint --xpath 'sum(//testsuite/@failures) = count(//failure) and /testsuites/@failures = count(//failure)' "$dir/junit.xml")" \
-        true '... that counts its failures'
+        true '... with the right number of failures'
 else
     skip 2 'no xmllint'
 fi
 
 ok 'metrics' report -f prometheus -o "$dir/muster.prom" "$dir/run"
-like "$(cat "$dir/muster.prom")" '^muster_node_certified\{node="n3"\} 0$' '... who is not certified'
-like "$(cat "$dir/muster.prom")" '^muster_certificate_expires_seconds\{node="n1"\} 1795794800$' '... until when who is'
+like "$(cat "$dir/muster.prom")" '^muster_node_certified\{node="n3"\} 0$' '... a node that is not certified'
+like "$(cat "$dir/muster.prom")" '^muster_certificate_expires_seconds\{node="n1"\} 1795794800$' '... the expiry of a certificate'
 if command -v promtool >/dev/null; then
-    ok '... that promtool finds well' promtool check metrics <"$dir/muster.prom"
+    ok '... which promtool accepts' promtool check metrics <"$dir/muster.prom"
 else
     skip 1 'no promtool (package prometheus)'
 fi
@@ -52,12 +52,12 @@ if command -v jq >/dev/null; then
     # newer versions of jq keep a number as it was written: 2.50 and 2.5 are equal here
     same='map_values(if type == "number" then . + 0 else . end)'
     is "$(report -f json "$dir/run" | jq -cS "$same" | cksum)" "$(jq -cS "$same" "$dir/run" | cksum)" \
-        'JSON lines are the records again'
+        'JSON lines are the same records'
 else
     skip 1 'no jq'
 fi
 ok 'a page' report -f html -o "$dir/run.html" "$dir/run"
-is "$(grep -Eoc 'src=|href="[^#]|@import|url\(' "$dir/run.html")" 0 '... that fetches nothing'
+is "$(grep -Eoc 'src=|href="[^#]|@import|url\(' "$dir/run.html")" 0 '... that loads no other file'
 
 # Records of muster watch --json while a job ran.
 cat >"$dir/watch" <<'END'
@@ -65,33 +65,33 @@ cat >"$dir/watch" <<'END'
 {"time":1795190400.5,"suite":"watch","test":"watch","metric":"traffic","node":"n1","part":"eth1","value":151.5,"unit":"Mb/s","job":4711}
 {"time":1795190400.5,"suite":"watch","test":"watch","node":"n2","part":"rank 1","verdict":"fail","code":"rank_hung","message":"rank 1 (pid 101) is stopped","remediation":"check_log","job":4711}
 END
-records_hold 'a job that was watched: records of the schema' <"$dir/watch"
+records_hold 'records of a watched job match the schema' <"$dir/watch"
 like "$(report "$dir/watch")" '^n2 +fail .*rank 1 \(pid 101\) is stopped +Look at that process' \
-    '... who hangs, in the table'
+    '... the rank that hangs is in the table'
 report -f html -o "$dir/watch.html" "$dir/watch"
 ok '... and on the page' grep -q '"rank 1","rank 1 (pid 101) is stopped","Look at that process' "$dir/watch.html"
 
 # Files with several runs: the newest run is reported, or the one that --run names.
 run 2 --run 20261119-000000-0001 | sed 's/"time":1795/"time":1794/' >"$dir/older"
-like "$(report "$dir/older" "$dir/run" | tail -1)" 'run 20261120-161200-1a2b, 2026-11-20' 'of two runs the newer one'
+like "$(report "$dir/older" "$dir/run" | tail -1)" 'run 20261120-161200-1a2b, 2026-11-20' 'of two runs the newer one is reported'
 like "$(cat "$dir/said")" '^muster report: run 20261120-161200-1a2b; [0-9]+ records of other runs left out$' \
-    '... and it is said'
+    '... with a message'
 like "$(report -r 20261119-000000-0001 "$dir/older" "$dir/run" | tail -1)" '^2 of 2 nodes passed.*20261119-000000-0001' \
-    'or the one of that name'
+    '-r reports the run of that name'
 report -r none "$dir/run"
-is "$? $(cat "$dir/said")" "3 muster report: $dir/run: no record of run none, only of others" 'or none'
+is "$? $(cat "$dir/said")" "3 muster report: $dir/run: no record of run none, only of others" 'an unknown run is refused'
 
 echo frob >"$dir/broken.db"
 echo "HistoryFile=$dir/broken.db" >"$dir/broken.conf"
 report -c "$dir/broken.conf" -f prometheus -o "$dir/muster.prom" "$dir/run"
 is "$? $(cat "$dir/said")" "3 muster report: history: $dir/broken.db: file is not a database; left out" \
-    'a history that cannot be read shows in the exit status'
+    'a history that cannot be read: status 3'
 
 # Without a file: the history of muster certify.
 report
-is "$? $(cat "$dir/said")" "3 muster report: no run in $dir/history.db; name a run of muster history, or a file of records" 'no history, no report'
+is "$? $(cat "$dir/said")" "3 muster report: no run in $dir/history.db; name a run of muster history, or a file of records" 'without a history there is no report'
 report -r x
-like "$(cat "$dir/said")" "no run in $dir/history.db" '... nor a run of it'
+like "$(cat "$dir/said")" "no run in $dir/history.db" '... also for a named run'
 
 # Also among thousands of nodes, a node that could not be judged keeps the certificate of an earlier run.
 certified() { # RUN VERDICT-OF-N7 TIME
@@ -104,7 +104,7 @@ with sqlite3.connect(sys.argv[1]) as database:
     database.execute("UPDATE nodes SET certified_until = ? WHERE run = ?", ("2027-01-01 00:00", "r1"))' "$dir/many.db"
 echo "HistoryFile=$dir/many.db" >"$dir/many.conf"
 like "$(report -c "$dir/many.conf" -f prometheus -r r2)" '^muster_node_certified\{node="n7"\} 1$' \
-    'who could not be judged keeps a certificate, among thousands of nodes too'
+    'a node that could not be judged keeps its certificate, also among thousands of nodes'
 
 # After earlier runs: n2 could not be judged since it was certified, n3 is a suspect, n4 failed, n5 passed
 # in a dry run only.
@@ -125,15 +125,15 @@ with sqlite3.connect(sys.argv[1]) as database:
 echo "HistoryFile=$dir/past.db" >"$dir/past.conf"
 text=$(report -c "$dir/past.conf" -f prometheus -r c)
 is "$(grep -o '^muster_node_certified.*' <<<"$text" | cut -d'"' -f2- | xargs -d'\n')" 'n1"} 1 n2"} 1 n3"} 1 n4"} 0' \
-    'nodes of the past are as certified as the history knows them, dry runs apart'
-is "$(grep -c '^muster_certificate_expires_seconds{node="n[123]"} 1796475000$' <<<"$text")" 3 '... until then'
+    'nodes of earlier runs are certified as in the history, without dry runs'
+is "$(grep -c '^muster_certificate_expires_seconds{node="n[123]"} 1796475000$' <<<"$text")" 3 '... with the expiry'
 is "$(grep '^muster_node_verdict.*} 1$' <<<"$text" | cut -d'"' -f2,4 | tr '"\n' '= ')" 'n1=pass n2=unknown n3=suspect n4=fail ' \
     '... with their last verdicts'
 is "$(grep '^muster_node_fault' <<<"$text" | cut -d'"' -f2,4 | tr '"\n' '= ')" 'n2=rail_slow n3=rail_slow n4=rail_slow ' \
-    '... and what is wrong with them'
+    '... and their faults'
 is "$(report -c "$dir/past.conf" -f prometheus -r s | grep 'n3"' | grep -v ' 0$' | cut -d'{' -f1 | sort | xargs)" \
     'muster_certificate_expires_seconds muster_node_certified muster_node_fault muster_node_verdict' \
-    'a suspect of the run itself keeps its certificate as well'
+    'a suspect of the run itself keeps its certificate, too'
 cat >"$dir/peers" <<'END'
 {"time":1795705000,"run":"p","suite":"certify","test":"certify","node":"n1","verdict":"pass"}
 {"time":1795705000,"run":"p","suite":"links","test":"links","metric":"bandwidth","node":"n1","peer":"n4","part":"eth1","value":195,"unit":"Mb/s"}
@@ -141,16 +141,16 @@ END
 is "$(report -c "$dir/past.conf" -f prometheus "$dir/peers" | grep 'n4"' | grep -v ' 0$\|^muster_link' | cut -d' ' -f1)" \
     'muster_node_verdict{node="n4",verdict="fail"}
 muster_node_fault{node="n4",code="rail_slow",remediation="replace_cable"}' \
-    'a node that the run has only as a peer keeps its last values'
+    'a node that is only a peer in the run keeps its last values'
 text=$(report -c "$dir/past.conf" -r s)
-like "$text" '^n3 +suspect ' '... and is called one'
-like "$text" '^0 of 1 nodes passed, 0 failed, 0 unknown, 1 suspect; ' '... has not failed'
+like "$text" '^n3 +suspect ' 'a suspect is reported as suspect'
+like "$text" '^0 of 1 nodes passed, 0 failed, 0 unknown, 1 suspect; ' '... and not counted as failed'
 report -c "$dir/past.conf" -f html -r s -o "$dir/past.html"
-ok '... nor on the page' grep -q '^"nodes":.*"n3",.*,1\]\],$' "$dir/past.html"
+ok '... also on the page' grep -q '^"nodes":.*"n3",.*,1\]\],$' "$dir/past.html"
 text=$("$muster" history -c "$dir/past.conf")
-like "$text" '^n3 .* suspect .* 2026-12-05 12:50 UTC +s ' 'muster history calls it one, with the certificate that it has'
-like "$text" '^n2 .* unknown .* 2026-12-05 12:50 UTC +b ' '... as a node that could not be judged'
-like "$("$muster" history -c "$dir/past.conf" --diff a3 s)" '^n3 +certified +suspect ' '... and so does --diff'
+like "$text" '^n3 .* suspect .* 2026-12-05 12:50 UTC +s ' 'muster history has it as suspect, with its certificate'
+like "$text" '^n2 .* unknown .* 2026-12-05 12:50 UTC +b ' '... also a node that could not be judged'
+like "$("$muster" history -c "$dir/past.conf" --diff a3 s)" '^n3 +certified +suspect ' '... and --diff has it, too'
 
 # If a report cannot be written, the old one is kept.
 if [ -w /dev/full ] && mkdir "$dir/small" && mount -t tmpfs -o size=16k tmpfs "$dir/small" 2>/dev/null; then
@@ -159,14 +159,14 @@ if [ -w /dev/full ] && mkdir "$dir/small" && mount -t tmpfs -o size=16k tmpfs "$
     report -f html -o "$dir/small/kept" "$dir/run"
     is "$?" 3 'a full disk is an error'
     like "$(cat "$dir/said")" "^muster report: $dir/small/kept: No space left on device$" '... in one line'
-    is "$(cat "$dir/small/kept") $(ls "$dir/small")" 'before kept' '... and leaves the old report, and nothing beside it'
+    is "$(cat "$dir/small/kept") $(ls "$dir/small")" 'before kept' '... the old report stays, and no other file'
 else
     skip 3 'no tmpfs can be mounted'
 fi
 report -f csv -o "$dir/none/x" "$dir/run"
-is "$? $(cat "$dir/said")" "3 muster report: $dir/none/x: No such file or directory" 'a directory that is not there'
+is "$? $(cat "$dir/said")" "3 muster report: $dir/none/x: No such file or directory" 'a missing directory'
 report -f csv "$dir/run" >/dev/full
-like "$? $(cat "$dir/said")" '^3 muster report: standard output: No space left on device' 'standard output that is full'
+like "$? $(cat "$dir/said")" '^3 muster report: standard output: No space left on device' 'a full standard output'
 
 if [ "$(id -u)" -eq 0 ]; then # without Slurm the run ends where it would begin
     mkdir "$dir/runs"
@@ -174,17 +174,17 @@ if [ "$(id -u)" -eq 0 ]; then # without Slurm the run ends where it would begin
         "$dir/history.db" "$dir" "$dir" >"$dir/site.conf"
     text=$(MUSTER_CONF=$dir/site.conf SLURM_CONF=$dir/none/slurm.conf "$muster" certify 2>&1)
     like "$text" "^muster certify: this run will have no json report: $dir/none/[-0-9a-f]*.jsonl: No such file" \
-        'a run says at its begin which report of the site it cannot write'
-    is "$(grep -c 'will have no' <<<"$text") $(ls "$dir/runs")" '1 ' '... and only that'
+        'a run says at its start which report of the site it cannot write'
+    is "$(grep -c 'will have no' <<<"$text") $(ls "$dir/runs")" '1 ' '... and only that report'
 else
     skip 2 'not root'
 fi
 
 report --format pdf "$dir/run"
 is "$? $(head -1 "$dir/said")" \
-    "2 muster report: option --format: expected table, html, junit, prometheus, csv or json, found \"pdf\"" 'a format that is none'
+    "2 muster report: option --format: expected table, html, junit, prometheus, csv or json, found \"pdf\"" 'an unknown format'
 report "$dir/absent"
-is "$? $(cat "$dir/said")" "3 muster report: $dir/absent: No such file or directory" 'a file that is not there'
+is "$? $(cat "$dir/said")" "3 muster report: $dir/absent: No such file or directory" 'a missing file'
 : >"$dir/empty"
 report "$dir/empty"
 is "$? $(cat "$dir/said")" "3 muster report: $dir/empty: no records" 'an empty file'

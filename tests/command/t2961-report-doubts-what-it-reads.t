@@ -20,8 +20,8 @@ report() { "$muster" report "$@" 2>"$dir/said"; }
     printf '{"run":"r","time":1,"suite":"certify","te'
 } >"$dir/run"
 text=$(report "$dir/run")
-is "$?" 3 'lines that are left out show in the exit status'
-like "$text" '^n2 +FAILED' 'the rest is reported'
+is "$?" 3 'lines that are left out: status 3'
+like "$text" '^n2 +FAILED' 'the other lines are reported'
 like "$text" '^1 of 2 nodes passed, 1 failed' '... all of it'
 while read -r line what; do
     like "$(cat "$dir/said")" "^muster report: $dir/run:$line: $what.*; left out$" "line $line: $what"
@@ -37,7 +37,7 @@ is "$(wc -l <"$dir/said")" 5 'one line each'
 for ((i = 0; i < 5000; i++)); do echo "line $i"; done >>"$dir/run"
 report "$dir/run" >/dev/null
 is "$(wc -l <"$dir/said")" 11 'of thousands of bad lines the first ones are named'
-is "$(tail -1 "$dir/said")" "muster report: $dir/run: 4994 more lines left out; left out" '... and the others counted'
+is "$(tail -1 "$dir/said")" "muster report: $dir/run: 4994 more lines left out; left out" '... and the others are counted'
 
 # Names and messages that try to break the format.
 cat >"$dir/hostile" <<'END'
@@ -45,18 +45,18 @@ cat >"$dir/hostile" <<'END'
 {"run":"<script>alert(1)</script>","time":1,"suite":"certify","test":"a\" onmouseover=\"x","node":"n\\\"}\nevil 1","verdict":"fail","message":"\u001b[2J\u2028\ufffe&amp;"}
 END
 ok 'a page of hostile records' report -f html -o "$dir/page.html" "$dir/hostile"
-is "$(grep -c '<script>alert\|<script>document\|<img' "$dir/page.html")" 0 '... has none of their markup'
-is "$(grep -c '</script>' "$dir/page.html")" 2 '... and ends its scripts itself'
+is "$(grep -c '<script>alert\|<script>document\|<img' "$dir/page.html")" 0 '... contains none of their markup'
+is "$(grep -c '</script>' "$dir/page.html")" 2 '... and no other end of a script'
 ok 'metrics of hostile records' report -f prometheus -o "$dir/muster.prom" "$dir/hostile"
-is "$(grep -c '^evil' "$dir/muster.prom")" 0 '... have none of theirs'
+is "$(grep -c '^evil' "$dir/muster.prom")" 0 '... contain no injected metric'
 if command -v promtool >/dev/null; then
-    ok '... and are well' promtool check metrics <"$dir/muster.prom"
+    ok '... and are valid' promtool check metrics <"$dir/muster.prom"
 else
     skip 1 'no promtool (package prometheus)'
 fi
 ok 'JUnit of hostile records' report -f junit -o "$dir/junit.xml" "$dir/hostile"
 if command -v xmllint >/dev/null; then
-    is "$(xmllint --xpath 'count(//testcase)' "$dir/junit.xml")" 2 '... is XML with as many cases'
+    is "$(xmllint --xpath 'count(//testcase)' "$dir/junit.xml")" 2 '... is XML with the same number of cases'
 else
     skip 1 'no xmllint'
 fi
@@ -68,9 +68,9 @@ cat >"$dir/escapes" <<'END'
 {"run":"r\u001b[2J","time":1,"suite":"links","test":"links","verdict":"\u001b[2J"}
 END
 text=$(report "$dir/escapes" | cat -v)
-like "$text" '^eth1\?\[2J: good nodes reach 1 Mb/s' 'nor do names of rails'
-unlike "$text$(cat -v "$dir/said")" '\^\[|M-B' '... and runs, the late ones of UTF-8, lines that were left out'
-like "$(cat "$dir/said")" 'verdict is \?\[2J, expected pass' '... which are told all the same'
+like "$text" '^eth1\?\[2J: good nodes reach 1 Mb/s' 'names of rails contain no control characters'
+unlike "$text$(cat -v "$dir/said")" '\^\[|M-B' '... nor do names of runs, C1 characters in UTF-8, or lines that were left out'
+like "$(cat "$dir/said")" 'verdict is \?\[2J, expected pass' '... which are still reported'
 
 # More suites and tests than muster has: none of them is left out.
 awk 'BEGIN { for (i = 1; i <= 400; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"s%d\",\"test\":\"t%d\",\"node\":\"n1\",\"verdict\":\"%s\"}\n", i, i, i < 400 ? "pass" : "fail" }' >"$dir/suites"
@@ -81,24 +81,24 @@ is "$(report -f prometheus "$dir/suites" | awk '/^muster_verdicts/ { sum += $2 }
 # More faults than fit in the table of the page.
 awk 'BEGIN { for (i = 1; i <= 20003; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"check\",\"test\":\"t\",\"node\":\"n%d\",\"verdict\":\"%s\"}\n", i, i == 7 ? "pass" : "fail" }' >"$dir/faults"
 is "$(report -f html "$dir/faults" | grep -o '^"[a-z]*_left_out":[0-9]*' | xargs)" 'bad_left_out:2 passed_left_out:1' \
-    'a page without room for all faults says that they are faults'
+    'a page without room for all faults has their number'
 
 # More nodes than fit in a matrix of all pairs.
 awk 'BEGIN { for (i = 1; i <= 9000; i++) printf "{\"run\":\"r\",\"time\":1,\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n%d\",\"part\":\"eth1\",\"peer\":\"m%d\",\"value\":1,\"unit\":\"Mb/s\"}\n", i, i }' >"$dir/many"
-like "$(report "$dir/many" | tail -2)" 'the median of 9000 pairs is 1 Mb/s' 'a run of 18,000 nodes has the figures that were measured'
+like "$(report "$dir/many" | tail -2)" 'the median of 9000 pairs is 1 Mb/s' 'a report of 18,000 nodes has their figures'
 
 # A fault of a newer muster is kept unchanged.
 newer='{"time":1,"suite":"check","test":"net.interfaces","node":"n1","part":"eth1","verdict":"fail","code":"brand_new_code","remediation":"new_word","message":"m"}'
-is "$(report -f json - <<<"$newer")" "$newer" 'a code of a newer muster is written back as it came'
+is "$(report -f json - <<<"$newer")" "$newer" 'a code of a newer muster is kept unchanged'
 like "$(report -f prometheus - <<<"$newer")" \
-    '^muster_node_fault\{node="n1",code="brand_new_code",remediation="new_word"\} 1$' '... in metrics as well'
+    '^muster_node_fault\{node="n1",code="brand_new_code",remediation="new_word"\} 1$' '... also in metrics'
 like "$(report -f junit - <<<"$newer")" 'type="brand_new_code"' '... in JUnit'
 report -f html - <<<"$newer" >"$dir/newer.html"
 ok '... and on the page' grep -q '"brand_new_code"' "$dir/newer.html"
 if [ -x "$top_builddir/tests/history-add" ]; then
     printf '%s\n' "$newer" '{"suite":"certify","test":"certify","node":"n1","verdict":"fail","code":"newest_code"}' |
         "$top_builddir/tests/history-add" "$dir/history.db" new 2
-    like "$(report -f json)" '"code":"brand_new_code"' '... from the history too'
+    like "$(report -f json)" '"code":"brand_new_code"' '... also from the history'
     like "$("$muster" history --json)" '"test":"certify",.*"code":"newest_code"' '... and muster history'
     rm "$dir/history.db"
 else
@@ -109,9 +109,9 @@ fi
 for lines in 'pass skip' 'skip pass'; do
     text=$(printf '{"suite":"check","test":"gpu.health","node":"n1","part":"gpu0","verdict":"%s","message":"why"}\n' $lines |
         "$muster" report -)
-    like "$text" '^n1 +pass +- +- +-$' "a check of $lines passes, with nothing at fault"
-    like "$text" '^1 of 1 nodes passed' '... and is counted so'
+    like "$text" '^n1 +pass +- +- +-$' "a check with $lines passes without a fault"
+    like "$text" '^1 of 1 nodes passed' '... and is counted as passed'
 done
 like "$("$muster" report - <<<'{"suite":"check","test":"gpu.health","node":"n1","verdict":"skip","message":"why"}')" \
-    '^n1 +skip +- +- +-$' 'a check that only skips'
+    '^n1 +skip +- +- +-$' 'a check that only skips is skipped'
 done_testing

@@ -46,5 +46,5 @@ status=$?
 while IFS=$'\t' read -r verdict name found; do
     if [ "$verdict" = ok ]; then pass "$name"; else fail "$name" || diag "$found"; fi
 done <"$dir/tap"
-is "$status" 0 'the browser was there to the end'
+is "$status" 0 'the test in the browser completed'
 done_testing

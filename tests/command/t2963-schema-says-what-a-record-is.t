@@ -14,7 +14,7 @@ is "$(grep -c '^  {"properties": {"suite"' "$schema")" \
 is "$(sed -n 's/.*"$id": "urn:muster:record:\([0-9]*\)",$/version \1/p' "$schema")" \
     "$(grep -Eo 'version [0-9]+ of the schema' "$top_srcdir/doc/records.md" | cut -d ' ' -f 1,2)" \
     '... and its version'
-ok '... which is there' grep -q 'record:[0-9]' "$schema"
+ok '... which exists' grep -q 'record:[0-9]' "$schema"
 
 # Validates with another implementation of JSON Schema (draft 2020-12). Prints y or n per record.
 cat >"$dir/validate.py" <<'END'
@@ -28,7 +28,7 @@ END
 validate() { python3 "$dir/validate.py" "$schema"; }
 
 "$top_srcdir/tests/report/synthetic-run" 4 --fault slow-rail:n3:eth1 >"$dir/run"
-is "$(validate <"$dir/run" | tr -d y)" '' 'records of a run hold'
+is "$(validate <"$dir/run" | tr -d y)" '' 'records of a run are valid'
 is "$(validate <<'END'
 {"time":1,"suite":"links","test":"links","metric":"latency","value":5,"unit":"us"}
 {"time":1,"suite":"links","test":"links","metric":"latency","verdict":"unknown"}
@@ -44,10 +44,10 @@ is "$(validate <<'END'
 {"time":1,"suite":"certify","test":"certify","metric":"latency","verdict":"pass"}
 {"time":1,"suite":"links","test":"links","metric":"latency","samples":1.5}
 END
-)" yynnnnnnnnnnn 'what is right holds, and none of what is wrong'
+)" yynnnnnnnnnnn 'valid records are accepted, and no invalid ones'
 built=$top_builddir/doc/records.schema.json
 if [ -e "$built" ]; then
-    ok 'the one that was built is that' cmp "$built" "$schema"
+    ok 'the built schema is the same' cmp "$built" "$schema"
 else
     skip 1 'nothing was built'
 fi

@@ -23,11 +23,11 @@ result 'slow-rail n3 eth2 100' wrong 2 >>"$work/results"
 result 'slow-rail n1 eth2 + frozen n2' missed 0 >>"$work/results"
 output=$("$summary" "$work/results")
 like "$output" '\| slow rail \| 4 \| - \| 4 \| 21 \| 20 \| [0-9]+ to 99 % \| 0 \| 0 \| 0 \| 1 \|' \
-    'the same fault of other nodes is the same row'
-like "$output" '\| slow rail \+ frozen \| 4 \|.*\| 0 \| 0 \| 1 \| 0 \| 20 \(20\) \|' 'faults at once are a row of their own'
+    'the same fault on other nodes is in the same row'
+like "$output" '\| slow rail \+ frozen \| 4 \|.*\| 0 \| 0 \| 1 \| 0 \| 20 \(20\) \|' 'simultaneous faults have a separate row'
 for _ in $(seq 10); do result healthy right 0 32; done >"$work/healthy"
 like "$("$summary" "$work/healthy")" '\| 32 \| - \| 4 \| 10 \| 10 \| 320 \| 0 \| 1.2 % \|' \
-    'nobody failed in 320 nodes: 1.2 % at most'
+    'no failure in 320 nodes: at most 1.2 %'
 
 mutant() { # ROOM OUTCOME [NOTE]
     echo "{\"commit\": \"c0ffee\", \"room\": \"$1\", \"file\": \"a.c\", \"line\": 7, \"was\": \"a || b\", \"is\": \"a && b\"," \
@@ -36,9 +36,9 @@ mutant() { # ROOM OUTCOME [NOTE]
 { cat "$work/healthy"; for _ in 1 2 3; do mutant policy killed; done; mutant judge survived 'the same'; } >"$work/both"
 output=$("$summary" "$work/both")
 like "$output" '\| policy \| 3 \| 3 \| 44 to 100 % \|' 'mutants: killed by room'
-like "$output" '\| all \| 4 \| 3 \| [0-9]+ to 95 % \|' '... and in all'
+like "$output" '\| all \| 4 \| 3 \| [0-9]+ to 95 % \|' '... and the total'
 # shellcheck disable=SC2016 # Markdown's own
-ok '... those that survived, and why' grep -qF '| a.c:7 | `a \|\| b` | `a && b` | the same |' <<<"$output"
+ok '... the mutants that survived, with the reason' grep -qF '| a.c:7 | `a \|\| b` | `a && b` | the same |' <<<"$output"
 
 fault() { # FAULT SIGHT OUTCOME CHECKS
     echo "{\"fault\": \"$1\", \"sight\": \"$2\", \"outcome\": \"$3\", \"checks\": $4, \"drained\": true}"
@@ -54,12 +54,12 @@ hour() { # HOUR WRONG DESCRIPTORS FAULT...
     hour 2 '7: n2 is drained: x' 29 "$(fault 'gpu off' fail missed 0)"
 } >"$work/soak"
 output=$(cat "$work/soak" "$work/both" >"$work/all" && "$summary" "$work/all")
-like "$output" '\| gpu off \| fail \| 2 \| 1 \| [0-9]+ to [0-9]+ % \| 0 \| 1 \| 3 \| 2 \|' 'a soak: what breaks, and what is found'
-like "$output" '\| slow rail \| cannot see it \| 1 \| - \| - \| - \| - \| - \| - \|' '... what nobody can see is a row, too'
-like "$output" '^time: 1\.' '... and who is innocent'
+like "$output" '\| gpu off \| fail \| 2 \| 1 \| [0-9]+ to [0-9]+ % \| 0 \| 1 \| 3 \| 2 \|' 'a soak: faults and findings'
+like "$output" '\| slow rail \| cannot see it \| 1 \| - \| - \| - \| - \| - \| - \|' '... a fault that cannot be seen has a row, too'
+like "$output" '^time: 1\.' '... and wrong findings'
 # shellcheck disable=SC2016 # Markdown's own
-ok '... with the minute' grep -qxF -- '- `today hour 2 minute 7: n2 is drained: x`' <<<"$output"
-like "$output" '\| slurmd descriptors \| 28 \| 29 \|' '... and what there was at first and last'
+ok '... with their minute' grep -qxF -- '- `today hour 2 minute 7: n2 is drained: x`' <<<"$output"
+like "$output" '\| slurmd descriptors \| 28 \| 29 \|' '... and the first and last size of resources'
 
 restart() { # WAY SECONDS
     echo "{\"commit\": \"c0ffee\", \"processors\": 2, \"load\": 3, \"round\": 1, \"killed\": \"node\", \"way\": \"$1\"," \
@@ -67,15 +67,15 @@ restart() { # WAY SECONDS
 }
 { cat "$work/healthy"; restart run 30; restart run 50; restart requeue null; } >"$work/both"
 output=$("$summary" "$work/both")
-like "$output" '\| node \| `muster run --spares=1` \| 3 \| 2 \| 2 \| 30 s \| 40 s \|' 'jobs that were killed: what they lost'
-like "$output" 'requeue` \| 3 \| 1 \| 0 \| - \| - \|' '... and those that did not end well'
+like "$output" '\| node \| `muster run --spares=1` \| 3 \| 2 \| 2 \| 30 s \| 40 s \|' 'killed jobs: the time that they lost'
+like "$output" 'requeue` \| 3 \| 1 \| 0 \| - \| - \|' '... and jobs that did not complete'
 
 result healthy perhaps 0 >>"$work/results"
 is "$("$summary" "$work/results" 2>&1)" \
     "summary: $work/results:23: no result: outcome 'perhaps', not one of right, partly, unknown, missed, wrong" \
-    'a line that is no result is named'
+    'a line that is not a result is named'
 echo '{"commit": "c0ffee"' >"$work/results"
-like "$("$summary" "$work/results" 2>&1)" "^summary: $work/results:1: no result: " '... one that is cut, too'
+like "$("$summary" "$work/results" 2>&1)" "^summary: $work/results:1: no result: " '... so is a truncated line'
 "$summary" "$work/results" >/dev/null 2>&1
 is $? 2 '... with exit status 2'
 done_testing

@@ -13,10 +13,10 @@ tap_cleanup() {
 live=$dir/run/muster/live
 
 text=$("$muster" top -r "$dir" 2>&1)
-is "$? $text" '0 no run of muster certify on this host' 'without a run it says so'
+is "$? $text" '0 no run of muster certify on this host' 'without a run it reports that'
 mkdir -p "$live"
 printf '%s\n' '{"event":"text","time":1,"text":"an old run"}' >"$live/old"
-is "$("$muster" top -r "$dir" --once 2>&1)" 'no run of muster certify on this host' 'a file that nobody holds is no run'
+is "$("$muster" top -r "$dir" --once 2>&1)" 'no run of muster certify on this host' 'a file that no process holds is not a run'
 
 now=$(date +%s)
 cat >"$live/r1" <<END
@@ -38,7 +38,7 @@ exec 3>"$dir/hold" # cat has begun, so the lock is held
 is "$("$muster" top -r "$dir" --once | sed 's/ *[0-9.]* s  / /')" 'certifying 4 nodes
   reach 4 of 4 good
     n3  fail  check: eth1 no link
-  links 14 of 30 rounds?[2J' 'the stages so far, the faulty node and what the run is at; no byte moves the cursor'
+  links 14 of 30 rounds?[2J' 'stages so far, the faulty node and the current work are shown, without control characters'
 
 # five runs that end at the same time, and the first one
 mkfifo "$dir/five"
@@ -54,7 +54,7 @@ holders+=("$looking")
 follows() { [ "$(find "/proc/$looking/fd" -lname "$live/*" | wc -l)" = "$1" ]; }
 ok 'runs are followed' within 60 follows 6
 exec 4>&-
-ok '... and of those that are over three' within 60 follows 4
+ok '... three of the ended ones stay open' within 60 follows 4
 
 "$muster" top -r "$dir" >"$dir/said" 2>&1 3>&- &
 looking=$!
@@ -63,14 +63,14 @@ within 60 grep -q 'n3  fail' "$dir/said"
 printf 'xt":"written in two parts"}\n' >>"$live/r1"
 exec 3>&-
 wait "$looking"
-is $? 0 'off a terminal it ends with the run'
+is $? 0 'without a terminal it ends with the run'
 is "$(grep -vc '^  reach' "$dir/said") $(tail -n 1 "$dir/said")" '3 written in two parts' \
     '... with a line for each event, until the last'
 text=$("$muster" top --json --once 2>&1)
 is "$? $text" '2 muster top: --json and --once are mutually exclusive
-muster top --help lists the options' 'two ways at once are a usage error'
+muster top --help lists the options' '--json and --once together are a usage error'
 mkdir -p "$dir/other/run/muster"
 touch "$dir/other/run/muster/live"
 text=$("$muster" top -r "$dir/other" 2>&1)
-is "$? $text" "3 muster top: $dir/other/run/muster/live: Not a directory" 'what is no directory is named'
+is "$? $text" "3 muster top: $dir/other/run/muster/live: Not a directory" 'a path that is not a directory is named'
 done_testing

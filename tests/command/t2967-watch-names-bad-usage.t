@@ -31,8 +31,8 @@ within 60 grep -qz '^SLURM_PROCID=8$' "/proc/$own/environ"
 line=$(sample)
 is "$? ${line%% [0-9]*}" '0 muster-watch n7' 'a sample is printed, until standard input ends'
 like "$line" " r,4,7,$rank,[A-Z]," '... with the rank'
-is "$(grep -c ',8,' <<<"$(grep -o ' r,[^ ]*' <<<"$line")")" 0 '... and not what the watch itself runs'
+is "$(grep -c ',8,' <<<"$(grep -o ' r,[^ ]*' <<<"$line")")" 0 '... but no process of the watch itself'
 kill "$rank"
 wait "$rank" 2>/dev/null
-is "$(grep -o ' r,[^ ]*' <<<"$(sample)")" '' 'a rank that has ended is not there'
+is "$(grep -o ' r,[^ ]*' <<<"$(sample)")" '' 'a rank that has ended is not listed'
 done_testing

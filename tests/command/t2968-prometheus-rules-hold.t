@@ -36,10 +36,10 @@ metrics_of() { grep -ohE '[a-z_:]*muster_[a-z_:]+' "$@" | sort -u; }
 recorded=$(sed -n 's/^ *- record: //p' "$rules")
 is "$(metrics_of "$dir/expressions" | grep -v : | grep -vxFf "$dir/metrics")" '' \
     'the rules use only metrics that muster writes'
-is "$(metrics_of "$dir/expressions" | grep : | grep -vxF "$recorded")" '' '... or that they record'
+is "$(metrics_of "$dir/expressions" | grep : | grep -vxF "$recorded")" '' '... or that they record themselves'
 is "$(metrics_of "$dir/queries" "$dir/variables" | grep -vxFf "$dir/metrics")" '' \
     'the dashboard uses only metrics that muster writes'
-isnt "$(metrics_of "$dir/queries")" '' '... and some'
+isnt "$(metrics_of "$dir/queries")" '' '... and at least one'
 # labels in {}, in (...) after by, without, on and group_left, and in texts
 labels_of() {
     {
@@ -52,20 +52,20 @@ labels_of() {
 is "$(labels_of <(grep -v '^ *#' "$rules") | grep -vxFf "$dir/labels")" '' 'the rules use only labels that muster writes'
 is "$(labels_of "$dir/queries" "$dir/legends" | grep -vxFf "$dir/labels")" '' '... and so does the dashboard'
 is "$(jq -r '.panels[].transformations[]?.options | (.excludeByName, .indexByName, .renameByName) // {} | keys[]' \
-    "$dashboard" | grep -vxE 'Time|Value' | grep -vxFf "$dir/labels")" '' '... also as columns of its tables'
+    "$dashboard" | grep -vxE 'Time|Value' | grep -vxFf "$dir/labels")" '' '... also in columns of its tables'
 # verdicts are label values
 is "$(grep -ohE 'verdict=~?"[a-z|]+"' "$rules" "$dir/queries" | cut -d'"' -f2 | tr '|' '\n' | sort -u |
     grep -vxFf <(grep -oE 'verdict="[a-z]+"' "$dir/muster.prom" | cut -d'"' -f2))" '' 'verdicts are those of muster'
 sed -n "s/.*series: '\([^']*\)'.*/\1 1/p" "$given" | shapes >"$dir/given"
-isnt "$(cat "$dir/given")" '' 'series for the rules'
+isnt "$(cat "$dir/given")" '' 'there are series for the rules'
 is "$(grep -vxFf "$dir/written" "$dir/given")" '' '... have metrics and labels as muster writes them'
 
 # --- the dashboard
-is "$(jq -r '.panels | length == (map(.id) | unique | length)' "$dashboard")" true 'each panel has a number of its own'
+is "$(jq -r '.panels | length == (map(.id) | unique | length)' "$dashboard")" true 'each panel has its own ID'
 is "$(jq -r '[.panels[], .templating.list[] | .datasource.uid // empty] | unique | join(" ")' "$dashboard")" \
     "\${datasource}" 'the data source is chosen on the page'
 is "$(jq -r 'keys[] | select(. == "id" or . == "uid" or . == "__inputs")' "$dashboard")" '' \
-    '... and the dashboard has no number of a server'
+    '... and the dashboard has no ID of a server'
 
 # --- alerts
 alerts=$(sed -n 's/^ *- alert: //p' "$rules")
@@ -77,9 +77,9 @@ for alert in $alerts; do
 done
 
 if command -v promtool >/dev/null; then
-    ok 'promtool finds the rules well' promtool check rules "$rules"
+    ok 'promtool accepts the rules' promtool check rules "$rules"
     sed "s|^rule_files:.*|rule_files: ['$rules']|" "$given" >"$dir/test.yml"
-    ok '... and each fires where it is to, and only there' promtool test rules "$dir/test.yml"
+    ok '... and each fires in its cases only' promtool test rules "$dir/test.yml"
     # ... with the metrics of that run, for all hosts
     jq -nR --slurpfile dashboard "$dashboard" '{evaluation_interval: "1m", tests: [{
         interval: "1m",
@@ -89,7 +89,7 @@ if command -v promtool >/dev/null; then
         promql_expr_test: [$dashboard[].panels[].targets[].expr | gsub("[$]instance"; ".*") |
             {expr: "count(\(.)) > bool 0", eval_time: "2m", exp_samples: [{labels: "{}", value: 1}]}]
     }]}' <"$dir/muster.prom" >"$dir/queries.yml"
-    ok '... and that each query of the dashboard finds something' promtool test rules "$dir/queries.yml"
+    ok '... and each query of the dashboard finds something' promtool test rules "$dir/queries.yml"
 else
     skip 3 'no promtool (package prometheus)'
 fi

@@ -26,75 +26,75 @@ for file in normal.bf16 long.bf16 laplace.fp16 normal.fp32 rows.fp32 any.bf16 od
     ok '... and keeps its input' test -e "$file"
     ok '... to the same bytes on the portable path' \
         cmp <("$codec" --type="$type" --path=portable -c "$file") "$file.mgc"
-    ok '... is whole' "$codec" -t "$file.mgc"
+    ok '... is intact' "$codec" -t "$file.mgc"
     mkdir -p back
     ok '... is decompressed' "$codec" -d -o "back/$file" "$file.mgc"
     ok '... to what it was' cmp "back/$file" "$file"
     ok '... and by standard input and output' \
         cmp <("$codec" --type="$type" <"$file" | "$codec" -d) "$file"
     if command -v python3 >/dev/null && [ "$file" != normal.fp32 ] && [ "$file" != long.bf16 ]; then
-        ok '... and by a reader written after the page' \
+        ok '... and by the reader written from the page' \
             cmp <(python3 "$top_srcdir/tests/command/codec-read.py" <"$file.mgc") "$file"
     fi
 done
 
 size() { stat -c %s "$1"; }
-ok 'normal bf16 gets a third shorter' test "$(($(size normal.bf16.mgc) * 15))" -lt "$((200002 * 10))"
-ok 'random bytes get hardly longer' test "$(size any.bf16.mgc)" -le $((66000 + 16 + 2 * 16 + 28))
+ok 'normal bf16 gets at least a third smaller' test "$(($(size normal.bf16.mgc) * 15))" -lt "$((200002 * 10))"
+ok 'random bytes get hardly larger' test "$(size any.bf16.mgc)" -le $((66000 + 16 + 2 * 16 + 28))
 for file in normal.bf16 normal.fp32; do
-    ok "without --type $file is taken for what it is" \
+    ok "without --type the type of $file is detected" \
         cmp <("$codec" -c "$file") "$file.mgc"
 done
 cat normal.bf16.mgc rows.fp32.mgc >both.mgc
-ok 'two frames one behind the other are one file' cmp <("$codec" -dc both.mgc) <(cat normal.bf16 rows.fp32)
+ok 'two frames in a row are one file' cmp <("$codec" -dc both.mgc) <(cat normal.bf16 rows.fp32)
 
 # existing files are kept
 echo mine >normal.fp32.mgc
 text=$("$codec" normal.fp32 2>&1)
 is "$?" 1 'an output that exists is not overwritten'
 is "$text" 'muster-codec: normal.fp32.mgc: exists already; -f overwrites it' '... in one line'
-is "$(cat normal.fp32.mgc)" mine '... and stays as it is'
-ok '... but with -f' "$codec" -f normal.fp32
-ok '... it is' cmp <("$codec" -dc normal.fp32.mgc) normal.fp32
+is "$(cat normal.fp32.mgc)" mine '... and stays unchanged'
+ok '... -f overwrites it' "$codec" -f normal.fp32
+ok '... with the right content' cmp <("$codec" -dc normal.fp32.mgc) normal.fp32
 
 chmod 640 normal.bf16
 touch -d '2001-02-03 04:05:06' normal.bf16
-ok '--rm takes the input away' "$codec" -f --rm normal.bf16
-ok '... once the output is there' test ! -e normal.bf16
+ok '--rm succeeds' "$codec" -f --rm normal.bf16
+ok '... and removes the input' test ! -e normal.bf16
 is "$(stat -c '%a %y' normal.bf16.mgc | cut -c1-23)" '640 2001-02-03 04:05:06' \
-    '... with its permissions and time'
-ok '... and -d --rm brings it back' "$codec" -d --rm normal.bf16.mgc
-is "$(ls normal.bf16*)" normal.bf16 '... alone'
+    '... the output has its permissions and time'
+ok '... -d --rm restores the input' "$codec" -d --rm normal.bf16.mgc
+is "$(ls normal.bf16*)" normal.bf16 '... and removes the compressed file'
 
 cp normal.bf16 own
 ln own own.link
 for output in own own.link ./own; do
     text=$("$codec" -f --rm -o $output own 2>&1)
-    is "$?/$text" "1/muster-codec: $output: is also the input file" "not into the input itself: $output"
-    ok '... which stays' cmp -s own normal.bf16
+    is "$?/$text" "1/muster-codec: $output: is also the input file" "the input is not an output: $output"
+    ok '... and stays unchanged' cmp -s own normal.bf16
 done
 text=$("$codec" -o '' normal.bf16 2>&1)
 is "$?/$text" "2/muster-codec: option --output needs an argument, FILE" 'an output without a name is a usage error'
 
 text=$("$codec" -t normal.fp32.mgc missing.mgc rows.fp32.mgc 2>&1)
-is "$?" 1 'a file that is missing fails'
-is "$text" 'muster-codec: missing.mgc: No such file or directory' '... and the others are done'
+is "$?" 1 'a missing file fails'
+is "$text" 'muster-codec: missing.mgc: No such file or directory' '... and the others are tested'
 text=$("$codec" rows.fp32.mgc 2>&1)
-is "$?" 1 'what is compressed already is left alone'
-like "$text" 'already ends in .mgc' '... and the line says so'
+is "$?" 1 'a compressed file is not compressed again'
+like "$text" 'already ends in .mgc' '... with the reason'
 text=$("$codec" -d rows.fp32 2>&1)
-is "$?" 1 'without the suffix there is no name for the output'
-like "$text" 'does not end in .mgc; use -o FILE' '... and the line says how to give one'
+is "$?" 1 'a file without the suffix has no output name'
+like "$text" 'does not end in .mgc; use -o FILE' '... with the option that sets one'
 text=$("$codec" -t rows.fp32 2>&1)
-is "$?" 1 'what is not compressed does not pass for it'
-like "$text" "rows.fp32: not in muster-codec's format" '... and the line says so'
-like "$("$codec" . 2>&1)" '\.: is a directory' 'a directory is no input'
-is "$("$codec" -v -t rows.fp32.mgc 2>&1 | cut -d, -f1)" 'rows.fp32.mgc: fp32' '-v tells the type'
-is "$("$codec" -t rows.fp32.mgc 2>&1)" '' 'nothing is said where nobody looks'
+is "$?" 1 'a file that is not compressed is refused'
+like "$text" "rows.fp32: not in muster-codec's format" '... with the reason'
+like "$("$codec" . 2>&1)" '\.: is a directory' 'a directory is refused'
+is "$("$codec" -v -t rows.fp32.mgc 2>&1 | cut -d, -f1)" 'rows.fp32.mgc: fp32' '-v prints the type'
+is "$("$codec" -t rows.fp32.mgc 2>&1)" '' 'nothing is printed without a terminal'
 if [ -e /dev/full ]; then
     text=$("$codec" -dc rows.fp32.mgc 2>&1 >/dev/full)
     is "$?" 1 'a full disk fails'
-    like "$text" 'rows.fp32.mgc: writing: No space' '... and the line says so'
+    like "$text" 'rows.fp32.mgc: writing: No space' '... with the reason'
 fi
 
 # a signal leaves no output; the input is a pipe that stays open
@@ -103,19 +103,19 @@ mkfifo pipe
 pid=$!
 exec 9>pipe
 cat rows.fp32.mgc >&9
-ok 'the output is written aside' within 60 compgen -G 'signalled.*'
-ok '... and not under its name yet' test ! -e signalled
+ok 'the output is written to a temporary file' within 60 compgen -G 'signalled.*'
+ok '... not under its name yet' test ! -e signalled
 kill -TERM "$pid"
 wait "$pid"
 is "$?" 143 'a signal ends the program'
 exec 9>&-
-ok '... and leaves nothing' test -z "$(compgen -G 'signalled*')"
+ok '... and leaves no file' test -z "$(compgen -G 'signalled*')"
 
 # an output that is not a regular file, like /dev/null, is not replaced
 mkfifo fifo
 text=$("$codec" --force -o fifo empty 2>&1)
-is "$?/$text" '1/muster-codec: fifo: is not a regular file; use --stdout to write elsewhere' 'a pipe is kept'
-ok '... as it is' test -p fifo
+is "$?/$text" '1/muster-codec: fifo: is not a regular file; use --stdout to write elsewhere' 'a pipe is not replaced'
+ok '... and stays a pipe' test -p fifo
 rm fifo
 
 # usage
@@ -147,9 +147,9 @@ done
 if command -v jq >/dev/null; then
     json=$("$codec" -b --json --seconds 0.01 --type=fp32 normal.fp32)
     is "$(jq -r '.paths[0].path, .bytes, .type' <<<"$json" | paste -sd' ')" 'portable 160000 fp32' \
-        '-b --json tells the file'
+        '-b --json has path, size and type'
     is "$(jq '.coded_bytes' <<<"$json")" "$(($(size normal.fp32.mgc) - 16 - 28))" \
-        '... the size that the file has, but for header and end'
+        '... the size of the file without header and end'
     ok '... and a ratio just below the bound' \
         jq -e '.ratio <= .block_bound_ratio and .ratio > 0.99 * .block_bound_ratio' <<<"$json"
 fi
@@ -157,6 +157,6 @@ like "$("$codec" -b --seconds 0.01 --path portable normal.fp32)" 'portable +[0-9
     '-b prints a table'
 text=$("$codec" -b empty 2>&1)
 is "$?" 1 'an empty file has no benchmark'
-is "$text" 'muster-codec: empty: has no element of bf16' '... and the line says so'
+is "$text" 'muster-codec: empty: has no element of bf16' '... with the reason'
 
 done_testing

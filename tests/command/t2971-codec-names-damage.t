@@ -19,7 +19,7 @@ damaged() { # WHAT LINE: decoding bad.mgc fails with this line
     local text
     text=$("$codec" -d bad.mgc 2>&1)
     is "$?" 1 "$1: refused"
-    like "$text" "^muster-codec: bad.mgc: $2" '... and the line says why'
+    like "$text" "^muster-codec: bad.mgc: $2" '... with the reason'
     ok '... and nothing is written' test -z "$(find . -name 'bad' -o -name 'bad.??????')"
 }
 patch() { # OFFSET OCTAL
@@ -56,7 +56,7 @@ for at in 16 22 32 100 40000 $((second - 1)); do
 done
 flip $((second + 1000))
 is "$("$codec" -dc bad.mgc 2>/dev/null | cmp -n 65536 - <("$codec" -dc good.mgc) && "$codec" -dc bad.mgc 2>/dev/null | wc -c)" \
-    65536 'what stands before a damaged block comes out, and nothing else'
+    65536 'the blocks before a damaged one are written, and nothing else'
 flip 21
 damaged 'the type of a block altered' 'block of unknown type 16'
 flip $((size - 1))
@@ -76,6 +76,6 @@ damaged 'two blocks exchanged' 'blocks differ from those in the end record, or a
 { head -c 16 good.mgc && tail -c +17 other.mgc; } >bad.mgc
 damaged 'blocks of another type' 'block of 32768 elements of fp32 in a frame of bf16'
 { cat good.mgc && echo more; } >bad.mgc
-damaged 'more behind the end' 'found extra bytes after the end record'
+damaged 'extra bytes after the end' 'found extra bytes after the end record'
 
 done_testing

@@ -13,9 +13,9 @@ export OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1
 # The time-out is only for hangs: ranks that share processors with other tests may take minutes.
 run() { # RANKS [threads|failures]
     text=$(timeout 600 mpirun --oversubscribe -n "$1" "$program" "${@:2}" 2>&1 </dev/null)
-    is "$?" 0 "$1 ranks${2:+ with $2}: all is right"
-    unlike "$text" '^not ok' '... each by itself'
-    like "$text" '^ok - rings in an order of their own' '... to the end'
+    is "$?" 0 "$1 ranks${2:+ with $2}: all results are right"
+    unlike "$text" '^not ok' '... in each check'
+    like "$text" '^ok - rings in an order of their own' '... to the last check'
     grep -v '^ok' <<<"$text" | sed 's/^/# /'
 }
 
@@ -33,9 +33,9 @@ OMPI_MCA_btl_vader_single_copy_mechanism=none run 3
 confined=$top_builddir/tests/command/confined
 no_copy=(--oversubscribe --mca btl_vader_single_copy_mechanism none --mca smsc ^cma)
 if [ "$(id -u)" -eq 0 ] || [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" -eq 0 ]; then
-    like "$text" '^ok - broadcast by pull' 'ranks that may read each other do'
+    like "$text" '^ok - broadcast by pull' 'ranks that may read the memory of each other do so'
 else
-    skip 1 'this machine lets nobody read another process'
+    skip 1 'this machine does not allow reading the memory of other processes'
 fi
 for who in 'none may read' 'one may not write'; do
     at=("$confined")
@@ -43,9 +43,9 @@ for who in 'none may read' 'one may not write'; do
     [ "$who" = 'one may not write' ] && at=() && middle+=(--write)
     text=$(timeout 600 mpirun "${no_copy[@]}" -n 1 "${at[@]}" "$program" : \
         -n 1 "${middle[@]}" "$program" : -n 1 "${at[@]}" "$program" 2>&1 </dev/null)
-    is "$?" 0 "3 ranks of which $who: all is right"
-    unlike "$text" '^not ok' '... each by itself'
-    like "$text" '^ok - rings in an order of their own' '... to the end'
-    unlike "$text" ' by pull' '... and none does either'
+    is "$?" 0 "3 ranks of which $who: all results are right"
+    unlike "$text" '^not ok' '... in each check'
+    like "$text" '^ok - rings in an order of their own' '... to the last check'
+    unlike "$text" ' by pull' '... and no rank reads or writes the memory of another'
 done
 done_testing
