@@ -152,10 +152,10 @@ printf 'ClusterName=b\nNodeName=n1\n' >"$root/named/cluster-b.conf"
 export SLURM_CONF=$root/named/cluster-b.conf MUSTER_CONF=$root/named/muster.conf
 said=$("$muster" setup 2>&1 </dev/null)
 like "$said" "^\+\+\+ $root/named/cluster-b.conf\$" 'the file in SLURM_CONF has the health check'
-unlike "$said" "named/slurm.conf" '... and not one beside it'
+unlike "$said" "named/slurm.conf" '... and not another file beside it'
 printf '%s\n' '# muster setup: begin; muster setup --undo takes this block out' 'HealthCheckProgram=/x' \
     '# muster setup: end' >>"$SLURM_CONF"
-like "$("$muster" setup --undo 2>&1 </dev/null)" "^\+\+\+ $root/named/cluster-b.conf\$" '... undo finds it there'
+like "$("$muster" setup --undo 2>&1 </dev/null)" "^\+\+\+ $root/named/cluster-b.conf\$" '... --undo finds the block there'
 unset SLURM_CONF MUSTER_CONF
 
 # A configless node.
@@ -166,10 +166,10 @@ printf '%s\n' '# muster setup: begin; muster setup --undo takes this block out, 
     '# muster setup: end' >"$root/run/slurm/conf/plugstack.conf"
 first=$(state)
 setup --yes
-is "$status $(state)" "0 $first" 'files that slurmctld has sent are left alone'
-like "$said" '^plugstack.conf comes from slurmctld: run muster setup on its host for the plugin' '... that is told'
+is "$status $(state)" "0 $first" 'files that slurmctld has sent are left unchanged'
+like "$said" '^plugstack.conf comes from slurmctld: run muster setup on its host for the plugin' '... with a message'
 setup --undo --yes
-is "$status $(state)" "0 $first" '... undo leaves them, too'
+is "$status $(state)" "0 $first" '... also by --undo'
 rm -r "$root/run/slurm"
 
 # ... with its files at another path.
@@ -177,7 +177,7 @@ mkdir -p "$root/spool/conf-cache"
 echo ClusterName=made >"$root/spool/conf-cache/slurm.conf"
 ln -s spool/conf-cache "$root/conf"
 like "$(SLURM_CONF=$root/conf/slurm.conf "$muster" setup 2>&1 </dev/null)" '^slurm.conf comes from slurmctld: ' \
-    "what SLURM_CONF names in slurmd's cache is slurmctld's"
+    "a SLURM_CONF in the cache of slurmd comes from slurmctld"
 rm -r "$root/spool" "$root/conf"
 if [ -L /var/run ] && unshare -m true 2>/dev/null; then
     # shellcheck disable=SC2016 # the other shell expands it

@@ -33,7 +33,7 @@ own='/var/lib/muster/folder/file'
 for shared in /var/lib/muster/shared '/var/lib/muster/two words'; do
     is "$(purged "$shared" | sort)" "/var/lib/muster
 $own
-$shared/folder/file" "... and everything else in it: $shared"
+$shared/folder/file" "... with everything beside the mount: $shared"
     is "$(purged "$shared:/var/lib/elsewhere" | sort)" "/var/lib/muster
 $own
 $shared/folder/file" '... also if mounted from the same file system'
