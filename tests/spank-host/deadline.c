@@ -168,9 +168,9 @@ static void step_goes_on(char *root, const char *local_rank, const char *name, b
        name, taken_ms);
     is_int(host_getenv("RANK") != NULL, has_rank, "... %s",
            has_rank ? "and the task has its variables" : "with the environment as it was");
-    has_str(host_log, log, "... slurmd's log tells");
+    has_str(host_log, log, "... with a message in the log of slurmd");
     is_int(count("tell: muster: n2: environment left unchanged: "), lines,
-           "... and the user reads %d lines", lines);
+           "... and %d messages for the user", lines);
     end_step();
 }
 
@@ -194,7 +194,7 @@ static void library_hangs(char *root, const char *nodes)
            nodes);
     taken_ms = clock_ms() - begin_ms;
     ok(taken_ms >= 2900 && taken_ms < SOON_MS, "... the step goes on (%ld ms)", taken_ms);
-    is_int(*in_the_open, 0, "... slurmstepd itself asks for no such file");
+    is_int(*in_the_open, 0, "... slurmstepd itself accesses no such file");
     call("0");
     ok((host_getenv("LD_PRELOAD") == NULL) == is_alone, "... and %s preloaded",
        is_alone ? "nothing is" : "it is");
@@ -203,7 +203,7 @@ static void library_hangs(char *root, const char *nodes)
                        "its file system hangs\n"
                      : "error: muster: library of collectives preloaded all the same: "
                        "/stuck/a.so: not found within 3 s, its file system hangs\n",
-            "... slurmd's log tells");
+            "... with a message in the log of slurmd");
     end_step();
     stuck = NULL;
 }
@@ -228,7 +228,7 @@ static void standard_files_are_closed(char *root)
     is_int(status, 0, "standard files are closed: init_post_opt");
     call("0");
     ok(host_getenv("RANK") != NULL, "... and the task has its variables");
-    is_str(host_log, "", "... without a word");
+    is_str(host_log, "", "... without a message");
     end_step();
 }
 
@@ -255,8 +255,8 @@ static void prolog_hangs(void)
     begin_ms = clock_ms();
     is_int(hook("job_prolog"), 0, "/var/lib/muster hangs: job_prolog");
     is_int(hook("job_epilog"), 0, "... and job_epilog");
-    ok(clock_ms() - begin_ms < SOON_MS, "... come to their end (%ld ms)", clock_ms() - begin_ms);
-    is_int(*in_the_open, 0, "... and ask for it in processes of their own only");
+    ok(clock_ms() - begin_ms < SOON_MS, "... both end (%ld ms)", clock_ms() - begin_ms);
+    is_int(*in_the_open, 0, "... and access it only in child processes");
     host_unload();
 
     snprintf(conf, sizeof conf, "CertificateFile=%s\nOnMissing=refuse\nGateBrake=off\n",
@@ -264,9 +264,9 @@ static void prolog_hangs(void)
     stuck = "/refused.";
     start(S_CTX_JOB_SCRIPT, conf);
     begin_ms = clock_ms();
-    is_int(hook("job_prolog"), -1, "the note of a refusal hangs: the job is refused all the same");
-    ok(clock_ms() - begin_ms < SOON_MS, "... in its time (%ld ms)", clock_ms() - begin_ms);
-    is_int(*in_the_open, 0, "... and the note is written in a process of its own");
+    is_int(hook("job_prolog"), -1, "the note of a refusal hangs: the job is still refused");
+    ok(clock_ms() - begin_ms < SOON_MS, "... in time (%ld ms)", clock_ms() - begin_ms);
+    is_int(*in_the_open, 0, "... and the note is written in a child process");
     host_unload();
     stuck = NULL;
 }
@@ -289,7 +289,7 @@ int main(int argc, char *argv[])
 
     taken_ms = start_step(root, "0");
     ok(host_getenv("RANK") != NULL, "sysfs answers: the task has its variables (%ld ms)", taken_ms);
-    is_str(host_log, "", "... without a word");
+    is_str(host_log, "", "... without a message");
     end_step();
 
     standard_files_are_closed(root);
@@ -298,7 +298,7 @@ int main(int argc, char *argv[])
     step_goes_on(root, "0", "sysfs hangs", false,
                  "error: muster: environment left unchanged: /sys was not read within 3 s", 1);
     ok(child->looks > 0 && child->held == 0,
-       "... and what hangs holds nothing of slurmstepd's open");
+       "... and the process that hangs has no descriptor of slurmstepd");
 
     driver = DIES;
     step_goes_on(root, "1", "the reading dies", false, "ended without an answer", 0);

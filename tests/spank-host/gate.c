@@ -74,38 +74,38 @@ static void gate_states(void)
         snprintf(policies, sizeof policies,
                  "OnMissing=ignore\nOnExpired=ignore\nOnChanged=ignore\n");
         is_int(gate(policies, 1000), 0, "%s, all ignored: passes", cases[i].name);
-        is_str(host_log, "", "... without a word");
+        is_str(host_log, "", "... without a message");
         memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "log   ", 6);
         is_int(gate(policies, 1000), 0, "%s, %s=log: passes", cases[i].name, cases[i].key);
-        has_str(host_log, cases[i].says, "... and says %s", cases[i].says);
-        has_str(host_log, "job 12 allowed", "... and what became of the job");
+        has_str(host_log, cases[i].says, "... with the message: %s", cases[i].says);
+        has_str(host_log, "job 12 allowed", "... and that the job is allowed");
         memcpy(strstr(policies, cases[i].key) + strlen("OnXxxxxxx="), "refuse", 6);
         unlink(file("refused"));
         is_int(gate(policies, 1000), -1, "%s, %s=refuse: refused", cases[i].name, cases[i].key);
         has_str(host_log, "error: muster: n2: certificate ", "... the log names the node");
-        has_str(host_log, cases[i].says, "... and says %s", cases[i].says);
+        has_str(host_log, cases[i].says, "... with the message: %s", cases[i].says);
         has_str(host_log, "=refuse; next: muster certify -w n2", "... and the next step");
-        has_str(tree_text(file("refused")), cases[i].says, "... a note is left that says %s",
+        has_str(tree_text(file("refused")), cases[i].says, "... a note is written with: %s",
                 cases[i].says);
         stat(file("refused"), &status);
-        is_int(status.st_mode & 07777, 0644, "... and everybody may read");
-        is_int(gate(policies, 0), 0, "%s, %s=refuse, a job of root's: passes", cases[i].name,
+        is_int(status.st_mode & 07777, 0644, "... which everybody may read");
+        is_int(gate(policies, 0), 0, "%s, %s=refuse, a job of root: passes", cases[i].name,
                cases[i].key);
-        is_str(host_log, "", "... without a word");
+        is_str(host_log, "", "... without a message");
     }
     put_certificate(MISSING);
     is_int(gate("OnMissing=refuse\nBatteryUser=nobody\n", uid_of("nobody")), 0,
-           "a job of BatteryUser's passes: certification has to run there");
-    is_str(host_log, "", "... without a word");
-    is_int(gate("OnMissing=refuse\nBatteryUser=nobody\n", 1000), -1, "... nobody else's");
+           "a job of BatteryUser passes, so that certification can run");
+    is_str(host_log, "", "... without a message");
+    is_int(gate("OnMissing=refuse\nBatteryUser=nobody\n", 1000), -1, "... other users are refused");
     is_int(gate("OnMissing=refuse\nBatteryUser=no-such-user\n", 1000), -1,
-           "... nor with a BatteryUser that is not there");
+           "... also with a BatteryUser that does not exist");
     put_certificate(ALTERED);
     is_int(gate("OnMissing=refuse\nOnExpired=log\nOnChanged=log\n", 1000), -1,
            "a certificate that is not genuine meets the strictest policy");
     has_str(host_log, "OnMissing=refuse", "... which is named");
     is_int(gate("OnMissing=log\nOnExpired=refuse\nOnChanged=log\n", 1000), -1,
-           "... whichever that is");
+           "... whichever key that is");
     has_str(host_log, "OnExpired=refuse", "... which is named");
 }
 
@@ -117,32 +117,32 @@ static void gate_lets_through(void)
 
     put_certificate(VALID);
     is_int(gate(refuse_all, 1000), 0, "a valid certificate passes");
-    is_str(host_log, "", "... without a word");
+    is_str(host_log, "", "... without a message");
 
     setenv("FAKE_MUNGE", "silent", 1);
     is_int(gate(refuse_all, 1000), 0, "munged does not answer: passes");
-    has_str(host_log, "unverified", "... and says so");
+    has_str(host_log, "unverified", "... with a message");
 
     setenv("FAKE_MUNGE", "rotated", 1);
     is_int(gate(refuse_all, 1000), 0, "another MUNGE key: passes, whatever the other policies");
-    has_str(host_log, "certificate unverifiable: this node's MUNGE key", "... and says so");
+    has_str(host_log, "certificate unverifiable: this node's MUNGE key", "... with a message");
     is_int(gate("OnUnverifiable=ignore\n", 1000), 0, "... ignored: passes");
-    is_str(host_log, "", "... without a word");
-    is_int(gate("OnUnverifiable=refuse\n", 1000), -1, "... unless the site wants it refused");
+    is_str(host_log, "", "... without a message");
+    is_int(gate("OnUnverifiable=refuse\n", 1000), -1, "... OnUnverifiable=refuse: refused");
     has_str(host_log, "refused by OnUnverifiable=refuse; next: muster certify -w n2",
-            "... by the key's name");
+            "... with the name of the key");
 
     setenv("FAKE_MUNGE", "hangs", 1);
     begin = clock_ms();
     is_int(gate(refuse_all, 1000), 0, "munged hangs: passes");
-    ok(clock_ms() - begin < SOON_MS, "... and holds no job up (%ld ms)", clock_ms() - begin);
-    has_str(host_log, "job 12 allowed", "... and says so");
+    ok(clock_ms() - begin < SOON_MS, "... and delays no job (%ld ms)", clock_ms() - begin);
+    has_str(host_log, "job 12 allowed", "... with a message");
 
     setenv("FAKE_MUNGE", "freezes", 1);
     begin = clock_ms();
     is_int(gate(refuse_all, 1000), 0, "the examination itself hangs: passes");
-    ok(clock_ms() - begin < SOON_MS, "... and holds no job up (%ld ms)", clock_ms() - begin);
-    has_str(host_log, "no answer within the gate's deadline", "... and says so");
+    ok(clock_ms() - begin < SOON_MS, "... and delays no job (%ld ms)", clock_ms() - begin);
+    has_str(host_log, "no answer within the gate's deadline", "... with a message");
     unsetenv("FAKE_MUNGE");
 
     put_certificate(MISSING);
@@ -160,7 +160,7 @@ static void gate_lets_through(void)
     start(S_CTX_JOB_SCRIPT, "");
     is_int(host_call("job_prolog"), 0, "without policies a missing certificate is logged");
     is_int(host_call("job_prolog"), 0, "listed twice, the second job_prolog does nothing");
-    ok(strstr(strstr(host_log, "allowed") + 1, "allowed") == NULL, "... and is silent");
+    ok(strstr(strstr(host_log, "allowed") + 1, "allowed") == NULL, "... without a message");
     host_unload();
 }
 
@@ -180,26 +180,27 @@ static void gate_brakes(void)
     static const char braked[] = "OnExpired=refuse\nOnChanged=refuse\nGateBrake=3\n";
 
     put_certificate(EXPIRED);
-    is_int(gate(braked, 1000), 0, "nobody has looked at the cluster: passes");
+    is_int(gate(braked, 1000), 0, "without a health check of the cluster: passes");
     has_str(host_log,
             "job 12 allowed despite OnExpired=refuse, because the brake is on: muster check "
             "--health has not looked at the cluster for \"expired\"",
-            "... and says why");
-    has_str(host_log, "to release it: muster certificate --brake=off", "... and how to lift it");
+            "... with the reason");
+    has_str(host_log, "to release it: muster certificate --brake=off",
+            "... and how to release the brake");
     put_brake("no", "expired", 10);
     is_int(gate(braked, 1000), 0, "many nodes are refused alike: passes");
-    has_str(host_log, "because the brake is on: 7 of 8 nodes;", "... and says so");
+    has_str(host_log, "because the brake is on: 7 of 8 nodes;", "... with a message");
     put_brake("yes", "expired", 10);
-    is_int(gate(braked, 1000), -1, "with leave: refused");
+    is_int(gate(braked, 1000), -1, "with permission: refused");
     put_brake("yes", "expired", 7300);
-    is_int(gate(braked, 1000), 0, "an old leave: passes");
+    is_int(gate(braked, 1000), 0, "with an old permission: passes");
     put_brake("yes", "missing", 10);
-    is_int(gate(braked, 1000), 0, "a leave for another cause: passes");
+    is_int(gate(braked, 1000), 0, "with a permission for another cause: passes");
     put_brake("lifted", "any", 100000);
-    is_int(gate(braked, 1000), -1, "lifted: refused");
+    is_int(gate(braked, 1000), -1, "with the brake lifted: refused");
     put_certificate(CHANGED);
     put_brake("yes", "changed nic eth77", 10);
-    is_int(gate(braked, 1000), -1, "a changed node has the fact that changed in its cause");
+    is_int(gate(braked, 1000), -1, "the cause of a changed node contains the changed fact");
     unlink(file("brake"));
 }
 
@@ -218,8 +219,8 @@ static void gate_of_long_entry(void)
     } else {
         put_certificate(MISSING);
         is_int(gate("OnMissing=refuse\nBatteryUser=longuser\n", 4711), 0,
-               "a BatteryUser with a long entry is one");
-        is_int(gate("OnMissing=refuse\nBatteryUser=longuser\n", 1000), -1, "... and nobody else");
+               "a BatteryUser with a long entry is recognized");
+        is_int(gate("OnMissing=refuse\nBatteryUser=longuser\n", 1000), -1, "... and no other user");
         umount2("/etc/passwd", MNT_DETACH);
     }
     unlink(file("passwd"));

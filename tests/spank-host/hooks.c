@@ -20,9 +20,9 @@
 static void in_slurmd(void)
 {
     start(S_CTX_SLURMD, "OnMissing=what\n");
-    is_int(host_call("init"), 0, "slurmd: init succeeds whatever muster.conf says");
+    is_int(host_call("init"), 0, "slurmd: init succeeds whatever is in muster.conf");
     is_int(host_option("muster", "on"), -2, "... and registers no options");
-    is_str(host_log, "", "... and says nothing");
+    is_str(host_log, "", "... and logs nothing");
 }
 
 /* ---------------------------------------------------------------- srun, sbatch, salloc */
@@ -36,13 +36,13 @@ static void in_allocator(spank_context_t context, const char *name)
     is_int(host_option("muster-explain", NULL), 0, "%s: --muster-explain", name);
     is_int(host_option("muster-explain", "(null)"), 0, "%s: --muster-explain as Slurm passes it on",
            name);
-    is_str(host_log, "", "%s: nothing to complain of", name);
+    is_str(host_log, "", "%s: no message", name);
     is_int(host_option("muster", "maybe"), -1, "%s: --muster=maybe is refused", name);
     is_str(host_log, "error: muster: --muster=maybe: expected on|off\n", "... in one line");
     host_log[0] = '\0';
     host_option("muster", "\033[2J\nerror: forged\x7f");
     is_str(host_log, "error: muster: --muster=?[2J?error: forged?: expected on|off\n",
-           "... whatever is in it");
+           "... without control characters");
     is_int(host_option("muster", NULL), -1, "%s: --muster without a value is refused", name);
     is_int(host_call("init_post_opt"), 0, "%s: init_post_opt", name);
     is_int(host_call("local_user_init"), 0, "%s: local_user_init", name);
@@ -58,26 +58,26 @@ static void in_allocator(spank_context_t context, const char *name)
     start(context, NULL);
     host_call("init");
     host_option("muster", "off");
-    is_int(host_call("init_post_opt"), 0, "%s: the command line goes before that twin", name);
+    is_int(host_call("init_post_opt"), 0, "%s: the option takes precedence over the variable",
+           name);
 
     setenv("MUSTER_ENVIRONMENT", "", 1);
     start(context, NULL);
     host_call("init");
-    is_int(host_call("init_post_opt"), 0, "%s: an empty twin is none", name);
+    is_int(host_call("init_post_opt"), 0, "%s: an empty variable is ignored", name);
     unsetenv("MUSTER_ENVIRONMENT");
 
     start(context, NULL);
     host_arguments[1] = (char *)"confg=/etc/muster.conf";
     host_arguments[2] = (char *)"config=";
-    is_int(host_call("init"), 0, "%s: a word in plugstack.conf that is unknown does not fail",
-           name);
+    is_int(host_call("init"), 0, "%s: an unknown argument in plugstack.conf does not fail", name);
     has_str(host_log, "error: muster: plugstack.conf: confg=/etc/muster.conf: expected config=PATH",
-            "... and is named");
+            "... and is reported");
 
     start(context, NULL);
     host_call("init");
-    is_int(host_call("init"), 0, "%s: a second loading does not fail", name);
-    has_str(host_log, "plugin listed twice", "... and is named");
+    is_int(host_call("init"), 0, "%s: init a second time does not fail", name);
+    has_str(host_log, "plugin listed twice", "... and is reported");
 }
 
 /* ---------------------------------------------------------------- slurmstepd */
@@ -139,28 +139,28 @@ static void in_step(void)
     is_str(value("LOCAL_WORLD_SIZE"), "2", "... LOCAL_WORLD_SIZE");
     is_str(value("GROUP_RANK"), "1", "... GROUP_RANK");
     is_str(value("MASTER_ADDR"), "n1", "... MASTER_ADDR");
-    is_str(value("MASTER_PORT"), "20735", "... MASTER_PORT inside muster.conf's range");
-    ok(host_getenv("MUSTER_SET") != NULL, "... and the mark");
-    is_str(host_log, "", "... without a word");
+    is_str(value("MASTER_PORT"), "20735", "... MASTER_PORT in the range of muster.conf");
+    ok(host_getenv("MUSTER_SET") != NULL, "... and MUSTER_SET");
+    is_str(host_log, "", "... without a message");
 
     ok(1, "a step without a muster.conf has the defaults");
     begin_step(NULL);
     step_gets("RANK", "2", "... RANK");
-    is_str(host_log, "", "... without a word");
+    is_str(host_log, "", "... without a message");
 
     ok(1, "values of the user");
     start_step("");
     host_setenv("RANK", "");
     host_setenv("MASTER_ADDR", "elsewhere");
     host_call("init");
-    step_gets("RANK", "", "... an empty one is kept");
-    is_str(value("MASTER_ADDR"), "elsewhere", "... as any other");
+    step_gets("RANK", "", "... an empty value is kept");
+    is_str(value("MASTER_ADDR"), "elsewhere", "... like any other");
     is_str(value("WORLD_SIZE"), "4", "... and the rest is set");
 
-    ok(1, "a step that has less than it needs");
+    ok(1, "a step on a node with less than required");
     begin_step("ShmMB=1000000000\n");
     run_step();
-    has_str(host_log, "tell: muster: n2: step 12.3 task 2: /dev/shm has ", "... is told so");
+    has_str(host_log, "tell: muster: n2: step 12.3 task 2: /dev/shm has ", "... gets a message");
 }
 
 static void step_on_a_recorded_machine(void)
@@ -173,8 +173,8 @@ static void step_on_a_recorded_machine(void)
     host_call("init");
     step_gets("NCCL_IB_HCA",
               "=mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_7:1",
-              "root=DIR gives tasks what they would get on the machine recorded there");
-    is_str(host_log, "", "... without a word");
+              "root=DIR gives tasks the environment of the machine recorded there");
+    is_str(host_log, "", "... without a message");
     host_unload();
     tree_remove(root);
 
@@ -186,7 +186,7 @@ static void step_on_a_recorded_machine(void)
             "error: muster: plugstack.conf: root=tests: expected config=PATH, program=PATH, "
             "library=PATH or "
             "root=DIR",
-            "a root that is no absolute path is named");
+            "a root that is not an absolute path is reported");
     is_str(value("RANK"), "2", "... and ignored");
 }
 
@@ -199,15 +199,16 @@ static void step_with_bad_conf(void)
     host_option("muster-explain", NULL);
     count = host_environment_count();
     run_step();
-    is_int(host_environment_count(), count + 2, "... leaves the environment as it is");
-    has_str(host_log, "error: muster: environment left unchanged: ", "... says so in the log");
+    is_int(host_environment_count(), count + 2, "... leaves the environment unchanged");
+    has_str(host_log,
+            "error: muster: environment left unchanged: ", "... with a message in the log");
     has_str(host_log, "muster.conf:1: ", "... with file and line");
-    has_str(host_log, "tell: muster: n2: environment left unchanged: ", "... and explains it");
+    has_str(host_log, "tell: muster: n2: environment left unchanged: ", "... and one for the user");
 
     start_step(NULL);
     mkdir(file("muster.conf"), 0755);
     host_call("init");
-    step_gets("RANK", "(unset)", "a directory in the place of muster.conf sets nothing");
+    step_gets("RANK", "(unset)", "with a directory in place of muster.conf nothing is set");
     host_unload();
     rmdir(file("muster.conf"));
 }
@@ -217,7 +218,7 @@ static void step_switched_off(void)
     begin_step("");
     host_option("muster", "off");
     step_gets("RANK", "(unset)", "--muster=off sets nothing");
-    is_str(value("MUSTER_SET"), "(unset)", "... and leaves no mark");
+    is_str(value("MUSTER_SET"), "(unset)", "... and leaves no MUSTER_SET");
 
     begin_step("");
     host_setenv("MUSTER_ENVIRONMENT", "off");
@@ -226,7 +227,7 @@ static void step_switched_off(void)
     begin_step("");
     host_setenv("MUSTER_ENVIRONMENT", "off");
     host_option("muster", "on");
-    step_gets("RANK", "2", "--muster=on goes before its twin");
+    step_gets("RANK", "2", "--muster=on takes precedence over the variable");
 
     begin_step("SetEnvironment=no\n");
     host_option("muster-explain", NULL);
@@ -235,16 +236,16 @@ static void step_switched_off(void)
 
     begin_step("SetEnvironment=no\n");
     host_option("muster", "on");
-    step_gets("RANK", "2", "--muster=on goes before SetEnvironment=no");
+    step_gets("RANK", "2", "--muster=on takes precedence over SetEnvironment=no");
 
     begin_step("");
     host_setenv("MUSTER_ENVIRONMENT", "\033[2Jwhat");
-    step_gets("RANK", "2", "a twin that means nothing is ignored on the node");
+    step_gets("RANK", "2", "an invalid variable is ignored on the node");
     has_str(host_log, "; ignored\n", "... and logged");
 
     begin_step("");
-    is_int(host_option("muster", "what"), -1, "a bad option on the node is Slurm's to log");
-    step_gets("RANK", "2", "... and does not count");
+    is_int(host_option("muster", "what"), -1, "a bad option on the node fails in its callback");
+    step_gets("RANK", "2", "... and is ignored");
 }
 
 /* The MUSTER_SET of a plain step, whose RANK is 2. */
@@ -271,15 +272,15 @@ static void step_nested(void)
     host_call("init");
     start_task("1", "0");
     is_str(value("RANK"), "1", "a nested step has ranks of its own");
-    is_str(value("WORLD_SIZE"), "77", "... and keeps what the user set in between");
+    is_str(value("WORLD_SIZE"), "77", "... and keeps values that the user set in between");
 
     start_step("");
     host_setenv("MUSTER_SET", mark);
     host_setenv("RANK", "2");
     host_call("init");
     host_option("muster", "off");
-    step_gets("RANK", "(unset)", "a nested step with --muster=off loses the outer's");
-    is_str(value("MUSTER_SET"), "(unset)", "... and its mark");
+    step_gets("RANK", "(unset)", "a nested step with --muster=off has no values of the outer step");
+    is_str(value("MUSTER_SET"), "(unset)", "... and no MUSTER_SET");
 }
 
 /* LD_PRELOAD of a task with this --collectives option and this LD_PRELOAD before; NULL: none. */
@@ -309,29 +310,33 @@ static void step_with_collectives(void)
     write_file(library, "");
     is_str(preloaded("muster", NULL), library, "--collectives=muster preloads");
     snprintf(expected, sizeof expected, "%s:/x/b.so c.so", library);
-    is_str(preloaded("muster", "/x/b.so c.so"), expected, "... before what the user preloads");
+    is_str(preloaded("muster", "/x/b.so c.so"), expected, "... before the user's own libraries");
     snprintf(expected, sizeof expected, "/x/b.so %s:/y/c.so", library);
-    is_str(preloaded("muster", expected), expected, "... and once");
+    is_str(preloaded("muster", expected), expected, "... only once");
     snprintf(expected, sizeof expected, "%s.old", library);
-    has_str(preloaded("muster", expected), ".so:/", "a path that only begins alike is another");
-    is_str(preloaded("MPI", "/x/b.so"), "/x/b.so", "--collectives=mpi leaves the user's alone");
+    has_str(preloaded("muster", expected), ".so:/",
+            "a path with the same beginning is another library");
+    is_str(preloaded("MPI", "/x/b.so"), "/x/b.so",
+           "--collectives=mpi leaves the user's libraries unchanged");
     snprintf(expected, sizeof expected, "%s:/x/b.so c.so", library);
-    is_str(preloaded("mpi", expected), "/x/b.so c.so", "... and takes out what an outer step put");
+    is_str(preloaded("mpi", expected), "/x/b.so c.so",
+           "... and removes the library of an outer step");
     snprintf(expected, sizeof expected, "/x/b.so:%s", library);
     is_str(preloaded("mpi", expected), "/x/b.so", "... at the end as well");
-    is_str(preloaded("mpi", library), "(unset)", "... or alone");
-    is_str(preloaded(NULL, library), library, "no option leaves it there");
-    is_str(preloaded(NULL, "/x/b.so"), "/x/b.so", "... and so does no option");
+    is_str(preloaded("mpi", library), "(unset)", "... and alone");
+    is_str(preloaded(NULL, library), library,
+           "without the option the library of an outer step stays");
+    is_str(preloaded(NULL, "/x/b.so"), "/x/b.so", "... as do the user's libraries");
     is_str(preloaded(NULL, NULL), "(unset)", "... and sets nothing");
 
     start_step("");
     host_arguments[1] = (char *)"library=/nowhere/a.so";
     host_setenv("MUSTER_STEP_COLLECTIVES", "muster");
     host_call("init");
-    step_gets("LD_PRELOAD", "(unset)", "a library that is not there is not preloaded");
+    step_gets("LD_PRELOAD", "(unset)", "a missing library is not preloaded");
     has_str(host_log,
             "error: muster: collectives left to MPI: /nowhere/a.so: No such file or directory\n",
-            "... which is said");
+            "... with a message");
     start_step("");
     host_arguments[1] = (char *)"library=/nowhere/a.so";
     host_setenv("SLURM_STEP_NUM_NODES", "2");
@@ -342,7 +347,7 @@ static void step_with_collectives(void)
     has_str(host_log,
             "error: muster: task not started: --collectives=muster: no /nowhere/a.so on this node; "
             "install it, or use --collectives=mpi\n",
-            "... which is said");
+            "... with a message");
     begin_step("");
     is_int(host_option("collectives", "nccl"), -1, "--collectives=nccl is refused");
     has_str(host_log, "--collectives=nccl: expected muster|mpi\n", "... in one line");
@@ -368,7 +373,7 @@ static void step_explained(void)
     has_str(host_log,
             "tell: muster: n2: LOCAL_RANK left alone (task on its node: set by the user to "
             "\"?[31m?7\")\n",
-            "... and why one is left alone, without its control characters");
+            "... and why a variable is left alone, without control characters");
 }
 
 static void steps_that_are_not_ours(void)
@@ -385,7 +390,7 @@ static void steps_that_are_not_ours(void)
         count = host_environment_count();
         run_step();
         is_int(host_environment_count(), count + 2, "step 0x%x is left alone", (unsigned)steps[i]);
-        is_str(host_log, "", "... without a word");
+        is_str(host_log, "", "... without a message");
     }
 }
 
@@ -405,9 +410,9 @@ static void shells_lose_values_of_an_outer_step(void)
         host_option("muster-explain", NULL);
         step_gets("RANK", "(unset)", "step 0x%x of a job that a step submitted has no RANK",
                   (unsigned)shells[i]);
-        is_str(value("MUSTER_SET"), "(unset)", "... nor mark");
+        is_str(value("MUSTER_SET"), "(unset)", "... and no MUSTER_SET");
         is_str(value("WORLD_SIZE"), "77", "... and keeps what the user set");
-        is_str(host_log, "", "... without a word");
+        is_str(host_log, "", "... without a message");
     }
 }
 
@@ -434,7 +439,7 @@ static void gres_lines_are_the_nodes_own(void)
     host_setenv("SLURM_LOCALID", "0");
     host_call("task_init");
     has_str(host_log, "the step can open 0 of the node's 1, /dev/null is not there",
-            "gres.conf's lines of this node are compared, not those of srun's");
+            "lines of gres.conf for this node are compared, not those for the node of srun");
     host_unload();
     unsetenv("SLURMD_NODENAME");
     tree_remove(root);
@@ -473,11 +478,11 @@ static void check_judges_what_the_task_gets(void)
 
     run_checked(root, "Variable=UCX_TLS forbid\n", "UCX_TLS", "tcp");
     run_step();
-    ok(!is_reported("UCX_TLS"), "... not where the site's lines remove it");
+    ok(!is_reported("UCX_TLS"), "... not if lines of the site remove it");
 
     run_checked(root, islands, "UCX_TLS", "tcp");
     run_step();
-    ok(!is_reported("UCX_TLS"), "... nor where the step crosses islands, by TCP");
+    ok(!is_reported("UCX_TLS"), "... nor if the step uses TCP, across islands");
     snprintf(mark, sizeof mark, "%s", value("MUSTER_SET"));
     snprintf(net, sizeof net, "%s", value("NCCL_NET"));
     is_str(net, "Socket", "... for which NCCL_NET is set");
@@ -485,7 +490,7 @@ static void check_judges_what_the_task_gets(void)
     snprintf(conf, sizeof conf, "SetEnvironment=no\n%s", islands);
     run_checked(root, conf, "UCX_TLS", "tcp");
     run_step();
-    ok(!is_reported("UCX_TLS"), "... nor there with SetEnvironment=no");
+    ok(!is_reported("UCX_TLS"), "... also with SetEnvironment=no");
 
     run_checked(root, "", "NCCL_NET", net);
     host_setenv("MUSTER_SET", mark);
@@ -528,9 +533,9 @@ static void hostile_environment(void)
     host_setenv("MUSTER_ENVIRONMENT", huge);
     host_call("init");
     host_option("muster-explain", NULL);
-    step_gets("MASTER_ADDR", "(unset)", "a megabyte as the list of nodes names no host");
-    is_str(value("WORLD_SIZE"), "(unset)", "a number out of range is none");
-    is_str(value("UCX_NET_DEVICES"), huge, "a megabyte of the user's is kept");
+    step_gets("MASTER_ADDR", "(unset)", "a list of nodes of a megabyte gives no host");
+    is_str(value("WORLD_SIZE"), "(unset)", "a number out of range is ignored");
+    is_str(value("UCX_NET_DEVICES"), huge, "a user's value of a megabyte is kept");
     is_str(value("RANK"), "2", "... and the rest is set");
     host_unload();
     free(huge);
@@ -544,7 +549,7 @@ static void hostile_environment(void)
     start(S_CTX_REMOTE, "");
     host_call("init");
     host_call("init_post_opt");
-    is_int(host_call("task_init"), 0, "a step without any variable of Slurm's");
+    is_int(host_call("task_init"), 0, "a step without any variable of Slurm");
     is_str(value("RANK"), "(unset)", "... has no rank");
 
     start_step("");
@@ -555,15 +560,15 @@ static void hostile_environment(void)
     host_setenv("SLURM_LOCALID", "0");
     host_call("task_init");
     said = strlen(host_log);
-    is_int(host_call("task_init"), 0, "listed twice, the second task_init finds its work done");
-    is_int(strlen(host_log), said, "... and is silent");
+    is_int(host_call("task_init"), 0, "listed twice, the second task_init does nothing");
+    is_int(strlen(host_log), said, "... without a message");
 
     begin_step("");
     host_call("init");
     host_call("init_post_opt");
     write_file(file("muster.conf"), "SetEnvironment=no\n"); /* as the second line would read it */
     start_task("2", "0");
-    is_str(value("RANK"), "2", "listed twice, a step starts by the first line's words");
+    is_str(value("RANK"), "2", "listed twice, a step uses the arguments of the first line");
 }
 
 int main(int argc, char *argv[])

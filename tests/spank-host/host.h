@@ -39,7 +39,7 @@ struct spank_handle {
     uint16_t cpus;
     int argc;
     char **argv;
-    int task; /* local ID of the task that a task hook is called for; -1: no task */
+    int task;            /* local ID of the task that a task hook is called for; -1: no task */
     enum host_hook hook; /* set by host_call() */
 };
 extern struct spank_handle host_job;

@@ -132,27 +132,27 @@ static void jobs(const char *before)
     configure("");
     is_int(prolog(12), 0, "without Interface lines a prolog");
     is_int(epilog(12), 0, "... and an epilog");
-    is_str(state(), before, "... touch nothing");
+    is_str(state(), before, "... change nothing");
     is_int(access(file("interfaces.lock"), F_OK), -1, "... and make no file");
 
     configure(settings);
     is_int(prolog(12), 0, "a prolog");
-    is_str(host_log, "", "... without a word");
+    is_str(host_log, "", "... without a message");
     is_str(state(), made, "... makes the settings");
-    is_int(prolog(13), 0, "a second job's");
-    is_int(epilog(12), 0, "the first one's epilog");
-    is_str(state(), made, "... leaves them to the second");
-    is_int(slurmd_start(), 0, "slurmd starts anew");
-    is_str(state(), made, "... and leaves them too");
-    is_int(epilog(13), 0, "the second one's epilog");
-    is_str(host_log, "", "... without a word");
-    is_str(state(), before, "... puts all of them back");
-    is_int(access(file("interfaces"), F_OK), -1, "... and the journal goes");
+    is_int(prolog(13), 0, "the prolog of a second job");
+    is_int(epilog(12), 0, "the epilog of the first");
+    is_str(state(), made, "... leaves the settings to the second");
+    is_int(slurmd_start(), 0, "slurmd restarts");
+    is_str(state(), made, "... and leaves them, too");
+    is_int(epilog(13), 0, "the epilog of the second");
+    is_str(host_log, "", "... without a message");
+    is_str(state(), before, "... restores all settings");
+    is_int(access(file("interfaces"), F_OK), -1, "... and removes the journal");
 
     is_int(prolog(12), 0, "a prolog");
     configure("");
-    is_int(epilog(12), 0, "... whose lines are gone from muster.conf before its epilog");
-    is_str(state(), before, "... is put back by the journal all the same");
+    is_int(epilog(12), 0, "... the epilog, after its lines were removed from muster.conf");
+    is_str(state(), before, "... restores all settings from the journal");
 }
 
 static void policies(const char *before)
@@ -165,36 +165,37 @@ static void policies(const char *before)
              "error: muster: n2: eth9: is not on this node; Interface line 2 of muster.conf; job "
              "12 refused by OnInterface=refuse\n");
     has_str(host_log, line, "... with its reason in the log");
-    is_str(state(), before, "... and what could be made is put back");
+    is_str(state(), before, "... and settings that were made are restored");
     has_str(tree_text(file("refused")), "Z n2: eth9: is not on this node",
-            "... and a note is left that says why");
-    is_int(epilog(12), 0, "... and its epilog finds nothing to do");
+            "... and a note is written with the reason");
+    is_int(epilog(12), 0, "... and its epilog succeeds");
 
     configure("Interface=eth9 mtu=9000\nInterface=lo mtu=4000 address=10.0.0.0/8\n");
-    is_int(prolog(12), 0, "OnInterface=log: it starts");
-    has_str(host_log, "error: muster: n2: eth9: is not on this node", "... and the log has why");
-    has_str(host_log, "error: muster: n2: lo: has no IP address in 10.0.0.0/8", "... all of it");
-    has_str(state(), "mtu 4000", "... what could be made is made");
+    is_int(prolog(12), 0, "OnInterface=log: the job starts");
+    has_str(host_log, "error: muster: n2: eth9: is not on this node",
+            "... and the log has the reason");
+    has_str(host_log, "error: muster: n2: lo: has no IP address in 10.0.0.0/8", "... all reasons");
+    has_str(state(), "mtu 4000", "... other settings are made");
     is_int(epilog(12), 0, "... its epilog");
-    is_str(state(), before, "... puts back what could be made");
+    is_str(state(), before, "... restores these");
     configure("Interface=eth9 mtu=9000\nOnInterface=ignore\n");
-    is_int(prolog(12), 0, "OnInterface=ignore: it starts");
-    is_str(host_log, "", "... without a word");
+    is_int(prolog(12), 0, "OnInterface=ignore: the job starts");
+    is_str(host_log, "", "... without a message");
 
     configure("Interface=lo mtu=what\nOnInterface=refuse\n");
-    is_int(prolog(12), 0, "a muster.conf that cannot be read never refuses");
-    has_str(host_log, "interfaces left unchanged: ", "... and is told");
-    is_str(state(), before, "... and nothing is touched");
+    is_int(prolog(12), 0, "with a muster.conf that cannot be read the job starts");
+    has_str(host_log, "interfaces left unchanged: ", "... with a message");
+    is_str(state(), before, "... and nothing is changed");
 
     configure(settings);
     prolog(12);
     machine.set(machine.context, "lo", 1, NETIF_MTU, 3000, NULL);
-    is_int(epilog(12), 0, "an epilog after somebody else's change");
+    is_int(epilog(12), 0, "an epilog after a change by another program");
     has_str(host_log, "error: muster: n2: lo: mtu 3000 was changed by another program",
-            "... says so");
-    has_str(state(), "mtu 3000 arp_ignore 0", "... and leaves that, and that alone");
+            "... reports it");
+    has_str(state(), "mtu 3000 arp_ignore 0", "... and leaves that setting only");
     machine.set(machine.context, "lo", 1, NETIF_MTU, 65536, NULL);
-    is_str(state(), before, "... all else is back");
+    is_str(state(), before, "... all others are restored");
 }
 
 /* A prolog while another process holds the lock of the journal. */
@@ -204,8 +205,8 @@ static void waits(const char *before)
 
     configure(settings);
     lock = journal_lock(file("interfaces"), 0, &err);
-    is_int(prolog(12), 0, "a lock that is held for too long: the job starts");
-    has_str(host_log, "no interface is set: ", "... and the log has why");
+    is_int(prolog(12), 0, "a lock that is held too long: the job starts");
+    has_str(host_log, "no interface is set: ", "... and the log has the reason");
     is_str(state(), before, "... nothing is set");
 
     /* the process that slurmd started is killed, its child waits for the lock */
@@ -214,7 +215,7 @@ static void waits(const char *before)
     close(lock);
     lock = -1;
     usleep(200000);
-    is_str(state(), before, "... does not go on without its process: an epilog may have been");
+    is_str(state(), before, "... makes no setting after its process: an epilog may have run");
     epilog(12);
 }
 
@@ -264,18 +265,18 @@ static void orphaned(const char *before)
            err.text);
     journal_clear(&journal);
     is_int(run("init", S_CTX_REMOTE, 13, -1), 0, "a step starts");
-    is_str(state(), made, "... and leaves them");
+    is_str(state(), made, "... and leaves these settings");
     is_int(slurmd_start(), 0, "slurmd starts");
-    is_str(state(), before, "... and puts all of them back");
-    is_int(access(file("interfaces"), F_OK), -1, "... and the journal goes");
-    is_int(slurmd_start(), 0, "it starts again");
-    is_str(host_log, "", "... and finds nothing to do");
+    is_str(state(), before, "... and restores all");
+    is_int(access(file("interfaces"), F_OK), -1, "... and removes the journal");
+    is_int(slurmd_start(), 0, "slurmd starts again");
+    is_str(host_log, "", "... without a message");
 }
 
 static void killed(const char *before)
 {
-    enum { TURNS = 50, TURNS_MOST = 1000 }; /* more turns until one kill was in time: a busy machine
-                                               kills late */
+    /* a busy machine kills late: turns go on until one kill was in time */
+    enum { TURNS = 50, TURNS_MOST = 1000 };
     long prolog_us, epilog_us;
     unsigned left = 0, wrong = 0, hit = 0, noted = 0;
     int turn;
@@ -290,7 +291,7 @@ static void killed(const char *before)
     }
     ok(hit > 0, "a prolog killed at %d moments, %u times before its end", turn, hit);
     is_int(wrong, 0, "... its epilog never fails");
-    is_int(left, 0, "... and puts back whatever was made");
+    is_int(left, 0, "... and restores all settings");
 
     left = hit = 0;
     for (turn = 0; turn < TURNS || (hit == 0 && turn < TURNS_MOST); turn++) {
@@ -305,7 +306,8 @@ static void killed(const char *before)
         left += strcmp(state(), before) != 0 || access(file("interfaces"), F_OK) == 0;
     }
     ok(hit > 0, "an epilog killed at %d moments, %u times before its end", turn, hit);
-    is_int(left, 0, "... is ended by the start of slurmd (%u times), or run again", noted);
+    is_int(left, 0, "... is completed by the start of slurmd (%u times), or by another epilog",
+           noted);
 }
 
 int main(void)

@@ -30,21 +30,21 @@ static const struct {
     {.life = {"srun with a bad option", .options = "muster=perhaps"},
      .refused = "front",
      .says = "--muster=perhaps: expected on|off"},
-    {.life = {"srun with a bad twin", .environment = "MUSTER_EXPLAIN=perhaps"},
+    {.life = {"srun with a bad variable", .environment = "MUSTER_EXPLAIN=perhaps"},
      .refused = "front",
      .says = "MUSTER_EXPLAIN=perhaps: expected"},
     {.life = {"srun with values of the user", .environment = "RANK=\nMASTER_ADDR=elsewhere"},
      .tasks = "RANK= MASTER_ADDR=elsewhere WORLD_SIZE=4"},
     {.life = {"srun --export=NONE", .environment = "RANK=9\nHOME=/x", .is_export_none = true},
      .tasks = "RANK=2 !HOME"},
-    {.life = {"srun of root's", .is_root = true}, .tasks = "RANK=2"},
+    {.life = {"srun of root", .is_root = true}, .tasks = "RANK=2"},
     {.life = {"srun of one task", .tasks = 1}, .tasks = "RANK=1 WORLD_SIZE=2"},
     {.life = {"srun of four tasks", .tasks = 4}, .tasks = "RANK=4 WORLD_SIZE=8"},
     {.life = {"sbatch", FRONT_SBATCH}, .tasks = "RANK=2 WORLD_SIZE=4"},
     {.life = {"sbatch --muster=off holds for the srun within", FRONT_SBATCH,
               .options = "muster=off"},
      .tasks = "!RANK"},
-    {.life = {"... whose own option goes before", FRONT_SBATCH, .options = "muster=off",
+    {.life = {"... whose own option takes precedence", FRONT_SBATCH, .options = "muster=off",
               .step_options = "muster=on"},
      .tasks = "RANK=2"},
     {.life = {"sbatch --muster-explain comes as \"(null)\"", FRONT_SBATCH,
@@ -138,13 +138,13 @@ static void live(size_t i, const char *root)
         ok(outcome->has_step && has_all(&outcome->tasks[0], lives[i].tasks), "... the task has %s",
            lives[i].tasks);
     if (lives[i].says != NULL)
-        has_str(host_log, lives[i].says, "... and reads %s", lives[i].says);
+        has_str(host_log, lives[i].says, "... with the message: %s", lives[i].says);
     else if (life.conf == NULL || lives[i].life.conf == NULL)
-        is_str(host_log, "", "... without a word");
+        is_str(host_log, "", "... without a message");
     if (life.front != FRONT_SRUN && outcome->has_step)
         ok(life_getenv(&outcome->shell, "RANK") == NULL &&
                life_getenv(&outcome->shell, "MUSTER_SET") == NULL,
-           "... the batch or interactive step has nothing of ours");
+           "... the batch or interactive step has no variables of muster");
 }
 
 /* With AddressSanitizer fewer calls are tested: it searches for leaks in each process. */
@@ -182,7 +182,7 @@ static void without_an_item(const char *root)
            "one in %d of 60 calls of Slurm's functions fails, from the first: no rule is broken",
            ITEMS_APART);
     is_int(refused, 0, "... no job is refused");
-    is_int(silent, 0, "... and no task goes without its variables and a word");
+    is_int(silent, 0, "... and no task lacks variables without a message");
 }
 
 int main(int argc, char *argv[])

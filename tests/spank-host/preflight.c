@@ -132,7 +132,7 @@ static void when_wanted(void)
     char expected[4400];
 
     start("", "exit 0");
-    is_int(host_call("local_user_init"), 0, "without a wish there is no preflight");
+    is_int(host_call("local_user_init"), 0, "by default there is no preflight");
     is_str(calls(), "", "... nothing is started");
 
     start("", "exit 0");
@@ -143,9 +143,10 @@ static void when_wanted(void)
              "MUSTER_EXPLAIN=\nMUSTER_IN_PREFLIGHT=1\nMUSTER_STEP_COLLECTIVES=mpi\n"
              "SLURM_MUSTER_PREFLIGHT_FAILED=\n",
              config);
-    is_str(calls(), expected, "... the step, level and budget are told, and nothing is read");
-    is_str(host_log, "", "... without a word of the plugin's");
-    is_str(getenv("MUSTER_IN_PREFLIGHT") ? "set" : "unset", "unset", "the guard is not the step's");
+    is_str(calls(), expected, "... step, level and budget are passed, and standard input is empty");
+    is_str(host_log, "", "... without a message of the plugin");
+    is_str(getenv("MUSTER_IN_PREFLIGHT") ? "set" : "unset", "unset",
+           "the guard variable is not set in the step");
 
     start("Preflight=standard\nPreflightBudget=7\n", "exit 0");
     host_call("local_user_init");
@@ -154,32 +155,33 @@ static void when_wanted(void)
     start("Preflight=standard\n", "exit 0");
     host_option("preflight", "off");
     host_call("local_user_init");
-    is_str(calls(), "", "--preflight=off goes before muster.conf");
+    is_str(calls(), "", "--preflight=off takes precedence over muster.conf");
 
     setenv("MUSTER_PREFLIGHT", "quick", 1);
     start("Preflight=standard\n", "exit 0");
     host_call("local_user_init");
-    has_str(calls(), "--level=quick", "MUSTER_PREFLIGHT goes before muster.conf");
+    has_str(calls(), "--level=quick", "MUSTER_PREFLIGHT takes precedence over muster.conf");
     start("", "exit 0");
     host_option("preflight", "standard");
     host_call("local_user_init");
-    has_str(calls(), "--level=standard", "the command line goes before its twin");
+    has_str(calls(), "--level=standard", "the option takes precedence over the variable");
     unsetenv("MUSTER_PREFLIGHT");
 
     start("Preflight=quick\n", "exit 0");
     host_option("muster", "off");
     host_call("local_user_init");
-    has_str(calls(), "MUSTER_ENVIRONMENT=off\n", "the nested step gets --muster by its twin");
+    has_str(calls(), "MUSTER_ENVIRONMENT=off\n", "the nested step gets --muster by its variable");
 
     setenv("MUSTER_STEP_COLLECTIVES", "muster", 1);
     setenv("SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives", "muster", 1);
     start("Preflight=quick\n", "exit 0");
     host_option("muster", "off");
     host_call("local_user_init");
-    has_str(calls(), "MUSTER_STEP_COLLECTIVES=mpi\n", "its own steps leave collectives to MPI");
-    has_str(calls(), "MUSTER_ENVIRONMENT=off\n", "... and --muster goes with that");
-    has_str(calls(), "SPANK_OPTION_muster_collectives=mpi\n", "... whatever salloc was given");
-    is_str(getenv("MUSTER_STEP_COLLECTIVES"), "muster", "... and the step keeps its own");
+    has_str(calls(), "MUSTER_STEP_COLLECTIVES=mpi\n",
+            "steps of the preflight leave collectives to MPI");
+    has_str(calls(), "MUSTER_ENVIRONMENT=off\n", "... and get --muster, too");
+    has_str(calls(), "SPANK_OPTION_muster_collectives=mpi\n", "... whatever the option of salloc");
+    is_str(getenv("MUSTER_STEP_COLLECTIVES"), "muster", "... and the step keeps its own value");
     unsetenv("MUSTER_STEP_COLLECTIVES");
     unsetenv("SLURM_SPANK__SLURM_SPANK_OPTION_muster_collectives");
 
@@ -199,16 +201,16 @@ static void refuses(const char *how, const char *conf, const char *name)
 {
     is_int(quick(conf, how), -1, "%s: the step does not start", name);
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED") ? "set" : "unset", "unset",
-           "... and has no mark");
+           "... and is not marked");
 }
 
 static void starts_with(const char *how, const char *words, const char *name)
 {
     is_int(quick("", how), 0, "%s: the step starts", name);
     if (*words)
-        has_str(host_log, words, "... after one line");
+        has_str(host_log, words, "... after one message");
     else
-        is_str(host_log, "", "... muster itself has said why");
+        is_str(host_log, "", "... muster itself has printed the reason");
 }
 
 static void answers(void)
@@ -216,11 +218,11 @@ static void answers(void)
     refuses("exit 1", "", "a fault");
     refuses("exit 4", "", "a fault of a heterogeneous step");
     refuses("kill -INT $$", "", "Ctrl-C");
-    refuses("exit 143", "", "SIGTERM, heard");
+    refuses("exit 143", "", "SIGTERM, handled");
     signal(SIGCHLD, SIG_IGN);
     refuses("exit 1", "", "a fault, where SIGCHLD is ignored");
-    ok(signal(SIGCHLD, SIG_DFL) == SIG_IGN, "... as it still is");
-    starts_with("exit 3", "", "cannot tell");
+    ok(signal(SIGCHLD, SIG_DFL) == SIG_IGN, "... which stays ignored");
+    starts_with("exit 3", "", "an unknown result");
     starts_with("exit 2", "the preflight's options or configuration are invalid; the step starts",
                 "a bad muster.conf");
 
@@ -228,11 +230,11 @@ static void answers(void)
     unlink(program);
     host_option("preflight", "quick");
     is_int(host_call("local_user_init"), 0, "no muster command: the step starts");
-    has_str(host_log, "/muster; the step starts", "... after one line");
+    has_str(host_log, "/muster; the step starts", "... after one message");
 
     is_int(quick("Preflight=often\n", "exit 0"), 0, "a bad muster.conf");
-    has_str(host_log, "Preflight=often", "... is named");
-    has_str(calls(), "--level=quick", "... and does not keep the user's wish from being done");
+    has_str(host_log, "Preflight=often", "... is reported");
+    has_str(calls(), "--level=quick", "... and the user's preflight still runs");
 }
 
 /* Inside another allocation srun goes on and the tasks end the step, so that the step frees its
@@ -242,7 +244,7 @@ static void inside(void)
     setenv("SLURM_JOB_ID", "12", 1);
     is_int(quick("", "exit 1"), 0, "in an allocation: a fault does not stop srun");
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... but marks the step");
-    has_str(host_log, "the step does not start", "... with the same words");
+    has_str(host_log, "the step does not start", "... with the same message");
 
     refuses("exit 4", "", "in an allocation: a fault of a heterogeneous step");
     unsetenv("SLURM_JOB_ID");
@@ -250,7 +252,8 @@ static void inside(void)
     start("", "exit 1");
     host_job.step_id = 3;
     host_option("preflight", "quick");
-    is_int(host_call("local_user_init"), 0, "the fourth step of a job cannot be in srun's own");
+    is_int(host_call("local_user_init"), 0,
+           "step 3 of a job is not in an allocation of srun's own");
     is_str(getenv("SLURM_MUSTER_PREFLIGHT_FAILED"), "1", "... it is marked");
 
     memcpy(given, "--jobid=12", strlen("--jobid=12"));
@@ -266,7 +269,7 @@ static void inside(void)
         host_call("init");
         host_call("init_post_opt");
         is_int(host_call("task_init"), -is_marked,
-               is_marked ? "tasks of a marked step do not begin"
+               is_marked ? "tasks of a marked step do not start"
                          : "... those of a step with an empty mark do");
     }
 }
@@ -321,11 +324,11 @@ static void deadline(void)
     hangs = true;
     begin_s = clock_s();
     is_int(host_call("local_user_init"), 0, "a preflight that hangs: the step starts");
-    ok(clock_s() - begin_s < 60, "... in its time");
-    has_str(host_log, "did not end within 13 s; the step starts", "... after one line");
-    has_str(calls(), "heard TERM\n", "... it was asked to end");
+    ok(clock_s() - begin_s < 60, "... in time");
+    has_str(host_log, "did not end within 13 s; the step starts", "... after one message");
+    has_str(calls(), "heard TERM\n", "... it got SIGTERM");
     hangs = false;
-    ok(killed > 0 && kill(killed, SIGKILL) == 0, "... and killed, in vain");
+    ok(killed > 0 && kill(killed, SIGKILL) == 0, "... and SIGKILL, without effect");
 }
 
 int main(int argc, char *argv[])
