@@ -10,8 +10,8 @@
  * the chosen number fails, or that call and all after it. Outside of hooks no call fails. */
 
 enum fault_kind {
-    FAULT_MEMORY, /* malloc(), calloc(), realloc(). Not with AddressSanitizer, which replaces them.
-                   */
+    FAULT_MEMORY, /* malloc(), calloc(), realloc(), and what calls them in the C library. Not with
+                     AddressSanitizer, which replaces them. */
     FAULT_FILES,  /* files, directories, sockets, pipes, processes, libraries */
     FAULT_KINDS
 };
