@@ -365,7 +365,7 @@ static void test_refusals(struct collective *collective, struct buffers *buffers
     call.op = REDUCE_BAND;
     check(collective_start(collective, &call, &request, &err) < 0 &&
               strcmp(err.text, "allreduce: band is not defined on fp32") == 0,
-          "an operation that the type has not is refused", NULL);
+          "an operation that the type lacks is refused", NULL);
     call = good;
     call.algorithm = algorithm_find(COLLECTIVE_ALL_GATHER, "ring");
     check(collective_start(collective, &call, &request, &err) < 0 &&

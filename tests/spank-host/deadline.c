@@ -301,7 +301,8 @@ int main(int argc, char *argv[])
        "... and the process that hangs has no descriptor of slurmstepd");
 
     driver = DIES;
-    step_goes_on(root, "1", "the reading dies", false, "ended without an answer", 0);
+    step_goes_on(root, "1", "the process that reads /sys dies", false, "ended without an answer",
+                 0);
 
     driver = ANSWERS;
     hanging = "/muster.conf";

@@ -224,7 +224,7 @@ static void fail_in_turn(const struct part *part, enum fault_kind kind, enum fau
         }
     is_int(wrong, 0, "%s: %u of %u calls, %s, %s: nothing breaks", part->name, runs, calls,
            kinds[kind], kind == FAULT_MEMORY ? "out of memory" : flavours[flavour]);
-    ok(calls == 0 || missed <= runs / 4, "... and the faults were met (%u were not)", missed);
+    ok(calls == 0 || missed <= runs / 4, "... and the faults occurred (%u did not)", missed);
 }
 
 /* ---------------------------------------------------------------- */
@@ -232,7 +232,7 @@ static void fail_in_turn(const struct part *part, enum fault_kind kind, enum fau
 static void fail_part(const struct part *part)
 {
     if (part->needs_certificate && geteuid() != 0) {
-        tap_skip("%s: certificates that count are root's", part->name);
+        tap_skip("%s: only root can write a valid certificate", part->name);
         return;
     }
     if (part->needs_certificate)
@@ -240,7 +240,7 @@ static void fail_part(const struct part *part)
     if (fault_has(FAULT_MEMORY))
         fail_in_turn(part, FAULT_MEMORY, FAULT_EXHAUSTED);
     else
-        tap_skip("%s: allocations are AddressSanitizer's here", part->name);
+        tap_skip("%s: AddressSanitizer has its own allocations", part->name);
     for (int flavour = 0; flavour < FAULT_FLAVOURS; flavour++)
         fail_in_turn(part, FAULT_FILES, (enum fault_flavour)flavour);
 }
@@ -260,7 +260,7 @@ static void remember(const char *words)
         memcpy(whole[i].text, outcome->tasks[i].text, whole[i].length);
     }
     life_end();
-    is_str(outcome->broken, "", "without faults all is well");
+    is_str(outcome->broken, "", "without faults no rule is broken");
 }
 
 int main(int argc, char *argv[])

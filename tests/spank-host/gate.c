@@ -238,7 +238,7 @@ int main(int argc, char *argv[])
         gate_brakes();
         gate_of_long_entry();
     } else {
-        tap_skip("certificates that count are root's");
+        tap_skip("only root can write a valid certificate");
     }
     fixture_end();
     return tap_done();
