@@ -19,7 +19,7 @@ static const char head[] =
     "whose verdict is warn, unknown or fail has a fault code, and a remediation: what to do "
     "first,\n"
     "in one word. Programs decide by these; the message is for people and may change.\n"
-    "A reader must expect codes that it does not know, of a newer muster.\n";
+    "A newer muster may have codes that a reader does not know.\n";
 
 static const char reasons[] =
     ".SH DRAIN REASONS\n"
@@ -38,7 +38,8 @@ static const char reasons[] =
     "muster: rail_slow eth1 98 of 940 Mb/s; gpu_missing gpu 7 GPUs on the PCI bus 2026\\-11\\-20\n"
     ".EE\n"
     ".PP\n"
-    "muster takes every reason that begins with \"muster:\" for its own, and touches no other.\n"
+    "muster takes every reason that begins with \"muster:\" for its own; it changes no other "
+    "reason.\n"
     "Development versions before 0.1 wrote the name of the test instead of the code.\n";
 
 static void text_print(const char *text)
@@ -61,8 +62,9 @@ static void faults_print(void)
     };
 
     printf(".SH FAULT CODES\n"
-           "Each with its usual verdict, who drains a node that fails by it, and its remediation.\n"
-           "A node that fails only by codes that drain nobody is not certified, loses its\n"
+           "Each code has its usual verdict, who drains a node that fails by it, and its "
+           "remediation.\n"
+           "A node that fails only by codes that drain no node is not certified, loses its\n"
            "certificate, and stays in service.\n");
     for (int code = FAULT_NONE + 1; code < FAULT_COUNT; code++) {
         const struct catalog_fault *fault = catalog_fault((enum fault_code)code);
@@ -127,19 +129,21 @@ static void kernel_events_print(void)
 {
     static const char *const causes[] = {
         [KERNEL_BY_MACHINE] = "",
-        [KERNEL_BY_EITHER] = ", may be a job's doing",
+        [KERNEL_BY_EITHER] = ", may be caused by a job",
         [KERNEL_BY_JOB] = ", a fault of a job's program",
     };
 
     printf(".SH KERNEL LOG\n"
-           "What\n.B host.log\n"
-           "finds in the kernel's log: source, event, what it comes to, its fault code, and whose "
-           "word that is or where the text is from.\n"
+           "The events that\n.B host.log\n"
+           "finds in the kernel's log. Each has its source, its name, its consequence and its "
+           "fault code; in parentheses stands who states this consequence, or where the text is "
+           "from.\n"
            "The codes of NVIDIA are those of its Xid catalog and of appendix D of the Fabric "
            "Manager User Guide.\n"
            ".B KernelLog\n"
            "in\n.BR muster.conf (5)\n"
-           "changes what one comes to, but what a job can bring about never drains.\n");
+           "changes the consequence of an event, but an event that a job can cause never drains "
+           "a node.\n");
     for (size_t i = 0; i < kernel_event_count; i++) {
         const struct kernel_event *event = &kernel_events[i];
 
