@@ -20,7 +20,7 @@ FACT(PCIE_PAYLOAD, "pcie.payload", "bytes", CONFIG_DIFFERS, "PCIe maximum payloa
 FACT(PCIE_READREQUEST, "pcie.readrequest", "bytes", CONFIG_DIFFERS, "PCIe maximum read request of a device", "small PCIe read requests cost a NIC its bandwidth") \
 FACT(ACS, "acs", "", CONFIG_DIFFERS, "access control (ACS) of PCIe bridges", "ACS redirects peer-to-peer traffic by way of the processor") \
 FACT(IOMMU, "iommu", "", CONFIG_DIFFERS, "mode of the IOMMU", "translation slows down peer-to-peer and small messages") \
-FACT(GOVERNOR, "governor", "", CONFIG_DIFFERS, "frequency governor of the processors", "a saving governor slows down the processor's part of each step") \
+FACT(GOVERNOR, "governor", "", CONFIG_DIFFERS, "frequency governor of the processors", "a power-saving governor slows down the processor's part of each step") \
 FACT(TURBO, "turbo", "", CONFIG_DIFFERS, "whether processors may exceed their base frequency", "processors of different speed wait for each other") \
 FACT(CSTATE, "cstate", "", CONFIG_DIFFERS, "deepest sleep state of the processors", "deep sleep states add latency") \
 FACT(SMT, "smt", "", CONFIG_DIFFERS, "simultaneous multithreading", "different numbers of threads shift tasks and their bindings") \
@@ -28,17 +28,17 @@ FACT(NUMA_COUNT, "numa.count", "count", CONFIG_DIFFERS, "NUMA nodes", "tasks are
 FACT(NUMA, "numa", "", CONFIG_DIFFERS, "processors of each NUMA node", "tasks are bound to other cores than on the peers") \
 FACT(NUMA_BALANCING, "numa.balancing", "", CONFIG_DIFFERS, "automatic NUMA balancing", "page migration by the kernel disturbs pinned memory") \
 FACT(DEVICE_NUMA, "device.numa", "", CONFIG_DIFFERS, "NUMA node of a device", "the device is near other cores than on the peers") \
-FACT(HUGEPAGES, "hugepages", "count", CONFIG_DIFFERS, "reserved huge pages", "memory set aside is missing to jobs, or huge pages are") \
+FACT(HUGEPAGES, "hugepages", "count", CONFIG_DIFFERS, "reserved huge pages", "jobs lack the memory that is set aside, or lack huge pages") \
 FACT(TRANSPARENT_HUGEPAGES, "transparent_hugepages", "", CONFIG_DIFFERS, "transparent huge pages", "page faults and memory use differ") \
 FACT(CLOCKSOURCE, "clocksource", "", CONFIG_DIFFERS, "clock source of the kernel", "a slow clock source makes timing calls a thousand times slower") \
 FACT(RINGS, "rings", "", CONFIG_DIFFERS, "ring sizes of an interface", "short rings drop packets in bursts") \
 FACT(OFFLOADS, "offloads", "", CONFIG_DIFFERS, "offloads of an interface", "missing offloads cost processor time and bandwidth") \
 FACT(PAUSE, "pause", "", CONFIG_DIFFERS, "link-level flow control of an interface", "flow control must be the same at all ends of a lossless network") \
-FACT(PFC, "pfc", "", CONFIG_DIFFERS, "priority flow control of an interface", "a priority that pauses here and not there loses packets, or halts the others") \
+FACT(PFC, "pfc", "", CONFIG_DIFFERS, "priority flow control of an interface", "a priority with flow control at one end only loses packets, or stops the other priorities") \
 FACT(TRUST, "trust", "", CONFIG_DIFFERS, "whether an interface trusts DSCP or PCP", "the same DSCP means another priority here: PFC does not protect it") \
-FACT(CONGESTION, "congestion", "", CONFIG_DIFFERS, "congestion control (DCQCN) of an interface", "a port without congestion control (DCQCN) does not slow down, and takes from those that do") \
-FACT(CNP, "cnp", "", CONFIG_DIFFERS, "priority and DSCP of congestion notices", "notices of congestion with another priority or DSCP wait in the queue that is congested") \
-FACT(DCQCN, "dcqcn", "", CONFIG_DIFFERS, "parameters of DCQCN", "ports that give way otherwise than their peers get more, or less") \
+FACT(CONGESTION, "congestion", "", CONFIG_DIFFERS, "congestion control (DCQCN) of an interface", "a port without congestion control (DCQCN) does not slow down, and takes bandwidth from ports that do") \
+FACT(CNP, "cnp", "", CONFIG_DIFFERS, "priority and DSCP of congestion notices", "congestion notices with another priority or DSCP wait in the congested queue") \
+FACT(DCQCN, "dcqcn", "", CONFIG_DIFFERS, "parameters of DCQCN", "ports that slow down more or less than their peers get an unfair share of bandwidth") \
 /* deviations that change the path of traffic */ \
 FACT(GID, "gid", "", CONFIG_DIFFERS, "index and type of the GID in use", "RoCE at another GID index or type does not reach its peers") \
 FACT(LLDPD, "lldpd", "count", CONFIG_DIFFERS, "whether an LLDP daemon runs", "without it nobody sees where the node's cables go") \
@@ -50,9 +50,9 @@ FACT(KERNEL, "kernel", "", CONFIG_DIFFERS, "version of the kernel", "another ker
 FACT(CMDLINE, "cmdline", "", CONFIG_DIFFERS, "command line of the kernel", "the kernel was started with other settings") \
 FACT(SYSTEM, "system", "", CONFIG_DIFFERS, "distribution and release", "other libraries than on the peers") \
 FACT(DRIVER, "driver", "", CONFIG_DIFFERS, "driver of a device", "another driver behaves in another way") \
-FACT(DRIVER_VERSION, "driver.version", "", CONFIG_DIFFERS, "version of a device's driver", "drivers of different versions need not work together") \
-FACT(FIRMWARE, "firmware", "", CONFIG_DIFFERS, "firmware of a device", "known faults of firmware come and go with its version") \
-FACT(BIOS, "bios", "", CONFIG_DIFFERS, "version of the BIOS", "firmware settings and known faults come with its version") \
+FACT(DRIVER_VERSION, "driver.version", "", CONFIG_DIFFERS, "version of a device's driver", "drivers of different versions may not work together") \
+FACT(FIRMWARE, "firmware", "", CONFIG_DIFFERS, "firmware of a device", "each version of the firmware has other known faults") \
+FACT(BIOS, "bios", "", CONFIG_DIFFERS, "version of the BIOS", "each version of the BIOS has other settings and known faults") \
 FACT(MICROCODE, "microcode", "", CONFIG_DIFFERS, "microcode of the processors", "mitigations and speed come with the microcode") \
 FACT(GPU_CLOCK, "gpu.clock", "MHz", CONFIG_DIFFERS, "highest clock of a GPU's processors", "GPUs of different speed wait for each other") \
 FACT(GPU_MEMORY_CLOCK, "gpu.memory_clock", "MHz", CONFIG_DIFFERS, "highest clock of a GPU's memory", "GPUs of different speed wait for each other") \
@@ -65,11 +65,11 @@ FACT(GPU_MIG, "gpu.mig", "count", CONFIG_DIFFERS, "whether a GPU is partitioned 
 FACT(GPU_PARTITION, "gpu.partition", "", CONFIG_DIFFERS, "partition of a GPU's processors and memory: SPX/NPS1", "a job finds other devices than on the peers") \
 FACT(GPU_PERSISTENCE, "gpu.persistence", "count", CONFIG_DIFFERS, "whether a GPU's driver stays loaded: 1", "without it each job's start waits for the driver") \
 FACT(GPU_COMPUTE_MODE, "gpu.compute_mode", "count", CONFIG_DIFFERS, "compute mode of a GPU: 0 shared, 2 prohibited, 3 one process", "programs that share a GPU fail here") \
-FACT(GPU_LIBRARY, "gpu.library", "", CONFIG_DIFFERS, "version of the management library of the GPUs", "it belongs to a driver of one version") \
+FACT(GPU_LIBRARY, "gpu.library", "", CONFIG_DIFFERS, "version of the management library of the GPUs", "the library works with one version of the driver only") \
 FACT(PEER_MEMORY, "peer.memory", "", CONFIG_DIFFERS, "kernel module for RDMA to GPU memory", "without it RDMA goes through the host's memory") \
-FACT(LIBRARY, "library", "", CONFIG_DIFFERS, "build of a library that jobs use", "ranks with different builds of a library need not understand each other") \
-FACT(MUSTER, "muster", "", CONFIG_DIFFERS, "version of muster", "another muster may see and tell other things") \
-FACT(HARDWARE, "hardware", "", CONFIG_DIFFERS, "kind of the node as a whole", "a node of other hardware than its neighbors, compared with few") \
+FACT(LIBRARY, "library", "", CONFIG_DIFFERS, "build of a library that jobs use", "ranks with different builds of a library may not work together") \
+FACT(MUSTER, "muster", "", CONFIG_DIFFERS, "version of muster", "another version of muster may report other things") \
+FACT(HARDWARE, "hardware", "", CONFIG_DIFFERS, "kind of the node as a whole", "the node has other hardware than its neighbors, and is compared with few nodes") \
 FACT(CPU_MODEL, "cpu.model", "", CONFIG_DIFFERS, "model of the processors", "processors of different speed wait for each other") \
 FACT(CPU_COUNT, "cpu.count", "count", CONFIG_DIFFERS, "processors of the node", "Slurm's CPUs and bindings do not fit") \
 FACT(MEMORY, "memory", "MB", CONFIG_DIFFERS, "memory of the node", "a memory module is missing or larger") \
@@ -172,7 +172,7 @@ METRIC(LOSS, "loss", "1", "share of RDMA packets sent again or out of order") \
 METRIC(LOST_SHARE, "lost_share", "1", "share of TCP segments sent again") \
 METRIC(LOST_PINGS, "lost_pings", "count", "TCP segments of pings that were sent again") \
 METRIC(LOST_SEGMENTS, "lost_segments", "count", "TCP segments of streams that were sent again") \
-METRIC(STRIPING, "striping", "Mb/s", "what messages that are shared out over all rails evenly would get") \
+METRIC(STRIPING, "striping", "Mb/s", "bandwidth of messages that are spread evenly over all rails") \
 METRIC(PATH_MTU, "path_mtu", "bytes", "the largest packet that arrives") \
 METRIC(PATH, "path", "bytes", "what the NIC counted of what was sent through it") \
 METRIC(KIND, "kind", "", "transport of a rail") \
