@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# Packages are made from the tarball by who has the tree too; a tarball brings what that takes.
+# The tarball carries the files that building packages takes, as the source tree does.
 EXTRA_DIST += \
 	packaging/build \
 	packaging/install.t \

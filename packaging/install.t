@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# install.t - what packaging/build has built for a Debian release, on a running cluster: installed,
-# switched on, a certification, an upgrade, a downgrade that is refused, removed, purged. Speaks TAP.
+# install.t - tests the packages that packaging/build has built for a Debian release, on a running cluster:
+# installation, activation, a certification, an upgrade, a refused downgrade, removal, purge. Prints TAP.
 #
 #   packaging/install.t [RELEASE]    bookworm (the default), trixie or unstable
 top=$(cd -P "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -21,12 +21,12 @@ output=$(MUSTER_LAB_RELEASE=packages-$suite lab up -n 2 2>&1) || bail "lab up: $
 work=$top/.lab/$name/work
 mkdir -p "$work/now" "$work/next"
 
-# Debian's plugstack.conf, which the lab's takes the place of
+# Debian's plugstack.conf, which the lab has replaced
 for host in $hosts; do
     echo 'include /etc/slurm/plugstack.conf.d/*.conf' >"$top/.lab/$name/$host/etc/slurm/plugstack.conf"
 done
 
-# The lab mounts these, and a purge leaves what is mounted: plain folders, as a site has.
+# Replaces the lab's mounts by plain directories, as a site has: a purge leaves mounted directories.
 plain_folders() { # HOST
     # shellcheck disable=SC2016 # in the host
     lab on "$1" sh -ec 'for folder in /etc/muster /var/lib/muster; do
@@ -37,7 +37,7 @@ for host in $hosts; do
     plain_folders "$host" || bail "$host: its folders stay mounted"
 done
 
-# The same packages as a later version.
+# Copies a package, as a later version.
 later() { # PACKAGE-FILE
     local tree=$work/tree version
     dpkg-deb -R "$1" "$tree"
@@ -57,11 +57,11 @@ on_all() { # COMMAND...
         lab on "$host" env DEBIAN_FRONTEND=noninteractive "$@" </dev/null || return
     done
 }
-installed() { # HOST: "PACKAGE STATE" of those that dpkg knows
+installed() { # HOST: prints "PACKAGE STATE" of each package that dpkg knows
     # shellcheck disable=SC2086
     lab on "$1" dpkg-query -W -f '${Package} ${db:Status-Abbrev}\n' $all 2>/dev/null | sort | xargs
 }
-# Slurm tells users of an optional plugin that is not there, and goes on.
+# Slurm prints a message about a missing optional plugin, and runs the job.
 jobs_run() { [ "$(lab run srun -N2 hostname 2>/dev/null | sort | xargs)" = 'n1 n2' ]; }
 restart_slurmd() {
     local node
@@ -76,8 +76,8 @@ certificates() {
     for node in n1 n2; do lab on $node muster certificate verify >/dev/null 2>&1 && echo $node; done | xargs
 }
 
-# doc/quickstart.md, word for word, beside a muster.conf of the site's, which stays: a lab's links are
-# slower than their sysfs says. Its first command is for all hosts, the others are for the head.
+# Runs the commands of doc/quickstart.md, word for word: the first on all hosts, the others on the head. The
+# site's muster.conf stays, because a lab's links are slower than sysfs says.
 for host in $hosts; do
     echo force-confold | lab on "$host" tee /etc/dpkg/dpkg.cfg.d/lab >/dev/null
 done
@@ -89,11 +89,11 @@ for command in "${commands[@]:1}"; do
 done
 is "$(certificates)" 'n1 n2' 'doc/quickstart.md ends with certificates'
 ok 'the other packages install' on_all dpkg -i "$work"/now/*.deb
-like "$(installed n1)" '^(lib|)spank-muster ii|^libspank-muster ii .*muster ii' 'dpkg knows them'
+like "$(installed n1)" '^(lib|)spank-muster ii|^libspank-muster ii .*muster ii' 'dpkg has them as installed'
 ok "... the site's muster.conf stays" lab on n1 grep -q '^NominalSpeed' /etc/muster/muster.conf
-ok '... the battery has its user' lab on n2 id muster
-ok '... and its state a place' lab on n2 test -d /var/lib/muster
-ok 'jobs run on, the plugin is off' jobs_run
+ok '... the user of the battery exists' lab on n2 id muster
+ok '... and the directory of its state' lab on n2 test -d /var/lib/muster
+ok 'jobs run, the plugin is off' jobs_run
 unlike "$(explained)" 'UCX_' '... and does nothing'
 is "$(lab on n1 sh -c 'ls /etc/systemd/system/*/muster* 2>/dev/null')" '' 'no unit is enabled'
 
@@ -103,24 +103,24 @@ like "$(explained)" 'UCX_' 'switched on, the plugin explains what a step gets'
 lab run muster certify --level quick >"$work/words" 2>&1 </dev/null
 is $? 0 'muster certify' || diag "$(cat "$work/words")"
 is "$(certificates)" 'n1 n2' '... certifies'
-ok 'muster-train is one of the battery' lab on n1 muster-train --version
+ok 'muster-train is there' lab on n1 muster-train --version
 ok '... muster-codec is there' lab on n1 muster-codec --version
 
 # a later version
 echo '# by the site' | lab on n1 tee -a /etc/muster/muster.conf >/dev/null
 run=$(lab run muster history --json | head -c 300)
 ok 'a later version installs' on_all dpkg --force-confold -i "$work"/next/*.deb
-like "$(lab on n1 dpkg-query -W -f '${Version}' muster)" 'later' '... and is the one that is there'
+like "$(lab on n1 dpkg-query -W -f '${Version}' muster)" 'later' '... dpkg has the later version'
 is "$(certificates)" 'n1 n2' '... certificates are kept'
-is "$(lab run muster history --json | head -c 300)" "$run" '... the history too'
-ok '... what the site wrote' lab on n1 grep -qx '# by the site' /etc/muster/muster.conf
+is "$(lab run muster history --json | head -c 300)" "$run" '... the history is kept'
+ok '... muster.conf keeps the lines of the site' lab on n1 grep -qx '# by the site' /etc/muster/muster.conf
 like "$(explained)" 'UCX_' '... and the plugin is on as before'
 refusal=$(lab on n1 dpkg --force-confold -i "$work"/now/muster_*.deb 2>&1 </dev/null)
-isnt $? 0 'an older one is refused'
+isnt $? 0 'an older version is refused'
 is "$(grep -c '^muster: .* has left its state' <<<"$refusal")" 1 '... in one line'
 is "$(installed n1 | grep -o 'muster ii' | wc -l)" 2 '... and nothing is half done'
 
-# taken away, with the plugin's line in place
+# removed, while the plugin's line stays
 # shellcheck disable=SC2086
 ok 'the packages are removed' on_all dpkg -r $all
 not_ok '... the plugin is gone' lab on n1 sh -c 'ls /usr/lib/*/slurm-wlm/spank_muster.so'
@@ -129,8 +129,8 @@ ok '... and jobs run' jobs_run
 restart_slurmd
 ok '... slurmd starts without it' jobs_run
 ok '... the certificate stays' lab on n1 test -e /var/lib/muster/certificate
-not_ok '... which an older one is still refused for' lab on n1 dpkg --force-confold -i "$work"/now/muster_*.deb
-ok 'a removed package comes back' lab on n1 dpkg --force-confold -i "$work"/next/muster_*.deb
+not_ok '... so an older version is still refused' lab on n1 dpkg --force-confold -i "$work"/now/muster_*.deb
+ok 'a removed package can be installed again' lab on n1 dpkg --force-confold -i "$work"/next/muster_*.deb
 # shellcheck disable=SC2086
 ok 'the packages are purged' on_all dpkg -P $all
 for host in $hosts; do
