@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# campaign.sh - for campaign-faults: certifications with other work beside, and what they did to nodes
-# that are innocent.
+# campaign.sh - for campaign-faults: certifies labs while the machine has other work, and counts verdicts and
+# drains against innocent nodes.
 #
 #   campaign_healthy 10 4 8 16    # ten certifications of healthy labs of 4, 8 and 16 nodes
-#   campaign_busy 20              # twenty of each fault that belongs to no node
+#   campaign_busy 20              # twenty certifications with each fault that belongs to no node
 #   campaign_end                  # ends all that was started, labs included
 #
-# Beside each certification runs $load: none; loops, six busy ones of one session, which have one share of the
-# processors where the kernel schedules sessions alike; sessions, six of a session each; bursts, the same for 2 s
-# in 5; or cluster, the loops and a lab of four healthy nodes that are certified again and again. Those count as
-# well, in a row of their own. Records are kept in $kept, one file a run.
+# $load runs beside each certification: none; loops, six busy loops of one session, which have one share of the
+# processors where the kernel groups sessions; sessions, six loops in a session each; bursts, the same for 2 s in
+# 5; or cluster, the loops and a second lab of four healthy nodes that is certified again and again; its runs
+# count too, in a row of their own. Records are kept in $kept, one file per run.
 
 readonly busy_loops=6
 declare -rA beside_of=([none]='' [loops]='6 busy loops' [sessions]='6 busy sessions' [bursts]='6 sessions, busy for 2 s in 5'
@@ -23,7 +23,7 @@ innocent=0
 # shellcheck disable=SC2154 # lab_dir, muster, kept, name and limit are set in campaign-faults
 lab_of() { "$lab_dir/lab" -L "$1" "${@:2}"; }
 
-# What counts as a commit's was measured by what that commit builds.
+# Whether muster was installed after the last commit: results are counted for that commit.
 # shellcheck disable=SC2154 # top is set in campaign-faults
 campaign_is_current() {
     [ -x "$muster" ] && [ "$(stat -c %Y "$muster")" -ge "$(git -C "$top" log -1 --format=%ct)" ] && return
@@ -31,17 +31,17 @@ campaign_is_current() {
     return 1
 }
 
-# Verdicts of nodes and parts that are not pass, a line each, of the run's conclusions and reasons.
+# Prints the verdicts of a run that are not pass or skip, with their reasons, a line each.
 not_passed() { # RECORDS
     jq -r 'select(.suite == "certify" and .test != "certify" and .verdict and .verdict != "pass" and
         .verdict != "skip") | "\(.node // "-") \(.verdict) \(.test) \(.part // "") \(.message // "")"' "$1"
 }
 
-verdicts_of() { # RECORDS: NODE VERDICT
+verdicts_of() { # RECORDS: prints "NODE VERDICT" of each node
     jq -r 'select(.suite == "certify" and .test == "certify" and .node) | "\(.node) \(.verdict)"' "$1"
 }
 
-# Nodes that muster drained, which then are back in service for the next run.
+# Prints the nodes that muster has drained.
 drained_by_muster() { # LAB
     lab_of "$1" run sinfo -h -N -o '%N|%T|%E' | awk -F'|' '$2 ~ /drain/ && $3 ~ /^muster:/ { print $1 }' | sort -u
 }
@@ -53,8 +53,8 @@ resume_all() { # LAB NODE...
     done
 }
 
-# Adds a line of JSON to $results: what tests/campaign/summary counts. FAULT is "healthy" where there is none;
-# OUTCOME one of right, partly, unknown, missed and wrong, as its --help has them. BESIDE: what else ran.
+# Adds a line of JSON to $results, for tests/campaign/summary. FAULT is "healthy" if there is none. OUTCOME is
+# right, partly, unknown, missed or wrong (summary --help explains them). BESIDE: what else ran.
 # shellcheck disable=SC2154 # top, results are set in campaign-faults
 note_result() { # NODES ROUND FAULT OUTCOME INNOCENTS SECONDS OPTIONS BESIDE WHAT
     local commit
@@ -73,7 +73,7 @@ count_for() { # ROW WHAT [HOW-MANY]
     tally[$key]=$((${tally[$key]-0} + ${3-1}))
 }
 
-# What certify_and_count() did to a healthy lab, as a result.
+# Adds the result of certify_and_count() on a healthy lab.
 note_healthy() { # NODES ROUND RUN
     local innocents outcome=right
     innocents=$(printf '%s\n' $failed_nodes $drained_nodes | sort -u | grep -c .)
@@ -84,8 +84,8 @@ note_healthy() { # NODES ROUND RUN
         "$(not_passed "$kept/$3.jsonl" | head -n 1)"
 }
 
-# Certifies LAB once. Records go to $kept/RUN.jsonl, what it said to $kept/RUN.txt. Counts nodes in ROW, and sets
-# $failed_nodes, $drained_nodes and $seconds.
+# Certifies LAB once. Records go to $kept/RUN.jsonl, the output to $kept/RUN.txt. Counts nodes in ROW, returns
+# drained nodes to service, and sets $failed_nodes, $drained_nodes and $seconds.
 certify_and_count() { # LAB ROW RUN [OPTION...]
     local lab=$1 row=$2 run=$3 status=0 begin=$EPOCHREALTIME verdict count
     shift 3
@@ -109,7 +109,7 @@ certify_and_count() { # LAB ROW RUN [OPTION...]
         "${failed_nodes:+  failed: $failed_nodes}" "${drained_nodes:+  drained: $drained_nodes}"
     if verdicts_of "$kept/$run.jsonl" | grep -qv ' pass$'; then
         not_passed "$kept/$run.jsonl" | sed 's/^/    /'
-        # no verdict without its reason: the run itself may say it
+        # without records the output may give the reason
         [ -s "$kept/$run.jsonl" ] || sed 's/^/    /' "$kept/$run.txt"
     fi
 }
@@ -132,7 +132,7 @@ certify_beside() {
     done
 }
 
-# They die with whoever started them, however it ends.
+# Starts the busy loops and the second lab. The loops die with this process, however it ends.
 beside_start() {
     local loop
     rm -f "$kept"/beside.{last,bad} "$kept"/beside-*.out
@@ -159,11 +159,11 @@ beside_stop() {
     [ ${#loops[@]} -eq 0 ] || kill -KILL "${loops[@]}" 2>/dev/null
     [ -z "$beside" ] || kill "$beside" 2>/dev/null
     loops=()
-    # its lab's end is the end of the certification that is under way
+    # taking the lab down ends the certification that is under way
     [ "$load" != cluster ] || lab_of "$name-beside" down >/dev/null
     [ -z "$beside" ] || wait "$beside" 2>/dev/null
     beside=
-    # What its last whole round counted; a tally of a run without one is not there.
+    # Adds the counts up to its last complete round, if it had one.
     if [ -e "$kept/beside.last" ]; then
         local key line
         line=$(grep '^declare -A tally=' "$kept/beside.last" | sed 's/^declare -A tally=/local -A theirs=/')
@@ -217,7 +217,7 @@ campaign_healthy() { # TIMES NODES...
     [ "$innocent" -eq 0 ]
 }
 
-# Faults that are no node's, and what certify must name.
+# Faults that belong to no node, and the pattern of the part that certify must name.
 busy_faults() {
     cat <<'END'
 slow-leaf leaf2 | ^leaf leaf2
