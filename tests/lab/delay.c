@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * delay - a long or bad cable: what goes into one of two tap devices comes out of the other, later,
- * or not, or with a bit of its payload turned.
+ * delay - simulates a long or bad cable between two tap devices: carries frames from one to the
+ * other with a delay, drops some of them, and flips a bit in the payload of some.
  *
  *   delay TAP TAP MICROSECONDS [LOST_PERCENT [TURNED_PERCENT [ADDRESS]]]
  *
- * Both ways alike, in order. Only IPv4 and IPv6 are lost or damaged, at random from a fixed seed;
- * with an IPv4 address only what comes from it or goes there.
- * Nothing else is lost as long as no more than QUEUE frames are on their way in a direction; then
- * the newest is, as on a switch whose queue is full. A tap device takes checksums as they are and
- * gives them whole, so that the receiver sees the damage. The devices exist.
- * For kernels without netem. Runs until it is killed; exit status 1: a device cannot be had.
+ * Treats both directions alike, and keeps the order. Drops and damages only IPv4 and IPv6 frames,
+ * at random from a fixed seed; with ADDRESS only frames from or to that IPv4 address.
+ * Drops no other frame while at most QUEUE frames are under way in a direction; beyond that it
+ * drops the newest, as a switch does whose queue is full. A tap device completes the checksums of
+ * frames that it hands out and keeps those it is given, so the receiver sees the damage. The
+ * devices must exist. For kernels without netem. Runs until it is killed; exit status 1 if the
+ * usage is wrong, memory is out, or a device cannot be opened.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -37,15 +38,15 @@ struct frame {
 };
 
 struct damage {
-    double lost, turned; // shares of the frames
-    uint32_t address;    // in the order of the network; 0: all
+    double lost, turned; // shares of the frames, 0 to 1
+    uint32_t address;    // IPv4, in network byte order; 0: any
     uint64_t seed;
 };
 
 struct cable {
     struct damage damage;
     int in, out;
-    unsigned first, count; // in frames[]
+    unsigned first, count; // the queued frames in frames[], a ring of QUEUE
     struct frame *frames;
 };
 
@@ -70,7 +71,7 @@ static int tap_open(const char *name)
     return fd;
 }
 
-// SplitMix64: 0 to 1.
+// Returns a random number from 0 to 1 (SplitMix64).
 static double draw(struct damage *damage)
 {
     uint64_t z = damage->seed += UINT64_C(0x9e3779b97f4a7c15);
@@ -80,7 +81,7 @@ static double draw(struct damage *damage)
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-// Behind Ethernet's and IP's headers, so that TCP's or UDP's checksum is what does not fit.
+// Flips a random bit behind the Ethernet and IP headers, so that the checksum of TCP or UDP fails.
 static void turn_bit(struct damage *damage, struct frame *frame)
 {
     size_t place = HEADERS_BYTES + (size_t)(draw(damage) * (double)(frame->size - HEADERS_BYTES));
@@ -90,14 +91,14 @@ static void turn_bit(struct damage *damage, struct frame *frame)
 
 static bool is_for(const struct damage *damage, const struct frame *frame)
 {
-    const unsigned char *addresses = frame->bytes + 14 + 12; // of IPv4: from, to
+    const unsigned char *addresses = frame->bytes + 14 + 12; // IPv4: source, destination
 
     return damage->address == 0 ||
            (frame->bytes[12] == 0x08 && (memcmp(addresses, &damage->address, 4) == 0 ||
                                          memcmp(addresses + 4, &damage->address, 4) == 0));
 }
 
-// Whether the frame arrives.
+// Damages the frame at random. Returns whether it arrives.
 static bool harm(struct damage *damage, struct frame *frame)
 {
     bool is_ip =
@@ -134,7 +135,7 @@ static void take_in(struct cable *cable, int64_t delay_ns)
     }
 }
 
-// Returns when the next one is due; INT64_MAX: none is on its way.
+// Writes the frames that are due. Returns when the next one is due, INT64_MAX if none is queued.
 static int64_t let_out(struct cable *cable)
 {
     for (; cable->count > 0; cable->count--, cable->first = (cable->first + 1) % QUEUE) {
@@ -143,7 +144,7 @@ static int64_t let_out(struct cable *cable)
         if (frame->due_ns > now_ns())
             return frame->due_ns;
         if (write(cable->out, frame->bytes, frame->size) < 0)
-            continue; // the other end is down: nobody hears
+            continue; // the other end is down: the frame is lost
     }
     return INT64_MAX;
 }

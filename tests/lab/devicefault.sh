@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# devicefault.sh - accelerators by the stand-ins of the vendors' libraries (tests/gpu), NVIDIA's unless --gpus=amd or
-# gpu-vendor says otherwise, which nodes have from `up --gpus` or from their first such fault on, their faults, and entries of
-# the kernel log.
+# devicefault.sh - faults of accelerators, and entries of the kernel log. The accelerators are stand-ins of the
+# vendors' libraries (tests/gpu): NVIDIA's, unless --gpus=amd or gpu-vendor selects others. A node has them from
+# `up --gpus` on, or from its first such fault on.
 
-# What the stand-ins' state has of a device at fault, and the library's functions that never return or crash.
+# The line of the stand-ins' state for each fault of a device; then that for each fault of the library, which
+# lists the functions that hang or crash.
 declare -rA gpu_faults=(
     [gpu-slow]='slow_clock 0.5'
     [gpu-slow-memory]='slow_memory 0.55'
@@ -76,7 +77,9 @@ gpu_state_good() { # NODE
     printf '%s\n' "devices $gpus" 'files /dev/gpu' 'cache /tmp' "vendor ${stand_ins/#no/nvidia}" | host_do "$1" sh -c 'cat >/etc/muster-gpu-state'
 }
 
-gpu_conf() { # NODE DIRECTORY: it finds them there; a copy, as this tree may not be root's
+# Makes a node find the libraries of DIRECTORY, or none if it is empty. Copies them, because the source tree may
+# not belong to root.
+gpu_conf() { # NODE DIRECTORY
     local conf
     conf=$state/$1/etc/muster/muster.conf
     rm -rf "${conf%/*}/gpu" "${conf%/*}/gpu-"*
@@ -89,7 +92,7 @@ gpu_directory() {
     [ "$stand_ins" = amd ] && echo gpu-amd || echo gpu
 }
 
-gpu_stand_in() { # NODE: eight good devices
+gpu_stand_in() { # NODE: gives it eight good devices, unless it has stand-ins
     gpu_libraries
     host_do "$1" test -e /etc/muster-gpu-state || gpu_state_good "$1"
     grep -q '^GpuLibraryPath=' "$state/$1/etc/muster/muster.conf" || gpu_conf "$1" "$(gpu_directory)"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# fault.sh - injecting faults and undoing them. Each line of the lab's file `faults` is a injected
-# one: KIND [NODE [ARGUMENT]]. A fault is written down before it is injected, and undoing it twice
+# fault.sh - injecting faults and undoing them. Each line of the lab's file `faults` is an injected
+# fault: KIND [NODE [ARGUMENT]]. A fault is recorded before it is injected, and undoing it twice
 # does no harm.
 
-# Reasons Slurm itself gives a node it drains or downs because of such faults.
+# Reasons that Slurm itself gives a node that it drains or downs because of such faults.
 readonly slurm_reasons='^(Not responding|gres/|Node unexpectedly rebooted|Prolog error|Epilog error|Kill task failed|Duplicate jobid|batch job complete failure|Low |none)'
 
 plain_number() { # VALUE NAME MIN MAX
@@ -37,7 +37,7 @@ fault_record() {
     echo "$*" >>"$state/faults"
 }
 
-# Checks the arguments of a fault of one rail with one number, and writes it down.
+# Checks the arguments of a fault of one rail with one number, and records it.
 rail_fault() { # KIND VALUE NAME MIN MAX NODE IFACE [VALUE]
     fault_arguments "$1" $(($# - 5)) 2 3 "NODE IFACE [$3]"
     fault_node "$6"
@@ -46,7 +46,7 @@ rail_fault() { # KIND VALUE NAME MIN MAX NODE IFACE [VALUE]
     fault_record "$1" "$6" "$7" "$2"
 }
 
-gpu_devices() { # NODE: all of them as they should be
+gpu_devices() { # NODE: makes all device files as they should be
     host_do "$1" sh -c 'i=0; while [ $i -lt '$gpus' ]; do
         rm -f /dev/gpu$i; mknod -m 666 /dev/gpu$i c 4 $((20 + i)); i=$((i + 1)); done'
 }
@@ -168,7 +168,7 @@ node_links() { # NODE up|down
     done
 }
 
-# Nobody hears of its end: the links first, then every process but the first one's.
+# Cuts the links first, so that no peer sees the processes end, then kills all but process 1.
 node_power_off() { # NODE
     node_links "$1" down
     host_do "$1" sh -c 'kill -KILL -1' || true
@@ -189,7 +189,7 @@ fault_rebooted() { # NODE [SECONDS]
     plain_number "$seconds" SECONDS 0 3600
     fault_record rebooted "$1" "$seconds"
     node_power_off "$1"
-    # what is in memory goes with the boot
+    # a reboot clears what is in memory
     host_do "$1" sh -c ': >/dev/kmsg; ipcrm --all; find /dev/shm /run/muster -type f -delete 2>/dev/null' || true
     sleep "$seconds"
     node_links "$1" up
@@ -229,17 +229,17 @@ fault_undo() { # KIND NODE ARGUMENT...
     esac
 }
 
-# Reachable from the head: slurmd listens, and MUNGE credentials are valid both ways.
+# Whether the head reaches a node: slurmd listens, and MUNGE credentials are valid both ways.
 node_answers() { # NODE
     host_do head timeout 5 bash -c "exec 3<>/dev/tcp/$1/6818" 2>/dev/null &&
         host_do head munge -n | host_do "$1" unmunge >/dev/null 2>&1 &&
         host_do "$1" munge -n </dev/null | host_do head unmunge >/dev/null 2>&1
 }
 
-# Lets the nodes the controller has lost register again, and resumes those that Slurm itself
-# took away. A node that muster or a person drained stays so.
+# Restarts slurmd on nodes that the controller has lost, and resumes nodes that Slurm itself drained
+# or downed. A node that muster or a person drained stays drained.
 nodes_recover() {
-    local node status reason restarted=' ' taken deadline=$((SECONDS + 300)) # Slurm asks again for a job's end after 90
+    local node status reason restarted=' ' taken deadline=$((SECONDS + 300)) # slurmctld retries to end a job after 90 s
     while :; do
         taken=
         while IFS='|' read -r node status reason; do
@@ -277,8 +277,8 @@ nodes_recover() {
     done
 }
 
-# Injected faults in the order of undoing: processes, links, keys, devices, and last what needs
-# slurmd to start again.
+# Prints the injected faults in the order of undoing: processes, links, keys, devices, and last those
+# for which slurmd has to start again.
 faults_planted() {
     sort -u "$state/faults" | awk '
         BEGIN { split("frozen cut-off powered-off rebooted rail-down flaky-rail long-rail lossy-rail corrupt-rail " \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# help.sh - what lab --help says.
+# help.sh - the text of lab --help.
 
 help_text() { # [COMMAND]
     case ${1-} in
@@ -54,9 +54,9 @@ Starts the lab and returns when every node is idle. When it is up already, says 
                       users alice and bob (account physics), carol (chemistry) and guest (visitors);
                       QOS urgent, which goes first and has batch requeued, normal and batch
   --site DIR          the scheduling of a site in place of the lab's own: partitions, QOS, accounts, users,
-                      priority and preemption, from what muster policy check --save DIR wrote there;
-                      as many nodes as the site, 16 at most, or -n; of fewer nodes limits of TRES are
-                      the share, times are divided by --speed, and what is left out is said
+                      priority and preemption, as muster policy check --save DIR wrote them; as many
+                      nodes as the site, 16 at most, or -n; with fewer nodes than the site, limits of
+                      TRES shrink in proportion; times are divided by --speed; prints what is left out
   --gpus[=amd]        the GPU devices compute: GpuLibraryPath of each node's muster.conf has the
                       stand-ins of NVIDIA's or AMD's libraries (tests/gpu)
 END
@@ -84,36 +84,36 @@ usage: $me [-L NAME] fault KIND [NODE] [ARG...]
 Injects a fault, beside those that are there already; $me heal undoes all of them.
 
   slow-rail NODE IFACE [MBPS]   eth1 or eth2 slower, both ways (default a quarter)
-  slow-sends NODE IFACE [MBPS]  only what the node sends there is slower
+  slow-sends NODE IFACE [MBPS]  only what the node sends on IFACE is slower
   slow-receives NODE IFACE [MBPS]
                                 only what it receives
   slow-host NODE [MBPS]         both rails share one slower link, as a PCIe slot (default 5/4 of
                                 a rail): seen only when both run
   slow-leaf LEAF [MBPS]         all ports of leaf1 or leaf2 slower (default a half)
   slow-path NODE PEER IFACE [MBPS]
-                                only what the two send each other there (default a quarter)
+                                only traffic between the two nodes is slower (default a quarter)
   flaky-rail NODE IFACE [MBPS [SLOW_S FAST_S]]
                                 slower for a while, again and again (default 1 s of every 3)
-  long-rail NODE IFACE [US]     frames are so much longer on their way, both ways (default 1000)
+  long-rail NODE IFACE [US]     each frame takes US microseconds longer, both ways (default 1000)
   lossy-rail NODE IFACE [PERCENT]
-                                so many frames are lost, both ways (default 2)
+                                PERCENT of the frames are lost, both ways (default 2)
   corrupt-rail NODE IFACE [PERCENT]
-                                so many frames have a bit turned, both ways (default 0.5)
+                                PERCENT of the frames have a bit flipped, both ways (default 0.5)
   lossy-path NODE PEER IFACE [PERCENT]
-                                so many of the frames that the two send each other there (default 2)
-  lossy-uplink [PERCENT]        so many of the frames between the leaves (default 2)
+                                PERCENT of the frames between the two nodes are lost (default 2)
+  lossy-uplink [PERCENT]        PERCENT of the frames between the leaves are lost (default 2)
   rail-down NODE IFACE          no carrier, as if the cable were pulled
   wrong-mtu NODE IFACE [MTU]    the node's end has another MTU (default 1500)
   path-mtu NODE IFACE [MTU]     the switch's end has another MTU: longer frames vanish
   slow-uplink [MBPS]            the link between the leaves slower (default a quarter)
-  slow-cores NODE [PERCENT]     all its processes have so much of the processors' time (default 35), by a
-                                quota of cgroup v1
-  slow-disk NODE [MBPS]         all nodes have DiskTestPath=/var/scratch, and its is on a loop device with
-                                so many MB/s (default 5)
+  slow-cores NODE [PERCENT]     all its processes together get PERCENT of the processors' time (default 35),
+                                by a quota of cgroup v1
+  slow-disk NODE [MBPS]         all nodes have DiskTestPath=/var/scratch; the directory of NODE is on a loop
+                                device with MBPS MB/s (default 5)
   missing-gpu NODE [INDEX]      /dev/gpuINDEX vanishes while slurmd runs (default 3)
-  gres-lies NODE [LIE]          gres.conf is not what is there, slurmd restarted with it:
-                                device (default) /dev/gpu7 is no GPU; twice, it is /dev/gpu6
-                                again; count, seven files where slurm.conf says eight
+  gres-lies NODE [LIE]          gres.conf does not match the devices, and slurmd restarts. LIE is
+                                device (default), /dev/gpu7 is no GPU; twice, it is /dev/gpu6
+                                again; count, gres.conf has seven files, slurm.conf says eight
   munge-key NODE                munged runs with another key
   slurmd-killed NODE            slurmd is killed
   cut-off NODE                  all links cut at the switches
@@ -129,16 +129,16 @@ Injects a fault, beside those that are there already; $me heal undoes all of the
   gpu-link NODE [INDEX]         the path between it and the next one is slow, both ways
   gpu-hang NODE [INDEX]         its 40th kernel does not end
   gpu-collectives-slow NODE [INDEX]
-                                its collectives, and all that it is in, at half speed
+                                all collectives that it takes part in run at half speed
   gpu-collectives-wrong NODE [INDEX]
                                 a wrong bit in what it sends in collectives
   gpu-collectives-hang NODE [INDEX]
                                 its collectives do not end
   gpu-lost NODE [INDEX]         it falls off the bus after its 40th kernel
   gpu-old-library NODE          libcuda.so.1 of the node is too old
-  gpu-vendor NODE VENDOR        its accelerators are of amd, rocm (AMD's by the older library) or gaudi,
-                                which have a management library only; faults that follow are of these
-  gpu-FAULT NODE [INDEX]        the management library tells a fault of it: $(
+  gpu-vendor NODE VENDOR        its accelerators are those of amd, rocm (AMD with the older library) or
+                                gaudi, with a management library only; later faults apply to these
+  gpu-FAULT NODE [INDEX]        the management library reports a fault of it: $(
                                     printf '%s\n' $(gpu_fault_kinds) |
                                         grep -vxE 'gpu-(collectives-.*|slow|slow-memory|wrong|memory|link|hang|lost|old-library|vendor)' |
                                         sed 's/^gpu-//' | xargs)

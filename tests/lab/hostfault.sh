@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# hostfault.sh - processors and disks that are slow, by limits of cgroup v1 on all processes of a node. Memory
-# cannot be slowed down without hardware that does it.
+# hostfault.sh - slow processors and disks, by limits of cgroup v1 on all processes of a node. Slow memory
+# needs hardware that can slow it down.
 
 limits_find() { # NODE CONTROLLER: sets limits, the node's cgroup
     local controllers path mount
@@ -12,7 +12,7 @@ limits_find() { # NODE CONTROLLER: sets limits, the node's cgroup
     limits=$mount${path%/}/$(cgroup_name)/$1
 }
 
-# What these processes start is there, too.
+# Moves all processes below FROM-DIRECTORY. Processes that they start later are in TO-DIRECTORY, too.
 processes_move() { # FROM-DIRECTORY TO-DIRECTORY
     local pid
     while read -r pid; do
@@ -36,7 +36,8 @@ limits_remove() { # NODE CONTROLLER
     until processes_move "$limits" "${limits%/*/*}" && rmdir "$limits" 2>/dev/null; do sleep 0.01; done
 }
 
-# Served before all others until its share is used up: held back on a busy machine, too.
+# High cpu.shares: the node is served before all others until its quota is used up, so that the quota also
+# limits it on a busy machine.
 fault_slow_cores() { # NODE [PERCENT]
     local percent=${2:-35} limits
     fault_arguments slow-cores $# 1 2 'NODE [PERCENT]'
@@ -52,7 +53,7 @@ fault_slow_cores() { # NODE [PERCENT]
     say "$1: its processes have $percent % of the processors' time"
 }
 
-# A folder that the site names, on each node: where it is tested.
+# Makes /var/scratch on a node and sets DiskTestPath to it, so that muster tests that disk.
 disk_folder_make() { # NODE
     install -d -m 1777 "$state/$1/scratch"
     # shellcheck disable=SC2016 # $1 is the inner shell's
@@ -67,7 +68,7 @@ disk_folder_remove() { # NODE
     rm -rf "$state/$1"/scratch{,.img}
 }
 
-# The loop device goes with its mount.
+# losetup -d detaches the loop device once it is unmounted.
 fault_slow_disk() { # NODE [MBPS]
     local mbps=${2:-5} limits image node device number
     fault_arguments slow-disk $# 1 2 'NODE [MBPS]'

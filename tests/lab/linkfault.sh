@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# linkfault.sh - faults of links that are not simply slower both ways: one direction only, only when
-# both rails run, a whole leaf, from time to time, frames that vanish or are late on the way.
+# linkfault.sh - faults of links other than a rail that is slower both ways: slow in one direction,
+# only when both rails run, on a whole leaf, or intermittently; lost, late or damaged frames.
 
 fault_slow_sends() { # NODE IFACE [MBPS]
     local mbps=${3:-$((rail_mbps / 4))}
@@ -18,7 +18,7 @@ fault_slow_receives() { # NODE IFACE [MBPS]
     say "$1: $2 receives at $mbps Mb/s instead of $rail_mbps"
 }
 
-# Both rails go through one more link, as through one PCIe slot.
+# Sends both rails of a node through one more link, as through one PCIe slot.
 fault_slow_host() { # NODE [MBPS]
     local mbps=${2:-$((rail_mbps * 5 / 4))}
     fault_arguments slow-host $# 1 2 'NODE [MBPS]'
@@ -56,7 +56,7 @@ fault_slow_leaf() { # LEAF [MBPS]
     say "$1: all its ports run at $mbps Mb/s instead of $rail_mbps"
 }
 
-# The way between two nodes only, both ways.
+# Slows only the path between two nodes, in both directions.
 fault_slow_path() { # NODE PEER IFACE [MBPS]
     local mbps=${4:-$((rail_mbps / 4))}
     fault_arguments slow-path $# 3 4 'NODE PEER IFACE [MBPS]'
@@ -70,7 +70,7 @@ fault_slow_path() { # NODE PEER IFACE [MBPS]
     say "$1 and $2: $3 has $mbps Mb/s between them instead of $rail_mbps"
 }
 
-# A process of the lab's that goes on for as long as a fault is injected: its file has its number.
+# The file with the PID of a keeper, a process of the lab that runs as long as its fault is injected.
 keeper_file() { # NAME
     echo "$state/keeper-$1"
 }
@@ -95,7 +95,7 @@ keeper_stop() { # NAME
     [ -e "$file" ] || return 0
     pid=$(<"$file")
     rm -f "$file"
-    # the number may be another process's by now
+    # another process may have the PID by now
     if [ -n "$pid" ] && grep -qs "/$(cgroup_name)" "/proc/$pid/cgroup"; then
         kill -KILL "$pid" 2>/dev/null || true
         while [ -d "/proc/$pid" ]; do sleep 0.01; done
@@ -125,7 +125,7 @@ fault_flaky_rail() { # NODE IFACE [MBPS [SLOW_S FAST_S]]
     say "$1: $2 runs at $mbps Mb/s for $slow s of every $((slow + fast)) s"
 }
 
-# A port of a switch has one such cable at a time: the newest.
+# Puts the program delay into the cable of a switch port. A port has one such cable at a time, the newest.
 cable_fault() { # PORT DELAY-ARGUMENT...
     cable_undo "$1"
     [ -x "$state/delay" ] || cc -O2 -Wall -o "$state/delay" "$lab_dir/delay.c"
@@ -161,7 +161,7 @@ fault_corrupt_rail() { # NODE IFACE [PERCENT]
     say "$1: $percent % of what $2 sends and receives has a bit turned"
 }
 
-# What the two send each other there, both ways; what either exchanges with others arrives.
+# Loses frames that two nodes send each other on a rail, both ways; frames from and to others arrive.
 fault_lossy_path() { # NODE PEER IFACE [PERCENT]
     local percent=${4:-2}
     fault_arguments lossy-path $# 3 4 'NODE PEER IFACE [PERCENT]'
@@ -196,7 +196,7 @@ plain_percent() { # PERCENT
         usage_error "PERCENT is '$1', expected a number from 0 to 99.999"
 }
 
-# At the switch: what is longer vanishes without a word, both ways.
+# Sets the MTU at the switch: it drops longer frames silently, both ways.
 fault_path_mtu() { # NODE IFACE [MTU]
     local mtu=${3:-1500}
     rail_fault path-mtu "$mtu" MTU 1280 9000 "$@"
