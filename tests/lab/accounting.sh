@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # accounting.sh - lab up --accounting: MariaDB and slurmdbd on the head, users that every host knows,
-# their accounts and QOS. All of it goes with the hosts' processes and files.
+# their accounts and QOS. `lab down` removes all of it with the hosts' processes and files.
 
 # NAME:ACCOUNT:SHARES; the user IDs begin at 7721
 readonly accounting_users='alice:physics:3 bob:physics:1 carol:chemistry:1 guest:visitors:1'
@@ -15,7 +15,7 @@ accounting_need() {
     [ -z "$missing" ] || die "not found:$missing (apt-get install --no-install-recommends mariadb-server slurmdbd)"
 }
 
-accounting_conf() { # what slurm.conf has besides
+accounting_conf() { # prints the lines of slurm.conf for accounting
     cat <<END
 
 AccountingStorageType=accounting_storage/slurmdbd
@@ -29,7 +29,7 @@ END
 AccountingStorageEnforce=associations,limits,qos,safe
 AccountingStorageTRES=gres/gpu
 EnforcePartLimits=ALL
-# One QOS before the other whatever the users' shares and the jobs' age.
+# The QOS outweighs the users' shares and the jobs' age.
 PriorityType=priority/multifactor
 PriorityWeightQOS=100000
 PriorityWeightFairshare=10000
@@ -39,7 +39,7 @@ PreemptMode=REQUEUE
 END
 }
 
-# What node-init puts into /etc/passwd and /etc/group of each host.
+# Writes the lines that node-init adds to /etc/passwd and /etc/group of each host.
 accounting_files() {
     local user id=7721
     for user in $(if [ -n "$site" ]; then site_users; else echo "$accounting_users"; fi); do
@@ -50,14 +50,14 @@ accounting_files() {
     done
 }
 
-# For a lab, not for data: nothing waits for a disk, and only what a kill of MariaDB must not lose is
-# written at once.
 mariadb_install() {
     host_do head sh -c "mkdir -p /run/mysqld /var/lib/mysql && chown mysql: /run/mysqld /var/lib/mysql &&
         mariadb-install-db --user=mysql --datadir=/var/lib/mysql --skip-test-db \
             --auth-root-authentication-method=socket >/var/log/mariadb.log 2>&1"
 }
 
+# Durability is for a lab, not for data: a commit does not wait for the disk
+# (--innodb-flush-log-at-trx-commit=2), but survives a kill of MariaDB.
 mariadb_start() {
     local log=/var/log/mariadb.log
     host_do head sh -c "setsid mariadbd --no-defaults --user=mysql --datadir=/var/lib/mysql \
@@ -74,18 +74,18 @@ slurmdbd_start() {
         die "slurmdbd does not start: $(tail -n 3 "$state/head/var/log/slurm/slurmdbd.log")"
 }
 
-# urgent goes before normal and has batch requeued; batch has two jobs of a user at a time; a job of
-# visitors has four CPUs.
 accounts_add() {
     echo "add cluster $name" | accounts_manage
     if [ -n "$site" ]; then site_qos; else accounts_own; fi | accounts_manage
 }
 
-accounts_manage() { # commands of sacctmgr
+accounts_manage() { # runs the commands of sacctmgr on standard input
     host_do head sh -c 'while read -r line; do sacctmgr -iQ $line </dev/null || exit; done' \
         >>"$state/accounts.log" 2>&1 || die "sacctmgr: $(tail -n 2 "$state/accounts.log")"
 }
 
+# Prints the commands for the lab's own accounts. QOS urgent has a higher priority than normal and requeues
+# batch; batch allows two running jobs per user; a job of visitors has at most four CPUs.
 accounts_own() {
     local user account shares
     echo 'add qos urgent priority=100'
@@ -105,7 +105,7 @@ accounts_own() {
     echo 'modify user root set qos=normal,urgent,batch defaultqos=normal'
 }
 
-# Slurm's own database makes root's account.
+# Starts the database and slurmdbd, which creates root's account itself, and adds the other accounts.
 accounting_start() {
     host_do head sh -c "umask 077; printf '%s\n' DbdHost=head SlurmUser=root LogFile=/var/log/slurm/slurmdbd.log \
         PidFile=/run/slurmdbd.pid StorageType=accounting_storage/mysql StorageHost=localhost StorageUser=root \
@@ -134,7 +134,7 @@ accounting_fault() { # KIND ARG...
     fault_record "$1"
 }
 
-# After any fault: what has died starts again. slurmctld sends what it kept meanwhile.
+# After any fault: starts MariaDB and slurmdbd again if they have died. slurmctld sends what it kept meanwhile.
 accounting_heal() {
     [ "$accounting" = yes ] || return 0
     daemon_alive head mariadbd || mariadb_start ||

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# change-root.sh - another root file system for this process and its children, in a mount namespace
-# that is theirs alone: see root(1) beside this.
+# change-root.sh - gives this process and its children another root file system. They must be in a mount
+# namespace of their own. The program root, beside this file, makes such root file systems.
 
-# Makes ROOT the root, with the machine's /proc, /sys and /dev, and the source tree TOP at its place. What
-# is written anywhere else is kept in memory. DIRECTORY is made, to hold the mounts.
+# Makes ROOT the root, with the machine's /proc, /sys and /dev, and the source tree TOP at its place. Files
+# that are written elsewhere are kept in memory. Creates DIRECTORY, to hold the mounts.
 change_root() { # DIRECTORY ROOT TOP
     mkdir -p "$1"
     mount -t tmpfs -o mode=755 root "$1"

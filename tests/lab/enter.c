@@ -5,17 +5,17 @@
  *   enter LAB NODE COMMAND [ARG...]
  *
  * LAB is the directory of the lab's state. Joins the cgroups and namespaces of NODE and runs
- * COMMAND there, with this process's descriptors, environment (what is installed in the tree comes
- * first in PATH) and, where it exists in the node, working directory. nsenter(1) leaves the command
- * alone when it is itself killed; here the command
+ * COMMAND there, with this process's descriptors, environment (with the tree's prefix first in
+ * PATH) and, if it exists in the node, working directory. nsenter(1) leaves the command running
+ * when nsenter is killed. Here
  *
- * - gets every signal somebody sends to this process (not those of the terminal, which the kernel
- *   already sends to the whole foreground group: srun counts interrupts),
- * - is killed when this process is killed,
+ * - the command gets every signal that a process sends to this one (not those of the terminal,
+ *   which the kernel already sends to the whole foreground group: srun counts interrupts),
+ * - the command is killed when this process is killed,
  * - and this process ends the way the command did, by exit status or by signal.
  *
- * Exit status: the command's; 125 the node cannot be entered (it is frozen, say), 126 the command
- * cannot be run, 127 there is no such command.
+ * Exit status: the command's; 125 if the node cannot be entered (for instance because it is
+ * frozen), 126 if the command cannot be run, 127 if there is no such command.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,7 +34,7 @@
 
 enum { CANNOT_ENTER = 125, CANNOT_RUN = 126, NOT_FOUND = 127 };
 
-// mnt is last: it changes what /proc means
+// mnt is last: joining it replaces /proc
 static const char *const namespaces[] = {"cgroup", "ipc", "uts", "net", "pid", "mnt"};
 enum { NAMESPACES = sizeof(namespaces) / sizeof(namespaces[0]) };
 
@@ -42,7 +42,7 @@ static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
                                 SIGUSR2, SIGALRM, SIGCONT, SIGWINCH};
 enum { PASSED_ON = sizeof(passed_on) / sizeof(passed_on[0]) };
 
-// The text of LAB/NAME or of NAME as it is, without the newline at its end. Returns 0, or -1.
+// Reads the file whose path format makes, without newlines at its end. Returns 0, or -1.
 static int text_of(char *text, size_t size, const char *format, ...)
 {
     char path[PATH_MAX];
@@ -65,8 +65,8 @@ static int text_of(char *text, size_t size, const char *format, ...)
     return 0;
 }
 
-// The PID of the node's process 1 out here, where it runs still: it began when its file says.
-// Returns -1.
+// Returns the PID, outside the node, of the node's process 1. Returns -1 if it no longer runs: the
+// node's file has its start time, too.
 static int init_of(const char *lab, const char *node)
 {
     char text[64], now[1024];
@@ -78,7 +78,7 @@ static int init_of(const char *lab, const char *node)
         sscanf(text, "%d %llu", &pid, &start) != 2 ||
         text_of(now, sizeof(now), "/proc/%d/stat", pid))
         return -1;
-    behind = strrchr(now, ')'); // state, and 19 more before the time it began
+    behind = strrchr(now, ')'); // fields 3 to 21 follow, then the start time
     if (!behind ||
         sscanf(behind + 1,
                " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
@@ -161,7 +161,7 @@ static int enter(const char *lab, const char *node)
     return join_cgroups(lab, node) || join_namespaces(pid) ? -1 : 0;
 }
 
-// Root runs everything here, mpirun by hand too.
+// Sets PATH and the lab's name, and lets root start mpirun by hand.
 static void set_environment(const char *lab)
 {
     const char *name = strrchr(lab, '/');
@@ -209,7 +209,7 @@ static void follow(pid_t child, const sigset_t *set)
         if (sig < 0)
             continue;
         if (sig != SIGCHLD) {
-            // by a process; or by the kernel to the leader of a session whose terminal has gone
+            // sent by a process, or by the kernel to a session leader whose terminal has gone
             if (info.si_code <= 0 || sig == SIGHUP)
                 kill(child, sig);
             continue;

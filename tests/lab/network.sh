@@ -18,7 +18,7 @@ leaf_of() { # NODE
     if [ "${1#n}" -le "$half" ]; then echo leaf1; else echo leaf2; fi
 }
 
-# The networks lie one behind the other: /24 each, or /22 where a /24 has too few addresses.
+# The networks have consecutive addresses: /24 each, or /22 if a /24 has too few addresses.
 readonly address_bits='nodes <= 250 ? 24 : 22' # for $((...))
 
 address_of() { # HOST [RAIL]
@@ -30,10 +30,10 @@ address_of() { # HOST [RAIL]
     echo "10.$octet.$((${2:-0} * span + number / 256)).$((number % 256))"
 }
 
-# The shape of a link for tc: what leaves at more than the rate waits. The bucket holds 1.6 ms of the
-# rate, but no less than two jumbo frames. A smaller one loses rate whenever a timer is late, and
-# that is often 1 ms on a busy virtual machine; a larger one lets a short transfer after a pause look
-# faster than the link (1 MiB by 4 % now). The queue is what a shallow switch has.
+# Prints the qdisc of a link for tc, which delays frames beyond the rate. The bucket holds 1.6 ms of the
+# rate, and at least two jumbo frames. A smaller bucket loses rate whenever a timer is late, often by 1 ms
+# on a busy virtual machine. A larger one makes a short transfer after a pause look faster than the link
+# (now 1 MiB by 4 %). The queue is as long as that of a shallow switch.
 shape() { # MBPS
     local burst=$((200 * $1)) limit=$((2500 * $1))
     echo "tbf rate $((1000 * $1))kbit burst $((burst < 18200 ? 18200 : burst))" \
@@ -54,8 +54,8 @@ namespaces() {
     done
 }
 
-# ip(8) makes /run/netns and a mount on it with the first namespace and leaves both. Two labs
-# should not do and undo that at the same moment; but no lab ever waits long for another.
+# ip(8) makes /run/netns and a mount on it with the first namespace and leaves both. One lab should
+# not make them while another removes them; but no lab waits long (10 s) for another.
 namespaces_lock() {
     namespaces_unlock # an `up` that was interrupted may still hold it
     exec {netns_lock}</run
@@ -90,7 +90,7 @@ namespaces_delete() {
     namespaces_unlock
 }
 
-# Batches that node-init runs: net.ip and net.tc in the directory of each host.
+# Writes the batches that node-init runs: net.ip and net.tc in the directory of each host.
 network_configure() {
     local host dir rail
     for host in $(hosts); do
@@ -102,7 +102,7 @@ network_configure() {
             if [[ $host == n* ]]; then
                 for rail in 1 2; do
                     echo "addr add $(address_of "$host" $rail)/$((address_bits)) dev eth$rail"
-                    # frame by frame through the shaper, and none longer than the MTU
+                    # no segmentation offload: the shaper sees single frames, none longer than the MTU
                     echo "link set eth$rail up gso_max_segs 1"
                 done
                 echo "route add default via $(address_of head)"
@@ -180,7 +180,7 @@ link_shape_receives() { # NODE IFACE MBPS: at the switch
     tc -n "$(ns_of fabric)" qdisc replace dev "$1-$2" root $(shape "$3")
 }
 
-# At the switch: what PEER sends to NODE there has that speed, all else the rail's.
+# Shapes at the switch: what PEER sends to NODE on IFACE runs at MBPS, all else at the rail's speed.
 path_shape() { # NODE PEER IFACE MBPS
     local fabric port=$1-$3
     fabric=$(ns_of fabric)
@@ -206,8 +206,8 @@ port_mtu() { # NODE IFACE MTU: at the switch
     ip -n "$(ns_of fabric)" link set "$1-$2" mtu "$3"
 }
 
-# Moves both rails of a node from its leaf to a switch of their own, NODE-host, with one link of that
-# speed to the leaf.
+# Moves both rails of a node from its leaf to a switch of their own, NODE-host, with one link of MBPS
+# to the leaf.
 host_link_put() { # NODE MBPS
     local fabric qdisc
     fabric=$(ns_of fabric)
@@ -238,8 +238,8 @@ link del $1-host
 BATCH
 }
 
-# A port of a switch gets a switch of its own, PORT-cable, and two tap devices between it and the
-# switch where it was: the program delay carries frames from one to the other.
+# Moves a port from its switch to a switch of its own, PORT-cable, with two tap devices between the two
+# switches; the program delay carries frames from one device to the other.
 cable_put() { # PORT
     local port=$1 fabric master
     fabric=$(ns_of fabric)
@@ -254,7 +254,7 @@ link set $port master $port-cable
 BATCH
 }
 
-cable_wait() { # PORT: until something carries frames
+cable_wait() { # PORT: waits until the program delay carries frames; fails after 20 s
     local end _
     for end in near far; do
         for _ in {1..1000}; do

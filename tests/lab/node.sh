@@ -3,12 +3,12 @@
 #
 # node.sh - the lab's hosts as process trees: namespaces, cgroups, entering, killing.
 
-# What slurmd and its steps insist on with the slurm.conf of slurm.sh, tried one by one (freezer:
-# its jobs, and frozen nodes; devices: GPUs). Neither is a controller of cgroup v2, so both can be had
-# as v1 on a machine that mounts v2 only.
+# The cgroup controllers that slurmd and its steps require with the slurm.conf of slurm.sh, found by
+# experiment (freezer: for jobs, and frozen nodes; devices: for GPUs). cgroup v2 has neither, so both can
+# be mounted as v1 on a machine that mounts v2 only.
 readonly controllers_needed='devices freezer'
 
-# What a host has in place of the machine's files is in $state/HOST.
+# $state/HOST has the files that a host sees in place of the machine's.
 
 node_names() {
     local number
@@ -17,7 +17,7 @@ node_names() {
     done
 }
 
-# Those with a slurmctld.
+# The hosts that run slurmctld.
 controllers() {
     printf '%s\n' head $backup
 }
@@ -27,8 +27,8 @@ hosts() {
     node_names
 }
 
-# The hierarchies that carry these controllers, as 'controllers:path of this process'. One that is
-# mounted nowhere may exist or not.
+# Prints the hierarchies that have these controllers, as 'CONTROLLERS:PATH', with the path of this
+# process's cgroup. A hierarchy that is mounted nowhere may exist or not.
 hierarchies() { # [CONTROLLERS]
     awk -F: -v needed="${1:-$controllers_needed}" '
         BEGIN { split(needed, list, " "); for (i in list) want[list[i]] = 1 }
@@ -40,8 +40,8 @@ hierarchies() { # [CONTROLLERS]
     ' /proc/self/cgroup
 }
 
-# Where a v1 hierarchy is mounted: by this lab in its state, or by the machine. A mount elsewhere is
-# somebody's who may take it away, as another lab does.
+# Prints where a v1 hierarchy is mounted: by this lab in its state, or by the machine. Ignores other
+# mounts, whose owner, such as another lab, may unmount them.
 hierarchy_mount() { # CONTROLLERS
     local target root options
     if mountpoint -q "$state/cgroup/$1"; then
@@ -62,8 +62,8 @@ hierarchy_mount_own() { # CONTROLLERS
     LC_ALL=C mount -t cgroup -o "nosuid,nodev,noexec,$1" "muster-$name" "$state/cgroup/$1"
 }
 
-# Mounts in the lab's state what the machine does not have mounted. A controller that is in a
-# hierarchy already is to be had only with the others there.
+# Mounts in the lab's state the hierarchies that the machine has not mounted. A controller that is in
+# a hierarchy already can be mounted only together with the others in it.
 hierarchies_mount() {
     local controller controllers error
     for controller in $controllers_needed; do
@@ -82,7 +82,8 @@ hierarchies_mount() {
     done
 }
 
-# For who cleans up in another mount namespace than `up` ran in, and would not see the cgroups.
+# Mounts the lab's hierarchies again, for a cleanup in a mount namespace other than that of `up`, where
+# the cgroups are not visible.
 hierarchies_remount() {
     local mount controllers
     for mount in "$state"/cgroup/*; do
@@ -94,8 +95,8 @@ hierarchies_remount() {
     done
 }
 
-# Directories gone, their cgroups live on for a moment; a hierarchy unmounted then would stay in the
-# kernel for good.
+# Waits until the kernel has freed removed cgroups, a moment after their directories. A hierarchy that is
+# unmounted earlier would stay in the kernel for good.
 hierarchy_settle() { # MOUNT
     local one=${1##*/} count _
     for _ in {1..100}; do
@@ -121,19 +122,20 @@ hierarchies_unmount() {
     done
 }
 
-# The cgroup's name carries the tree's, so that a lab of another tree is never mistaken for ours.
+# The name of the lab's cgroups. It has a checksum of the tree's path, so that a lab of another tree is
+# never mistaken for this one.
 cgroup_name() {
     echo "muster-$name-$(cksum <<<"$top" | cut -d' ' -f1)"
 }
 
-# The directories of the lab's cgroups, one a hierarchy, wherever `up` ran and whatever it needed.
+# Prints the directories of the lab's cgroups, one per hierarchy, wherever `up` found or mounted them.
 cgroup_roots() {
     find /sys/fs/cgroup "$state/cgroup" -maxdepth 7 -type d -name "$(cgroup_name)" 2>/dev/null || true
 }
 
 cgroup_make() { # DIRECTORY
     mkdir -p "$1"
-    # A new cpuset, in a hierarchy that has that controller too, is empty and takes nobody.
+    # If the hierarchy has the controller cpuset too, a new cpuset is empty and accepts no process.
     if [ -e "$1/cpuset.cpus" ] && [ -z "$(<"$1/cpuset.cpus")" ]; then
         cat "$1/../cpuset.cpus" >"$1/cpuset.cpus"
         cat "$1/../cpuset.mems" >"$1/cpuset.mems"
@@ -164,7 +166,7 @@ cgroup_join() { # HOST
     done <"$state/cgroups"
 }
 
-# Back to where this process came from, so that the lab's cgroups can go.
+# Moves this process out of the lab's cgroups, so that they can be removed.
 cgroup_leave() {
     local root
     for root in $(cgroup_roots); do
@@ -226,7 +228,7 @@ cgroups_delete() {
     done
 }
 
-# The PID of a host's process 1 out here; fails when it is not running.
+# Prints the PID, on the machine, of a host's process 1; fails if it is not running.
 host_pid() { # HOST
     local pid start now
     read -r pid start 2>/dev/null <"$state/$1/pid" || return 1
@@ -235,12 +237,12 @@ host_pid() { # HOST
     echo "$pid"
 }
 
-host_files() { # HOST: the directory that becomes its /etc, /var
+host_files() { # HOST: makes the directories that become its /etc and /var
     local dir
     dir=$state/$1
     mkdir -p "$dir"/etc/{slurm,muster} "$dir"/var/lib/muster "$dir"/var/log/slurm \
         "$dir"/var/spool/slurmd
-    # where the controllers keep their state: the backup goes on from there
+    # both controllers share their state, so that the backup can take over
     if [ "$1" = "$backup" ]; then
         ln -s "$state/head/var/spool/slurmctld" "$dir/var/spool/"
     else
@@ -297,7 +299,7 @@ host_exec() { # HOST COMMAND...
     exec "$state/enter" "$state" "$@"
 }
 
-# The same as a child, for the lab's own use.
+# The same in a child process, for the lab's own use.
 host_do() { # HOST COMMAND...
     (host_exec "$@")
 }

@@ -2,10 +2,9 @@
 # shellcheck shell=bash disable=SC2034 # prefix is for those that source this
 #
 # release.sh - which Debian, and so which Slurm, the lab's hosts run: the machine's own files, or a
-# node root that the program root makes, and where packages-RELEASE has only what is installed from
-# packages.
+# node root that the program root makes. In a root packages-RELEASE muster comes from its packages only.
 
-# Sets root ('' for the machine's own) and prefix, where what was built for it is installed.
+# Sets root ('' for the machine's own files) and prefix, where muster is installed that was built for it.
 release_choose() { # RELEASE
     case $1 in
     bookworm)
@@ -30,7 +29,7 @@ munge_owner() {
     awk -F: '$1 == "munge" { print $3 ":" $4 }' "$root/etc/passwd"
 }
 
-has_plugin() { # NAME: of Slurm's own
+has_plugin() { # NAME: whether Slurm itself brings this plugin
     compgen -G "$root/usr/lib/*/slurm-wlm/$1.so" >/dev/null
 }
 
@@ -39,13 +38,13 @@ mpi_default() {
     if has_plugin mpi_pmix; then echo pmix; else echo pmi2; fi
 }
 
-# Jobs may ask for what is in a node's Extra; 22.05 has no such field and refuses the word.
+# Lets jobs request what a node's Extra has; Slurm 22.05 has no such field and refuses the parameter.
 scheduler_extra() {
     case $release in bookworm | packages-bookworm) ;; *) echo ,extra_constraints ;; esac
 }
 
-# As doc/operations.md has it: Slurm 22.05 refuses ranks' connections at times, and lets some out of
-# MPI_Init too early.
+# As in doc/operations.md: Slurm 22.05 sometimes refuses connections of ranks, and sometimes lets a
+# rank leave MPI_Init too early.
 mpi_conf() {
     case $release in
     bookworm | packages-bookworm) printf 'PMIxDirectConn=false\nPMIxCollFence=tree\n' ;;

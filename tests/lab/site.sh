@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 #
 # site.sh - lab up --site DIR: a site's scheduling in the lab, from what muster policy check --save wrote:
-# nodes shrunk to the lab's, limits with them, times divided by --speed. What is left out is said.
+# reduced to the lab's nodes, limits in proportion, times divided by --speed. Prints what is left out.
 
-# For all of awk below: lists and times. A time of Slurm's is whole minutes in most places.
+# Functions for the awk programs below: lists and times. Most of Slurm's times are in whole minutes.
 readonly site_awk='
 function seconds(text,    days, parts, count) {
     if (split(text, parts, "-") == 2) { days = parts[1]; text = parts[2] }
@@ -18,7 +18,7 @@ function minutes(text,    s) { # "UNLIMITED" stays
     return s <= 0 ? 0 : up(s / 60)
 }
 function scaled(value) { return value <= 0 ? value : up(value / speed) }
-function grace(s) { s /= speed; return s < 30 ? 0 : up(s) } # slurmctld ends it every 30 s
+function grace(s) { s /= speed; return s < 30 ? 0 : up(s) } # slurmctld checks for its end every 30 s
 function shrunk(list,    words, count, i, pair, text) { # "cpu=64,gres/gpu=8"
     count = split(list, words, ",")
     for (i = 1; i <= count; i++) {
@@ -33,7 +33,7 @@ function shrunk(list,    words, count, i, pair, text) { # "cpu=64,gres/gpu=8"
 }
 function out(what) { print what >"/dev/stderr" }
 '
-site_run() { # FILE AWK: of the site; what is left out goes to site.left
+site_run() { # FILE AWK: runs AWK on a file of the site; what it leaves out goes to site.left
     awk -v speed="$speed" -v count="$nodes" -v sites="$(site_count)" -v most=$gpus -v extra="$(scheduler_extra)" \
         -v nodes_file="$site/nodes" -v gres_conf="$state/site.gres" -v mode="$(site_value PreemptMode)" "$site_awk BEGIN { share = count < sites ? count / sites : 1 } $2" \
         "$site/$1" 2>>"$state/site.left"
@@ -51,12 +51,12 @@ site_count() { grep -c '^NodeName=' "$site/nodes"; }
 
 site_value() { sed -n "s/^$1 *= //p" "$site/config"; }
 
-site_users() { # NAME:ACCOUNT:SHARES, as accounting_users; root is there
+site_users() { # prints NAME:ACCOUNT:SHARES, as accounting_users has them; root exists already
     awk -F'|' 'NR > 1 && $2 != "" && $2 != "root" && !seen[$2]++ { printf "%s:%s:%s ", $2, $1, $5 }' "$site/associations"
 }
 
 site_conf() {
-    # what is requeued waits for so long
+    # a requeued job waits as long as a credential is valid
     echo "AuthInfo=cred_expire=$((speed < 12 ? 120 / speed : 10))"
     # shellcheck disable=SC2016 # awk's own
     site_run config '
@@ -155,8 +155,8 @@ site_partitions() {
 
 site_qos() { awk -F'|' 'NR > 1 && $1 != "normal" { print "add qos " $1 }' "$site/qos"; }
 
-# Commands of sacctmgr. A QOS is there before a partition has it and before another one is to preempt it;
-# limits can be set once slurmctld has told slurmdbd of its TRES.
+# Prints commands of sacctmgr. They run after site_qos, because a QOS must exist before a partition uses it and
+# before another QOS preempts it, and after slurmctld has sent its TRES to slurmdbd, which limits need.
 site_accounts() {
     # shellcheck disable=SC2016 # awk's own
     local limits='

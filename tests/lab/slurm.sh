@@ -5,7 +5,7 @@
 
 readonly gpus=8
 
-# What up --names says, one for each node; sets count, too.
+# Parses the list of up --names, one name per node. Sets count, too.
 names_read() {
     local each
     names=${names//,/ }
@@ -52,7 +52,7 @@ nodes_conf() {
     done
 }
 
-# With accounting the scheduler is to be sure of what it plans: jobs have an end within its window.
+# With accounting, jobs have a time limit within the backfill window, so that the scheduler can plan.
 times() {
     if [ $accounting = no ]; then echo MaxTime=INFINITE; else echo MaxTime=1-0 DefaultTime=1:00:00; fi
 }
@@ -67,7 +67,7 @@ SlurmdUser=root
 AuthType=auth/munge
 MpiDefault=$(mpi_default)
 
-# The nodes' processes: cgroups hold the GPUs, nothing is bound to the machine's few cores.
+# The nodes' processes: cgroups constrain GPUs, and no task is bound to the machine's few cores.
 ProctrackType=proctrack/cgroup
 TaskPlugin=task/cgroup
 TaskPluginParam=none
@@ -88,7 +88,7 @@ MailProg=/bin/true
 
 # A node that stops answering is asked again after a third of SlurmdTimeout and is down after it.
 SlurmdTimeout=120
-# A backup waits longer than that for the first controller to answer.
+# The backup takes over if the first controller has not answered for longer than this.
 SlurmctldTimeout=$([ -n "$backup" ] && echo 3 || echo 60)
 MessageTimeout=$((nodes > 64 ? 60 : 10))
 TCPTimeout=$((nodes > 64 ? 15 : 2))
@@ -146,7 +146,7 @@ END
 
 muster_conf() {
     cat <<END
-# Written by lab up. veth claims 10 Gb/s whatever it is shaped to, so the speed is stated.
+# Written by lab up. A veth reports 10 Gb/s whatever it is shaped to, so the speed is set here.
 ManagementInterface=eth0
 FabricInterfaces=eth[1-2]
 NominalSpeed=eth[1-2]:${rail_mbps}Mb/s
@@ -217,18 +217,18 @@ slurmd_start() { # NODE
 }
 
 slurmd_restart() { # NODE
-    # One whose node is refused (gres count) never ends while an epilog of SPANK waits for what the controller sends.
+    # If slurmctld refuses the node (gres count), slurmd does not end while a SPANK epilog waits for slurmctld.
     host_do "$1" sh -c 'pkill -x slurmd; i=0; while pgrep -x slurmd >/dev/null; do
         sleep 0.02; i=$((i + 1)); [ $i -ne 500 ] || pkill -KILL -x slurmd; done'
     slurmd_start "$1"
 }
 
-# One line a node: name, state, reason.
+# Prints one line per node: NAME|STATE|REASON.
 node_states() {
     host_do head timeout 20 sinfo -h -N -o '%N|%T|%E' </dev/null | awk -F'|' '!seen[$1]++'
 }
 
-# Waits until every node answers: idle, at work, or drained by somebody.
+# Waits until every node answers: idle, in use or drained.
 nodes_wait() { # SECONDS
     local states waiting deadline=$((SECONDS + $1))
     while :; do
