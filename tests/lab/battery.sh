@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154 # tests use what is set, testlab.sh sets what is used
 #
-# battery.sh - for lab tests of the battery: a lab of four nodes and the MPI programs there. They
-# come from .lab/prefix/bin, or the directory that MUSTER_BATTERY names. After testlab.sh:
+# battery.sh - for lab tests of the battery: a lab of four nodes with the MPI programs. These come
+# from .lab/prefix/bin, or the directory that MUSTER_BATTERY names. After testlab.sh:
 #
 #   . "$(dirname "$0")/battery.sh"
 #   battery 2 muster-launch --expect-nodes 'n[1-4]'   # two ranks per node
 #   $records $status $seconds $noise    # JSON lines, exit status, wall time, standard error
-#   of '.test == "links" and .peer == "n3"' .value    # of the records that match: a field
+#   of '.test == "links" and .peer == "n3"' .value    # a field of the records that match
 #   valid 'a healthy run'               # all records are as doc/records.md says
 
 battery_dir=${MUSTER_BATTERY:-$prefix/bin}
@@ -25,12 +25,13 @@ NominalSpeed=eth[1-2]:200Mb/s
 END
 export MUSTER_CONF=$work/muster.conf
 
-# On a busy machine Open MPI crashes in MPI_Init now and then (t1001): what has no record is run again.
+# Runs a program on all nodes. On a busy machine Open MPI sometimes crashes in MPI_Init (t1001): a run that
+# crashes without a record is repeated, twice at most.
 battery() { # RANKS-PER-NODE PROGRAM OPTION...
     local ranks=$1 program=$2 begin
     shift 2
     for _ in 1 2 3; do
-        within 60 no_jobs # or srun says that it waits for the last one to end
+        within 60 no_jobs # otherwise srun prints that it waits for the last job to end
         begin=$EPOCHREALTIME
         status=0
         timeout 120 "$lab_dir/lab" -L "$name" run setpriv --reuid=muster --regid=muster --init-groups \
@@ -43,8 +44,8 @@ battery() { # RANKS-PER-NODE PROGRAM OPTION...
     noise=$(cat "$work/noise")
 }
 
-# A command beside the test, until FILE has PATTERN; as with battery(), again where it ends before. Its
-# process is $beside.
+# Starts a command in the background ($beside) and waits until FILE has PATTERN. If the command ends before,
+# it is started again, as in battery().
 begin_beside() { # PATTERN FILE COMMAND...
     for _ in 1 2 3; do
         : >"$2"
@@ -56,8 +57,8 @@ begin_beside() { # PATTERN FILE COMMAND...
 }
 is_far() { grep -q "$1" "$2" || ! kill -0 $beside; }
 
-# Again, up to twice, until the command says that the figures are good: a busy machine takes away from
-# them and never adds.
+# Runs the battery until COMMAND accepts the figures, three times at most: a busy machine lowers figures and
+# never raises them.
 battery_until() { # COMMAND RANKS-PER-NODE PROGRAM OPTION...
     for _ in 1 2 3; do
         battery "${@:2}"
@@ -65,7 +66,7 @@ battery_until() { # COMMAND RANKS-PER-NODE PROGRAM OPTION...
     done
 }
 
-# The fields of the records for which a Python expression holds, where .test is the field test.
+# Prints fields of the records for which a Python expression is true; in it .test is the field test.
 of() { # EXPRESSION FIELD...
     python3 - "$work/records" "$@" <<'END'
 import json, re, sys
@@ -86,13 +87,13 @@ valid() { # NAME
     ok "$1: every record is as doc/records.md says" check_records
 }
 
-# By what the program does in so many seconds, not by what else would end it, which comes much later: a
-# busy machine takes several times as long.
+# Checks that the program ended by itself within four times LIMIT seconds: a busy machine takes several times
+# as long as an idle one. Whatever else could end it comes much later.
 within_s() { # LIMIT NAME
     ok "$2 (${seconds} s)" awk "BEGIN { exit !($seconds <= 4 * $1) }"
 }
 
-# Nobody is left of a program, on any node.
+# Whether no process of a program is left on any node.
 nobody_left() { # PROGRAM
     ! pgrep -f "^$work/$1" >/dev/null
 }

@@ -29,7 +29,7 @@ request() { # SECONDS NODE...
     done
 }
 
-issue() { # NODE...: records
+issue() { # NODE...: prints records
     request 3600 "$@" |
         lab run srun -N2 --export="ALL,MUSTER_CONF=$work/muster.conf" "$muster" certificate issue --json
 }

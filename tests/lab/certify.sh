@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034 # what is set here is looked at in the tests
 #
-# certify.sh - for lab tests of muster certify: a lab of four nodes and what looks at a run.
-# After testlab.sh:
+# certify.sh - for lab tests of muster certify: a lab of four nodes, and functions that run muster
+# certify and examine its results. After testlab.sh:
 #
 #   lab_options=(--backup-controller)  # more for lab up, if any
 #   . "$(dirname "$0")/certify.sh"
-#   certify [OPTION...]                 # runs it: $status, words in $work/words, records in
+#   certify [OPTION...]                 # runs it: $status, output in $work/words, records in
 #                                       # $work/records
-#   certify_until PATTERN [OPTION...]   # runs it beside, $pid, until a line of its words is like that
-#   certify_settled [OPTION...]         # of nodes that are to pass: once more when one is_unsettled
-#   is_unsettled                        # a moment when this machine did something else has left a node
-#                                       # unknown, which is shown: once more, then
+#   certify_until PATTERN [OPTION...]   # runs it in the background ($pid); returns once its output has
+#                                       # PATTERN
+#   certify_settled [OPTION...]         # of nodes that must pass: runs it again if is_unsettled
+#   is_unsettled                        # whether a node is unknown, as when the machine was busy with
+#                                       # something else; shows the output if so
 #   verdicts                            # "n1 pass n2 fail n3 pass n4 pass"
 #   valid NAME                          # a check: all records are as doc/records.md says
 #   failures_of n2                       # "TEST PART: MESSAGE" of each failing verdict about n2
 #   states                              # "n1 idle n2 drained n3 idle n4 idle"
-#   reason n2                           # its drain's
+#   reason n2                           # the reason of its drain
 #   low_figures                         # links that were slow in $work/records
 #   nothing_left                        # no job, reservation, journal or process of a run
 
@@ -27,7 +28,7 @@ command -v jq >/dev/null || skip_all 'no jq here'
 
 record_check_find
 lab_up -n 4 "${lab_options[@]}"
-# all pairs once, for the sake of time; campaign-faults tries what comes and goes
+# measures all pairs once, to save time; campaign-faults covers intermittent faults
 conf_add head LinkTimes=1
 
 valid() { # NAME: every record is as doc/records.md says
@@ -47,7 +48,7 @@ certify() {
 }
 
 certify_until() { # PATTERN [OPTION...]
-    rm -f "$work/words" # of the run before
+    rm -f "$work/words" # left by the run before
     certify "${@:2}" &
     pid=$!
     within 200 grep -q "$1" "$work/words"
@@ -63,7 +64,6 @@ failures_of() { # NODE
         "\(.test) \(.part // ""): \(.message // "")"' "$work/records"
 }
 
-# Of nodes that are to pass.
 certify_settled() {
     certify "$@"
     [[ $(verdicts) == *fail* ]] || ! is_unsettled || certify "$@"
@@ -71,7 +71,7 @@ certify_settled() {
 
 is_unsettled() { [[ $(verdicts) == *unknown* ]] && show; }
 
-# One that is drained is draining while its last job ends.
+# Waits for jobs that are completing: a node is "draining" until its last job has ended, then "drained".
 states() {
     within 20 no_jobs -t completing
     sinfo_nodes -o '%N %T' | sed 's/\*$//' | sort -u | xargs
@@ -79,7 +79,7 @@ states() {
 reason() { lab run sinfo -h -N -n "$1" -o %E; }
 resume() { lab run scontrol update "nodename=$1" state=resume; }
 
-certificates() { # the nodes that have one
+certificates() { # prints the nodes that have a certificate
     local node
     for node in n1 n2 n3 n4; do
         lab on $node test -e /var/lib/muster/certificate && echo $node
@@ -102,13 +102,13 @@ nothing_left() {
     says_nothing jobs_left && says_nothing reservations && [ -z "$(journals)" ] && [ -z "$(processes)" ]
 }
 
-low_figures() { # the links that showed less than their limit, and what the machine had to spare
+low_figures() { # prints the links below their limit, and the pressure on the machine's processors
     jq -r 'select(.suite == "links" and .unit == "Mb/s" and .peer and .value < 170) |
         "\(.metric) \(.node) > \(.peer) \(.part): \(.value) of \(.samples), \(.low) to \(.high)"' "$work/records"
     head -n 1 /proc/pressure/cpu 2>/dev/null
 }
 
-show() { # what a failed check wants to see
+show() { # prints the output and the low figures, after a failed check
     sed '/ so far$/d; s/^/# /' "$work/words" >&2
     low_figures | sed 's/^/# /' >&2
 }

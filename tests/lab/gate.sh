@@ -7,13 +7,13 @@
 muster_find
 certificate=/var/lib/muster/certificate
 
-# A lab of the plugin whose nodes keep their certificates there.
+# Starts a lab with the plugin whose nodes keep their certificates in $certificate.
 gate_lab_up() { # LAB-OPTION...
     local host
     spank_lab_up "$@"
     cp "$muster" "$work/muster" # where the nodes see it, wherever it is
     for host in $(cd "$top/.lab/$name" && ls -d n*[0-9]); do
-        conf_add "$host" "CertificateFile=$certificate" GateBrake=off # but where it is tested
+        conf_add "$host" "CertificateFile=$certificate" GateBrake=off # a test of the brake sets it
     done
 }
 
@@ -25,7 +25,7 @@ issue() { # NODE [SECONDS]
             --node "$1" >/dev/null
 }
 
-# Makes the certificate of n1 what its name says, from healthy nodes.
+# Heals the lab, then brings the certificate of n1 into the given state.
 put_certificate() { # valid|missing|expired|changed|altered|copied
     local seconds
     lab heal >/dev/null
@@ -34,7 +34,7 @@ put_certificate() { # valid|missing|expired|changed|altered|copied
     valid) ;;
     missing) lab on n1 rm "$certificate" ;;
     expired)
-        for seconds in 1 3 9; do # none is issued that a busy machine lets expire before
+        for seconds in 1 3 9; do # on a busy machine a short one expires before it is issued, and issue fails
             issue n1 $seconds 2>/dev/null && break
         done
         sleep $seconds.1
@@ -48,14 +48,14 @@ put_certificate() { # valid|missing|expired|changed|altered|copied
     esac
 }
 
-# All three policies of n1; muster.conf takes each key once.
+# Sets all three policies of n1; muster.conf accepts each key only once.
 policies() { # ON-MISSING ON-EXPIRED ON-CHANGED
     sed -i '/^On/d' "$top/.lab/$name/n1/etc/muster/muster.conf"
     conf_add n1 "OnMissing=$1" "OnExpired=$2" "OnChanged=$3"
 }
 
-# srun may tell of a refusal before slurmctld drains the node for it.
-resume() { # NODE: that is drained, or soon
+# Waits until a node is drained, then resumes it: srun may report a refusal before slurmctld drains the node.
+resume() { # NODE
     within 60 is_in "$1" drained
     lab run scontrol update nodename="$1" state=resume
     within 60 is_in "$1" idle

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# interfaces.sh - for lab tests of the interfaces' settings, after spank.sh and gate.sh: a lab with
-# the plugin whose slurmds have it from their start, so that they run its epilog.
+# interfaces.sh - for lab tests of the interfaces' settings, after spank.sh and gate.sh: a lab whose
+# slurmds have the plugin from their start, so that they run its epilog.
 
 # shellcheck disable=SC2034 # for the tests
 journal=/run/muster/interfaces
@@ -13,7 +13,8 @@ interfaces_lab_up() { # LAB-OPTION...
     before=$(settings)
 }
 
-# Every setting of n1's interfaces that muster may touch, and all others below conf.
+# Prints the settings of n1's interfaces that muster may change, all others below net/ipv4/conf, and the
+# journals.
 settings() {
     lab on n1 sh -c 'for i in eth0 eth1 eth2; do ip -o link show dev $i | sed "s/ qdisc .* qlen/ qlen/"; done
         grep -r . /proc/sys/net/ipv4/conf; ls /run/muster/interfaces 2>/dev/null' | sort
@@ -21,7 +22,7 @@ settings() {
 
 settings_are() { [ "$(settings)" = "$1" ]; } # TEXT
 
-# What eth1 is, in few words: MTU, queue, rp_filter, accept_local.
+# Prints the commands that print MTU, queue length, rp_filter and accept_local of eth1.
 eth1() {
     # shellcheck disable=SC2016
     echo 'ip -o link show dev eth1 | sed "s/.* mtu \([0-9]*\) .* qlen \([0-9]*\).*/\1 \2/"
@@ -41,12 +42,12 @@ release_lock() {
     within 60 test ! -e "$work/held"
 }
 
-# A job that ends when the file $work/go-on-NAME is there; its id.
+# Submits a job that ends once the file $work/go-on-NAME exists. Prints its ID.
 held_job() { # NAME
     printf '#!/bin/sh\ntouch "%s/runs-$SLURM_JOB_ID"\nuntil [ -e %s/go-on-%s ]; do sleep 0.1; done\n' \
         "$work" "$work" "$1" >"$work/job-$1"
     lab run sbatch --parsable -n1 -w n1 -o /dev/null -D /tmp "$work/job-$1"
 }
 
-# Slurm has a job run while its prolog does.
+# Whether the job's script runs: for Slurm a job is already running during its prolog.
 is_running() { [ -e "$work/runs-$1" ]; } # JOB

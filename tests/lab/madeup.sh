@@ -2,17 +2,17 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # tests use what is set, testlab.sh sets what is used
 #
 # madeup.sh - for lab tests of what muster certify does with nodes, jobs and drains, whatever their
-# links are: a battery that finds everything well at once. After testlab.sh, with a lab:
+# links are: a battery that measures nothing and reports good figures at once. After testlab.sh, with a lab:
 #
-#   made_up_battery                     # $muster, and $made_up_muster, is one beside it; the real one is
-#                                       # $own_muster
+#   made_up_battery                     # makes the battery; $muster and $made_up_muster are a muster beside
+#                                       # it, $own_muster is the real one
 
 made_up_battery() {
     local bin=$work/bin program
     own_muster=$muster
     mkdir "$bin"
     cp "$muster" "$bin/muster"
-    # each node is measured with the next one
+    # reports figures of each node with the next one
     cat >"$bin/muster-links" <<'BATTERY'
 #!/bin/sh
 [ "$SLURM_PROCID" = 0 ] || exit 0

@@ -5,11 +5,11 @@
 # the release's prefix, or the one that MUSTER names. After testlab.sh and spank.sh:
 #
 #   preflight_lab_up [LAB-OPTION...]
-#   flies COMMAND...                    # as a user on the head: $status, output in $said, what is
-#                                       # on standard error in $words
-#   named n3 eth1                       # $words name that node and part
-#   steps_left                          # the steps of muster's that the controller knows
-#   ends_clean                          # a check: none of these, and no node is drained
+#   flies COMMAND...                    # runs it as a user on the head: $status, standard output in
+#                                       # $said, standard error in $words
+#   named n3 eth1                       # whether $words name that node and part
+#   steps_left                          # the steps of muster that slurmctld knows
+#   ends_clean                          # a check: no such step is left, and all nodes are idle
 
 muster_find
 [ -x "${muster%/*}/muster-preflight" ] || skip_all "the battery is not beside $muster"
@@ -17,7 +17,7 @@ muster_find
 preflight_lab_up() { # LAB-OPTION...
     local host
     spank_lab_up -n 4 "$@"
-    conf_add head PreflightBudget=60 # a busy machine takes 20 s for what else takes 3
+    conf_add head PreflightBudget=60 # a busy machine takes 20 s, an idle one 3 s
     for host in head n1 n2 n3 n4; do
         plugstack $host "required $plugin config=/etc/muster/muster.conf program=$muster"
     done
@@ -39,7 +39,7 @@ named() { # NODE PART
 show() { sed 's/^/# /' "$work/words" >&2; }
 steps_left() { lab run squeue -h -s -o '%i %j' | grep muster; }
 states() { sinfo_nodes -o '%T' | sort -u | xargs; }
-# Of a step the controller may hear a moment after its srun has ended.
+# slurmctld may learn of a step's end a moment after its srun has ended.
 steps_and_states() { echo "$(steps_left) $(states)"; }
 ends_clean() { is_within 60 ' idle' 'nothing is left' steps_and_states; }
 suspect_reports() { lab on "$1" "$muster" suspects; } # NODE

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * probe - a SPANK plugin that shows what Slurm does with hooks: it writes each call down and fails
- * where it is told to.
+ * probe - a SPANK plugin that shows what Slurm does with hooks: it records each call, and fails
+ * where a file says so.
  *
  *   required /DIR/probe.so /DIR
  *
- * Appends "HOST CONTEXT STEP HOOK" to DIR/calls, without the steps extern and batch of a job. A
- * file DIR/fail with "CONTEXT HOOK VALUE" makes that hook return that value in that context.
+ * Appends "HOST CONTEXT STEP HOOK" to DIR/calls; STEP is "batch" for a job's batch step, otherwise
+ * "step". Leaves out the step extern. A file DIR/fail with "CONTEXT HOOK VALUE" makes that hook
+ * return that value in that context.
  */
 #include <fcntl.h>
 #include <slurm/spank.h>
@@ -37,7 +38,7 @@ static int call(spank_t spank, int argc, char **argv, const char *hook)
         return 0;
     gethostname(host, sizeof host);
     if (spank_context() == S_CTX_REMOTE && spank_get_item(spank, S_JOB_STEPID, &step) == 0 &&
-        step > 0xfffffff0 && step != 0xfffffffb) // the batch step is a place to fail, extern is not
+        step > 0xfffffff0 && step != 0xfffffffb) // of the special steps only batch may fail
         return 0;
     snprintf(path, sizeof path, "%s/calls", argv[0]);
     length = snprintf(line, sizeof line, "%s %s %s %s\n", host, context,

@@ -8,11 +8,11 @@
 #                                       # the test where --accounting has no MariaDB or slurmdbd
 #   lab run srun -N2 hostname           # the lab command, for this lab
 #   as_muster srun -N2 muster-launch    # as an ordinary user, BatteryUser
-#   run_as alice sbatch ...            # as one of lab up --accounting
-#   as_user srun ...                    # as one who is nobody
-#   $work                               # a directory the nodes see too, gone with the lab
-#   $release $prefix                    # Debian's release that the lab runs, and where what was
-#                                       # built for it is: MUSTER_LAB_RELEASE=trixie tests/lab/t1200*
+#   run_as alice sbatch ...            # as a user of lab up --accounting
+#   as_user srun ...                    # as nobody
+#   $work                               # a directory that the nodes see too, removed with the lab
+#   $release $prefix                    # the Debian release that the lab runs, and where muster built for it
+#                                       # is installed: MUSTER_LAB_RELEASE=trixie tests/lab/t1200*
 
 lab_dir=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd -P "$lab_dir/../.." && pwd)
@@ -27,7 +27,7 @@ export -n MUSTER_LAB
 if [ "$release" = bookworm ]; then
     command -v slurmctld >/dev/null || skip_all 'no slurmctld here'
 elif [ ! -e "$prefix/lib/slurm/spank_muster.so" ]; then
-    # what cannot be made is a failure with its reason, not a test that is skipped
+    # a failed build is a failure with its reason, not a skipped test
     output=$("$lab_dir/build" "$release" 2>&1) || bail "build $release: $(tail -n 3 <<<"$output")"
 fi
 
@@ -46,13 +46,13 @@ record_check_find() { # sets record_check; empty where it is not built
 check_records() { "$record_check" "$top/doc/records.md" <"$work/records"; }
 
 lab() { "$lab_dir/lab" -L "$name" "$@"; }
-# Beside a test ("$lab_dir/lab" -L "$name" ... &) without the function, which is a process in between: what
-# ends $! ends the command.
+# In the background call "$lab_dir/lab" -L "$name" ... & and not this function, which adds a process in between:
+# a signal to $! must reach the command.
 
 run_as() { # USER COMMAND...
     lab run setpriv --reuid="$1" --regid="$1" --init-groups "${@:2}"
 }
-# As the user that MPI programs are: the battery refuses root.
+# As BatteryUser, who runs MPI programs: the battery refuses root.
 as_muster() { run_as muster "$@"; }
 # As nobody, who owns no file.
 as_user() { lab run setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
@@ -71,12 +71,12 @@ lab_up() {
 
 tap_cleanup() { lab down >/dev/null; }
 
-# More of a host's muster.conf.
+# Appends lines to muster.conf of a host.
 conf_add() { # HOST LINE...
     printf '%s\n' "${@:2}" >>"$top/.lab/$name/$1/etc/muster/muster.conf"
 }
 
-# More of slurm.conf on all hosts, which slurmctld has read then, and each slurmd a moment later.
+# Appends lines to slurm.conf on all hosts. slurmctld has read them on return, each slurmd a moment later.
 slurm_conf_add() { # LINE...
     local file
     for file in "$top/.lab/$name"/{head,backup,n*[0-9]}/etc/slurm/slurm.conf; do
@@ -85,9 +85,9 @@ slurm_conf_add() { # LINE...
     lab run scontrol reconfigure
 }
 
-# What sinfo says of each node. One that is idle is "completing" while the last of a job ends there, which
-# srun does not wait for, and "planned" while Slurm's backfill has a job in mind for it, or had until it
-# looks again.
+# Prints what sinfo says of each node, with "idle" for "completing" and "planned". An idle node is "completing"
+# until a job has ended there completely, for which srun does not wait, and "planned" while the backfill
+# scheduler has planned a job for it, until its next pass.
 sinfo_nodes() { lab run sinfo -h -N "$@" | sed -E 's/\b(completing|planned)(\**)$/idle\2/'; } # OPTION...
 
 says_nothing() { # COMMAND...: it succeeds, and prints nothing
@@ -95,16 +95,17 @@ says_nothing() { # COMMAND...: it succeeds, and prints nothing
     text=$("$@") && [ -z "$text" ]
 }
 
-# Of jobs in the queue, of which one that ends is still there when srun is not.
+# Whether the queue has no jobs, or has some. A job stays there for a moment after its srun has ended.
 no_jobs() { says_nothing lab run squeue -h "$@"; } # SQUEUE-OPTION...
 has_jobs() { [ -n "$(lab run squeue -h "$@")" ]; } # SQUEUE-OPTION...
 
-# One that is asked to end (TERM) waits for its prologs and epilogs.
+# Ends slurmd by a signal, and waits until it has ended. After TERM it waits for its prologs and epilogs.
 end_slurmd() { # NODE SIGNAL
     lab on "$1" sh -c "pkill -$2 -x slurmd; while pgrep -x slurmd; do sleep 0.05; done" >/dev/null
 }
 
-# It returns before it listens, and what slurmctld cannot tell it comes a minute later.
+# Starts slurmd and waits until it listens, which is after it returns: slurmctld repeats a message that it
+# cannot deliver only a minute later.
 begin_slurmd() { # NODE
     lab on "$1" /usr/sbin/slurmd </dev/null >/dev/null 2>&1
     within 60 lab on "$1" bash -c "exec 3<>/dev/tcp/$1/6818"
@@ -120,7 +121,7 @@ address() { # NODE RAIL: of eth0, eth1, eth2
     lab on "$1" ip -4 -o address show dev "eth$2" | awk '{ sub("/.*", "", $4); print $4 }'
 }
 
-# Mb/s that iperf3 brings from one node to another on a rail.
+# Prints the rate of iperf3 from one node to another on a rail, in Mb/s.
 rate() { # FROM TO RAIL [SECONDS]
     local to _
     to=$(address "$2" "$3")
@@ -131,7 +132,7 @@ rate() { # FROM TO RAIL [SECONDS]
     done | awk '/receiver/ { rate = $7 } END { printf "%d\n", rate }'
 }
 
-# As a busy machine takes away and never adds, the first of six that is not too low.
+# Checks the first of at most six rates that is not below LOW: a busy machine lowers a rate and never raises it.
 runs_at() { # NAME LOW HIGH FROM TO RAIL
     local got _
     for _ in {1..6}; do
