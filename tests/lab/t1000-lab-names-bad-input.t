@@ -58,5 +58,5 @@ is "$status" 125 'run in a lab that is down: 125'
 like "$output" "lab $name is down; start it" 'and says how to start it'
 not_ok 'status of a lab that is down' lab status
 ok 'down of a lab that is down' lab down
-ok 'and nothing is made by asking' test ! -e "$top/.lab/$name"
+ok 'and none of these creates its directory' test ! -e "$top/.lab/$name"
 done_testing

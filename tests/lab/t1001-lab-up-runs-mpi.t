@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# After lab up jobs run at once: MPI over each network, with signals and exit status as they are.
+# After lab up jobs run at once, also MPI over each network; lab run passes on signals and exit status.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
@@ -35,8 +35,8 @@ int main(int argc, char **argv)
 END
 ok 'an MPI program is built' lab run mpicc -o "$work/sum" "$work/sum.c"
 sent() { lab on n1 cat "/sys/class/net/$1/statistics/tx_bytes"; }
-# On a busy machine Slurm 22.05 lets ranks out of MPI_Init, now and then, before all can take messages (a
-# launch in fifteen under load): Open MPI's crash there is none of the lab's.
+# On a busy machine Slurm 22.05 sometimes lets ranks leave MPI_Init before all can receive messages (one
+# launch in fifteen under load). Open MPI then crashes, which is no fault of the lab.
 launch_over() { # INTERFACE
     for _ in 1 2 3; do
         OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=$1 \
@@ -59,12 +59,12 @@ lab run sh -c 'exit 42' || status=$?
 is $status 42 'the exit status is passed'
 status=0
 lab run sh -c 'kill -9 $$' || status=$?
-is $status 137 'and the signal a command dies of'
+is $status 137 'and the signal that kills a command'
 status=0
 lab run /no/such 2>/dev/null || status=$?
 is $status 127 'no such command: 127'
 
-# not through the function, which would be a process in between
+# not through the function lab, which would add a process in between
 "$lab_dir/lab" -L "$name" run sh -c "trap 'echo got TERM >$work/signal; exit 3' TERM; echo >$work/ready; sleep 60 & wait" &
 pid=$!
 within 60 test -e "$work/ready"
@@ -84,7 +84,7 @@ for host in head n3; do
     is "$(lab on $host hostname)" $host "$host has its own name"
     is "$(lab on $host cat /etc/muster/muster.conf | grep -c '=eth')" 3 "$host has muster.conf"
 done
-ok 'files of a node do not meet those of the others' \
+ok 'files of a node are not visible on the others' \
     sh -c "$(declare -f lab); lab_dir=$lab_dir name=$name
         lab on n1 touch /tmp/a /dev/shm/a /run/a /etc/a /var/lib/muster/a &&
         ! lab on n2 sh -c 'ls /tmp/a || ls /dev/shm/a || ls /run/a || ls /etc/a || ls /var/lib/muster/a' &&

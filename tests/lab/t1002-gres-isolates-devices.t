@@ -19,7 +19,7 @@ is "$(lab on n1 "$work/opens")" 'visible= opened=01234567' 'outside Slurm all ei
 is "$(lab run srun -N1 --gres=gpu:2 "$work/opens")" 'visible=0,1 opened=01' 'two of eight'
 is "$(lab run srun -N1 --gres=gpu:8 "$work/opens")" \
     'visible=0,1,2,3,4,5,6,7 opened=01234567' 'eight of eight'
-is "$(lab run srun -N1 "$work/opens")" 'visible= opened=' 'none was asked for'
+is "$(lab run srun -N1 "$work/opens")" 'visible= opened=' 'no GPU was requested'
 is "$(lab run srun -N2 --gres=gpu:3 "$work/opens" | sort | uniq -c | xargs)" \
     '2 visible=0,1,2 opened=012' 'three on each of two nodes'
 

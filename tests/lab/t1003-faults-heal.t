@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Each fault is there when injected, only where it was injected, and gone after lab heal.
+# Each fault is present once injected, only where it was injected, and gone after lab heal.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
-# rails that need little of a processor, so that a busy machine does not slow them
+# slow rails need little processor time, so that a busy machine does not slow them further
 lab_up -n 4 --rail-mbps 80
 
 inject() { # KIND ARG...
@@ -16,7 +16,7 @@ healed() {
     ok 'heal' lab heal
     like "$(lab status)" 'injected faults: none' 'no fault is left'
     is "$(lab run srun -N4 hostname | sort | xargs)" 'n1 n2 n3 n4' 'jobs run on all nodes'
-    within 60 no_jobs # what Slurm loses of a job's end it asks for again a minute later
+    within 60 no_jobs # slurmctld asks again a minute later for a job's end that was lost
 }
 
 state_of() { sinfo_nodes -n "$1" -o %T; }
@@ -65,9 +65,9 @@ is "$(lab on n2 stat -c %t:%T /dev/gpu6 /dev/gpu7 | xargs)" '4:1a 4:1a' 'one GPU
 healed
 
 inject gres-lies n2 count
-ok 'Slurm takes the node away' within 60 is_in n2 'inval.*'
+ok 'Slurm takes the node out of service' within 60 is_in n2 'inval.*'
 healed
-is "$(state_of n2)" idle 'Slurm has it back'
+is "$(state_of n2)" idle 'the node is back in service'
 
 inject munge-key n4
 not_ok 'its credentials are not valid elsewhere' \
@@ -108,15 +108,15 @@ if [ -e /sys/fs/cgroup/cpu/cpu.shares ] && [ -e /sys/fs/cgroup/blkio/cgroup.proc
     like "$(processors n1)" "/muster-$name-.*/n1" 'its slurmd is in a cgroup'
     is "$(lab on n1 cat "/sys/fs/cgroup/cpu$(processors n1)/cpu.cfs_quota_us")" $((25 * 100 * $(nproc))) '... with a quota'
     inject slow-disk n2
-    is "$(lab on n2 findmnt -n -o FSTYPE,SOURCE /var/scratch | tail -n 1 | xargs)" 'ext4 /dev/scratch' 'its disk is another'
-    unlike "$(lab on n1 findmnt -n -o SOURCE /var/scratch)" '/dev/scratch' '... its alone'
+    is "$(lab on n2 findmnt -n -o FSTYPE,SOURCE /var/scratch | tail -n 1 | xargs)" 'ext4 /dev/scratch' 'its disk is the slow device'
+    unlike "$(lab on n1 findmnt -n -o SOURCE /var/scratch)" '/dev/scratch' '... on this node only'
     begin=$EPOCHREALTIME
     lab run srun -w n2 dd if=/dev/zero of=/var/scratch/file bs=1M count=4 oflag=direct 2>/dev/null
     ok 'and slow' test $(((${EPOCHREALTIME/./} - ${begin/./}) / 1000)) -ge 600
     healed
     unlike "$(processors n1)" "/muster-" 'no quota is left'
     disks() { lab on n2 findmnt -n /var/scratch; grep -l "/[.]lab/$name/" /sys/block/loop*/loop/backing_file 2>/dev/null; }
-    is_within 60 '' 'nor a disk' disks
+    is_within 60 '' 'no slow disk is left' disks
 else
     skip 1 'no cgroup v1 of processors and disks, or no loop devices'
 fi
@@ -130,7 +130,7 @@ like "$(lab heal)" 'n4 stays drained: muster: links eth1' 'heal names the node m
 states() { sinfo_nodes -o %T | xargs; } # n4 is draining while its last job ends
 is_within 60 'idle idle idle drained' 'nodes Slurm took away are back, the one muster drained stays' states
 lab run scontrol update nodename=n4 state=resume
-not_ok 'a fault on a node that is not there' lab fault cut-off n9
-not_ok 'a slow management NIC is not offered' lab fault slow-rail n1 eth0
-like "$(lab status)" 'injected faults: none' 'and neither is written down'
+not_ok 'a fault on a node that does not exist is refused' lab fault cut-off n9
+not_ok 'a slow management NIC is refused' lab fault slow-rail n1 eth0
+like "$(lab status)" 'injected faults: none' 'and neither is recorded'
 done_testing

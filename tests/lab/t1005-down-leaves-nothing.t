@@ -4,14 +4,14 @@
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
-# Everything of this lab that can be found, one line each.
+# Prints everything of this lab that can be found, one line each.
 remains() {
     ls -d /run/netns/"muster-$name-"* 2>/dev/null
     ip -o link | grep -e "$name" -e mgmt -e leaf -e 'n[0-9]*-eth'
     grep -e "$name" /proc/self/mountinfo
     find /sys/fs/cgroup -type d -name "muster-$name-*"
     find /run /tmp /dev /etc /var/lib /var/spool /var/log -name "*$name*" 2>/dev/null
-    # processes: by what they see mounted (a dead one, not reaped yet, sees nothing), or by name
+    # processes: by their mounts (a dead one that is not reaped yet has none), or by their environment
     grep -l "/[.]lab/$name/" /proc/[0-9]*/mountinfo 2>/dev/null
     grep -l "MUSTER_LAB=$name" /proc/[0-9]*/environ 2>/dev/null
     ls -d "$top/.lab/$name" 2>/dev/null
@@ -25,7 +25,7 @@ machine_files() {
         -printf '%p %T@\n' 2>/dev/null | sort
 }
 
-# Starts the lab and stops that after a while. Its exit status is that of up.
+# Starts the lab and sends up a signal after some seconds. Returns the exit status of up.
 up_ended() { # SIGNAL SECONDS
     { timeout --preserve-status -s "$1" "$2" "$lab_dir/lab" -L "$name" up -n 3 >/dev/null; } 2>/dev/null
 }
@@ -51,7 +51,7 @@ done
 
 for delay in 0.1 0.3 0.6; do
     if up_ended INT $delay; then
-        ok "an up that was done before $delay s is up" lab run srun -N3 true
+        ok "an up that was complete before $delay s stays up" lab run srun -N3 true
     else
         is "$(remains)" '' "an up interrupted at $delay s cleans up itself"
     fi

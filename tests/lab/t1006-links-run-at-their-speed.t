@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Rails and uplink bring the stated speed, together as alone, and the right interface answers.
+# Rails and uplink run at their set speed, alone and together, and the right interface answers.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
@@ -10,7 +10,7 @@ expect() { # LOW HIGH FROM TO RAIL
     runs_at "$3 to $4, eth$5, of 50" "$@"
 }
 
-# A frame of 9014 bytes carries 8948 of TCP: 99.3 %. The rest is for a busy machine.
+# A frame of 9014 bytes carries 8948 of TCP: 99.3 %. The rest of the margin is for a busy machine.
 expect 45 51 n1 n2 1
 expect 45 51 n2 n1 2
 expect 45 51 n1 n3 1
@@ -27,7 +27,7 @@ together() { # NAME FROM TO RAIL FROM TO RAIL
     done
     ok "$1: $sum of 100 Mb/s" between "$sum" 90 102
 }
-# Both leaves' pairs at once fill the uplink, which is not too narrow for one rail of each node.
+# Two pairs across the leaves at once fill the uplink, which is fast enough for one rail of each node.
 together 'two pairs through the uplink' n1 n3 1 n2 n4 1
 together 'two rails at once' n1 n2 1 n1 n2 2
 
@@ -44,6 +44,6 @@ is "$(lab on n1 ip route show default | xargs)" "default via $(lab run hostname 
     'the default route is the management network'
 
 lab fault wrong-mtu n3 eth1 >/dev/null
-not_ok 'with a wrong MTU it does not' \
+not_ok 'with a wrong MTU it does not pass' \
     lab on n1 ping -c 1 -W 1 -M "do" -s 8972 "$(address n3 1)"
 done_testing

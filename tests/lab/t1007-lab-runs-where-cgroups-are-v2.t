@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Where only cgroup v2 is mounted, as systemd does it, the lab mounts the two v1 controllers it needs,
-# and takes them away.
+# and unmounts them at the end.
 
-# Such a machine, in a mount namespace of this test. A hierarchy that is mounted outside has its
-# controllers there, so the lab's mount of them is one more of the same.
+# Makes such a machine in a mount namespace of this test. A v1 hierarchy that is mounted outside keeps
+# its controllers, so the lab mounts the same hierarchy once more.
 if [ "$(id -u)" -eq 0 ] && [ -z "${T1007_MOUNTS-}" ]; then
     T1007_MOUNTS=$(readlink /proc/self/ns/mnt) exec unshare --mount --propagation private bash "$0" "$@"
 fi
@@ -27,7 +27,7 @@ tap_cleanup() {
 
 mounted() { findmnt -rn -t cgroup -o TARGET | sort | xargs; }
 
-# The lab's cgroups, seen through a mount that is none of a lab's.
+# Prints the lab's cgroups, seen through a mount of this test.
 cgroups() {
     local controllers seen
     seen=$(mktemp -d)
@@ -40,7 +40,7 @@ cgroups() {
     rmdir "$seen"
 }
 
-# Everything of the two labs that can be found, one line each.
+# Prints everything of the two labs that can be found, one line each.
 remains() {
     ls -d /run/netns/"muster-$first-"* "$top/.lab/$first"* 2>/dev/null
     grep -e "$first" /proc/self/mountinfo
@@ -54,9 +54,9 @@ lab_up -n 2
 like "$(mounted)" "/[.]lab/$first/cgroup/[a-z_,]*devices" 'the lab has mounted devices'
 like "$(mounted)" "/[.]lab/$first/cgroup/[a-z_,]*freezer" 'and freezer'
 ok 'and no more' test "$(mounted | wc -w)" -le 2
-unlike "$(lab on n1 findmnt -rn -t cgroup -o TARGET)" '[.]lab' 'which a node does not see'
+unlike "$(lab on n1 findmnt -rn -t cgroup -o TARGET)" '[.]lab' 'a node does not see these mounts'
 is "$(lab on n1 sh -c 'cd /sys/fs/cgroup && ls -d devices freezer' | xargs)" 'devices freezer' \
-    'but its own part of them'
+    'but its own cgroups in them'
 
 # shellcheck disable=SC2016 # the node's shell expands it
 is "$(lab run srun -N2 --gres=gpu:2 sh -c 'for device in /dev/gpu?; do
@@ -92,7 +92,7 @@ ok 'down from a mount namespace that does not have the mounts' \
     "umount --all --lazy --types cgroup && '$lab_dir/lab' -L $name down"
 is "$(remains)" '' 'nothing is left'
 
-# What the kernel offers is read from /proc/cgroups; devices is mounted when freezer turns out missing.
+# The lab reads the kernel's controllers from /proc/cgroups. It has mounted devices when it finds freezer missing.
 without() { # SED PATTERN NAME
     local file output status=0
     file=$(mktemp)

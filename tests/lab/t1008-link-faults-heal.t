@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Faults of links that are there in one direction, together, at a leaf, at times or for long frames
-# only, or late; two at once; gone after lab heal.
+# Faults of links: in one direction, of both rails together, at a leaf, intermittent, lost or late frames,
+# long frames only; two at once; all gone after lab heal.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
-# rails that need little of a processor, so that a busy machine does not slow them
+# slow rails need little processor time, so that a busy machine does not slow them further
 lab_up -n 4 --rail-mbps 80
 
 ok 'inject slow-sends n2 eth1' lab fault slow-sends n2 eth1
@@ -42,12 +42,12 @@ for _ in {1..40}; do
     lab on n1 tc qdisc show dev eth1 | grep -o 'rate [0-9]*Mbit'
     sleep 0.1
 done >"$work/rates"
-is "$(sort -u "$work/rates" | xargs)" 'rate 20Mbit rate 80Mbit' 'its speed comes and goes'
+is "$(sort -u "$work/rates" | xargs)" 'rate 20Mbit rate 80Mbit' 'its speed changes back and forth'
 ok 'heal' lab heal
 sleep 1.2
-is "$(lab on n1 tc qdisc show dev eth1 | grep -o 'rate [0-9]*Mbit')" 'rate 80Mbit' '... and stays'
+is "$(lab on n1 tc qdisc show dev eth1 | grep -o 'rate [0-9]*Mbit')" 'rate 80Mbit' '... and stays at 80'
 
-# The shortest of fifty round trips, in us.
+# Prints the shortest of fifty round trips, in us.
 round_trip() { # FROM TO RAIL
     lab on "$1" ping -q -c 50 -i 0.02 "$(address "$2" "$3")" | awk -F'[ /]' '/^rtt/ { printf "%d", $7 * 1000 }'
 }
@@ -56,13 +56,13 @@ ok 'inject long-rail n2 eth1' lab fault long-rail n2 eth1
 ok '... and slow-rail beside it' lab fault slow-rail n2 eth1 40
 trip=$(round_trip n2 n1 1)
 ok "it is 1 ms longer each way: $trip us" between "$trip" 2000 9000
-runs_at '... and as slow as it was made' 34 43 n1 n2 1
+runs_at '... and as slow as injected' 34 43 n1 n2 1
 ok 'heal' lab heal
 trip=$(round_trip n2 n1 1)
 ok "it is short again: $trip us" between "$trip" 1 1900
 runs_at '... and fast' 60 84 n1 n2 1
 
-# How many of 200 packets come back.
+# Prints how many of 200 packets come back.
 answers() { # FROM TO RAIL
     lab on "$1" ping -q -c 200 -i 0.002 -W 1 "$(address "$2" "$3")" | sed -n 's/.*, \([0-9]*\) received.*/\1/p'
 }
@@ -70,23 +70,23 @@ answers() { # FROM TO RAIL
 ok 'inject lossy-rail n2 eth1 20' lab fault lossy-rail n2 eth1 20
 count=$(answers n2 n1 1)
 ok "a fifth is lost each way: $count of 200 come back" between "$count" 90 165
-is "$(answers n2 n1 2)" 200 '... of the other rail nothing'
+is "$(answers n2 n1 2)" 200 '... on the other rail nothing'
 ok 'inject corrupt-rail n2 eth1 20 instead' lab fault corrupt-rail n2 eth1 20
 count=$(answers n2 n1 1)
-ok "what is damaged is thrown away: $count of 200 come back" between "$count" 90 165
+ok "damaged packets are dropped: $count of 200 come back" between "$count" 90 165
 ok 'heal' lab heal
 is "$(answers n2 n1 1)" 200 'nothing is lost any more'
-is "$(lab fault lossy-rail n2 eth1 two 2>&1 | grep -c PERCENT)" 1 'what is no share is refused'
+is "$(lab fault lossy-rail n2 eth1 two 2>&1 | grep -c PERCENT)" 1 'a PERCENT that is no number is refused'
 
 ok 'inject lossy-path n1 n3 eth1 20' lab fault lossy-path n1 n3 eth1 20
 count=$(answers n3 n1 1)
 ok "a fifth is lost between the two each way: $count of 200 come back" between "$count" 90 165
-is "$(answers n1 n2 1) $(answers n3 n4 1)" '200 200' '... and nothing of what they send others'
+is "$(answers n1 n2 1) $(answers n3 n4 1)" '200 200' '... and nothing between them and others'
 ok 'heal' lab heal
 ok 'inject lossy-uplink 20' lab fault lossy-uplink 20
 count=$(answers n2 n4 2)
 ok "a fifth is lost between the leaves each way: $count of 200 come back" between "$count" 90 165
-is "$(answers n1 n2 2)" 200 '... and nothing within one'
+is "$(answers n1 n2 2)" 200 '... and nothing within a leaf'
 ok 'heal' lab heal
 is "$(answers n1 n3 1) $(answers n2 n4 2)" '200 200' 'nothing is lost any more'
 
@@ -97,5 +97,5 @@ ok 'heal' lab heal
 ok 'long ones arrive' lab on n3 ping -c 1 -W 10 -M 'do' -s 8000 "$(address n4 1)"
 ok 'inject flaky-rail again' lab fault flaky-rail n1 eth1
 ok 'down' lab down
-is "$(pgrep -f "lab -L $name fault" | xargs)" '' '... leaves nothing that goes on'
+is "$(pgrep -f "lab -L $name fault" | xargs)" '' '... leaves no process of a fault'
 done_testing
