@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Each task of a step has the variables of its node, its step and its rank, under srun, sbatch and
-# salloc, and nested steps have their own; the steps that are not the user's tasks have none.
+# salloc, and nested steps have their own; steps that are not the user's tasks have none.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -39,9 +39,9 @@ is "$(lab run env UCX_NET_DEVICES=lo GLOO_SOCKET_IFNAME= RANK=9 srun -N1 sh -c \
     'echo "$UCX_NET_DEVICES,$GLOO_SOCKET_IFNAME,$RANK,$WORLD_SIZE"')" 'lo,,9,1' \
     'what the user set is kept, an empty value too'
 is "$(lab run env OMPI_MCA_btl_tcp_if_exclude=lo srun -N1 env | grep -c btl_tcp_if_include)" 0 \
-    'no list of interfaces beside the list that the user excludes'
+    'no include list of interfaces if the user sets an exclude list'
 
-# sbatch: the batch script has none, its steps have
+# sbatch: the batch script has no variables of muster, its steps have
 cat >"$work/job" <<END
 #!/bin/bash
 env >$work/batch.env
@@ -58,9 +58,9 @@ is "$(sort "$work/steps")" '0: 0 0 2 1 0 n1
 3: 3 1 4 2 1 n1' 'its steps have their ranks'
 
 lab run srun -w n1 -n1 sbatch -Q -W -w n2 -o /dev/null "$work/job"
-is "$(muster_variables <"$work/batch.env")" '' '... one that is submitted from inside a step, too'
+is "$(muster_variables <"$work/batch.env")" '' '... also one that is submitted from inside a step'
 is "$(lab run srun -w n1 -n1 bash <<<'env' | grep -oE '^(RANK|LOCAL_RANK|MASTER_ADDR|UCX_NET_DEVICES)=' | xargs)" \
-    'UCX_NET_DEVICES=' 'a shell that is the only task has what holds for its node alone'
+    'UCX_NET_DEVICES=' 'a shell that is the only task has only the variables of its node'
 
 # salloc
 lab run salloc -Q -w 'n[1-2]' -n2 sh -c "env >$work/salloc.env; srun sh -c '$ranks'" >"$work/steps"
@@ -68,7 +68,7 @@ is "$(muster_variables <"$work/salloc.env")" '' 'the shell of salloc is left alo
 is "$(sort "$work/steps")" '0: 0 0 2 1 0 n1
 1: 1 0 2 1 1 n1' 'its steps have their ranks'
 is "$(lab run salloc -Q -w 'n[1-3]' -n3 srun -N1 -n1 -r 2 sh -c "$ranks")" '0: 0 0 1 1 0 n3' \
-    'a step on one node of three meets there'
+    'a step on one node of three has its MASTER_ADDR there'
 
 # a step within a step
 nested() { # SRUN-OPTION...: from the second task of an outer step
@@ -83,7 +83,7 @@ is "$(nested --muster=off)" '0:
 is "$(lab run srun -w n1 -n2 sh -c "[ \$SLURM_PROCID = 0 ] || WORLD_SIZE=77 srun --overlap -n1 sh -c '$ranks'")" \
     '0: 0 0 77 1 0 n1' '... but keeps what the user set in between'
 
-# where rank 0 is; without PMIx, whose plugin of 22.05 can hang a srun with several components at its end
+# where rank 0 is; without PMIx: its plugin of Slurm 22.05 can hang an srun of several components at its end
 is "$(lab run srun -w n3,n2 sh -c "$ranks" | sort | head -1)" '0: 0 0 2 1 0 n2' \
     'rank 0 is on the first node of the step'
 is "$(lab run srun --mpi=none -w n2 -n2 sh -c "$ranks" : --mpi=none -w n1 -n1 sh -c "$ranks" 2>/dev/null | sort)" \
@@ -93,14 +93,14 @@ is "$(lab run srun --mpi=none -w n2 -n2 sh -c "$ranks" : --mpi=none -w n1 -n1 sh
 is "$(lab run salloc -Q -w n3 -n1 : -w n2 -n1 : -w n1 -n1 \
     srun --mpi=none --het-group=1,2 sh -c "$ranks" 2>/dev/null | sort)" \
     '0: 0 0 2 1 0 n2
-1: 1 0 2 1 1 n2' '... that takes part'
+1: 1 0 2 1 1 n2' '... of those that take part'
 printf 'n3\nn1\nn3\n' >"$work/hosts"
-# inside an allocation: 24.11 never starts a job that asks for one this way
+# inside an allocation: Slurm 24.11 never starts a job that itself requests this distribution
 arbitrary=(salloc -Q -w 'n[1,3]' -n3 env SLURM_HOSTFILE="$work/hosts" srun -n3 -m arbitrary)
 is "$(lab run "${arbitrary[@]}" sh -c "$ranks" | sort)" \
     '0: 0 0 3 2 1 
 1: 1 0 3 1 0 
-2: 2 1 3 2 1 ' 'an arbitrary distribution does not tell where it is, and MASTER_ADDR is not guessed'
+2: 2 1 3 2 1 ' 'an arbitrary distribution does not show the host of rank 0, and MASTER_ADDR is not guessed'
 like "$(lab run "${arbitrary[@]}" --muster-explain true 2>&1)" \
     'MASTER_ADDR left alone \(host of rank 0: the distribution is arbitrary' '... and says why'
 

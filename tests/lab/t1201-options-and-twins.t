@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# --muster, --muster-explain and their twins, in srun, sbatch and salloc, and what nested steps
-# inherit; a user's mistake is refused where the user is.
+# --muster, --muster-explain and the variables for them, in srun, sbatch and salloc, and what nested steps
+# inherit; a user's mistake is refused where the user sees it.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -15,8 +15,8 @@ is "$(lab run srun -n1 --muster=off sh -c "$rank")" 'rank:' '--muster=off'
 is "$(lab run srun -n1 --muster=on sh -c "$rank")" 'rank:0' '--muster=on'
 is "$(lab run env MUSTER_ENVIRONMENT=off srun -n1 sh -c "$rank")" 'rank:' 'MUSTER_ENVIRONMENT=off'
 is "$(lab run env MUSTER_ENVIRONMENT=off srun -n1 --muster=on sh -c "$rank")" 'rank:0' \
-    'the command line goes before the twin'
-is "$(lab run srun -n1 --muster=off --muster=on sh -c "$rank")" 'rank:0' 'the last of two holds'
+    'the command line takes precedence over the variable'
+is "$(lab run srun -n1 --muster=off --muster=on sh -c "$rank")" 'rank:0' 'of two options the last holds'
 
 printf '#!/bin/sh\n' >"$work/true"
 chmod +x "$work/true"
@@ -27,20 +27,20 @@ for command in srun sbatch salloc; do
     like "$got" '^'$command': error: muster: --muster=maybe: expected on\|off$' '... in one clear line'
     got=$(lab run env MUSTER_EXPLAIN=maybe $command -n1 "$work/true" 2>&1)
     isnt $? 0 "MUSTER_EXPLAIN=maybe $command is refused"
-    like "$got" '^'$command': error: muster: MUSTER_EXPLAIN=maybe: expected on or off$' '...'
+    like "$got" '^'$command': error: muster: MUSTER_EXPLAIN=maybe: expected on or off$' '... in one clear line'
 done
-ok 'none of them has left a job' within 60 no_jobs # of those before the last may be ending
+ok 'none of them has left a job' within 60 no_jobs # earlier ones may still be ending
 
 # what sbatch and salloc are given holds for the steps inside, until a step says otherwise
 # shellcheck disable=SC2016
 steps='srun -n1 sh -c "echo rank:\$RANK"; srun -n1 --muster=on sh -c "echo rank:\$RANK"'
 is "$(lab run salloc -Q -n1 --muster=off sh -c "$steps" | xargs)" 'rank: rank:0' \
-    "salloc's option reaches its steps, a step's own goes before it"
+    "salloc's option holds for its steps, a step's own takes precedence"
 cat >"$work/job" <<END
 #!/bin/bash
 $steps
 END
-# (srun may say that it waits for a busy node: that is not what is looked at)
+# (standard error is not checked: srun may print there that it waits for a busy node)
 lab run sbatch -Q -W -n1 --muster=off -o "$work/out" -e "$work/words" "$work/job"
 is "$(xargs <"$work/out")" 'rank: rank:0' "sbatch's as well" || diag "$(cat "$work/words")"
 lab run sbatch -Q -W -N2 -n2 --muster-explain -o "$work/out" --wrap 'srun true'
@@ -61,11 +61,11 @@ only' 'it goes to standard error'
 like "$(lab run srun -w n1 -n1 --muster=off --muster-explain true 2>&1)" \
     '^muster: n1: environment left unchanged: --muster=off' 'it explains a muster that is off'
 
-# an MPI program as it is, its collectives by muster's algorithms
+# an unchanged MPI program, its collectives by muster's algorithms
 program=$prefix/bin/muster-collectives
 if [ -x "$program" ] && [ -e "$prefix/lib/libmustercoll-pmpi.so" ]; then
     cp "$program" "$work/" # where the nodes see it
-    # Open MPI may crash in MPI_Init where a partner has left it (open-mpi/ompi#11438)
+    # Open MPI may crash in MPI_Init if a partner has already left it (open-mpi/ompi#11438)
     for _ in 1 2 3; do
         got=$(lab run env MUSTER_COLLECTIVES=ring MUSTER_COLLECTIVES_SUMMARY=1 \
             MUSTER_COLLECTIVES_CACHE="$work" MUSTER_ALLOW_ROOT=1 timeout 100 srun -N2 \
@@ -79,7 +79,7 @@ else
     skip 2 'the battery or the preloaded library is not installed'
 fi
 
-# a library that only n1 has: ranks without it would take its collectives for the program's
+# a library that only n1 has: ranks without it would take its messages for the program's own
 for node in n1 n2; do
     plugstack $node "required $plugin config=/etc/muster/muster.conf library=/etc/slurm/collectives.so"
 done
@@ -89,7 +89,7 @@ preload='echo "$(hostname): $LD_PRELOAD"'
 got=$(lab run srun -N2 --collectives=muster sh -c "$preload" 2>&1)
 isnt $? 0 'a step of two nodes fails where one lacks the library'
 like "$got" 'n2: error: muster: task not started: --collectives=muster: no /etc/slurm/collectives.so on this node' \
-    '... which is told'
+    '... with an error that names the node'
 is "$(lab run srun -N1 -w n2 --collectives=muster sh -c "$preload" 2>/dev/null)" 'n2: ' \
     '... a step of that node starts without it'
 is "$(lab run sinfo -h -t drain,drained,draining -o %D)" '' '... no node is drained'

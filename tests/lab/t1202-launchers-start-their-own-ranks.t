@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What a launcher's daemon gets, all ranks of its node inherit: mpirun's daemons and torchrun get
-# what holds for the node, and no rank.
+# All ranks of a node inherit the variables of their launcher: mpirun's daemons and torchrun get
+# those of the node, and no rank.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -25,9 +25,9 @@ mkdir -p "$work/bin"
 printf '#!/bin/sh\n%s\n' "$show" >"$work/bin/torchrun"
 chmod +x "$work/bin/torchrun"
 is "$(lab run srun -N2 "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 none none n1 0
-n2: eth1,eth2 eth1 none none n1 1' 'torchrun, one to a node, also gets where to meet and its node'
+n2: eth1,eth2 eth1 none none n1 1' 'one torchrun per node also gets MASTER_ADDR and GROUP_RANK'
 is "$(lab run srun -w n1 -n2 "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 0 2 n1 0
-n1: eth1,eth2 eth1 1 2 n1 0' 'two to a node are ranks as any'
+n1: eth1,eth2 eth1 1 2 n1 0' 'two per node get ranks as all tasks do'
 is "$(lab run srun -w n1 sh "$work/bin/torchrun" | sort)" 'n1: eth1,eth2 eth1 none none n1 0' \
     'an interpreter in front does not hide it'
 is "$(lab run srun -w n1 -n1 --mpi=none mpirun --allow-run-as-root --oversubscribe -n 2 sh -c "$show" | sort -u)" \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The shell of a salloc that Slurm starts on the first node (LaunchParameters=use_interactive_step) gets
-# nothing of muster's; a step from within it does, by the options that salloc was given.
+# no variable of muster; a step from within it does, by the options that salloc was given.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -20,7 +20,7 @@ is "$(xargs <"$work/shell")" 'n1 0' 'the shell is on the first node and has no v
     sed 's/^/# /' "$work/said" >&2
 is "$(cat "$work/step")" '0 eth1,eth2
 1 eth1,eth2' 'a step from within it has them'
-is "$(grep -c 'muster: n[12]: RANK=' "$work/said")" 2 "salloc's options hold for it, and not for the shell" ||
+is "$(grep -c 'muster: n[12]: RANK=' "$work/said")" 2 "salloc's options hold for the step, and not for the shell" ||
     sed 's/^/# /' "$work/said" >&2
 ok 'nothing is left' within 60 no_jobs
 done_testing

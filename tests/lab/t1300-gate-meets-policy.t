@@ -10,7 +10,7 @@
 gate_lab_up -n 2
 log=$top/.lab/$name/n1/var/log/slurm/slurmd.log
 
-job() { # runs a user's job on n1: whether it ran in $ran, what the gate logged in $said
+job() { # runs a user's job on n1; sets $ran, whether it ran, and $said, what the gate logged
     local before
     ran=yes
     before=$(wc -l <"$log")
@@ -58,7 +58,7 @@ try copied OnChanged 'invalid: the certificate belongs to node n2, this is n1'
 
 policies refuse log log
 job
-is $ran no 'a copied one meets the strictest policy, whichever it is'
+is $ran no 'the strictest policy holds for a copied certificate'
 resume n1
 
 put_certificate valid

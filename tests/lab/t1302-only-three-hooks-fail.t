@@ -30,11 +30,11 @@ for command in srun salloc sbatch; do
     got=$(bad_twin $command -n1 "$work/true")
     isnt $? 0 "required: init_post_opt, $command: fails"
 done
-is "$(lab run squeue -h | wc -l) $(nodes)" '0 idle' '... without a job or a node that has seen it'
+is "$(lab run squeue -h | wc -l) $(nodes)" '0 idle' '... with no job left, and no node affected'
 all optional
 got=$(bad_twin srun -n1 true)
 is $? 0 'optional: init_post_opt: the job runs'
-like "$got" 'error: muster: MUSTER_EXPLAIN=what: expected on or off' '... and is told'
+like "$got" 'error: muster: MUSTER_EXPLAIN=what: expected on or off' '... with an error message'
 
 all required
 for node in n1 n2; do
@@ -44,10 +44,10 @@ done
 is "$(job -N2 sh -c 'echo ${RANK-none}' | xargs)" 'none none' \
     'init_post_opt and task_init on the nodes: never fail'
 ok '... no node is drained' within 60 all_idle
-within 60 no_jobs # of one whose epilog dies with slurmd the end comes a minute later
+within 60 no_jobs # if slurmd is killed in a job's epilog, the job ends a minute later
 lab fault slurmd-killed n1 >/dev/null
 lab heal >/dev/null
-ok 'init in slurmd: it starts all the same' within 60 is_in n1 idle
+ok 'init in slurmd: slurmd starts nevertheless' within 60 is_in n1 idle
 
 for node in n1 n2; do sed -i '/SetEnvironment=perhaps/d' "$top/.lab/$name/$node/etc/muster/muster.conf"; done
 policies refuse refuse refuse
@@ -58,7 +58,7 @@ resume n1
 all optional
 lines=$(slurmd_log n1 | wc -l)
 ok 'optional: job_prolog: the job runs' job -w n1 true
-like "$(slurmd_log n1 | tail -n +$((lines + 1)))" 'refused by OnMissing=refuse' '... though the log calls it refused'
-ok '... and the node stays' within 60 is_in n1 idle
+like "$(slurmd_log n1 | tail -n +$((lines + 1)))" 'refused by OnMissing=refuse' '... although the log says refused'
+ok '... and the node stays in service' within 60 is_in n1 idle
 
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Certificates issued by a job step hold on their nodes, and nowhere else, and not when altered.
+# Certificates that a job step issues are valid on their nodes only, and not when altered.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certificate.sh"
@@ -9,16 +9,16 @@ records=$(issue n1 n2)
 is "$(echo "$records" | jq -r '[.node, .test, .verdict, .message] | join(" ")' | sort)" \
     "n1 certificate pass $certificate
 n2 certificate pass $certificate" 'a step of two nodes issues two certificates'
-like "$(verdict n1)" '^0 n1: certificate valid: level standard' 'it holds on n1'
+like "$(verdict n1)" '^0 n1: certificate valid: level standard' 'it is valid on n1'
 like "$(verdict n2)" '^0 n2: certificate valid: level standard' '... and on n2'
 like "$(lab on n1 cat "$certificate")" '^fingerprint nic eth1: veth .* mtu 9000 up$' \
-    'it knows the rails'
+    'it lists the rails'
 
 restore() { lab on n2 cp "$certificate.good" "$certificate"; }
 lab on n2 cp "$certificate" "$certificate.good"
 lab on n1 cat "$certificate" | lab on n2 tee "$certificate" >/dev/null
 like "$(verdict n2)" '^1 .*invalid: the certificate belongs to node n1, this is n2$' \
-    'a copy on another node'
+    'a copy on another node is invalid'
 lab on n1 sed 's/^node: n1/node: n2/' "$certificate" | lab on n2 tee "$certificate" >/dev/null
 like "$(verdict n2)" '^1 .*invalid: the seal belongs to a different text$' '... with its name changed'
 restore
@@ -34,11 +34,11 @@ munged='kill -%s $(cat /run/munge/munged.pid)'
 lab on n2 sh -c "${munged/\%s/STOP}"
 said=$(verdict n2)
 like "$said" '^3 .*unverified: cannot verify the seal: MUNGE does not answer within' \
-    'munged stopped: cannot tell'
+    'munged stopped: unverified'
 lab on n2 sh -c "${munged/\%s/CONT}"
-like "$(verdict n2)" '^0 ' '... and can when it goes on'
+like "$(verdict n2)" '^0 ' '... and valid when munged continues'
 
-for seconds in 2 4 10; do # none is issued that a busy machine lets expire before
+for seconds in 2 4 10; do # on a busy machine a short one expires before it is issued, and issue fails
     ! request $seconds n1 | lab on n1 env MUSTER_CONF="$work/muster.conf" "$muster" certificate issue --node n1 \
         >/dev/null 2>&1 || break
 done
@@ -47,5 +47,5 @@ like "$(verdict n1)" '^1 .*expired: the certificate expired on ' 'a short one ex
 lab run srun -N2 --export="ALL,MUSTER_CONF=$work/muster.conf" "$muster" revoke >/dev/null
 like "$(verdict n1) $(verdict n2)" '^1 .*missing.* 1 .*missing' 'a step revokes both'
 is "$(issue n1 | jq -r .node)" n1 'a request for one node'
-like "$(verdict n1) $(verdict n2)" '^0 .* 1 .*missing' '... is for that one'
+like "$(verdict n1) $(verdict n2)" '^0 .* 1 .*missing' '... issues it for that one only'
 done_testing
