@@ -12,15 +12,15 @@ valid 'healthy'
 is "$(of '.verdict != "pass" and .metric != "end"' .message)" '' 'every verdict is pass'
 is "$(of '.metric == "end"' .value)" 0 '... and the last record has the exit status'
 is "$(of '.test == "mpi.launch" and .node' .node | sort | xargs)" 'n1 n2 n3 n4' 'start time of each node'
-is "$(of '.test == "mpi.launch" and .node and not 0.05 < .value < 30' .node .value)" '' '... a sensible one'
+is "$(of '.test == "mpi.launch" and .node and not 0.05 < .value < 30' .node .value)" '' '... which is plausible'
 is "$(of '.test == "workers.enumerate"' .node .value | sort | xargs)" 'n1 2 n2 2 n3 2 n4 2' \
     'two ranks on each node'
 is "$(of '.metric == "messages"' .node .value | sort | xargs)" 'n1 84 n2 84 n3 84 n4 84' \
-    'each rank got 6 messages of each of 7'
+    'each rank got 6 messages from each of 7'
 is "$(of '.metric == "coverage"' .value .message)" '1 all pairs of 8 ranks exchanged messages' \
-    '... of all others'
-is "$(of '.test == "host.clock"' .node | sort | xargs)" 'n2 n3 n4' 'clocks against that of n1'
-is "$(of '.test == "host.clock" and abs(.value) > 50' .node .value)" '' '... which is the same one'
+    '... from all others'
+is "$(of '.test == "host.clock"' .node | sort | xargs)" 'n2 n3 n4' 'clocks are compared with that of n1'
+is "$(of '.test == "host.clock" and abs(.value) > 50' .node .value)" '' '... and agree'
 
 battery 1 muster-launch --expect-nodes 'n[1-3,9]' --expect-ranks-per-node 2
 is "$status" 1 'nodes and counts that are not as expected fail'
@@ -46,10 +46,10 @@ is "$(of '.metric == "coverage" and 0.42 < .value < 0.43' .message)" \
     'each of 8 ranks exchanged messages with 3 of the 7 others; a fault that affects one pair only may be in an untested pair' \
     '... and the record says which share of the pairs was tested'
 is "$(of '.verdict == "fail"' .node .part | sort | uniq -c | xargs)" '3 n3 rank 5' \
-    '... named by all that it met'
+    '... named by all its partners'
 
-# By way of a few ranks all know of all: without that each of 8 would connect to 24 on other nodes.
-for _ in 1 2 3; do # again where it crashes in MPI_Init, as in battery()
+# Ranks learn of each other through a few ranks; otherwise each of 8 would connect to 24 on other nodes.
+for _ in 1 2 3; do # again if it crashes in MPI_Init, as in battery()
     OMPI_MCA_btl_tcp_if_include=eth0 as_muster srun -N4 --ntasks-per-node=8 "$work/muster-launch" --time-limit 20 \
         --inject 'hang:0@messages round 2' >/dev/null 2>&1 </dev/null &
     most=0
@@ -65,9 +65,9 @@ done
 like "$most" '^([1-9][0-9]|1[0-2][0-9])$' 'until the messages 8 ranks of a node have 129 connections at most, not 192'
 
 MUSTER_CONF='' battery 2 muster-launch --config /no/such/file
-is "$status" 2 'a configuration that is not there is a usage error'
-is "$(grep -c 'muster-launch: /no/such/file does not exist' <<<"$noise")" 1 '... told once'
+is "$status" 2 'a missing configuration is a usage error'
+is "$(grep -c 'muster-launch: /no/such/file does not exist' <<<"$noise")" 1 '... reported once'
 battery 2 muster-launch --nonsense
 is "$status" 2 'an unknown option is a usage error'
-is "$(grep -c 'muster-launch: unknown option --nonsense' <<<"$noise")" 1 '... told once'
+is "$(grep -c 'muster-launch: unknown option --nonsense' <<<"$noise")" 1 '... reported once'
 done_testing

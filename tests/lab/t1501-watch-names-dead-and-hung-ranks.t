@@ -19,13 +19,13 @@ for program in muster-launch 'muster-links --quick' muster-collectives; do
     within_s 8 '... srun returns'
     named died n3 'rank 4'
 done
-like "$(of '.verdict == "fail"' .message)" '^rank 4 on n3 died in phase [a-z]' '... its phase is told'
+like "$(of '.verdict == "fail"' .message)" '^rank 4 on n3 died in phase [a-z]' '... its phase is named'
 
 battery 2 muster-collectives --quick --inject die:6@bcast
 named died n4 'rank 6'
 
 battery 2 muster-collectives --quick --inject die:6@MPI_Finalize
-is "$(of '.verdict in ("fail", "unknown")' .metric)" '' 'a rank that dies when all is measured: no node fails'
+is "$(of '.verdict in ("fail", "unknown")' .metric)" '' 'a rank that dies after all measurements: no node fails'
 like "$(of '.metric == "died"' .verdict .node .message)" \
     '^warn n4 rank 6 on n4 died in phase MPI_Finalize, after all results' '... it is named'
 
@@ -33,7 +33,7 @@ battery 2 muster-launch --time-limit 8 --inject 'hang:3@messages round 2'
 is "$status" 1 'a rank hangs'
 within_s 10 '... srun returns'
 named hang n2 'rank 3'
-like "$(of '.verdict == "fail"' .message)" 'hangs in phase messages round 2' '... its phase is told'
+like "$(of '.verdict == "fail"' .message)" 'hangs in phase messages round 2' '... its phase is named'
 
 battery 2 muster-collectives --time-limit 8 --inject 'hang:0@bcast'
 is "$status" 1 'rank 0 hangs'
@@ -60,12 +60,12 @@ lab run scancel --signal=TERM -u muster --state=R 2>/dev/null
 status=0
 wait $beside || status=$?
 is "$(of '.verdict in ("fail", "unknown")' .verdict .metric)" 'unknown complete' \
-    'SIGTERM: an unknown, and no node fails'
+    'SIGTERM: the rest is unknown, and no node fails'
 like "$records$(cat "$work/records")" 'stopped by SIGTERM' '... it says why'
 ok '... no process is left' within 60 nobody_left muster-
 
-# Slow is not hung: a rank's main thread that hardly gets a processor for longer than a hang takes to be
-# told, half the limit. What keeps it off is of its session, as the kernel weighs them there (autogroup).
+# Slow is not hung: the main thread of a rank gets hardly any processor time, for longer than half the limit,
+# after which a hang is reported. The busy loops are in its session, where the kernel weighs them (autogroup).
 cat >"$work/slowly" <<'END'
 #!/bin/sh
 if [ "$(hostname)" = n3 ]; then
@@ -85,12 +85,12 @@ battery 1 slowly "$work/muster-collectives" --time-limit 10
 like "$status" '^[03]$' 'a rank without a processor: passed or unknown'
 is "$(of '.verdict == "fail"' .node .part .metric .message)" '' '... slow is not hung'
 
-# Whatever it does, and with a rank that hangs.
-hangs() { # PROGRAM PHASE
+# SIGTERM ends a program in any phase, even with a rank that hangs.
+hangs() { # PROGRAM RANK@PHASE
     MUSTER_PROGRESS=1 as_muster srun -N4 "$work/$1" --inject "hang:$2" --json --time-limit 60 >"$work/records" \
         2>"$work/noise" </dev/null
 }
-is_ended() { # PROGRAM PHASE: hangs there
+is_ended() { # PROGRAM RANK@PHASE: a rank hangs there
     begin_beside muster-progress "$work/noise" hangs "$@" # past MPI's start
     sleep 0.5
     begin=$EPOCHREALTIME

@@ -10,7 +10,7 @@ others_are_measured() {
     is "$(of '.metric == "bandwidth" and .value > 0 and "n3" not in (.node, .peer)' \
         .node .part .peer | sort | uniq -c | awk '{ print $1 }' | xargs)" \
         '1 1 1 1 1 1 1 1 1 1 1 1' '... the pairs of the others are measured, every rail and direction'
-    is "$(of '.verdict == "unknown"' .metric .node)" 'complete n3' '... what n3 had not is unknown'
+    is "$(of '.verdict == "unknown"' .metric .node)" 'complete n3' '... what n3 did not complete is unknown'
     is "$(of '.metric == "rounds"' .value)" 3 '... after all three rounds'
 }
 
@@ -21,7 +21,7 @@ for fault in frozen cut-off; do
     wait
     is "$(of '.metric == "frozen"' .node .part .verdict)" 'n3 rank 2 fail' "$fault: n3 is named"
     is "$(of '.verdict == "fail" and .node != "n3" and .peer != "n3"' .message)" '' \
-        '... and nobody without it'
+        '... and no pair without n3 fails'
     others_are_measured
     within_s 25 '... srun returns'
     valid '...'

@@ -20,23 +20,23 @@ like "$(of '.metric == "rounds"' .message | sed -n 1p)" '^3 of 3 rounds in [0-9.
     '... and the time they took'
 is "$(of '.metric == "bandwidth_together"' .node .part .peer | sort -u | wc -l)" 16 \
     'together: four pairs, each rail and direction'
-# A busy machine takes away from a figure and never adds: the best of each rail.
+# A busy machine lowers figures and never raises them: takes the best of each rail.
 is "$(good_rails)" 8 '... each rail as fast as alone'
 is "$(of '.metric == "bandwidth_together" and .value > 210' .node .part .value)" '' '... none faster'
 is "$(of '.metric == "bandwidth_uplink" and not .node' .part .samples)" \
     $'uplink leaf1-leaf2 4\nuplink leaf2-leaf1 4' 'uplinks: the sum of four flows each way'
 is "$(of '.metric == "bandwidth_uplink" and not .node and not 200 < .value <= 406' .part .value)" \
-    '' '... is the 400 Mb/s of the uplink at most, though the rails have 800, and more than one rail has'
+    '' '... is above the 200 Mb/s of a rail and at most the 400 of the uplink, although the rails have 800'
 is "$(of '.metric == "bandwidth_uplink" and .node' .node .part .peer | wc -l)" 8 '... with its flows'
 is "$(of '.metric == "bandwidth_bisection" and not .node and not 200 < .value <= 406' .part .value)" \
     '' 'bisection: the sum of half of the nodes to the others'
 
-# What certification may take of uplinks that jobs use too, by the counters of both switches' ports:
-# the highest rate of both directions over a quarter of a second, in Mb/s.
+# Prints the load of a run on the uplinks, which jobs use too, from the counters of both switches' ports:
+# the highest rate of both directions together over a quarter of a second, in Mb/s.
 peak_mbps() {
     ip netns exec "muster-$name-fabric" python3 - "$work/stop" <<'END'
 import os, sys, time
-def read(): # a reading in which others were let run is of no moment
+def read(): # a reading that other processes interrupted is repeated
     while True:
         begin = time.monotonic()
         sent = sum(int(open(f"/sys/class/net/uplink{end}/statistics/tx_bytes").read()) for end in (1, 2))
@@ -79,6 +79,6 @@ battery 1 muster-links --blocks 'a=n1;b=n1'
 is "$status" 2 'a node in two blocks is a usage error'
 like "$noise" 'option --blocks: node n1 is in two blocks' '... that names the node'
 battery 1 muster-links --passes pairs,rails
-is "$status" 2 'a pass that is none is a usage error'
+is "$status" 2 'an unknown pass is a usage error'
 like "$noise" 'option --passes: expected some of pairs, together, .*"pairs,rails"' '... that names it'
 done_testing

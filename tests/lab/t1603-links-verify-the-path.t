@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster-links: the MTU of a path end to end, of a rail against its peers, what the receiver says, and
+# muster-links: the MTU of a path end to end and of a rail against its peers, the receiver's figure, and
 # how certain a figure is.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
@@ -12,11 +12,11 @@ valid '...'
 is "$(of '.metric == "path" and "MTU 9000 end to end" not in .message' .message)" '' \
     '... packets of the MTU arrive everywhere'
 is "$(of '.metric == "bandwidth_received"' .node .part .peer | sort -u | wc -l)" 24 \
-    '... the receiver tells each bandwidth too'
+    '... the receiver reports each bandwidth too'
 is "$(of '.metric == "bandwidth" and .stopped not in ("interval", "budget")' .node)" '' \
     '... each figure says why its samples ended'
 is "$(of '.metric == "bandwidth" and .stopped == "interval" and not 0.9 * .high <= .low' .low .value .high)" '' \
-    '... and where that is certainty, its interval is narrow'
+    '... and a figure that ended by its interval has a narrow one'
 
 ok 'inject wrong-mtu n2 eth2' lab fault wrong-mtu n2 eth2
 battery 1 muster-links --quick --rounds 1
@@ -32,7 +32,7 @@ is "$status" 1 'a switch that swallows long packets fails'
 valid '...'
 is "$(of '.metric == "path_mtu"' .node .part .peer .value .limit | sort)" \
     $'n1 eth1 n2 1500 9000\nn1 eth1 n3 1500 9000\nn2 eth1 n1 1500 9000\nn3 eth1 n1 1500 9000' \
-    '... in its four directions, with what does get through'
+    '... in its four directions, with the MTU that gets through'
 like "$(of '.value == 0' .message | sed -n 1p)" 'packets of the full MTU do not arrive' \
     '... and the bandwidth that could not be measured says why'
 ok 'heal' lab heal

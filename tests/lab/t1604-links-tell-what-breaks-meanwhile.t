@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster-links: two nodes that stop reaching each other, and a rail that dies in a stream, are told
-# as what they are; unknown clients at its ports change nothing.
+# muster-links: two nodes that stop reaching each other, and a rail that dies in a stream, are reported
+# as such; unknown clients at its ports change nothing.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/battery.sh"
 
-during() { # COMMAND...: once the first round has begun
+during() { # COMMAND...: runs it once the first round has begun
     within 100 grep -q 'of [0-9]* rounds' "$work/noise" && sleep 1 && "$@"
 }
 for rail in 0 1 2; do routes+="route add blackhole $(address n3 $rail)/32"$'\n'; done
-cut() { # n2 from n3, on all networks
+cut() { # cuts n2 off from n3, on all networks
     lab on n2 ip -batch - <<<"$routes"
 }
 export MUSTER_PROGRESS=1
@@ -19,7 +19,7 @@ export MUSTER_PROGRESS=1
 during cut &
 battery 1 muster-links --passes pairs --pairs n1:n2,n1:n4,n2:n3
 wait
-is "$status" 1 'a pair that cannot meet is no pass'
+is "$status" 1 'a pair that cannot connect is no pass'
 valid '...'
 is "$(of '.verdict == "fail"' .metric .node .part .peer)" 'state n2 None n3' \
     '... both are named, and nobody else'
@@ -34,22 +34,22 @@ is "$(of '.verdict == "fail"' .test .metric .node .part .peer)" \
     $'links bandwidth_together n1 eth1 n2\nlinks bandwidth_together n2 eth1 n1' \
     'a rail that dies in a stream fails, and its nodes are not taken for hung'
 is "$(of '.metric == "carrier_changes"' .node .part .value)" 'n1 eth1 1' \
-    '... what its interface counted is told once'
+    '... the carrier changes of its interface are reported once'
 ok 'heal' lab on n1 ip link set eth1 up
 unset MUSTER_PROGRESS
 
-# Unknown clients at every port that the programs listen at: an ordinary user on n4, which takes no part, and
-# one on n2, whose address is one of the run's.
+# Connects unknown clients to every port that the programs listen at: those of an ordinary user on n4, which
+# takes no part, and on n2, whose address belongs to the run.
 cat >"$work/ports.py" <<'END'
-# PROGRAM [NOISE ADDRESS...]: prints each TCP port that its processes listen at, until they are gone. Not
-# those that they have inherited from slurmstepd, which nobody accepts at after MPI_Init: slurmstepd is
-# looked at after them, as it is there before each of them and as long. On standard error: "looks", then
-# the ports at which they have accepted a connection from ADDRESS and keep it for five seconds. Before
-# MPI_Init is over, which file NOISE tells by its first progress, MPI holds what it has accepted.
+# PROGRAM [NOISE ADDRESS...]: prints each TCP port that its processes listen at, until they have ended. Leaves
+# out those inherited from slurmstepd, at which nobody accepts after MPI_Init; slurmstepd is examined after
+# them, because it starts before each of them and lives as long. Prints on standard error "looks", then the
+# ports at which they have accepted a connection from ADDRESS and kept it for five seconds. Until MPI_Init is
+# over, which the first progress in the file NOISE shows, MPI keeps connections that it has accepted.
 import os, socket, struct, sys, time
 program, told, was_there, is_there = sys.argv[1].encode(), set(), False, True
 outside = {"%08X" % struct.unpack("<I", socket.inet_aton(address)) for address in sys.argv[3:]}
-accepted = {} # since when
+accepted = {} # when each was first seen; None once it is printed
 is_past_init = False
 begin = time.monotonic()
 print("looks", file=sys.stderr, flush=True)
@@ -80,7 +80,7 @@ while is_there or (not was_there and time.monotonic() < begin + 60):
                 for line in open(f"/proc/{pid}/net/{name}").readlines()[1:]:
                     field = line.split()
                     name = f"socket:[{field[9]}]"
-                    if name not in own: # or in a queue, where nobody has accepted it
+                    if name not in own: # another process's, or not accepted yet
                         continue
                     port = int(field[1].split(":")[1], 16)
                     if field[3] == "0A":
@@ -104,17 +104,17 @@ while is_there or (not was_there and time.monotonic() < begin + 60):
     time.sleep(0.1)
 END
 cat >"$work/client.py" <<'END'
-# COUNT GARBAGE ADDRESS...: COUNT connections to each port on standard input at each address, every
-# other one sends GARBAGE bytes. Prints how many were made, had no answer, and were closed before the
-# program ended. Others may wait in the queue of a port: a rank that measures another rail, or waits for
-# its turn, does not accept meanwhile, nor does MPI while nobody calls it. On standard error: "waits",
-# when it does.
+# COUNT GARBAGE ADDRESS...: makes COUNT connections to each port on standard input at each address; every
+# other one sends GARBAGE bytes. Prints how many were made, were not answered, and were closed before the
+# program ended. The rest may wait in the queue of a port: a rank does not accept while it measures another
+# rail or waits for its turn, nor does MPI while nobody calls it. Prints "waits" on standard error when it
+# waits for ports.
 import os, select, socket, sys, time
 count, garbage, addresses = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 poll, ends, text, made, closed = select.epoll(), {}, b"", 0, []
 poll.register(0)
 print("waits", file=sys.stderr, flush=True)
-over = None # when the program was gone; what is under way then is still answered
+over = None # when the program ended; connections that are under way then are still answered
 while over is None or (time.monotonic() < over + 5 and any(end[1] is not None for end in ends.values())):
     for fd, _ in poll.poll(1):
         if fd == 0:
@@ -154,7 +154,7 @@ three() { # PROGRAM OPTION...: on n1, n2 and n3
         "$work/$program" --json "$@" >"$work/records" 2>"$work/noise" </dev/null || status=$?
     seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
 }
-unknown_client() { # NODE COUNT GARBAGE PROGRAM COMMAND...: of a program that starts next; begins after the command
+unknown_client() { # NODE COUNT GARBAGE PROGRAM COMMAND...: for a program that starts next; they connect after COMMAND
     local watched=()
     # shellcheck disable=SC2206
     [ "$1" != n4 ] || watched=("$work/noise" $outside)
@@ -167,12 +167,12 @@ unknown_client() { # NODE COUNT GARBAGE PROGRAM COMMAND...: of a program that st
     within 60 grep -q looks "$work/kept.$1"
 }
 past_init() { within 60 grep -q muster-progress "$work/noise"; }
-are_closed() { # PROGRAM
+are_closed() { # PROGRAM: checks the clients on n4
     like "$(cat "$work/client.n4")" '^made [1-9][0-9]+ unanswered 0 closed [1-9][0-9]*$' \
         'unknown clients on another node: their connections are closed'
     is "$(cat "$work/kept.n4")" looks '... and none is kept at any port'
     like "$(cat "$work/noise")" "$1: n[123]: [0-9]+ connections from outside this run's nodes closed \\(first: (${outside// /|})\\)" \
-        '... which is told'
+        '... and the program says so'
 }
 unknown_clients_change_nothing() { # GARBAGE PROGRAM OPTION...
     local garbage=$1 quiet_s
@@ -181,29 +181,29 @@ unknown_clients_change_nothing() { # GARBAGE PROGRAM OPTION...
     is "$status" 0 "$1: passes on three nodes"
     quiet_s=$seconds
     : >"$work/noise"
-    unknown_client n4 10 "$garbage" "$1" true # within MPI_Init as well
+    unknown_client n4 10 "$garbage" "$1" true # during MPI_Init as well
     unknown_client n2 100 0 "$1" past_init
     three "$@"
     wait
     is "$status" 0 '... with unknown clients at every port, too'
-    is "$(of '.verdict not in ("pass", None)' .message)" '' '... and nothing is judged otherwise'
+    is "$(of '.verdict not in ("pass", None)' .message)" '' '... and each verdict is pass'
     valid '...'
     within_s "$(awk "BEGIN { print 2 * $quiet_s + 6 }")" "... nor takes much longer than $quiet_s s"
     like "$(cat "$work/client.n2")" '^made [1-9][0-9]+ unanswered 0 ' \
-        '... some on a node of the run were there'
+        '... clients on a node of the run connected'
     are_closed "$1"
 }
 unknown_clients_change_nothing 1000 muster-links --quick
 unknown_clients_change_nothing 0 muster-collectives --quick
 
 : >"$work/noise"
-unknown_client n4 10 1000 muster-launch true # within MPI_Init as well: it takes a second in all
+unknown_client n4 10 1000 muster-launch true # during MPI_Init as well: it takes a second in all
 SLURM_NTASKS_PER_NODE=6 three muster-launch # a single rank a node is done within a second
 wait
-is "$status" 0 'muster-launch: passes with unknown clients at every port from its begin'
+is "$status" 0 'muster-launch: passes with unknown clients at every port from its start'
 are_closed muster-launch
 
-# As a driver does that asks its NIC once a second.
+# Simulates a driver that queries its NIC once a second.
 late=$work/tx_bytes
 lab on n3 cat /sys/class/net/eth1/statistics/tx_bytes >"$late"
 lab on n3 mount --bind "$late" /sys/class/net/eth1/statistics/tx_bytes
@@ -216,10 +216,10 @@ battery 1 muster-links --quick --pairs n3:n4 --rails eth1 --repeats 1
 is "$(of '.metric == "path"' .node .verdict | sort)" $'n3 pass\nn4 pass' \
     'an interface that counts late did carry the data' || sed 's/^/# /' "$work/noise" "$work/records"
 is "$(of '.metric == "bandwidth_received"' .node .peer | sort)" $'n3 n4\nn4 n3' \
-    '... and the receiver tells a single sample, too'
+    '... and the receiver reports a single sample, too'
 : >"$late.over"
 wait
 battery 1 muster-links --quick --pairs n3:n4 --rails eth1
 is "$(of '.metric == "path"' .node .verdict | sort)" $'n3 fail\nn4 pass' \
-    'one that does not count at all did not' || sed 's/^/# /' "$work/noise" "$work/records"
+    'one that does not count at all did not carry it' || sed 's/^/# /' "$work/noise" "$work/records"
 done_testing

@@ -23,11 +23,11 @@ healthy() { # NAME LIMIT OPTION...
 }
 
 healthy 'default' 20
-is "$(of '.metric == "coverage" and .value > 0' .verdict)" pass '... and the share of the cases that was run'
+is "$(of '.metric == "coverage" and .value > 0' .verdict)" pass '... with the share of the cases that were run'
 healthy 'quick' 6 --quick
 OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=eth1 healthy 'over a rail' 10 --quick
 battery 1 muster-collectives --time-limit 1
-ok 'a time limit that is too short is told, or was not too short' \
+ok 'a time limit that is too short is reported, or was long enough' \
     test "$status" = 3 -o "$status" = 0
 within_s 6 '... and kept'
 done_testing

@@ -15,7 +15,7 @@ for lie in 0:send 0:recv-sometimes 3:send-sometimes 3:recv 6:send 6:recv; do
     valid '...'
 done
 like "$(of '.metric == "corrupt"' .message)" 'rank 6 on n4 ends up with damaged data: this explains [0-9]+' \
-    'how it lies is told'
+    'the kind of damage is named'
 battery 2 muster-collectives --quick
 is "$status" 0 'without a lie all is well'
 done_testing

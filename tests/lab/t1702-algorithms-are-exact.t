@@ -17,10 +17,10 @@ valid '...'
 is "$(of '.test == "collectives.correct" and .verdict == "pass" and " by " in .part' .part |
     sort | paste -sd,)" "$ours" '... every algorithm is exact'
 is "$(of '.verdict == "skip"' .part | sed 's/.* by //' | sort -u | xargs)" \
-    'pull shared' '... but those that are for ranks on one node'
+    'pull shared' '... except those for ranks on one node'
 is "$(of '.verdict not in ("pass", "skip", None)' .message)" '' '... and nothing else is judged'
 is "$(of '.test == "collectives.bound" and .verdict == "pass" and .value < 1 and " by " in .part' .part |
-    sort | paste -sd,)" "$ours" '... and random numbers are as near as they must be'
+    sort | paste -sd,)" "$ours" '... and results of random numbers are within their bound'
 is "$(of '.test == "collectives.speed" and " 64K by " in .part and .value > 0' .part |
     sed 's/ 64K//' | grep -v 'by MPI$' | sort | paste -sd,)" "$ours" '... with its speed'
 is "$(of '.test == "collectives.speed" and " 64K by MPI" in .part' .part | wc -l)" 6 \
@@ -32,5 +32,5 @@ is "$(of '.metric == "corrupt"' .node .part .verdict)" 'n3 rank 5 fail' '... is 
 ok '... as our algorithms show, too' test -n \
     "$(of '.metric == "mismatches" and .part == "allreduce by hierarchical" and .value > 0' .part)"
 is "$(of '.test == "collectives.bound" and .verdict == "fail" and " by " in .part' .part |
-    sort | paste -sd,)" "$ours" '... and random numbers are farther off than they may'
+    sort | paste -sd,)" "$ours" '... and results of random numbers exceed their bound'
 done_testing
