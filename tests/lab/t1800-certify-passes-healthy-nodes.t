@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Healthy nodes are certified, again and again; what is printed and written is whole. The MPI
-# programs are never root's; check and certificates are.
+# Healthy nodes are certified, again and again; output and files are complete. The MPI programs never
+# run as root; muster check and what writes certificates do.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
@@ -16,12 +16,12 @@ cp "$work/conf" "$conf"
 echo BatteryUser=no-such >>"$conf"
 certify
 is "$status $words" "3 muster certify: BatteryUser=no-such: no such user; next: useradd --system --user-group \
---home-dir / --shell /usr/sbin/nologin no-such, with the same UID on all nodes" 'and so is a user that is not there'
+--home-dir / --shell /usr/sbin/nologin no-such, with the same UID on all nodes" 'and so is an unknown user'
 ok 'before anything starts' nothing_left
 cp "$work/conf" "$conf"
 
-# What the processes of muster's on a node are: "NAME UID CAPABILITIES NO-NEW-PRIVS" a line. A program of
-# the battery is of interest once it has threads: until it is about to start MPI it has one.
+# Prints the processes of muster on a node, one "NAME UID CAPABILITIES NO-NEW-PRIVS" per line. Leaves out a
+# program of the battery that has one thread only: it is not yet about to start MPI.
 cat >"$work/processes" <<'END'
 while :; do
     cat /proc/[0-9]*/status 2>/dev/null | awk '
@@ -49,7 +49,7 @@ end_watch() {
 }
 watch_processes
 
-# The second one has reports written, too.
+# Certifies with reports, for the second round.
 certify_and_report() {
     status=0
     lab run "$muster" certify --junit "$work/junit.xml" --report html:/var/lib/muster/run.html --json - \
@@ -65,18 +65,18 @@ for round in 1 2; do
     is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' "run $round certifies all four" ||
         show
     is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'and leaves them idle'
-    ok 'with nothing left of it' nothing_left
+    ok 'with nothing left of the run' nothing_left
 done
 end_watch
 is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | xargs -n 4 echo)" \
     'muster-collecti 7711/7711/7711/7711 none 1
 muster-launch 7711/7711/7711/7711 none 1
-muster-links 7711/7711/7711/7711 none 1' 'MPI programs are never root, and can become nothing else'
+muster-links 7711/7711/7711/7711 none 1' 'MPI programs never run as root, and cannot gain privileges'
 is "$(sort -u "$work"/processes.n? | grep '^muster ' | cut -d' ' -f2 | sort -u | xargs)" 0/0/0/0 \
-    'muster check and the certificates are root'
-is "$(grep -Ec '^n[1-4] +certified ' "$work/words")" 4 'the table has a line a node'
+    'muster check and what writes certificates run as root'
+is "$(grep -Ec '^n[1-4] +certified ' "$work/words")" 4 'the table has a line per node'
 like "$words" '4 of 4 nodes certified \(quick\) until 20[0-9-]+ [0-9:]+ UTC, [0-9.]+ s, run 20' \
-    'and one that sums up'
+    'and a summary'
 is "$(certificates)" 'n1 n2 n3 n4' 'each node has a certificate'
 for node in n1 n4; do
     like "$(lab on $node env SLURMD_NODENAME=$node "$muster" certificate verify 2>&1)" valid \
@@ -90,17 +90,17 @@ is "$(jq -r 'select(.suite == "links" and .metric == "bandwidth") | "\(.node)\(.
     "$work/records" | sort -u | wc -l)" 24 'with a bandwidth of each ordered pair and rail'
 ok 'the JUnit file is XML' python3 -c "import sys, xml.dom.minidom as m; m.parse('$work/junit.xml')"
 like "$(cat "$work/junit.xml")" '<testsuite name="launch" tests="[0-9]+" failures="0" errors="0"' \
-    'with a suite a stage'
+    'with a suite per stage'
 is "$(jq -r .suite "$work/records" | sort -u | xargs)" \
-    'certificate certify check collectives launch links' 'records alone go to standard output'
+    'certificate certify check collectives launch links' 'only records go to standard output'
 like "$(lab run cat /var/lib/muster/muster.prom)" '^muster_node_certified\{node="n4"\} 1$' \
-    'the configuration has reports written'
+    'Report= lines of muster.conf write reports'
 like "$(lab run sh -c 'ls /var/lib/muster/*.jsonl')" '/20[0-9]+-[0-9]+-[0-9a-f]+\.jsonl$' 'with the run in their name'
 lab run sh -c 'cat /var/lib/muster/*.jsonl' >"$work/records"
 report=$(lab run "$muster" report - <"$work/records" 2>&1)
-like "$(tail -n 1 <<<"$report")" '^4 of 4 nodes passed' 'the records tell the run again' ||
+like "$(tail -n 1 <<<"$report")" '^4 of 4 nodes passed' 'muster report prints the run from its records' ||
     diag "$report" "$(verdicts)" "$(low_figures)"
-is "$(lab run grep -c '^<title>muster 20' /var/lib/muster/run.html)" 1 'an option has a page written'
+is "$(lab run grep -c '^<title>muster 20' /var/lib/muster/run.html)" 1 'the option --report writes a page'
 like "$(lab run "$muster" history n2)" '^n2 +20.* certified +quick +[0-9]+ Mb/s' \
     'the history has the runs'
 is "$(lab run "$muster" history | grep -c certified)" 4 'and the newest of each node'
@@ -110,20 +110,20 @@ if command -v script >/dev/null; then
     lab run script -qec "$muster certify -w n1,n2 --json $work/records" /dev/null >"$work/terminal" || status=$?
     tr '\r' '\n' <"$work/terminal" >"$work/words"
     like "$(grep -a rounds "$work/words")" 'links .*: [0-9]+ of [0-9]+ rounds' \
-        'a terminal sees which round the links are at'
+        'a terminal shows the current round of the links'
 else
     certify_settled -w n1,n2
     skip 1 'no script(1)'
 fi
 is "$status $(verdicts)" '0 n1 pass n2 pass' 'two nodes by name' || show
 certify_settled -w n3
-is "$status $(verdicts)" '0 n1 pass n3 pass n4 pass' 'one alone is tested with partners' || show
+is "$status $(verdicts)" '0 n1 pass n3 pass n4 pass' 'a single node is tested with partners' || show
 like "$words" '^n\[1,4\] tested as partners of n3: links needs two nodes$' 'which is said'
 lab run scontrol update nodename=n[1-2,4] state=drain reason=elsewhere
 certify -w n3
 is "$status $words" \
     '3 muster certify: cannot test n3 alone: links needs two nodes, and no other node is free; certify again when one is free' \
-    '... and where none is free nothing is started'
+    '... and if no partner is free nothing is started'
 lab run scontrol update nodename=n[1-2,4] state=resume
 text=$(lab run "$muster" certify --dry-run -w n1,n2 --json /dev/full 2>&1 >/dev/null)
 is "$?" 3 'records that cannot be written are no success'
@@ -138,6 +138,6 @@ like "$(lab on n1 cat /var/lib/muster/certificate)" '^test host: pass' '... and 
 is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | grep train | xargs -n 4 echo)" \
     'muster-train 7711/7711/7711/7711 none 1' '... without privileges, as all MPI programs'
 is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | grep -vc ' 7711/7711/7711/7711 none 1$')" 0 \
-    '... of which none has any' || diag "$(sort -u "$work"/processes.n?)"
+    '... none of which has any' || diag "$(sort -u "$work"/processes.n?)"
 is "$(lab on n1 find /tmp -name 'muster-*')" '' '... and nothing is left in /tmp'
 done_testing

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Faults of the lab are named: the right node, the right part, nothing else; healthy runs before and
-# after find nothing. A choice of them, with MUSTER_LONG the rest; again and again, by turns with
-# healthy runs: tests/lab/campaign-faults.
+# after find nothing. Injects a selection of faults, more with MUSTER_LONG; tests/lab/campaign-faults has
+# all of them, repeated, in turns with healthy runs.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"

@@ -19,19 +19,19 @@ lab run scontrol update nodename=n3 state=drain reason=test
 status=0
 words=$(lab run "$muster" revoke -w n3,n9 2>&1) || status=$?
 is "$status $words" '2 muster revoke: no node n9 in this cluster' \
-    'a name that is none is told before anything starts'
+    'an unknown node is reported before anything starts'
 status=0
 words=$(lab run "$muster" revoke -w n1,n3 2>&1) || status=$?
 is "$status" 1 'a drained node: exit status 1'
-like "$words" 'n1: no certificate found' 'the others are done all the same'
-like "$words" 'n3: node is drained .* run muster revoke on the node itself' 'what to do is said'
+like "$words" 'n1: no certificate found' 'the other node is done nevertheless'
+like "$words" 'n3: node is drained .* run muster revoke on the node itself' 'the output has the next step'
 is "$(certificates)" n3 'nothing was touched there'
 like "$(lab run scontrol show node n3)" 'Comment=.muster: certificates issued until .* are revoked' \
     'but it is revoked in Slurm'
 unlike "$(lab run scontrol show node n1)" Comment= 'and only there'
 status=0
 lab run "$muster" revoke -w 'n[1' 2>/dev/null || status=$?
-is "$status" 2 'a list that is none: exit status 2'
+is "$status" 2 'an invalid list: exit status 2'
 
 lab run scontrol update partitionname=lab nodes=n1,n3
 lab run scontrol create partitionname=other nodes=n2,n4
@@ -53,7 +53,7 @@ lab run pkill -INT -x muster
 wait $!
 words=$(cat "$work/words")
 lab heal >/dev/null
-like "$words" 'muster revoke: n1: interrupted' 'a signal ends it, and says where'
+like "$words" 'muster revoke: n1: interrupted' 'a signal ends it, and the output says at which node'
 like "$words" 'muster revoke: interrupted: not asked: n2' '... and what was not done'
 ok '... and no job stays behind' within 60 no_jobs -n muster
 done_testing

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A prolog that fails or hangs, a program of the battery whose first rank dies in the midst of it, a
-# controller that is down, one that dies and another takes over, a job of the battery that is canceled,
-# a gate that refuses nodes without a certificate, names that are not there:
+# A prolog that fails or hangs, a program of the battery whose first rank dies during its run, a
+# controller that is down, one that dies so that the backup takes over, a canceled job of the battery,
+# a gate that refuses nodes without a certificate, unknown names:
 # each has its verdict or its message.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
@@ -20,16 +20,16 @@ is "$(certificates)" '' 'no node has a certificate'
 for node in n1 n2 n3 n4; do
     conf_add $node OnMissing=refuse GateBrake=off
 done
-# The first controller dies in the midst of it, with jobs that it has not saved yet.
+# The first controller dies during the run, with jobs that it has not saved yet.
 certify_until '^estimate for'
 lab run pkill -KILL -x slurmctld
 wait $pid
 is "$(verdicts)" 'n1 pass n2 pass n3 pass n4 pass' \
-    'nodes whose gate refuses jobs without a certificate are certified all the same, by two controllers' || show
+    'nodes whose gate refuses jobs without a certificate are certified, under two controllers' || show
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained'
 ok '... and nothing is left' within 60 nothing_left
 
-made_up_battery # which a prolog does not care about
+made_up_battery # enough to test prologs
 prolog ": >$work/prolog.\$(hostname)"
 slurm_conf_add "Prolog=$work/prolog"
 all_run_it() { lab run srun -Q -N4 true && [ "$(compgen -G "$work/prolog.n?" | wc -l)" = 4 ]; }
@@ -52,8 +52,8 @@ like "$words" 'n3 .*check its prolog' 'is named, and no node fails'
 prolog true
 lab on n3 pkill -f 'sleep 600'
 within 60 no_jobs
-# Slurm drains a node whose prolog was killed, and every 15 s again while its slurmd goes on to tell; told
-# to end, slurmd waits minutes for that
+# Slurm drains a node whose prolog was killed, again every 15 s while its slurmd repeats the report. After
+# TERM slurmd would wait minutes for that
 end_slurmd n3 KILL
 begin_slurmd n3
 resumed() { resume "$1" 2>/dev/null; [ "$(sinfo_nodes -n "$1" -o %T)" = idle ]; } # NODE
@@ -61,7 +61,7 @@ within 60 resumed n3
 muster=$own_muster
 # as if no argument could hold the nodes' names
 MUSTER_ARGUMENT_BYTES=5 certify
-is "$status" 0 'without it all is well, with lists that are too long for arguments as well' || show
+is "$status" 0 'without the prolog all is well, also with lists that are too long for arguments' || show
 
 mkdir "$work/dying"
 cp "$muster" "$work/dying/muster"
@@ -75,10 +75,10 @@ muster=$work/dying/muster
 certify -w n1,n2,n4
 is "$status $(verdicts)" '3 n1 unknown n2 unknown n4 unknown' \
     'the first rank dies after the first records: nobody is certified' || show
-like "$(jq -r 'select(.verdict == "unknown" and .node == "n1") | .message' "$work/records")" 'rank 0, which reports for all ranks, ended early' '... and it is said why' || show
+like "$(jq -r 'select(.verdict == "unknown" and .node == "n1") | .message' "$work/records")" 'rank 0, which reports for all ranks, ended early' '... and the output says why' || show
 muster=$own_muster
 
-# What of a node's check was not heard is not held against it.
+# The missing part of a node's check does not count against the node.
 cat >"$work/cut" <<END
 #!/bin/bash
 [ "\$1" = check ] || exec "$work/muster-whole" "\$@"
@@ -92,25 +92,25 @@ lab on n2 umount "$muster"
 is "$status $(verdicts)" '3 n1 pass n2 unknown n4 pass' 'a check whose output is cut off: its node is not certified, nor at fault' || show
 like "$words" '^n2 .*muster check did not complete' '... as is said' || show
 
-# Somebody cancels the battery's job in the midst of it.
+# Somebody cancels the battery's job during the run.
 certify_until '^estimate for' -w n1,n2
 lab run scancel --user=muster
 wait $pid
 is "$(verdicts) $(states)" 'n1 unknown n2 unknown n1 idle n2 idle n3 idle n4 idle' \
-    'a job that is canceled in the midst of it: nobody is certified, nobody is drained' || show
+    'a job that is canceled during the run: nobody is certified, nobody is drained' || show
 like "$(cat "$work/words")" 'job [0-9]+ was canceled, or ended by Slurm, before the tests finished' '... it is said why' || show
 ok '... and nothing is left' within 60 nothing_left
 
 certify --mpi none -w n1,n2
 is "$status $(verdicts)" '3 n1 unknown n2 unknown' 'MPI that does not start under this srun' || show
-like "$words" "check that srun's --mpi, or MpiDefault of slurm.conf, matches its MPI" '... is asked about' || show
+like "$words" "check that srun's --mpi, or MpiDefault of slurm.conf, matches its MPI" '... the output suggests to check --mpi' || show
 slurm_conf_add DisableRootJobs=YES
 certify -w n1,n2
 is "$status" 3 "root's jobs are refused" || show
-like "$words" 'Invalid user id; DisableRootJobs in slurm.conf must be no' '... and by what is said' || show
+like "$words" 'Invalid user id; DisableRootJobs in slurm.conf must be no' '... and the output names DisableRootJobs' || show
 slurm_conf_add DisableRootJobs=NO
 
-# n2 lies about n1, and about itself without end; somebody's reason would steer the terminal.
+# n2 reports records of n1, and endless ones of itself; somebody's reason has control characters of a terminal.
 muster=$made_up_muster
 cp "$muster" "$work/muster"
 {
@@ -127,34 +127,34 @@ lab on n2 umount "$muster"
 muster=$own_muster
 resume n3
 like "$(verdicts)" '^n1 pass n2 (pass|unknown) n4 pass$' 'what n2 says of n1 does not count' || show
-like "$words" '^n2: [0-9]+ records ignored, the first: about n1; ' '... which is told' || show
-ok 'nor more than a bounded number' test "$(grep -c '"test":"x"' "$work/records")" -lt 10000
-like "$words" '^n3: .*\?\[2Jgone' 'a reason is told without what steers a terminal' || show
-unlike "$(cat "$work/words")" $'\033' '... or any of it'
+like "$words" '^n2: [0-9]+ records ignored, the first: about n1; ' '... and the output says so' || show
+ok 'and only a bounded number of its own does' test "$(grep -c '"test":"x"' "$work/records")" -lt 10000
+like "$words" '^n3: .*\?\[2Jgone' 'a reason is printed without control characters' || show
+unlike "$(cat "$work/words")" $'\033' '... as is all output'
 
 certify -w n1,n9
-is "$status $words" '2 muster certify: no node n9 in this cluster' 'a node that is not there'
+is "$status $words" '2 muster certify: no node n9 in this cluster' 'an unknown node'
 certify -p none
-is "$status $words" '2 muster certify: no partition none in this cluster' 'nor a partition'
+is "$status $words" '2 muster certify: no partition none in this cluster' 'an unknown partition'
 certify -w 'n[1'
-is "$status" 2 'a list that is none'
+is "$status" 2 'an invalid list'
 certify --level fast
-is "$status" 2 'a level that is none'
+is "$status" 2 'an unknown level'
 status=0
 lab run env SLURM_CLUSTERS=east "$muster" certify >"$work/words" 2>&1 || status=$?
 is "$status $(tail -n 1 "$work/words" | cut -d, -f1)" \
-    "3 muster certify: SLURM_CLUSTERS is 'east'" 'another cluster is meant'
+    "3 muster certify: SLURM_CLUSTERS is 'east'" 'SLURM_CLUSTERS names another cluster'
 status=0
 lab run setpriv --reuid=nobody --clear-groups "$muster" certify >"$work/words" 2>&1 || status=$?
 is "$status" 2 'not root: refused'
-like "$(cat "$work/words")" '--dry-run does not' 'but for a dry run'
+like "$(cat "$work/words")" '--dry-run does not' 'except for a dry run'
 status=0
 lab run setpriv --reuid=nobody --clear-groups "$muster" certify -n -w n1,n2 >"$work/words" 2>&1 ||
     status=$?
-is "$status $(grep -c . "$work/words")" "0 $(grep -c . "$work/words")" 'which runs' || show
+is "$status $(grep -c . "$work/words")" "0 $(grep -c . "$work/words")" 'a dry run runs' || show
 
-# munged of the host that runs it ends in mid-run: no node is at fault for that
-without_munge() { # STAGE VERDICTS STATE-OF-N3: once that is over
+# munged of the host that runs certify ends during the run: no node is at fault for that
+without_munge() { # STAGE VERDICTS STATE-OF-N3: kills munged once STAGE is over
     certify_until "^  $1 "
     lab run pkill -KILL -x munged
     wait $pid
@@ -169,17 +169,17 @@ if [ -n "${MUSTER_LONG-}" ]; then
     without_munge check 'n1 unknown n2 unknown n3 unknown n4 unknown' idle
     without_munge launch 'n1 unknown n2 unknown n3 unknown n4 unknown' idle
     lab fault wrong-mtu n3 eth1 >/dev/null
-    without_munge collectives 'n1 unknown n2 unknown n3 fail n4 unknown' '(idle|drained)' # that was before, or not
+    without_munge collectives 'n1 unknown n2 unknown n3 fail n4 unknown' '(idle|drained)' # n3 may have been drained before
     like "$(cat "$work/words")" '^certificates on unreachable nodes stay valid' \
-        '... nor loses who failed its certificate at once, which is said'
+        '... and the output says that a failed node keeps its certificate for now'
     like "$(lab run scontrol show node n3)" 'Comment=.*certificates issued until .* are revoked' \
-        '... and which is made up for'
+        '... which is revoked in Slurm'
 fi
 
 lab on backup pkill -x slurmctld
 within 60 no_process backup -x slurmctld
 certify
-is "$status" 3 'no controller: cannot tell'
+is "$status" 3 'no controller: unknown'
 like "$words" 'Unable to contact slurm controller' 'which is said'
 is "$(journals)$(processes)" '' 'and nothing is left'
 done_testing

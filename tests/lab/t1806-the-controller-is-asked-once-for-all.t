@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What muster asks of slurmctld does not grow with the nodes: 4 and 16 of one cluster, of which some were
-# drained and some fail, are certified, and lose their certificates, by as many requests of
-# each kind. The battery is made up, for the sake of time.
+# The number of muster's requests to slurmctld does not grow with the nodes: certifying 4 and 16 nodes of one
+# cluster, of which some were drained and some fail, and revoking their certificates, takes the same requests
+# of each kind. The battery is made up, to save time.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/madeup.sh"
@@ -13,8 +13,8 @@ conf_add head DrainCap=100 LinkTimes=1
 
 made_up_battery
 
-# "KIND COUNT" of what was asked since the last time, but for what slurmd and slurmstepd say of each job
-# by themselves, and for what is asked until something is there: whether the job is ready, or gone
+# Prints "KIND COUNT" of the requests since the last call. Leaves out what slurmd and slurmstepd send for each
+# job, and requests that are repeated until a job is ready or has ended.
 requests() {
     lab run sdiag | sed -n '/by message type/,/by user/s/^[\t ]*\([A-Z_]*\) .*count:\([0-9]*\) .*/\1 \2/p' | sort |
         grep -vE '^(REQUEST_(STEP_COMPLETE|COMPLETE_PROLOG|JOB_READY|JOB_INFO|JOB_INFO_SINGLE|FED_INFO|STATS_INFO)|MESSAGE_.*) '
@@ -25,7 +25,8 @@ certify() { # NODES
     lab run "$muster" certify --level quick --json "$work/records" -w "$1" >"$work/words" 2>&1 </dev/null || true
 }
 
-# In $work/NAME.COUNT what two things ask for with so many nodes, of which a quarter has a fault.
+# Certifies COUNT nodes, half of them drained and a quarter with a fault, then revokes the certificates. Writes
+# the requests to $work/certify.COUNT and $work/revoke.COUNT.
 round() { # COUNT
     local count=$1 half=$(($1 / 2)) quarter=$(($1 / 4)) i
     lab run scontrol update "nodename=n[1-$half]" state=drain reason='muster: slurm.gres gpu2 missing 2026-11-20'

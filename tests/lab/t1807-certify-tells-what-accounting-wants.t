@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Where Slurm's accounting or the partition keeps the battery's user out, certify says so in one line
-# with what the site has to do, drains nobody, and leaves nothing. Of a federation, whose commands show
-# the nodes of all clusters, it certifies its own. On MariaDB and slurmdbd.
+# If Slurm's accounting or the partition excludes the battery's user, certify says so in one line
+# with the site's next step, drains nobody, and leaves nothing. In a federation, whose commands show
+# the nodes of all clusters, it certifies its own. With MariaDB and slurmdbd.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/madeup.sh"
@@ -14,11 +14,11 @@ lab_up -n 2 --accounting
 account() { lab run sacctmgr -iQ "$@" >/dev/null; }
 partition() { lab run scontrol update partitionname=lab "$@"; }
 
-refused() { # REGEX NAME: of what the line of allocate says
+refused() { # REGEX NAME: certify is refused, and the line of its stage allocate matches REGEX
     status=0
     lab run "$muster" certify --level quick >"$work/words" 2>&1 </dev/null || status=$?
-    is "$status" 3 "$2: cannot tell"
-    like "$(grep '^  allocate' "$work/words" | tail -n 1)" "$1" '... and what to do is said' ||
+    is "$status" 3 "$2: unknown"
+    like "$(grep '^  allocate' "$work/words" | tail -n 1)" "$1" '... with the next step' ||
         diag "$(cat "$work/words")"
     is "$(sinfo_nodes -o '%N %T' | xargs) $(lab run squeue -h)$(lab run scontrol -o show reservation 2>&1 | grep muster-)" \
         'n1 idle n2 idle ' '... nobody is drained and nothing left'
@@ -45,7 +45,7 @@ if [ -n "${MUSTER_LONG-}" ]; then
 fi
 partition allowgroups=ALL rootonly=no allowaccounts=ALL allowqos=ALL
 
-# A second controller on the head, of nodes that are not there; each cluster knows the other.
+# A second controller on the head, for nodes that do not exist; each cluster knows the other.
 lab run bash -e >"$work/federation" 2>&1 <<END || bail "no federation: $(tail -n 2 "$work/federation")"
     cp -r /etc/slurm /tmp/other
     mkdir /var/spool/slurmctld/other
@@ -63,7 +63,7 @@ ok "the second cluster's nodes are shown" within 60 sh -c "'$lab_dir/lab' -L '$n
 made_up_battery
 status=0
 lab run "$muster" certify --level quick --json "$work/records" >"$work/words" 2>&1 </dev/null || status=$?
-is "$status" 0 'let in, it certifies' || diag "$(cat "$work/words")"
+is "$status" 0 'once it is allowed, it certifies' || diag "$(cat "$work/words")"
 is "$(jq -r '.node // empty' "$work/records" | sort -u | xargs)" 'n1 n2' '... the nodes of its own cluster'
 is "$(lab run squeue -h -M other)$(lab run sinfo -h -N -M other -o '%N %E' | grep muster:)" '' '... and leaves the other alone'
 for option in '-w n1,o1' '-p far'; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# NodeName is another name than the host's, fully qualified or without a number, and resolves nowhere:
+# Each NodeName differs from the host's name, is fully qualified or has no number, and resolves nowhere:
 # nodes are certified, checked, found at fault, drained, released and revoked by Slurm's name.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
@@ -19,7 +19,7 @@ is "$(certificates)" 'n1 n2 n3 n4' 'and have their certificates'
 valid 'records of the schema'
 like "$(lab run "$muster" history)" 'n2\.example\.org' 'history has the names'
 
-# by hand, where Slurm does not tell a node its name
+# by hand, where Slurm sets no variable with the node's name
 like "$(lab on n1 "$muster" certificate verify)" 'n1\.example\.org' 'the host n1 knows that it is n1.example.org'
 is "$(lab on n3 "$muster" check --json --only slurm | jq -r .node | sort -u)" alpha '... and n3 that it is alpha'
 like "$(as_user timeout 100 srun -N4 sh -c 'echo $SLURMD_NODENAME' | sort | xargs)" "^$names\$" 'the gate lets a job start on all'
@@ -32,14 +32,14 @@ printf '%s\n' '#!/bin/bash' "export PATH=${muster%/*}:\$PATH" 'nodes=$(muster pr
 chmod 755 "$work" "$work/script"
 said=$(as_muster salloc -Q -N3 -w n1.example.org,n2.example.org,alpha "$work/script" 2>"$work/words" </dev/null)
 is "$said" 'kept alpha,n1.example.org,n2.example.org' 'what a preflight keeps is a list for srun' || show
-like "$(cat "$work/words")" 'alpha,n\[1-2\]\.example\.org' '... and for people a short one'
+like "$(cat "$work/words")" 'alpha,n\[1-2\]\.example\.org' '... and a short list for people'
 
 lab fault slow-rail n2 eth1 >/dev/null
 certify -l quick
 is "$status $(verdicts)" '1 alpha pass beta pass n1.example.org pass n2.example.org fail' 'a slow rail' || show
 is "$(states)" 'alpha idle beta idle n1.example.org idle n2.example.org drained' '... drains its node'
 like "$(reason n2.example.org)" '^muster: rail_slow eth1 ' '... with a reason'
-like "$words" '(^|[^.a-z0-9])n2\.example\.org .*eth1' '... that is told by that name' || show
+like "$words" '(^|[^.a-z0-9])n2\.example\.org .*eth1' '... and the output has that name' || show
 lab heal >/dev/null
 certify_settled -l quick -w 'n[1-2].example.org'
 is "$status $(states)" "0 $(sed 's/ / idle /g' <<<"$names") idle" 'repaired, it is released' || show

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A cloud's node that is powered down is reported, and neither tested, nor turned on, nor drained. With
+# A cloud node that is powered down is reported, and neither tested, nor powered up, nor drained. With
 # power it is certified, and so is a node that registered itself (slurmd -Z).
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
@@ -13,7 +13,7 @@ for node in n1 n2 n3 n4; do end_slurmd $node TERM; done
 lab run pkill -x slurmctld
 within 60 no_process head -x slurmctld
 for host in head n1 n2 n3 n4; do
-    # a topology has no room for nodes that are not in slurm.conf
+    # topology/tree accepts no node that is not in slurm.conf
     sed -i "/^TopologyPlugin=/d; s/^NodeName=.*/NodeName=n[1-2] $hardware\nNodeName=n4 $hardware State=CLOUD/" \
         "$top/.lab/$name/$host/etc/slurm/slurm.conf"
     printf '%s\n' MaxNodeCount=8 SuspendTime=3600 'SuspendExcNodes=n[1-3]' ResumeTimeout=60 SuspendTimeout=5 \
@@ -28,13 +28,13 @@ ok 'n3 registers itself, n4 is powered down' within 60 has_states 'n1 idle n2 id
 
 certify_settled -l quick
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass' 'the nodes with power are certified' || show
-like "$words" 'n4: left alone: powered down' '... and the reason why not the other' || show
+like "$words" 'n4: left alone: powered down' '... and the output says why the other is not' || show
 is "$(certificates)" 'n1 n2 n3' '... each has its certificate'
 certify -l quick -w n4
-is "$status" 3 'of that node alone nothing can be told' || show
-like "$words" 'n4 .*powered down' '... for that reason'
+is "$status" 3 'that node alone cannot be tested' || show
+like "$words" 'n4 .*powered down' '... for the same reason'
 is "$(states):$(reason n4):$(cat "$work/resumed" 2>/dev/null)" 'n1 idle n2 idle n3 idle n4 idle~:none:' \
-    'nobody drained it or turned it on'
+    'it was neither drained nor powered up'
 
 lab run scontrol update nodename=n4 state=power_up
 ok 'the cloud starts it' within 60 test -s "$work/resumed"
@@ -46,16 +46,16 @@ is "$(certificates)" 'n1 n2 n3 n4' '... as its certificate shows'
 
 lab run scontrol update nodename=n4 state=power_down
 end_slurmd n4 TERM
-ok 'it goes again' within 60 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -n n4 -o %T | grep -q 'idle[%~]'"
+ok 'it is powered down again' within 60 sh -c "'$lab_dir/lab' -L '$name' run sinfo -h -n n4 -o %T | grep -q 'idle[%~]'"
 certify_settled -l quick -w n1,n4
 like "$status $(verdicts)" '^3 n1 pass .*n4 unknown$' '... and is left alone' || show
-unlike "$(reason n4)" 'muster' '... undrained'
+unlike "$(reason n4)" 'muster' '... and not drained by muster'
 for host in head n1 n2 n3 n4; do sed -i '/^PrivateData=/d' "$top/.lab/$name/$host/etc/slurm/slurm.conf"; done
 lab run scontrol reconfigure
 is_hidden() {
     certify -l quick -w n4
     [[ "$status $words" == '2 muster certify: no node n4 in this cluster; without PrivateData=cloud '* ]]
 }
-ok 'a node that Slurm hides is not said not to be' within 120 is_hidden || show
+ok 'for a node that Slurm hides the message mentions PrivateData=cloud' within 120 is_hidden || show
 ok 'nothing is left' within 60 nothing_left
 done_testing

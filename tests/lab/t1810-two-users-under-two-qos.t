@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A lab with accounting has users, accounts and QOS that Slurm enforces; slurmdbd and MariaDB killed
-# are back after a heal, with what happened meanwhile; down leaves nothing.
+# A lab with accounting has users, accounts and QOS that Slurm enforces. After slurmdbd or MariaDB was
+# killed, heal starts it again, and the accounting has what happened meanwhile. down leaves nothing.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
@@ -22,8 +22,8 @@ submit() { # USER OPTION...
 
 status=0
 output=$(submit guest --qos urgent 2>&1) || status=$?
-is "$status" 1 'a QOS that is not the users is refused'
-like "$output" 'Invalid qos' '... as such'
+is "$status" 1 'a QOS that the user does not have is refused'
+like "$output" 'Invalid qos' '... with that reason'
 batch=$(submit alice --qos batch -N2 --exclusive)
 ok 'a job of batch runs' within 60 is_state "$batch" RUNNING
 second=$(submit bob --qos batch -N2 --exclusive)
@@ -31,9 +31,9 @@ third=$(submit bob --qos normal -N2 --exclusive)
 waits_for_priority() { lab run sprio -h -j "$second,$third" -o '%i %Q' | grep -q "$third"; }
 ok 'sprio shows the jobs that wait' within 60 waits_for_priority
 qos_factor() { lab run sprio -h -j "$1" -o '%Q' | xargs; }
-is "$(qos_factor "$second") $(qos_factor "$third")" '1000 10000' 'the QOS is what the weight says'
+is "$(qos_factor "$second") $(qos_factor "$third")" '1000 10000' 'the priority of a QOS is as its weight says'
 urgent=$(submit bob --qos urgent -N2 --exclusive)
-ok 'a job of urgent takes the place of batch' within 60 is_state "$urgent" RUNNING
+ok 'a job of urgent preempts batch' within 60 is_state "$urgent" RUNNING
 ok '... which waits again' within 60 is_state "$batch" PENDING
 is "$(state_of "$third" %T)" PENDING '... and the one of normal still waits'
 
@@ -45,12 +45,12 @@ meanwhile=$(submit carol -N1)
 ok 'a job starts nevertheless' within 60 is_state "$meanwhile" RUNNING
 ok 'heal' lab heal
 recorded() { lab run sacct -nP -X -j "$1" -o user,qos,state | grep -q "^carol|normal|RUNNING"; }
-ok 'the job of meanwhile is in the accounts' within 60 recorded "$meanwhile"
+ok 'the job that started meanwhile is in the accounting' within 60 recorded "$meanwhile"
 
 ok 'MariaDB is killed' lab fault mariadb-killed
 unlike "$(lab run timeout 5 sacctmgr -nQ show assoc 2>/dev/null)" . 'slurmdbd has no answer'
 ok 'heal' lab heal
-ok '... and it has all that it had' within 60 recorded "$meanwhile"
+ok '... and nothing is lost' within 60 recorded "$meanwhile"
 like "$(lab status)" 'injected faults: none' 'no fault is left'
 ok 'down' lab down
 is "$(grep -l "MUSTER_LAB=$name" /proc/[0-9]*/environ 2>/dev/null; ls -d "$top/.lab/$name" 2>/dev/null)" '' \

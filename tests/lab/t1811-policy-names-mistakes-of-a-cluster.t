@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster policy check on a real cluster with slurmdbd: no finding as it is; mistakes made by sacctmgr,
-# scontrol and slurm.conf are found, each by itself, and none once it is taken back. With slurmdbd
-# killed it cannot tell. Any user may run it, and it changes nothing.
+# muster policy check on a real cluster with slurmdbd: the lab has no finding; mistakes made by sacctmgr,
+# scontrol and slurm.conf are found, each by itself, and none once it is undone. With slurmdbd killed
+# the result is unknown. Any user may run it, and it changes nothing.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
@@ -12,7 +12,7 @@ lab_up -n 2 --accounting
 codes() { lab run "$muster" policy check --json 2>&1 | sed -nE 's/^\{"code": ?"([^"]*)".*/\1/p' | sort -u | xargs; }
 has_codes() { [ "$(codes)" = "$1" ]; }
 manage() { lab run sacctmgr -iQ "$@" >/dev/null 2>&1; }
-conf() { # SED: of the head's slurm.conf, which slurmctld then reads
+conf() { # SED: edits the head's slurm.conf, and has slurmctld read it
     sed -Ei "$1" "$top/.lab/$name/head/etc/slurm/slurm.conf"
     lab run scontrol reconfigure
 }
@@ -30,10 +30,10 @@ found() { # CODE UNDO-COMMAND -- COMMAND...
 text=$(lab run "$muster" policy check)
 is "$?" 0 'the lab is well configured'
 like "$text" '^cluster .*: 1 partitions, 3 QOS, 9 associations, 0 reservations; no mistakes found, of' '... without a finding'
-like "$text" '^slurm.conf: /.*/slurm.conf, which is what slurmctld has read$' '... of the file that is named'
+like "$text" '^slurm.conf: /.*/slurm.conf, which is what slurmctld has read$' '... and names the file'
 sed -i '$aMaxArraySize=1000' "$top/.lab/$name/head/etc/slurm/slurm.conf"
 like "$(lab run "$muster" policy check)" '^slurm.conf: that in /.* differs from what slurmctld has read of /' \
-    '... and one that slurmctld has not read is told'
+    '... and reports a file that slurmctld has not read'
 sed -i '$d' "$top/.lab/$name/head/etc/slurm/slurm.conf"
 before=$(lab run sh -c 'sacctmgr -nP show qos; sacctmgr -nP show assoc; scontrol show config | grep -v " as of "; scontrol show partition')
 is "$(run_as alice "$muster" policy check)" "$text" 'an ordinary user sees the same'
@@ -41,7 +41,7 @@ is "$(lab run sh -c 'sacctmgr -nP show qos; sacctmgr -nP show assoc; scontrol sh
     "$before" 'nothing was changed'
 
 text=$(lab run env SLURM_CLUSTERS=east "$muster" policy check 2>&1)
-is "$?" 3 'another cluster is meant'
+is "$?" 3 'SLURM_CLUSTERS names another cluster'
 like "$text" "^muster policy: SLURM_CLUSTERS is 'east'" '... which is said'
 
 qos() { manage modify qos "$@"; }
@@ -84,7 +84,7 @@ found requeue-off 'conf s/^JobRequeue=0$//' -- conf '$aJobRequeue=0'
 
 lab fault slurmdbd-killed >/dev/null
 text=$(lab run "$muster" policy check)
-is "$?" 3 'slurmdbd does not answer: cannot tell'
+is "$?" 3 'slurmdbd does not answer: unknown'
 like "$text" '^unknown  accounting: sacctmgr: .' '... and says so'
 lab heal >/dev/null
 ok 'healed it has no finding' within 60 has_codes ''

@@ -12,7 +12,7 @@ who='Who=team User=bob Account=physics QOS=urgent
 Who=burst User=alice QOS=batch
 Who=staff User=carol
 Who=visitor User=guest'
-verify() { # STATEMENTS OPTION...: what is printed
+verify() { # STATEMENTS OPTION...: prints the output
     printf '%s\n%s\n' "$who" "$1" >"$work/policy.conf"
     lab run "$muster" policy verify "${@:2}" "$work/policy.conf" 2>&1
 }
@@ -37,15 +37,15 @@ like "$text" 'policy.conf:9.: job [0-9]+ .bob. started after [0-9]+ s, and job [
     '... times and jobs'
 is "$(left)" '' '... and nothing is left'
 text=$(verify 'Certified=team')
-is "$?" 1 'with one of two nodes without certificate open' || diag "$text"
-like "$text" 'a job would start on n1, which has no certificate' '... it is found, before any is reserved'
+is "$?" 1 'a node without certificate that jobs can use' || diag "$text"
+like "$text" 'a job would start on n1, which has no certificate' '... is found while it is not reserved'
 lab run "$muster" reserve -w n1 >/dev/null
 text=$(verify 'Certified=team')
-is "$?" 0 '... and with none it is proved, though none is idle for the run' || diag "$text"
-like "$text" 'no job would start on n1 and the others without certificate' '... of all'
+is "$?" 0 '... and with both reserved the policy is proved, although no node is idle for the run' || diag "$text"
+like "$text" 'no job would start on n1 and the others without certificate' '... for all nodes'
 lab run "$muster" reserve --release 'n[1-2]' >/dev/null
 
-# LINE CODE: in this order
+# STATEMENT|CODE, in the order of the output
 false='
 Certified=team|uncertified-node-open
 Limit=burst Jobs=1|limit-passed
@@ -69,11 +69,11 @@ is "$(sed -E 's/^\{"code":"([^"]*)".*"stated":"([^"]*)".*/\2|\1/' <<<"$text")" "
 is "$(left)" '' '... and nothing is left'
 text=$(verify 'Limit=burst TRES=node=9
 Limit=team Jobs=1')
-is "$?" 1 'what cannot be tried and what does not hold: 1'
+is "$?" 1 'a statement that cannot be tried and one that does not hold: exit status 1'
 like "$text" '^unknown .*:5.: not shown, because it needs 10 nodes, and 2 are reserved$' '... the first is no pass'
 
 # killed in the middle
-begin() { # SIGNAL of a run that would go on for long, once its job runs
+begin() { # SIGNAL: starts a long run, which the caller kills, and waits until its job runs
     printf '%s\nPreempt=staff Victim=burst Within=10:00\n' "$who" >"$work/policy.conf"
     lab run "$muster" policy verify "$work/policy.conf" >"$work/out" 2>&1 &
     ok "a run is killed by $1" within 60 sh -c "'$lab_dir/lab' -L $name run squeue -h -t RUNNING -o %j | grep -q ^policy-"
@@ -95,21 +95,21 @@ text=$(verify 'Reserved=team Reservation=site')
 like "$text" 'cleaning up after run policy-' '... until the next run'
 is "$(left)" '' '... which removes it'
 
-# a day replayed: at the usual speed a minute of it is a second
+# replays a day: at the default speed a minute of it takes a second
 printf 'Submit=2026-11-26T08:%s\n' '00:00 User=alice QOS=batch Nodes=2 Run=4:00 Limit=1:00:00' \
     '01:00 User=carol Nodes=2 Run=1:00 Limit=2-0' '02:00 User=carol QOS=nonesuch Nodes=1 Run=1:00' >"$work/day"
-simulate() { # POLICY OPTION...: nothing that works
+simulate() { # STATEMENTS OPTION...: replays the day, whose jobs do no work
     printf '%s\n%s\n' "$who" "$1" >"$work/policy.conf"
     lab run "$muster" policy simulate --day "$work/day" "${@:2}" "$work/policy.conf"
 }
 like "$(simulate 'Wait=team Load=burst Within=1:00' --copy other 2>&1)" \
-    "^muster policy: this cluster is $name, not other, the copy" 'a cluster that is not named is not filled'
+    "^muster policy: this cluster is $name, not other, the copy" 'a cluster other than that of --copy is not filled'
 text=$(simulate 'Wait=staff Load=burst Within=10:00' --copy "$name" --json 2>"$work/out")
 like "$?" '^[03]$' 'a day is replayed' || diag "$(cat "$work/out")"
 like "$text" '^\{"account":"physics","qos":"batch","jobs":1,"refused":0,"never_started":0,"finished":1,"preempted":0,"waited' \
     '... each job is counted'
-like "$text" '"account":"chemistry","qos":"normal",.*"waited_most_s":[0-9]{3,}.*"entitled_share":0\.2' '... has waited in the time of the day'
-like "$text" '"account":"","qos":"nonesuch","jobs":1,"refused":1,' '... or is refused'
+like "$text" '"account":"chemistry","qos":"normal",.*"waited_most_s":[0-9]{3,}.*"entitled_share":0\.2' '... waiting times are those of the day'
+like "$text" '"account":"","qos":"nonesuch","jobs":1,"refused":1,' '... or as refused'
 like "$text" '"verdict":"(pass|unknown)","object":"staff".*"stated":"Wait=staff Load=burst Within=10:00"' '... and each statement judged'
 is "$(left)" '' '... and nothing is left'
 simulate 'Wait=staff Load=burst Within=10:00' --copy "$name" --speed 1 >"$work/out" 2>&1 &

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster run: a node goes under a training job and a spare takes its part, to the bits of a run that
-# nobody disturbed; without a spare the job is queued again and excludes the node; what fails on
-# good nodes is started once more and ends with its own status; a signal ends it without a restart.
+# muster run: when a node of a training job fails, a spare replaces it, and the result is bit for bit that of
+# an undisturbed run. Without a spare the job is queued again and excludes the node. A program that fails on
+# good nodes is started once more and ends with its own status. A signal ends the run without a restart.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
 [ -x "$prefix/bin/muster-train" ] || skip_all 'the trainer is not built'
 lab_up -n 4
-chmod 777 "$work" # of a user, as the job is
+chmod 777 "$work" # the job is an ordinary user's
 told() { grep -qE "$2" "$work/$1"; } # FILE PATTERN
 script() { # NAME LINE...: a job script, whose output is $work/NAME
     printf '%s\n' '#!/bin/bash' "cd $work" "${@:2}" 'echo "status $?"' >"$work/$1.sh"
@@ -23,17 +23,17 @@ submit spare -N4 --no-kill >/dev/null
 ok 'a job of three nodes and a spare runs' within 200 told spare '^step 40 '
 lab fault powered-off n3 >/dev/null
 as_muster srun -N3 -w n[1-2,4] muster-train "${small[@]}" --checkpoint="$work/whole" >"$work/whole.out" 2>&1 &
-# its step is there until SlurmdTimeout, and the next one does not wait for that
-ok 'a node loses its power: it ends well' within 200 told spare '^status 0$' || sed 's/^/# /' "$work/spare"
+# the old step exists until SlurmdTimeout; the next one does not wait for its end
+ok 'a node loses its power: the job succeeds' within 200 told spare '^status 0$' || sed 's/^/# /' "$work/spare"
 like "$(cat "$work/spare")" 'muster run: starts srun on n\[1-3\]' 'the spare was not used before'
 like "$(cat "$work/spare")" 'muster run: restart 1 of 3 without n3' 'the node is named'
-like "$(cat "$work/spare")" 'muster run: starts srun on n\[1-2,4\]' '... and a spare takes its part'
+like "$(cat "$work/spare")" 'muster run: starts srun on n\[1-2,4\]' '... and a spare replaces it'
 like "$(cat "$work/spare")" 'resuming from step [0-9]*0 of ' '... from the checkpoint'
 is "$(grep -o '"action":"[a-z]*"' "$work/spare.json" | cut -d'"' -f4 | xargs)" 'examine replace end' \
-    'programs read what was decided'
+    'the JSON file has the decisions'
 wait $!
 lab heal >/dev/null
-ok 'its bits are those of a run that nobody disturbed' \
+ok 'the result is bit for bit that of an undisturbed run' \
     diff -r "$work/run/step-000000400" "$work/whole/step-000000400"
 
 # --- a hang, of a program that writes its own checkpoints and has no watchdog
@@ -69,17 +69,17 @@ submit hung -N4 --no-kill >/dev/null
 has_steps() { [ "$(cat "$work/steps.txt" 2>/dev/null || echo 0)" -gt 50 ]; }
 ok 'a job that is watched for a hang runs' within 200 has_steps
 lab on n2 pkill -STOP -x steps
-ok 'a rank stands still: it ends well' within 200 told hung '^status 0$' || sed 's/^/# /' "$work/hung"
+ok 'a rank is stopped: the job succeeds' within 200 told hung '^status 0$' || sed 's/^/# /' "$work/hung"
 like "$(cat "$work/hung")" '^muster run: n2: (the job hangs|rank [0-9]+ \(pid [0-9]+\) is stopped)' \
-    'the node whose rank stands still is named'
-like "$(cat "$work/hung")" 'muster run: starts srun on n\[1,3-4\]' '... and gives way to a spare'
-like "$(cat "$work/hung")" 'from [1-9]' '... which goes on from the checkpoint'
+    'the node of the stopped rank is named'
+like "$(cat "$work/hung")" 'muster run: starts srun on n\[1,3-4\]' '... and a spare replaces it'
+like "$(cat "$work/hung")" 'from [1-9]' '... which continues from the checkpoint'
 is "$(grep -o '"reason":"[a-z-]*"' "$work/hung.json" | cut -d'"' -f4 | xargs)" 'failed hung done' \
-    'programs read what was decided'
+    'the JSON file has the decisions'
 like "$(lab on n2 muster suspects)" 'n2' '... and the administrator has a report'
 ok 'nothing of it is left' within 60 no_process n2 -x steps
 
-# --- no spare, for the task of an array whose number is the array's
+# --- no spare, for the task of a job array whose job ID is that of the array
 script again "echo life \$SLURM_RESTART_COUNT." 'muster run -p off -- srun -K sh -c "[ -e go ] || sleep 987"'
 id=$(submit again -N2 --exclusive --array=1-2 -o "$work/again.%a" --no-kill --open-mode=append)
 running() { lab run squeue -h -j "$id" -t R -o "$1"; } # FORMAT
@@ -90,7 +90,7 @@ node=$(lab run scontrol show hostnames "$nodes" | tail -n 1)
 ok '... on their nodes' within 60 lab on "$node" pgrep -f 'sleep 987'
 lab fault slurmd-killed "$node" >/dev/null
 lab on "$node" pkill -KILL -f 'sleep 987'
-ok 'a node goes: one is queued again' within 200 told "again.$task" "requeueing job [0-9]* without $node"
+ok 'a node fails: its job is queued again' within 200 told "again.$task" "requeueing job [0-9]* without $node"
 excludes() { [[ $(lab run scontrol -o show job "${id}_$task") == *" ExcNodeList=$node "* ]]; }
 ok '... and excludes the node' within 60 excludes
 unlike "$(cat "$work/again.$task")" '^status' '... and the rest of the script is not run'
@@ -105,9 +105,9 @@ ok 'a program that fails everywhere ends' within 200 told wrong '^status 7$' || 
 is "$(grep -c 'muster run: starts srun' "$work/wrong")" 2 '... with its own status, after one more start'
 like "$(cat "$work/wrong")" 'the program is at fault, not a node' '... and no node is blamed'
 unlike "$(for node in n1 n2 n3 n4; do lab on $node muster suspects; done)" "of job $id," \
-    '... nor has a suspect report'
+    '... nor gets a suspect report'
 like "$(cat "$work/wrong")" 'muster run: the job script has no "#SBATCH --no-kill"' \
-    'a script without --no-kill is told of it'
+    'the output says that a script lacks --no-kill'
 
 # --- a signal
 # shellcheck disable=SC2016 # for the job's shell

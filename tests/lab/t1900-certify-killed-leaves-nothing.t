@@ -7,8 +7,8 @@
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
 
-# Runs it and sends the signal after some seconds, or once that stage is under way: $status. What a shell starts beside itself ignores
-# SIGINT, and muster leaves that so.
+# Runs certify and sends it a signal after SECONDS, or once STAGE is under way. Sets $status and $words. The
+# background processes of a shell ignore SIGINT, which muster leaves so.
 interrupted() { # SIGNAL SECONDS|STAGE
     local moment="sleep $2"
     [[ $2 == [0-9]* ]] || moment="until grep -q '^  $2 ' '$work/words'; do sleep 0.1; done"
@@ -35,11 +35,11 @@ for delay in "${delays[@]}"; do
     interrupted KILL $delay
     ok "killed after $delay s (status $status): nothing is left" within 60 nothing_left
     is_within 60 'n1 idle n2 idle n3 idle n4 idle' 'all nodes are idle' states
-    ok 'what certificates there are, are whole' whole_certificates
+    ok 'existing certificates are complete' whole_certificates
 done
 
-# All processes of a run that match, on one host, once they are there and so long after: $seen when
-# there were any.
+# Runs certify, and kills all processes on HOST that match PATTERN, SECONDS after the first appears. Sets $seen
+# if there were any.
 kill_others() { # HOST PATTERN SECONDS [OPTION...]
     local pid
     "$lab_dir/lab" -L "$name" run "$muster" certify --json "$work/records" "${@:4}" >"$work/words" 2>&1 </dev/null &
@@ -58,7 +58,7 @@ try_others() { # HOST PATTERN SECONDS [OPTION...]
         "$2 of $1 ${seen:+killed after $3 s}: nobody fails" || show
     ok '... nothing is left' within 60 nothing_left
     is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and all nodes are idle'
-    ok '... what certificates there are, are whole' whole_certificates
+    ok '... existing certificates are complete' whole_certificates
 }
 
 try_others head '^srun.*muster-launch' 0
@@ -90,14 +90,14 @@ for delay in "${delays[@]}"; do
 done
 resume n2
 
-# In the battery's job, when the drained node is in the run's reservation.
+# Kills certify and its keeper during the battery's job, while the drained node is in the run's reservation.
 killed_with_keeper() {
     certify_until '^estimate for'
     lab run pkill -KILL muster
     wait $pid
 }
 
-# Both the run and its keeper killed: the third line, the next run.
+# If both the run and its keeper are killed, the next run cleans up.
 lab run scontrol update nodename=n2 state=drain "reason=$ours"
 killed_with_keeper
 isnt "$(journals)" '' 'with its keeper killed too a run leaves its journal'
@@ -107,7 +107,7 @@ is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'as it wa
 ok 'nothing is left' within 60 nothing_left
 resume n2
 
-# As another head sees it, which has not its journal: the mark at the node and the reservation are enough.
+# Another head has no journal of the run: the mark at the node and the reservation are enough to clean up.
 lab run scontrol update nodename=n2 state=drain "reason=$ours"
 lab run scontrol update nodename=n2 comment='rack 7'
 killed_with_keeper
@@ -132,7 +132,7 @@ for signal in INT TERM HUP; do
 done
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'all nodes are idle'
 
-# A campaign is what its runs left in the history: it survives whatever becomes of the head.
+# The progress of a campaign is in the history of its runs, so it survives when certify is killed.
 progress() { lab run "$muster" history --campaigns spring --json 2>/dev/null | jq -r .message; }
 progresses() { [ "$(progress)" = "$1" ]; }
 
@@ -140,18 +140,18 @@ lab run sh -c "'$muster' certify --campaign spring -w 'n[1-3]' --nodes-at-a-time
 ok 'a campaign certifies a first group' within 120 progresses '2 of 3 nodes certified (quick), 1 left' || progress
 lab run sh -c "kill -9 $(cat "$work/pid")"
 certify --campaign spring
-is "$status" 0 'killed and asked for again it goes on' || show
-is "$(verdicts)" 'n1 pass n2 pass n3 pass' '... with the node that is left and those that are certified as partners' || show
+is "$status" 0 'killed and started again, it continues' || show
+is "$(verdicts)" 'n1 pass n2 pass n3 pass' '... with the node that is left, and certified nodes as partners' || show
 valid '... every record is as doc/records.md says'
-like "$words" 'n\[1-2\] tested as partners' '... which it says'
-like "$words" 'campaign spring: 3 of 3 nodes certified \(quick\); complete' '... to its end'
+like "$words" 'n\[1-2\] tested as partners' '... as the output says'
+like "$words" 'campaign spring: 3 of 3 nodes certified \(quick\); complete' '... and completes'
 is "$(jq -r 'select(.test == "campaign" and .metric == "certified") | "\(.part) \(.value) \(.limit)"' "$work/records" | tail -n 1)" \
     'spring 3 3' '... and in the last of its records'
-like "$(lab run "$muster" history --campaigns spring)" '^certified: n\[1-3\]$' 'history tells which nodes'
+like "$(lab run "$muster" history --campaigns spring)" '^certified: n\[1-3\]$' 'history lists the nodes'
 certify --campaign spring --level standard
 is "$status" 2 'another level is another campaign'
 certify --campaign spring
-is "$status $(cat "$work/records")" '0 ' 'asked for once more there is nothing to do'
+is "$status $(cat "$work/records")" '0 ' 'started once more, it has nothing to do'
 ok 'nothing is left' within 60 nothing_left
 if [ -n "${MUSTER_LONG-}" ]; then
     lab run sh -c 'sbatch -w n2 -o /dev/null --wrap "sleep 1000"' >/dev/null
@@ -162,13 +162,13 @@ if [ -n "${MUSTER_LONG-}" ]; then
     ok 'a signal ends it' within 60 grep -q 'next: muster certify --campaign autumn' "$work/words"
     lab run scancel -u root
     certify --campaign autumn
-    is "$status" 0 'it goes on once that is free' || show
-    like "$words" 'campaign autumn: 3 of 3 nodes certified \(quick\); complete' '... to its end'
+    is "$status" 0 'it continues once the node is free' || show
+    like "$words" 'campaign autumn: 3 of 3 nodes certified \(quick\); complete' '... and completes'
     for delay in 1 3 5 7 9 11; do
         lab run sh -c "'$muster' certify --campaign winter --nodes-at-a-time 2 >/dev/null 2>&1 & sleep $delay; pkill -9 muster"
     done 2>/dev/null
     certify --campaign winter --nodes-at-a-time 2
-    is "$status" 0 'killed with its keepers, again and again, it comes to its end' || show
+    is "$status" 0 'killed with its keepers, again and again, it completes' || show
     like "$words" 'campaign winter: 4 of 4 nodes certified \(quick\); complete' '... with all nodes'
 fi
 done_testing
