@@ -17,11 +17,11 @@ is "$status $(verdicts)" '1 n1 pass n2 pass n3 fail n4 pass' 'wrong results fail
 is "$(jq -r 'select(.suite == "gpu" and .verdict == "fail") | "\(.node) \(.part) \(.code)"' "$work/records" | sort -u)" \
     'n3 gpu5 gpu_result_wrong' '... by device and code' || show
 like "$(jq -r 'select(.suite == "gpu" and .verdict == "fail") | .message' "$work/records")" 'AMD Instinct MI300X' \
-    '... of AMD'
+    '... and as a device of AMD'
 is "$(jq -r 'select(.metric == "rate_fp32") | "\(.node) \(.part)"' "$work/records" | sort -u | wc -l)" 32 \
     'eight devices of each node were loaded'
 lab heal >/dev/null
 certify --level quick
-is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'healed they are all certified' || show
+is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'healed, they are all certified' || show
 ok 'nothing is left' within 60 nothing_left
 done_testing
