@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# While jobs run, the interfaces are what muster.conf asks for; two jobs on a node do not undo each
-# other, and afterwards everything is what it was. The certificate holds all the same.
+# While jobs run, the interfaces are as muster.conf requests; two jobs on a node do not undo each
+# other, and afterwards everything is as before. The certificate stays valid meanwhile.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -10,7 +10,7 @@
 
 interfaces_lab_up -n 2
 ok 'without Interface lines a job runs' as_user srun -w n1 true
-is "$(settings)" "$before" '... and nothing is touched'
+is "$(settings)" "$before" '... and nothing is changed'
 not_ok '... not even a lock is made' lab on n1 ls $journal.lock
 
 conf_add n1 'Interface=eth[1-2] mtu=4000 txqueuelen=5000 rp_filter=2 accept_local=1 address=require'
@@ -28,12 +28,12 @@ like "$(lab on n1 env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" interfa
 touch "$work/go-on-a"
 ok 'the first ends' within 60 no_jobs -n job-a
 released_a() { [ "$(lab on n1 sed -n 's/^eth1 .* mtu .*jobs //p' $journal)" = "$b" ]; }
-ok '... and goes from the journal' within 60 released_a
+ok '... and is no longer in the journal' within 60 released_a
 ok '... the second keeps its settings' eth1_is '4000 5000 2 1'
 touch "$work/go-on-b"
 ok 'when it ends too, everything is as it was' within 60 settings_are "$before"
 
-# the node's log of jobs: prolog and epilog give up early, and so may leave one out on a busy machine
+# the node's log of jobs: on a busy machine prolog and epilog may give up and leave a job out
 noted() {
     local job
     # shellcheck disable=SC2016 # the job's own
@@ -50,23 +50,23 @@ issue n1 # as certification does, from within a job
 ok "a user's job beside it passes the gate" as_user srun -w n1 true
 touch "$work/go-on-c"
 within 60 settings_are "$before"
-ok '... and alone, with the settings yet to be made' as_user srun -w n1 true
+ok '... and alone, before its settings are made' as_user srun -w n1 true
 within 60 settings_are "$before"
 
 conf_add n1 'OnInterface=refuse'
 hold_lock
-ok "another's prolog that takes long refuses no job" as_user srun -w n1 true
+ok 'a lock that another prolog holds for long refuses no job' as_user srun -w n1 true
 release_lock
 like "$(slurmd_log n1)" 'n1: no interface is set: .* locked by another prolog or epilog' '... the log says so'
 ok '... and everything is as it was' within 60 settings_are "$before"
 ok '... with the node in service' within 60 is_in n1 idle
 conf_add n1 'Interface=eth7 mtu=4000'
 as_user srun -w n1 true >/dev/null 2>&1
-isnt $? 0 'OnInterface=refuse with an interface that is not there: the job is refused'
+isnt $? 0 'OnInterface=refuse with an interface that does not exist: the job is refused'
 like "$(slurmd_log n1)" \
     'n1: eth7: is not on this node; Interface line [0-9]+ of muster.conf; job [0-9]+ refused by OnInterface=refuse' \
     '... the log says why'
-like "$(lab on n1 cat /var/lib/muster/refused)" 'eth7: is not on this node' '... and a note'
+like "$(lab on n1 cat /var/lib/muster/refused)" 'eth7: is not on this node' '... and so does a note'
 ok '... everything is as it was' within 60 settings_are "$before"
 
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Whatever is killed between prolog and epilog, the interfaces are what they were in the end.
+# Whatever is killed between prolog and epilog, in the end the interfaces are as before.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -13,7 +13,7 @@ is "$(as_user srun -w n1 sh -c "$(eth1)" | xargs)" '4000 5000 2 1' 'a job has th
 ok '... and afterwards everything is as it was' within 60 settings_are "$before"
 
 waits() { lab on n1 pgrep -o -f "^[^ ]*slurmstepd spank $1" >/dev/null; } # prolog|epilog
-# What slurmd started, not the child that does the work. Slurm may have an epilog run a second time.
+# Kills the process that slurmd started, not its child that does the work. Slurm may run an epilog twice.
 kill_hook() { lab on n1 sh -c "pkill -9 -P \$(pgrep -o -x slurmd) -f '^[^ ]*slurmstepd spank $1'"; }
 
 # slurmd, while a job runs and goes on running
@@ -22,11 +22,11 @@ within 60 is_running "$id"
 end_slurmd n1 KILL
 ok 'slurmd killed: the job keeps its settings' eth1_is '4000 5000 2 1'
 begin_slurmd n1
-ok '... when slurmd starts too' eth1_is '4000 5000 2 1'
+ok '... also when slurmd starts again' eth1_is '4000 5000 2 1'
 touch "$work/go-on-a"
-ok '... and the epilog puts them back' within 60 settings_are "$before"
+ok '... and the epilog restores the interfaces' within 60 settings_are "$before"
 
-# slurmd, with a job that ends while it is away
+# slurmd, with a job that ends while slurmd is down
 id=$(held_job b)
 within 60 is_running "$id"
 end_slurmd n1 KILL
@@ -34,11 +34,11 @@ touch "$work/go-on-b"
 gone() { ! lab on n1 pgrep -f "job-b|slurm_script" >/dev/null; }
 within 60 gone
 begin_slurmd n1
-# what slurmctld could not tell a slurmd that was away it tells again after a minute
-ok 'a job that ended without slurmd: put back once it is there' within 300 settings_are "$before"
+# slurmctld repeats after a minute a message that it could not deliver
+ok 'a job that ended without slurmd: the interfaces are restored once slurmd runs' within 300 settings_are "$before"
 within 60 no_jobs
 
-# the prolog, before it has done anything, alone: its child must not go on without it
+# the prolog alone, before it has done anything: its child must not continue without it
 hold_lock
 lab run srun -Q -w n1 true >/dev/null 2>&1 &
 ok 'a prolog that waits' within 60 waits prolog
@@ -46,7 +46,7 @@ kill_hook prolog
 release_lock
 wait
 ok '... killed, it leaves everything as it was' within 60 settings_are "$before"
-ok '... and a drained node' within 60 is_in n1 drained
+ok '... and the node drained' within 60 is_in n1 drained
 resume n1
 
 # an epilog, before it has done anything
@@ -58,20 +58,20 @@ ok 'an epilog that waits' within 60 waits epilog
 kill_hook epilog
 release_lock
 ok '... killed, Slurm drains the node' within 60 is_in n1 drained
-like "$(lab on n1 cat $journal)" "jobs $id$" '... the journal has the job still'
-ok '... which an administrator ends' lab on n1 env MUSTER_CONF=/etc/muster/muster.conf \
+like "$(lab on n1 cat $journal)" "jobs $id$" '... the journal still has the job'
+ok '... until an administrator restores it' lab on n1 env MUSTER_CONF=/etc/muster/muster.conf \
     "$work/muster" interfaces --restore --job "$id"
 is "$(settings)" "$before" '... everything is as it was'
 resume n1
 
-# a reboot: what the journal has is of another boot, the interfaces are as the boot made them
+# a reboot: the journal is from another boot, and the boot has set the interfaces
 lab on n1 env MUSTER_CONF=/etc/muster/muster.conf "$work/muster" interfaces --apply >/dev/null
 lab on n1 sed -i 's/^boot .*/boot 01234567-89ab-cdef/' $journal
 end_slurmd n1 KILL
 begin_slurmd n1
 within 60 is_in n1 idle
 ok 'after a reboot there is no journal' within 60 lab on n1 test ! -e $journal
-ok '... and nothing is touched' eth1_is '4000 5000 2 1'
+ok '... and nothing is changed' eth1_is '4000 5000 2 1'
 log() { slurmd_log n1 | grep -q 'n1: the reboot has undone 8 interface settings'; }
 ok '... as the log says' within 60 log
 

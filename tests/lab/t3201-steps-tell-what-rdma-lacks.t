@@ -8,7 +8,7 @@
 
 spank_lab_up -n 2
 told() { "$@" 2>&1 >/dev/null | sed -n 's/^muster: \(.*\) step [0-9.]* task [0-9]*: /\1 /p' | sort; }
-# with 64 KB of locked memory
+# runs a step with a limit of 64 KB of locked memory
 lowly() { told lab run sh -c 'ulimit -l 64; exec srun --propagate=MEMLOCK "$@"' - "$@" true; }
 
 is "$(lowly -N2)" '' 'Ethernet locks no memory'
@@ -23,13 +23,13 @@ for node in n1 n2; do
 done
 like "$(lowly -N2 -n4 | paste -sd '|')" \
     '^n1: 0\.06554 MB of locked memory, InfiniBand needs unlimited \(MemlockMB\): [^|]*\|n2: 0\.06554 MB [^|]*$' \
-    'InfiniBand does: one line for each node'
+    'InfiniBand does: one line for each node says that the limit is low'
 is "$(lowly -N1 -n2)" '' '... but not within a node'
 for node in n1 n2; do conf_add $node MemlockMB=1; done
-is "$(told lab run srun -N2 true)" '' 'what the nodes allow is enough'
-like "$(lowly -N2)" 'InfiniBand needs 1 MB' '... what is propagated is not'
+is "$(told lab run srun -N2 true)" '' 'the limit of the nodes is enough'
+like "$(lowly -N2)" 'InfiniBand needs 1 MB' '... the propagated limit is not'
 
-# Its devices, each a file that opens, but one
+# Its devices: each is a file that opens, except one
 mkdir -p "$work/h100/dev/infiniband"
 for i in 0 1 2 3 4 5 6 7; do
     mkdir -p "$work/h100/sys/class/infiniband_verbs/uverbs$i"
@@ -40,7 +40,7 @@ like "$(told lab run srun -N2 -n4 true | paste -sd '|')" \
     '^n1: rail mlx5_5:1: /dev/infiniband/uverbs5 is not there; [^|]*\|n2: rail [^|]*$' \
     'a rail without its verbs device'
 mknod -m 666 "$work/h100/dev/infiniband/uverbs5" c 1 3
-is "$(told lab run srun -N2 true)" '' 'all of them'
+is "$(told lab run srun -N2 true)" '' 'all devices exist: no message'
 
 # /dev/shm
 conf_add n1 ShmMB=900000000

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A preflight of healthy nodes, by a user who is not root: the step starts after it, on the nodes
-# that it has; what cannot be told does not hold it up; nothing recurses and nothing is left.
+# A preflight of healthy nodes, by an ordinary user: the step starts after it, on the tested nodes. An
+# unknown result does not hold the step up. A preflight starts no other, and leaves nothing.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -13,11 +13,11 @@ flies srun -N4 --preflight=quick "$work/program"
 is "$status $said" '0 0 1 2 3' 'healthy nodes: the step runs' || show
 is "$(grep -c 'n\[1-4\] passed in' <<<"$words")" 1 'after one preflight, which starts no other' || show
 flies srun -N4 "$work/program"
-is "$status $said" '0 0 1 2 3' 'without the option'
-unlike "$words" preflight 'there is none'
+is "$status $said" '0 0 1 2 3' 'without the option the step runs'
+unlike "$words" preflight 'without a preflight'
 flies env MUSTER_PREFLIGHT=quick srun -N2 --preflight=off "$work/program"
-is "$status $said" '0 0 1' '--preflight=off goes before MUSTER_PREFLIGHT'
-unlike "$words" preflight '... and there is none'
+is "$status $said" '0 0 1' '--preflight=off takes precedence over MUSTER_PREFLIGHT'
+unlike "$words" preflight '... without a preflight'
 
 # the step's own nodes, while another step holds all CPUs and GPUs
 cat >"$work/script" <<END
@@ -31,10 +31,10 @@ like "$words" 'preflight: n\[2-3\] passed' 'exactly its nodes were tested'
 
 as_user sbatch -Q -W -w 'n[1-2]' -N2 --preflight=quick -D "$work" -o /dev/null --wrap \
     "srun $work/program >/dev/shm/said 2>&1; srun --preflight=off true 2>>/dev/shm/said"
-like "$(lab on n1 cat /dev/shm/said)" 'preflight: n\[1-2\] passed' 'sbatch --preflight is for the sruns inside'
-is "$(lab on n1 grep -c preflight /dev/shm/said)" 1 "... but those with an option of their own"
+like "$(lab on n1 cat /dev/shm/said)" 'preflight: n\[1-2\] passed' 'sbatch --preflight holds for the sruns inside'
+is "$(lab on n1 grep -c preflight /dev/shm/said)" 1 '... except those with an option of their own'
 
-# what cannot be told
+# results that are unknown
 plugstack head "required $plugin config=/etc/muster/muster.conf program=/no/muster"
 flies srun -N2 --preflight=quick "$work/program"
 is "$status $said" '0 0 1' 'no muster command: the step runs'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A slow rail: the step does not start, the user reads the node and the part, nobody is drained; in a
-# larger allocation the step gives back what it held, and the best nodes are kept.
+# A slow rail: the step does not start, the output names node and part, and nobody is drained; in a
+# larger allocation the step gives back its resources, and the best nodes are kept.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -13,12 +13,12 @@ lab fault slow-rail n3 eth1 >/dev/null
 flies srun -N4 --preflight=quick "$work/program"
 is "$status $said" '1 ' 'srun: exit status 1, and no task has started' || show
 ok 'n3 and its eth1 are named' named n3 'eth1 .* of 200 Mb/s' || show
-is "$(grep -c '^muster preflight: ' "$work/words")" 1 'and nobody else'
+is "$(grep -c '^muster preflight: ' "$work/words")" 1 'and no other node'
 like "$words" 'error: muster: the step does not start: its preflight found a fault; --preflight=off' \
-    'with the way round it'
+    'with the option that skips it'
 is "$(states)" idle 'no node is drained'
 like "$(suspect_reports n3)" '^n3: a preflight of job [0-9]+, user 65534, .*: links eth1: eth1 ' \
-    'but n3 has a suspect report against itself'
+    'but n3 has a suspect report about itself'
 
 # shellcheck disable=SC2016 # for the script
 printf '%s\n' '#!/bin/bash' "export PATH=${muster%/*}:\$PATH" \
@@ -30,7 +30,7 @@ flies salloc -Q -N4 --gres=gpu:8 "$work/script"
 is "$status $said" '0 0 1 2 kept:0:n[1-2,4]' \
     'in an allocation it does not start either, gives its GPUs back, and the other three are kept' || show
 
-# of two nodes on one leaf either may be the one
+# of two nodes on one leaf either may be at fault
 flies srun -N2 -w n3,n4 --preflight=quick "$work/program"
 is "$status $said" '1 ' 'two nodes on one leaf: the step does not start' || show
 ok 'both ends are named' eval 'named n3 eth1 && named n4 eth1' || show

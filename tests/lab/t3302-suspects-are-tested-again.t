@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A user's failed preflight makes a node suspect: muster check tells, muster certify --suspects tests
-# exactly that node with partners and drains it by its own measurement only; what is tested is
-# suspect no more.
+# A user's failed preflight makes a node suspect. muster check reports it. muster certify --suspects tests
+# exactly that node, with partners, and drains it by its own measurement only. A tested node is no
+# longer suspect.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -19,12 +19,12 @@ conf_add head Report=json:/var/lib/muster/%r.jsonl
 flies srun -N4 true # the prolog makes the directories of suspect reports
 suspects
 is "$status" 0 'no suspect report: nothing to do' || show
-like "$words" '^no suspects$' '... and that is said'
+like "$words" '^no suspects$' '... and the output says so'
 is "$(lab run "$muster" history 2>&1)" \
     'muster history: no run of muster certify in /var/lib/muster/history.db' \
-    '... is no run to look back at'
+    '... no run is in the history'
 is "$(lab run ls /var/lib/muster | grep -c jsonl)" 0 '... and leaves no records of its own'
-is "$(lab on n3 stat -c '%a %U' /run/muster/suspects)" '1733 root' "anybody leaves suspect reports, only root reads them"
+is "$(lab on n3 stat -c '%a %U' /run/muster/suspects)" '1733 root' 'any user may leave suspect reports, only root reads them'
 
 lab fault slow-rail n3 eth1 50 >/dev/null
 flies srun -N4 --preflight=quick true
@@ -36,7 +36,7 @@ is "$status" 1 'the suspect is tested, and fails' || show
 like "$words" '3 nodes tested' 'it and two partners, not all four' || show
 within 60 no_jobs
 like "$(lab run sinfo -h -N -n n3 -o '%T %E')" '^drained muster: rail_slow eth1 [0-9]+ of 200 Mb/s' \
-    'it is drained by what was measured now'
+    'it is drained for what was measured now'
 is "$(suspect_reports n3)" 'no suspect reports' 'and its suspect report is gone'
 is "$(lab run ls /var/lib/muster | grep -c jsonl)" 1 'the run with nodes has left its records'
 
@@ -44,9 +44,9 @@ lab heal >/dev/null
 lab run "$muster" certify >/dev/null 2>&1
 is "$(states)" idle 'repaired, it is released'
 
-# a suspect report that is not true; and one about a node that could not take it, which another keeps
-# keeps: of a job that Slurm knows. Others are of no job, or of one that was not there.
-leaves() { # LIST JOB LINES: as a user, from a job there; JOB in the lines is its number
+# a false suspect report; and one about a node that could not take it, which another node
+# keeps: both of a job that Slurm knows. Others are of no job, or of one that did not run there.
+leaves() { # LIST NODES LINES: leaves LINES as a user, from a job of NODES nodes there; JOB in them is its ID
     printf '%b' "$3" >"$work/lines"
     as_user sh -c "srun -Q -w $1 -N ${2:-1} sh -c 'sed s/JOB/\$SLURM_JOB_ID/ $work/lines | $muster suspects --leave'"
 }
@@ -56,35 +56,35 @@ job=$(as_user srun -Q -w n3 printenv SLURM_JOB_ID)
 printf 'n1\tn3\t%s\tlinks\teth1\tsaid by a node that was not there\n' "$job" |
     lab on n1 setpriv --reuid=65534 --regid=65534 --clear-groups "$muster" suspects --leave
 as_user srun -Q -w n3 sh -c 'i=0; while [ $i -lt 3000 ]; do echo junk >/run/muster/suspects/65534-$i-n3 || exit 0; i=$((i + 1)); done' 2>/dev/null
-is "$(lab on n3 df --output=fstype /run/muster/suspects | tail -n 1)" tmpfs 'they fill nothing but their own place'
+is "$(lab on n3 df --output=fstype /run/muster/suspects | tail -n 1)" tmpfs 'suspect reports fill only a file system of their own'
 like "$(suspect_reports n1)" '^n4: .*frozen' 'another node keeps a suspect report'
 suspects
-is "$status" 0 'suspect reports that nothing confirms' || show
-like "$words" '2 of 4 free nodes: n\[2,4\]' 'test both of them' || show
-like "$words" '^n3: removed [0-9]+ files beyond the limit of 16 per user and 256 in total, most of user 65534$' 'junk is told and removed' || show
-like "$words" '^[0-9]+ suspect reports? ignored, the first of user 65534: Slurm knows no such job' 'a suspect report of no job is not believed' || show
-is "$(states)" idle 'drain nobody'
-is "$(suspect_reports n1) $(suspect_reports n2)" 'no suspect reports no suspect reports' 'and are consumed'
+is "$status" 0 'false suspect reports fail no node' || show
+like "$words" '2 of 4 free nodes: n\[2,4\]' 'both of their nodes are tested' || show
+like "$words" '^n3: removed [0-9]+ files beyond the limit of 16 per user and 256 in total, most of user 65534$' 'junk is reported and removed' || show
+like "$words" '^[0-9]+ suspect reports? ignored, the first of user 65534: Slurm knows no such job' 'a suspect report of no job is ignored' || show
+is "$(states)" idle 'nobody is drained'
+is "$(suspect_reports n1) $(suspect_reports n2)" 'no suspect reports no suspect reports' 'and the suspect reports are removed'
 
-# the same user has had 16 nodes tested today, by this history
+# writes a history in which 16 nodes were tested today for the same user
 lab run python3 -c 'import sqlite3
 with sqlite3.connect("/var/lib/muster/history.db") as history:
     for _ in range(4):
         history.execute("INSERT INTO records SELECT * FROM records WHERE metric = ? AND value = 65534", ("user",))'
 leaves n2 1 'n2\tn2\tJOB\tlinks\teth2\teth2 is no good\n'
 suspects
-is "$status" 0 'a user of whom 16 suspect reports were tested today: no more' || show
-like "$words" '^1 suspect report kept for later, the first of user 65534: at most 16 nodes a day' '... which is told' || show
-# whatever two users start on n2 fails at once, and elsewhere it does not
+is "$status" 0 'after 16 tests for one user today no more are done' || show
+like "$words" '^1 suspect report kept for later, the first of user 65534: at most 16 nodes a day' '... and the output says so' || show
+# all jobs of two users fail at once on n2, and on no other node
 for user in as_user as_muster; do
     for node in n1 n1 n1 n4 n4 n4 n2 n2 n2; do
         $user srun -Q -w $node sh -c '[ "$SLURMD_NODENAME" != n2 ]' 2>/dev/null
     done
 done
-within 60 no_jobs # the epilog writes the node's log of jobs, or leaves one out on a busy machine
+within 60 no_jobs # the epilog writes the node's log of jobs, and may leave a job out on a busy machine
 suspects
 is "$status" 0 'a node on which all jobs fail' || show
-like "$words" '^n2: [4-6] of [0-9]+ jobs there failed within 60 s, of 2 users; ' '... is a suspect, and why' || show
+like "$words" '^n2: [4-6] of [0-9]+ jobs there failed within 60 s, of 2 users; ' '... is a suspect, and the output says why' || show
 like "$words" '1 of 4 free nodes: n2' '... the only one' || show
 is "$(states)" idle '... which is tested, and not drained for that'
 done_testing

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Ctrl-C during a preflight ends srun and leaves no step; srun killed outright leaves none either; a
-# node that is frozen is named and left out, and the step that it was to run in gives back what it held.
+# Ctrl-C during a preflight ends srun and leaves no step; a killed srun leaves none either; a
+# frozen node is named and left out, and the step on it gives back its resources.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -10,7 +10,7 @@
 preflight_lab_up
 mkdir "$work/bin"
 cp "$muster" "$work/bin/muster"
-printf '#!/bin/sh\nexec sleep 100\n' >"$work/bin/muster-preflight" # one that takes its time
+printf '#!/bin/sh\nexec sleep 100\n' >"$work/bin/muster-preflight" # one that does not end
 chmod 755 "$work/bin" "$work/bin/"*
 plugstack head "required $plugin config=/etc/muster/muster.conf program=$work/bin/muster"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A heterogeneous step is tested as one, whichever of its components srun asks the plugin for: the
-# nodes of a heterogeneous job's and of one within a job; also with a node in each. The programs say
-# --mpi=none, as PMIx of 22.05 can hang a srun of several components at its end.
+# A heterogeneous step is tested as one, whichever of its components srun calls the plugin for: in a
+# heterogeneous job, and within a job; also with one node per component. The programs have
+# --mpi=none, because PMIx of Slurm 22.05 can hang an srun of several components at its end.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -12,14 +12,14 @@ preflight_lab_up
 alone=(--mpi=none "$work/program")
 
 flies srun -N1 -w n1 --preflight=quick "${alone[@]}" : -N1 -w n3 "${alone[@]}"
-is "$status $said" '0 0 1' 'a heterogeneous job of a node and a node: the step runs' || show
+is "$status $said" '0 0 1' 'a heterogeneous job of two components with one node each: the step runs' || show
 like "$words" 'preflight: n\[1,3\] passed' 'after one preflight of both' || show
 flies salloc -Q -w 'n[1-3]' -N3 srun -w n1 -N1 --preflight=quick "${alone[@]}" : -w n3 -N1 "${alone[@]}"
 is "$status $said" '0 0 1' 'a heterogeneous step within a job runs' || show
-like "$words" 'preflight: n\[1,3\] passed' 'after one of the nodes of both components' || show
+like "$words" 'preflight: n\[1,3\] passed' 'after one preflight of the nodes of both components' || show
 flies salloc -Q -w n1 -N1 : -w n3 -N1 srun --het-group=1 --preflight=quick "${alone[@]}"
 is "$status $said" '0 0' 'one component of two, one node: the step runs' || show
-is "$(grep -c preflight "$work/words")" 0 'without a word, as it has no links' || show
+is "$(grep -c preflight "$work/words")" 0 'without a message, as one node has no links to test' || show
 
 lab fault slow-rail n3 eth1 >/dev/null
 flies salloc -Q -w 'n[1-2]' -N2 : -w 'n[3-4]' -N2 srun --het-group=0,1 --preflight=quick "${alone[@]}"
@@ -27,7 +27,7 @@ is "$status $said" '1 ' 'a slow rail in one component: no component starts' || s
 ok 'it is named' named n3 'eth1 .* of 200 Mb/s' || show
 like "$(suspect_reports n3)" '^n3: a preflight of job [0-9]+, .*: links eth1: eth1 ' 'n3 has its suspect report'
 
-# the mark of a step inside an allocation gets through
+# the plugin recognizes a step inside an allocation also with --export=NONE
 flies salloc -Q -N2 -w n3,n4 srun --export=NONE --preflight=quick "$work/program"
 is "$status $said" '1 ' '--export=NONE: the step does not start either' || show
 ends_clean

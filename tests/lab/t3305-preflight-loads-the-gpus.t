@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A preflight loads the GPUs that a job has (stand-ins, tests/gpu), and no others: a step does not start
-# on one that computes wrong. What others use, what many nodes have alike, and what a library is missing
-# for holds nothing up; a step that has not all of the job's GPUs has none tested.
+# A preflight loads the GPUs of a job (stand-ins, tests/gpu), and no others: a step does not start
+# on one that computes wrong. GPUs that others use, a fault that many nodes share, and an old library
+# hold no step up. A step that does not have all GPUs of its job has none tested.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -20,30 +20,30 @@ flies srun -N4 --gres=gpu:8 --preflight=quick "$work/program"
 is "$status $said" '1 ' 'a GPU that computes wrong: the step does not start' || show
 ok 'node and GPU are named' named n2 'gpu5: .*wrong elements' || show
 like "$words" 'preflight: n3: gpu1: .* not tested: 7629 MiB of its memory are in use' \
-    '... and one that others use, which is not tested'
+    '... and a GPU that others use, which is not tested'
 is "$(lines | wc -l)" 2 'and nothing else' || show
 like "$(suspect_reports n2)" '^n2: a preflight of job [0-9]+, .*: gpu.repeatable gpu5: ' 'n2 has a suspect report'
 
 flies salloc -Q -w 'n[1-2]' -N2 --gres=gpu:2 : -w n3 -N1 --gres=gpu:3 "$muster" preflight --json "$work/records"
 is "$status $(lines)" '0 muster preflight: n3: gpu1: NVIDIA H100 80GB HBM3 not tested: 7629 MiB of its memory are in use' \
-    'components with other numbers of GPUs pass' || show
+    'components with different numbers of GPUs pass' || show
 is "$(jq -rs 'map(select(.metric == "products") | "\(.node) \(.part)") | sort | join(" ")' "$work/records")" \
-    'n1 gpu0 n1 gpu1 n2 gpu0 n2 gpu1 n3 gpu0 n3 gpu2' '... by what these of their GPUs do, and by no others'
+    'n1 gpu0 n1 gpu1 n2 gpu0 n2 gpu1 n3 gpu0 n3 gpu2' '... after tests of their own GPUs only'
 
 flies srun -N1 -w n2 --gres=gpu:8 --preflight=quick "$work/program"
 is "$status $said" '1 ' 'a step on one node does not start either' || show
 flies salloc -Q -w n2 -N1 --gres=gpu:8 srun --gres=none --preflight=quick "$work/program"
-is "$status $said $words" '0 0 ' 'one without GPUs in a job that has some does, without a word' || show
+is "$status $said $words" '0 0 ' 'a step without GPUs in a job that has some starts, without a message' || show
 flies salloc -Q -w n2 -N1 --gres=gpu:8 srun --gres=gpu:7 --preflight=quick "$work/program"
-is "$status $said $words" '0 0 ' '... and one that has some of these' || show
+is "$status $said $words" '0 0 ' '... and so does a step that has some of them' || show
 flies salloc -Q -w n2 -N1 --gres=gpu:8 srun --gpus-per-task=8 --preflight=quick "$work/program"
-is "$status $said" '1 ' '... but not one whose tasks have all' || show
+is "$status $said" '1 ' '... but not a step whose tasks have all' || show
 flies salloc -Q -w n2 -N1 --gres=gpu:8 "$muster" preflight --no-gpus
-is "$status $(lines)" '0 ' '--no-gpus leaves them alone' || show
+is "$status $(lines)" '0 ' '--no-gpus tests no GPUs' || show
 
 lab fault gpu-wrong n1 5 >/dev/null
 flies srun -N2 -w 'n[1-2]' --gres=gpu:8 --preflight=quick "$work/program"
-is "$status $said" '0 0 1' 'what both nodes have is no fault of theirs: the step starts' || show
+is "$status $said" '0 0 1' 'a fault that both nodes share is not theirs: the step starts' || show
 like "$(lines)" '^muster preflight: n\[1-2\]: gpu5: .*wrong elements.*; no fault, as so many nodes have it$' \
     '... after one line' || show
 lab fault gpu-old-library n4 >/dev/null
@@ -52,6 +52,6 @@ is "$status $said" '0 0' 'a library that is too old holds nothing up' || show
 like "$(lines)" '^muster preflight: n4: not tested: libcuda.so.1 is too old' '... and is named' || show
 conf_add head PreflightGpus=no
 flies srun -Q -N1 -w n2 --gres=gpu:8 --preflight=quick "$work/program"
-is "$status $said $words" '0 0 ' 'PreflightGpus=no leaves GPUs alone' || show
+is "$status $said $words" '0 0 ' 'PreflightGpus=no tests no GPUs' || show
 ends_clean
 done_testing
