@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# With --release the nodes are those of another Debian: its Slurm, its libraries, its users, and
-# nothing of the machine's but kernel, source tree and names. MUSTER_LAB_RELEASE says which.
+# With --release the nodes run another Debian: its Slurm, its libraries, its users. Of the machine they
+# have only the kernel, the source tree and names. MUSTER_LAB_RELEASE selects the release.
 . "$(dirname "$0")/../tap.sh"
 MUSTER_LAB_RELEASE=${MUSTER_LAB_RELEASE:-trixie}
 . "$(dirname "$0")/testlab.sh"
@@ -11,11 +11,11 @@ root_now() { "$lab_dir/root" --path "$release"; }
 
 # the program root
 is "$("$lab_dir/root" sid 2>&1)" "root: the release is trixie or unstable, not 'sid', see root --help" \
-    'a release that is not known'
+    'an unknown release is refused'
 is "$("$lab_dir/root" "$release" 2>/dev/null)" "$top/.lab/roots/$release" 'the root is there'
 is "$(root_now)" "$top/.lab/roots/$release" '... and is not made twice'
 lab_up -n 2 --release "$release"
-like "$(lab status)" "^root: $top/.lab/roots/$release\$" 'status names it'
+like "$(lab status)" "^root: $top/.lab/roots/$release\$" 'status names the root'
 got=$(lab up --release bookworm 2>&1)
 like "$got" "is up with Debian $release, not bookworm; take it down first" \
     'up with another release is refused'
@@ -34,15 +34,15 @@ is "$(lab run salloc -Q -N2 srun hostname | sort | xargs)" 'n1 n2' 'salloc'
 # shellcheck disable=SC2016
 is "$(lab run srun -N1 --gres=gpu:2 sh -c \
     'for gpu in 0 1 2 7; do (: </dev/gpu$gpu) 2>/dev/null && echo $gpu; done' | xargs)" '0 1' \
-    'cgroups hold the GPUs that were not asked for'
+    'cgroups deny the GPUs that were not requested'
 
-# what is written stays with the node
+# files that a node writes stay on the node
 lab on n1 touch /etc/here /usr/here /var/here
 not_ok 'a file of n1 is not seen by n2' lab on n2 ls /etc/here /usr/here /var/here
 not_ok '... and does not reach the root' ls "$(root_now)"/{etc,usr,var}/here
 is "$(lab on n1 stat -c %U /var/lib/munge)" munge "MUNGE's user is that of the root"
 
-# MPI, where Debian has built this Slurm with PMIx
+# MPI, if Debian has built this Slurm with PMIx
 if compgen -G "$(root_now)/usr/lib/*/slurm-wlm/mpi_pmix.so" >/dev/null; then
     cat >"$work/ranks.c" <<'END'
 #include <mpi.h>

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What Slurm does when a hook of a required plugin fails differs from release to release, and what
-# muster may return from which hook rests on it. The table of operations.md, held against the Slurm
+# What Slurm does when a hook of a required plugin fails differs from release to release, and
+# decides what muster may return from which hook. Compares the table of operations.md with the Slurm
 # of the lab: MUSTER_LAB_RELEASE=trixie or unstable for the others.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 
-# runs     the job runs              fails  it does not, the command says so    lost  it does not, exit 0
-# +drain   the node is drained       requeued  a batch job waits for its next start        held  for a
-# person besides. A hook that is not in the table was not tried.
+# runs     the job runs              fails  it does not run, the command fails    lost  it does not run, exit 0
+# +drain   the node is drained       requeued  a batch job waits for its next start        held  it waits
+# for a person. A hook that is not in the table was not tried.
 table() {
     sed 's/ *#.*//' <<'END'
 # command  context   hook                  value   22.05         24.11            26.05
@@ -50,7 +50,7 @@ chmod 755 "$work"
 chmod 666 "$work/calls"
 cp "$lab_dir/probe.c" "$work/"
 
-probe() { # COMPILER-OPTION...: the probe on every host, read by slurmd when it starts
+probe() { # COMPILER-OPTION...: installs the probe on every host, and restarts slurmd, which loads it
     local host
     lab run gcc -shared -fPIC "$@" -o "$work/probe.so" "$work/probe.c" || bail 'no probe'
     for host in head n1; do
@@ -71,14 +71,14 @@ heal() {
     within 60 is_idle
 }
 
-is_settled() { # JOB: over, or waiting for something that does not come soon
+is_settled() { # JOB: whether it has ended, or waits for something that does not happen soon
     case $(lab run squeue -h -j "$1" -o '%T %r' 2>/dev/null) in
     '' | 'PENDING BeginTime' | 'PENDING launch failed requeued held') ;;
     *) false ;;
     esac
 }
 
-batch() { # what becomes of a batch job, in $fate
+batch() { # runs a batch job, and sets $fate to its outcome
     local job
     printf '#!/bin/sh\ntouch %s/ran\n' "$work" >"$work/job"
     fate=fails
@@ -91,7 +91,7 @@ batch() { # what becomes of a batch job, in $fate
     esac
 }
 
-try() { # COMMAND CONTEXT HOOK VALUE EXPECTED: sets $fate; srun may be told before the node is drained
+try() { # COMMAND CONTEXT HOOK VALUE EXPECTED: sets $fate; srun may end before the node is drained
     echo "$2 $3 $4" >"$work/fail"
     fate=fails
     if [ "$1" = sbatch ]; then
@@ -111,7 +111,7 @@ probe
 lab run srun -n1 true
 within 60 grep -q job_epilog "$work/calls"
 awk '{ print $2, $4 }' "$work/calls" >"$work/hooks"
-# task_post_fork runs beside the task's own hooks, srun's exit beside the epilog
+# task_post_fork runs in parallel to the task's own hooks, srun's exit in parallel to the epilog
 is "$(grep -vx -e '.* task_post_fork' -e 'local exit' "$work/hooks" | paste -sd, | sed 's/,/, /g')" \
     'local init, local init_post_opt, script job_prolog, local local_user_init, remote init, remote init_post_opt, remote user_init, remote task_init_privileged, remote task_init, remote task_exit, remote exit, script job_epilog' \
     'the hooks of srun and their order'
@@ -130,6 +130,6 @@ if [ "$release" = unstable ]; then
     try sbatch remote init -1 fails
     is "$fate" fails 'slurm_spank_init_failure_mode: init in a batch step fails the job, not the node'
     try sbatch remote init_post_opt -1 requeued+drain
-    is "$fate" requeued+drain '... but that is for init alone'
+    is "$fate" requeued+drain '... but it holds for init alone'
 fi
 done_testing
