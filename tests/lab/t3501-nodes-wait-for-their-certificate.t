@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Nodes without a certificate wait in a reservation, where no job of a user starts, are tested there,
-# a share at a time, and leave it when they are certified.
+# Nodes without a certificate wait in a reservation, where no job of a user starts. They are tested there,
+# a share of them at a time, and leave it when they are certified.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
@@ -16,35 +16,35 @@ muster_says() {
 conf_add head TestCap=50%
 muster_says reserve --dry-run
 is "$status $words" '0 would wait for muster certify in reservation muster: n[1-4]' \
-    'without a certificate all would wait'
+    'all nodes without a certificate would wait'
 is "$(reservations)" '' 'a dry run makes no reservation'
 muster_says reserve -w n9
-is "$status $words" '2 muster reserve: no node n9 in this cluster' 'a node that is not there'
+is "$status $words" '2 muster reserve: no node n9 in this cluster' 'an unknown node'
 muster_says reserve -w 'n[1-3]'
-is "$status" 0 'three wait'
+is "$status" 0 'three nodes wait'
 muster_says reserve
-is "$status $words" '0 waiting for muster certify in reservation muster: n4' 'and now the fourth'
+is "$status $words" '0 waiting for muster certify in reservation muster: n4' 'and now the fourth one'
 muster_says reserve
-is "$status $words" '0 nothing to do' 'all of them'
+is "$status $words" '0 nothing to do' 'all nodes wait already'
 lab run sbatch -Q -w n3 -J user --wrap 'sleep 1' --uid=nobody -o /dev/null
 certify --dry-run
-is "$status" 3 'a dry run takes none out' || show
+is "$status" 3 'a dry run takes no node out' || show
 like "$words" 'n\[1-4\]: left alone: it waits in reservation muster' 'and says so'
 certify
 is "$status $(verdicts)" '0 n1 pass n2 pass' 'half of them are tested' || show
-like "$words" 'left for another run: n\[3-4\] \(TestCap=50%\)' 'the others are left'
-like "$words" 'taken out of reservation muster: n\[1-2\]' 'and leave the reservation'
+like "$words" 'left for another run: n\[3-4\] \(TestCap=50%\)' 'the others are left for another run'
+like "$words" 'taken out of reservation muster: n\[1-2\]' 'the tested nodes leave the reservation'
 muster_says reserve --list
 is "$words" 'n[3-4]' 'the others still wait'
 is "$(lab run squeue -h -n user -o %T)" PENDING 'and no job of a user began there'
 certify --due
-is "$status $(verdicts)" '0 n3 pass n4 pass' 'then those that have no certificate yet' || show
-is "$(reservations)" '' 'the reservation goes with the last one'
+is "$status $(verdicts)" '0 n3 pass n4 pass' 'then the nodes without a certificate are tested' || show
+is "$(reservations)" '' 'the reservation ends with the last node'
 ok 'the job of the user runs' within 60 no_jobs -n user
 certify --due
 is "$status $(grep -c '^no certificate is due' "$work/words")" '0 1' 'then none is due' || show
 lab run "$muster" reserve -w n1 >/dev/null
 muster_says reserve --release n1
-is "$status $words $(reservations)" '0 taken out of reservation muster: n1 ' 'one is let go untested'
+is "$status $words $(reservations)" '0 taken out of reservation muster: n1 ' 'a node is released without a test'
 ok 'nothing is left' within 60 nothing_left
 done_testing

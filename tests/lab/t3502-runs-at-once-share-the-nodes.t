@@ -25,9 +25,9 @@ unlike "$(cat "$work/words")" 'no allocation' 'neither waited for an allocation'
 is "$(certificates)" 'n1 n2 n3 n4' 'all have a certificate'
 ok 'nothing is left' within 60 nothing_left
 
-# Two heads, which know each other by Slurm alone, with a drain to test again: both need a reservation
+# Two heads, which know of each other only through Slurm, with a drain to test again: both need a reservation
 # over the same nodes.
-heads() { # SECONDS: between their starts; $words of both
+heads() { # SECONDS: starts one run on each head, SECONDS apart; sets $words to the output of both
     local head pids=()
     rm -f "$work"/records.*
     for head in a b; do
@@ -52,7 +52,7 @@ for delay in "${delays[@]}"; do
     is "$(jq -r 'select(.suite == "certify" and .test == "certify" and .verdict == "pass") | .node' \
         "$work/records" | sort | xargs)" 'n1 n2 n3 n4' "two heads, $delay s apart: each node is certified once" || show
     like "$words" 'run 20[0-9-]+-[0-9a-f]{4} of host [^ ]+ tests n.* since [0-2][0-9]:[0-5][0-9] UTC' \
-        'the other head says whose they are' || show
+        'the other head says which run tests them' || show
     is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'all are in service'
     ok 'nothing is left' within 60 nothing_left
 done

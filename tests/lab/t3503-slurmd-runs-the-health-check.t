@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# slurmd runs `muster check --health`: quiet where all is well; a node drains itself for a part that is
-# gone where the site wants that, within the cap, and never where others have drained it.
+# slurmd runs `muster check --health`: it prints nothing if all is well. If the site wants it, a node drains
+# itself for a missing part, within the cap, and never if others have drained it.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
@@ -22,26 +22,26 @@ END
 chmod 755 "$work/healthcheck"
 slurm_conf_add "HealthCheckProgram=$work/healthcheck" HealthCheckInterval=4
 all_check() { [ "$(compgen -G "$work/checked.n?" | wc -l)" = 4 ]; }
-within 60 all_check # slurmd would not live through the reconfiguration without its GPU
+within 60 all_check # slurmd would end at the reconfiguration without its GPU
 lab fault missing-gpu n1 >/dev/null
-ok 'what failed stands in the log of slurmd' within 60 logged n1 \
+ok 'the failure is in the log of slurmd' within 60 logged n1 \
     'health_check failed: rc:1 output:muster check: n1: slurm.gres gpu3: .*/dev/gpu3 does not exist'
-is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'and drains nobody unless the site wants it'
+is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'and drains no node unless the site wants it'
 
 lab run scontrol update nodename=n4 state=drain reason='replace PSU'
 lab fault missing-gpu n4 >/dev/null
 for node in n1 n2 n3 n4; do
     conf_add $node HealthDrain=yes
 done
-ok 'then it drains its node' within 60 is_drained n1
+ok 'with HealthDrain=yes it drains its node' within 60 is_drained n1
 like "$(reason n1)" '^muster: gres_mismatch gpu3 ' 'with a reason that a technician can act on'
 lab fault missing-gpu n2 >/dev/null
 ok 'a second one is beyond DrainCap, and says so' within 60 logged n2 \
     'muster check: n2 not drained: muster has drained 1 node, the maximum of DrainCap'
-is "$(states | cut -d' ' -f3-6)" 'n2 idle n3 idle' 'and stays in service'
-ok 'the one of others saw its fault too' within 60 logged n4 'slurm.gres gpu3'
+is "$(states | cut -d' ' -f3-6)" 'n2 idle n3 idle' 'and the node stays in service'
+ok 'the check of the node that others drained sees its fault too' within 60 logged n4 'slurm.gres gpu3'
 is "$(reason n4)" 'replace PSU' 'and keeps its reason'
-not_ok 'a good one has said nothing' logged n3 'health_check'
+not_ok 'the check of a good node prints nothing' logged n3 'health_check'
 lab heal >/dev/null
 certify_settled -w 'n[1-3]'
 is "$status $(states | cut -d' ' -f1-6)" '0 n1 idle n2 idle n3 idle' \
@@ -51,13 +51,13 @@ is "$status $(states | cut -d' ' -f1-6)" '0 n1 idle n2 idle n3 idle' \
 lab fault kernel-log n2 'nvme nvme0: Disabling device after reset failure: -19' >/dev/null
 ok 'an entry of the kernel log drains its node' within 60 is_drained n2
 like "$(reason n2)" '^muster: disk_failed nvme0 ' '... with its code and part'
-ok '... which is noted' within 60 lab on n2 grep -q '^nvme failed nvme0 1 .* 1 nvme nvme0: ' /run/muster/kernel-log
+ok '... the entry is recorded' within 60 lab on n2 grep -q '^nvme failed nvme0 1 .* 1 nvme nvme0: ' /run/muster/kernel-log
 lab run scontrol update nodename=n2 state=resume
 lab on n2 env MUSTER_CONF=/etc/muster/muster.conf SLURMD_NODENAME=n2 "$muster" check --health >/dev/null
-is "$(states | cut -d' ' -f3-4)" 'n2 idle' 'resumed by hand, it is not drained for it again'
+is "$(states | cut -d' ' -f3-4)" 'n2 idle' 'resumed by hand, it is not drained for the same entry again'
 lab heal >/dev/null
 
-# one whose slurmd is gone while its certificate is revoked, and that is resumed by hand before it is back
+# a node whose slurmd is down while its certificate is revoked, and that is resumed by hand before slurmd runs
 lab run scontrol update nodename=n3 comment='rack 7'
 within 60 no_jobs
 lab fault slurmd-killed n3 >/dev/null

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster compare asks the nodes of a real cluster and names the one that differs, by majority and
-# against a golden file; certify warns of rails that are slower than they were and than others' are;
-# muster history tells what changed between two certifications.
+# muster compare queries the nodes of a real cluster and names the one that differs, by majority and
+# against a golden file; certify warns of rails that are slower than before, or than published figures;
+# muster history shows what changed between two certifications.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/certify.sh"
@@ -15,10 +15,10 @@ compare() {
 
 compare
 is "$status" 0 'four equal nodes' || diag "$words"
-like "$words" '^4 nodes, [0-9]+ facts, 1 group$' '... were all asked'
+like "$words" '^4 nodes, [0-9]+ facts, 1 group$' '... were all queried'
 unlike "$words" '^fail' '... and differ in nothing that breaks jobs'
 
-# What a node was not heard to tell is no difference.
+# The missing part of a node's output is no difference.
 cp "$muster" "$work/whole"
 cat >"$work/cut" <<END
 #!/bin/bash
@@ -28,32 +28,32 @@ chmod +x "$work/cut"
 lab on n2 mount --bind "$work/cut" "$muster"
 compare
 lab on n2 umount "$muster"
-is "$status $(grep -c '^fail' <<<"$words")" '3 0' 'a node whose output is cut off differs in nothing' || diag "$words"
+is "$status $(grep -c '^fail' <<<"$words")" '3 0' 'a node whose output is cut off has no difference' || diag "$words"
 like "$words" '^muster compare: n2: not compared, muster check did not complete' '... and is named'
 like "$words" '^3 nodes, [0-9]+ facts' '... the others are compared'
 words=$(lab run "$muster" doctor 2>&1 </dev/null)
 is "$? $(grep -c '^fail\|^unknown' <<<"$words")" '0 0' 'muster doctor finds all that it needs' || diag "$words"
-like "$words" '^pass +user +head,n\[1-4\]: muster, UID ' '... and tells hosts that say the same in one line'
+like "$words" '^pass +user +head,n\[1-4\]: muster, UID ' '... and reports equal results of several hosts in one line'
 lab on n2 sed -i 's/^muster:x:[0-9]*:/muster:x:7799:/' /etc/passwd
 words=$(lab run "$muster" doctor 2>&1 </dev/null)
 is $? 1 '... another UID of BatteryUser is found'
 like "$words" '^fail +user +n2: muster, UID 7799; elsewhere: muster, UID ' '... on its node'
 lab on n2 sed -i 's/^muster:x:7799:/muster:x:7711:/' /etc/passwd
-ok '--save-golden writes what they are' lab run "$muster" compare --save-golden "$work/golden"
+ok '--save-golden writes the facts of the nodes' lab run "$muster" compare --save-golden "$work/golden"
 
 lab fault wrong-mtu n3 eth1 1400 >/dev/null
 compare
 is "$status" 1 'another MTU is found'
 like "$words" '^fail +n3 +eth1 +mtu +1400 +[0-9]+ \(3 of 4\) ' '... on its node' || diag "$words"
 compare -w n3 --golden "$work/golden"
-is "$status" 1 'a node alone is held against the golden file'
+is "$status" 1 'a single node is compared with the golden file'
 like "$words" '^fail +n3 +eth1 +mtu +1400 +[0-9]+ \(golden:[0-9]+\)' '... which names the line'
 lab run scontrol update nodename=n4 state=drain reason=elsewhere
 compare -w 'n[1-4]' --json
-is "$status" 1 'what cannot be asked is no reason not to tell the rest'
+is "$status" 1 'a node that cannot be queried does not prevent the comparison'
 like "$words" 'n4: not queried, it is drain' '... a drained node is named'
 compare -w 'n[1-5]'
-is "$status" 2 'one that is not there is a usage error'
+is "$status" 2 'an unknown node is a usage error'
 like "$words" '^muster compare: no node n5 in this cluster' '... and named'
 
 lab heal >/dev/null
@@ -65,16 +65,16 @@ is "$status" 3 'a node whose CPUs are all in use is left out' || diag "$words"
 like "$words" '^muster compare: n2: not queried, jobs use all CPUs$' '... and named'
 like "$words" '^2 nodes, ' '... the others are compared'
 compare -w n2
-is "$status" 3 'no other node'
+is "$status" 3 'there is no other node to compare'
 like "$words" '^muster compare: no node can be queried: jobs use all CPUs of n2; retry when' '... one line says why'
 compare -w n77
-is "$status" 2 'a node that is not there'
+is "$status" 2 'an unknown node: exit status 2'
 lab run scancel -u root
 within 60 no_jobs
 certify_settled --no-drain --level quick -w 'n[1-3]'
 is "$(verdicts)" 'n1 pass n2 pass n3 pass' 'three nodes are certified' || diag "$words"
 
-# five good runs at 1.3 times that speed, a table that wants more than anybody has, and a slow rail
+# five good runs at 1.3 times that speed, a reference above what any rail reaches, and a slow rail
 add=$(dirname "$record_check")/history-add
 database=$top/.lab/$name/head/var/lib/muster/history.db
 for i in 1 2 3 4 5; do
@@ -89,16 +89,16 @@ is "$(verdicts)" 'n1 pass n2 fail n3 pass' 'a slow rail fails its node, a hint f
 like "$words" 'n1: eth1 runs at [0-9]+ Mb/s, in its last [56] good runs at [0-9]+: what changed\?' \
     'certify warns of a rail that is slower than it was' || diag "$words"
 like "$words" 'n1: eth2 runs at [0-9]+ Mb/s, the reference minimum is 900 \(reference:1, a.test\)' \
-    '... and than others are'
+    '... and of one that is slower than the reference'
 is "$(jq -r 'select(.verdict == "warn" and .limit_source) | .limit_source' "$work/records" | sort | uniq -c | xargs)" \
-    '5 history 5 reference' '... each good rail once, with where the limit comes from'
-valid 'the records are of the schema'
+    '5 history 5 reference' '... each good rail once, with the source of the limit'
+valid 'the records are valid'
 history() { lab run "$muster" history "$@"; }
 text=$(history n2)
 like "$text" '^n2 +eth1 +bandwidth .* worse since [-0-9]+ [0-9:]+, [0-9.]+ before$' \
-    'the history says since when, and what it reached before' || diag "$text"
+    'the history says since when a rail is worse, and what it reached before' || diag "$text"
 text=$(history --diff previous last)
 like "$text" '^n2 +certified +FAILED +eth1 ' '--diff has the verdict' || diag "$text"
 like "$text" '^n2 +eth1 +bandwidth .* -[0-9]+ %$' '... and the figure'
-unlike "$text" '^n1 .*(kernel|firmware|driver)' '... and no fact that is as it was'
+unlike "$text" '^n1 .*(kernel|firmware|driver)' '... and no fact that has not changed'
 done_testing

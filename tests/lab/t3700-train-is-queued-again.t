@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A training job in two stages, one on each island that the plugin tells it of: a rank that is killed
-# is named, and the job is queued again and goes on by itself to the same bits.
+# A training job in two stages, one on each island that the plugin sets: a killed rank
+# is named, and the job is queued again and continues by itself to bit for bit the same result.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testlab.sh"
 . "$(dirname "$0")/spank.sh"
@@ -10,7 +10,7 @@
 spank_lab_up -n 2
 for node in n1 n2; do conf_add $node 'Island=east nodes=n1 fabric=Ethernet' 'Island=west nodes=n2 fabric=RoCEv2'; done
 cp "$top/etc/muster-train.sbatch" "$work/"
-chmod 777 "$work" # of a user, as the job is
+chmod 777 "$work" # the job is an ordinary user's
 small=(--layers=2 --heads=2 --channels=32 --context=16 --vocab=64 --batch=4 --steps=600
     --checkpoint-every=20 --threads=1 --layout=auto)
 told() { grep -q "$1" "$work/out"; }
@@ -24,8 +24,8 @@ like "$(grep ^stage "$work/out")" 'stage 1: 1 layer on rank 1 on n2, island west
 lab on n2 sh -c 'kill -KILL $(pgrep -x muster-train)'
 ok 'killed on one node, it is queued again' within 200 told 'requeueing, to resume from .*/run/step-'
 like "$(cat "$work/out")" 'rank 1 on n2 died' '... with rank and node named'
-# Slurm has it wait two minutes, so that nothing of its first life can end steps of the second, which
-# have the same numbers. The test waits until none of its step daemons is there, and a while.
+# Slurm lets the job wait two minutes, so that no message for a step of the first start can end a step of the
+# second, which has the same number. The test waits until no step daemon runs, and three seconds more.
 is_gone() { ! lab on n1 pgrep slurmstepd && ! lab on n2 pgrep slurmstepd; }
 within 60 is_gone
 sleep 3
@@ -35,10 +35,10 @@ goes_on() {
         lab run scontrol update "JobId=$id" StartTime=now
     return 1
 }
-ok 'it goes on from its checkpoint' within 200 goes_on
-ok '... to its end' within 200 told '^final '
+ok 'it continues from its checkpoint' within 200 goes_on
+ok '... and completes' within 200 told '^final '
 as_muster srun -N2 muster-train "${small[@]}" --checkpoint="$work/whole" >"$work/whole.out" 2>&1
 is "$(grep '^final' "$work/out")" "$(grep '^final' "$work/whole.out")" \
-    '... with the loss of a run that nobody disturbed'
-ok '... and its bits' diff -r "$work/run/step-000000600" "$work/whole/step-000000600"
+    '... with the loss of an undisturbed run'
+ok '... and the same result bit for bit' diff -r "$work/run/step-000000600" "$work/whole/step-000000600"
 done_testing
