@@ -3,15 +3,15 @@
 #
 # Sourced by tests: a simulated InfiniBand subnet with a real subnet manager.
 #
-#   subnet_up FILE [HOST]   ibsim with that network; opensm sweeps it once
-#   subnet_say COMMAND      at ibsim's console
-#   subnet_sweep            opensm again, after something changed
-#   subnet_run COMMAND...   with libumad going to ibsim
-#   subnet_down             also where nothing is up
+#   subnet_up FILE [HOST]   starts ibsim with the network of FILE; opensm sweeps it once
+#   subnet_say COMMAND      sends COMMAND to ibsim's console
+#   subnet_sweep            runs opensm again, after a change
+#   subnet_run COMMAND...   runs COMMAND with libumad connected to ibsim
+#   subnet_down             ends ibsim, if it runs
 #
-#   subnet_in=(COMMAND...)  all of it by way of that, on a lab's head: ibsim's sockets are those of a network namespace
+#   subnet_in=(COMMAND...)  a prefix to run all of it on a lab's head: ibsim's sockets belong to a network namespace
 #
-# Everything is in $subnet_dir, sockets have names of their own: several side by side do not meet.
+# All files are in $subnet_dir, and sockets have unique names, so that several subnets run side by side.
 
 subnet_in=()
 
@@ -36,7 +36,7 @@ subnet_say() {
 
 subnet_sweep() {
     local status=0
-    # widths and speeds stay as the file has them: opensm would have every port allow all it can
+    # keeps the widths and speeds of the file: opensm would let every port use all that it supports
     printf '%s 0\n' force_link_width force_link_speed force_link_speed_ext >"$subnet_dir/opensm.conf"
     subnet_run opensm -F "$subnet_dir/opensm.conf" -o -f "$subnet_dir/opensm.log" >"$subnet_dir/opensm.out" 2>&1 || status=$?
     [ $status -eq 0 ] || sed 's/^/# /' "$subnet_dir/opensm.out"
@@ -49,7 +49,7 @@ subnet_up() { # FILE [HOST]
     subnet_host=${2-$(sed -n 's/^Ca\t[0-9]* "\([^"]*\)".*/\1/p;T;q' "$1")}
     rm -f "$subnet_dir/console"
     mkfifo "$subnet_dir/console"
-    # a writer that stays: at the end of its input ibsim would turn on the spot
+    # keeps a writer open: at the end of its input ibsim would loop
     exec {subnet_console}<>"$subnet_dir/console"
     "${subnet_in[@]}" env IBSIM_SOCKNAME="$subnet_socket" ibsim -s "$1" <"$subnet_dir/console" >"$subnet_dir/ibsim.log" 2>&1 {subnet_console}>&- &
     subnet_pid=$!

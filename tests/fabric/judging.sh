@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154 # $muster, $make and $dir are the test's
 #
-# judging.sh - for tests that hold muster topology --fabric against injected faults. Source after
+# judging.sh - for tests that check muster topology --fabric with injected faults. Source after
 # tap.sh; $muster, $make (make-subnet) and $dir, a folder, are the test's.
 #
-#   subnet OPTION...      of make-subnet: $dir/net, its links with rates as ibnetdiscover prints
-#                         them, and $dir/conf, its topology.conf
-#   judge OPTION...       of muster, of the recorded subnet; $text, $status, $findings and $dir/err
-#   sound SHAPE           a subnet of which nothing is said; it stays $shape
-#   fault FAULT SENTENCE  $shape with that fault: one finding, which begins with that
+#   subnet OPTION...      makes a subnet by make-subnet: $dir/net, with the rates of links as
+#                         ibnetdiscover prints them, and $dir/conf, its topology.conf
+#   judge OPTION...       runs muster on the recorded subnet: $text, $status, $findings and $dir/err
+#   sound SHAPE           checks that a subnet has no finding, and keeps it as $shape
+#   fault FAULT SENTENCE  checks that $shape with FAULT has one finding, which begins with SENTENCE
 #
-# live.sh has the same of a subnet that runs.
+# live.sh has the same functions for a running subnet.
 
 subnet() {
     python3 "$make" "$@" >"$dir/raw" && python3 "$make" "$@" --conf >"$dir/conf" ||
@@ -42,5 +42,5 @@ fault() {
     subnet $shape --fault "$1"
     judge -t "$dir/conf"
     is "$status $(grep -c . <<<"$findings")" "$expected 1" "one finding: $1"
-    like "$findings" "^$2" '... says what, where and what to do' || diag "$text" "$(<"$dir/err")"
+    like "$findings" "^$2" '... that says what, where and what to do' || diag "$text" "$(<"$dir/err")"
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154 # $subnet_dir, $muster: as in judging.sh and ibsim.sh
 #
-# live.sh - judging.sh for subnets that ibsim plays under a real subnet manager. Source after tap.sh; skips
-# where these are not installed. $top, $muster, $make and $dir are set.
+# live.sh - judging.sh for subnets that ibsim simulates under a real subnet manager. Source after tap.sh; skips
+# the test if these are not installed. Sets $top, $muster, $make and $dir.
 #
-#   sound SHAPE NODES LEAVES  ... and it is what ibnetdiscover finds
+#   sound SHAPE NODES LEAVES  ... and compares it with what ibnetdiscover finds
 
 top=$(cd -P "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=ibsim.sh
@@ -50,12 +50,12 @@ sound() { # SHAPE NODES LEAVES
     is "$(sed -n 's/^nodes *\([0-9]*\),.*/\1/p' <<<"$text")" \
         "$(sed -n 's/^Ca.*# "\([^ ]*\) .*/\1/p' "$dir/discovered" | sort -u | wc -l)" '... as many nodes'
     is "$(sed -n 's/^[^ ]* *0x\([0-9a-f]*\) .* \(n[^ ]*\)$/\1 \2/p' <<<"$text" | grep -c '')" "$3" '... the leaves with nodes'
-    # what it reads from ibnetdiscover's own file is the same
+    # muster reads the same from ibnetdiscover's own file
     is "$("$muster" topology --fabric --from "$dir/discovered" -t "$dir/conf" | sed 1d)" \
         "$(sed 1d <<<"$text")" "... the same from ibnetdiscover's file"
 }
 
-# What iblinkinfo says of links at that width and speed: both ends of one.
+# Checks that iblinkinfo has one link, with two ends, at that width and speed.
 linkinfo_has() { # WIDTH SPEED
     is "$(subnet_run iblinkinfo | grep -c "( *$1 *$2 Gbps")" 2 "... iblinkinfo has one link at $1 $2 Gb/s"
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# On simulated InfiniBand subnets of 2, 64 and 648 nodes under a real subnet manager muster finds what
-# ibnetdiscover and iblinkinfo find, nothing wrong where nothing is, and of each injected fault one
-# finding that names it; when the fault is gone so is the finding.
+# On simulated InfiniBand subnets of 2, 64 and 648 nodes under a real subnet manager, muster finds what
+# ibnetdiscover and iblinkinfo find. Without a fault it has no finding. Each injected fault has one finding,
+# which names it and is gone when the fault is.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/live.sh"
 
@@ -35,7 +35,7 @@ is "$status $findings" '0 ' '... and none when it is back'
 subnet_say 'PerformanceSet "H-000000000d001410"[1] PortCounters.SymbolErrorCounter=4000'
 subnet_say 'PerformanceSet "S-00000000000a1003"[4] PortCounters.LinkErrorRecoveryCounter=44'
 both_count() { judge -t "$dir/conf"; [[ $findings == *' 44 link recoveries '*'4000 symbol errors'* ]]; }
-within 60 both_count # ibsim does what it is told in its own time
+within 60 both_count # ibsim takes a while
 like "$findings" '^warn +n20 mlx5_1:1 - leaf3b .* port 4 has counted 44 link recoveries at leaf3b .*; 4000 symbol errors at n20 mlx5_1:1: reseat or replace the cable' 'errors at both ends of a link'
 is "$status $(grep -c . <<<"$findings")" '0 1' '... are one finding, and no failure'
 subnet_say 'PerformanceSet "H-000000000d001410"[1] PortCounters.SymbolErrorCounter=0'

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A real slurmctld takes the topology.conf that muster writes of a subnet with three levels, and has
+# A real slurmctld accepts the topology.conf that muster writes for a subnet with three levels, and has
 # every node under the leaf where its cable is. With MUSTER_LAB_RELEASE=unstable, whose Slurm has
-# topology.yaml, the same of that (tests/lab/root unstable makes what it needs).
+# topology.yaml, tests that instead (tests/lab/root unstable makes what it needs).
 . "$(dirname "$0")/../tap.sh"
 
 top=$(cd -P "$(dirname "$0")/../.." && pwd)
@@ -76,6 +76,6 @@ like "$topology" '^SwitchName=leaf1 Level=0 .*Nodes=n\[1-5,7-8\]' 'a leaf withou
 like "$topology" '^SwitchName=leaf3 Level=0 .*Nodes=n\[6,17-24\]' '... and the one that has it'
 like "$topology" '^SwitchName=spine-2 Level=1 .*Nodes=n\[65-96\] Switches=leaf\[9-12\]' 'spines join the leaves of a pod'
 like "$topology" '^SwitchName=core Level=2 .*Nodes=n\[1-96\] Switches=spine,spine-\[1-2\]' 'cores join all'
-is "$(grep -Ei 'fatal|topology|switch' "$dir/slurmctld.log" | grep -Eiv 'topology tree plugin loaded|switch.*none|TOPOLOGY: ' | head -n 3)" '' 'slurmctld complains of nothing'
+is "$(grep -Ei 'fatal|topology|switch' "$dir/slurmctld.log" | grep -Eiv 'topology tree plugin loaded|switch.*none|TOPOLOGY: ' | head -n 3)" '' 'slurmctld logs no error'
 
 done_testing

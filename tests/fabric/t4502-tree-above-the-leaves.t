@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# topology.conf is held against the subnet above its leaves too: a leaf whose uplinks go to another
-# pod's spines, a level that the cables do not have, a switch of which no line speaks. What muster
-# writes itself, and a tree that says less than the cables, are right. Where each rail has a subnet of
-# its own, crossed rails are seen without topology.conf too.
+# muster compares topology.conf with the subnet above the leaves, too: a leaf whose uplinks go to another
+# pod's spines, a level that the cables do not have, a switch without a line. The file that muster
+# writes itself, and a tree with less detail than the cables, have no finding. If each rail has a subnet of
+# its own, crossed rails are found without topology.conf, too.
 . "$(dirname "$0")/../tap.sh"
 
 top=$(cd -P "$(dirname "$0")/../.." && pwd)
@@ -13,7 +13,7 @@ dir=$(mktemp -d) || bail 'no folder to work in'
 tap_cleanup() { rm -rf "$dir"; }
 make() { python3 "$top/tests/fabric/make-subnet" "$@" || bail 'the subnet cannot be made'; }
 
-judge() { # CONF: $status, $findings
+judge() { # CONF: sets $status and $findings
     local text
     text=$("$muster" topology --fabric --from "$dir/net" -t "$1" 2>"$dir/err")
     status=$?
@@ -29,7 +29,7 @@ is "$status $findings" '0 ' 'three levels as muster writes them'
 # shellcheck disable=SC2086
 make $pods --conf >"$dir/flat"
 judge "$dir/flat"
-is "$status $findings" '0 ' '... one switch above all says less, and nothing wrong'
+is "$status $findings" '0 ' '... and one switch above all, which has less detail'
 
 sed -e 's/Switches=leaf\[1-4\]/Switches=leaf[1-3,5]/' -e 's/Switches=leaf\[5-8\]/Switches=leaf[4,6-8]/' \
     "$dir/conf" >"$dir/crossed"
@@ -41,7 +41,7 @@ like "$findings" "^fail +.*/crossed line $line has leaf4 under spine-1, but its 
 
 sed 's/Switches=leaf\[9-12\]/Switches=leaf[9-13]/' "$dir/conf" >"$dir/unknown"
 judge "$dir/unknown"
-is "$status $(grep -c . <<<"$findings")" '1 1' 'a switch that is not there is one finding'
+is "$status $(grep -c . <<<"$findings")" '1 1' 'a switch without a line is one finding'
 like "$findings" 'has leaf13 under spine-2, and no line says what leaf13 is: correct its name, or add its line$' \
     '... with its name'
 
@@ -60,7 +60,7 @@ like "$findings" '^warn +.*/deep line 5 keeps the leaves of pod1 apart from thos
 make --nodes 8 --per-leaf 8 --spines 0 --rails 2 --fault 'crossed n3 0 1' >"$dir/net"
 is "$("$muster" topology --fabric --from "$dir/net" | grep -E '^(fail|warn) ' | sed 's/  */ /; s/ (0x[^)]*)//g')" \
     'fail n3 has its rails crossed: mlx5_0:1 is on leaf1b port 3 and mlx5_1:1 is on leaf1a port 3, each where the other belongs: swap the two cables' \
-    'a node with its rails crossed between two subnets'
+    'a node with its rails crossed between two subnets is named'
 make --nodes 8 --per-leaf 8 --spines 0 --rails 2 >"$dir/net"
-is "$("$muster" topology --fabric --from "$dir/net" | grep -E '^(fail|warn) ')" '' '... and nothing when they are not'
+is "$("$muster" topology --fabric --from "$dir/net" | grep -E '^(fail|warn) ')" '' '... and nothing if they are not'
 done_testing

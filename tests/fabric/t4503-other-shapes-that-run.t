@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Under a real subnet manager: adapters with two ports, of which each is named by device and port;
+# Under a real subnet manager: adapters with two ports, each named by device and port;
 # three levels with cores of their own; a dragonfly; a torus. muster finds what ibnetdiscover and
-# iblinkinfo find, and of each injected fault, switches that are off among them, one thing.
+# iblinkinfo find, and has one finding for each injected fault, including switches that are off.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/live.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Where the nodes are in an InfiniBand subnet, muster certify holds their cables against
-# topology.conf and each other: a narrow link is the node's fault, a misplaced cable a warning, a
-# missing uplink nobody's, and leaves are those that were found.
+# If the nodes are in an InfiniBand subnet, muster certify compares their cables with
+# topology.conf and with each other: a narrow link fails the node, a misplaced cable is a warning, a
+# missing uplink fails no node, and leaves are those of the subnet.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/ibsim.sh"
 reason=$(subnet_missing) && skip_all "$reason"
@@ -21,7 +21,7 @@ subnet_dir=$work
 subnet_in=("$lab_dir/lab" -L "$name" run)
 cc -shared -fPIC -o "$work/forget.so" "$top/tests/fabric/forget_preload.c" || bail 'no C compiler'
 
-boot() { # FAULT...: leaves of two nodes, named as topology.conf has them
+boot() { # FAULT...: starts a subnet with leaves of two nodes, named as in topology.conf
     local fault faults=()
     for fault in "$@"; do faults+=(--fault "$fault"); done
     subnet_down
@@ -52,11 +52,11 @@ boot 'uplink leaf1 spine1'
 certify_there
 is "$status" 1 'a missing uplink is a fault' || diag "$words"
 is "$(verdicts)" 'n1 pass n2 pass n3 pass n4 pass' '... of no node'
-like "$words" 'leaf1 .* has 1 uplink, 1 of 1 switches like it have 2' '... which is said below the table' || diag "$words"
+like "$words" 'leaf1 .* has 1 uplink, 1 of 1 switches like it have 2' '... and is named below the table' || diag "$words"
 
 boot
 certify_there
-is "$status" 0 'when all cables are right nothing is wrong' || diag "$words"
-is "$(record '.verdict == "fail" or .verdict == "warn"')" '' '... and nothing is said'
+is "$status" 0 'if all cables are right nothing is wrong' || diag "$words"
+is "$(record '.verdict == "fail" or .verdict == "warn"')" '' '... and nothing is reported'
 
 done_testing

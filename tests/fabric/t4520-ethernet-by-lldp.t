@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Ethernet by the words of real lldpd: four nodes and two bridges in network namespaces; a cable in
-# the wrong bridge is named, and when it is put right so it is well.
+# An Ethernet network as real lldpd reports it: four nodes and two bridges in network namespaces. A cable in
+# the wrong bridge is named; once it is moved, nothing is wrong.
 . "$(dirname "$0")/../tap.sh"
 
 top=$(cd -P "$(dirname "$0")/../.." && pwd)
@@ -21,12 +21,12 @@ tap_cleanup() {
     rm -rf "$dir"
 }
 
-host() { # NAME: a namespace with lldpd, which says that name
+host() { # NAME: makes its network namespace and its directory
     ip netns add "$tag-$1" || skip_all 'no network namespaces here'
     ip -n "$tag-$1" link set lo up
     mkdir "$dir/$1"
 }
-speak() { # NAME
+speak() { # NAME: starts lldpd there, which announces that name
     # lldpd keeps its chroot in /run: each has a /run of its own
     ip netns exec "$tag-$1" unshare -u -m sh -c \
         "hostname $1; mount -t tmpfs none /run; mkdir -p /run/lldpd; exec lldpd -d -u $dir/$1/socket" \
@@ -38,8 +38,8 @@ cable() { # NODE LEAF PORT
     ip -n "$tag-$2" link set "$3" master br0 up
     ip -n "$tag-$1" link set eth1 up
 }
-say() { within 60 lldpcli -u "$dir/$1/socket" configure lldp tx-interval 1; } # NAME: quick, and now
-hear() { # until all nodes have heard a leaf, at most a minute
+say() { within 60 lldpcli -u "$dir/$1/socket" configure lldp tx-interval 1; } # NAME: sends each second from now on
+hear() { # LEAF: waits until all nodes have heard of a leaf, at most a minute
     local end=$((SECONDS + 60)) node heard
     mkdir -p "$dir/lldp"
     while [ $SECONDS -lt $end ]; do
@@ -86,7 +86,7 @@ is_well() {
     [ "$status" -eq 0 ] && grep -q '^leaf1 ' <<<"$text"
 }
 within 60 is_well
-is "$status" 0 'where it belongs it is well' || diag "$text"
+is "$status" 0 'in the right switch nothing is wrong' || diag "$text"
 like "$text" '^leaf1 +[0-9a-f:]+ +leaf .* n\[1-2\]$' '... on the leaf that LLDP says'
 
 done_testing

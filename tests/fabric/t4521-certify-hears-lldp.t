@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Where lldpd runs on the nodes, muster certify holds their cables against topology.conf: a cable in
+# If lldpd runs on the nodes, muster certify compares their cables with topology.conf: a cable in
 # another switch is a warning with node, port and where it belongs, an lldpd that does not run is the
-# node's deviation, and nobody is drained for either; where the cable is right nothing is said.
+# node's deviation, and nobody is drained for either; if the cable is right nothing is reported.
 . "$(dirname "$0")/../tap.sh"
 command -v lldpcli >/dev/null || skip_all 'no lldpd (Debian: lldpd)'
 getent passwd _lldpd >/dev/null || skip_all 'lldpd has no user to be'
@@ -16,14 +16,14 @@ tap_cleanup() {
     lab down >/dev/null
 }
 
-leaf() { # NAME PATTERN: an lldpd that speaks as that switch on these of the switches' ports
+leaf() { # NAME PATTERN: starts an lldpd that announces the switch NAME on the ports that match PATTERN
     mkdir -p "$work/$1"
     ip netns exec "muster-$name-fabric" unshare -u -m sh -c \
         "hostname $1; mount -t tmpfs none /run; mkdir -p /run/lldpd; exec lldpd -d -C $1 -I '$2' -u $work/$1/socket" \
         >"$work/$1/log" 2>&1 &
     pids+=($!)
 }
-node() { # NAME
+node() { # NAME: starts lldpd there
     lab on "$1" sh -c 'mkdir -p /run/lldpd; exec lldpd -d' >"$work/$1.log" 2>&1 &
     pids+=($!)
 }
@@ -36,12 +36,13 @@ logs() {
 }
 
 chmod 711 "$work"
-speaks() { # SWITCH WORD...: tells that lldpd
+speaks() { # SWITCH WORD...: configures its lldpd
     lldpcli -u "$work/$1/socket" configure "${@:2}" >/dev/null 2>&1
 }
 
-# Until both leaves speak, and often, and these cables are heard of: $heard, of six. lldpd looks for ports
-# again after its interval, 30 s at the start; what it said is forgotten after tx-hold intervals.
+# Waits until the lldpd of both leaves is set to send each second, and all four cables are heard of; $heard
+# counts these, 6 in all. lldpd looks for ports after each interval, 30 s at the start; neighbors forget what
+# it sent after tx-hold intervals.
 hear() { # CABLE...
     local end=$((SECONDS + 100)) switch cable
     while [ $SECONDS -lt $end ]; do
@@ -61,8 +62,8 @@ leaf leaf1 'n1-eth*,n2-eth2'
 leaf leaf2 'n2-eth1,n3-eth*,n4-eth*'
 for i in 1 2 3; do node n$i; done
 hear 'n1 eth1 leaf1' 'n2 eth1 leaf2' 'n2 eth2 leaf1' 'n3 eth2 leaf2'
-is "$heard" 6 'muster topology --neighbors tells what lldpd has heard' || logs
-is "$(lab on n4 "$muster" topology --neighbors 2>&1 >/dev/null | grep -c 'is lldpd running?$')" 1 '... and where none runs'
+is "$heard" 6 'muster topology --neighbors prints what lldpd has heard' || logs
+is "$(lab on n4 "$muster" topology --neighbors 2>&1 >/dev/null | grep -c 'is lldpd running?$')" 1 '... and says that none runs'
 
 certify --dry-run --level quick
 record() { # JQ-CONDITION
@@ -74,9 +75,9 @@ like "$(record '.metric == "place"')" \
     'the cable is named with its port and where it belongs' || diag "$(record true)"
 is "$(record '.verdict == "warn" or .verdict == "fail"' | grep -c .)" 1 '... and nothing else'
 is "$(record '.metric == "leaf"' | sed 's/ null null: / /' | xargs)" 'n1 leaf1 n2 leaf1 n3 leaf2 n4 leaf2' \
-    'leaves stay those of topology.conf where not all nodes have told'
+    'leaves stay those of topology.conf unless all nodes have lldpd'
 like "$(jq -r 'select(.suite == "certify" and .test == "host.config") | "\(.node) \(.part) \(.message)"' "$work/records")" \
-    'n4 .*lldpd.*not running' 'the node without lldpd is told from the others'
+    'n4 .*lldpd.*not running' 'the node without lldpd is reported to differ'
 is "$(verdicts)" 'n1 pass n2 pass n3 pass n4 pass' '... and all are certified'
 valid 'all records are as doc/records.md says'
 
@@ -86,5 +87,5 @@ hear 'n1 eth1 leaf1' 'n2 eth1 leaf1' 'n2 eth2 leaf1' 'n3 eth2 leaf2'
 is "$heard" 6 'the cable is where it belongs' || logs
 certify --dry-run --level quick
 is "$status" 0 '... and all is well' || diag "$words"
-is "$(record '.verdict == "warn" or .verdict == "fail"')" '' '... of which nothing is said'
+is "$(record '.verdict == "warn" or .verdict == "fail"')" '' '... with no warning'
 done_testing
