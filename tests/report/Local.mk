@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# What tests of reports need: runs of nodes that do not exist, and a browser to look at the page.
+# Tools for tests of reports: runs of nodes that do not exist, and a browser that opens the page.
 EXTRA_DIST += \
 	tests/report/page-test.py \
 	tests/report/synthetic-run \

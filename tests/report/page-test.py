@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""page-test.py DIRECTORY - looks at the pages of t2962 in a browser. Prints a line for each check: ok or
-not, name and what was found, with tabs between. MUSTER_SCREENSHOTS=DIR keeps pictures of the pages."""
+"""page-test.py DIRECTORY - tests the pages of t2962 in a browser. Prints a line for each check: ok or
+not, its name and what was found, with tabs between. MUSTER_SCREENSHOTS=DIR keeps pictures of the pages."""
 import os
 import sys
 
@@ -24,7 +24,7 @@ def has(text):
 def small(browser):
     browser.open(f'{work}/small.html')
     check('the summary comes first and names node and part', browser.text('#summary h2'), 'n3 failed: eth1')
-    check('what to do stands beside it', browser.text('#attention tbody tr'), has('Move the cable'))
+    check('the next step stands beside it', browser.text('#attention tbody tr'), has('Move the cable'))
     check('what was done stands below', browser.text('#notes'), has('n3 drained'))
     check('the map says what it shows', browser.run('return document.querySelector("#matrix").getAttribute("aria-label")'),
           has('Bandwidth of 4 by 4 nodes on eth1: 12 pairs'))
@@ -64,7 +64,7 @@ def table(browser):
     everything = browser.run(rows)
     check('the table shows what did not pass, worst first', [everything[0][:6], everything[-1][:6]], ['✕ fail', '! warn'])
     browser.type('#filter', 'n5 eth2')
-    check('the filter leaves what has all words', browser.run(rows), lambda r: len(r) == 2 and all('n5' in x and 'eth2' in x for x in r))
+    check('the filter keeps rows that have all words', browser.run(rows), lambda r: len(r) == 2 and all('n5' in x and 'eth2' in x for x in r))
     browser.run('const f = document.querySelector("#filter"); f.value = ""; f.dispatchEvent(new Event("input"))')
     check('an empty filter leaves all', browser.run(rows), everything)
     browser.click('#verdict-choice [data-verdict=fail]')
@@ -80,12 +80,12 @@ def table(browser):
     browser.click('#verdict-table [data-sort=node]')
     check('... the other way round', browser.run('return document.querySelector("#verdict-table tbody tr td:nth-child(2)").innerText'), 'n64')
     browser.click('#attention tbody tr:nth-child(2) button')
-    check('a node is a click away', browser.text('#node-detail h3'), lambda t: t in ('n3', 'n5', 'n12'))
+    check('a click shows a node', browser.text('#node-detail h3'), lambda t: t in ('n3', 'n5', 'n12'))
     lowest = 'return [...document.querySelectorAll("#leaf-rails tbody tr")].map(r => r.innerText.replace(/\\s+/g, " "))'
     check('rails by leaf, the lowest first, each with its lowest node', browser.run(lowest)[0], lambda t: t.startswith('leaf1 ✕ 25 % n3 ✕ 45 % n5'))
     check('... all leaves', browser.run(lowest), lambda r: len(r) == 8)
     browser.click('#leaf-rails tbody button')
-    check('... and the node is a click away', browser.text('#node-detail h3'), 'n3')
+    check('... and a click shows the node', browser.text('#node-detail h3'), 'n3')
     check('no node fails for an uplink', browser.run('return [...document.querySelectorAll("#attention tr")].filter(r => r.innerText.includes("uplink")).map(r => r.cells[1].innerText)'), ['between nodes'])
     check('the uplink is marked between its leaves', browser.run('return [...document.querySelectorAll("#between td")].filter(c => c.innerText.startsWith("✕")).map(c => c.cellIndex + "/" + c.parentNode.rowIndex)'), ['3/1', '1/3'])
     check('numbers agree', browser.run('return [...document.querySelectorAll("#counts div")].map(d => d.innerText.replace(/\\s+/g, " "))'), ['passed 60', 'failed 3', 'unknown 1'])
@@ -95,9 +95,9 @@ def table(browser):
 def theme(browser):
     colour = 'return getComputedStyle(document.body).backgroundColor'
     browser.open(f'{work}/small.html')
-    check('light where the system is', browser.run(colour), 'rgb(255, 255, 255)')
+    check('light if the system is light', browser.run(colour), 'rgb(255, 255, 255)')
     browser.on('POST', '/goog/cdp/execute', {'cmd': 'Emulation.setEmulatedMedia', 'params': {'features': [{'name': 'prefers-color-scheme', 'value': 'dark'}]}})
-    check('dark where the system is', browser.run(colour), 'rgb(15, 19, 23)')
+    check('dark if the system is dark', browser.run(colour), 'rgb(15, 19, 23)')
     fault = 'return map.marks[0][2]'
     check('... and so is the map', browser.wait(fault, [255, 122, 61]), [255, 122, 61])
     browser.click('[data-theme-choice=light]')
@@ -117,12 +117,12 @@ def others(browser):
     browser.open(f'{work}/huge.html')
     check('4,096 nodes: the map is there', browser.run('return document.querySelector("#matrix").getAttribute("aria-label")'), has('of 4096 by 4096 nodes on eth1: 32768 pairs'))
     browser.click('#rail-choice [data-value="1"]')
-    check('... no figure takes room but those that were measured', browser.run('return [rails[1].bandwidth.values.length, map.image.width < 1400]'), [32768, True])
+    check('... only measured figures take room', browser.run('return [rails[1].bandwidth.values.length, map.image.width < 1400]'), [32768, True])
     check('... what failed stands out', browser.run('return map.marks.length'), 16)
     check('... in the enlarged part too', browser.run('choose(map.marks[0][0], map.marks[0][1], true);'
           'const c = document.querySelector("#lens"), p = c.getContext("2d").getImageData(c.width / 2, c.height / 2, 1, 1).data; return [p[0], p[1], p[2]]'), [217, 72, 15])
     check('the lowest rail comes first', browser.run('return document.querySelector("#leaf-rails tbody tr").innerText.replace(/\\s+/g, " ")'), lambda t: t.startswith('leaf94') and '✕ 25 % n3000' in t)
-    check('the others when asked for', browser.run('const t = document.querySelector("#leaf-rails").tBodies[0], n = t.rows.length; document.querySelector("#leaf-rails-more").click(); return [n, t.rows.length]'), [12, 128])
+    check('the others on request', browser.run('const t = document.querySelector("#leaf-rails").tBodies[0], n = t.rows.length; document.querySelector("#leaf-rails-more").click(); return [n, t.rows.length]'), [12, 128])
     browser.type('#filter', 'n3000')
     check('a node is found among them', browser.run('return [...document.querySelectorAll("#verdict-table tbody tr")].every(r => r.innerText.includes("n3000"))'), True)
     check('the console is silent', browser.complaints(), [])
@@ -131,10 +131,10 @@ def others(browser):
           ['muster <script>alert(1)</script>', 0])
     check('... and readable', browser.text('#attention tbody'), has('<b>bold</b>'))
     browser.open(f'{work}/odd.html')
-    check('names that every object has break nothing', browser.wait('return document.documentElement.dataset.ready', 'yes'), 'yes')
-    check('... nor has such a node a past', browser.run('return document.querySelectorAll("#node-detail h3").length'), 1)
-    check('... or such a message advice', browser.text('#attention tbody'), lambda t: 'native code' not in t and 'function' not in t)
-    check('... nor a time that no date has', ' '.join(browser.text('#node-detail').split()), has('certificate until –'))
+    check('node names that are properties of every object break nothing', browser.wait('return document.documentElement.dataset.ready', 'yes'), 'yes')
+    check('... such a node has no history', browser.run('return document.querySelectorAll("#node-detail h3").length'), 1)
+    check('... such a message has no advice', browser.text('#attention tbody'), lambda t: 'native code' not in t and 'function' not in t)
+    check('... a time that is no date is left out', ' '.join(browser.text('#node-detail').split()), has('certificate until –'))
     check('the console is silent', browser.complaints(), [])
     browser.open(f'{work}/hostile.html')
     check('every control has a name', browser.run('return [...document.querySelectorAll("button, input, canvas:not([aria-hidden])")].filter(e => e.offsetParent && !(e.innerText || e.getAttribute("aria-label") || (e.labels && e.labels.length))).length'), 0)
@@ -150,7 +150,7 @@ def training(browser):
     check('... of no more points than a screen shows', browser.run('return document.querySelector("#training polyline").getAttribute("points").split(" ").length'), 400)
     check('the console is silent', browser.complaints(), [])
     browser.open(f'{work}/small.html')
-    check('without training no section of it', browser.run('return document.querySelector("#training").hidden'), True)
+    check('without training there is no section for it', browser.run('return document.querySelector("#training").hidden'), True)
 
 
 browser = Browser()

@@ -17,7 +17,7 @@ ARGUMENTS = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-backg
 
 
 class Fault(Exception):
-    """What the driver answered."""
+    """An error that the driver reports."""
 
 
 class Browser:
@@ -72,7 +72,7 @@ class Browser:
         return self.on('POST', '/execute/sync', {'script': script, 'args': list(arguments)})
 
     def wait(self, script, expected):
-        """What the script returns, as soon as that is expected or else after two seconds."""
+        """Returns the script's result once it is as expected, otherwise the last one after two seconds."""
         for _ in range(40):
             found = self.run(script)
             if found == expected:
@@ -106,7 +106,7 @@ class Browser:
         return self.run('return document.querySelector(arguments[0]).innerText', selector)
 
     def complaints(self):
-        """What the console has said since the last time, but for the plain log."""
+        """Returns the warnings and errors on the console since the last call."""
         return [entry['message'] for entry in self.on('POST', '/se/log', {'type': 'browser'}) if entry['level'] in ('WARNING', 'SEVERE')]
 
     def screenshot(self, path, whole=True):
