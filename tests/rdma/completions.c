@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* completions - makes each failure of a work request happen between two ports of this machine and
- * prints what muster says of it, a line each: completions rxe1 rxe2. */
+/* completions - provokes each failure of a work request between two ports of this machine, and
+ * prints muster's message for each, one per line: completions rxe1 rxe2. */
 #include "config.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ static void inject(enum fault fault, struct verbs_link *from, struct verbs_link 
     if (fault == NO_PEER)
         ibv_destroy_qp(to->pairs[0]), to->pairs[0] = NULL;
     if (fault == TOO_LONG) {
-        to->message_bytes = 0; /* its buffers take a header's worth */
+        to->message_bytes = 0; /* its buffers hold a header only */
         verbs_link_fill(to, err);
     }
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# hardware.sh - what the emulator is told for each topology.
+# hardware.sh - the emulator's arguments for each topology.
 
 readonly topologies='pair, rails, numa, machines, none'
 
@@ -9,9 +9,9 @@ is_topology() { # NAME
     [[ ", $topologies, " == *", $1, "* && $1 != *,* ]]
 }
 
-# A socket's part of the PCIe tree: a root port, below it a switch, and in that a display card that
-# stands in for a GPU and a network card with virtual functions, of which a cable goes to the other
-# socket's.
+# Prints a socket's part of the PCIe tree: a root port, below it a switch, and below that a display card that
+# stands in for a GPU and a network card with virtual functions, which is cabled to the card of the other
+# socket.
 socket() { # SOCKET
     local s=$1 chassis=$((10 * ($1 + 1)))
     echo -device "pxb-pcie,id=root$s,bus_nr=$((64 * (s + 1))),bus=pcie.0,numa_node=$s"
@@ -24,7 +24,7 @@ socket() { # SOCKET
     echo -device "igb,bus=nic$s,netdev=cable$s,mac=02:77:00:00:00:0$s,romfile="
 }
 
-# Prints arguments of the emulator, one a line.
+# Prints arguments of the emulator, one per line.
 hardware() { # TOPOLOGY MEMORY-MB MACHINE RUN-DIRECTORY
     case $1 in
     numa)
@@ -36,7 +36,7 @@ hardware() { # TOPOLOGY MEMORY-MB MACHINE RUN-DIRECTORY
             done
             socket 0
             socket 1
-            # one that hangs off the first socket itself
+            # a card directly at the first socket
             echo -netdev hubport,id=cable2,hubid=1
             echo -device e1000e,bus=pcie.0,netdev=cable2,mac=02:77:00:00:00:02,romfile=
         } | tr ' ' '\n'

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* last_wqe - to be preloaded. Soft-RoCE of Linux 6.12 reports that the last request of a queue pair
- * was reached several times for one that is being taken down, where a network card does so once; at
- * the second one UCX 1.13 ends the program now and then ("Assertion `wait_ctx->cb_id == (-1)'
- * failed"). This hands each of them on once; a further one becomes an event that UCX only logs. To
- * be linked with libibverbs: UCX loads that privately. */
+/* last_wqe - a library to be preloaded. Soft-RoCE of Linux 6.12 reports several times that the last
+ * request of a queue pair was reached when the pair is taken down; a network card reports it once.
+ * At the second event UCX 1.13 sometimes ends the program ("Assertion `wait_ctx->cb_id == (-1)'
+ * failed"). This library passes on the first event of each pair, and turns further ones into an
+ * event that UCX only logs. It must be linked with libibverbs, which UCX loads privately. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
@@ -44,7 +44,7 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
     return 0;
 }
 
-/* Its address may be that of the next one. */
+/* Forgets the queue pair: the next one may have its address. */
 int ibv_destroy_qp(struct ibv_qp *pair)
 {
     int (*next)(struct ibv_qp *);

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # slurm.sh - a Slurm cluster inside a guest, for tests there: source it in the guest and call
-# slurm_up. Two nodes, n1 and n2, each a slurmd with a hostname, /tmp and /dev/shm of its own; the
-# network is the guest's, because soft-RoCE carries nothing in another one. n1 has rxe1, n2 has rxe2.
-# The guest's /etc and /var are gone with it. Before that may be set: slurm_nodes='n1', one node alone,
-# and slurm_rails, what it has; slurm_layout, in slurm.conf's words; slurm_binding, a task plugin.
+# slurm_up. Two nodes, n1 and n2, each a slurmd with a hostname, /tmp and /dev/shm of its own, in the
+# guest's network namespace, because soft-RoCE works in no other. n1 has rxe1, n2 has rxe2.
+# Changes of the guest's /etc and /var end with it. May be set before: slurm_nodes='n1' for one node,
+# and slurm_rails for its rails; slurm_layout, the CPUs as in slurm.conf; slurm_binding, a task plugin.
 
 slurm_node() { # NUMBER
     echo "NodeName=n$1 NodeHostname=n$1 NodeAddr=127.0.0.$(($1 + 1)) Port=682$1" \
@@ -57,7 +57,7 @@ slurm_cgroups() {
     printf 'CgroupPlugin=cgroup/v1\nCgroupMountpoint=/sys/fs/cgroup\n' >/etc/slurm/cgroup.conf
 }
 
-# Both nodes must have their own muster.conf.
+# Starts a node, with a muster.conf of its own.
 # shellcheck disable=SC2016
 slurm_node_up() { # NUMBER
     unshare --uts --mount sh -c '

@@ -22,8 +22,8 @@ is "$(cat "$work/err")" 'an error' '... standard error'
 ok '... what it left in the shared folder' cmp "$work/left" /usr/bin/bash
 not_ok '... and nothing elsewhere' test -e "$work/../gone-with-the-guest"
 
-# Of two machines the first one listens; both write what they found. An acknowledgement lost as one
-# of them ends leaves the other waiting, so both go on until both have ended well.
+# Of two machines the first one listens; both write their results. If an acknowledgment is lost while one
+# of them ends, the other one waits in vain, so both repeat until both have succeeded.
 pingpong() {
     local words="-d rxe1 -g 0 -n 50" found=$work/machine$MUSTER_MACHINE
     [ "$MUSTER_MACHINE" = 1 ] || words+=' 10.77.0.1'
@@ -37,7 +37,7 @@ in_guest pingpong --topology machines --time-limit 300
 is "$status" 0 'two machines, joined by a cable: both end well'
 gid() { sed -n "s/^ *$1 address:.* GID //p" "$work/machine$2"; }
 is "$(gid remote 1) $(gid remote 2)" "$(gid local 2) $(gid local 1)" '... talked by verbs, each with the other'
-is "$(cat "$work/machine1" "$work/machine2" | grep -c '^50 iters in ')" 2 '... all that there was to say'
+is "$(cat "$work/machine1" "$work/machine2" | grep -c '^50 iters in ')" 2 '... all 50 iterations each'
 
 mkdir "$work/tmp"
 export TMPDIR=$work/tmp
@@ -54,7 +54,7 @@ ok '... with its emulator' gone
 # a shell's background commands ignore an interrupt
 env --default-signal=INT "$rdma_dir/guest" --share "$work" sleep 60 2>/dev/null &
 pid=$!
-ok 'another one' started
+ok 'another command' started
 kill -INT $pid
 wait $pid
 is $? 130 '... ends when it is interrupted'
@@ -63,7 +63,7 @@ is "$(folders)" '' '... and leaves no folder behind'
 
 "$rdma_dir/guest" --share "$work" sleep 60 2>/dev/null &
 pid=$!
-ok 'a third one' started
+ok 'a third command' started
 kill -KILL $pid
 wait $pid 2>/dev/null
 ok '... is killed, and its emulator with it' gone

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# On real RDMA devices muster says what the verbs library says: devices, their interfaces, states and
-# GIDs, the GID to use; the check passes, and names a port that is down; and muster-links carries its
+# On real RDMA devices muster agrees with the verbs library on devices, their interfaces, states and
+# GIDs, and the GID to use. The check passes, and names a port that is down. muster-links sends its
 # messages over reliable connections of exactly these ports.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
@@ -29,7 +29,7 @@ facts() {
     "$top/tests/fixtures/record" >"$work/rxe-pair.tree"
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 MUSTER_ALLOW_ROOT=1
     echo '== links'
-    # two ranks that take themselves for two nodes
+    # two ranks that act as two nodes
     # shellcheck disable=SC2016
     timeout 60 mpirun --oversubscribe --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl self,vader -np 2 \
         sh -c 'n=$((OMPI_COMM_WORLD_RANK + 1)); export MUSTER_CONF=/run/muster$n.conf n
@@ -60,7 +60,7 @@ is "$(json '[.rdma[].device] | join(" ")')" 'rxe1 rxe2' '... and muster'
 for n in 1 2; do
     port=".rdma[] | select(.device == \"rxe$n\")"
     is "$(json "$port | .netdev")" "eth$n" "rxe$n is on eth$n"
-    is "$(json "$port | .state")" "$(section "state of rxe$n")" "... in the state of the library's"
+    is "$(json "$port | .state")" "$(section "state of rxe$n")" "... in the state that the library reports"
     is "$(json "$port | .gids[] | \"\\(.index) \\(.gid) \\(.type)\"" |
         while read -r index gid type; do
             # as the library writes it
@@ -70,12 +70,12 @@ print(sys.argv[2], "::ffff:%s" % a.ipv4_mapped if a.ipv4_mapped else a, *sys.arg
         done)" "$(section "gids of rxe$n")" '... with the GIDs of the library'
     index=$(section "gids of rxe$n" | awk '/::ffff:/ { print $1 }')
     is "$(json ".fabric.rails[] | select(.name == \"rxe$n:1\") | .gid_index")" "$index" \
-        '... of which the one over IPv4 is taken'
+        '... of which the one over IPv4 is used'
 done
 like "$(section explain)" "^  NCCL_IB_GID_INDEX=$index\$" 'explain gives NCCL that index'
-# and with the one over IPv4 muster-links could not have said hello
+# with the one over IPv4 muster-links could not have connected
 like "$(section explain)" "^  UCX_IB_GID_INDEX=$(section "gids of rxe2" | awk '/ fe80:/ { print $1; exit }')\$" \
-    '... and UCX the link-local one, as on soft-RoCE it must'
+    '... and UCX the link-local one, which it needs on soft-RoCE'
 like "$(section explain)" '^  NCCL_IB_HCA==rxe1:1,rxe2:1$' '... and NCCL both ports'
 like "$(section check)" '^pass +net.interfaces +rxe1:1 +RoCE v2, 10 Gb/s, MTU 1500, 10.77.0.1/24$' 'the check passes'
 like "$(section check)" '/dev/infiniband exists' '... and has seen the devices'
@@ -103,5 +103,5 @@ like "$(section 'check of a port that is up again')" '^status 0$' '... until it 
 [ -z "${RDMA_RECORD-}" ] || cp "$work/rxe-pair.tree" "$RDMA_RECORD"
 "$top/tests/fixtures/unpack" "$work/rxe-pair.tree" "$work/tree"
 is "$("$muster" inventory --root "$work/tree" --json | jq -c .rdma)" "$(json .rdma | jq -c .)" \
-    'the recorded guest is the guest to muster'
+    'muster reads the same from the recorded guest'
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# On a machine with two sockets and PCIe switches, what is near what agrees with lspci, hwloc and the
+# On a machine with two sockets and PCIe switches, the distances of devices agree with lspci, hwloc and the
 # kernel; each socket's GPU is served by the NIC beside it; and virtual functions are known as such and
 # are no rails.
 . "$(dirname "$0")/../tap.sh"
@@ -32,9 +32,9 @@ inventory() { section inventory | jq -r "$1"; }
 is "$(inventory '.nics[] | select(.name == ("eth1", "eth2")) | "\(.name) \(.numa_node)"')" "$(section kernel)" \
     "the NICs' sockets are the kernel's"
 
-# The functions' ways from their host bridge, as lspci writes them: "0000:40:00.0/41:00.0/..."
+# The paths of PCI functions from their host bridge, as lspci writes them: "0000:40:00.0/41:00.0/..."
 is "$(inventory '(.nics + .gpus)[] | .pci_path' | sed 's,^pci[^/]*/,,; s,/0000:,/,g' | sort)" \
-    "$(section lspci | sort)" "the ways to NICs and GPUs are lspci's"
+    "$(section lspci | sort)" "the paths to NICs and GPUs are lspci's"
 
 # Nearest common ancestor of each GPU and NIC in hwloc's tree: a bridge is a switch, a NUMA node a socket.
 cat >"$work/levels.py" <<'END'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Rings and MTU of two drivers, and RoCE mode and type of service of an RDMA port, are made and put
-# back, also after kills; what a driver cannot do is named with its limit.
+# Rings and MTU of two drivers, and RoCE mode and type of service of an RDMA port, are set and
+# restored, also after kills; a setting that a driver refuses is named with its limit.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
@@ -50,20 +50,20 @@ settings() {
     [ "$(state)" = "$before" ]
 }
 in_guest settings --topology numa --time-limit 400
-is "$status" 0 'the interfaces are at the end what they were'
+is "$status" 0 'at the end the interfaces are as before'
 before=$(section before)
 is "$before" 'eth0 RX:256 TX:256 mtu 1500
 eth1 RX:256 TX:256 mtu 1500
-eth2 RX:256 TX:256 mtu 1500' 'what they were'
+eth2 RX:256 TX:256 mtu 1500' 'the state before'
 is "$(section apply)" '6 settings applied, 0 restored, 0 failed' '--apply'
 is "$(section after)" 'eth0 RX:2048 TX:256 mtu 1500
 eth1 RX:1024 TX:512 mtu 4200
 eth2 RX:256 TX:256 mtu 1500
 rxe1/ports/1/default_roce_tos:106
-rxe1/ports/1/default_roce_mode:RoCE v2' '... makes rings, MTU, type of service'
+rxe1/ports/1/default_roce_mode:RoCE v2' '... sets rings, MTU, type of service'
 is "$(section restore)" '0 settings applied, 6 restored, 0 failed' '--restore'
-is "$(section restored)" "$before" '... puts them back, and the directory in configfs'
-is "$(section 'after kills')" "$before" 'killed at any point, they are put back'
+is "$(section restored)" "$before" '... restores them, and removes the directory in configfs'
+is "$(section 'after kills')" "$before" 'killed at any point, they are restored'
 
 is "$(section refused | sed -n 's/; Interface line .*//p')" 'eth0: roce-config yes cannot be set: it has no RDMA port
 eth0: roce-tos 1 cannot be set: it has no RDMA port
@@ -72,7 +72,7 @@ eth1: dscp26 3 cannot be set: its driver has no DCB: Operation not supported
 eth1: rx-ring 8192 cannot be set: limit 4096: Invalid argument
 eth0: mtu 9217 cannot be set: limit 9212: Invalid argument (mtu greater than device maximum)
 eth2: rx-ring 1001 cannot be set: the driver sets it to rx-ring 1008; use a value that the driver accepts
-eth2: roce-mode v1 cannot be set: Invalid argument' 'what a driver cannot do is named with its limit'
+eth2: roce-mode v1 cannot be set: Invalid argument' 'a setting that a driver refuses is named with its limit'
 like "$(section refused)" '^status 1$' '... and fails --apply'
 is "$(section 'at the end')" "$before" '... and leaves nothing behind'
 done_testing

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Flow control and the priorities of DSCPs, on a driver with DCB: dcb(8) sees what muster makes, and
-# that it is put back, also after kills and where several priorities were there before; and the frames
-# of flow control are counted around each of muster-links' tests.
+# Flow control and the priorities of DSCPs, on a driver with DCB: dcb(8) shows what muster sets, and
+# that it is restored, also after kills, and if a DSCP had several priorities before. muster-links counts
+# the frames of flow control around each of its tests.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
@@ -63,10 +63,10 @@ priorities() {
     echo "status $?"
 }
 in_guest priorities --topology pair --memory 1500 --time-limit 400
-is "$status" 0 'everything is at the end what it was'
+is "$status" 0 'at the end everything is as before'
 is "$(section before)" 'pfc-cap 8 macsec-bypass off delay 7
 prio-pfc 0:off 1:off 2:on 3:off 4:off 5:off 6:off 7:off
-ethtype-prio 8915:5 dscp-prio 26:1 26:4 48:0' 'what it was'
+ethtype-prio 8915:5 dscp-prio 26:1 26:4 48:0' 'the state before'
 is "$(section facts | jq -r 'select(.part == "dcb0" and (.metric == "pfc" or .metric == "trust")) | "\(.metric) \(.message)"' | sort | xargs)" \
     'pfc 2 trust dscp 26:1+4 48:0' '... as a fact that is compared over the nodes'
 is "$(section plan | awk '{ print $1, $2, $3, $4 }')" 'INTERFACE SETTING WANTED FOUND
@@ -78,21 +78,21 @@ is "$(section apply)" '4 settings applied, 0 restored, 0 failed
 pfc-cap 8 macsec-bypass off delay 7
 prio-pfc 0:off 1:off 2:off 3:on 4:off 5:on 6:off 7:off
 ethtype-prio 8915:5 dscp-prio 10:7 26:3
-0 settings applied, 0 restored, 0 failed' '... makes what is wanted, once, and touches nothing else'
+0 settings applied, 0 restored, 0 failed' '... sets what is wanted, once, and changes nothing else'
 is "$(section restore)" "0 settings applied, 4 restored, 0 failed
-$(section before)" '... and puts it back'
-is "$(section 'after kills')" "$(section before)" 'killed at any point, it is put back'
+$(section before)" '... and restores it'
+is "$(section 'after kills')" "$(section before)" 'killed at any point, it is restored'
 is "$(section refused | sed 's/; Interface line .*//')" 'dcb0: pfc 3+4+5 cannot be set: Invalid argument
 1 settings applied, 0 restored, 1 failed
-0 settings applied, 1 restored, 0 failed' 'what the card cannot do is said'
+0 settings applied, 1 restored, 0 failed' 'a setting that the card refuses is named'
 pauses() { section pauses | jq -Rr "fromjson? | select(.metric == \"pauses_received\") | $1"; }
 is "$(pauses '.node + " " + .part' | sort -u)" 'n2 rxe2:1' \
-    'muster-links tells which port of the two was held back by its switch during a test'
-is "$(pauses '.value % 7' | sort -u)" 0 '... by how many frames'
+    'muster-links names the port of the two that its switch paused during a test'
+is "$(pauses '.value % 7' | sort -u)" 0 '... with the number of frames'
 like "$(pauses .message)" 'rxe2:1 of n2 counted [0-9]+ more pauses_received while n1 was at the other end: the switch paused it' \
-    '... and what that means'
+    '... and their meaning'
 is "$(section 'no pauses' | jq -Rr 'fromjson? | select(.metric == "pauses_received") | .message')" '' \
-    '... and of none where there are none'
+    '... and no port if there are no such frames'
 like "$(section 'no pauses')" '^status 0$' '... which passes'
 records_are_in_schema pauses '... with records as doc/records.md has them'
 done_testing

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster-links drives RDMA ports by libibverbs itself, every verb both ways. Mis-tunings are each a
-# sentence: one GID index that means two kinds of GID, and a path that swallows packets which both
-# ports would take; without them nothing is wrong again.
+# muster-links drives RDMA ports by libibverbs itself, every verb both ways. Each mis-tuning has its
+# message: one GID index that means two kinds of GID, and a path that drops packets which both
+# ports support; without them nothing is wrong.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
@@ -23,7 +23,7 @@ facts() {
         tc qdisc del dev eth$n clsact
     done
     echo '== long datagrams are swallowed'
-    for n in 1 2; do # on the way: the sender hears nothing of it
+    for n in 1 2; do # on the way: the sender gets no error
         tc qdisc add dev eth$n clsact
         tc filter add dev eth$n ingress protocol ip u32 match u16 0x0400 0x0400 at 2 action drop
     done
@@ -65,14 +65,14 @@ is "$(links 'GIDs of two kinds' 'select(.metric == "state") | .message')" \
     'one index that means two kinds of GID is named once, with both'
 like "$(links 'long packets are swallowed' 'select(.verdict == "fail") | .message')" \
     '^n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, which both ports support, are lost, packets of MTU 512 arrive: ' \
-    'a path that swallows long packets is told from a dead one, with the MTU that passes'
+    'a path that drops long packets is distinguished from a dead one, with the MTU that passes'
 like "$(section 'long packets are swallowed')" '^status 1$' '... and fails'
 is "$(links 'long datagrams are swallowed' 'select(.verdict == "fail") | "\(.metric) \(.message)"' |
     sed 's/of [0-9]* datagrams/of N datagrams/' | sort)" \
     "bandwidth_ud_send n1 rxe1:1 -> n2 rxe2:1: ud_send: all of N datagrams of 1024 bytes were lost, shorter ones arrive: the path has a smaller MTU; check the MTU of switches and interfaces
 bandwidth_ud_send n2 rxe2:1 -> n1 rxe1:1: ud_send: all of N datagrams of 1024 bytes were lost, shorter ones arrive: the path has a smaller MTU; check the MTU of switches and interfaces" \
-    'datagrams that never arrive are not told as damaged'
+    'datagrams that never arrive are not reported as damaged'
 is "$(links 'good again' 'select(.verdict == "warn" or .verdict == "fail") | .message')" '' \
-    'without either nothing is wrong'
+    'without these faults nothing is wrong'
 like "$(section 'good again')" '^status 0$' '... and it passes again'
 done_testing

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# muster-gpu has RDMA ports write to the memory of GPUs and from it (stand-ins of libcuda, whose
-# memory is registered in place of a dma-buf): what arrives is checked, and what cannot be reached is
-# said and is no fault.
+# muster-gpu lets RDMA ports write and read the memory of GPUs (stand-ins of libcuda, whose
+# memory is registered in place of a dma-buf). It verifies the data; memory that cannot be registered is
+# reported, and is no fault.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 stand_ins=$top/.lab/build/tests/gpu
@@ -57,6 +57,6 @@ gpu2 nic_loopback pass
 gpu2 nic_to_device pass' 'without a dma-buf memory is registered at its address'
 like "$(paths refused 'select(.metric == "nic") | "\(.verdict) \(.message)"')" \
     '^skip paths between NICs and GPUs not tested: rxe[12]:1 cannot register memory of the GPU by dma-buf: ' \
-    'a driver that refuses is told'
+    'a driver that refuses is reported'
 like "$(section refused)" '^status 0$' '... and is no fault'
 done_testing

@@ -21,8 +21,8 @@ perftest() { # PROGRAM OPTION...
 
 measure() {
     local end verb
-    # perftest's two programs poll without end on the guest's one processor: with the kernel's slice, a
-    # tick of 4 ms, each would wait for the other's at every turn
+    # perftest's two programs poll all the time on the guest's only processor: with the kernel's time slice, a
+    # tick of 4 ms, each would wait that long for the other
     mount -t debugfs debugfs /sys/kernel/debug || return
     echo 100000 >/sys/kernel/debug/sched/base_slice_ns || return
     echo HRTICK >/sys/kernel/debug/sched/features || return
@@ -48,11 +48,11 @@ within() { # FOUND EXPECTED
 }
 exec 3>&1
 for verb in write read send; do
-    # the least one, "#bytes #iterations t_min"
+    # the minimum, column 3 of "#bytes #iterations t_min"
     ok "latency of $verb within 3 %" \
         within "$(links "select(.metric == \"latency_rc_$verb\") | .value")" \
         "$(section "ib_${verb}_lat -s 8 -n 200" | awk '$1 == 8 && $2 == 200 { print $3 }')"
-    # its MB/sec are 2^20 bytes; the average
+    # the average; its MB/sec are 2^20 bytes
     ok "bandwidth of $verb within 3 %" \
         within "$(links "select(.metric == \"bandwidth_rc_$verb\") | .value")" \
         "$(section "ib_${verb}_bw -s 65536 -n 200" | awk '$1 == 65536 && $2 == 200 { print $4 * 8 * 1.048576 }')"

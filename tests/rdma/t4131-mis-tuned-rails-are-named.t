@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Two rails of two nodes: as they are nothing is said; a rail of a quarter of the other's speed, with
-# which two rails carry less than one, is named with what to do; a rail that loses packets is named,
-# the other is not; when it loses none any more nothing is said again. In repeatable time. Three to
+# Two rails of two nodes: without a fault there is no warning. A rail with a quarter of the other's speed, so that
+# two rails carry less than one, is named with the next step. A rail that loses packets is named, and
+# the other is not. Once it loses none, there is no warning again. In repeatable time. Three to
 # eleven minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
@@ -53,5 +53,5 @@ like "$(links lossy 'select(.metric == "loss" and .node == "n1") | .message')" \
     '... with what to check'
 is "$(links 'good again' 'select(.verdict == "warn" or .verdict == "fail") | .message')" '' \
     'without loss nothing is wrong'
-like "$(section 'good again')" '^status 0$' '... which is the exit status'
+like "$(section 'good again')" '^status 0$' '... and muster-links passes'
 done_testing

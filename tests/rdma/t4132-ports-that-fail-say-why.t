@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Each port with itself and with the other of its node; the queue pairs, MTU and traffic class that muster-links is told are what the
-# wire shows. What keeps a port from working is a sentence: no such GID, a path that carries nothing, a
-# limit of locked memory, and each failure of a work request by what it means; without these nothing
-# is wrong again. About two minutes.
+# muster-links measures each port with itself and with the other one of its node. The wire has the queue pairs,
+# MTU and traffic class that were requested. Each reason why a port fails has its message: a missing GID, a path
+# that carries nothing, a limit of locked memory, and each failure of a work request; without these nothing
+# is wrong. About two minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 
@@ -42,7 +42,7 @@ facts() {
     echo '== completions'
     timeout 60 "$top/.lab/build/tests/rdma/completions" rxe1 rxe2
     echo '== path is cut'
-    # or there would be no connection to begin with
+    # otherwise no connection could be made at all
     ip neighbour replace 10.77.0.2 lladdr "$(cat /sys/class/net/eth2/address)" dev eth1 nud permanent
     ip neighbour replace 10.77.0.1 lladdr "$(cat /sys/class/net/eth1/address)" dev eth2 nud permanent
     tc qdisc add dev eth2 root netem loss 100%
@@ -63,17 +63,17 @@ is "$(links local 'select(.metric == "bandwidth_loopback" and .value > 0) | .par
     'each port writes to itself'
 like "$(links local 'select(.metric == "gpu_memory" and .node == "n1") | .message')" \
     '^dma-buf: not available, the driver of rxe1:1 does not support it .*; peer memory: not available, no .*: no GPU found$' \
-    '... and GPU memory cannot be registered there, and why'
+    '... GPU memory cannot be registered there, and the message says why'
 like "$(section local)" '^status 0$' '... which is no fault'
 records_are_in_schema local '... with records as doc/records.md has them'
 is "$(links 'both ports of a node' 'select(.node == "n1" and .metric == "bandwidth_local" and .value > 0) |
     "\(.part) \(.message)"' | sort)" 'rxe1:1 to rxe2:1, 1 queue pair, MTU 1024
-rxe2:1 to rxe1:1, 1 queue pair, MTU 1024' '... and to the other of its node'
+rxe2:1 to rxe1:1, 1 queue pair, MTU 1024' '... and to the other port of its node'
 like "$(section 'both ports of a node')" '^status 0$' '... and passes'
 is "$(links 'both ports of a node' 'select(.metric == "rounds") | "\(.value) of \(.limit)"')" '2 of 2' \
-    '... in a round for each rail, between which the clock is looked at'
+    '... in a round for each rail, with the time limit checked between'
 is "$(links chosen 'select(.metric == "bandwidth_rc_write" and .node == "n1") | .message')" \
-    '4 queue pairs, MTU 512, GID ::ffff:10.77.0.1, SL 3, TC 96' 'what was asked for is told'
+    '4 queue pairs, MTU 512, GID ::ffff:10.77.0.1, SL 3, TC 96' 'the requested settings are reported'
 wire() { section wire | awk -v key="$1" '$1 == key { print ($NF > 0 ? "packets" : "none") }'; }
 is "$(wire 00600000/00fc0000)" packets '... and the wire has packets of that DSCP'
 is "$(wire 00000000/00fc0000)" none '... no others'
@@ -83,7 +83,7 @@ is "$(links 'named pairs' 'select(.metric == "bandwidth_rc_write" and .value > 0
     'n1 n1 n2 n2' 'a pair that is named can be measured twice'
 is "$(links 'no such GID' 'select(.metric == "state" and .node == "n1") | .verdict + " " + .message')" \
     'fail rxe1:1 has no GID with index 77; muster inventory lists its GIDs and the one to use' \
-    'a GID index that is not there is named'
+    'a missing GID index is named'
 like "$(links 'path is cut' 'select(.verdict == "fail" and .node == "n1") | .message')" \
     'rxe2:1 of n2 does not answer \(transport retries exceeded\): its port is down, ' \
     'a path that carries nothing names the port that does not answer'
@@ -95,7 +95,7 @@ like "$(links 'locked memory' 'select(.verdict == "fail" and .node == "n1") | .m
     '... by libibverbs as well'
 
 is "$(links 'good again' 'select(.verdict == "warn" or .verdict == "fail") | .message')" '' \
-    'when the path is whole, with memory to lock, nothing is wrong'
+    'with a good path and enough locked memory nothing is wrong'
 like "$(section 'good again')" '^status 0$' '... and it passes again'
 
 if [ -x "$top/.lab/build/tests/rdma/completions" ]; then

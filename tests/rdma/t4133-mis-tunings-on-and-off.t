@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Mis-tunings of real sites, one after another between the same two ports, each injected, named by its
-# sentence and taken away: a wrong GID index, an MTU that the path does not have, RoCE without locked
-# memory, a port that is down with its interface up, MPI over TCP where there is RDMA. What was injected
-# before leaves no trace in the next, and at the end nothing is wrong, as in the beginning. In
+# Mis-tunings of real sites, one after another between the same two ports, are each injected, named by a
+# message and removed: a wrong GID index, an MTU that the path does not have, RoCE without locked
+# memory, a port that is down with its interface up, MPI over TCP although there is RDMA. A mis-tuning
+# leaves no trace in the next one, and at the end nothing is wrong, as at the beginning. In
 # repeatable time. (Slow and lossy rails: t4131.) Five to ten minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
@@ -21,7 +21,7 @@ check() {
     echo "check $?"
 }
 
-# The next address that eth2 gets has the GID index of the first one that it has not.
+# Replaces the addresses of eth2. Each address gets the lowest free GID index.
 readdress() { # ADDRESS...
     local address
     ip address flush dev eth2 scope global
@@ -75,7 +75,7 @@ ${CC:-cc} -shared -fPIC -O2 -o "$work/last_wqe.so" "$rdma_dir/last_wqe.c" -Wl,--
     bail 'last_wqe.c cannot be built'
 in_guest measure --repeatable --memory 1500 --time-limit 800
 [ "$status" -eq 0 ] || tail -n 20 "$work/err" | sed 's/^/# /'
-# of one end, as both may tell
+# prints the messages of a section, each once: both ends may report the same
 wrong() { # SECTION
     section "$1" | jq -Rr 'fromjson? | select(.verdict == "fail" or .verdict == "warn") | .message' | sort -u
 }
@@ -101,8 +101,8 @@ like "$(section port)" '^check 1$' '... which fails'
 is "$(wrong TCP | sed 's/its [0-9.]* MB/its MB/')" \
     'n1: MPI sent its MB to other nodes by TCP, not by RDMA, although rxe1:1 is available (RoCE v2); check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and similar settings in the environment and in MPI'"'"'s files, and whether this MPI was built with UCX or libfabric
 n2: MPI sent its MB to other nodes by TCP, not by RDMA, although rxe2:1 is available (RoCE v2); check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and similar settings in the environment and in MPI'"'"'s files, and whether this MPI was built with UCX or libfabric' \
-    'TCP although RDMA is there'
-is "$(wrong RDMA)" '' '... which is not said of RDMA'
-like "$(section RDMA)" '^status 0$' '... that carries the messages'
+    'TCP although there is RDMA'
+is "$(wrong RDMA)" '' '... no such message with RDMA'
+like "$(section RDMA)" '^status 0$' '... which carries the messages'
 records_are_in_schema TCP '... with records as doc/records.md has them'
 done_testing

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # A Slurm cluster inside a guest: the plugin gives the ranks of an MPI step their node's RDMA port and
 # a GID index with which UCX connects, and their messages go over reliable connections of exactly
-# these ports, as the ports' counters show. The step can lock memory and open /dev/infiniband; where
-# it may not, or TCP is asked for, it says so. muster certify tells a path that swallows long packets, and
-# when it does so no more. Three to five minutes.
+# these ports, as the ports' counters show. The step can lock memory and open /dev/infiniband; if it may
+# not, or TCP is requested, a message says so. muster certify names a path that drops long packets, and
+# passes once it drops none. Three to five minutes.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/testguest.sh"
 needs_slurm
@@ -41,7 +41,7 @@ steps() {
     echo '== certify'
     timeout 300 "$muster" certify -n --time-limit 600 --json - 2>&1
     echo "status $?"
-    # as a switch on the way with an MTU of 1000, for RoCE: what MPI sends by TCP has no other way
+    # acts as a switch on the way with an MTU of 1000, for RoCE only: MPI's TCP has no other path
     for n in 1 2; do
         tc qdisc add dev eth$n clsact
         tc filter add dev eth$n egress protocol ip u32 match ip protocol 17 0xff \
@@ -69,12 +69,12 @@ is "$(section environment | sed -n 2p)" 'n2 rxe2:1 0 1 unlimited open' '... one 
 like "$(section mpi)" '^status 0$' 'an MPI program of two nodes runs over UCX'
 is "$(section mpi | awk '$1 == "packets" { print ($2 > 1000) }')" 1 '... and its messages went by the RDMA port'
 like "$(section tcp)" 'UCX_TLS=tcp keeps UCX off RoCE v2: messages between nodes use TCP' \
-    'TCP although there is RDMA is told'
+    'TCP although there is RDMA is reported'
 like "$(section 'GID index')" \
     'n1: step .*UCX_IB_GID_INDEX=9: rxe1:1 has no GID with that index, connections hang and the job aborts; the index to use is 0 \(RoCE v2\)' \
-    'a GID index that the ports have not is told before the job hangs'
+    'a GID index that the ports do not have is reported before the job hangs'
 like "$(section locked)" '0\.06554 MB of locked memory, RoCE v2 needs unlimited' '... and too little locked memory'
-is "$(section 'as it was')" 'status 0' '... and nothing where there is nothing to tell'
+is "$(section 'as it was')" 'status 0' '... and nothing without a fault'
 
 certify() { # SECTION FILTER
     section "$1" | jq -Rr "fromjson? | $2"
@@ -82,16 +82,16 @@ certify() { # SECTION FILTER
 is "$(certify certify 'select(.metric == "bandwidth_rc_write" and .value > 0) | .node + " " + .part' | sort | xargs)" \
     'n1 rxe1:1 n2 rxe2:1' 'muster certify writes through both ports by libibverbs'
 is "$(certify certify 'select(.metric == "transport") | .message')" '' \
-    '... with MPI on TCP, which is of its own choice and no fault'
+    '... with MPI over TCP, which is its own choice and no fault'
 is "$(certify certify 'select(.test == "certify") | .node + " " + .verdict' | xargs)" 'n1 pass n2 pass' \
     '... and certifies both nodes'
 like "$(section certify)" '^status 0$' '... which is its exit status'
 like "$(certify 'certify over a path that swallows' 'select(.test == "certify" and .node == "n1") | .message')" \
     '^n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, which both ports support, are lost, packets of MTU 512 arrive: ' \
-    'a path that swallows long packets is named, with both ports and the MTU that passes' ||
+    'a path that drops long packets is named, with both ports and the MTU that passes' ||
     diag "$(section 'certify over a path that swallows')"
 is "$(certify 'certify over a path that swallows' 'select(.test == "certify" and .verdict == "pass") | .node')" '' \
     '... and no node is certified'
 is "$(certify 'certify again' 'select(.test == "certify") | .node + " " + .verdict' | xargs)" 'n1 pass n2 pass' \
-    '... but when it swallows none any more'
+    '... until the path drops none'
 done_testing

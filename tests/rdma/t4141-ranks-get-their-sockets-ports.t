@@ -41,7 +41,7 @@ is "$(section bound)" '0 0 rxe1:1
 is "$(section 'the other way')" '0 1 rxe2:1
 1 0 rxe1:1' '... whichever rank it is'
 is "$(section 'by socket')" '0 0 rxe1:1
-1 1 rxe2:1' '... as Slurm itself deals sockets out'
+1 1 rxe2:1' '... also when Slurm distributes the sockets'
 is "$(section 'both sockets')" '0 0,1 rxe1:1,rxe2:1' 'a rank on both sockets gets both'
 like "$(section explained)" \
     'UCX_NET_DEVICES=rxe2:1 \(fabric rails: .*of the socket that the task is bound to \(NUMA node 1\)' \

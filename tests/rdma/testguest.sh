@@ -1,18 +1,18 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# testguest.sh - for tests in guests: a folder both sides see, and the guest's command. Source after
+# testguest.sh - for tests in guests: a directory that both sides see, and commands in a guest. Source after
 # tap.sh.
 #
 #   guest --topology rails sh -c '...'  # tests/rdma/guest with $work shared
 #   in_guest NAME                       # the function NAME of this test, run in a guest; its output
 #                                       # is in $output, its exit status in $status
-#   two_nodes PROGRAM ARGUMENT...       # in a guest: an MPI program on two ranks that take themselves
-#                                       # for two nodes, n1 with $rails_1 (rxe1), n2 with $rails_2;
+#   two_nodes PROGRAM ARGUMENT...       # in a guest: runs an MPI program on two ranks that act as
+#                                       # two nodes, n1 with $rails_1 (rxe1), n2 with $rails_2 (rxe2);
 #                                       # by shared memory, or by $mpi_options of mpirun
 #   links_of_two OPTION...              # ... muster-links
-#   needs_slurm                         # skips where there is no slurmctld; $plugin for slurm.sh
-#   $work                               # written through, gone with the test
+#   needs_slurm                         # skips the test without slurmctld; sets $plugin for slurm.sh
+#   $work                               # the shared directory, removed with the test
 #   $muster                             # what was built and installed for the cluster's tests
 
 rdma_dir=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -35,8 +35,8 @@ work=$(mktemp -d -p "$top/.lab") || bail 'no folder to work in'
 export work
 tap_cleanup() { rm -rf "$work"; }
 
-# Seven retries, UCX's own number, are without end on soft-RoCE: one of two ranks that end together may then
-# wait for ever for an acknowledgement by the other's connection, which is gone. These end after 4 s.
+# Seven retries, UCX's default, never end on soft-RoCE: of two ranks that end together one may then wait
+# forever for an acknowledgment by the other's closed connection. These settings end after 4 s.
 export UCX_RC_RETRY_COUNT=6 UCX_RC_TIMEOUT=300ms
 
 guest() { "$rdma_dir/guest" --share "$work" "$@"; }
@@ -46,7 +46,7 @@ in_guest() { # FUNCTION OPTION-OF-GUEST...
     shift
     output=$(guest "$@" -- bash -c "$(declare -f); $name" 2>"$work/err")
     status=$?
-    # of the guest itself, not of the function
+    # a status of the guest itself, not of the function
     if [ $status -eq 124 ] || [ $status -eq 125 ]; then sed 's/^/# /' "$work/err"; fi
 }
 
@@ -56,7 +56,7 @@ needs_slurm() {
     [ -e "$plugin" ] || skip_all "no $plugin (make install, or MUSTER_PLUGIN)"
 }
 
-# What the guest printed between a line "== NAME" and the next of these.
+# Prints the guest's output between the line "== NAME" and the next such line.
 section() { # NAME
     awk -v name="== $1" '/^== / { on = $0 == name; next } on' <<<"$output"
 }
@@ -78,7 +78,7 @@ links_of_two() { # OPTION-OF-MUSTER-LINKS...
     two_nodes "$prefix/bin/muster-links" --time-limit=240 "$@"
 }
 
-# Checks what stands in the section against doc/records.md.
+# Checks the records of the section against doc/records.md.
 records_are_in_schema() { # SECTION DESCRIPTION
     local record_check=$top/.lab/build/tests/record-check
     if [ -x "$record_check" ]; then

@@ -3,8 +3,8 @@
 #
 # topology.sh - makes a guest's network. Sourced by second-init.
 
-# Two RDMA devices of one host reach each other through their interfaces, not inside the host, only
-# when it takes packets from its own addresses.
+# Accepts packets from the host's own addresses. Only then two RDMA devices of one host reach each other
+# through their interfaces, not inside the host.
 let_own_packets_in() { # INTERFACE
     echo 1 >"/proc/sys/net/ipv4/conf/$1/accept_local"
     echo 0 >"/proc/sys/net/ipv4/conf/$1/rp_filter"
@@ -24,7 +24,7 @@ cable() { # NUMBER NUMBER RAIL
     rdma_on "$1" "$3" && rdma_on "$2" "$3"
 }
 
-# The interface with a MAC address gets a name.
+# Names the interface that has a MAC address.
 name_card() { # MAC NAME
     local path name
     for path in /sys/class/net/*/address; do
@@ -39,7 +39,7 @@ name_card() { # MAC NAME
     return 1
 }
 
-# The kernel knows an address as usable some time after the link is up.
+# Waits until all ports are active: an address becomes usable some time after the link is up.
 wait_for_ports() {
     local port try
     for port in /sys/class/infiniband/*/ports/1; do
@@ -58,10 +58,10 @@ topology_make() { # NAME MACHINE
     ip link set lo up
     [ "$1" = none ] && return
     echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
-    # link-local addresses are usable at once: nobody else is there
+    # link-local addresses are usable at once, without duplicate detection
     echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad
     echo 0 >/proc/sys/net/ipv6/conf/all/accept_dad
-    # netem's and tbf's modules are loaded by name when they are asked for
+    # the modules of netem and tbf are loaded on demand
     modprobe -a rdma_rxe ib_uverbs rdma_ucm rdma_cm veth || return
     mount -t configfs configfs /sys/kernel/config
     case $1 in
