@@ -31,7 +31,7 @@ is "$(grep -c . <<<"$findings")" 1 '... is one finding'
 subnet_say 'Relink "H-000000000d001410"[1]'
 subnet_sweep
 judge -t "$dir/conf"
-is "$status $findings" '0 ' '... and none when it is back'
+is "$status $findings" '0 ' '... and none when the cable is back'
 subnet_say 'PerformanceSet "H-000000000d001410"[1] PortCounters.SymbolErrorCounter=4000'
 subnet_say 'PerformanceSet "S-00000000000a1003"[4] PortCounters.LinkErrorRecoveryCounter=44'
 both_count() { judge -t "$dir/conf"; [[ $findings == *' 44 link recoveries '*'4000 symbol errors'* ]]; }

@@ -45,7 +45,7 @@ is "$status" 1 'a narrow link and a misplaced cable' || diag "$words"
 is "$(record '.verdict == "fail"' | cut -c-38)" 'n3 mlx5_0:1 fail: n3 mlx5_0:1 - leaf2 ' 'the link is its node'"'"'s fault'
 like "$words" '^n3 +FAILED ' '... in the table too' || diag "$words"
 like "$(record '.metric == "place"')" '^n2 mlx5_0:1 warn: n2 mlx5_0:1 is on leaf2 .* it belongs on leaf1 ' 'the cable is a warning'
-is "$(record '.metric == "leaf"' | sed 's/ null null: / /' | xargs)" 'n1 leaf1 n2 leaf2 n3 leaf2 n4 leaf2' 'leaves are those where the cables are'
+is "$(record '.metric == "leaf"' | sed 's/ null null: / /' | xargs)" 'n1 leaf1 n2 leaf2 n3 leaf2 n4 leaf2' 'leaves are those to which the cables go'
 valid 'all records are as doc/records.md says'
 
 boot 'uplink leaf1 spine1'

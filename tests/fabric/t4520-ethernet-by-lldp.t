@@ -87,6 +87,6 @@ is_well() {
 }
 within 60 is_well
 is "$status" 0 'in the right switch nothing is wrong' || diag "$text"
-like "$text" '^leaf1 +[0-9a-f:]+ +leaf .* n\[1-2\]$' '... on the leaf that LLDP says'
+like "$text" '^leaf1 +[0-9a-f:]+ +leaf .* n\[1-2\]$' '... with the leaf that LLDP reports'
 
 done_testing

@@ -42,7 +42,7 @@ static const int passed_on[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1,
                                 SIGUSR2, SIGALRM, SIGCONT, SIGWINCH};
 enum { PASSED_ON = sizeof(passed_on) / sizeof(passed_on[0]) };
 
-// Reads the file whose path format makes, without newlines at its end. Returns 0, or -1.
+// Reads the file at the formatted path into text, without newlines at its end. Returns 0, or -1.
 static int text_of(char *text, size_t size, const char *format, ...)
 {
     char path[PATH_MAX];

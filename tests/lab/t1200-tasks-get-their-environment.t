@@ -89,7 +89,7 @@ is "$(lab run srun -w n3,n2 sh -c "$ranks" | sort | head -1)" '0: 0 0 2 1 0 n2' 
 is "$(lab run srun --mpi=none -w n2 -n2 sh -c "$ranks" : --mpi=none -w n1 -n1 sh -c "$ranks" 2>/dev/null | sort)" \
     '0: 0 0 3 2 0 n2
 1: 1 1 3 2 0 n2
-2: 2 0 3 1 1 n2' 'in a heterogeneous step it is in the first component'
+2: 2 0 3 1 1 n2' 'in a heterogeneous step rank 0 is in the first component'
 is "$(lab run salloc -Q -w n3 -n1 : -w n2 -n1 : -w n1 -n1 \
     srun --mpi=none --het-group=1,2 sh -c "$ranks" 2>/dev/null | sort)" \
     '0: 0 0 2 1 0 n2

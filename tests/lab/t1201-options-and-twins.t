@@ -42,7 +42,7 @@ $steps
 END
 # (standard error is not checked: srun may print there that it waits for a busy node)
 lab run sbatch -Q -W -n1 --muster=off -o "$work/out" -e "$work/words" "$work/job"
-is "$(xargs <"$work/out")" 'rank: rank:0' "sbatch's as well" || diag "$(cat "$work/words")"
+is "$(xargs <"$work/out")" 'rank: rank:0' "so does sbatch's option" || diag "$(cat "$work/words")"
 lab run sbatch -Q -W -N2 -n2 --muster-explain -o "$work/out" --wrap 'srun true'
 is "$(grep -c ': RANK=' "$work/out")" 2 "and sbatch --muster-explain, once per node"
 
@@ -51,15 +51,15 @@ got=$(lab run srun -N2 --ntasks-per-node=2 --muster-explain true 2>&1)
 is "$(grep -c '^muster: n1: ' <<<"$got") $(grep -c '^muster: n2: ' <<<"$got")" '27 27' \
     '--muster-explain: every variable once per node'
 like "$got" '^muster: n1: NCCL_SOCKET_IFNAME==eth1,eth2 \(fabric interfaces: eth1 eth2 up, Ethernet; management is eth0\)$' \
-    'value, rule and fact of one that is set'
+    'value, rule and fact of a variable that is set'
 like "$got" '^muster: n1: NCCL_IB_HCA left alone \(RDMA ports: not for a fabric of class Ethernet\)$' \
-    'rule and reason of one that is not'
+    'rule and reason of a variable that is not set'
 like "$(lab run env UCX_NET_DEVICES=lo MUSTER_EXPLAIN=1 srun -n1 true 2>&1)" \
-    'UCX_NET_DEVICES left alone \(fabric rails: set by the user to "lo"\)' 'and of one of the user'
+    'UCX_NET_DEVICES left alone \(fabric rails: set by the user to "lo"\)' 'and of a variable of the user'
 is "$(lab run srun -N2 --muster-explain echo only 2>/dev/null)" 'only
 only' 'it goes to standard error'
 like "$(lab run srun -w n1 -n1 --muster=off --muster-explain true 2>&1)" \
-    '^muster: n1: environment left unchanged: --muster=off' 'it explains a muster that is off'
+    '^muster: n1: environment left unchanged: --muster=off' '--muster-explain says that muster is off'
 
 # an unchanged MPI program, its collectives by muster's algorithms
 program=$prefix/bin/muster-collectives

@@ -22,7 +22,7 @@ policies refuse refuse refuse
 put_certificate valid
 job
 is $ran yes 'a valid certificate: the job runs'
-is "$said" '' '... without a word'
+is "$said" '' '... without a message'
 
 try() { # STATE KEY MESSAGE
     put_certificate "$1"
@@ -34,7 +34,7 @@ try() { # STATE KEY MESSAGE
     policies ignore ignore ignore
     job
     is $ran yes "$1, ignore: the job runs"
-    is "$said" '' '... without a word'
+    is "$said" '' '... without a message'
     policies "$7" "$8" "$9"
     job
     is $ran yes "$1, $2=log: the job runs"
@@ -65,7 +65,7 @@ put_certificate valid
 policies refuse refuse refuse
 job
 is $ran yes 'a new certificate: the job runs'
-is "$said" '' '... without a word'
+is "$said" '' '... without a message'
 
 conf_add n1 'OnMissing=perhaps'
 lab on n1 rm "$certificate"

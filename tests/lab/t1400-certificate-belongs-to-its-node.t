@@ -28,7 +28,7 @@ restore
 lab on n2 truncate -s -1 "$certificate"
 like "$(verdict n2)" '^1 .*invalid: ' 'a byte less'
 restore
-like "$(verdict n2)" '^0 ' 'as it was'
+like "$(verdict n2)" '^0 ' 'the restored one is valid'
 
 munged='kill -%s $(cat /run/munge/munged.pid)'
 lab on n2 sh -c "${munged/\%s/STOP}"
@@ -43,7 +43,7 @@ for seconds in 2 4 10; do # on a busy machine a short one expires before it is i
         >/dev/null 2>&1 || break
 done
 sleep $seconds
-like "$(verdict n1)" '^1 .*expired: the certificate expired on ' 'a short one expires'
+like "$(verdict n1)" '^1 .*expired: the certificate expired on ' 'a short certificate expires'
 lab run srun -N2 --export="ALL,MUSTER_CONF=$work/muster.conf" "$muster" revoke >/dev/null
 like "$(verdict n1) $(verdict n2)" '^1 .*missing.* 1 .*missing' 'a step revokes both'
 is "$(issue n1 | jq -r .node)" n1 'a request for one node'

@@ -7,7 +7,7 @@
 
 battery 2 muster-launch --started "$EPOCHREALTIME" --expect-nodes 'n[1-4]' --expect-ranks-per-node 2
 is "$status" 0 'a healthy cluster passes'
-is "$noise" '' '... without a word on standard error'
+is "$noise" '' '... with nothing on standard error'
 valid 'healthy'
 is "$(of '.verdict != "pass" and .metric != "end"' .message)" '' 'every verdict is pass'
 is "$(of '.metric == "end"' .value)" 0 '... and the last record has the exit status'
@@ -27,8 +27,8 @@ is "$status" 1 'nodes and counts that are not as expected fail'
 valid 'unexpected'
 is "$(of '.verdict == "fail"' .node .value | sort | xargs)" 'n1 1 n2 1 n3 1 n4 1 n9 0' \
     '... each node by name'
-like "$records" 'n9 is missing, but was expected' '... the missing one'
-like "$records" 'n4 takes part, but was not expected' '... the one too many'
+like "$records" 'n9 is missing, but was expected' '... the missing node'
+like "$records" 'n4 takes part, but was not expected' '... the unexpected node'
 like "$records" 'n2 has 1 rank, expected 2' '... and the count'
 
 battery 2 muster-launch --inject lie:5

@@ -13,7 +13,7 @@ done | sort)
 
 battery 1 muster-links --floor 80
 is "$status" 0 'a healthy fabric passes'
-is "$noise" '' '... without a word on standard error'
+is "$noise" '' '... with nothing on standard error'
 valid 'healthy'
 for metric in bandwidth latency path; do
     is "$(of ".metric == '$metric'" .node .part .peer | sort)" "$all_directions" \

@@ -12,7 +12,7 @@ low_sums='.metric in ("bandwidth_uplink", "bandwidth_bisection") and not .node a
 are_measured() { [ "$(good_rails)" = 8 ] && [ -z "$(of "$low_sums" .part)" ]; }
 battery_until are_measured 1 muster-links --passes together,uplinks,bisection --blocks "$blocks"
 is "$status" 0 'three passes on a healthy fabric'
-is "$noise" '' '... without a word on standard error'
+is "$noise" '' '... with nothing on standard error'
 valid '...'
 is "$(of '.metric == "rounds"' .part .value .limit)" $'together 3 3\nuplinks 1 1\nbisection 1 1' \
     '... the rounds of each'

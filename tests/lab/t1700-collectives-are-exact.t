@@ -12,7 +12,7 @@ healthy() { # NAME LIMIT OPTION...
     shift 2
     battery 2 muster-collectives "$@"
     is "$status" 0 "$what: passes"
-    is "$noise" '' '... without a word on standard error'
+    is "$noise" '' '... with nothing on standard error'
     valid "$what"
     within_s "$limit" '... in time'
     is "$(of '.test == "collectives.correct" and .verdict == "pass" and .value == 0' .part |

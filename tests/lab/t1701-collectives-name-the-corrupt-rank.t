@@ -17,5 +17,5 @@ done
 like "$(of '.metric == "corrupt"' .message)" 'rank 6 on n4 ends up with damaged data: this explains [0-9]+' \
     'the kind of damage is named'
 battery 2 muster-collectives --quick
-is "$status" 0 'without a lie all is well'
+is "$status" 0 'without a lie the run passes'
 done_testing

@@ -11,7 +11,7 @@ cp "$conf" "$work/conf"
 echo BatteryUser=root >>"$conf"
 certify
 is "$status $(grep -c . "$work/words")" '2 1' 'BatteryUser=root is refused in one line' || show
-like "$words" 'BatteryUser=root: found "root", allowed the name of a user other than root$' 'which says why'
+like "$words" 'BatteryUser=root: found "root", allowed the name of a user other than root$' 'and the line says why'
 cp "$work/conf" "$conf"
 echo BatteryUser=no-such >>"$conf"
 certify
@@ -80,12 +80,12 @@ like "$words" '4 of 4 nodes certified \(quick\) until 20[0-9-]+ [0-9:]+ UTC, [0-
 is "$(certificates)" 'n1 n2 n3 n4' 'each node has a certificate'
 for node in n1 n4; do
     like "$(lab on $node env SLURMD_NODENAME=$node "$muster" certificate verify 2>&1)" valid \
-        "that of $node is valid there"
+        "the certificate of $node is valid there"
     like "$(lab on $node cat /var/lib/muster/certificate)" '^test links eth1: [0-9]+ Mb/s' \
         'and has the figures'
 done
 valid 'each line of the records is a record'
-is "$(jq -r .run "$work/records" | sort -u | wc -l)" 1 'all of one run'
+is "$(jq -r .run "$work/records" | sort -u | wc -l)" 1 'all records are of one run'
 is "$(jq -r 'select(.suite == "links" and .metric == "bandwidth") | "\(.node)\(.part)\(.peer)"' \
     "$work/records" | sort -u | wc -l)" 24 'with a bandwidth of each ordered pair and rail'
 ok 'the JUnit file is XML' python3 -c "import sys, xml.dom.minidom as m; m.parse('$work/junit.xml')"
@@ -118,7 +118,7 @@ fi
 is "$status $(verdicts)" '0 n1 pass n2 pass' 'two nodes by name' || show
 certify_settled -w n3
 is "$status $(verdicts)" '0 n1 pass n3 pass n4 pass' 'a single node is tested with partners' || show
-like "$words" '^n\[1,4\] tested as partners of n3: links needs two nodes$' 'which is said'
+like "$words" '^n\[1,4\] tested as partners of n3: links needs two nodes$' 'and the output says so'
 lab run scontrol update nodename=n[1-2,4] state=drain reason=elsewhere
 certify -w n3
 is "$status $words" \
@@ -127,12 +127,12 @@ is "$status $words" \
 lab run scontrol update nodename=n[1-2,4] state=resume
 text=$(lab run "$muster" certify --dry-run -w n1,n2 --json /dev/full 2>&1 >/dev/null)
 is "$?" 3 'records that cannot be written are no success'
-like "$text" '^muster certify: /dev/full: could not write all records$' '... and that is said'
+like "$text" '^muster certify: /dev/full: could not write all records$' '... and the output says so'
 watch_processes
 certify_settled --level standard -p lab
 end_watch
 is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'level standard on a partition' || show
-like "$(lab on n1 cat /var/lib/muster/certificate)" '^level: standard' 'the certificate says so'
+like "$(lab on n1 cat /var/lib/muster/certificate)" '^level: standard' 'the certificate has the level'
 like "$(lab on n1 cat /var/lib/muster/certificate)" '^test train: (pass|warn)' '... and that training was tried'
 like "$(lab on n1 cat /var/lib/muster/certificate)" '^test host: pass' '... and what its processors and memory reach'
 is "$(sort -u "$work"/processes.n? | grep -v '^muster ' | grep train | xargs -n 4 echo)" \

@@ -47,7 +47,7 @@ is "$status $(verdicts)" '0 n1 pass n2 pass n3 pass n4 pass' 'repaired, it is ce
 is "$(certificates)" 'n1 n2 n3 n4' 'has a certificate again'
 like "$words" 'n3 released; it was drained: muster: rail_slow eth2' 'and is released'
 like "$(cat "$work/watch")" 'Nodes=n\[1-4\]' 'it was tested in a reservation'
-like "$(cat "$work/watch")" '^n3 (allocated|reserved|maint)' 'in which the tests ran'
+like "$(cat "$work/watch")" '^n3 (allocated|reserved|maint)' 'and the tests ran in it'
 is "$(awk '/muster-certify/ { seen = 1 } /user/ && !seen { early = 1 } END { print early + 0 }' \
     "$work/watch")" 0 'so that no job of a user came first'
 ok 'the job of the user that waited for it runs now' within 60 no_jobs -n user -t pending
@@ -100,8 +100,8 @@ like "$words" 'n2 .*its name does not resolve on this host' 'and the output blam
 lab run sh -c 'sed "/\<n2\>/s/^[0-9.]*/127.0.0.1/" /etc/hosts.whole >/etc/hosts'
 certify --level quick
 like "$status $(states) $(verdicts)" '^3 n1 idle n2 idle n3 idle n4 idle .*n2 unknown' \
-    'an address that is wrong on the head drains nobody' || show
-like "$words" 'n2 .*slurmctld does not miss it: check names and network of this host' '... which is said' || show
+    'a wrong address on the head drains nobody' || show
+like "$words" 'n2 .*slurmctld does not miss it: check names and network of this host' '... and the output says what to check' || show
 lab run sh -c 'cat /etc/hosts.whole >/etc/hosts'
 for node in n1 n2 n3; do
     lab fault cut-off $node >/dev/null

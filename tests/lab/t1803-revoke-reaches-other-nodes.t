@@ -12,7 +12,7 @@ lab run sbatch -Q -w n2 --wrap 'sleep 1000' -o /dev/null
 within 60 has_jobs -w n2 -t running
 status=0
 words=$(lab run "$muster" revoke -w 'n[1-2]' 2>&1) || status=$?
-is "$status" 0 'two nodes, one at work' || diag "$words"
+is "$status" 0 'two nodes, one of them busy: revoked' || diag "$words"
 is "$(certificates)" n3 'their certificates are gone, the third is there'
 like "$words" '^n2: certificate revoked: /var/lib/muster/certificate$' 'a line says so for each'
 lab run scontrol update nodename=n3 state=drain reason=test
@@ -25,10 +25,10 @@ words=$(lab run "$muster" revoke -w n1,n3 2>&1) || status=$?
 is "$status" 1 'a drained node: exit status 1'
 like "$words" 'n1: no certificate found' 'the other node is done nevertheless'
 like "$words" 'n3: node is drained .* run muster revoke on the node itself' 'the output has the next step'
-is "$(certificates)" n3 'nothing was touched there'
+is "$(certificates)" n3 'the certificate is still on the drained node'
 like "$(lab run scontrol show node n3)" 'Comment=.muster: certificates issued until .* are revoked' \
-    'but it is revoked in Slurm'
-unlike "$(lab run scontrol show node n1)" Comment= 'and only there'
+    'but Slurm has it as revoked'
+unlike "$(lab run scontrol show node n1)" Comment= 'and no other node is marked'
 status=0
 lab run "$muster" revoke -w 'n[1' 2>/dev/null || status=$?
 is "$status" 2 'an invalid list: exit status 2'

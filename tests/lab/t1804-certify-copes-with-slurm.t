@@ -39,7 +39,7 @@ within 60 no_jobs
 prolog '[ "$(hostname)" != n2 ]'
 certify
 is "$status $(verdicts)" '1 n1 pass n2 fail n3 pass n4 pass' 'a prolog that fails on one node' || show
-like "$(failures_of n2)" '^slurm.state prolog: drained by Slurm: Prolog error' 'is named'
+like "$(failures_of n2)" '^slurm.state prolog: drained by Slurm: Prolog error' 'is named as the cause'
 is "$(reason n2)" 'Prolog error' "and Slurm's drain is left as it is"
 resume n2
 
@@ -52,8 +52,8 @@ like "$words" 'n3 .*check its prolog' 'is named, and no node fails'
 prolog true
 lab on n3 pkill -f 'sleep 600'
 within 60 no_jobs
-# Slurm drains a node whose prolog was killed, again every 15 s while its slurmd repeats the report. After
-# TERM slurmd would wait minutes for that
+# Slurm drains a node whose prolog was killed, and drains it again every 15 s while slurmd repeats its report.
+# After TERM slurmd would wait minutes for that
 end_slurmd n3 KILL
 begin_slurmd n3
 resumed() { resume "$1" 2>/dev/null; [ "$(sinfo_nodes -n "$1" -o %T)" = idle ]; } # NODE
@@ -90,7 +90,7 @@ lab on n2 mount --bind "$work/cut" "$muster"
 certify -w n1,n2,n4
 lab on n2 umount "$muster"
 is "$status $(verdicts)" '3 n1 pass n2 unknown n4 pass' 'a check whose output is cut off: its node is not certified, nor at fault' || show
-like "$words" '^n2 .*muster check did not complete' '... as is said' || show
+like "$words" '^n2 .*muster check did not complete' '... and the output says so' || show
 
 # Somebody cancels the battery's job during the run.
 certify_until '^estimate for' -w n1,n2
@@ -98,7 +98,7 @@ lab run scancel --user=muster
 wait $pid
 is "$(verdicts) $(states)" 'n1 unknown n2 unknown n1 idle n2 idle n3 idle n4 idle' \
     'a job that is canceled during the run: nobody is certified, nobody is drained' || show
-like "$(cat "$work/words")" 'job [0-9]+ was canceled, or ended by Slurm, before the tests finished' '... it is said why' || show
+like "$(cat "$work/words")" 'job [0-9]+ was canceled, or ended by Slurm, before the tests finished' '... and the output says why' || show
 ok '... and nothing is left' within 60 nothing_left
 
 certify --mpi none -w n1,n2
@@ -160,9 +160,9 @@ without_munge() { # STAGE VERDICTS STATE-OF-N3: kills munged once STAGE is over
     wait $pid
     lab heal >/dev/null
     is "$(verdicts)" "$2" "without MUNGE of the head after $1" || show
-    like "$(cat "$work/words")" 'MUNGE is not running on this host .*; next: systemctl start munge' '... it is said why' || show
+    like "$(cat "$work/words")" 'MUNGE is not running on this host .*; next: systemctl start munge' '... and the output says why' || show
     ok '... nothing is left once it is back' within 120 nothing_left
-    like "$(states)" "^n1 idle n2 idle n3 $3 n4 idle$" '... and no node that is well is drained'
+    like "$(states)" "^n1 idle n2 idle n3 $3 n4 idle$" '... and no good node is drained'
 }
 
 if [ -n "${MUSTER_LONG-}" ]; then
@@ -180,6 +180,6 @@ lab on backup pkill -x slurmctld
 within 60 no_process backup -x slurmctld
 certify
 is "$status" 3 'no controller: unknown'
-like "$words" 'Unable to contact slurm controller' 'which is said'
+like "$words" 'Unable to contact slurm controller' 'and the output says so'
 is "$(journals)$(processes)" '' 'and nothing is left'
 done_testing

@@ -22,7 +22,7 @@ BATCH
 text=$(check n1)
 is "$?" 0 'a rail with a /32 and its own table, and one with IPv6 only'
 like "$text" "^pass +net.interfaces +eth1 .*, $net.1/32" '... are seen'
-like "$text" '^pass +net.interfaces +eth2 .*, fd00:2::1/64' '... both'
+like "$text" '^pass +net.interfaces +eth2 .*, fd00:2::1/64' '... both of them'
 like "$text" "^net.addresses +address +eth1 +$net.1\$" '... and reported'
 lab on n1 ip -batch - <<BATCH
 rule del from $net.1 lookup 101

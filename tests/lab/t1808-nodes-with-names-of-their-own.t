@@ -31,7 +31,7 @@ printf '%s\n' '#!/bin/bash' "export PATH=${muster%/*}:\$PATH" 'nodes=$(muster pr
     'srun -N3 -w "$nodes" true && echo "kept $nodes"' >"$work/script"
 chmod 755 "$work" "$work/script"
 said=$(as_muster salloc -Q -N3 -w n1.example.org,n2.example.org,alpha "$work/script" 2>"$work/words" </dev/null)
-is "$said" 'kept alpha,n1.example.org,n2.example.org' 'what a preflight keeps is a list for srun' || show
+is "$said" 'kept alpha,n1.example.org,n2.example.org' 'preflight --keep prints a list for srun' || show
 like "$(cat "$work/words")" 'alpha,n\[1-2\]\.example\.org' '... and a short list for people'
 
 lab fault slow-rail n2 eth1 >/dev/null

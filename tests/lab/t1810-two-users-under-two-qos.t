@@ -35,7 +35,7 @@ is "$(qos_factor "$second") $(qos_factor "$third")" '1000 10000' 'the priority o
 urgent=$(submit bob --qos urgent -N2 --exclusive)
 ok 'a job of urgent preempts batch' within 60 is_state "$urgent" RUNNING
 ok '... which waits again' within 60 is_state "$batch" PENDING
-is "$(state_of "$third" %T)" PENDING '... and the one of normal still waits'
+is "$(state_of "$third" %T)" PENDING '... and the job of normal still waits'
 
 ok 'slurmdbd is killed' lab fault slurmdbd-killed
 like "$(lab status)" '^  slurmdbd-killed' '... as status shows'

@@ -42,7 +42,7 @@ is "$(lab run sh -c 'sacctmgr -nP show qos; sacctmgr -nP show assoc; scontrol sh
 
 text=$(lab run env SLURM_CLUSTERS=east "$muster" policy check 2>&1)
 is "$?" 3 'SLURM_CLUSTERS names another cluster'
-like "$text" "^muster policy: SLURM_CLUSTERS is 'east'" '... which is said'
+like "$text" "^muster policy: SLURM_CLUSTERS is 'east'" '... and the output says so'
 
 qos() { manage modify qos "$@"; }
 user() { manage modify user "$@"; }

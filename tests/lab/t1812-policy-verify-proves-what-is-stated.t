@@ -82,7 +82,7 @@ begin INT
 lab run pkill -INT -x muster
 wait
 is "$(left)" '' '... nothing is left at its end'
-like "$(cat "$work/out")" '^muster policy: stopped by signal 2, all undone$' '... which is said'
+like "$(cat "$work/out")" '^muster policy: stopped by signal 2, all undone$' '... and the output says so'
 begin KILL
 lab run pkill -KILL -x muster
 wait

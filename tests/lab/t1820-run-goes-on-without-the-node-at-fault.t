@@ -115,6 +115,6 @@ script stopped 'muster run -p off -- srun sh -c "trap \"exit 5\" TERM; echo up; 
     'until grep -q up stopped; do sleep 0.1; done; kill -TERM $pid; wait $pid'
 submit stopped -N2 >/dev/null
 ok 'a signal goes to the command' within 200 told stopped '^status [1-9]' || sed 's/^/# /' "$work/stopped"
-like "$(cat "$work/stopped")" 'ends with status [0-9]+: stopped by a signal' '... which is not started again'
+like "$(cat "$work/stopped")" 'ends with status [0-9]+: stopped by a signal' '... and it is not started again'
 ok '... and leaves no process' within 60 no_process n1 -f 'sleep 986'
 done_testing

@@ -84,7 +84,7 @@ for delay in "${delays[@]}"; do
     interrupted KILL $delay
     ok "killed after $delay s with a drain to test again: nothing is left" within 60 nothing_left
     case "$(states)" in
-    'n1 idle n2 drained n3 idle n4 idle') is "$(reason n2)" "$ours" 'the drain is back as it was' ;;
+    'n1 idle n2 drained n3 idle n4 idle') is "$(reason n2)" "$ours" 'the drain is restored' ;;
     *) is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'n2 had passed and is released' ;;
     esac
 done
@@ -103,7 +103,7 @@ killed_with_keeper
 isnt "$(journals)" '' 'with its keeper killed too a run leaves its journal'
 certify --dry-run -w n1,n2
 like "$words" 'cleaning up after run 20' 'the next run cleans up after it'
-is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'as it was before' || show
+is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'the nodes are as before' || show
 ok 'nothing is left' within 60 nothing_left
 resume n2
 
@@ -118,7 +118,7 @@ like "$(lab run scontrol -o show reservation)" 'muster-20.* Duration=365-' \
     'with its journal gone too the reservation stays, and does not end by itself'
 certify -p none
 like "$words" 'cleaning up after run 20.*, whose job is gone' 'a run on another head cleans up after it'
-is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'the drain is back as it was' || show
+is "$(states) $(reason n2)" "n1 idle n2 drained n3 idle n4 idle $ours" 'the drain is restored' || show
 like "$(lab run scontrol -o show node n2)" 'Comment=rack 7( |$)' "and the site's comment"
 ok 'nothing is left' within 60 nothing_left
 resume n2
@@ -128,7 +128,7 @@ for signal in INT TERM HUP; do
     is "$status" 3 "$signal: exit status 3" || show
     ok 'nothing is left at once' nothing_left
     like "$words" 'stopped by signal' 'it says why it ended'
-    is "$(grep -Ec '^n[1-4] +unknown' "$work/words")" 4 'and prints the table of what is known' || show
+    is "$(grep -Ec '^n[1-4] +unknown' "$work/words")" 4 'and prints a table, with all nodes unknown' || show
 done
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' 'all nodes are idle'
 

@@ -102,7 +102,7 @@ lab on n2 sh -c 'echo 0 >/dev/shm/left; ipcmk -M 4096' >/dev/null
 certify_with launch rebooted n2
 is "$(lab on n2 sh -c 'ls /dev/shm; grep -c . /proc/sysvipc/shm')" 1 'a reboot clears shared memory'
 like "$status $(verdicts)" '^3 .*n2 unknown' 'a node that reboots in mid-run is unknown' || show
-like "$(cat "$work/words")" 'n2 rebooted during this run' '... which is said'
+like "$(cat "$work/words")" 'n2 rebooted during this run' '... and the output says so'
 is "$(states)" 'n1 idle n2 idle n3 idle n4 idle' '... and nobody is drained' || show
 ok '... and nothing is left' within 60 nothing_left
 lab heal >/dev/null

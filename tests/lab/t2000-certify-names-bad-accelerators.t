@@ -46,7 +46,7 @@ run --no-drain
 is "$status $(verdicts)" '1 n1 fail n2 fail n3 pass n4 pass' \
     'a slow device and one that hangs fail their nodes, and no other' || show
 is "$(faults)" 'n1 gpu3 gpu_slow n1 gpu6 gpu_collective_slow n2 gpu5 gpu_hung' \
-    '... by device and code, and one that is slow in collectives' || show
+    '... named by device and code, also a device that is slow in collectives' || show
 like "$(grep '^n1 ' "$work/words")" '^n1 +FAILED .* gpu3: ' '... and are in the table' || show
 lab heal >/dev/null
 
@@ -56,7 +56,7 @@ inject gpu-link n4 2
 run --no-drain
 is "$status $(verdicts)" '1 n1 pass n2 pass n3 fail n4 fail' 'wrong memory and a slow path between two devices fail their nodes, and no other' || show
 is "$(faults)" 'n3 gpu1 gpu_collective_wrong n3 gpu6 gpu_memory_wrong n4 gpu2 gpu3 gpu_peer_slow n4 gpu3 gpu2 gpu_peer_slow' \
-    '... by device and code, and one that sends wrong data in collectives' || show
+    '... named by device and code, also a device that sends wrong data in collectives' || show
 lab heal >/dev/null
 
 inject gpu-wrong n1 0

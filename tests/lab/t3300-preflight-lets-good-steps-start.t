@@ -38,7 +38,7 @@ is "$(lab on n1 grep -c preflight /dev/shm/said)" 1 '... except those with an op
 plugstack head "required $plugin config=/etc/muster/muster.conf program=/no/muster"
 flies srun -N2 --preflight=quick "$work/program"
 is "$status $said" '0 0 1' 'no muster command: the step runs'
-like "$words" '^srun: error: muster: no preflight: cannot run /no/muster; the step starts$' '... after one line'
+like "$words" '^srun: error: muster: no preflight: cannot run /no/muster; the step starts$' '... after one message'
 plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
 mkdir "$work/bin"
 cp "$muster" "$work/bin/muster" # without the battery beside it
@@ -49,12 +49,12 @@ if [ ! -x /usr/local/bin/muster-preflight ] && [ ! -x /usr/bin/muster-preflight 
     sed -i 's/^PreflightBudget=.*/PreflightBudget=6/' "$top/.lab/$name/head/etc/muster/muster.conf"
     flies srun -N2 --preflight=quick "$work/program"
     is "$status $said" '0 0 1' 'the budget is over: the step runs' || show
-    like "$words" 'cannot tell: did not end within [0-9]+ s of a budget of 6 s; the step starts' '... after one line'
+    like "$words" 'cannot tell: did not end within [0-9]+ s of a budget of 6 s; the step starts' '... after one message'
 fi
 plugstack head "required $plugin config=/etc/muster/muster.conf program=$muster"
 sed -i 's/^MpiDefault=.*/MpiDefault=none/' "$top/.lab/$name/head/etc/slurm/slurm.conf"
 flies srun -N2 --preflight=quick "$work/program"
 is "$status $said" '0 0 1' 'srun starts no MPI: the step runs' || show
-like "$words" 'cannot tell: MPI (started each rank alone|did not start).*MpiDefault .*; the step starts$' '... after one line' || show
+like "$words" 'cannot tell: MPI (started each rank alone|did not start).*MpiDefault .*; the step starts$' '... after one message' || show
 ends_clean
 done_testing

@@ -45,7 +45,7 @@ lab fault gpu-wrong n1 5 >/dev/null
 flies srun -N2 -w 'n[1-2]' --gres=gpu:8 --preflight=quick "$work/program"
 is "$status $said" '0 0 1' 'a fault that both nodes share is not theirs: the step starts' || show
 like "$(lines)" '^muster preflight: n\[1-2\]: gpu5: .*wrong elements.*; no fault, as so many nodes have it$' \
-    '... after one line' || show
+    '... after one message' || show
 lab fault gpu-old-library n4 >/dev/null
 flies srun -N1 -w n4 --gres=gpu:8 --preflight=quick "$work/program"
 is "$status $said" '0 0' 'a library that is too old holds nothing up' || show

@@ -12,7 +12,7 @@ root_now() { "$lab_dir/root" --path "$release"; }
 # the program root
 is "$("$lab_dir/root" sid 2>&1)" "root: the release is trixie or unstable, not 'sid', see root --help" \
     'an unknown release is refused'
-is "$("$lab_dir/root" "$release" 2>/dev/null)" "$top/.lab/roots/$release" 'the root is there'
+is "$("$lab_dir/root" "$release" 2>/dev/null)" "$top/.lab/roots/$release" 'the root is made'
 is "$(root_now)" "$top/.lab/roots/$release" '... and is not made twice'
 lab_up -n 2 --release "$release"
 like "$(lab status)" "^root: $top/.lab/roots/$release\$" 'status names the root'

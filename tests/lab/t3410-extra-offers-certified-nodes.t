@@ -19,7 +19,7 @@ asking_in_vain() { most_s=8 asking "$@"; }
 
 change n1 '{"rack":7}'
 is "$(extra n1)" '{"rack":7}' "the site's own Extra"
-is "$(asking_in_vain 'muster_level>=1' -N1)" '' 'nobody is certified: such a job waits'
+is "$(asking_in_vain 'muster_level>=1' -N1)" '' 'no node is certified: such a job waits'
 
 certify --no-drain --level quick -w n1,n2
 is "$status $(verdicts)" '0 n1 pass n2 pass' 'two of four are certified' || show
@@ -46,7 +46,7 @@ like "$(verdicts)" 'n2 fail' 'n2 fails' || show
 is "$(extra n2)" '' '... and is offered no longer'
 lab heal >/dev/null
 lab run "$muster" revoke -w n1 >/dev/null
-is "$(extra n1)" '{"rack":7}' 'revoke leaves what the site had'
+is "$(extra n1)" '{"rack":7}' "revoke keeps the site's own values"
 
 # a certificate that has ended
 change n4 '{"muster_level":2,"muster_expires":1000000000}'

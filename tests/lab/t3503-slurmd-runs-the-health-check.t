@@ -66,7 +66,7 @@ words=$(lab run "$muster" revoke -w n3 2>&1) || :
 like "$words" 'n3: its certificate is revoked in Slurm: its next health check removes it' \
     'a certificate that is out of reach is revoked in Slurm'
 lab run scontrol update nodename=n3 state=resume
-lab on n3 test -e /var/lib/muster/certificate || diag 'it was gone before'
+lab on n3 test -e /var/lib/muster/certificate || diag 'the certificate was gone before'
 lab heal >/dev/null
 ok 'the node, resumed by hand, removes it by itself' within 60 lab on n3 test ! -e /var/lib/muster/certificate
 ok 'and its Comment is what the site wrote' within 60 sh -c \

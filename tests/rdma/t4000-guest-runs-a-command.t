@@ -48,7 +48,7 @@ gone() { within 60 have_gone; }
 started() { within 60 emulators; }
 guest --time-limit 2 sleep 60 2>"$work/err"
 is $? 124 'a command past its time limit is ended'
-like "$(cat "$work/err")" '^guest: the time limit of 2 s was reached$' '... which is said'
+like "$(cat "$work/err")" '^guest: the time limit of 2 s was reached$' '... and the output says so'
 ok '... with its emulator' gone
 
 # a shell's background commands ignore an interrupt
@@ -73,7 +73,7 @@ bad() { # WORDS ARGUMENT...
     shift
     out=$("$rdma_dir/guest" "$@" 2>&1)
     is $? 2 "usage: $*"
-    like "$out" "^guest: $words, see guest --help\$" '... which is said'
+    like "$out" "^guest: $words, see guest --help\$" '... and the output says so'
 }
 bad "the topology is one of pair, rails, numa, machines, none, not 'star'" --topology star true
 bad "--time-limit takes a number from 1 to 3600, not '0'" --time-limit 0 true

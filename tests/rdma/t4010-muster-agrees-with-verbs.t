@@ -54,9 +54,9 @@ ${CC:-cc} -shared -fPIC -O2 -o "$work/last_wqe.so" "$rdma_dir/last_wqe.c" -Wl,--
     bail 'last_wqe.c cannot be built'
 in_guest facts --memory 1500 --time-limit 400
 is "$status" 0 'a guest with two ports'
-is "$(section devices)" 'rxe1 rxe2' '... which the verbs library sees'
+is "$(section devices)" 'rxe1 rxe2' '... both seen by the verbs library'
 json() { section inventory | jq -r "$1"; }
-is "$(json '[.rdma[].device] | join(" ")')" 'rxe1 rxe2' '... and muster'
+is "$(json '[.rdma[].device] | join(" ")')" 'rxe1 rxe2' '... and by muster'
 for n in 1 2; do
     port=".rdma[] | select(.device == \"rxe$n\")"
     is "$(json "$port | .netdev")" "eth$n" "rxe$n is on eth$n"

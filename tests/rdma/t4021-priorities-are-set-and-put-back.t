@@ -93,6 +93,6 @@ like "$(pauses .message)" 'rxe2:1 of n2 counted [0-9]+ more pauses_received whil
     '... and their meaning'
 is "$(section 'no pauses' | jq -Rr 'fromjson? | select(.metric == "pauses_received") | .message')" '' \
     '... and no port if there are no such frames'
-like "$(section 'no pauses')" '^status 0$' '... which passes'
+like "$(section 'no pauses')" '^status 0$' '... and muster-links passes'
 records_are_in_schema pauses '... with records as doc/records.md has them'
 done_testing

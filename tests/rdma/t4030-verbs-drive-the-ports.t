@@ -62,7 +62,7 @@ records_are_in_schema verbs '... with records as doc/records.md has them'
 
 is "$(links 'GIDs of two kinds' 'select(.metric == "state") | .message')" \
     'rxe1:1 of n1 uses GID index 1 (RoCE v2, ::ffff:10.77.0.1), rxe2:1 of n2 GID index 1 (RoCE v2, 2001:db8::2): connections between them hang; use GIDs of the same kind on all nodes (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX)' \
-    'one index that means two kinds of GID is named once, with both'
+    'one index that means two kinds of GID is named once, with both GIDs'
 like "$(links 'long packets are swallowed' 'select(.verdict == "fail") | .message')" \
     '^n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, which both ports support, are lost, packets of MTU 512 arrive: ' \
     'a path that drops long packets is distinguished from a dead one, with the MTU that passes'

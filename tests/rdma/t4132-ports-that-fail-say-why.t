@@ -100,10 +100,10 @@ like "$(section 'good again')" '^status 0$' '... and it passes again'
 
 if [ -x "$top/.lab/build/tests/rdma/completions" ]; then
     completion() { section completions | sed -n "s/^$1: //p"; }
-    like "$(completion 'no receive')" '^rc_send: rxe2:1 of there had no receive buffer' 'a receiver that is not ready'
-    like "$(completion 'wrong key')" '^rc_write: rxe2:1 of there refused access .*protection' 'a wrong key'
+    like "$(completion 'no receive')" '^rc_send: rxe2:1 of there had no receive buffer' 'the message for a receiver that is not ready'
+    like "$(completion 'wrong key')" '^rc_write: rxe2:1 of there refused access .*protection' 'the message for a wrong key'
     like "$(completion 'wrong key of read')" '^rc_read: rxe2:1 of there refused access' '... of a read'
-    like "$(completion 'no peer')" '^rc_write: rxe2:1 of there does not answer \(transport retries' 'a peer that is gone'
+    like "$(completion 'no peer')" '^rc_write: rxe2:1 of there does not answer \(transport retries' 'the message for a peer that is gone'
 else
     skip 4 'completions is not built'
 fi

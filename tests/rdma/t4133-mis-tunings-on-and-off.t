@@ -87,21 +87,21 @@ for section in good 'good again'; do
 done
 is "$(wrong 'GID index')" \
     'rxe1:1 of n1 uses GID index 1 (RoCE v2, ::ffff:10.77.0.1), rxe2:1 of n2 GID index 1 (RoCE v2, 2001:db8::2): connections between them hang; use GIDs of the same kind on all nodes (UCX_IB_GID_INDEX, NCCL_IB_GID_INDEX)' \
-    'a wrong GID index'
+    'a wrong GID index is named'
 is "$(wrong MTU)" \
     "n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, which both ports support, are lost, packets of MTU 512 arrive: the path has a smaller MTU; check the MTU of switches and interfaces" \
-    'an MTU that the path does not have'
+    'an MTU that the path does not have is named'
 like "$(wrong 'locked memory')" \
     '^rxe1:1 needs [0-9]+ MB of locked memory, the limit here is 0.06554 MB; set LimitMEMLOCK=infinity of slurmd.s unit' \
-    'RoCE without locked memory'
+    'RoCE without locked memory is named'
 down='rxe2:1 is DOWN (Disabled), though its interface eth2 is up: TCP works there and RDMA does not, so jobs fall back or hang; check the kernel log for the RDMA driver'"'"'s messages, then reload its driver'
-is "$(wrong port)" "$down" 'a port that is down with its interface up'
+is "$(wrong port)" "$down" 'a port that is down with its interface up is named'
 is "$(section port | sed -n 's/^fail  *net.interfaces  *rxe2:1  *//p')" "$down" '... by muster check as well'
-like "$(section port)" '^check 1$' '... which fails'
+like "$(section port)" '^check 1$' '... and the check fails'
 is "$(wrong TCP | sed 's/its [0-9.]* MB/its MB/')" \
     'n1: MPI sent its MB to other nodes by TCP, not by RDMA, although rxe1:1 is available (RoCE v2); check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and similar settings in the environment and in MPI'"'"'s files, and whether this MPI was built with UCX or libfabric
 n2: MPI sent its MB to other nodes by TCP, not by RDMA, although rxe2:1 is available (RoCE v2); check UCX_TLS, OMPI_MCA_pml, OMPI_MCA_btl and similar settings in the environment and in MPI'"'"'s files, and whether this MPI was built with UCX or libfabric' \
-    'TCP although there is RDMA'
+    'TCP although there is RDMA is named'
 is "$(wrong RDMA)" '' '... no such message with RDMA'
 like "$(section RDMA)" '^status 0$' '... which carries the messages'
 records_are_in_schema TCP '... with records as doc/records.md has them'

@@ -65,7 +65,7 @@ is "$status" 0 'a cluster of two nodes in a guest'
 unlike "$output" 'cannot be preloaded' '... whose steps have what UCX needs on soft-RoCE'
 is "$(section environment | sed -n 1p)" 'n1 rxe1:1 0 1 unlimited open' \
     'a rank of n1 gets its port, GID indexes, locked memory and /dev/infiniband'
-is "$(section environment | sed -n 2p)" 'n2 rxe2:1 0 1 unlimited open' '... one of n2 its own'
+is "$(section environment | sed -n 2p)" 'n2 rxe2:1 0 1 unlimited open' '... a rank of n2 gets those of n2'
 like "$(section mpi)" '^status 0$' 'an MPI program of two nodes runs over UCX'
 is "$(section mpi | awk '$1 == "packets" { print ($2 > 1000) }')" 1 '... and its messages went by the RDMA port'
 like "$(section tcp)" 'UCX_TLS=tcp keeps UCX off RoCE v2: messages between nodes use TCP' \
@@ -85,7 +85,7 @@ is "$(certify certify 'select(.metric == "transport") | .message')" '' \
     '... with MPI over TCP, which is its own choice and no fault'
 is "$(certify certify 'select(.test == "certify") | .node + " " + .verdict' | xargs)" 'n1 pass n2 pass' \
     '... and certifies both nodes'
-like "$(section certify)" '^status 0$' '... which is its exit status'
+like "$(section certify)" '^status 0$' '... and exits with 0'
 like "$(certify 'certify over a path that swallows' 'select(.test == "certify" and .node == "n1") | .message')" \
     '^n1 rxe1:1 -> n2 rxe2:1: packets of MTU 1024, which both ports support, are lost, packets of MTU 512 arrive: ' \
     'a path that drops long packets is named, with both ports and the MTU that passes' ||
