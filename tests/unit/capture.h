@@ -2,8 +2,9 @@
 #ifndef MUSTER_TESTS_CAPTURE_H
 #define MUSTER_TESTS_CAPTURE_H
 
-/* Standard output and standard error go to files from capture_begin() on, to where they went before
- * after capture_end(). That returns what went to one of them (1, 2), until the next call. */
+/* capture_begin() redirects standard output and standard error to temporary files. capture_end()
+ * restores both and returns what was written to descriptor fd (1 or 2), "" if nothing; the text is
+ * valid until the next call. */
 void capture_begin(void);
 const char *capture_end(int fd);
 

@@ -4,8 +4,8 @@
 
 #include <time.h>
 
-/* All clocks of a test that is linked with --wrap=clock_gettime. It sets them. Included by one file
- * of it. */
+/* Replaces clock_gettime() for all clocks, in a test linked with --wrap=clock_gettime. The test
+ * sets now_s. Include it in only one file of the test. */
 
 static double now_s;
 

@@ -11,9 +11,9 @@
 
 #include "tests/unit/tap.h"
 
-/* Mounts a FUSE file system without anybody at its device: whoever touches it waits in the kernel,
- * as for a file server that is gone. For a test in a namespace of mounts of its own. Returns the
- * device, to be closed after umount2(), or -1. */
+/* Mounts a FUSE file system that no process serves: a process that accesses it waits in the kernel,
+ * as if a file server did not answer. For a test in its own mount namespace. Returns the device, to
+ * be closed after umount2(), or -1. */
 static int hung_mount(const char *path)
 {
     char options[96];

@@ -10,8 +10,8 @@
 
 #include "tests/unit/tap.h"
 
-/* Allocations of a test that fail, those of the C library's own among them. Included by one file of
- * it. Under AddressSanitizer, whose own they are, none does. */
+/* Makes allocations of a test fail, also those of the C library itself. Include it in only one file
+ * of the test. Under AddressSanitizer, which replaces malloc() itself, no allocation fails. */
 
 #ifdef __SANITIZE_ADDRESS__
 static inline void memory_fails_at(unsigned number)
@@ -31,14 +31,14 @@ extern void *__libc_realloc(void *memory, size_t size);
 static unsigned memory_left;
 static bool has_memory_failed;
 
-/* The allocation of that number from here on, counted from 1; 0: none. */
+/* Makes one allocation fail: the one with this number, counted from 1 from here on. 0: none. */
 static void memory_fails_at(unsigned number)
 {
     memory_left = number;
     has_memory_failed = false;
 }
 
-/* Whether there were so many since then. */
+/* Returns whether the allocation set by memory_fails_at() was made, and failed. */
 static bool memory_has_failed(void)
 {
     return has_memory_failed;
@@ -74,10 +74,10 @@ void *realloc(void *memory, size_t size)
 #pragma GCC visibility pop
 #endif
 
-enum { LEAST_BYTES = 20000 /* more than a stream in memory begins with */ };
+enum { LEAST_BYTES = 20000 /* more than the first buffer of a stream in memory */ };
 
-/* A text of that much, which make() gives of it, is whole or NULL, as each allocation fails in
- * turn. */
+/* Tests that make() returns the complete text, or NULL, whichever of its allocations fails. The
+ * text is longer than LEAST_BYTES, so that its buffer grows. */
 static inline void is_whole_or_none(const char *what, char *make(const void *of), const void *of)
 {
     char *whole = make(of), *text;

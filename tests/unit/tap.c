@@ -104,7 +104,7 @@ void tap_skip_all(const char *format, ...)
     exit(0);
 }
 
-/* Every line of a diagnosis begins with "# ", or a line feed in the text would break the TAP. */
+/* Each line of a diagnosis begins with "# ", as a line without it would be read as TAP. */
 void tap_diag(const char *format, ...)
 {
     char text[4096];

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* A test program calls the checks below and ends with `return tap_done();`. Each check prints one
- * TAP line and, when it fails, a diagnosis with file and line, and returns whether it held. */
+ * TAP line, after a failure also a diagnosis with file and line, and returns whether it passed. */
 
 #define ok(condition, ...) tap_ok(!!(condition), __FILE__, __LINE__, __VA_ARGS__)
 #define is_int(found, expected, ...)                                                               \
@@ -15,7 +15,7 @@
 /* |found - expected| <= tolerance */
 #define is_near(found, expected, tolerance, ...)                                                   \
     tap_is_near((found), (expected), (tolerance), __FILE__, __LINE__, __VA_ARGS__)
-/* part stands somewhere in text */
+/* text contains part */
 #define has_str(text, part, ...) tap_has_str((text), (part), __FILE__, __LINE__, __VA_ARGS__)
 
 int tap_ok(int held, const char *file, int line, const char *format, ...)

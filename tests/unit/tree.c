@@ -48,7 +48,7 @@ char *tree_unpack(const char *name)
     const char *source = getenv("top_srcdir"), *tmp = getenv("TMPDIR");
     char root[PATH_MAX], command[3 * PATH_MAX];
 
-    if (!tmp) /* a tree is hundreds of small files */
+    if (!tmp) /* in memory, as a tree is hundreds of small files */
         tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     snprintf(root, sizeof root, "%s/muster-tree-XXXXXX", tmp);
     if (!mkdtemp(root))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a cluster's addresses are folded into: nothing that was in it is left out, however many they
- * are, and the text for 16,384 nodes of ten rails fits a variable of the environment. */
+/* Folding the addresses of a cluster loses none of them, however many there are. The text for
+ * 16,384 nodes with ten rails fits an environment variable. */
 #include "lib/base/address_ranges.h"
 #include "tests/unit/tap.h"
 
@@ -10,7 +10,8 @@
 
 enum { NODES = 16384, RAILS = 10, MOST = 512, STRING_BYTES = 128 << 10 };
 
-/* The text folded to `most` ranges; to be freed. */
+/* Folds a text to at most `most` ranges. Returns a text to be freed, or NULL if the first one is
+ * invalid. */
 static char *folded(const char *text, size_t most)
 {
     struct address_range *ranges = NULL;
@@ -94,7 +95,7 @@ static void check_contain(void)
     free(ranges);
 }
 
-/* hash: scatters the hosts of a rail over its /16, as no real network does. */
+/* hash: a factor that scatters the hosts of a rail over its /16, as no real network does. */
 static void check_cluster(uint32_t hash, const char *what)
 {
     struct address_range *ranges = calloc((size_t)NODES * RAILS, sizeof *ranges);

@@ -18,9 +18,10 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* All in a directory of its own, in which this process stands. */
+/* All tests run in a temporary directory, which is the working directory. */
 
-/* What stands there, with one space between two names, sorted; those behind a last dot as "*". */
+/* Returns the sorted names in it, with one space between two; the random end of a temporary name as
+ * "*". */
 static const char *names(void)
 {
     static char text[1024];
@@ -60,7 +61,7 @@ static void put(const char *path, const char *text, mode_t mode)
 
 static bool is_name_synced;
 
-/* That of the files here: a name is on the disk when its directory is, not with the file. */
+/* Replaces fsync(). A name is on the disk when its directory is synced, not with the file. */
 int fsync(int fd)
 {
     struct stat status;
@@ -139,7 +140,7 @@ static void test_old(void)
     unlink("old");
 }
 
-/* Returns whether a child that does it says so. */
+/* Runs does() in a child process. Returns whether it returned true there. */
 static bool in_child(bool (*does)(void))
 {
     int status;
@@ -173,7 +174,7 @@ static void test_owner(void)
 
     put("old", "before", 0640);
     if (chown("old", 1234, 1235) != 0) {
-        unlink("old"); /* only root can be asked to give it back */
+        unlink("old"); /* only root can give a file to another user */
         return;
     }
     is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a file in another user's file's place");
@@ -262,7 +263,8 @@ static bool is_denied(void)
            strcmp(err.text, "closed/file: Permission denied") == 0 && file.temporary[0] == '\0';
 }
 
-/* A disk that is full after 4 KiB; true: the end fails. */
+/* Writes `length` bytes to a disk that is full after 4 KiB. expected NULL: the disk has room again
+ * before the commit. Returns whether the commit fails, with the text expected. */
 static bool fails_when_full(size_t length, const char *expected)
 {
     struct atomic_file file;
@@ -274,7 +276,7 @@ static bool fails_when_full(size_t length, const char *expected)
         return false;
     for (size_t i = 0; i < length; i++)
         putc('x', file.stream);
-    if (!expected) /* there is room again, but something is lost */
+    if (!expected) /* there is room again, but data is lost */
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
     return atomic_file_commit(&file, &err) == -1 && (!expected || strcmp(err.text, expected) == 0);
 }

@@ -15,7 +15,7 @@
 #include "lib/base/clock.h"
 #include "tests/unit/tap.h"
 
-enum { ENDS_S = 60 /* for what ends by itself */, ANY_AGE_S = -3600 /* a limit long over */ };
+enum { ENDS_S = 60 /* for work that ends by itself */, ANY_AGE_S = -3600 /* always exceeded */ };
 
 static void set_number(void *context)
 {
@@ -41,7 +41,7 @@ static void hang(void *context)
         pause();
 }
 
-/* A library that makes itself a daemon. */
+/* As a library that turns the process into a daemon. */
 static void close_all_and_hang(void *context)
 {
     for (int fd = 3; fd < 256; fd++)
@@ -49,8 +49,8 @@ static void close_all_and_hang(void *context)
     hang(context);
 }
 
-/* On one processor with others that are always ready, and the least of it: killed, it is let run
- * late. */
+/* Shares one processor with four busy processes, at the lowest priority: after the kill it takes
+ * long to die. */
 static void hang_without_processor(void *context)
 {
     cpu_set_t one;
@@ -82,7 +82,7 @@ static enum bounded_outcome outcome_of(void (*work)(void *state), int *state, do
     return end->outcome;
 }
 
-/* What waits for what it started with vfork() is in the same state as in a driver that hangs. */
+/* A process that waits for its vfork() child is in the same state as one that hangs in a driver. */
 static pid_t start_waiting(const char *name)
 {
     pid_t child = fork();
@@ -116,7 +116,7 @@ static void waits(void)
     waitpid(child, NULL, 0);
 }
 
-/* Of a process whose standard input, output and error are closed. */
+/* Calls bounded_run() while standard input, output and error are closed. */
 static void answers_without_standard_files(void)
 {
     struct bounded_end end = {.outcome = BOUNDED_LATE};

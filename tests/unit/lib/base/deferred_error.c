@@ -25,7 +25,7 @@ static void remembers(void)
     is_int(deferred_error_take(), 0, "0 is none");
 }
 
-/* Without descriptors a node has no interfaces, as it were. */
+/* Without free descriptors, a node looks as if it had no interfaces. */
 static void node_without_descriptors(void)
 {
     struct rlimit limit, none = {0, 0};

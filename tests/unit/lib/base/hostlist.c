@@ -48,7 +48,7 @@ static void folds(const char *text, const char *expected)
     folds_by(hostlist_fold, text, expected, "");
 }
 
-/* For Slurm's commands and API: what 22.05 reads too. */
+/* For Slurm's commands and API, in the form that Slurm 22.05 reads too. */
 static void folds_for_slurm(const char *text, const char *expected)
 {
     folds_by(hostlist_fold_for_slurm, text, expected, " for Slurm");

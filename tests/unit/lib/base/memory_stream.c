@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text that is put together in memory is whole, or it is none: half of one would be another
- * node's fingerprint, a certificate that is not genuine, a list without some nodes, a record that
- * nobody can read. */
+/* A text made in memory is complete, or there is none. Half a text would be another node's
+ * fingerprint, an invalid certificate, a list without some nodes, or a record that cannot be
+ * parsed. */
 
 static char *fingerprint(const void *inventory)
 {
@@ -28,7 +28,7 @@ static char *node_fingerprint(const void *inventory)
     return fingerprint_node(inventory, NULL);
 }
 
-/* Gaudi cards have so many ports. */
+/* 192 ports, as a node with eight Gaudi cards has. */
 static struct inventory *large_node(void)
 {
     struct inventory *inventory = calloc(1, sizeof *inventory);
@@ -83,7 +83,7 @@ static char *record_line(const void *of)
     return NULL;
 }
 
-/* Of names that have no number, and of some that have. */
+/* Adds names without a number, which do not fold, and some with one. */
 static void make_names(struct hostlist *names)
 {
     char name[16];

@@ -131,7 +131,8 @@ static void test_misuse(void)
     refused("a b", "unexpected argument \"b\"; one is enough");
 }
 
-/* More than an argument can have: what the kernel refuses at 128 KiB goes by standard input. */
+/* Values on standard input, where a list may be longer than an argument: the kernel limits an
+ * argument to 128 KiB. */
 static void test_input(void)
 {
     char *expected = NULL;

@@ -8,7 +8,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* The directories of muster's files, whatever the umask of who makes them. */
+/* The mode of directories for muster's files, under any umask. */
 
 static unsigned mode_made(const char *root, mode_t mask)
 {

@@ -11,7 +11,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* All in a directory of its own, in which this process stands. */
+/* All tests run in a temporary directory, which is the working directory. */
 
 static void writes_into_a_directory_of_ones_own(void)
 {

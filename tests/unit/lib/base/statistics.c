@@ -31,7 +31,7 @@ int main(void)
     is_near(low, 40, 0, "a hundred samples: rank 40");
     is_near(high, 61, 0, "... to rank 61");
     for (int i = 0; i < 100; i++) {
-        many[i] = (i * 37) % 100 / 3; /* each three times */
+        many[i] = (i * 37) % 100 / 3; /* each value three times */
         misplaced += statistics_select(many, (size_t)i + 1, 0) != 0;
     }
     for (size_t rank = 0; rank < 100; rank++)
