@@ -94,9 +94,9 @@ static inline void is_whole_or_none(const char *what, char *make(const void *of)
         cut += text && strcmp(text, whole) != 0;
         free(text);
     }
-    is_int(cut, 0, "... is whole or none, whichever of its allocations fails");
+    is_int(cut, 0, "... complete or NULL, whichever allocation fails");
     if (number > 1)
-        ok(none > 0, "... none at %u of %u", none, number - 1);
+        ok(none > 0, "... NULL for %u of %u failed allocations", none, number - 1);
     free(whole);
 }
 

@@ -44,16 +44,19 @@ static struct in6_addr four(uint32_t host_order)
 static void check_fold(void)
 {
     is_folded("10.1.1.3 10.1.1.1 10.1.1.2 10.1.1.1", 9, "10.1.1.1-10.1.1.3",
-              "neighbors are one range, doubles none");
-    is_folded("10.1.1.1 10.1.1.3", 9, "10.1.1.1 10.1.1.3", "a gap of one stays");
+              "adjacent addresses become one range, duplicates are dropped");
+    is_folded("10.1.1.1 10.1.1.3", 9, "10.1.1.1 10.1.1.3",
+              "addresses with a gap of one are not joined");
     is_folded("10.1.1.1-10.1.1.9 10.1.1.2-10.1.1.3", 9, "10.1.1.1-10.1.1.9",
-              "one within another is gone");
+              "a range inside another is dropped");
     is_folded("10.1.1.1 10.1.1.5 10.9.1.1 fe80::-fe80::ffff:ffff:ffff:ffff", 3,
               "10.1.1.1-10.1.1.5 10.9.1.1 fe80::-fe80::ffff:ffff:ffff:ffff",
-              "of too many the nearest are joined");
-    is_folded("10.1.1.1 10.1.1.5 10.9.1.1", 1, "10.1.1.1-10.9.1.1", "down to one");
-    is_folded("255.255.255.255 0.0.0.0", 9, "0.0.0.0 255.255.255.255", "first and last");
-    is_folded("", 9, "", "none");
+              "the nearest addresses are joined if there are too many");
+    is_folded("10.1.1.1 10.1.1.5 10.9.1.1", 1, "10.1.1.1-10.9.1.1",
+              "one range is left of three addresses");
+    is_folded("255.255.255.255 0.0.0.0", 9, "0.0.0.0 255.255.255.255",
+              "the first and the last IPv4 address are not joined");
+    is_folded("", 9, "", "no addresses make an empty text");
 }
 
 static void check_texts(void)
@@ -71,7 +74,7 @@ static void check_texts(void)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char *result = folded(wrong[i], 9);
 
-        ok(!result, "'%s' is no list", wrong[i]);
+        ok(!result, "'%s' is refused", wrong[i]);
         free(result);
     }
 }
@@ -89,9 +92,9 @@ static void check_contain(void)
         has_all &= address_ranges_contain(ranges, count, &in[i]);
         has_none &= !address_ranges_contain(ranges, count, &out[i]);
     }
-    ok(has_all, "what is in a range, its ends too");
-    ok(has_none, "... and what is beside it is not");
-    ok(!address_ranges_contain(ranges, 0, &in[0]), "nor anything in none");
+    ok(has_all, "addresses in a range are found, also its ends");
+    ok(has_none, "... and addresses beside a range are not");
+    ok(!address_ranges_contain(ranges, 0, &in[0]), "no address is in an empty list");
     free(ranges);
 }
 
@@ -115,7 +118,7 @@ static void check_cluster(uint32_t hash, const char *what)
 
             missing += !address_ranges_contain(ranges, count, &address);
         }
-    is_int((long)missing, 0, "%s: every address of 16,384 nodes is still there", what);
+    is_int((long)missing, 0, "%s: the ranges contain every address of 16,384 nodes", what);
     text = address_ranges_text(ranges, count);
     ok(count <= MOST && strlen(text) < STRING_BYTES, "... in %zu ranges, %zu bytes", count,
        strlen(text));
@@ -129,7 +132,8 @@ static void check_own(void)
     size_t count = address_ranges_own(&ranges);
     struct in6_addr loopback = four(0x7f000001);
 
-    ok(!address_ranges_contain(ranges, count, &loopback), "loopback is not told to others");
+    ok(!address_ranges_contain(ranges, count, &loopback),
+       "the host's own ranges do not contain loopback");
     free(ranges);
 }
 

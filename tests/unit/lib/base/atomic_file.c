@@ -76,35 +76,37 @@ static void test_new(void)
     struct error err;
 
     umask(027);
-    is_int(atomic_file_begin(&file, "new", 0666, &err), 0, "a new file is begun");
-    is_str(names(), "new.*", "... beside its place");
+    is_int(atomic_file_begin(&file, "new", 0666, &err), 0, "a new file is created");
+    is_str(names(), "new.*", "... under a temporary name in its directory");
     fputs("text", file.stream);
-    is_int(atomic_file_commit(&file, &err), 0, "... and ended");
-    is_str(tree_text("new"), "text", "... with what was written");
+    is_int(atomic_file_commit(&file, &err), 0, "... and committed");
+    is_str(tree_text("new"), "text", "... with the text that was written");
     ok(is_name_synced, "... and its name is on the disk");
     is_name_synced = false;
-    is_int(mode_of("new"), 0640, "... and the permissions that umask leaves");
-    is_str(names(), "new", "... and nothing beside it");
-    is_str(file.temporary, "", "... nor a name of it");
+    is_int(mode_of("new"), 0640, "... and its permissions are those that umask leaves");
+    is_str(names(), "new", "... and no temporary file is left");
+    is_str(file.temporary, "", "... nor a temporary name");
     unlink("new");
 
-    is_int(atomic_file_begin(&file, "new", 0600, &err), 0, "by its descriptor");
+    is_int(atomic_file_begin(&file, "new", 0600, &err), 0,
+           "a file written by its descriptor is created");
     write_all(file.fd, "bytes", 5);
     file.mode = 0604;
     file.is_unsynced = true;
-    is_int(atomic_file_commit(&file, &err), 0, "... it is written too");
-    is_str(tree_text("new"), "bytes", "... whole");
-    ok(!is_name_synced, "... and waits for no disk");
-    is_int(mode_of("new"), 0604, "... with permissions as its writer wants them");
+    is_int(atomic_file_commit(&file, &err), 0, "... and committed");
+    is_str(tree_text("new"), "bytes", "... complete");
+    ok(!is_name_synced, "... and does not wait for the disk");
+    is_int(mode_of("new"), 0604, "... with the permissions that the caller set");
     unlink("new");
     umask(022);
 
-    is_int(atomic_file_begin(&file, "new", 0666, &err), 0, "what is begun");
+    is_int(atomic_file_begin(&file, "new", 0666, &err), 0, "a file is created");
     errno = ENOSPC;
-    is_int(atomic_file_discard(&file, &err), -1, "... and given up");
-    is_int(errno, ENOSPC, "... keeps errno");
-    is_str(err.text, "new: No space left on device", "... which is told");
-    is_str(names(), "", "... and nothing of it is left");
+    is_int(atomic_file_discard(&file, &err), -1, "... and discarded");
+    is_int(errno, ENOSPC, "... which keeps errno");
+    is_str(err.text, "new: No space left on device",
+           "... and the message names the file and the error");
+    is_str(names(), "", "... and no file is left");
 }
 
 static void test_old(void)
@@ -113,30 +115,32 @@ static void test_old(void)
     struct error err;
 
     put("old", "before", 0644);
-    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a file in another's place");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0,
+           "a file that replaces another is created");
     fputs("after", file.stream);
     fflush(file.stream);
-    is_str(tree_text("old"), "before", "... the old one is there while it is written");
-    is_int(mode_of(file.temporary), 0600, "... nobody else sees the new one");
-    is_int(atomic_file_begin(&other, "old", 0600, &err), 0, "another writer");
+    is_str(tree_text("old"), "before", "... the old file stays while it is written");
+    is_int(mode_of(file.temporary), 0600, "... only its owner can read the temporary file");
+    is_int(atomic_file_begin(&other, "old", 0600, &err), 0, "a second writer creates one too");
     fputs("other", other.stream);
-    is_int(atomic_file_commit(&file, &err), 0, "... does not hinder the first");
-    is_str(tree_text("old"), "after", "... which is there whole");
-    is_int(mode_of("old"), 0644, "... with the permissions of the one before");
-    is_int(atomic_file_commit(&other, &err), 0, "... nor is it hindered");
-    is_str(tree_text("old"), "other", "... and comes last");
+    is_int(atomic_file_commit(&file, &err), 0, "... and does not affect the commit of the first");
+    is_str(tree_text("old"), "after", "... whose file is complete");
+    is_int(mode_of("old"), 0644, "... with the permissions of the old file");
+    is_int(atomic_file_commit(&other, &err), 0, "... the second one commits too");
+    is_str(tree_text("old"), "other", "... and its text replaces the first one's");
 
-    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "one that takes nobody's name");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a file that must be new is created");
     file.is_new = true;
-    is_int(atomic_file_commit(&file, &err), -1, "... fails where one stands");
+    is_int(atomic_file_commit(&file, &err), -1, "... its commit fails if the name exists");
     is_int(errno, EEXIST, "... with EEXIST");
-    is_str(err.text, "old: File exists", "... which is told");
-    is_str(tree_text("old"), "other", "... and leaves it");
+    is_str(err.text, "old: File exists", "... and the message names the file and the error");
+    is_str(tree_text("old"), "other", "... and the existing file is unchanged");
     unlink("old");
-    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "where none stands");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0,
+           "a file that must be new is created without such a name");
     file.is_new = true;
-    is_int(atomic_file_commit(&file, &err), 0, "... it takes it");
-    is_str(names(), "old", "... with nothing beside it");
+    is_int(atomic_file_commit(&file, &err), 0, "... and is committed");
+    is_str(names(), "old", "... and no temporary file is left");
     unlink("old");
 }
 
@@ -177,22 +181,24 @@ static void test_owner(void)
         unlink("old"); /* only root can give a file to another user */
         return;
     }
-    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a file in another user's file's place");
-    ok(!file.has_new_owner, "... is to be that user's");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0,
+           "a file that replaces another user's file is created");
+    ok(!file.has_new_owner, "... and keeps the owner");
     fputs("after", file.stream);
-    is_int(atomic_file_commit(&file, &err), 0, "... is written");
+    is_int(atomic_file_commit(&file, &err), 0, "... and is committed");
     ok(stat("old", &status) == 0 && status.st_uid == 1234 && status.st_gid == 1235,
-       "... and is that user's and group's");
-    is_int(mode_of("old"), 0640, "... with its permissions");
+       "... and has the old owner and group");
+    is_int(mode_of("old"), 0640, "... and the old permissions");
     chmod(".", 0777);
-    ok(in_child(is_taken_over), "who cannot give it that owner replaces it by his own");
-    is_str(tree_text("old"), "another's", "... with what was written");
-    is_int(mode_of("old"), 0600, "... and nothing for a group that is another");
+    ok(in_child(is_taken_over),
+       "a process that cannot set the old owner replaces the file by its own");
+    is_str(tree_text("old"), "another's", "... with the text that was written");
+    is_int(mode_of("old"), 0600, "... and without permissions for its other group");
     unlink("old");
     put("old", "before", 0644);
-    is_int(chown("old", 1234, 1235), 0, "one that all may read");
+    is_int(chown("old", 1234, 1235), 0, "a file of another user that all may read");
     ok(in_child(is_taken_over), "... is replaced too");
-    is_int(mode_of("old"), 0644, "... and may be read by all");
+    is_int(mode_of("old"), 0644, "... and all may read the new one");
     chmod(".", 0755);
     unlink("old");
 }
@@ -211,11 +217,11 @@ static void test_others(void)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         snprintf(expected, sizeof expected, "%s: is not a regular file", kinds[i]);
         is_int(atomic_file_begin(&file, kinds[i], 0666, &err), -1, "%s is not replaced", kinds[i]);
-        is_int(errno, EINVAL, "... EINVAL");
-        is_str(err.text, expected, "... which is told");
-        ok(is_special(kinds[i]), "... it is special");
+        is_int(errno, EINVAL, "... errno is EINVAL");
+        is_str(err.text, expected, "... and the message names the file and the error");
+        ok(is_special(kinds[i]), "... is_special() is true");
     }
-    is_str(names(), "directory fifo to-fifo", "... nothing is beside them");
+    is_str(names(), "directory fifo to-fifo", "... no temporary file is left");
     unlink("fifo");
     unlink("to-fifo");
     rmdir("directory");
@@ -223,32 +229,37 @@ static void test_others(void)
     put("target", "kept", 0604);
     if (symlink("target", "link") != 0)
         tap_skip_all("no links here");
-    ok(!is_special("link"), "a link to a file is nothing special");
-    is_int(atomic_file_begin(&file, "link", 0666, &err), 0, "a link");
+    ok(!is_special("link"), "is_special() is false for a link to a regular file");
+    is_int(atomic_file_begin(&file, "link", 0666, &err), 0,
+           "a file that replaces a link is created");
     fputs("text", file.stream);
-    is_int(atomic_file_commit(&file, &err), 0, "... is replaced");
-    is_str(tree_text("target"), "kept", "... not what it links to");
-    is_str(tree_text("link"), "text", "... by the file");
-    is_int(mode_of("link"), 0604, "... which is seen by those who saw what it linked to");
+    is_int(atomic_file_commit(&file, &err), 0, "... and committed");
+    is_str(tree_text("target"), "kept", "... the link's target is unchanged");
+    is_str(tree_text("link"), "text", "... and the link is replaced by the file");
+    is_int(mode_of("link"), 0604, "... which has the permissions of the link's target");
     unlink("link");
     unlink("target");
-    ok(!is_special("target"), "what is not there is nothing special");
+    ok(!is_special("target"), "is_special() is false for a missing file");
 
     memset(path, 'x', PATH_MAX - 1);
     path[PATH_MAX - 1] = '\0';
-    is_int(atomic_file_begin(&file, path, 0666, &err), -1, "a path that is too long");
-    is_int(errno, ENAMETOOLONG, "... ENAMETOOLONG");
-    has_str(err.text, "xxx...: the path is too long", "... which is told");
-    is_int(atomic_file_begin(&file, "missing/file", 0666, &err), -1, "a directory that is missing");
-    is_str(err.text, "missing/file: No such file or directory", "... is told");
+    is_int(atomic_file_begin(&file, path, 0666, &err), -1, "a path that is too long is refused");
+    is_int(errno, ENAMETOOLONG, "... errno is ENAMETOOLONG");
+    has_str(err.text, "xxx...: the path is too long",
+            "... and the message names the file and the error");
+    is_int(atomic_file_begin(&file, "missing/file", 0666, &err), -1,
+           "a file in a missing directory is refused");
+    is_str(err.text, "missing/file: No such file or directory",
+           "... and the message names the path and the error");
 
     put("old", "before", 0644);
-    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "a directory in its place since");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0,
+           "a file is created, then a directory takes its name");
     unlink("old");
     mkdir("old", 0755);
-    is_int(atomic_file_commit(&file, &err), -1, "... is not replaced");
-    is_str(err.text, "old: Is a directory", "... which is told");
-    is_str(names(), "old", "... and nothing is left beside it");
+    is_int(atomic_file_commit(&file, &err), -1, "... which the commit does not replace");
+    is_str(err.text, "old: Is a directory", "... and the message names the file and the error");
+    is_str(names(), "old", "... and no temporary file is left");
     rmdir("old");
 }
 
@@ -296,15 +307,15 @@ static void test_full(void)
     mkdir("closed", 0755);
     chmod(".", 0755);
     chmod("closed", 0555);
-    ok(in_child(is_denied), "a directory that is closed");
+    ok(in_child(is_denied), "a file in a directory without write permission is refused");
     rmdir("closed");
 
     put("old", "before", 0644);
-    ok(in_child(fails_at_the_end), "a disk that is full at the end");
-    is_str(tree_text("old"), "before", "... leaves the old one");
-    ok(in_child(fails_long_ago), "a disk that was full while it was written");
-    is_str(tree_text("old"), "before", "... too");
-    is_str(names(), "old", "... and nothing beside it");
+    ok(in_child(fails_at_the_end), "the commit fails if its flush finds the disk full");
+    is_str(tree_text("old"), "before", "... and the old file is unchanged");
+    ok(in_child(fails_long_ago), "the commit fails if data was lost before it");
+    is_str(tree_text("old"), "before", "... and the old file is unchanged");
+    is_str(names(), "old", "... and no temporary file is left");
     unlink("old");
 }
 
@@ -325,12 +336,13 @@ static void test_killed(void)
         raise(SIGKILL);
     }
     waitpid(child, NULL, 0);
-    is_str(tree_text("old"), "before", "who is killed midway leaves the old one");
-    is_str(names(), "old old.*", "... and the half one beside it");
-    is_int(atomic_file_begin(&file, "old", 0666, &err), 0, "... which is not in the way");
+    is_str(tree_text("old"), "before", "the old file is unchanged if the writer is killed");
+    is_str(names(), "old old.*", "... and a temporary file is left");
+    is_int(atomic_file_begin(&file, "old", 0666, &err), 0,
+           "... the next file is created all the same");
     fputs("after", file.stream);
-    is_int(atomic_file_commit(&file, &err), 0, "... of the next");
-    is_str(tree_text("old"), "after", "... one");
+    is_int(atomic_file_commit(&file, &err), 0, "... and committed");
+    is_str(tree_text("old"), "after", "... with its text");
 }
 
 int main(void)

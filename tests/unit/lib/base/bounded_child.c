@@ -108,10 +108,10 @@ static void waits(void)
     while (bounded_stuck("muster-test", ANY_AGE_S) == 0 && clock_s() - begin_s < ENDS_S)
         usleep(1000);
     is_int(bounded_stuck("muster-test", ANY_AGE_S), child,
-           "what is older than its limit and waits in the kernel is stuck");
+           "a child that is older than its limit and waits in the kernel is stuck");
     is_int(bounded_stuck("muster-test", ENDS_S), 0,
-           "... and not while another process may have it at work");
-    is_int(bounded_stuck("muster-other", ANY_AGE_S), 0, "... nor is it any other");
+           "... but not a younger one, which may work for another process");
+    is_int(bounded_stuck("muster-other", ANY_AGE_S), 0, "... nor a child with another name");
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
 }
@@ -132,9 +132,9 @@ static void answers_without_standard_files(void)
         dup2(kept[fd], fd);
         close(kept[fd]);
     }
-    is_int(rv, 0, "without standard input, output and error a child is started");
+    is_int(rv, 0, "a child is started without standard input, output and error");
     is_int(end.outcome, BOUNDED_RETURNED, "... and returns");
-    is_int(number, 7, "... with what it found");
+    is_int(number, 7, "... with its result");
 }
 
 int main(void)
@@ -143,21 +143,25 @@ int main(void)
     struct bounded_end end;
     double begin_s = clock_s();
 
-    is_int(outcome_of(set_number, &number, ENDS_S, &end), BOUNDED_RETURNED, "work that returns");
-    is_int(number, 7, "... has left what it found");
-    is_int(outcome_of(leave, &number, ENDS_S, &end), BOUNDED_EXITED, "work that ends its process");
-    is_int(outcome_of(die, &number, ENDS_S, &end), BOUNDED_SIGNALED, "work that dies");
-    is_int(end.signal, SIGFPE, "... of its signal");
-    is_int(outcome_of(hang, &number, 0.3, &end), BOUNDED_LATE, "work that hangs is killed");
-    ok(!end.is_stuck, "... and gone");
+    is_int(outcome_of(set_number, &number, ENDS_S, &end), BOUNDED_RETURNED,
+           "work that returns is reported as returned");
+    is_int(number, 7, "... and its result is copied back");
+    is_int(outcome_of(leave, &number, ENDS_S, &end), BOUNDED_EXITED,
+           "work that calls exit() is reported as exited");
+    is_int(outcome_of(die, &number, ENDS_S, &end), BOUNDED_SIGNALED,
+           "work that dies of a signal is reported as signaled");
+    is_int(end.signal, SIGFPE, "... with this signal");
+    is_int(outcome_of(hang, &number, 0.3, &end), BOUNDED_LATE,
+           "work that hangs is killed at its limit");
+    ok(!end.is_stuck, "... and has died");
     is_int(outcome_of(close_all_and_hang, &number, 0.3, &end), BOUNDED_LATE,
-           "so is work that hangs with its files closed");
-    ok(clock_s() - begin_s < 2 * bounded_longest_s(0.3), "... each as soon as is said");
+           "work that hangs with its files closed is killed too");
+    ok(clock_s() - begin_s < 2 * bounded_longest_s(0.3), "... each within bounded_longest_s()");
     is_int(outcome_of(hang_without_processor, &number, 0.3, &end), BOUNDED_LATE,
-           "so is work that has hardly any processor");
-    ok(!end.is_stuck, "... and gone, however late: it does not wait in the kernel");
+           "work that gets hardly any processor time is killed too");
+    ok(!end.is_stuck, "... and is not stuck, however late it dies: it does not wait in the kernel");
     ok(clock_s() - begin_s < ENDS_S && bounded_stuck("muster-test", ANY_AGE_S) == 0,
-       "nothing is left of it");
+       "no child is left");
     waits();
     answers_without_standard_files();
     return tap_done();

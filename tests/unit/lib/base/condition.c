@@ -11,15 +11,14 @@ int main(void)
     double begin = clock_s(), took;
     bool is_woken = true;
 
-    is_int(condition_init(&changed), 0, "a condition");
+    is_int(condition_init(&changed), 0, "a condition is initialized");
     pthread_mutex_lock(&lock);
     while (is_woken && clock_s() < begin + 5)
         is_woken = condition_wait(&changed, &lock, begin + 0.2);
     took = clock_s() - begin;
     pthread_mutex_unlock(&lock);
-    ok(!is_woken, "... nobody wakes");
-    ok(took >= 0.2 && took < 5, "... is waited for until a moment of the even clock (%.3f s)",
-       took);
+    ok(!is_woken, "... and its wait ends if nobody signals it");
+    ok(took >= 0.2 && took < 5, "... at the deadline on the monotonic clock (%.3f s)", took);
     pthread_cond_destroy(&changed);
     return tap_done();
 }

@@ -10,19 +10,19 @@
 
 static void remembers(void)
 {
-    is_int(deferred_error_take(), 0, "nothing is remembered at first");
+    is_int(deferred_error_take(), 0, "no error is noted at first");
     errno = ENOENT;
     deferred_error_note();
-    is_int(deferred_error_take(), 0, "a file that is missing is no error to remember");
+    is_int(deferred_error_take(), 0, "a missing file is not noted");
     errno = EMFILE;
     deferred_error_note();
     errno = ENOMEM;
     deferred_error_note();
-    is_int(errno, ENOMEM, "errno stays as it is");
-    is_int(deferred_error_take(), EMFILE, "the first is remembered");
-    is_int(deferred_error_take(), 0, "... and forgotten when told");
+    is_int(errno, ENOMEM, "errno is unchanged");
+    is_int(deferred_error_take(), EMFILE, "the first error is noted");
+    is_int(deferred_error_take(), 0, "... and forgotten once it is taken");
     deferred_error_set(0);
-    is_int(deferred_error_take(), 0, "0 is none");
+    is_int(deferred_error_take(), 0, "setting 0 notes no error");
 }
 
 /* Without free descriptors, a node looks as if it had no interfaces. */
@@ -38,11 +38,12 @@ static void node_without_descriptors(void)
     setrlimit(RLIMIT_NOFILE, &none);
     inventory = inventory_read(root, &err);
     setrlimit(RLIMIT_NOFILE, &limit);
-    ok(inventory == NULL, "a node that cannot be read in whole is not told");
-    has_str(err.text, "could not be read completely: Too many open files", "... and why");
+    ok(inventory == NULL, "no inventory is returned of a node that cannot be read completely");
+    has_str(err.text, "could not be read completely: Too many open files",
+            "... and the message has the reason");
     inventory_free(inventory);
     inventory = inventory_read(root, &err);
-    ok(inventory != NULL && inventory->nic_count > 0, "... and is the next time");
+    ok(inventory != NULL && inventory->nic_count > 0, "... the next read works");
     inventory_free(inventory);
     tree_remove(root);
 }

@@ -26,7 +26,7 @@ static void refused(const char *text, const char *why)
     struct error err = {""};
 
     is_int(hostlist_expand(text, &list, &err), -1, "\"%s\" is refused", text);
-    has_str(err.text, why, "... because of %s", why);
+    has_str(err.text, why, "... with the message \"%s\"", why);
     is_int(list.count, 0, "... and leaves an empty list");
 }
 
@@ -62,8 +62,8 @@ static void comes_back(struct hostlist *list, char *folded)
     hostlist_expand(folded, &again, NULL);
     for (size_t i = 0; i < list->count; i++)
         found += hostlist_contains(&again, list->names[i]);
-    is_int(found, list->count, "\"%s\" has all names", folded);
-    is_int(again.count, list->count, "... and no other");
+    is_int(found, list->count, "\"%s\" expands to all names", folded);
+    is_int(again.count, list->count, "... and no other name");
     hostlist_clear(&again);
     free(folded);
 }
@@ -111,17 +111,17 @@ static void sets(void)
     struct name_index set;
 
     hostlist_expand("n[1-1000],n7,login", &list, NULL);
-    is_int(hostlist_index(&list, &set), 0, "a set of a list");
+    is_int(hostlist_index(&list, &set), 0, "an index of a list is built");
     is_int(set.count, 1001, "... has each name once");
     for (size_t i = 0; i < list.count; i++)
         if (!name_index_has(&set, list.names[i]))
-            ok(0, "... and %s", list.names[i]);
-    ok(!name_index_has(&set, "n1001") && !name_index_has(&set, ""), "... and no other");
+            ok(0, "... but not %s", list.names[i]);
+    ok(!name_index_has(&set, "n1001") && !name_index_has(&set, ""), "... and no other name");
     name_index_clear(&set);
-    ok(!name_index_has(&set, "n1"), "a set that was cleared has none");
+    ok(!name_index_has(&set, "n1"), "a cleared index has no name");
     hostlist_clear(&list);
-    is_int(hostlist_index(&none, &set), 0, "a set of nothing");
-    ok(!name_index_has(&set, "n1"), "... has nothing");
+    is_int(hostlist_index(&none, &set), 0, "an index of an empty list is built");
+    ok(!name_index_has(&set, "n1"), "... and has no name");
     name_index_clear(&set);
 }
 
@@ -131,16 +131,16 @@ static void is_cut_in_messages(void)
     struct hostlist_text text;
     char name[16];
 
-    is_str(hostlist_text(&list).text, "", "no names are no text");
+    is_str(hostlist_text(&list).text, "", "an empty list has an empty text");
     for (int i = 1; i < 8000; i += 2) {
         snprintf(name, sizeof name, "n%d", i);
         hostlist_append(&list, name);
         if (i == 3)
-            is_str(hostlist_text(&list).text, "n[1,3]", "two are theirs");
+            is_str(hostlist_text(&list).text, "n[1,3]", "the text of two names");
     }
     text = hostlist_text(&list);
-    ok(strlen(text.text) < sizeof text.text, "of 4,000 names so many as fit");
-    is_str(text.text + strlen(text.text) - 3, "...", "... with a mark behind them");
+    ok(strlen(text.text) < sizeof text.text, "a text of 4,000 names is cut to the buffer");
+    is_str(text.text + strlen(text.text) - 3, "...", "... and ends with \"...\"");
     hostlist_clear(&list);
 }
 

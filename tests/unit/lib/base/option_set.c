@@ -85,24 +85,25 @@ static void refused(const char *line, const char *why)
 static void test_values(void)
 {
     is_int(parse("-f --text=a -c red --whole 9 --large=10000000000 --size 64K --time-limit=2.5"),
-           OPTION_RUN, "each kind of value is taken");
+           OPTION_RUN, "each kind of value is accepted");
     ok(taken.flag && taken.choice == 0 && taken.whole == 9 && taken.large == 10000000000 &&
            taken.size_bytes == 65536 && common.seconds == 2.5,
-       "... into its field");
-    is_str(taken.text, "a", "... a text, too");
+       "... and stored in its field");
+    is_str(taken.text, "a", "... also a text");
     is_str(err.text, "", "... without a warning");
-    is_int(parse("word -ft-"), OPTION_RUN, "options stand behind words and together");
-    ok(taken.flag && taken.text && strcmp(taken.text, "-") == 0, "... and are taken");
-    is_int(optind, 2, "... and the word is left");
-    is_int(parse("--hidden=b --call=x --call=y"), OPTION_RUN, "a hidden name and calls");
-    ok(taken.calls == 2 && strcmp(taken.text, "b") == 0, "... are taken");
-    is_int(parse("--colour=blue"), OPTION_RUN, "an old name is taken");
-    is_int(taken.choice, 2, "... as the new one");
+    is_int(parse("word -ft-"), OPTION_RUN, "options may follow words, and letters may be combined");
+    ok(taken.flag && taken.text && strcmp(taken.text, "-") == 0, "... and are stored");
+    is_int(optind, 2, "... and optind is that of the word");
+    is_int(parse("--hidden=b --call=x --call=y"), OPTION_RUN,
+           "a hidden name and a callback, twice");
+    ok(taken.calls == 2 && strcmp(taken.text, "b") == 0, "... are accepted");
+    is_int(parse("--colour=blue"), OPTION_RUN, "an old name is accepted");
+    is_int(taken.choice, 2, "... and sets the new option's field");
     is_str(err.text, "option --colour is now --choice", "... with a warning");
-    is_int(parse("--choi=red"), OPTION_RUN, "a beginning that is clear is enough");
-    is_int(parse("word"), OPTION_RUN, "options that are not given");
-    ok(taken.choice == 1 && common.seconds == 20, "... have their initial values");
-    is_int(taken.whole, 0, "... or none");
+    is_int(parse("--choi=red"), OPTION_RUN, "an unambiguous prefix of a name is accepted");
+    is_int(parse("word"), OPTION_RUN, "options that are not given are no error");
+    ok(taken.choice == 1 && common.seconds == 20, "... their fields have the initial values");
+    is_int(taken.whole, 0, "... or 0 without an initial value");
 }
 
 static void test_misuse(void)
@@ -147,10 +148,12 @@ static void test_input(void)
     refused("--text=-", "option --text: standard input: it is empty");
     fprintf(input, "%s\nn[1-2]\n", expected);
     rewind(input);
-    is_int(parse("--text=-"), OPTION_RUN, "a value of %zu bytes on standard input", size);
-    ok(taken.text && strcmp(taken.text, expected) == 0, "... is taken whole, without its newline");
-    is_int(parse("--text=-"), OPTION_RUN, "a second value");
-    is_str(taken.text, "n[1-2]", "... is the next line");
+    is_int(parse("--text=-"), OPTION_RUN, "a value of %zu bytes on standard input is accepted",
+           size);
+    ok(taken.text && strcmp(taken.text, expected) == 0,
+       "... and stored complete, without its newline");
+    is_int(parse("--text=-"), OPTION_RUN, "a second value is accepted");
+    is_str(taken.text, "n[1-2]", "... and is the next line");
     refused("--text=-", "option --text: standard input: no line is left");
     set.has_input = false;
     fclose(input);
@@ -163,7 +166,7 @@ static void sized(const char *text, long long expected)
 
     snprintf(line, sizeof line, "--size=%s", text);
     if (expected < 0)
-        is_int(parse(line), OPTION_MISUSE, "\"%s\" is no size", text);
+        is_int(parse(line), OPTION_MISUSE, "\"%s\" is refused as a size", text);
     else if (is_int(parse(line), OPTION_RUN, "\"%s\" is a size", text))
         is_int(taken.size_bytes, expected, "... of %lld bytes", expected);
 }
@@ -197,27 +200,28 @@ static void test_printing(void)
     const char *text;
 
     is_int(parse("--help --nonsense"), OPTION_HELP, "--help is a request");
-    is_int(parse("-V"), OPTION_VERSION, "-V, too");
-    is_int(parse("--option-table"), OPTION_TABLE, "... and the table");
+    is_int(parse("-V"), OPTION_VERSION, "-V is a request too");
+    is_int(parse("--option-table"), OPTION_TABLE, "... and so is --option-table");
     text = printed(OPTION_HELP);
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
         if (strcspn(line, "\n") > longest)
             longest = strcspn(line, "\n");
-    ok(longest <= 80, "help has 80 columns at most, found %zu", longest);
+    ok(longest <= 80, "the help has at most 80 columns, found %zu", longest);
     has_str(text, "Usage: muster paint [OPTION...] [WORD]\n       muster paint --flag\nPaints.\n",
             "... begins with usage and summary");
     has_str(text, "  -c, --choice=COLOR", "... names an option");
     has_str(text, " red, green or blue: which [green]\n", "... with its choices and its default");
     has_str(text, "\n                      margin of a terminal of eighty columns\n",
             "... wraps a sentence");
-    has_str(text, "--a-very-long-name-of-an-option=N\n", "... gives a long name a line");
+    has_str(text, "--a-very-long-name-of-an-option=N\n", "... prints a long name on its own line");
     ok(!strstr(text, "hidden") && !strstr(text, "colour") && !strstr(text, "option-table"),
-       "... and lists no hidden and no old name");
+       "... and lists neither hidden nor old names");
     has_str(text, "\nExit status: 0 good, 2 usage.\nManual page: muster-paint(1)\n",
-            "... and ends with exit status and page");
+            "... and ends with the exit status and the manual page");
     text = printed(OPTION_TABLE);
-    has_str(text, "--choice\t-c\tCOLOR\tred|green|blue\twhich\n", "the table has an option a line");
-    has_str(text, "--time-limit\t-\tSECONDS\t-\tthe limit\n", "... those that are common, too");
+    has_str(text, "--choice\t-c\tCOLOR\tred|green|blue\twhich\n",
+            "the table has one line per option");
+    has_str(text, "--time-limit\t-\tSECONDS\t-\tthe limit\n", "... also for the common options");
 }
 
 int main(void)

@@ -28,17 +28,19 @@ int main(void)
     char *root = tree_unpack(""), path[512];
     struct stat status;
 
-    is_int(mode_made(root, 000), 0755, "a directory is writable by its owner alone");
+    is_int(mode_made(root, 000), 0755, "a directory is writable only by its owner");
     if (geteuid() == 0) {
-        is_int(mode_made(root, 077), 0755, "root's is for all to read");
+        is_int(mode_made(root, 077), 0755, "a directory made by root is readable by all");
         is_int(mode_made(root, 027), 0755, "... with any umask");
     } else {
-        is_int(mode_made(root, 077), 0700, "another user's is as the umask has it");
+        is_int(mode_made(root, 077), 0700,
+               "another user's directory has the mode that umask leaves");
     }
     snprintf(path, sizeof path, "%s/000", root);
     chmod(path, 0700);
     mode_made(root, 000);
-    ok(stat(path, &status) == 0 && (status.st_mode & 07777) == 0700, "one that is there stays");
+    ok(stat(path, &status) == 0 && (status.st_mode & 07777) == 0700,
+       "an existing directory keeps its mode");
     tree_remove(root);
     return tap_done();
 }

@@ -17,10 +17,10 @@ static void writes_into_a_directory_of_ones_own(void)
 {
     struct error err;
 
-    is_int(safe_directory_write("new/", "nodes", "some text\n", &err), 0, "a new directory");
-    is_str(tree_text("new/nodes"), "some text\n", "has the file");
-    is_int(safe_directory_write("new", "nodes", "less\n", &err), 0, "a second time");
-    is_str(tree_text("new/nodes"), "less\n", "the file is written anew");
+    is_int(safe_directory_write("new/", "nodes", "some text\n", &err), 0, "a directory is made");
+    is_str(tree_text("new/nodes"), "some text\n", "... with the file in it");
+    is_int(safe_directory_write("new", "nodes", "less\n", &err), 0, "a second write to it works");
+    is_str(tree_text("new/nodes"), "less\n", "... and replaces the file");
 }
 
 static void follows_no_link(void)
@@ -29,14 +29,15 @@ static void follows_no_link(void)
 
     mkdir("own", 0755);
     tree_put(".", "victim", "as it was\n");
-    ok(symlink("../victim", "own/nodes") == 0 && symlink("own", "link") == 0, "links");
-    is_int(safe_directory_write("own", "nodes", "some text\n", &err), -1, "a link in its place");
-    is_str(err.text, "own/nodes: Too many levels of symbolic links", "is refused");
-    is_str(tree_text("victim"), "as it was\n", "what it leads to is left alone");
-    is_int(safe_directory_write("link", "other", "some text\n", &err), -1, "a directory by a link");
+    ok(symlink("../victim", "own/nodes") == 0 && symlink("own", "link") == 0, "two links are made");
+    is_int(safe_directory_write("own", "nodes", "some text\n", &err), -1, "a file that is a link");
+    is_str(err.text, "own/nodes: Too many levels of symbolic links", "... is refused");
+    is_str(tree_text("victim"), "as it was\n", "... and the link's target is unchanged");
+    is_int(safe_directory_write("link", "other", "some text\n", &err), -1,
+           "a directory that is a link is refused");
     is_int(safe_directory_write("link/", "other", "some text\n", &err), -1,
-           "... also with a slash behind it");
-    ok(access("own/other", F_OK) != 0, "nothing is written");
+           "... also with a trailing slash");
+    ok(access("own/other", F_OK) != 0, "... and no file is written");
 }
 
 static void refuses_where_others_may_write(void)
@@ -45,18 +46,21 @@ static void refuses_where_others_may_write(void)
 
     mkdir("shared", 0755);
     chmod("shared", 01777);
-    is_int(safe_directory_write("shared", "nodes", "some text\n", &err), -1, "as /tmp");
-    has_str(err.text, "shared: belongs to uid ", "its owner is named");
-    has_str(err.text, " and has mode 1777, expected uid ", "and its mode");
-    ok(access("shared/nodes", F_OK) != 0, "nothing is written");
+    is_int(safe_directory_write("shared", "nodes", "some text\n", &err), -1,
+           "a directory that all may write to is refused, as /tmp");
+    has_str(err.text, "shared: belongs to uid ", "... the message has its owner");
+    has_str(err.text, " and has mode 1777, expected uid ", "... and its mode");
+    ok(access("shared/nodes", F_OK) != 0, "... and no file is written");
     chmod("shared", 0775);
-    is_int(safe_directory_write("shared", "nodes", "some text\n", &err), -1, "a group's");
+    is_int(safe_directory_write("shared", "nodes", "some text\n", &err), -1,
+           "a directory that its group may write to is refused");
     chmod("shared", 0755);
     if (geteuid() != 0 || chown("shared", 1234, 1234) != 0) {
         tap_skip("only root can give a directory away");
         return;
     }
-    is_int(safe_directory_write("shared", "nodes", "some text\n", &err), -1, "somebody else's");
+    is_int(safe_directory_write("shared", "nodes", "some text\n", &err), -1,
+           "another user's directory is refused");
 }
 
 static void trusts_what_only_the_owner_wrote(void)
@@ -67,19 +71,21 @@ static void trusts_what_only_the_owner_wrote(void)
 
     tree_put(".", "kept", "as it was\n");
     chmod("kept", 0644);
-    is_int(regular_file_read_trusted("kept", self, 64, &text, &err), 0, "a file of one's own");
+    is_int(regular_file_read_trusted("kept", self, 64, &text, &err), 0, "the process's own file");
     is_str(text, "as it was\n", "... is read");
     free(text);
-    is_int(regular_file_read_trusted("kept", self + 1, 64, &text, &err), -1, "... not another's");
-    has_str(err.text, "kept: expected a file owned by uid", "... which is said");
-    is_int(symlink("kept", "named"), 0, "a link to it");
+    is_int(regular_file_read_trusted("kept", self + 1, 64, &text, &err), -1,
+           "... another user's file is refused");
+    has_str(err.text, "kept: expected a file owned by uid", "... and the message says why");
+    is_int(symlink("kept", "named"), 0, "a link to such a file");
     is_int(regular_file_read_trusted("named", self, 64, &text, &err), -1, "... is refused");
     chmod("kept", 0664);
     is_int(regular_file_read_trusted("kept", self, 64, &text, &err), -1,
-           "... and what its group may have written");
+           "... so is a file that its group may write to");
     ok(text == NULL, "... with nothing read");
-    is_int(regular_file_read_trusted("none", self, 64, &text, &err), 1, "none is there");
-    is_int(regular_file_read_trusted("kept/none", self, 64, &text, &err), 1, "... nor beside it");
+    is_int(regular_file_read_trusted("none", self, 64, &text, &err), 1, "a missing file returns 1");
+    is_int(regular_file_read_trusted("kept/none", self, 64, &text, &err), 1,
+           "... also if its directory is a file");
 }
 
 int main(void)

@@ -70,7 +70,7 @@ int main(void)
     char *million = malloc(1000000);
 
     is_str(sha256_of("", 0, 1), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-           "nothing");
+           "an empty message");
     is_str(sha256_of("abc", 3, 3),
            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "one block");
     is_str(sha256_of(two, 56, 56),
@@ -84,8 +84,8 @@ int main(void)
     }
     free(million);
     check_hmac();
-    ok(sha256_equal(first, second), "equal ones");
+    ok(sha256_equal(first, second), "two equal digests compare equal");
     second[31] ^= 1;
-    ok(!sha256_equal(first, second), "... and others");
+    ok(!sha256_equal(first, second), "... and two different ones do not");
     return tap_done();
 }
