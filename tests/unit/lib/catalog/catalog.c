@@ -36,7 +36,7 @@ static void faults(void)
             (is_sentence(fault->advice) || strncmp(fault->advice, "topology", 8) == 0) &&
             is_word(catalog_remediation(fault->remediation)) && fault->severity >= VERDICT_WARN &&
             (fault->drain == DRAIN_NEVER || fault->severity == VERDICT_FAIL) &&
-            catalog_fault_parse(fault->name) == (enum fault_code)code; /* and so it is unique */
+            catalog_fault_parse(fault->name) == (enum fault_code)code; /* so the name is unique */
 
         if (!is_good)
             tap_diag("%s", fault->name);
@@ -74,7 +74,7 @@ static void defaults(void)
     is_int(catalog_default_code("host.munge", VERDICT_NONE), FAULT_NONE, "nor has a figure");
 }
 
-/* A record's strings are compared with the catalogue's identifiers alone. */
+/* The strings of a record are compared only with the identifiers of the catalog. */
 static void names(void)
 {
     ok(catalog_is_test("host.config", TEST_HOST_CONFIG) &&
@@ -124,7 +124,7 @@ static void metrics(void)
     ok(!catalog_fact("bandwidth"), "what is measured is no fact of host.config");
 }
 
-/* The tables of doc/records.md and the catalogue hold the same tests and metrics. */
+/* The tables of doc/records.md and the catalog have the same tests and metrics. */
 static void page(void)
 {
     char path[4096], line[1024], suite[64], test[64], metric[64], unit[64];
@@ -171,7 +171,7 @@ static void page(void)
             tap_diag("test %s is not in doc/records.md", catalog_tests[i].name);
             absent++;
         }
-    /* "hardware" is worked out from other facts: no record has it */
+    /* "hardware" is derived from other facts: no record has it */
     for (size_t i = 0; i < CATALOG_METRICS; i++)
         if (!has_metric[i] && strcmp(catalog_metrics[i].name, "hardware") != 0) {
             tap_diag("metric %s is not in doc/records.md", catalog_metrics[i].name);

@@ -52,15 +52,15 @@ static const struct certificate_facts facts = {
 static char directory[] = "/tmp/muster-certificate-XXXXXX";
 static char path[sizeof directory + 64];
 
-/* AddressSanitizer makes each read slow: of the flips of a byte it sees one, another in the next
- * byte, and fewer kills. */
+/* AddressSanitizer makes each read slow: with it the test flips only one bit of each byte, another
+ * bit in the next byte, and makes fewer kills. */
 #ifdef __SANITIZE_ADDRESS__
 enum { FLIPS_APART = 8, KILLS = 8 };
 #else
 enum { FLIPS_APART = 1, KILLS = 40 };
 #endif
 
-/* What MUNGE would say: this seal is of this text and no other. */
+/* A replacement for MUNGE: GOOD_SEAL is genuine only for good_text. */
 static int verify(const char *seal, const char *text, size_t length, struct error *err)
 {
     if (strcmp(seal, GOOD_SEAL) == 0 && length == sizeof good_text - 1 &&
@@ -262,7 +262,7 @@ static void names_states(void)
     state_is(CERTIFICATE_MISSING, verify, &facts, "there is no certificate", "no directory");
     install_good();
     is_int(stat(path, &status), 0, "... where it was wanted");
-    if (geteuid() == 0) { /* as only root's counts */
+    if (geteuid() == 0) { /* only certificates of root count */
         is_int(certificate_issued(path, NULL), good.issued, "it is known when it was issued");
         is_int(certificate_issued(path, good.boot_id), good.issued, "... in which boot");
         is_int(certificate_issued(path, "another"), 0, "... and in no other");
@@ -391,8 +391,8 @@ static void is_particular_about_the_file(void)
     free(large);
 }
 
-/* Every truncation and every change of a byte. A seal that believes everything exercises what
- * comes behind it. */
+/* Checks every truncation and every change of a byte. certificate_ignore_seal exercises the checks
+ * after the seal. */
 static void withstands_every_change(void)
 {
     char whole[sizeof good_text + 128], changed[sizeof whole], message[512];
@@ -478,7 +478,7 @@ static void installs_with_care(void)
     *strrchr(deep, '/') = '\0';
     is_int(rmdir(deep), 0, "... and nothing is left in the directory");
 
-    /* what one that was killed left behind is neither taken over nor in the way */
+    /* the file that a killed install left is neither followed nor in the way */
     snprintf(name, sizeof name, "%s/.certificate.new", directory);
     is_int(symlink("/tmp/muster-elsewhere", name), 0, "a symbolic link in place of the new file");
     is_int(certificate_install(path, good_text, GOOD_SEAL, &err), -1, "... is not followed");
@@ -494,7 +494,7 @@ static void installs_with_care(void)
     unlink(path);
 }
 
-/* Installs without end the certificate of a node with number tests. */
+/* Installs, without end, a certificate with number * 40 test lines. */
 static void install_forever(int number)
 {
     struct certificate certificate = good;
@@ -567,7 +567,8 @@ static void names_failed_rails(void)
     failed_rails_clear(&failed);
 }
 
-/* Rails that failed, by the certificate at path. */
+/* Returns the number of failed rails of the certificate at certificate_path; allowed is
+ * AllowFailedRails. */
 static size_t failed_at(const char *certificate_path, int allowed)
 {
     struct conf conf;
@@ -598,7 +599,7 @@ static void reads_failed_rails(void)
     if (certificate_install(path, text, GOOD_SEAL, &err) != 0)
         exit(99);
     free(text);
-    if (geteuid() == 0) { /* as only root's counts */
+    if (geteuid() == 0) { /* only certificates of root count */
         is_int(failed_at(path, 1), 1, "the rail that failed, of a certificate that has ended, too");
         is_int(failed_at(path, 0), 0, "... none where the site allows none");
         is_int(chown(path, 12345, 0), 0, "a certificate of another user");
@@ -609,7 +610,7 @@ static void reads_failed_rails(void)
     unlink(path);
 }
 
-/* A file of the directory, of that time. */
+/* Makes an empty file in the directory, with this time of modification. */
 static void file_put(const char *name, time_t time_s)
 {
     char file[sizeof path];
@@ -621,7 +622,7 @@ static void file_put(const char *name, time_t time_s)
     close(fd);
 }
 
-/* Takes it away, too. */
+/* Removes a file of the directory. Returns whether it existed. */
 static bool file_take(const char *name)
 {
     char file[sizeof path];

@@ -55,7 +55,7 @@ static void make_node(void)
     port->lid = 7;
     port->gid_count = 1;
     strcpy(port->gids[0].gid, "fe80:0000:0000:0000:0c42:a103:0065:1234");
-    for (int i = 1; i <= 2; i++) { /* a port on Ethernet, and a container's */
+    for (int i = 1; i <= 2; i++) { /* a port on Ethernet, and a virtual function for a container */
         inventory.rdma[i] = *port;
         snprintf(inventory.rdma[i].device, sizeof inventory.rdma[i].device, "mlx5_%d", i);
         inventory.rdma[i].link_layer = LINK_ETHERNET;
@@ -99,7 +99,7 @@ static void describes_the_node(void)
     strcpy(inventory.gpus[0].model, "10de:2330");
 }
 
-/* The rails of a node of virtual interfaces count by the configuration's word. */
+/* A virtual interface counts as a rail if the configuration names it. */
 static void counts_what_the_configuration_names(void)
 {
     struct conf conf;
@@ -126,7 +126,8 @@ static void counts_what_the_configuration_names(void)
     conf_clear(&conf);
 }
 
-/* The message that the change of a node brings. */
+/* Compares the fingerprint `then` with that of the present inventory: the number of different
+ * lines, and the message. */
 static void differs(const char *then, int count, const char *expected)
 {
     char message[512];
@@ -175,7 +176,7 @@ static void names_what_changed(void)
     free(then);
 }
 
-/* NVIDIA's driver tells them only while somebody uses the GPU. */
+/* NVIDIA's driver reports serial and firmware only while a process uses the GPU. */
 static void leaves_out_what_is_not_stated(void)
 {
     struct gpu *gpu = &inventory.gpus[0];

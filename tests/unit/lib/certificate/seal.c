@@ -19,7 +19,7 @@
 
 #include "lib/base/clock.h"
 
-/* A munged of the test's own, with its own key. */
+/* A munged for this test, with its own key. */
 struct daemon {
     char directory[64], socket[96];
     pid_t pid;
@@ -119,7 +119,7 @@ static char *seal_of_user(uid_t uid)
     return length > 0 ? seal : NULL;
 }
 
-/* What the munge program makes, which knows more options than seal_make(). */
+/* Makes a seal with the munge program, which has more options than seal_make(). */
 static char *seal_with_options(const struct daemon *daemon, const char *options)
 {
     static char seal[4096];
@@ -168,7 +168,7 @@ static void proves_origin(const struct daemon *daemon)
     sleep(3);
     is_int(seal_verify(other, text, LENGTH, &err), 1, "an expired seal proves its origin (%s)",
            err.text);
-    other[20] = other[20] == 'A' ? 'B' : 'A'; /* of base64, else it is none */
+    other[20] = other[20] == 'A' ? 'B' : 'A'; /* base64, else malformed */
     is_int(seal_verify(other, text, LENGTH, &err), SEAL_UNDECODABLE, "... unless it is altered");
     other = seal_with_options(daemon, "--restrict-uid=12345");
     is_int(seal_verify(other, text, LENGTH, &err), 0, "one made for another reader is no seal");
@@ -212,8 +212,8 @@ static void knows_a_foreign_key(const struct daemon *daemon)
     stop(&foreign);
 }
 
-/* Whatever state munged is in, the answer comes in time, and leaves no child behind. libmunge alone
- * would wait for a stopped one for longer. */
+/* In any state of munged, seal_verify() and seal_make() fail within a few seconds and leave no
+ * child behind. libmunge alone would wait longer for a stopped munged. */
 static void is_unknown(const char *seal, const char *state)
 {
     const double at_most_s = 5;
@@ -230,7 +230,7 @@ static void is_unknown(const char *seal, const char *state)
     ok(took < at_most_s, "... within %.1f s: %.3f", at_most_s, took);
 }
 
-/* What this process lacks says nothing of MUNGE. */
+/* An error of this process shows nothing about MUNGE. */
 static void knows_whether_it_works(const struct daemon *daemon)
 {
     struct error err = {""};

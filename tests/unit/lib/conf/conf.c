@@ -127,7 +127,7 @@ static void reads_values(void)
     conf_clear(NULL);
 }
 
-/* Keys that may stand in several lines keep their order and lines. */
+/* Keys that may occur in several lines keep their order and their line numbers. */
 static void reads_repeatable_keys(void)
 {
     static const char text[] = "Island=ib nodes=n[1-4] fabric=InfiniBand\n"
@@ -308,7 +308,7 @@ static void refuses_values(void)
     refused("MTU=9000\r#\n", "1: found a control character (byte 0x0d)");
 }
 
-/* The one key that may stand in several lines. */
+/* Interface may occur in several lines. */
 static void collects_interfaces(void)
 {
     struct conf conf, again;
@@ -425,7 +425,7 @@ static void goes_there_and_back(void)
 
         snprintf(line, sizeof line, "\n%s=%s\n", name, default_text);
         has_str(first, line, "the default of %s is in force", name);
-        /* a default that could not be parsed would have left a 0 unnoticed */
+        /* a default that cannot be parsed would be a 0 that nobody notices */
         is_int(read_text(line, &again, &err), 0, "... and can be written out (%s)", err.text);
         conf_clear(&again);
     }
@@ -433,7 +433,7 @@ static void goes_there_and_back(void)
     free(first);
 }
 
-/* The man page documents the table's keys, all of them and no others, and their defaults. */
+/* The man page documents all keys of the table, no others, and in the table's order. */
 static void is_documented(void)
 {
     const char *top = getenv("top_srcdir"), *name, *default_text;
@@ -459,7 +459,7 @@ static void is_documented(void)
     fclose(page);
 }
 
-/* The example is good as it stands and with every line of it put in force. */
+/* The example is valid as it is, and with every key in it uncommented. */
 static void example_is_good(void)
 {
     const char *top = getenv("top_srcdir");

@@ -8,7 +8,7 @@
 
 #include "lib/envplan/envplan.h"
 
-/* The environment of a task, and the plan that is made of it. */
+/* The environment of a task, and the plan that a test makes from it. */
 
 static const char *environment[32]; /* name, value, name, value, ..., NULL */
 
@@ -23,7 +23,7 @@ static const char *lookup(const char *name, void *context)
 
 static struct envplan plan;
 
-/* What the plan has of the variable. */
+/* Returns the variable's entry in the plan; an entry with action 99 if there is none. */
 static const struct envplan_variable *find(const char *name)
 {
     static const struct envplan_variable none = {.value = "(not in the plan)", .action = 99};

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A node is put together by hand; the plan of its tasks must follow from it. */
+/* Plans for the tasks of nodes that the test builds field by field. */
 
 static struct inventory *inventory;
 static struct envplan_node *node;
@@ -51,7 +51,8 @@ static struct rail *add_rail(const char *nic, const char *device, int is_up, int
     return rail;
 }
 
-/* A node with a management interface and no rail yet; a task in the middle of its step. */
+/* Starts with a node that has a management interface and no rail, and a task that is neither the
+ * first nor the last of its step. */
 static void start(enum fabric_class class)
 {
     memset(inventory, 0, sizeof *inventory);
@@ -87,7 +88,7 @@ static void make(void)
         exit(99);
 }
 
-/* What the plan has of the variable, as all is now. */
+/* Makes the plan from the present state and returns the variable's entry. */
 static const struct envplan_variable *planned(const char *name)
 {
     make();
@@ -239,7 +240,7 @@ static void roce(void)
     sets("NCCL_IB_GID_INDEX", "1", "the best RoCE v2 GID");
 }
 
-/* Tasks without GPUs, by the socket that they are bound to. */
+/* Tasks without GPUs get the rails of the socket that they are bound to. */
 static void sockets(void)
 {
     struct nic *nic;
@@ -270,7 +271,7 @@ static void sockets(void)
     inventory->nics[1].address_count = inventory->nics[2].address_count = 0;
     sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1",
          "all rails, because mlx5_0:1 is in no IP network and mlx5_1:1 in no IP network");
-    for (int i = 0; i < 2; i++) { /* the addresses are those of VLANs, which GIDs name */
+    for (int i = 0; i < 2; i++) { /* the addresses are on VLAN interfaces, which the GIDs name */
         nic = add_nic(i == 0 ? "eth1.7" : "eth2.7", 1);
         snprintf(nic->addresses[0], INVENTORY_NAME, "10.7.%d.2/24", i);
         inventory->rdma[i].gids[0] = (struct gid){.index = 3, .type = GID_ROCE_V2};
@@ -480,7 +481,7 @@ static void launcher_names(void)
            ENVPLAN_AGENT, "a launcher at the end of a script of 9 kB");
 }
 
-/* Of an environment. */
+/* Reads the task from this environment: name, value, ..., NULL. */
 #define read_task(...) (set_environment(__VA_ARGS__), envplan_task_read(lookup, NULL, &task))
 
 static void tasks(void)
@@ -553,7 +554,7 @@ static void components(void)
     is_str(task.first_host, "", "components without nodes leave it open");
 
     read_task("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "9223372036854775806",
-              NULL); /* returns, for one thing */
+              NULL); /* it must return at all */
     is_str(task.first_host, "", "more components than Slurm has leave it open");
     has_str(task.first_host_fact, "above Slurm's own 128", "... and the fact says so");
 

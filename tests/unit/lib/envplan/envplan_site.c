@@ -11,17 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The plan on recorded machines: by the task's GPUs, on islands, under the site's lines. */
+/* Plans on recorded machines: by the task's GPUs, on islands, and with lines of the site. */
 
 static struct inventory *inventory;
 static struct envplan_node *node;
 static struct conf conf;
 static struct envplan_task task;
 static struct visible_gpus visible;
-static const char *step_nodes; /* NULL: not known */
+static const char *step_nodes; /* NULL: they are not known */
 static struct failed_rails failed = {.why = "failed certification 2026-11-20"};
 
-/* A task on a recorded machine, which sees no GPU that is known, with a configuration. */
+/* Starts with a task on a recorded machine; its visible GPUs are not known. text: muster.conf. */
 static void start(const char *tree, const char *text)
 {
     char *root = tree_unpack(tree), path[4096];
@@ -68,7 +68,7 @@ static void make(const char *nodes)
         exit(99);
 }
 
-/* Of the plan as all is now. */
+/* Makes the plan from the present state. Tests that the variable's line contains `expected`. */
 static void is_line(const char *name, const char *expected)
 {
     char line[8192];
@@ -82,7 +82,8 @@ static void is_line(const char *name, const char *expected)
 
 #define DGX_PORTS "mlx5_0:1,mlx5_3:1,mlx5_4:1,mlx5_5:1,mlx5_6:1,mlx5_9:1,mlx5_10:1,mlx5_11:1"
 
-/* Each physical interface has one address of its own. format: with its number, from 1. */
+/* Gives each interface of an RDMA device one address. format has %zu for the number of the
+ * interface, from 1. */
 static void address_rails(const char *format)
 {
     size_t number = 0;
@@ -196,7 +197,7 @@ static void on_islands(void)
             "MUSTER_ISLAND left alone (island: none of the step's 1 nodes is in an "
             "island; this node is in none)");
 
-    /* networks that a library reaches without a verbs port that has a link layer */
+    /* networks that a library uses without a verbs port of a known link layer */
     start("slingshot", "Island=a nodes=n1 fabric=Slingshot\nIsland=b nodes=n2 fabric=ethernet\n");
     step_nodes = "n[1-2]";
     is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
@@ -278,7 +279,7 @@ static void site_extends(void)
     is_line("P", "P=/opt/lib (policy muster.conf:2: the site sets it)");
 }
 
-/* More than MUSTER_SET has room for is told of, not passed over. */
+/* The fact of a variable that does not fit in MUSTER_SET says so. */
 static void marks_are_full(void)
 {
     char text[32768], name[32];
@@ -353,7 +354,7 @@ static void without_failed_rails(void)
     hostlist_clear(&failed.rails);
 }
 
-/* The largest machines that an inventory holds. */
+/* The largest machines that an inventory can describe. */
 static void everything_fits(void)
 {
     start("h100-ib", "");

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is said of a task: its environment, what it can open and its limits in, lines out. */
+/* The problems of a task, by its environment, the files that it can open and its limits. */
 
 static struct inventory *node;
 static struct fabric fabric;
@@ -21,7 +21,7 @@ static const char *environment[8];
 static unsigned long long memlock;
 static long long shared_memory;
 
-/* Files that cannot be opened, by the letters that they end in, and the errno each gives. */
+/* Files that cannot be opened: the end of each name, and the errno. */
 static struct {
     const char *end;
     int error;
@@ -72,7 +72,7 @@ static void refuse(const char *end, int error)
     refused[i].error = error;
 }
 
-/* A device cgroup with the GPUs whose files end in these digits. */
+/* Simulates a device cgroup that allows only the GPUs whose files end in these digits. */
 static void confine(const char *digits)
 {
     static const char *const ends[] = {"gpu0", "gpu1", "gpu2", "gpu3",
@@ -84,7 +84,7 @@ static void confine(const char *digits)
             refuse(ends[i], EPERM);
 }
 
-/* The first problem, or "". */
+/* Checks the task. Returns the first problem, or "". */
 static const char *check(void)
 {
     struct stepcheck_facts facts = {.conf = &conf,
@@ -126,7 +126,7 @@ static void read_node(const char *name)
     shared_memory = -1;
 }
 
-/* Devices of gres.conf that are on no PCI bus. */
+/* Devices of gres.conf that are not PCI devices. */
 static void devices(void)
 {
     read_node("lab-node");
@@ -246,8 +246,8 @@ static void amd(void)
         "... of which GPUs are part");
 }
 
-/* A node of eight ports with v1 and v2, link-local and IPv4 (GID indexes 0 to 3); one has no IPv4
- * address. */
+/* A node with eight ports, which have RoCE v1 and v2 GIDs, link-local and IPv4 (indexes 0 to 3).
+ * One port has no IPv4 address. */
 static void gid_indexes(void)
 {
     char name[32];
