@@ -42,12 +42,14 @@ static void faults(void)
             tap_diag("%s", fault->name);
         are_good = are_good && is_good;
     }
-    ok(are_good, "each fault has a name of its own, severity, remediation, advice and meaning");
+    ok(are_good, "each fault has a unique name, a severity, a remediation, advice and a meaning");
     is_str(catalog_fault(FAULT_NONE)->name, "", "no code has no name");
-    is_str(catalog_fault((enum fault_code)9999)->advice, "", "nor has one that is out of range");
-    is_int(catalog_fault_parse("never_heard_of"), FAULT_NONE, "an unknown code is none");
-    is_int(catalog_fault_parse(""), FAULT_NONE, "nor is an empty one");
-    is_str(catalog_remediation((enum remediation)99), "", "nor is there such a remediation");
+    is_str(catalog_fault((enum fault_code)9999)->advice, "",
+           "a code that is out of range has no advice");
+    is_int(catalog_fault_parse("never_heard_of"), FAULT_NONE,
+           "an unknown code is parsed to FAULT_NONE");
+    is_int(catalog_fault_parse(""), FAULT_NONE, "an empty code is parsed to FAULT_NONE");
+    is_str(catalog_remediation((enum remediation)99), "", "an unknown remediation has no name");
 }
 
 static void defaults(void)
@@ -59,19 +61,21 @@ static void defaults(void)
 
         are_good = are_good && is_line(test->help) && catalog_test(test->name) == test;
     }
-    ok(are_good, "each test stands there once, with a line of help");
-    ok(!catalog_test("no.such"), "another does not");
+    ok(are_good, "each test is in the table once, with a line of help");
+    ok(!catalog_test("no.such"), "a test that does not exist is not found");
     is_int(catalog_default_code("host.munge", VERDICT_FAIL), FAULT_MUNGE_FAILED,
-           "a failure has its test's code");
+           "a failure has the default code of its test");
     is_int(catalog_default_code("no.such", VERDICT_FAIL), FAULT_TEST_FAILED,
-           "of an unknown test, that of any test");
-    is_int(catalog_default_code(NULL, VERDICT_WARN), FAULT_TEST_FAILED, "... or of none");
+           "a failure of an unknown test has the code test_failed");
+    is_int(catalog_default_code(NULL, VERDICT_WARN), FAULT_TEST_FAILED,
+           "... also a warning without a test");
     is_int(catalog_default_code("host.munge", VERDICT_UNKNOWN), FAULT_NOT_MEASURED,
-           "what could not be told was not measured");
+           "the verdict unknown has the code not_measured");
     is_int(catalog_default_code("slurm.state", VERDICT_UNKNOWN), FAULT_NODE_AWAY,
-           "unless the test's code says that");
-    is_int(catalog_default_code("host.munge", VERDICT_PASS), FAULT_NONE, "a pass has none");
-    is_int(catalog_default_code("host.munge", VERDICT_NONE), FAULT_NONE, "nor has a figure");
+           "... unless the test's own code means unknown");
+    is_int(catalog_default_code("host.munge", VERDICT_PASS), FAULT_NONE, "a pass has no code");
+    is_int(catalog_default_code("host.munge", VERDICT_NONE), FAULT_NONE,
+           "a value without a verdict has no code");
 }
 
 /* The strings of a record are compared only with the identifiers of the catalog. */
@@ -79,20 +83,20 @@ static void names(void)
 {
     ok(catalog_is_test("host.config", TEST_HOST_CONFIG) &&
            !catalog_is_test("host", TEST_HOST_CONFIG),
-       "a test by its name");
+       "a test is recognized by its name");
     ok(catalog_is_metric("loss", METRIC_LOSS) && catalog_is_metric("loss", METRIC_LOSS_NATS),
-       "a metric by its name, in each of its units");
+       "a metric is recognized by its name, in each of its units");
     ok(catalog_is_suite("certify", SUITE_CERTIFY) && !catalog_is_suite("certify", SUITE_CHECK),
-       "a suite");
+       "a suite is recognized by its name");
     ok(catalog_is_limit("peers", LIMIT_PEERS) && !catalog_is_limit("peers", LIMIT_HISTORY),
-       "what a limit is of");
+       "the source of a limit is recognized by its name");
     ok(!catalog_is_test(NULL, TEST_LINKS) && !catalog_is_metric(NULL, METRIC_MTU) &&
            !catalog_is_suite(NULL, SUITE_LINKS) && !catalog_is_limit(NULL, LIMIT_PEERS),
-       "what is absent is none of them");
+       "a NULL string matches none");
     ok(catalog_is_of_process(FAULT_PROCESS_DIED) && catalog_is_of_process(FAULT_NODE_UNREACHABLE) &&
            !catalog_is_of_process(FAULT_LAUNCH_FAILED) && !catalog_is_of_process(FAULT_RAIL_SLOW) &&
            !catalog_is_of_process(FAULT_NONE),
-       "what ails processes");
+       "the faults of processes are recognized");
 }
 
 static const struct catalog_metric *metric_find(const char *name, const char *unit)
@@ -120,8 +124,8 @@ static void metrics(void)
             break;
         }
     }
-    ok(are_good, "each metric and unit stands there once, with a line of help");
-    ok(!catalog_fact("bandwidth"), "what is measured is no fact of host.config");
+    ok(are_good, "each metric and unit is in the table once, with a line of help");
+    ok(!catalog_fact("bandwidth"), "a measured metric is not a fact of host.config");
 }
 
 /* The tables of doc/records.md and the catalog have the same tests and metrics. */
@@ -165,7 +169,7 @@ static void page(void)
     }
     if (file)
         fclose(file);
-    ok(rows > 200 && strange == 0, "each of its %d rows is of the catalogue", rows);
+    ok(rows > 200 && strange == 0, "each of its %d rows is in the catalog", rows);
     for (size_t i = 0; i < CATALOG_TESTS; i++)
         if (!has_test[i]) {
             tap_diag("test %s is not in doc/records.md", catalog_tests[i].name);
@@ -177,7 +181,7 @@ static void page(void)
             tap_diag("metric %s is not in doc/records.md", catalog_metrics[i].name);
             absent++;
         }
-    is_int(absent, 0, "and what the catalogue has is in its rows");
+    is_int(absent, 0, "each test and metric of the catalog has a row");
     free(has_test);
     free(has_metric);
 }

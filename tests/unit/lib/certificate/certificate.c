@@ -92,7 +92,7 @@ static void refuses(const char *what, const struct certificate *certificate)
 
     errno = 0;
     text = certificate_format(certificate);
-    ok(text == NULL && errno == EINVAL, "%s is not fit for a certificate", what);
+    ok(text == NULL && errno == EINVAL, "a certificate with %s is refused", what);
     free(text);
 }
 
@@ -102,7 +102,7 @@ static void formats(void)
     char long_line[CERTIFICATE_LINE + 8];
     struct certificate bad;
 
-    is_str(text, good_text, "a certificate has its text");
+    is_str(text, good_text, "a certificate is formatted");
     free(text);
     bad = good;
     *bad.run = *bad.boot_id = '\0';
@@ -111,7 +111,7 @@ static void formats(void)
     is_str(text,
            "muster certificate 1\nnode: n3\ncluster: lab\nlevel: standard\n"
            "issued: 1795190000 2026-11-20T15:53:20Z\nexpires: 1795794800 2026-11-27T15:53:20Z\n",
-           "what is not known is left out");
+           "unknown values are left out");
     free(text);
 
 #define REFUSES(what, change)                                                                      \
@@ -152,7 +152,7 @@ static void parse_fails(const char *text, const char *message)
     char *seal;
 
     is_int(certificate_parse(text, &certificate, &seal, &length, &err), -1, "refused: %s", message);
-    has_str(err.text, message, "... with that reason");
+    has_str(err.text, message, "... with this message");
     certificate_clear(&certificate);
     free(seal);
 }
@@ -166,13 +166,13 @@ static void parses(void)
 
     is_int(certificate_parse(good_text, &certificate, &seal, &length, &err), 0,
            "the text is parsed without a seal (%s)", err.text);
-    ok(seal == NULL, "... and there is none");
-    is_int(length, strlen(good_text), "... and all of it would be sealed");
+    ok(seal == NULL, "... and no seal is returned");
+    is_int(length, strlen(good_text), "... and the sealed part is the whole text");
     text = certificate_format(&certificate);
-    is_str(text, good_text, "... and formats to the same");
+    is_str(text, good_text, "... and is formatted to the same text");
     is_str(certificate.tests, tests_lines, "... with its tests");
-    is_str(certificate.fingerprint, fingerprint_lines, "... its fingerprint");
-    is_int(certificate.expires, good.expires, "... and its end");
+    is_str(certificate.fingerprint, fingerprint_lines, "... with its fingerprint");
+    is_int(certificate.expires, good.expires, "... and with its expiry");
     free(text);
     certificate_clear(&certificate);
     if (asprintf(&text, "%sseal: %s\n", good_text, GOOD_SEAL) < 0)
@@ -238,7 +238,7 @@ static void state_is(enum certificate_state expected, seal_verify_fn *by,
     enum certificate_state state = check(by, against, message);
 
     is_str(certificate_state_name(state), certificate_state_name(expected), "%s", what);
-    has_str(message, say, "... and the message says so");
+    has_str(message, say, "... with this message");
 }
 
 static void install_good(void)
@@ -259,63 +259,73 @@ static void names_states(void)
     char message[512], *altered;
     struct stat status;
 
-    state_is(CERTIFICATE_MISSING, verify, &facts, "there is no certificate", "no directory");
+    state_is(CERTIFICATE_MISSING, verify, &facts, "there is no certificate",
+             "a certificate without a directory is missing");
     install_good();
-    is_int(stat(path, &status), 0, "... where it was wanted");
+    is_int(stat(path, &status), 0, "... at its path");
     if (geteuid() == 0) { /* only certificates of root count */
-        is_int(certificate_issued(path, NULL), good.issued, "it is known when it was issued");
-        is_int(certificate_issued(path, good.boot_id), good.issued, "... in which boot");
-        is_int(certificate_issued(path, "another"), 0, "... and in no other");
+        is_int(certificate_issued(path, NULL), good.issued, "its time of issue is known");
+        is_int(certificate_issued(path, good.boot_id), good.issued,
+               "... for the boot of its issue");
+        is_int(certificate_issued(path, "another"), 0, "... but not for another boot");
     } else {
         tap_skip("only root's certificates count");
     }
-    is_int(status.st_mode & 07777, 0644, "... for all to read");
+    is_int(status.st_mode & 07777, 0644, "... readable by all");
     state_is(CERTIFICATE_VALID, verify, &facts, "level standard, expires on 2026-11-27 15:53:20",
-             "a good certificate");
+             "an unchanged certificate is valid");
     is_int(
         certificate_check(path, geteuid(), &facts, verify, &certificate, message, sizeof message),
-        CERTIFICATE_VALID, "... can be looked into");
-    is_str(certificate.node, "n3", "... for its node");
+        CERTIFICATE_VALID, "a valid certificate is returned");
+    is_str(certificate.node, "n3", "... with its node");
     certificate_clear(&certificate);
     state_is(CERTIFICATE_UNVERIFIED, is_unknown, &facts,
-             "cannot verify the seal: MUNGE does not answer", "munged is silent");
+             "cannot verify the seal: MUNGE does not answer",
+             "a certificate is unverified if munged does not answer");
 
     other = facts;
     other.node = "n4";
-    state_is(CERTIFICATE_INVALID, verify, &other, "to node n3, this is n4", "on another node");
+    state_is(CERTIFICATE_INVALID, verify, &other, "to node n3, this is n4",
+             "a certificate of another node is invalid");
     other.node = "";
     other.cluster = NULL;
     other.fingerprint = NULL;
-    state_is(CERTIFICATE_VALID, verify, &other, "level", "nothing to compare with");
+    state_is(CERTIFICATE_VALID, verify, &other, "level",
+             "a certificate is valid if there are no facts to compare");
     other = facts;
     other.cluster = "prod";
     state_is(CERTIFICATE_INVALID, verify, &other, "to cluster lab, this is prod",
-             "in another cluster");
+             "a certificate of another cluster is invalid");
     other = facts;
     other.now = good.expires - 1;
-    state_is(CERTIFICATE_VALID, verify, &other, "level", "in the last second");
+    state_is(CERTIFICATE_VALID, verify, &other, "level",
+             "a certificate is valid in its last second");
     other.now = good.expires;
-    state_is(CERTIFICATE_EXPIRED, verify, &other, "expired on 2026-11-27 15:53:20 UTC", "after it");
+    state_is(CERTIFICATE_EXPIRED, verify, &other, "expired on 2026-11-27 15:53:20 UTC",
+             "... and expired after it");
     other.now = good.issued - CERTIFICATE_CLOCK_SLACK_S;
-    state_is(CERTIFICATE_VALID, verify, &other, "level", "by a clock that is a bit late");
+    state_is(CERTIFICATE_VALID, verify, &other, "level",
+             "a certificate is valid if the clock is slow by the tolerance");
     other.now--;
     state_is(CERTIFICATE_UNVERIFIED, verify, &other, "in the future by this node's clock",
-             "by a clock that is wrong");
+             "... and unverified if the clock is slower");
     other = facts;
     other.fingerprint = "kernel: 6.1.0\nnic eth1: veth - 10000Mb/s mtu 9000 up\n";
     state_is(CERTIFICATE_CHANGED, verify, &other,
-             "nic eth1: was ... mtu 1500 up, is ... mtu 9000 up", "another MTU");
+             "nic eth1: was ... mtu 1500 up, is ... mtu 9000 up", "another MTU is a change");
 
     altered = strdup(good_text);
     memcpy(strstr(altered, "196"), "197", 3);
-    is_int(certificate_install(path, altered, GOOD_SEAL, &err), 0, "a byte of a test altered");
+    is_int(certificate_install(path, altered, GOOD_SEAL, &err), 0,
+           "a certificate with one byte of a test changed is installed");
     state_is(CERTIFICATE_INVALID, verify, &facts, "the seal belongs to a different text",
-             "... is found by the seal");
+             "... and its seal shows the change");
     free(altered);
 
     is_int(certificate_remove(path, &err), 0, "a certificate is removed");
-    state_is(CERTIFICATE_MISSING, verify, &facts, "there is no certificate", "removed");
-    is_int(certificate_remove(path, &err), 1, "... only once");
+    state_is(CERTIFICATE_MISSING, verify, &facts, "there is no certificate",
+             "a removed certificate is missing");
+    is_int(certificate_remove(path, &err), 1, "... which cannot be removed again");
 }
 
 static void is_particular_about_the_file(void)
@@ -326,67 +336,74 @@ static void is_particular_about_the_file(void)
     install_good();
     chmod(path, 0664);
     state_is(CERTIFICATE_INVALID, verify, &facts, "is writable by others (mode 0664)",
-             "writable by the group");
+             "a certificate that its group may write to is invalid");
     chmod(path, 0646);
     state_is(CERTIFICATE_INVALID, verify, &facts, "is writable by others (mode 0646)",
-             "writable by all");
+             "a certificate that all may write to is invalid");
     chmod(path, 0644);
     is_int(certificate_check(path, geteuid() + 1, &facts, verify, NULL, message, sizeof message),
-           CERTIFICATE_INVALID, "of another owner");
+           CERTIFICATE_INVALID, "a certificate of another owner is invalid");
     snprintf(target, sizeof target, "%s.real", path);
     rename(path, target);
-    is_int(symlink(target, path), 0, "a symbolic link");
-    state_is(CERTIFICATE_INVALID, verify, &facts, "is a symbolic link", "... is none");
+    is_int(symlink(target, path), 0, "a symbolic link to the certificate");
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is a symbolic link", "... is invalid");
     unlink(path);
     rename(target, path);
 
     chmod(directory, 0777);
     state_is(CERTIFICATE_INVALID, verify, &facts, "is writable by others (mode 0777)",
-             "in a directory of everybody's");
-    is_int(certificate_install(path, good_text, GOOD_SEAL, NULL), -1, "... where none is put");
+             "a certificate in a directory that all may write to is invalid");
+    is_int(certificate_install(path, good_text, GOOD_SEAL, NULL), -1,
+           "... and none is installed there");
     chmod(directory, 01777);
-    state_is(CERTIFICATE_VALID, verify, &facts, "level", "... unless it is sticky");
+    state_is(CERTIFICATE_VALID, verify, &facts, "level",
+             "... but it is valid if the directory is sticky");
     chmod(directory, 0755);
     if (geteuid() == 0) {
-        is_int(chown(directory, 12345, 0), 0, "another's directory");
-        state_is(CERTIFICATE_INVALID, verify, &facts, "belongs to uid 12345", "... is no place");
-        is_int(chown(directory, 0, 0), 0, "root's again");
-        is_int(chown(path, 12345, 0), 0, "another's file");
+        is_int(chown(directory, 12345, 0), 0, "the directory gets another owner");
+        state_is(CERTIFICATE_INVALID, verify, &facts, "belongs to uid 12345",
+                 "... and the certificate is invalid");
+        is_int(chown(directory, 0, 0), 0, "root is the owner again");
+        is_int(chown(path, 12345, 0), 0, "the certificate gets another owner");
         state_is(CERTIFICATE_INVALID, verify, &facts, "belongs to uid 12345, expected uid 0",
-                 "... is no certificate");
-        is_int(chown(path, 0, 0), 0, "root's again");
+                 "... and is invalid");
+        is_int(chown(path, 0, 0), 0, "root is the owner again");
     } else {
         tap_skip("only root can give files away");
     }
 
     unlink(path);
-    is_int(mkfifo(path, 0644), 0, "a FIFO");
-    state_is(CERTIFICATE_INVALID, verify, &facts, "is not a regular file", "... does not hang");
+    is_int(mkfifo(path, 0644), 0, "a FIFO takes the path");
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is not a regular file",
+             "... and is invalid, without waiting");
     is_int(certificate_remove(path, NULL), -1, "... and is not removed");
     unlink(path);
     write_bytes("SlurmctldHost=head\n", 19);
-    is_int(certificate_remove(path, NULL), -1, "a file of somebody else's is not removed");
+    is_int(certificate_remove(path, NULL), -1, "a file that is not a certificate is not removed");
     write_bytes("muster certificate 1\nnode: n", 28);
-    is_int(certificate_remove(path, NULL), 0, "half a certificate is");
+    is_int(certificate_remove(path, NULL), 0, "half a certificate is removed");
     write_bytes("", 0);
-    is_int(certificate_remove(path, NULL), 0, "so is an empty one");
-    is_int(mkdir(path, 0755), 0, "a directory");
-    state_is(CERTIFICATE_INVALID, verify, &facts, "is not a regular file", "... is none");
-    is_int(certificate_install(path, good_text, GOOD_SEAL, NULL), -1, "... and stays");
+    is_int(certificate_remove(path, NULL), 0, "an empty file is removed");
+    is_int(mkdir(path, 0755), 0, "a directory takes the path");
+    state_is(CERTIFICATE_INVALID, verify, &facts, "is not a regular file", "... is invalid");
+    is_int(certificate_install(path, good_text, GOOD_SEAL, NULL), -1, "... and is not replaced");
     rmdir(path);
     memset(large, '\n', CERTIFICATE_MAX + 1);
     write_bytes(large, CERTIFICATE_MAX);
     state_is(CERTIFICATE_INVALID, verify, &facts, "is not a certificate: line 1",
-             "as long as allowed");
+             "a file of the longest size is parsed");
     write_bytes(large, CERTIFICATE_MAX + 1);
-    state_is(CERTIFICATE_INVALID, verify, &facts, "has 262145 bytes", "a byte more");
+    state_is(CERTIFICATE_INVALID, verify, &facts, "has 262145 bytes",
+             "a file longer by one byte is invalid");
     write_bytes("muster certificate 1\n\0node", 25);
-    state_is(CERTIFICATE_INVALID, verify, &facts, "found a NUL byte", "a NUL byte");
+    state_is(CERTIFICATE_INVALID, verify, &facts, "found a NUL byte",
+             "a file with a NUL byte is invalid");
     write_bytes(good_text, strlen(good_text));
-    state_is(CERTIFICATE_INVALID, verify, &facts, "has no seal", "without a seal");
+    state_is(CERTIFICATE_INVALID, verify, &facts, "has no seal",
+             "a certificate without a seal is invalid");
     write_bytes("", 0);
     state_is(CERTIFICATE_INVALID, certificate_ignore_seal, &facts, "is not a certificate",
-             "an empty file");
+             "an empty file is invalid");
     unlink(path);
     free(large);
 }
@@ -405,7 +422,7 @@ static void withstands_every_change(void)
         believed += check(certificate_ignore_seal, &facts, message) == CERTIFICATE_VALID;
     }
     is_int(wrong, 0, "each of %zu truncations is invalid", length);
-    is_int(believed, 0, "... even when every seal were believed");
+    is_int(believed, 0, "... also if every seal counts as genuine");
     for (size_t at = 0; at < length; at++)
         for (int bit = (int)(at % FLIPS_APART); bit < 8; bit += FLIPS_APART) {
             memcpy(changed, whole, length);
@@ -414,7 +431,7 @@ static void withstands_every_change(void)
             wrong += check(verify, &facts, message) == CERTIFICATE_VALID;
             check(certificate_ignore_seal, &facts, message);
         }
-    is_int(wrong, 0, "no flip of a bit of a file is valid: one of %d in each byte, by turns",
+    is_int(wrong, 0, "no file with one bit flipped is valid (1 of %d bits of each byte tested)",
            FLIPS_APART);
     for (size_t at = 0; at < length; at++)
         for (int byte = 1; byte < 256; byte++) {
@@ -436,8 +453,9 @@ static void withstands_every_change(void)
             certificate_clear(&certificate);
         }
     is_int(wrong, 0,
-           "whatever byte is changed: what is parsed is what was written, and not sealed");
-    ok(parsed > length, "... among them %u that could be parsed", parsed);
+           "a text with one byte changed is either refused, or formatted to the same text and not "
+           "sealed");
+    ok(parsed > length, "... %u of them could be parsed", parsed);
     unlink(path);
 }
 
@@ -446,8 +464,8 @@ static void refuses_to_install(const char *text, const char *seal, const char *m
     struct error err = {""};
 
     is_int(certificate_install(path, text, seal, &err), -1, "not installed: %s", message);
-    has_str(err.text, message, "... with that reason");
-    ok(access(path, F_OK) != 0, "... and nothing is there");
+    has_str(err.text, message, "... with this message");
+    ok(access(path, F_OK) != 0, "... and no file is made");
 }
 
 static void installs_with_care(void)
@@ -463,34 +481,39 @@ static void installs_with_care(void)
     snprintf(unended, sizeof unended, "%.*s", (int)strlen(good_text) - 1, good_text);
     refuses_to_install(unended, GOOD_SEAL, "the text does not end in a newline");
     snprintf(deep, sizeof deep, "%s/lib/muster/certificate", directory);
-    is_int(certificate_install(deep, good_text, GOOD_SEAL, &err), -1, "two missing directories");
-    has_str(err.text, "No such file", "... are an error");
+    is_int(certificate_install(deep, good_text, GOOD_SEAL, &err), -1,
+           "a path with two missing directories");
+    has_str(err.text, "No such file", "... is an error");
     snprintf(deep, sizeof deep, "%s/lib/certificate", directory);
-    is_int(certificate_install(deep, good_text, GOOD_SEAL, &err), 0, "one is made (%s)", err.text);
+    is_int(certificate_install(deep, good_text, GOOD_SEAL, &err), 0,
+           "one missing directory is made (%s)", err.text);
     is_int(stat(deep, &status), 0, "... with the file");
-    is_int(status.st_mode & 07777, 0644, "... for all to read, whatever the umask");
+    is_int(status.st_mode & 07777, 0644, "... readable by all under any umask");
     *strrchr(deep, '/') = '\0';
-    is_int(stat(deep, &status), 0, "... in it");
-    is_int(status.st_mode & 07777, 0755, "... for all to enter");
+    is_int(stat(deep, &status), 0, "... and the directory");
+    is_int(status.st_mode & 07777, 0755, "... which all may enter");
     umask(mask);
     strcat(deep, "/certificate");
-    is_int(certificate_remove(deep, &err), 0, "it is removed (%s)", err.text);
+    is_int(certificate_remove(deep, &err), 0, "the certificate is removed (%s)", err.text);
     *strrchr(deep, '/') = '\0';
-    is_int(rmdir(deep), 0, "... and nothing is left in the directory");
+    is_int(rmdir(deep), 0, "... and its directory is empty");
 
     /* the file that a killed install left is neither followed nor in the way */
     snprintf(name, sizeof name, "%s/.certificate.new", directory);
-    is_int(symlink("/tmp/muster-elsewhere", name), 0, "a symbolic link in place of the new file");
+    is_int(symlink("/tmp/muster-elsewhere", name), 0,
+           "a symbolic link takes the name of the temporary file");
     is_int(certificate_install(path, good_text, GOOD_SEAL, &err), -1, "... is not followed");
     unlink(name);
     close(open(name, O_WRONLY | O_CREAT, 0600));
-    is_int(certificate_remove(path, &err), 1, "the rest of a killed one is no certificate");
+    is_int(certificate_remove(path, &err), 1,
+           "the temporary file of a killed install is not a certificate");
     ok(access(name, F_OK) != 0, "... and is removed");
     close(open(name, O_WRONLY | O_CREAT, 0600));
-    is_int(truncate(name, 100000), 0, "the rest of another one");
+    is_int(truncate(name, 100000), 0, "a killed install leaves a large temporary file");
     install_good();
-    state_is(CERTIFICATE_VALID, verify, &facts, "level", "over the rest of a killed one");
-    ok(access(name, F_OK) != 0, "... of which nothing is left");
+    state_is(CERTIFICATE_VALID, verify, &facts, "level",
+             "a certificate is valid if a killed install left a temporary file");
+    ok(access(name, F_OK) != 0, "... which is gone");
     unlink(path);
 }
 
@@ -537,10 +560,11 @@ static void survives_kills(void)
         waitpid(children[i], NULL, 0);
     }
     is_int(bad, 0,
-           "four install at once and are killed: each of %u reads finds a whole certificate",
+           "four processes install and are killed: each of %u reads finds a complete certificate",
            reads);
     install_good();
-    state_is(CERTIFICATE_VALID, verify, &facts, "level", "... and after them another is installed");
+    state_is(CERTIFICATE_VALID, verify, &facts, "level",
+             "... and afterwards another one is installed");
     is_int(certificate_remove(path, NULL), 0, "... and removed");
 }
 
@@ -552,18 +576,18 @@ static void names_failed_rails(void)
     struct certificate certificate = {.tests = tests, .issued = 1795190000};
     struct failed_rails failed;
 
-    is_int(failed_rails_of(&certificate, &failed), 0, "the rails that failed");
-    if (is_int(failed.rails.count, 4, "... are four")) {
+    is_int(failed_rails_of(&certificate, &failed), 0, "the failed rails of a certificate are read");
+    if (is_int(failed.rails.count, 4, "... four of them")) {
         is_str(failed.rails.names[0], "eth2", "... eth2");
-        is_str(failed.rails.names[1], "mlx5_0:1", "... one with a colon, of an older muster");
-        is_str(failed.rails.names[2], "eth3", "... one without a figure");
-        is_str(failed.rails.names[3], "eth4", "... and one whose code is not known here");
+        is_str(failed.rails.names[1], "mlx5_0:1", "... one with a colon, from an older muster");
+        is_str(failed.rails.names[2], "eth3", "... one without a value");
+        is_str(failed.rails.names[3], "eth4", "... and one with an unknown code");
     }
-    is_str(failed.why, "failed certification 2026-11-20", "... since when");
+    is_str(failed.why, "failed certification 2026-11-20", "... with the date of the certificate");
     failed_rails_clear(&failed);
     certificate.tests = NULL;
     failed_rails_of(&certificate, &failed);
-    is_int(failed.rails.count, 0, "no tests, no rails");
+    is_int(failed.rails.count, 0, "a certificate without tests has no failed rails");
     failed_rails_clear(&failed);
 }
 
@@ -600,10 +624,10 @@ static void reads_failed_rails(void)
         exit(99);
     free(text);
     if (geteuid() == 0) { /* only certificates of root count */
-        is_int(failed_at(path, 1), 1, "the rail that failed, of a certificate that has ended, too");
-        is_int(failed_at(path, 0), 0, "... none where the site allows none");
-        is_int(chown(path, 12345, 0), 0, "a certificate of another user");
-        is_int(failed_at(path, 1), 0, "... names none");
+        is_int(failed_at(path, 1), 1, "a failed rail counts, also in an expired certificate");
+        is_int(failed_at(path, 0), 0, "... but not if the site allows no failed rails");
+        is_int(chown(path, 12345, 0), 0, "the certificate gets another owner");
+        is_int(failed_at(path, 1), 0, "... and names no failed rails");
     } else {
         tap_skip("only root's certificates count");
     }
@@ -636,40 +660,45 @@ static void keeps_the_refusal(void)
     char line[128];
     time_t when = 0;
 
-    is_int(refused_read(path, &when, line, sizeof line), -1, "no job was refused");
-    is_int(refused_read("certificate", &when, line, sizeof line), -1, "... beside no place");
+    is_int(refused_read(path, &when, line, sizeof line), -1,
+           "there is no note if no job was refused");
+    is_int(refused_read("certificate", &when, line, sizeof line), -1,
+           "... nor for a certificate path without a directory");
     refused_write(path, "n3: certificate missing\033[2J: job 12 refused");
     if (geteuid() == 0) {
-        is_int(refused_read(path, &when, line, sizeof line), 0, "the last refusal is read");
-        is_str(line, "n3: certificate missing?[2J: job 12 refused", "... fit to be printed");
+        is_int(refused_read(path, &when, line, sizeof line), 0,
+               "the note of the last refusal is read");
+        is_str(line, "n3: certificate missing?[2J: job 12 refused",
+               "... with unprintable bytes replaced");
         ok(time(NULL) - when < 60 && when <= time(NULL), "... and its time");
     }
     file_put("refused.0123abcd", 1764090000);
     file_put("refused.89abcdef", time(NULL));
     file_put("brake.0123abcd", 1764090000);
     refused_write(path, "n3: certificate missing: job 13 refused");
-    ok(!file_take("refused.0123abcd"), "the next removes what a killed process left of one");
-    ok(file_take("refused.89abcdef"), "... not what one may be writing");
-    ok(file_take("brake.0123abcd"), "... nor another file's");
+    ok(!file_take("refused.0123abcd"),
+       "the next note removes the temporary file of a killed process");
+    ok(file_take("refused.89abcdef"), "... but not a young one, which may be in use");
+    ok(file_take("brake.0123abcd"), "... nor that of another file");
     refused_remove(path);
-    is_int(refused_read(path, &when, line, sizeof line), -1, "it goes with a certificate");
-    ok(refused_explains(1000, 1002), "a refusal explains the drain that follows");
+    is_int(refused_read(path, &when, line, sizeof line), -1, "refused_remove() removes the note");
+    ok(refused_explains(1000, 1002), "a refusal explains a drain right after it");
     ok(refused_explains(1000 + REFUSED_CLOCK_SLACK_S, 1000) &&
            refused_explains(1000, 1000 + REFUSED_CLOCK_SLACK_S),
-       "... also where the clocks are apart");
-    ok(!refused_explains(1000, 1001 + REFUSED_CLOCK_SLACK_S), "... but not a later one");
-    ok(!refused_explains(1001 + REFUSED_CLOCK_SLACK_S, 1000), "... nor an earlier one");
+       "... also if the clocks differ by the tolerance");
+    ok(!refused_explains(1000, 1001 + REFUSED_CLOCK_SLACK_S), "... but not a later drain");
+    ok(!refused_explains(1001 + REFUSED_CLOCK_SLACK_S, 1000), "... nor an earlier drain");
 }
 
 static void knows_levels(void)
 {
-    is_int(certificate_level("quick"), 1, "quick");
-    is_int(certificate_level("standard"), 2, "standard");
-    is_int(certificate_level("full"), 3, "full");
-    is_int(certificate_level("fuller"), 0, "no level");
+    is_int(certificate_level("quick"), 1, "quick has rank 1");
+    is_int(certificate_level("standard"), 2, "standard has rank 2");
+    is_int(certificate_level("full"), 3, "full has rank 3");
+    is_int(certificate_level("fuller"), 0, "an unknown level has rank 0");
     for (int level = 1; level <= 3; level++)
-        is_int(certificate_level(certificate_level_name(level)), level, "%s is its name",
-               certificate_level_name(level));
+        is_int(certificate_level(certificate_level_name(level)), level,
+               "the rank of %s has this name", certificate_level_name(level));
 }
 
 static int open_descriptors(void)
@@ -699,8 +728,9 @@ int main(void)
     withstands_every_change();
     installs_with_care();
     survives_kills();
-    is_int(rmdir(directory), 0, "nothing is left behind");
-    is_int(open_descriptors(), descriptors, "... nor a descriptor open");
-    is_str(certificate_state_name(CERTIFICATE_UNVERIFIABLE + 1), "unknown", "no state has no name");
+    is_int(rmdir(directory), 0, "no file is left behind");
+    is_int(open_descriptors(), descriptors, "... and no descriptor is open");
+    is_str(certificate_state_name(CERTIFICATE_UNVERIFIABLE + 1), "unknown",
+           "an unknown state has the name unknown");
     return tap_done();
 }

@@ -90,11 +90,11 @@ static void describes_the_node(void)
            "guid 0c42:a103:0065:1234\n"
            "rdma mlx5_1:1: ACTIVE 400Gb/s mlx5_core 0000:3b:00.0 fw 28.39.1002\n"
            "gpu 0000:1a:00.0: NVIDIA 10de:2330 serial GPU-1234 driver nvidia version 550.54\n",
-           "the node in lines: devices, and what is named; no addresses, nor what they make up");
+           "one line per device and named interface, without addresses that may change");
     free(text);
     strcpy(inventory.gpus[0].model, "a\nb\033c\xc3\xa9");
     text = fingerprint_text(&inventory, NULL, 0, NULL);
-    has_str(text, "NVIDIA a?b?c?? serial", "what cannot be printed does not get in");
+    has_str(text, "NVIDIA a?b?c?? serial", "unprintable bytes are replaced");
     free(text);
     strcpy(inventory.gpus[0].model, "10de:2330");
 }
@@ -109,7 +109,7 @@ static void counts_what_the_configuration_names(void)
     strcpy(conf.management_interface, "eth0");
     hostlist_append(&conf.fabric_interfaces, "rail1");
     text = fingerprint_node(&inventory, &conf);
-    has_str(text, "nic rail1: veth", "a rail of the configuration counts");
+    has_str(text, "nic rail1: veth", "a rail of the configuration has a line");
     ok(!strstr(text, "veth12ab"), "... another virtual interface does not");
     free(text);
     conf.netif_line_count = 1;
@@ -117,10 +117,11 @@ static void counts_what_the_configuration_names(void)
     inventory.nics[2].is_up = false;
     text = fingerprint_node(&inventory, &conf);
     has_str(text, "nic rail1: veth - mtu 4000 up\n",
-            "an interface that is set for jobs counts as what jobs get");
+            "an interface that is set for jobs has the MTU and state of jobs");
     has_str(text, "nic eth1: mlx5_core 0000:3b:00.0 mtu 4000 mac 02:00:00:00:00:01 up\n",
-            "... without the speed, that it may not have before");
-    has_str(text, "nic eth0: igb 0000:01:00.0 1000Mb/s mtu 9000", "... the others as they are");
+            "... without its speed, which is not known before it is up");
+    has_str(text, "nic eth0: igb 0000:01:00.0 1000Mb/s mtu 9000",
+            "... other interfaces have their present values");
     inventory.nics[2].is_up = true;
     free(text);
     conf_clear(&conf);
@@ -135,7 +136,7 @@ static void differs(const char *then, int count, const char *expected)
 
     is_int(fingerprint_compare(then, now, message, sizeof message), count, "%d lines differ",
            count);
-    is_str(message, expected, "... and the message says which");
+    is_str(message, expected, "... and the message names them");
     free(now);
 }
 
@@ -191,14 +192,15 @@ static void leaves_out_what_is_not_stated(void)
     strcpy(gpu->serial, "");
     closed = fingerprint_text(&inventory, NULL, 0, NULL);
     is_int(fingerprint_compare(opened, closed, message, sizeof message), 0,
-           "a GPU that nobody uses any more is the same");
+           "a GPU that is no longer in use has not changed");
     is_int(fingerprint_compare(closed, opened, message, sizeof message), 0,
-           "... and one that somebody uses now");
+           "... nor has one that is in use now");
     fingerprint_first_difference(opened, closed, key, sizeof key);
-    is_str(key, "", "... in each respect");
+    is_str(key, "", "... and no line differs");
     is_int(fingerprint_compare(older, used, message, sizeof message), 0,
-           "question marks in an older certificate state nothing");
-    is_int(fingerprint_compare(used, older, message, sizeof message), 0, "... or now");
+           "question marks in an older certificate match any firmware");
+    is_int(fingerprint_compare(used, older, message, sizeof message), 0,
+           "... also in the present fingerprint");
     strcpy(gpu->firmware, "96.00.74.00.02");
     differs(closed, 0, "");
     differs(opened, 1,
@@ -223,13 +225,13 @@ static void is_bounded(void)
     char message[16];
 
     is_int(fingerprint_compare("kernel: 1\n", "kernel: 2\n", message, sizeof message), 1,
-           "a small message");
+           "a message longer than its buffer");
     is_str(message, "kernel: was 1, ", "... is cut");
-    is_int(fingerprint_compare("", "", message, sizeof message), 0, "nothing equals nothing");
+    is_int(fingerprint_compare("", "", message, sizeof message), 0, "empty fingerprints are equal");
     is_int(fingerprint_compare("kernel", "kernel", message, sizeof message), 0,
            "a line without a value equals itself");
     is_int(fingerprint_compare("a: 1\na: 2\n", "a: 1\n", message, sizeof message), 1,
-           "a doubled line differs");
+           "a duplicate line differs");
 }
 
 int main(void)

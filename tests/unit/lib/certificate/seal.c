@@ -146,22 +146,24 @@ static void proves_origin(const struct daemon *daemon)
     if (!seal)
         exit(99);
     ok(strncmp(seal, "MUNGE:", 6) == 0 && seal[strlen(seal) - 1] == ':', "... with MUNGE");
-    is_int(seal_verify(seal, text, LENGTH, &err), 1, "root's seal is genuine (%s)", err.text);
-    is_int(seal_verify(seal, text, LENGTH, &err), 1, "... again, though replayed (%s)", err.text);
-    is_int(seal_verify_by(12345, seal, text, LENGTH, &err), 0, "... but not of uid 12345");
-    has_str(err.text, "made by uid 0, expected uid 12345", "... and the reason says so");
-    is_int(seal_verify(seal, text, LENGTH - 1, &err), 0, "a shorter text is not the sealed one");
-    has_str(err.text, "a different text", "... and the reason says so");
-    is_int(seal_verify(seal, text, 0, &err), 0, "nor is an empty one");
+    is_int(seal_verify(seal, text, LENGTH, &err), 1, "a seal of root is genuine (%s)", err.text);
+    is_int(seal_verify(seal, text, LENGTH, &err), 1, "... also if it is replayed (%s)", err.text);
+    is_int(seal_verify_by(12345, seal, text, LENGTH, &err), 0,
+           "... but it is not a seal of uid 12345");
+    has_str(err.text, "made by uid 0, expected uid 12345", "... and the error says why");
+    is_int(seal_verify(seal, text, LENGTH - 1, &err), 0, "a shorter text does not match the seal");
+    has_str(err.text, "a different text", "... and the error says why");
+    is_int(seal_verify(seal, text, 0, &err), 0, "nor does an empty text");
     memcpy(altered, text, sizeof altered);
     altered[LENGTH - 2] = '2';
-    is_int(seal_verify(seal, altered, LENGTH, &err), 0, "nor one with another byte");
+    is_int(seal_verify(seal, altered, LENGTH, &err), 0, "nor does a text with one byte changed");
 
     other = seal_of_user(12345);
     if (ok(other != NULL, "another user can make a seal")) {
-        is_int(seal_verify(other, text, LENGTH, &err), 0, "... which is not root's");
-        has_str(err.text, "made by uid 12345, expected uid 0", "... and the reason says so");
-        is_int(seal_verify_by(12345, other, text, LENGTH, &err), 1, "... but that user's");
+        is_int(seal_verify(other, text, LENGTH, &err), 0, "... which is no seal of root");
+        has_str(err.text, "made by uid 12345, expected uid 0", "... and the error says why");
+        is_int(seal_verify_by(12345, other, text, LENGTH, &err), 1,
+               "... but a genuine seal of that user");
     }
 
     other = seal_with_options(daemon, "--ttl=1");
@@ -171,13 +173,14 @@ static void proves_origin(const struct daemon *daemon)
     other[20] = other[20] == 'A' ? 'B' : 'A'; /* base64, else malformed */
     is_int(seal_verify(other, text, LENGTH, &err), SEAL_UNDECODABLE, "... unless it is altered");
     other = seal_with_options(daemon, "--restrict-uid=12345");
-    is_int(seal_verify(other, text, LENGTH, &err), 0, "one made for another reader is no seal");
-    is_int(seal_verify("", text, LENGTH, &err), 0, "nothing is no seal (%s)", err.text);
-    is_int(seal_verify("MUNGE::", text, LENGTH, &err), 0, "nor is an empty one (%s)", err.text);
-    is_int(seal_verify("hello", text, LENGTH, &err), 0, "nor is another word (%s)", err.text);
-    has_str(err.text, "not genuine", "... and the reason says so");
+    is_int(seal_verify(other, text, LENGTH, &err), 0, "a seal for another reader is refused");
+    is_int(seal_verify("", text, LENGTH, &err), 0, "an empty string is not a seal (%s)", err.text);
+    is_int(seal_verify("MUNGE::", text, LENGTH, &err), 0, "nor is an empty credential (%s)",
+           err.text);
+    is_int(seal_verify("hello", text, LENGTH, &err), 0, "nor is a word (%s)", err.text);
+    has_str(err.text, "not genuine", "... and the error says why");
     seal[strlen(seal) / 2] = '\0';
-    is_int(seal_verify(seal, text, LENGTH, &err), 0, "nor is half a one (%s)", err.text);
+    is_int(seal_verify(seal, text, LENGTH, &err), 0, "nor is half a seal (%s)", err.text);
     free(seal);
 }
 
@@ -207,7 +210,7 @@ static void knows_a_foreign_key(const struct daemon *daemon)
            err.text);
     seal_use_socket(daemon->socket);
     is_int(seal_verify(seal, text, LENGTH, &err), SEAL_UNDECODABLE,
-           "... which proves nothing here (%s)", err.text);
+           "... a seal that this munged cannot decode (%s)", err.text);
     free(seal);
     stop(&foreign);
 }
@@ -221,11 +224,13 @@ static void is_unknown(const char *seal, const char *state)
     char *made = NULL;
     double begin = clock_s(), took;
 
-    is_int(seal_verify(seal, text, LENGTH, &err), -1, "%s: cannot tell (%s)", state, err.text);
+    is_int(seal_verify(seal, text, LENGTH, &err), -1, "%s: a seal cannot be verified (%s)", state,
+           err.text);
     took = clock_s() - begin;
     ok(took < at_most_s, "... within %.1f s: %.3f", at_most_s, took);
     begin = clock_s();
-    is_int(seal_make(text, LENGTH, &made, &err), -1, "... nor seal (%s)", err.text);
+    is_int(seal_make(text, LENGTH, &made, &err), -1, "... and a text cannot be sealed (%s)",
+           err.text);
     took = clock_s() - begin;
     ok(took < at_most_s, "... within %.1f s: %.3f", at_most_s, took);
 }
@@ -238,18 +243,18 @@ static void knows_whether_it_works(const struct daemon *daemon)
     bool is_asked = false;
 
     is_int(seal_try(&is_asked, &err), 0, "MUNGE works (%s)", err.text);
-    ok(is_asked, "... as it was asked");
+    ok(is_asked, "... and was queried");
     getrlimit(RLIMIT_NOFILE, &whole);
     none = (struct rlimit){3, whole.rlim_max};
     setrlimit(RLIMIT_NOFILE, &none);
-    is_int(seal_try(&is_asked, &err), -1, "a process that may open no more cannot tell");
+    is_int(seal_try(&is_asked, &err), -1, "a process without free descriptors cannot check MUNGE");
     setrlimit(RLIMIT_NOFILE, &whole);
-    ok(!is_asked, "... as it could not ask (%s)", err.text);
+    ok(!is_asked, "... and has not queried it (%s)", err.text);
     kill(daemon->pid, SIGSTOP);
-    is_int(seal_try(&is_asked, &err), -1, "a munged that is stopped does not work");
-    ok(is_asked, "... as it was asked (%s)", err.text);
+    is_int(seal_try(&is_asked, &err), -1, "a stopped munged does not work");
+    ok(is_asked, "... and was queried (%s)", err.text);
     kill(daemon->pid, SIGCONT);
-    is_int(seal_try(&is_asked, &err), 0, "... and does when it goes on");
+    is_int(seal_try(&is_asked, &err), 0, "... and works once it continues");
 }
 
 static void never_hangs(struct daemon *daemon)
@@ -258,7 +263,7 @@ static void never_hangs(struct daemon *daemon)
     char *seal = NULL;
     double begin;
 
-    is_int(seal_make(text, LENGTH, &seal, &err), 0, "a seal (%s)", err.text);
+    is_int(seal_make(text, LENGTH, &seal, &err), 0, "a text is sealed (%s)", err.text);
     begin = clock_s();
     for (int i = 0; i < 20; i++)
         seal_verify(seal, text, LENGTH, &err);
@@ -266,23 +271,23 @@ static void never_hangs(struct daemon *daemon)
     kill(daemon->pid, SIGSTOP);
     is_unknown(seal, "munged stopped");
     kill(daemon->pid, SIGCONT);
-    is_int(seal_verify(seal, text, LENGTH, &err), 1, "... and can again when it goes on (%s)",
-           err.text);
-    is_int(waitpid(-1, NULL, WNOHANG), 0, "no other child is left");
+    is_int(seal_verify(seal, text, LENGTH, &err), 1,
+           "a seal can be verified once munged continues (%s)", err.text);
+    is_int(waitpid(-1, NULL, WNOHANG), 0, "no child but munged is left");
     signal(SIGCHLD, SIG_IGN);
-    is_int(seal_verify(seal, text, LENGTH, &err), 1, "... nor needed, with SIGCHLD ignored (%s)",
+    is_int(seal_verify(seal, text, LENGTH, &err), 1, "a seal is verified with SIGCHLD ignored (%s)",
            err.text);
     signal(SIGCHLD, SIG_DFL);
     kill_daemon(daemon);
     is_unknown(seal, "munged dead");
     unlink(daemon->socket);
     is_unknown(seal, "no socket");
-    is_int(mkdir(daemon->socket, 0700), 0, "a directory in place of the socket");
+    is_int(mkdir(daemon->socket, 0700), 0, "a directory takes the socket's path");
     is_unknown(seal, "no socket");
     rmdir(daemon->socket);
     launch(daemon);
-    is_int(seal_verify(seal, text, LENGTH, &err), 1, "a new munged with the key can tell (%s)",
-           err.text);
+    is_int(seal_verify(seal, text, LENGTH, &err), 1,
+           "a new munged with the same key verifies the seal (%s)", err.text);
     free(seal);
 }
 
@@ -296,7 +301,7 @@ int main(void)
     if (access(munged, X_OK) != 0)
         tap_skip_all("there is no %s", munged);
     start(&daemon);
-    is_int(seal_use_socket(daemon.socket), 0, "the test has a munged of its own");
+    is_int(seal_use_socket(daemon.socket), 0, "the test uses its own munged");
     proves_origin(&daemon);
     takes_long_texts();
     knows_a_foreign_key(&daemon);

@@ -34,8 +34,8 @@ static void refused(const char *text, const char *message)
 
     is_int(read_text(text, &conf, &err), -1, "refused: %.60s", message);
     snprintf(expected, sizeof expected, "%s:%s", path, message);
-    has_str(err.text, expected, "... with that reason");
-    is_int(conf.on_missing, POLICY_LOG, "... and the defaults are in force");
+    has_str(err.text, expected, "... with this message");
+    is_int(conf.on_missing, POLICY_LOG, "... and the defaults are set");
     conf_clear(&conf);
 }
 
@@ -95,7 +95,7 @@ static void reads_values(void)
     is_near(conf_nominal_mbps(&conf, "mlx5_7"), 400e3, 0, "400Gb/s of mlx5_[0-7]");
     is_near(conf_nominal_mbps(&conf, "mlx5_7:1"), 400e3, 0, "a port has its device's speed");
     is_near(conf_nominal_mbps(&conf, "eth3"), 2500, 1e-9, "2.5Gb/s of eth3");
-    is_near(conf_nominal_mbps(&conf, "eth0"), -1, 0, "an interface not named has none");
+    is_near(conf_nominal_mbps(&conf, "eth0"), -1, 0, "an interface that is not named has no speed");
     is_int(conf.mtu_bytes, 9000, "MTU");
     is_int(conf.gpus_per_node, 8, "a key in capitals");
     is_int(conf.memlock_mb, 64, "MemlockMB");
@@ -120,9 +120,9 @@ static void reads_values(void)
     is_int(conf.compare_by, COMPARE_GRES | COMPARE_PARTITIONS, "CompareBy");
     is_near(conf.preflight_budget_s, 120, 0, "PreflightBudget");
     is_int(conf.concurrency, 16, "Concurrency");
-    is_int(conf.leaf_concurrency, 0, "a word for a number, in any case");
-    is_near(conf.standard_budget_s, 0, 0, "... for a time");
-    is_near(conf.quick_budget_s, 90, 0, "a time without unit, in a last line without end");
+    is_int(conf.leaf_concurrency, 0, "a word instead of a number, in any case");
+    is_near(conf.standard_budget_s, 0, 0, "... and instead of a time");
+    is_near(conf.quick_budget_s, 90, 0, "a time without a unit, in a last line without a line end");
     conf_clear(&conf);
     conf_clear(NULL);
 }
@@ -148,25 +148,26 @@ static void reads_repeatable_keys(void)
     is_int(conf.islands[1].fabric, FABRIC_ETHERNET, "... with their fabric");
     is_int(conf.islands[1].line, 3, "... and line");
     is_int(conf.islands[0].nodes.count, 4, "... and nodes");
-    is_int(conf.variable_count, 5, "five lines of variables, an empty one is none");
+    is_int(conf.variable_count, 5, "five lines of variables; an empty one does not count");
     is_str(conf.variables[0].value, "106", "a value");
     is_int(conf.variables[0].partitions.count, 2, "... for two partitions");
     is_int(conf.variables[0].fabrics, 1 << FABRIC_ROCE_V2, "... on one fabric");
     is_str(conf.variables[1].value, "a b", "a value in quotes");
     is_str(conf.variables[1].separator, ":", "... and its separator");
     is_int(conf.variables[2].action, VARIABLE_FORBID, "a variable forbidden");
-    is_str(conf.variables[3].value, "\"", "a quote in the other quotes");
-    ok(conf.variables[3].is_forced && !conf.variables[0].is_forced, "one is forced");
-    is_str(conf.file, strrchr(path, '/') + 1, "the file has a name");
+    is_str(conf.variables[3].value, "\"", "a quote inside the other kind of quotes");
+    ok(conf.variables[3].is_forced && !conf.variables[0].is_forced, "only one variable is forced");
+    is_str(conf.file, strrchr(path, '/') + 1, "the file's name is kept without its directory");
     first = printed(&conf);
     has_str(first,
             "Island=ib nodes=n[1-4] fabric=InfiniBand\nIsland=eth nodes=n5 fabric=Ethernet\n",
             "islands are printed");
     has_str(first, "Variable=P extend \"a b\" separator=: nodes=n[1-2] account=x\n",
             "variables are printed");
-    is_int(read_text(first, &again, &err), 0, "what is printed is read (%s)", err.text);
+    is_int(read_text(first, &again, &err), 0, "the printed configuration can be read (%s)",
+           err.text);
     second = printed(&again);
-    is_str(second, first, "... as it was");
+    is_str(second, first, "... and is printed the same");
     free(first);
     free(second);
     conf_clear(&conf);
@@ -319,19 +320,21 @@ static void collects_interfaces(void)
     is_int(read_text("Interface=eth[1-2] mtu=9000\nOnInterface=refuse\n# x\n"
                      "Interface = eth1 rp_filter=2\nInterface=\n",
                      &conf, &err),
-           0, "several Interface lines (%s)", err.text);
-    is_int(conf.netif_line_count, 2, "... an empty one is none");
-    is_int(conf.netif_lines[1].line, 4, "... know their line");
+           0, "several Interface lines are read (%s)", err.text);
+    is_int(conf.netif_line_count, 2, "... an empty one does not count");
+    is_int(conf.netif_lines[1].line, 4, "... with their line numbers");
     is_int(conf.on_interface, POLICY_REFUSE, "OnInterface");
-    ok(netif_line_find(conf.netif_lines, 2, "eth2", NETIF_MTU, &value) != NULL, "a line is found");
-    is_int(value, 9000, "... its value");
+    ok(netif_line_find(conf.netif_lines, 2, "eth2", NETIF_MTU, &value) != NULL,
+       "the setting of an interface is found");
+    is_int(value, 9000, "... with its value");
     ok(netif_line_find(conf.netif_lines, 2, "eth2", NETIF_RP_FILTER, &value) == NULL,
-       "... and none");
+       "... but not a setting that it lacks");
     first = printed(&conf);
-    has_str(first, "\nInterface=eth[1-2] mtu=9000\nInterface=eth1 rp_filter=2\n", "are printed");
+    has_str(first, "\nInterface=eth[1-2] mtu=9000\nInterface=eth1 rp_filter=2\n",
+            "the lines are printed");
     is_int(read_text(first, &again, &err), 0, "... and read again (%s)", err.text);
     second = printed(&again);
-    is_str(second, first, "... the same");
+    is_str(second, first, "... and printed the same");
     free(first);
     free(second);
     conf_clear(&conf);
@@ -355,27 +358,27 @@ static void bounds_the_file(void)
     refused(text, "1: found a line of 4097 bytes, allowed 4096");
     write_bytes("MTU=9000\nMTU\0=1\n", 16);
     is_int(conf_read(path, &conf, &err), -1, "a NUL byte is refused");
-    has_str(err.text, ": found a NUL byte", "... as no text");
+    has_str(err.text, ": found a NUL byte", "... with this message");
     memset(text, '\n', (1 << 20) + 1);
     write_bytes(text, 1 << 20);
     is_int(conf_read(path, &conf, &err), 0, "a file of 1 MiB is read");
     write_bytes(text, (1 << 20) + 1);
-    is_int(conf_read(path, &conf, &err), -1, "a longer one is refused");
+    is_int(conf_read(path, &conf, &err), -1, "a longer file is refused");
     has_str(err.text, "found 1048577 bytes", "... with its length");
     write_bytes("", 0);
     is_int(conf_read(path, &conf, &err), 0, "an empty file is read");
     free(text);
 
     is_int(conf_read(directory, &conf, &err), -1, "a directory is refused");
-    has_str(err.text, "not a regular file", "... as none");
+    has_str(err.text, "not a regular file", "... with this message");
     is_int(conf_read("/dev/zero", &conf, &err), -1, "a device is refused");
-    has_str(err.text, "not a regular file", "... as none");
+    has_str(err.text, "not a regular file", "... with this message");
     unlink(path);
-    is_int(mkfifo(path, 0600), 0, "a FIFO");
+    is_int(mkfifo(path, 0600), 0, "a FIFO takes the path");
     is_int(conf_read(path, &conf, &err), -1, "... is refused without waiting for a writer");
     unlink(path);
-    is_int(conf_read(path, &conf, &err), 1, "a missing file is told apart");
-    is_int(conf.mtu_bytes, 0, "... and the defaults are in force");
+    is_int(conf_read(path, &conf, &err), 1, "a missing file returns 1");
+    is_int(conf.mtu_bytes, 0, "... and the defaults are set");
     is_int(conf_read("/dev/null/x", &conf, &err), -1, "a path through a file is an error");
     has_str(err.text, "/dev/null/x: Not a directory", "... with its cause");
     if (geteuid() == 0) {
@@ -401,15 +404,15 @@ static void goes_there_and_back(void)
                "eth9:200Mb/s\n"
                "MTU=9000\nClockOffsetMs=0.25\nQuickBudget=3660\nStandardBudget=1d\nFullBudget=2h\n",
                &conf, &err),
-           0, "a configuration");
+           0, "a configuration is read");
     first = printed(&conf);
-    has_str(first, "\nQuickBudget=61m\n", "is printed with the greatest unit that fits");
-    has_str(first, "\nStandardBudget=1d\n", "... a day too");
-    has_str(first, "\nFullBudget=2h\n", "... hours");
+    has_str(first, "\nQuickBudget=61m\n", "a time is printed in its largest whole unit");
+    has_str(first, "\nStandardBudget=1d\n", "... as a day");
+    has_str(first, "\nFullBudget=2h\n", "... or as hours");
     has_str(first,
             "NominalSpeed=eth[1-2,9]:200Mb/s,r1n[1-2]:2.5Gb/s,r2n[1-2]:2.5Gb/s,"
             "mlx5_0:1:1Tb/s\n",
-            "... one speed behind each name");
+            "... names with the same speed are folded");
     is_int(read_text(first, &again, &err), 0, "... is read again (%s)", err.text);
     second = printed(&again);
     is_str(second, first, "... and printed the same");
@@ -424,9 +427,9 @@ static void goes_there_and_back(void)
         char line[512];
 
         snprintf(line, sizeof line, "\n%s=%s\n", name, default_text);
-        has_str(first, line, "the default of %s is in force", name);
+        has_str(first, line, "the default of %s is set", name);
         /* a default that cannot be parsed would be a 0 that nobody notices */
-        is_int(read_text(line, &again, &err), 0, "... and can be written out (%s)", err.text);
+        is_int(read_text(line, &again, &err), 0, "... and can be read (%s)", err.text);
         conf_clear(&again);
     }
     conf_clear(&conf);
@@ -443,7 +446,7 @@ static void is_documented(void)
 
     snprintf(page_path, sizeof page_path, "%s/doc/muster.conf.5.in", top ? top : ".");
     page = fopen(page_path, "r");
-    if (!ok(page != NULL, "the man page %s is there", page_path))
+    if (!ok(page != NULL, "the man page %s opens", page_path))
         return;
     while (fgets(line, sizeof line, page)) {
         int end = 0;
@@ -470,7 +473,7 @@ static void example_is_good(void)
     FILE *file;
 
     snprintf(example, sizeof example, "%s/etc/muster.conf", top ? top : ".");
-    is_int(conf_read(example, &conf, &err), 0, "the example is good (%s)", err.text);
+    is_int(conf_read(example, &conf, &err), 0, "the example is valid (%s)", err.text);
     conf_clear(&conf);
     file = fopen(example, "r");
     if (!ok(file != NULL, "%s opens", example))
@@ -479,8 +482,8 @@ static void example_is_good(void)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s",
                                    line + (line[0] == '#' && isupper((unsigned char)line[1])));
     fclose(file);
-    is_int(read_text(text, &conf, &err), 0, "... with every line in force (%s)", err.text);
-    is_int(conf.mtu_bytes, 9000, "... which are there");
+    is_int(read_text(text, &conf, &err), 0, "... also with every key uncommented (%s)", err.text);
+    is_int(conf.mtu_bytes, 9000, "... and the keys are set");
     conf_clear(&conf);
 }
 
@@ -493,8 +496,8 @@ static void takes_kernel_log(void)
     is_int(read_text("KernelLog=\nKernelLog=xid:63:ignore\nKernelLog=nvme:Failed:WARN\n"
                      "KernelLog=sxid:31999:drain\nKernelLog=xid:13:warn\n",
                      &conf, &err),
-           0, "KernelLog may stand in several lines");
-    is_int(conf.kernel_rule_count, 4, "... of which each counts that says something");
+           0, "KernelLog may occur in several lines");
+    is_int(conf.kernel_rule_count, 4, "... and each line that is not empty counts");
     is_int(conf.kernel_rules[2].action, KERNEL_DRAIN,
            "... also for a code that muster does not know");
     text = printed(&conf);
@@ -515,8 +518,8 @@ static void takes_mounts_and_services(void)
                      &conf, &err),
            0, "mounts and services are lists");
     text = printed(&conf);
-    has_str(text, "\nMounts=/home,/scratch[1-2]:rw\n", "... which are printed short");
-    has_str(text, "\nServices=getty@tty1.service,sssd\n", "... both");
+    has_str(text, "\nMounts=/home,/scratch[1-2]:rw\n", "... and are printed folded");
+    has_str(text, "\nServices=getty@tty1.service,sssd\n", "... and sorted");
     free(text);
     conf_clear(&conf);
 }

@@ -140,9 +140,9 @@ static void ethernet(void)
     sets("LOCAL_WORLD_SIZE", "2", "the step's tasks here");
     for (size_t i = 0; i < plan.count; i++)
         ok(*plan.variables[i].rule != '\0' && *plan.variables[i].fact != '\0',
-           "%s carries rule and fact", plan.variables[i].name);
+           "%s has a rule and a fact", plan.variables[i].name);
     ok(find("NCCL_DEBUG")->action == 99 && find("UCX_TLS")->action == 99,
-       "neither logging nor transports are muster's to choose");
+       "the plan chooses neither logging nor transports");
 }
 
 static void ethernet_with_a_rail_down(void)
@@ -167,7 +167,7 @@ static void ethernet_with_a_rail_down(void)
     start(FABRIC_ETHERNET);
     rail = add_rail("eth1", NULL, 1, -1);
     inventory->nics[1].address_count = 0;
-    ok(rail->nic == &inventory->nics[1], "a rail without an IP address");
+    ok(rail->nic == &inventory->nics[1], "the rail has no IP address");
     keeps("UCX_NET_DEVICES", "interface with an IP address");
 }
 
@@ -303,8 +303,8 @@ static void more_ports_than_fit(void)
         add_rail(NULL, device, 1, -1);
     }
     keeps("NCCL_IB_HCA", "more than 32");
-    is_int(find("UCX_NET_DEVICES")->action, ENVPLAN_SET, "33 ports are no matter to UCX");
-    has_str(find("UCX_NET_DEVICES")->fact, "... up", "a long list of rails is cut in the fact");
+    is_int(find("UCX_NET_DEVICES")->action, ENVPLAN_SET, "UCX_NET_DEVICES is set with 33 ports");
+    has_str(find("UCX_NET_DEVICES")->fact, "... up", "the fact cuts a long list of rails");
 }
 
 static void other_classes(void)
@@ -359,11 +359,11 @@ static void users_values(void)
     sets("TP_SOCKET_IFNAME", "eth1", "Ethernet");
     envplan_explain(find("UCX_NET_DEVICES"), line, sizeof line);
     is_str(line, "UCX_NET_DEVICES left alone (fabric rails: set by the user to \"lo??[31m\")",
-           "a user's control characters do not reach a terminal");
+           "control characters in a user's value are replaced");
     envplan_explain(find("TP_SOCKET_IFNAME"), line, sizeof line);
     is_str(line,
            "TP_SOCKET_IFNAME=eth1 (first fabric interface: eth1 up, Ethernet; management is eth0)",
-           "a value, its rule and its fact on one line");
+           "one line has the value, its rule and its fact");
     envplan_explain(find("TP_SOCKET_IFNAME"), line, 10);
     is_str(line, "TP_SOCKET", "a line is cut at its size");
 }
@@ -387,18 +387,18 @@ static void nested_step(void)
            "an outer step's value without a successor is removed");
     keeps("WORLD_SIZE", "set by the user to \"3\"");
     ok(strstr(plan.mark, ",WORLD_SIZE:") == NULL && strstr(plan.mark, "RANK:") != NULL,
-       "the new mark names what this plan set, not what the user changed");
+       "the new mark names the variables that this plan set, not a variable that the user changed");
 
     set_environment(ENVPLAN_MARK, "RANK:00000000,RANK,:,,RANK:", "RANK", rank, NULL);
     keeps("RANK", "set by the user");
 
     set_environment(ENVPLAN_MARK, mark, "RANK", rank, "WORLD_SIZE", "3", NULL);
     envplan_clear(&plan);
-    is_int(envplan_make_off(lookup, NULL, &plan), 0, "a plan without muster");
-    is_int(plan.count, 1, "a step without muster has one variable to lose");
+    is_int(envplan_make_off(lookup, NULL, &plan), 0, "a plan is made for a step without muster");
+    is_int(plan.count, 1, "... which has one variable");
     is_str(plan.variables[0].name, "RANK", "... the outer step's rank");
     is_int(plan.variables[0].action, ENVPLAN_REMOVE, "... which is removed");
-    is_str(plan.mark, "", "... and nothing is marked");
+    is_str(plan.mark, "", "... and the mark is empty");
 }
 
 static void launchers(void)
@@ -474,11 +474,11 @@ static void launcher_names(void)
     launcher_is(ENVPLAN_SHELL, 1, (char *)"/usr/bin/zsh", (char *)"-l");
     launcher_is(ENVPLAN_RANK, 1, (char *)"bash", (char *)"train.sh");
     launcher_is(ENVPLAN_RANK, 1, (char *)"sh", (char *)"-c", (char *)"./a.out");
-    is_int(envplan_launcher(0, empty, 1, 1), ENVPLAN_RANK, "no command line");
+    is_int(envplan_launcher(0, empty, 1, 1), ENVPLAN_RANK, "an empty command line is a rank's");
     memset(script, ' ', sizeof script);
     strcpy(script + 9000, "exec torchrun a.py");
     is_int(envplan_launcher(3, (char *const[]){(char *)"sh", (char *)"-c", script, NULL}, 1, 1),
-           ENVPLAN_AGENT, "a launcher at the end of a script of 9 kB");
+           ENVPLAN_AGENT, "a launcher at the end of a 9 kB script is found");
 }
 
 /* Reads the task from this environment: name, value, ..., NULL. */
@@ -494,7 +494,7 @@ static void tasks(void)
     is_int(task.local_rank, 1, "local rank");
     is_int(task.node_rank, 3, "node rank");
     is_int(task.world_size, 8, "world size");
-    is_int(task.local_size, -1, "the number of tasks here is the caller's to tell");
+    is_int(task.local_size, -1, "the number of local tasks is left to the caller");
     is_str(task.first_host, "n02", "rank 0 is on the first node of the step");
 
     read_task("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n[1-2]",
@@ -502,22 +502,22 @@ static void tasks(void)
               "41", NULL);
     is_str(task.first_host, "n2", "an arbitrary distribution follows the user's list");
     is_int(task.job_id, 41, "a heterogeneous job has its leader's number");
-    is_int(task.rank, -1, "no rank in the environment");
+    is_int(task.rank, -1, "the rank is -1 if the environment has none");
 
     read_task("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n[1-2]", NULL);
-    is_str(task.first_host, "", "without that list nobody knows the host of rank 0");
+    is_str(task.first_host, "", "without that list the host of rank 0 is not known");
     has_str(task.first_host_fact, "does not report where rank 0 is", "... and the fact says so");
 
     read_task("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n7", NULL);
-    is_str(task.first_host, "n7", "... unless the step has but one node");
+    is_str(task.first_host, "n7", "... unless the step has only one node");
 
     read_task("SLURM_STEP_NODELIST", "n[1-", "SLURM_PROCID", "-1", "SLURM_LOCALID", "1x",
               "SLURM_NTASKS", "99999999999999999999", NULL);
     is_str(task.first_host, "", "a list that does not parse names no host");
     has_str(task.first_host_fact, "SLURM_STEP_NODELIST: ", "... and the fact says why");
-    is_int(task.rank, -1, "a negative number is none");
-    is_int(task.local_rank, -1, "a number with a tail is none");
-    is_int(task.world_size, -1, "a number out of range is none");
+    is_int(task.rank, -1, "a negative number is refused");
+    is_int(task.local_rank, -1, "a number with other characters after it is refused");
+    is_int(task.world_size, -1, "a number out of range is refused");
 
     start(FABRIC_NONE);
     task.rank = task.world_size = task.step_id = -1;
@@ -542,32 +542,32 @@ static void components(void)
     read_task("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "3",
               "SLURM_JOB_NODELIST_PACK_GROUP_0", "n3", "SLURM_JOB_NODELIST_PACK_GROUP_1", "n2",
               "SLURM_JOB_NODELIST_PACK_GROUP_2", "n1", NULL);
-    is_str(task.first_host, "n2", "a component that takes no part does not count");
+    is_str(task.first_host, "n2", "a component without a node of the step does not count");
 
     read_task("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "2",
               "SLURM_JOB_NODELIST_HET_GROUP_0", "n2", "SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-2]",
               NULL);
-    is_str(task.first_host, "", "components that share a node leave it open");
+    is_str(task.first_host, "", "the host of rank 0 is not known if components share a node");
     has_str(task.first_host_fact, "do not show", "... and the fact says so");
 
     read_task("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "2", NULL);
-    is_str(task.first_host, "", "components without nodes leave it open");
+    is_str(task.first_host, "", "... nor if the nodes of the components are not known");
 
     read_task("SLURM_STEP_NODELIST", "n[1-2]", "SLURM_HET_SIZE", "9223372036854775806",
               NULL); /* it must return at all */
-    is_str(task.first_host, "", "more components than Slurm has leave it open");
+    is_str(task.first_host, "", "... nor with more components than Slurm allows");
     has_str(task.first_host_fact, "above Slurm's own 128", "... and the fact says so");
 
     read_task("SLURM_STEP_NODELIST", "n2", "SLURM_HET_SIZE", "2", NULL);
-    is_str(task.first_host, "n2", "one node is one node");
+    is_str(task.first_host, "n2", "... but it is known if the step has one node");
 
     begin = clock();
     read_task("SLURM_STEP_NODELIST", "n[1-65536]", "SLURM_HET_SIZE", "2",
               "SLURM_JOB_NODELIST_HET_GROUP_0", "n[30001-65536]", "SLURM_JOB_NODELIST_HET_GROUP_1",
               "n[1-30000]", NULL);
-    is_str(task.first_host, "n30001", "the largest step that can be");
+    is_str(task.first_host, "n30001", "the host of rank 0 is found in the largest step");
     cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
-    ok(cpu_s < 1, "... takes no second of processor time (%.3f s)", cpu_s);
+    ok(cpu_s < 1, "... within one second of processor time (%.3f s)", cpu_s);
 }
 
 static void ports(void)
@@ -584,7 +584,7 @@ static void ports(void)
             clashes += port == last || port < 29500 || port > 29999;
             last = port;
         }
-    is_int(clashes, 0, "neighboring jobs and steps have ports of their own, inside the range");
+    is_int(clashes, 0, "successive jobs and steps have different ports, inside the range");
     task.job_id = 0xfffffffel;
     conf.master_port_first = conf.master_port_last = 65535;
     sets("MASTER_PORT", "65535", "65535-65535");

@@ -245,7 +245,7 @@ static void site_sets(void)
     is_line("NCCL_IB_HCA", "NCCL_IB_HCA=mlx5_0 (policy muster.conf:4: the site sets it)");
     is_line("A", "A=2 (policy muster.conf:6: the site sets it)");
     is_line("SPACE", "SPACE=a b (policy");
-    ok(strstr(plan.mark, "NCCL_IB_TC:") != NULL, "the site's values are in the mark");
+    ok(strstr(plan.mark, "NCCL_IB_TC:") != NULL, "the mark lists values of the site");
 
     set_environment("NCCL_IB_TC", "5", "A", "", NULL);
     is_line("NCCL_IB_TC", "NCCL_IB_TC left alone (policy muster.conf:1: set by the user to \"5\", "
@@ -274,7 +274,8 @@ static void site_extends(void)
                     NULL);
     is_line("P", "P left alone (policy muster.conf:2: set by the user to \"/usr/lib:/opt/lib\"; "
                  "it already contains the site's \"/opt/lib\")");
-    is_str(find("NCCL_SOCKET_IFNAME")->value, value, "a nested step extends once");
+    is_str(find("NCCL_SOCKET_IFNAME")->value, value,
+           "a nested step does not extend the value again");
     set_environment(NULL);
     is_line("P", "P=/opt/lib (policy muster.conf:2: the site sets it)");
 }
@@ -297,7 +298,7 @@ static void marks_are_full(void)
         told += strstr(find(name)->fact, "MUSTER_SET is full") != NULL;
     }
     ok(marked > 100 && marked < 400, "%zu of 400 variables fit in the mark", marked);
-    is_int(marked + told, 400, "... and each of the others says that it is not in it");
+    is_int(marked + told, 400, "... and the fact of each other one says so");
 }
 
 static void site_forbids(void)
@@ -326,7 +327,7 @@ static void site_forbids(void)
             "OLD removed (outer step: muster set it in an outer step, and no rule sets it here)");
     set_environment(ENVPLAN_MARK, mark, "OLD", "2", NULL);
     make(NULL);
-    is_int(find("OLD")->action, 99, "... unless the user changed it");
+    is_int(find("OLD")->action, 99, "... but not if the user changed it");
 }
 
 static void without_failed_rails(void)
@@ -350,7 +351,7 @@ static void without_failed_rails(void)
     is_line("NCCL_IB_HCA", "mlx5_7:1 beside no GPU, mlx5_5:1 failed certification 2026-11-20)");
     ok(strstr(find("UCX_NET_DEVICES")->value, "mlx5_5") == NULL &&
            strchr(find("UCX_NET_DEVICES")->value, ',') == NULL,
-       "the GPU of that rail gets another one: %s", find("UCX_NET_DEVICES")->value);
+       "the GPU nearest to that rail gets another rail: %s", find("UCX_NET_DEVICES")->value);
     hostlist_clear(&failed.rails);
 }
 
@@ -370,14 +371,14 @@ static void everything_fits(void)
     }
     make(NULL);
     is_int(find("NCCL_IB_HCA")->action, ENVPLAN_SET, "32 ports with long names fit");
-    is_int(strlen(find("NCCL_IB_HCA")->value), 32 * (46 + 2) + 32, "... in full");
+    is_int(strlen(find("NCCL_IB_HCA")->value), 32 * (46 + 2) + 32, "... all of them");
     is_int(find("UCX_NET_DEVICES")->action, ENVPLAN_SET, "... for UCX as well");
 
     start("gaudi3", "");
     make(NULL);
-    is_int(node->fabric.class, FABRIC_GAUDI, "Gaudi's own ports");
+    is_int(node->fabric.class, FABRIC_GAUDI, "the fabric of a Gaudi node is that of its own ports");
     for (size_t i = 0; i < plan.count; i++)
-        ok(strstr(plan.variables[i].fact, "do not fit") == NULL, "%s fits with all its ports",
+        ok(strstr(plan.variables[i].fact, "do not fit") == NULL, "%s fits with all ports",
            plan.variables[i].name);
 }
 

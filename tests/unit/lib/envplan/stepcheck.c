@@ -131,56 +131,56 @@ static void devices(void)
 {
     read_node("lab-node");
     read_gres("NodeName=n[1-2] Name=gpu File=/dev/gpu[0-7]\nNodeName=n3 Name=gpu File=/dev/x\n");
-    is_str(check(), "", "a step that was given no GPU");
+    is_str(check(), "", "a step without allocated GPUs has no problem");
     confine("");
-    is_str(check(), "", "... can open none");
+    is_str(check(), "", "... also if it can open none");
     set("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=0,1", NULL);
     confine("23");
-    is_str(check(), "", "two of eight");
+    is_str(check(), "", "a step with two of eight GPUs in a device cgroup has no problem");
     refuse(NULL, 0);
-    is_str(check(), "", "... where devices are not confined");
+    is_str(check(), "", "... nor without a device cgroup");
     reports("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=2,3", NULL, "",
-            "... with the node's own numbers");
+            "... nor with the node's own numbers");
     confine("23");
     is_str(check(),
            "2 GPUs allocated (2,3), CUDA_VISIBLE_DEVICES=2,3 names devices other than the 2 that "
            "can be "
            "opened",
-           "the node's own numbers where they are confined");
+           "the node's own numbers are a problem in a device cgroup");
     reports("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=0,1", "HIP_VISIBLE_DEVICES=1", "",
-            "a list of the user's that leaves one out");
+            "a user's list that leaves one GPU out is no problem");
     environment[2] = "HIP_VISIBLE_DEVICES=99999999999999999999";
     has_str(check(), "HIP_VISIBLE_DEVICES=99999999999999999999 names devices other",
-            "... that is beyond");
+            "a number out of range is a problem");
     environment[2] = "HIP_VISIBLE_DEVICES=a,b";
-    is_str(check(), "", "... of names that no driver explains");
+    is_str(check(), "", "a list of unknown names is no problem");
     set("SLURM_STEP_GPUS=3,4", NULL, NULL);
     confine("3");
     is_str(check(), "2 GPUs allocated (3,4), the step can open 1 of the node's 8",
-           "one of two that were given");
+           "one of two allocated GPUs cannot be opened");
     for (size_t i = 0; i < 7; i++)
         if (strcmp(refused[i].end, "gpu4") == 0)
             refused[i].error = ENOENT;
     is_str(check(),
            "2 GPUs allocated (3,4), the step can open 1 of the node's 8, /dev/gpu4 is not there",
-           "... one that is gone is named");
+           "... and a missing device file is named");
     refuse(NULL, 0);
     refuse("gpu0", ENOENT);
-    is_str(check(), "", "one that is gone, of others'");
+    is_str(check(), "", "a missing GPU of other steps is no problem");
     refuse("gpu1", -1);
     reports("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL, "",
-            "where one cannot be asked nothing is said");
+            "a device whose access is not known is no problem");
     set("SLURM_STEP_GPUS=\x1b[31m0", NULL, NULL);
     confine("");
     is_str(check(), "1 GPU allocated (?[31m0), the step can open 0 of the node's 8",
-           "control characters do not come through");
-    reports("SLURM_STEP_GPUS=", NULL, NULL, "", "an empty list");
+           "control characters are replaced");
+    reports("SLURM_STEP_GPUS=", NULL, NULL, "", "an empty list of GPUs is no problem");
     read_gres("Name=gpu MultipleFiles=/dev/gpu[0-1]\n");
-    reports("SLURM_STEP_GPUS=0", NULL, NULL, "", "GPUs of several files are not counted");
+    reports("SLURM_STEP_GPUS=0", NULL, NULL, "", "GPUs with several files are not counted");
     read_gres("Name=gpu Count=4\n");
-    is_str(check(), "", "nor those without a file");
+    is_str(check(), "", "nor are GPUs without a file");
     read_gres("Name=nic File=/dev/gpu0\n");
-    is_str(check(), "", "other kinds are no GPUs");
+    is_str(check(), "", "devices of another name are not GPUs");
     gres_devices_clear(&gres);
 }
 
@@ -192,33 +192,35 @@ static void nvidia(void)
         refuse(
             (const char *[]){"nvidia0", "nvidia1", "nvidia2", "nvidia3", "nvidia6", "nvidia7"}[i],
             EPERM);
-    is_str(check(), "", "two H100 of eight");
+    is_str(check(), "", "a step with two of eight H100 has no problem");
     environment[1] = "CUDA_VISIBLE_DEVICES=4,5";
     is_str(check(),
            "2 GPUs allocated (4,5), the program sees none: CUDA_VISIBLE_DEVICES=4,5 of 2 NVIDIA "
            "GPUs that can be opened",
-           "numbers of the node in a device cgroup");
+           "the node's own numbers are a problem in a device cgroup");
     environment[1] = "CUDA_VISIBLE_DEVICES=1,2";
-    has_str(check(), "the program sees only 1: CUDA_VISIBLE_DEVICES=1,2 of 2", "one of two");
+    has_str(check(), "the program sees only 1: CUDA_VISIBLE_DEVICES=1,2 of 2",
+            "a list with one of two GPUs that exist is a problem");
     environment[1] = "CUDA_VISIBLE_DEVICES=1";
-    is_str(check(), "", "a list that leaves one out");
+    is_str(check(), "", "a list that leaves one GPU out is no problem");
     environment[1] = "CUDA_VISIBLE_DEVICES=";
-    has_str(check(), "the program sees none: CUDA_VISIBLE_DEVICES= of 2", "one that leaves none");
+    has_str(check(), "the program sees none: CUDA_VISIBLE_DEVICES= of 2",
+            "an empty list is a problem");
     environment[1] = NULL;
     refuse("nvidiactl", ENOENT);
-    is_str(check(), "", "a common file that CUDA makes when it needs it");
+    is_str(check(), "", "a missing common file is no problem, as CUDA makes it");
     refuse("nvidia-uvm", EACCES);
     is_str(check(),
            "2 GPUs allocated (4,5), /dev/nvidia-uvm cannot be opened (Permission denied), which "
            "CUDA needs",
-           "... one that is refused");
+           "... but one that cannot be opened is");
     refuse(NULL, 0);
     strcpy(node->gpus[0].device_file, "");
-    is_str(check(), "", "a GPU with a driver, whose file is not known");
+    is_str(check(), "", "a GPU with a driver and an unknown file is no problem");
     strcpy(node->gpus[0].driver, "");
     reports("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL,
             "8 GPUs allocated (0,1,2,3,4,5,6,7), the step can open 7 of the node's 7",
-            "a GPU that lost its driver");
+            "a GPU without a driver is a problem");
     node->gpus[1].is_partitioned = true;
     reports("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7,8,9", "CUDA_VISIBLE_DEVICES=MIG-1,MIG-2", NULL, "",
             "MIG instances are not counted as GPUs");
@@ -230,20 +232,20 @@ static void amd(void)
     reports("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5",
             "2 GPUs allocated (4,5), the program sees none: ROCR_VISIBLE_DEVICES=4,5, "
             "CUDA_VISIBLE_DEVICES=4,5 of 8 AMD GPUs that can be opened",
-            "Slurm's two lists, where devices are not confined");
-    reports("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", NULL, "", "... one of them");
+            "two lists of Slurm are a problem without a device cgroup");
+    reports("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", NULL, "", "... one of them is not");
     refuse("kfd", EACCES);
     is_str(
         check(),
         "2 GPUs allocated (4,5), /dev/kfd cannot be opened (Permission denied), which ROCm needs",
-        "a user outside group render");
+        "a user outside the group render cannot open /dev/kfd");
     for (int i = 0; i < 4; i++)
         refuse((const char *[]){"8", "9", "3", "5"}[i], i ? EACCES : EPERM);
     reports(
         "SLURM_STEP_GPUS=0,1,2,3,4", NULL, NULL,
         "5 GPUs allocated (0,1,2,3,4), the step can open 4 of the node's 8, /dev/dri/renderD129 "
         "cannot be opened (Permission denied)",
-        "... of which GPUs are part");
+        "... nor the GPUs of that group");
 }
 
 /* A node with eight ports, which have RoCE v1 and v2 GIDs, link-local and IPv4 (indexes 0 to 3).
@@ -253,28 +255,28 @@ static void gid_indexes(void)
     char name[32];
 
     reports("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL, "",
-            "InfiniBand has no GID index to get wrong");
+            "a GID index on InfiniBand is no problem");
     read_node("mi300x-roce");
     set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL);
     has_str(check(),
             "UCX_IB_GID_INDEX=9: bnxt_re0:1 has no GID with that index, connections hang and the "
             "job aborts; the index to use is 3 (RoCE v2): remove UCX_IB_GID_INDEX from the job's "
             "environment",
-            "a GID index that is not there");
-    is_int(found.count, 1, "... is said once, not of every port");
+            "a GID index that does not exist is a problem");
+    is_int(found.count, 1, "... which is reported once, not for every port");
     set("SLURM_STEP_NUM_NODES=2", "NCCL_IB_GID_INDEX=2", NULL);
     has_str(check(),
             "NCCL_IB_GID_INDEX=2 is RoCE v1 on bnxt_re0:1: it is not routable and does not reach a "
             "port that uses RoCE v2; the index to use is 3 (RoCE v2)",
-            "RoCE v1 where there is v2");
+            "an index of RoCE v1 is a problem if the port has v2");
     set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=3", NULL);
     has_str(check(), "UCX_IB_GID_INDEX=3: bnxt_re5:1 has no GID with that index",
-            "one that a single port has lost with its address");
+            "an index that one port lacks, as it has no address, is a problem");
     for (int i = 0; i < 3; i++) {
         static const char *const values[] = {"1", "auto", "-1"};
 
         snprintf(name, sizeof name, "UCX_IB_GID_INDEX=%s", values[i]);
-        reports("SLURM_STEP_NUM_NODES=2", name, NULL, "", "%s says nothing", name);
+        reports("SLURM_STEP_NUM_NODES=2", name, NULL, "", "%s is no problem", name);
     }
     set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", "NCCL_IB_GID_INDEX=9");
     environment[3] = "NCCL_NET=Socket";
@@ -286,11 +288,11 @@ static void gid_indexes(void)
     conf.shm_mb = 1000;
     shared_memory = 64000000;
     check();
-    is_int(found.count, 7, "all that can be wrong at a time is told");
+    is_int(found.count, 7, "all problems of a task are reported");
     has_str(found.problems[0], "8 GPUs allocated", "... GPUs");
     has_str(found.problems[1], "MemlockMB", "... locked memory");
     has_str(found.problems[2], "uverbs0", "... verbs devices");
-    has_str(found.problems[3], "NCCL_NET=Socket", "... TCP in place of RDMA");
+    has_str(found.problems[3], "NCCL_NET=Socket", "... TCP instead of RDMA");
     has_str(found.problems[4], "UCX_IB_GID_INDEX", "... GID indexes of UCX");
     has_str(found.problems[5], "NCCL_IB_GID_INDEX", "... and of NCCL");
     has_str(found.problems[6], "/dev/shm", "... shared memory");
@@ -299,37 +301,39 @@ static void gid_indexes(void)
     shared_memory = -1;
     refuse(NULL, 0);
     node->rdma[0].verbs_file[0] = '\0';
-    reports("UCX_IB_GID_INDEX=9", NULL, NULL, "", "nor does a step of one node");
+    reports("UCX_IB_GID_INDEX=9", NULL, NULL, "",
+            "a GID index in a step of one node is no problem");
 }
 
 static void limits(void)
 {
     read_node("h100-ib");
     memlock = 65536;
-    is_str(check(), "", "little locked memory in a step of one node");
+    is_str(check(), "", "a low limit of locked memory is no problem in a step of one node");
     reports(
         "SLURM_STEP_NUM_NODES=2", NULL, NULL,
         "0.06554 MB of locked memory, InfiniBand needs unlimited (MemlockMB): the administrator "
         "sets LimitMEMLOCK of slurmd's unit and PropagateResourceLimitsExcept=MEMLOCK",
-        "... of two");
+        "... but in a step of two nodes");
     conf.memlock_mb = 64;
-    has_str(check(), "InfiniBand needs 64 MB (MemlockMB)", "a limit of the site's");
+    has_str(check(), "InfiniBand needs 64 MB (MemlockMB)", "the site's own limit is compared");
     memlock = 64000000;
-    is_str(check(), "", "... that is met");
+    is_str(check(), "", "... and no problem if it is met");
     conf.memlock_mb = -1;
     memlock = ULLONG_MAX;
     strcpy(node->rdma[2].verbs_file, "/dev/infiniband/uverbs2");
     strcpy(node->rdma[3].verbs_file, "/dev/infiniband/uverbs3");
-    is_str(check(), "", "verbs devices that can be opened");
+    is_str(check(), "", "verbs devices that can be opened are no problem");
     refuse("uverbs3", EPERM);
     is_str(check(),
            "rail mlx5_3:1: /dev/infiniband/uverbs3 is refused by the device cgroup; InfiniBand is "
            "used through it",
-           "one that cannot");
+           "one that cannot be opened is a problem");
     refuse("uverbs2", ENOENT);
-    has_str(check(), "uverbs2 is not there, nor can those of 1 other rails be opened", "two");
+    has_str(check(), "uverbs2 is not there, nor can those of 1 other rails be opened",
+            "two that cannot be opened are one problem");
     strcpy(node->rdma[2].state, "DOWN");
-    has_str(check(), "rail mlx5_3:1: ", "a rail that is down is not looked at");
+    has_str(check(), "rail mlx5_3:1: ", "a rail that is down is not checked");
     memlock = 0;
     check();
     is_int(found.count, 2, "two problems, two lines");
@@ -338,46 +342,56 @@ static void limits(void)
     reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp,self,sm", NULL,
             "UCX_TLS=tcp,self,sm keeps UCX off InfiniBand: messages between nodes use TCP; remove "
             "it from the job's environment",
-            "TCP although there is RDMA");
+            "UCX with TCP only is a problem if there is RDMA");
     reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=self,\\rc_verbs", NULL, "",
-            "a list with RDMA in it");
-    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=^tcp", NULL, "", "a list of what is not wanted");
+            "a list with an RDMA transport is no problem");
+    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=^tcp", NULL, "",
+            "a list of excluded transports is no problem");
     set("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=1", NULL);
-    has_str(check(), "NCCL_IB_DISABLE=1 keeps NCCL off InfiniBand: ", "NCCL without RDMA");
-    reports("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=0", "NCCL_NET=IB", "", "NCCL with it");
+    has_str(check(), "NCCL_IB_DISABLE=1 keeps NCCL off InfiniBand: ",
+            "NCCL with RDMA switched off is a problem");
+    reports("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=0", "NCCL_NET=IB", "",
+            "NCCL with RDMA is no problem");
     set("SLURM_STEP_NUM_NODES=2", "NCCL_NET=Socket", NULL);
-    has_str(check(), "NCCL_NET=Socket keeps NCCL off InfiniBand: ", "NCCL over sockets");
-    reports("UCX_TLS=tcp", NULL, NULL, "", "a step of one node may do as it likes");
+    has_str(check(),
+            "NCCL_NET=Socket keeps NCCL off InfiniBand: ", "NCCL over sockets is a problem");
+    reports("UCX_TLS=tcp", NULL, NULL, "", "TCP in a step of one node is no problem");
     gid_indexes();
     read_node("ethernet");
-    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp", NULL, "", "TCP where there is nothing else");
+    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp", NULL, "",
+            "TCP is no problem if there is nothing else");
     set("SLURM_STEP_NUM_NODES=2", NULL, NULL);
     memlock = 0;
-    is_str(check(), "", "plain Ethernet locks nothing");
+    is_str(check(), "", "plain Ethernet needs no locked memory");
     shared_memory = 64000000;
-    is_str(check(), "", "any size of shared memory will do");
+    is_str(check(), "", "any size of shared memory is enough");
     conf.shm_mb = 8000;
     is_str(check(),
            "/dev/shm has 64 MB, ShmMB asks for 8000; ranks on one node communicate through it",
-           "... unless ShmMB asks for more");
+           "... unless ShmMB is larger");
     shared_memory = 8000000000;
-    is_str(check(), "", "... and has it");
+    is_str(check(), "", "... a size above ShmMB is enough");
     shared_memory = -1;
-    is_str(check(), "", "... or cannot tell");
+    is_str(check(), "", "... an unknown size is no problem");
     conf.shm_mb = 0;
 }
 
 static void propagated(void)
 {
-    is_int(stepcheck_memlock(NULL, 1000, 2000), 1000, "the limit now");
-    is_int(stepcheck_memlock("1500", 1000, 2000), 1500, "what Slurm will set");
-    is_int(stepcheck_memlock("U500", 1000, 2000), 500, "... for a user who asked for it");
-    is_int(stepcheck_memlock("3000", 1000, 2000), 1000, "more than is allowed changes nothing");
-    ok(stepcheck_memlock("18446744073709551615", 1000, ULLONG_MAX) == ULLONG_MAX, "no limit");
-    is_int(stepcheck_memlock("99999999999999999999999", 1000, 2000), 1000, "no number of 64 bits");
-    is_int(stepcheck_memlock("U", 1000, 2000), 1000, "no number");
-    is_int(stepcheck_memlock("-1", 1000, 2000), 1000, "a negative one");
-    is_int(stepcheck_memlock("12x", 1000, 2000), 1000, "a number and more");
+    is_int(stepcheck_memlock(NULL, 1000, 2000), 1000,
+           "the present limit counts if none is propagated");
+    is_int(stepcheck_memlock("1500", 1000, 2000), 1500, "the propagated limit counts");
+    is_int(stepcheck_memlock("U500", 1000, 2000), 500, "... also with the U of a user's request");
+    is_int(stepcheck_memlock("3000", 1000, 2000), 1000,
+           "a limit above the hard limit changes nothing");
+    ok(stepcheck_memlock("18446744073709551615", 1000, ULLONG_MAX) == ULLONG_MAX,
+       "an unlimited limit is propagated");
+    is_int(stepcheck_memlock("99999999999999999999999", 1000, 2000), 1000,
+           "a number above 64 bits is ignored");
+    is_int(stepcheck_memlock("U", 1000, 2000), 1000, "U without a number is ignored");
+    is_int(stepcheck_memlock("-1", 1000, 2000), 1000, "a negative number is ignored");
+    is_int(stepcheck_memlock("12x", 1000, 2000), 1000,
+           "a number with a letter after it is ignored");
 }
 
 static void verbs_files(void)
@@ -389,8 +403,9 @@ static void verbs_files(void)
     tree_put(root, "sys/class/infiniband_verbs/uverbs7/ibdev", "mlx5_3");
     inventory_free(node);
     node = inventory_read(root, &err);
-    is_str(node->rdma[3].verbs_file, "/dev/infiniband/uverbs7", "a device's verbs file");
-    is_str(node->rdma[4].verbs_file, "", "... not told");
+    is_str(node->rdma[3].verbs_file, "/dev/infiniband/uverbs7",
+           "the verbs file of a device is read");
+    is_str(node->rdma[4].verbs_file, "", "... and empty if it is not known");
     tree_remove(root);
 }
 
