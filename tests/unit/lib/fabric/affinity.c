@@ -66,7 +66,7 @@ static void levels(void)
              "unknown", "a virtual machine's conventional bus");
 }
 
-/* One node after the other. */
+/* Each test builds a node in these variables. */
 
 static void begin(bool is_virtual_machine, int numa_node_count)
 {
@@ -93,7 +93,7 @@ static struct rdma_port *rail(const char *path, int numa_node)
     return port;
 }
 
-/* The rails of each GPU by their places: "0,1 2 -" */
+/* Tests which rails serve each GPU, by their indexes: "0,1 2 -" */
 static void served(const bool *usable, const char *expected, const char *why)
 {
     char text[4096] = "";
@@ -112,7 +112,8 @@ static void served(const bool *usable, const char *expected, const char *why)
     is_str(text, expected, "%s", why);
 }
 
-/* A switch below host bridge number bridge; device counts its downstream ports. */
+/* Returns the path of a device below the switch of host bridge number `bridge`; device counts the
+ * switch's downstream ports. */
 static const char *below(int bridge, int device)
 {
     static char path[128];
@@ -227,7 +228,7 @@ static void what_is_not_told(void)
     served(NULL, "-", "a node without rails");
 }
 
-/* Two NICs in a bond, the bond as a rail */
+/* A bond of two NICs is the rail. */
 static void bonds(void)
 {
     struct rail *bond;
@@ -304,7 +305,7 @@ static void choice(void)
     is_int(affinity_rails(&affinity, gpus, 2, rails), 0, "none when one GPU is not known");
     gpus[0] = 8;
     is_int(affinity_rails(&affinity, gpus, 1, rails), 0, "... or not there");
-    /* PXB: the lowest switch that is shared goes first */
+    /* at PXB, the rail that shares the lowest switch is nearest */
     begin(false, 1);
 #define TOP "pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:00.0"
     gpu(TOP "/0000:13:00.0/0000:14:00.0/0000:15:00.0/0000:16:00.0/0000:17:00.0", 0);
@@ -313,13 +314,13 @@ static void choice(void)
     served(NULL, "1", "of two at PXB the one on the GPU's lower switch");
 }
 
-/* Published machines; those that are recorded whole are in tests/fixtures. */
+/* Published machines of which only a part is known; complete recordings are in tests/fixtures. */
 static void published(void)
 {
     char path[128];
 
-    /* EC2 p5.48xlarge, hwloc's XML of one in https://github.com/ai-dynamo/nixl,
-     * test/unit/utils/libfabric/topo/p5.48xl-topo.xml: on each of eight switches four EFA devices
+    /* EC2 p5.48xlarge, from hwloc's XML in https://github.com/ai-dynamo/nixl,
+     * test/unit/utils/libfabric/topo/p5.48xl-topo.xml: each of eight switches has four EFA devices
      * and then a GPU */
     begin(true, 2);
     for (int i = 0; i < 8; i++) {
@@ -343,7 +344,8 @@ static void published(void)
     level_between(0, 4, "NODE", "... the others of its NUMA node");
     level_between(0, 16, "SYS", "... across");
 
-    /* EC2 p5en.48xlarge, p5en.48xl-topo.xml there: two GPUs and four EFA devices on each switch */
+    /* EC2 p5en.48xlarge, p5en.48xl-topo.xml in the same place: each switch has two GPUs and four
+     * EFA devices */
     begin(true, 2);
     for (int j = 0; j < 6; j++) {
         snprintf(path, sizeof path,
@@ -357,8 +359,9 @@ static void published(void)
     served(NULL, "0,1 2,3", "EC2 p5en: two EFA devices for each GPU");
 
     /* DGX-2, `nvidia-smi topo -m` in https://github.com/NVIDIA/nccl-tests/issues/78: GPU0 and GPU1
-     * PIX to mlx5_0, PXB to mlx5_1, GPU2 and GPU3 the other way, NODE and SYS to the rest. Paths
-     * composed to be so: a switch for two GPUs and a NIC, two of those below one more. */
+     * PIX to mlx5_0, PXB to mlx5_1, GPU2 and GPU3 the other way, NODE and SYS to the rest. The
+     * paths are composed to match: a switch for two GPUs and a NIC, and two of these switches below
+     * one more. */
     begin(false, 2);
     for (int i = 0; i < 8; i++) {
         for (int j = 0; j < 3; j++) {

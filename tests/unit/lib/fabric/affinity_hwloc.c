@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The levels of affinity against hwloc's PCI tree, for every two functions of every recorded node
- * with PCI paths, and of random ones. hwloc builds its tree from the bus numbers in the bridges'
- * configuration space and from local_cpus, muster from the directories of sysfs. What recorded
- * nodes lack of that (configuration space, CPUs) is made here. */
+/* Compares the levels of affinity with hwloc's PCI tree, for every two functions of every recorded
+ * node with PCI paths, and of random nodes. hwloc builds its tree from the bus numbers in the
+ * bridges' configuration space and from local_cpus, muster from the directories of sysfs. The test
+ * writes the configuration space and the CPUs, which recorded nodes lack. */
 #include "lib/fabric/affinity.h"
 #include "lib/node/inventory-parts.h"
 #include "lib/base/sysfs.h"
@@ -57,7 +57,7 @@ static bool is_below(const struct function *one, const struct function *bridge)
            one->location.path[length] == '/';
 }
 
-/* PCI-to-PCI Bridge Architecture Specification 1.2, 3.2: header type 1, the buses from 0x18 */
+/* PCI-to-PCI Bridge Architecture Specification 1.2, 3.2: header type 1, bus numbers at 0x18 */
 static void write_config(const char *root, const struct function *function)
 {
     unsigned char config[64] = {0};
@@ -95,7 +95,7 @@ static int numa_of(const struct function *function)
     return function->location.numa_node;
 }
 
-/* One CPU for each NUMA node. */
+/* Writes one CPU for each NUMA node. */
 static void write_cpus(const char *root)
 {
     static const char *const own[] = {"thread_siblings", "core_siblings", "core_cpus",
@@ -148,7 +148,7 @@ static hwloc_topology_t load(const char *root)
     else
         unsetenv("HWLOC_FSROOT");
     setenv("HWLOC_COMPONENTS", "linux,stop",
-           1); /* what others find is of this machine, not root's */
+           1); /* other components report this machine, not the tree */
     if (hwloc_topology_init(&topology) != 0)
         return NULL;
     hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
@@ -196,8 +196,8 @@ static int node_of(hwloc_topology_t topology, hwloc_obj_t object)
     return hwloc_bitmap_weight(at->nodeset) == 1 ? hwloc_bitmap_first(at->nodeset) : -1;
 }
 
-/* What hwloc's tree says. A bus with several devices side by side has no name in the levels: then
- * the answer depends on whether a NUMA node is known. */
+/* Returns the level by hwloc's tree. No level describes a bus with several devices side by side:
+ * its level is PHB if a NUMA node is known, else unknown. */
 static enum affinity_level level_of(hwloc_topology_t topology, hwloc_obj_t a, hwloc_obj_t b,
                                     bool knows_numa)
 {
@@ -219,7 +219,7 @@ static enum affinity_level level_of(hwloc_topology_t topology, hwloc_obj_t a, hw
     return node_a == node_b ? AFFINITY_NODE : AFFINITY_SYS;
 }
 
-/* Compares every two functions; returns how many pairs that were. */
+/* Compares every two functions. Returns the number of pairs. */
 static size_t compare(const char *root, const char *name)
 {
     hwloc_topology_t topology;
@@ -266,7 +266,7 @@ static void complete(const char *root)
     write_cpus(root);
 }
 
-/* Every recorded node that has PCI paths. */
+/* Compares every recorded node that has PCI paths. */
 static void recorded_nodes(void)
 {
     const char *source = getenv("top_srcdir");
@@ -339,7 +339,7 @@ static void put_devices(const char *root, const char *above, unsigned domain, un
     }
 }
 
-/* Fills what is below a port; next is the first bus number that is free. */
+/* Writes the devices and switches below a port; next is the first free bus number. */
 static void put_below(const char *root, const char *port, unsigned domain, unsigned *next,
                       int numa_node, int depth)
 {
@@ -385,7 +385,7 @@ static void random_node(unsigned number)
     tree_remove(root);
 }
 
-/* Arguments: trees of hwloc-gather-topology, to be compared as they are. */
+/* Arguments: trees of hwloc-gather-topology, which are compared unchanged. */
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of affinity on any node: random trees of PCI paths, random ports down, against
- * definitions that are written here once more, the plain way. */
+/* Properties of affinity on any node: random trees of PCI paths with random ports down, checked
+ * against simple definitions in this file. */
 #include "lib/fabric/affinity.h"
 #include "tests/unit/tap.h"
 
@@ -20,8 +20,8 @@ static unsigned draw(unsigned below)
     return (unsigned)(seed >> 33) % below;
 }
 
-/* A place in a tree of two sockets, two host bridges each, switches in two levels below. The last
- * bus number makes the address unlike all others. */
+/* Returns a random location in a tree of two sockets with two host bridges each and two levels of
+ * switches below. The device number of the function is unique. */
 static struct location draw_place(unsigned number, bool has_paths, bool has_numa)
 {
     struct location location = {.numa_node = -1};
@@ -75,7 +75,7 @@ static size_t common_length(const char *a, const char *b)
     return whole;
 }
 
-/* Smaller is nearer. */
+/* Returns the distance of a GPU and a rail; smaller is nearer. */
 static long distance(size_t gpu, size_t rail)
 {
     enum affinity_level level = affinity.level[gpu][rail];
@@ -100,8 +100,8 @@ static bool is_shared(size_t gpu)
     return affinity.is_known[gpu] && !affinity.is_coarse[gpu];
 }
 
-/* Whether each GPU can have a rail of its choice with no rail serving more than most: augmenting
- * paths. */
+/* Finds a rail for the GPU by augmenting paths, so that no rail serves more than `most` GPUs.
+ * Returns whether there is one. */
 static bool place_gpu(size_t gpu, int most, bool seen[], int loads[], int rails[])
 {
     for (size_t rail = 0; rail < fabric.rail_count; rail++) {
@@ -149,7 +149,7 @@ static size_t rails_of(size_t gpu)
     return count;
 }
 
-/* The checks: each returns what is wrong, or NULL. */
+/* Each check returns the first error, or NULL. */
 
 static const char *levels_are_symmetric(void)
 {
@@ -230,7 +230,7 @@ static const char *equals_have_equal(void)
     return NULL;
 }
 
-/* The same node with its devices in another order */
+/* Compares with the same node with its devices in another order. */
 static const char *order_does_not_matter(void)
 {
     size_t gpus[MOST_GPUS], rails[MOST_RAILS];

@@ -16,7 +16,7 @@ static void choose(const char *name, const struct conf *conf)
     fabric_choose(node, conf, &fabric);
 }
 
-/* The rails, as "a b c" */
+/* Tests the names of the rails: "a b c" */
 static void rails_are(const char *expected)
 {
     char names[4096] = "";
@@ -57,7 +57,7 @@ static void chosen_by_rules(void)
           "hbl_0:1 hbl_0:2 hbl_0:3 hbl_1:1 hbl_1:2 hbl_1:3 hbl_2:1 hbl_2:2 hbl_2:3 hbl_3:1 hbl_3:2 "
           "hbl_3:3 hbl_4:1 hbl_4:2 hbl_4:3 hbl_5:1 hbl_5:2 hbl_5:3 hbl_6:1 hbl_6:2 hbl_6:3 hbl_7:1 "
           "hbl_7:2 hbl_7:3");
-    /* no VF beside its PF, no unused port of another driver, no USB, no bridge, no veth in one */
+    /* no rails: a VF beside its PF, an unused port of another driver, USB, a bridge, a veth in it */
     found("ethernet", FABRIC_ETHERNET, "eno1", "ens2f0 ens2f1");
     found("rxe-pair", FABRIC_ROCE_V2, "", "rxe1:1 rxe2:1");
     is_int(fabric.rails[1].gid_index, 1, "... the GID of v2 over IPv4, behind link-local's");
@@ -66,7 +66,7 @@ static void chosen_by_rules(void)
     is_str(fabric.rails[1].nic ? fabric.rails[1].nic->name : "", "eth2", "... on its interface");
     found("lab-node", FABRIC_ETHERNET, "eth0", "eth1 eth2");
     is_near(fabric.rails[0].nominal_mbps, 10000, 0, "... at what veth claims");
-    /* neither the bond's members nor its RDMA device, nor the second port, which nobody uses */
+    /* no rails: the bond's members, its RDMA device, and the second port, which is unused */
     found("bond", FABRIC_ROCE_V2, "bond0", "mlx5_2:1");
     is_int(fabric.unused_count, 1, "... one port is unused");
     is_str(fabric.unused_count ? fabric.unused[0].name : "", "mlx5_3:1",
@@ -120,7 +120,7 @@ static void chosen_by_configuration(void)
     conf_clear(&conf);
 }
 
-/* Whose address went with its link. */
+/* A port that lost its link, and its address with it, is a rail. */
 static void lost(void)
 {
     char *root = tree_unpack("bond");
@@ -134,7 +134,7 @@ static void lost(void)
     is_int(fabric.unused_count, 0, "a port that had a link since boot is in use");
 }
 
-/* Nodes made up of NICs of one driver. */
+/* Simulated nodes with NICs of one driver. */
 static struct inventory *made;
 
 static struct nic *add(const char *name, const char *driver, const char *address)
@@ -193,40 +193,40 @@ static void interfaces_on_others(void)
     made->nics[2].has_default_route = true;
     add("eth1", "mlx5_core", "10.1.0.1/24");
     fabric_choose(made, NULL, &fabric);
-    rails_are("eth1"); /* not what a VLAN over a bond, which is management, stands on */
+    rails_are("eth1"); /* not eth0, a member of the bond below the VLAN that is management */
     for (size_t i = 0; i < made->nic_count; i++)
         down(&made->nics[i]);
     made->nics[3].address_count = 0;
     fabric_choose(made, NULL, &fabric);
-    rails_are("eth1"); /* with no other rail that works it stays one */
+    rails_are("eth1"); /* it stays a rail, as no other rail and no management is up */
     memset(made, 0, sizeof *made);
     add("ens1", "mlx5_core", "10.0.0.1/24")->has_default_route = true;
     down(add("eno1", "mlx5_core", ""));
     down(add("eno2", "mlx5_core", ""));
     fabric_choose(made, NULL, &fabric);
-    rails_are("ens1"); /* management is the one NIC with a cable */
+    rails_are("ens1"); /* management is the only NIC with a link */
     has_str(fabric.reason, "no other interface in use", "... and the reason says so");
     is_int(fabric.unused_count, 2, "... the others are unused");
     strcpy(made->nics[1].addresses[made->nics[1].address_count++], "10.1.0.1/24");
     fabric_choose(made, NULL, &fabric);
-    rails_are("eno1"); /* what has an address should be up */
+    rails_are("eno1"); /* a port with an address is expected to be up */
     made->nics[1].address_count = 0;
     made->nics[1].carrier_ups = 1;
     fabric_choose(made, NULL, &fabric);
-    rails_are("ens1"); /* what somebody set down */
+    rails_are("ens1"); /* a port that was set down */
     made->nics[1].is_up = true;
     fabric_choose(made, NULL, &fabric);
-    rails_are("eno1"); /* what lost its link may have lost its address with it */
+    rails_are("eno1"); /* a port that lost its link may have lost its address with it */
     made->nics[1].carrier_ups = -1;
     fabric_choose(made, NULL, &fabric);
-    rails_are("ens1"); /* an old kernel does not tell */
+    rails_are("ens1"); /* an old kernel has no count of link changes */
     made->nics[0].has_carrier = false;
     fabric_choose(made, NULL, &fabric);
-    rails_are("eno1 eno2"); /* management does not work either */
+    rails_are("eno1 eno2"); /* management has no link either */
     free(made);
 }
 
-/* One interface is both; its name, its being alone and its use are told. */
+/* A single interface is both management and rail. */
 static void only_management(void)
 {
     char *root = tree_unpack("");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Published machines (tests/fixtures, each with its source): what fabric and affinity make of them
- * against the tables that their makers and owners published. */
+/* The fabric and the affinity of published machines (tests/fixtures, each with its source),
+ * compared with the tables of their vendors and owners. */
 #include "lib/fabric/affinity.h"
 #include "lib/fabric/fabric.h"
 #include "lib/node/inventory.h"
@@ -42,8 +42,8 @@ static void rails_are(const char *expected)
     is_str(names, expected, "... its rails");
 }
 
-/* "mlx5_0 | mlx5_1 mlx5_2 | ?": those of each GPU, in the order of PCI addresses; "?" where it is
- * not known */
+/* Tests the rails of each GPU, in the order of PCI addresses: "mlx5_0 | mlx5_1 mlx5_2 | ?"; "?" if
+ * they are not known. */
 static void gpus_have(const char *expected)
 {
     char text[2048] = "";
@@ -70,7 +70,7 @@ static void machine(const char *name, enum fabric_class class, const char *manag
     gpus_have(of_gpus);
 }
 
-/* The level between a GPU and a rail, by their PCI addresses */
+/* Tests the level between a GPU and a rail with these PCI addresses. */
 static void level_is(const char *gpu, const char *nic, enum affinity_level expected)
 {
     for (size_t i = 0; i < node->gpu_count; i++) {
@@ -91,8 +91,8 @@ static void level_is(const char *gpu, const char *nic, enum affinity_level expec
 
 static void whole(void)
 {
-    /* the table "Network Modules" of the DGX H100 User Guide; neither the InfiniBand ports of the
-     * storage network nor those of the bond */
+    /* the table "Network Modules" of the DGX H100 User Guide, without the InfiniBand ports of the
+     * storage network and of the bond */
     machine("dgx-h100", FABRIC_INFINIBAND, "bond0",
             "mlx5_0 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_9 mlx5_10 mlx5_11",
             "mlx5_0 | mlx5_3 | mlx5_4 | mlx5_5 | mlx5_6 | mlx5_9 | mlx5_10 | mlx5_11");
@@ -107,7 +107,7 @@ static void whole(void)
             "bnxt_re0 bnxt_re1 bnxt_re2 bnxt_re3 bnxt_re4 bnxt_re5 bnxt_re6 bnxt_re7",
             "bnxt_re0 | bnxt_re1 | bnxt_re2 | bnxt_re3 | bnxt_re4 | bnxt_re5 | bnxt_re6 | "
             "bnxt_re7");
-    /* InfiniBand for storage is no better than RoCE beside the GPUs */
+    /* RoCE beside the GPUs takes precedence over InfiniBand for storage */
     machine("mi300x-ib-storage", FABRIC_ROCE_V2, "bond0",
             "bnxt_re0 bnxt_re1 bnxt_re2 bnxt_re3 bnxt_re4 bnxt_re5 bnxt_re6 bnxt_re7",
             "bnxt_re0 | bnxt_re1 | bnxt_re2 | bnxt_re3 | bnxt_re4 | bnxt_re5 | bnxt_re6 | "
@@ -117,8 +117,9 @@ static void whole(void)
             "rdmap160s27 | rdmap160s27");
     machine("slingshot", FABRIC_SLINGSHOT, "nmn0", "hsn0 hsn1 hsn2 hsn3",
             "hsn2 | hsn2 | hsn1 | hsn1 | hsn0 | hsn0 | hsn3 | hsn3");
-    /* Azure's files for NCCL: what shares a switch of the host's is a NUMA node to the guest, and
-     * on the older one that is the same pairs; on the newer one the single NIC is among the four */
+    /* Azure's topology files for NCCL: devices on one switch of the host are in one NUMA node of
+     * the guest. On the older machine (v4) these are the same pairs; on the newer one (v5) the
+     * GPU's own NIC is among the four of its NUMA node */
     machine("nd-a100-v4", FABRIC_INFINIBAND, "eth0",
             "mlx5_ib0 mlx5_ib1 mlx5_ib2 mlx5_ib3 mlx5_ib4 mlx5_ib5 mlx5_ib6 mlx5_ib7",
             "mlx5_ib0 mlx5_ib1 | mlx5_ib0 mlx5_ib1 | mlx5_ib2 mlx5_ib3 | mlx5_ib2 mlx5_ib3 | "
@@ -134,7 +135,7 @@ static void whole(void)
             "hsn0 hsn1 | hsn2 | hsn3 | hsn4 hsn5 | hsn6 | hsn7");
     machine("two-fabrics", FABRIC_INFINIBAND, "eno1", "mlx5_0 mlx5_1",
             "mlx5_0 | mlx5_0 | mlx5_1 | mlx5_1");
-    /* two ports of one adapter are two rails, each with its own interface */
+    /* two ports of one adapter are two rails with an interface each */
     machine("dual-port", FABRIC_INFINIBAND, "eno1", "mlx5_0 mlx5_0 mlx5_1 mlx5_1",
             "mlx5_0 mlx5_0 | mlx5_1");
     is_str(fabric.rails[1].name, "mlx5_0:2", "... the second port of the first");
@@ -145,7 +146,7 @@ static void whole(void)
            "... and is one PCI function with the first");
     ok(rail_is_up(&fabric.rails[2]) && !rail_is_up(&fabric.rails[3]),
        "... of the other adapter one port is up");
-    /* what a hypervisor shows is believed as far as the NUMA node */
+    /* of the topology that a hypervisor shows, only the NUMA node counts */
     machine("vela", FABRIC_ETHERNET, "ens3", "enp16s0 enp144s0",
             "enp16s0 | enp16s0 | enp16s0 | enp16s0 | enp144s0 | enp144s0 | enp144s0 | enp144s0");
     machine("kvm-passthrough", FABRIC_ROCE_V2, "ens3", "mlx5_0 mlx5_1 mlx5_2 mlx5_3",
@@ -167,7 +168,7 @@ static void broken(void)
             "mlx5_0 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_9 mlx5_10 mlx5_11",
             "mlx5_0 | mlx5_3 | mlx5_4 | mlx5_0 | mlx5_6 | mlx5_9 | mlx5_10 | mlx5_11");
     ok(!rail_is_up(&fabric.rails[3]), "... mlx5_5 is down");
-    /* what is down is worse than what is up, but it is still the fabric */
+    /* InfiniBand that is down is still the fabric */
     machine("two-fabrics-ib-down", FABRIC_INFINIBAND, "eno1", "mlx5_0 mlx5_1", "? | ? | ? | ?");
     ok(!rail_is_up(&fabric.rails[0]), "... mlx5_0 is down");
     choose("dgx-h100-half-width");

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Interface lines, the journal's text, the decisions. What being killed does is netif_kill.c's. */
+/* Interface lines, the journal's text and the decisions. netif_kill.c tests killed processes. */
 
 static char directory[] = "/tmp/muster-netif-XXXXXX";
 static char path[64];
@@ -235,7 +235,7 @@ static void guards_the_file(void)
     is_int(access(path, F_OK), -1, "... as none");
 }
 
-/* What would not be read again would keep all later jobs from their interfaces. */
+/* A journal that cannot be read would stop all later jobs from setting their interfaces. */
 static void writes_only_what_it_reads(void)
 {
     struct netif_journal journal = {.boot_id = "571a17f9"};
@@ -300,7 +300,8 @@ static void decides(void)
     journal_clear(&journal);
 }
 
-/* A DSCP of priorities 1 and 4 becomes 3 by three messages, and may stay between any two. */
+/* Three messages change the priorities of a DSCP from 1 and 4 to 3. A killed process may
+ * leave any value in between. */
 static void decides_on_the_way(void)
 {
     enum netif_setting dscp26 = NETIF_DSCP + 26;
@@ -325,7 +326,7 @@ static void decides_on_the_way(void)
 
 /* ---------------------------------------------------------------- what is done */
 
-static struct netif_report report; /* of the last that was done */
+static struct netif_report report; /* of the last call */
 
 static const struct netif_report *apply(const char *lines, uint32_t job)
 {
@@ -362,7 +363,7 @@ static void two_jobs(void)
     ok(fake_is_as_before(), "... until the first ends: to what it was before both");
 }
 
-/* Another job's prolog or epilog is at work when this one's comes. */
+/* Another job's prolog or epilog has the lock. */
 static void lock_is_taken(void)
 {
     struct error err;
@@ -416,7 +417,7 @@ static void lock_is_taken(void)
     ok(fake_is_as_before(), "... and holds then");
 }
 
-/* What is done when another job has given the lock back after so long. */
+/* Sets an interface while another job holds the lock for this time. Returns the report. */
 static const struct netif_report *hold_after(unsigned milliseconds)
 {
     struct netif_line line;
@@ -580,7 +581,7 @@ static void bad_journal(void)
     fake_reset();
 }
 
-/* A job that cannot be taken out of the journal holds its settings for good: that is a failure. */
+/* A job that cannot be removed from the journal would hold its settings forever: a failure. */
 static void journal_not_written(void)
 {
     char new[96];
@@ -599,7 +600,8 @@ static void journal_not_written(void)
     fake_reset();
 }
 
-/* A journal is of one boot: what cannot be written is missed only where something has to change. */
+/* A journal that cannot be written is an error only if a setting has to change. A journal of an
+ * earlier boot does not count. */
 static void journal_not_needed(void)
 {
     char good[sizeof path], other[96],

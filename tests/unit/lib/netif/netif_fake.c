@@ -52,7 +52,7 @@ static int get(void *context, const char *name, int index, enum netif_setting se
         return error_set(err, "refused");
     if (setting == NETIF_RX_RING || setting == NETIF_TX_RING)
         return error_set(err, "no rings");
-    /* as the kernel has it: without the directory there is no file of it */
+    /* as in the kernel: without the directory there are no files in it */
     if ((setting == NETIF_ROCE_MODE || setting == NETIF_ROCE_TOS) &&
         !fake_value(name, NETIF_ROCE_CONFIG))
         return error_set(err, "no directory");

@@ -12,21 +12,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A process that sets interfaces is killed before each of its steps in turn (each look at the
- * machine, each setting, each system call on the journal), or each of them fails. Whatever is left,
- * the next epilog puts everything back. */
+/* A process that sets interfaces is killed before each of its steps in turn (each read of the
+ * machine, each setting, each system call on the journal), or each step fails in turn. In every
+ * case the next epilog restores all settings. */
 
 static char directory[64];
 static char path[96];
 
 static struct steps {
     unsigned count;
-    unsigned at; /* the step before which something happens; 0: none */
+    unsigned at; /* the step to be killed before, or to fail; 0: none */
     bool is_failure;
     bool is_reached;
 } * steps;
 
-/* Returns true when this step is to fail. */
+/* Counts a step. Returns whether it is to fail; exits if the process is to be killed here. */
 static bool step(void)
 {
     if (++steps->count != steps->at)
@@ -38,7 +38,7 @@ static bool step(void)
     return true;
 }
 
-/* The linker puts these in the place of the C library's (-Wl,--wrap). */
+/* The linker replaces the C library's functions by these (-Wl,--wrap). */
 int __real_open(const char *name, int flags, ...);
 int __wrap_open(const char *name, int flags, ...);
 ssize_t __real_write(int fd, const void *data, size_t size);
@@ -51,7 +51,7 @@ int __real_unlink(const char *name);
 int __wrap_unlink(const char *name);
 
 static bool is_counted;
-static unsigned *synced; /* by all processes */
+static unsigned *synced; /* calls of fsync() in all processes */
 
 int __wrap_open(const char *name, int flags, ...)
 {
@@ -68,7 +68,7 @@ int __wrap_open(const char *name, int flags, ...)
 
 ssize_t __wrap_write(int fd, const void *data, size_t size)
 {
-    /* half of it is there when it fails */
+    /* a failed write leaves half of the data */
     if (is_counted && step()) {
         ssize_t put = __real_write(fd, data, size / 2);
 
@@ -112,7 +112,7 @@ static void perform(const struct deed *deed)
         netif_restore(path, 1000, &fake_machine, RESTORE_JOB, deed->job, &report);
 }
 
-/* In a child, up to step `at`. Returns whether it came that far. */
+/* Performs the deed in a child, up to step `at`. Returns whether the child reached that step. */
 static bool perform_until(const struct deed *deed, unsigned at, bool is_failure)
 {
     pid_t child;
@@ -129,7 +129,7 @@ static bool perform_until(const struct deed *deed, unsigned at, bool is_failure)
     return steps->is_reached;
 }
 
-/* Whether whatever is not as before stands in a journal that can be read. */
+/* Returns whether the journal can be read and has an entry for each changed value. */
 static bool is_written_down(void)
 {
     static const char *const names[] = {"eth1", "eth2"};
@@ -152,7 +152,8 @@ static bool is_written_down(void)
     return is_well;
 }
 
-/* before: deeds that are done; then the one that is killed or fails at each step; then the rest. */
+/* Performs the deeds in `before`, then `killed`, which is killed or fails at each of its steps in
+ * turn, then the deeds in `after`. */
 static void survives(const char *name, bool is_failure, const struct deed *before,
                      const struct deed *killed, const struct deed *after)
 {
@@ -205,7 +206,7 @@ static void killed_and_failing(bool is_failure)
     survives("the last of two epilogs", is_failure, two, &end_12[0], end_other);
 }
 
-/* Killed once the journal is written, an epilog need not be run again. */
+/* If an epilog is killed after it has written the journal, the next job completes it. */
 static void next_job_ends_it(void)
 {
     struct deed prolog = {A, 12}, epilog = {NULL, 12}, next = {"eth1 arp_ignore=1", 14};
@@ -250,7 +251,7 @@ static void many_at_once(void)
             for (int turn = 0; turn < TURNS; turn++) {
                 perform(&prolog);
                 if (fake_value("eth1", NETIF_UP) != 1)
-                    _exit(1); /* another job's epilog took it away */
+                    _exit(1); /* another job's epilog restored it */
                 perform(&epilog);
             }
             _exit(0);

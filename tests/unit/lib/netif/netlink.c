@@ -25,7 +25,7 @@
 
 /* ---------------------------------------------------------------- what the kernel says */
 
-/* The answer of a Linux 6.12 about a veth end with an MTU of 9000, shortened. */
+/* The answer of Linux 6.12 about one end of a veth pair with an MTU of 9000, shortened. */
 static const unsigned char answer[] = {
     0x5c, 0,   0, 0, 16, 0,    0,    0,    7,    0, 0,    0, 0, 0,  0,  0,    0,    0,   1,
     0,    3,   0, 0, 0,  0x43, 0x10, 1,    0,    0, 0,    0, 0, 9,  0,  3,    0,    'e', 't',
@@ -49,7 +49,7 @@ static void reads_answers(void)
     is_int(link.queue_packets, 1000, "... queue");
     is_int(link.is_up, 1, "... up");
     for (size_t length = 0; length < sizeof bytes; length++) {
-        /* as long as a buffer of its own, so that AddressSanitizer sees a byte too many */
+        /* in its own buffer, so that AddressSanitizer detects a read past the end */
         unsigned char *part = malloc(length + 1);
 
         memcpy(part, bytes, length);
@@ -92,7 +92,7 @@ static void reads_errors(void)
     is_str(text, "mtu too big?", "... with the kernel's words, printable");
     is_int(netlink_parse_error(&message, sizeof message, text, 6), EINVAL, "... cut");
     is_str(text, "mtu t", "... at its size");
-    message.header.nlmsg_flags = NLM_F_ACK_TLVS; /* the request is said to come back, all of it */
+    message.header.nlmsg_flags = NLM_F_ACK_TLVS; /* without CAPPED: the whole request follows */
     message.error.msg.nlmsg_len = 4000000000U;
     is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), EINVAL,
            "a request that is longer than its answer");
@@ -210,7 +210,7 @@ static void writes_requests(void)
 
 /* ---------------------------------------------------------------- rings */
 
-/* A driver with rings, as none here has: 1024 and 512 of at most 8192 and 4096. */
+/* A simulated driver with rings, as this machine has none: 1024 of 8192, and 512 of 4096. */
 static struct ethtool_ringparam rings = {.rx_max_pending = 8192,
                                          .tx_max_pending = 4096,
                                          .rx_mini_pending = 7,
@@ -272,7 +272,7 @@ static void sets_rings(const struct netlink *netlink)
 
 /* ---------------------------------------------------------------- this kernel */
 
-/* In a network namespace of its own, on its loopback interface. */
+/* Runs on the loopback interface of its own network namespace. */
 static void sets_this_kernel(struct netlink *netlink)
 {
     struct netif_machine machine;
@@ -318,7 +318,7 @@ static void sets_this_kernel(struct netlink *netlink)
 
 /* ---------------------------------------------------------------- RoCE */
 
-/* Returns its root, to be closed and removed. */
+/* Opens a recorded machine. Returns its root, which the caller removes after it has closed it. */
 static char *open_recorded(struct netif_machine *machine)
 {
     char *root = tree_unpack("mi300x-roce");
