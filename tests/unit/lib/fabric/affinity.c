@@ -32,7 +32,7 @@ static void levels(void)
 {
 #define SWITCH "pci0000:15/0000:15:01.0/0000:16:00.0"
     level_is(SWITCH "/0000:17:00.0/0000:18:00.0", 0, SWITCH "/0000:17:00.0/0000:18:00.0", 0, "SAME",
-             "one function");
+             "the same function");
     level_is(SWITCH "/0000:17:00.0/0000:18:00.0", 0, SWITCH "/0000:17:02.0/0000:1b:00.0", 0, "PIX",
              "one switch");
     level_is("pci0000:15/0000:15:01.0/0000:16:00.0", 0, "pci0000:15/0000:15:01.0/0000:16:00.1", 0,
@@ -46,7 +46,7 @@ static void levels(void)
     level_is(SWITCH "/0000:17:00.0/0000:18:00.0", 0, "pci0000:15/0000:15:02.0/0000:40:00.0", 0,
              "PHB", "two root ports of a host bridge");
     level_is(SWITCH "/0000:17:00.0/0000:18:00.0", 0, "pci0000:150/0000:15:01.0/0000:40:00.0", 0,
-             "NODE", "host bridges whose names begin alike");
+             "NODE", "host bridges whose names have the same prefix");
     level_is(SWITCH "/0000:17:00.0/0000:18:00.0", 0, "pci0000:97/0000:97:01.0/0000:98:00.0", 1,
              "SYS", "two NUMA nodes");
     level_is(SWITCH "/0000:17:00.0/0000:18:00.0", 0, "pci0000:97/0000:97:01.0/0000:98:00.0", -1,
@@ -54,12 +54,12 @@ static void levels(void)
     level_is("0000:18:00.0", 1, "0000:98:00.0", 1, "NODE", "no paths, one NUMA node");
     level_is("0000:18:00.0", 0, "0000:98:00.0", 1, "SYS", "no paths, two NUMA nodes");
     level_is("0000:18:00.0", -1, "0000:98:00.0", -1, "unknown", "no paths, no NUMA nodes");
-    level_is("", -1, "", -1, "unknown", "nothing");
-    level_is("", 0, "", 0, "NODE", "NUMA nodes alone");
+    level_is("", -1, "", -1, "unknown", "no paths and no NUMA nodes, not even addresses");
+    level_is("", 0, "", 0, "NODE", "only NUMA nodes");
     level_is("pci0000:00/0000:00:05.0", -1, "pci0000:00/0000:00:06.0", -1, "unknown",
              "a virtual machine's flat bus");
     level_is("pci0000:10/0000:10:1b.0", 0, "pci0000:10/0000:10:1c.0", 0, "PHB",
-             "a flat bus that has a NUMA node");
+             "a flat bus with a NUMA node");
     level_is("pci0000:00/0000:00:05.0", -1, "pci0000:00/0000:00:05.1", -1, "unknown",
              "two functions of a virtual slot");
     level_is("pci0000:00/0000:00:1e.0/0000:01:05.0", -1, "pci0000:00/0000:00:1e.0/0000:01:06.0", -1,
@@ -107,7 +107,7 @@ static void served(const bool *usable, const char *expected, const char *why)
                 sprintf(text + strlen(text), "%s%zu", *at ? "," : i ? " " : "", j);
         if (!*at)
             strcat(text, i ? " -" : "-");
-        ok(affinity.is_known[i] == (at[i > 0] != '-'), "GPU %zu is known when it is served", i);
+        ok(affinity.is_known[i] == (at[i > 0] != '-'), "GPU %zu is known if a rail serves it", i);
     }
     is_str(text, expected, "%s", why);
 }
@@ -142,9 +142,9 @@ static void shares(void)
     switches(4, 2, 2);
     served(NULL, "0 1 2 3 4 5 6 7", "two GPUs and two NICs on each switch, in PCI order");
     switches(4, 2, 1);
-    served(NULL, "0 0 1 1 2 2 3 3", "a NIC for two GPUs");
+    served(NULL, "0 0 1 1 2 2 3 3", "one NIC for two GPUs");
     switches(4, 1, 2);
-    served(NULL, "0,1 2,3 4,5 6,7", "two NICs for a GPU");
+    served(NULL, "0,1 2,3 4,5 6,7", "two NICs for each GPU");
     switches(1, 8, 4);
     served(NULL, "0 0 1 1 2 2 3 3", "eight GPUs and four NICs on one switch");
     switches(1, 3, 2);
@@ -154,14 +154,15 @@ static void shares(void)
     switches(8, 1, 1);
     strcpy(node.rdma[1].state, "DOWN");
     served(NULL, "0 3 2 3 4 5 6 7",
-           "a NIC that is down: its GPU goes to the next nearest, of which"
-           " none is free; the others keep theirs");
+           "a NIC that is down: its GPU shares one of the next nearest NICs; the other GPUs keep "
+           "theirs");
     for (size_t i = 0; i < 4; i++)
         strcpy(node.rdma[i].state, "INIT");
-    served(NULL, "4 5 6 7 4 5 6 7", "a socket without NICs: across");
+    served(NULL, "4 5 6 7 4 5 6 7",
+           "a socket without usable NICs: its GPUs use NICs of the other socket");
     for (size_t i = 0; i < 8; i++)
         strcpy(node.rdma[i].state, "DOWN");
-    served(NULL, "- - - - - - - -", "no NIC is up: none");
+    served(NULL, "- - - - - - - -", "no NIC is up: no GPU is served");
 }
 
 static void level_between(size_t gpu, size_t rail, const char *expected, const char *why)
@@ -175,8 +176,9 @@ static void virtual_machines(void)
     begin(true, 1);
     gpu("pci0000:00/0000:00:02.0/0000:01:00.0", 0);
     rail("pci0000:00/0000:00:02.1/0000:02:00.0", 0);
-    level_between(0, 0, "unknown", "a virtual machine with one NUMA node, a port for each device");
-    served(NULL, "-", "... whose hypervisor put them there");
+    level_between(0, 0, "unknown",
+                  "a virtual machine with one NUMA node and a port for each device");
+    served(NULL, "-", "... where no rail is known to be nearest");
     node.is_virtual_machine = false;
     level_between(0, 0, "PHB", "the same on a real machine");
     begin(true, 2);
@@ -186,15 +188,16 @@ static void virtual_machines(void)
     rail("pci0000:10/0000:10:1b.0", 0);
     rail("pci0000:20/0000:20:1b.0", 0);
     rail("pci0000:90/0000:90:1b.0", 1);
-    served(NULL, "0 0 1", "EC2 p4d: a flat bus for each host bridge");
-    ok(affinity.is_coarse[0], "... which is as much as is told");
+    served(NULL, "0 0 1", "EC2 p4d: each host bridge has a flat bus");
+    ok(affinity.is_coarse[0], "... so only the host bridge is known");
     gpu("pci0000:a0/0000:a0:1c.0", 1);
     gpu("pci0000:b0/0000:b0:1c.0", 0);
-    served(NULL, "0 0 1 2 0,1", "... and all rails of the NUMA node where the bus has none");
+    served(NULL, "0 0 1 2 0,1",
+           "... and a GPU on a bus without rails gets all rails of its NUMA node");
     begin(true, 2);
     gpu("pci0000:44/0000:44:00.0/0000:45:00.0/0000:46:00.0/0000:47:00.0", -1);
     rail("pci0000:44/0000:44:00.0/0000:45:00.0/0000:46:00.1/0000:48:00.0", -1);
-    level_between(0, 0, "PIX", "a switch that the hypervisor shows is believed");
+    level_between(0, 0, "PIX", "a switch in a virtual machine counts");
 }
 
 static void what_is_not_told(void)
@@ -206,26 +209,28 @@ static void what_is_not_told(void)
     rail("0000:1a:00.0", 0);
     rail("0000:1b:00.0", 0);
     rail("0000:9a:00.0", 1);
-    served(NULL, "0,1 0,1 2", "no paths: all rails of the NUMA node, none singled out");
-    ok(affinity.is_coarse[0], "... and that is said");
+    served(NULL, "0,1 0,1 2", "no paths: all rails of the NUMA node serve its GPUs");
+    ok(affinity.is_coarse[0], "... and is_coarse is set");
     begin(false, 2);
     gpu(below(1, 0), 0);
     rail(below(1, 1), 0);
     rail("", -1);
-    served(NULL, "0", "a rail without a place does not matter beside one on the same switch");
+    served(NULL, "0",
+           "a rail without a location does not matter if another is on the GPU's switch");
     node.rdma[0].location = place(below(2, 0), 0);
-    served(NULL, "-", "... but it may be nearer than another host bridge");
+    served(NULL, "-", "... but it may be nearer than a rail of another host bridge");
     strcpy(node.rdma[1].state, "DOWN");
     served(NULL, "0", "... unless it is down");
     begin(false, 1);
     gpu("pci0000:40/0000:40:01.1/0000:41:00.0", -1);
     rail("pci0000:60/0000:60:01.1/0000:61:00.0", -1);
-    level_between(0, 0, "NODE", "a real machine with one NUMA node has its host bridges there");
+    level_between(0, 0, "NODE",
+                  "on a real machine with one NUMA node, all host bridges belong to it");
     node.numa_node_count = 2;
-    level_between(0, 0, "unknown", "... with two it would have to say");
+    level_between(0, 0, "unknown", "... with two NUMA nodes the level is unknown");
     begin(false, 2);
     gpu(below(1, 0), 0);
-    served(NULL, "-", "a node without rails");
+    served(NULL, "-", "no rail serves a GPU of a node without rails");
 }
 
 /* A bond of two NICs is the rail. */
@@ -246,13 +251,13 @@ static void bonds(void)
     strcpy(node.nics[1].master, "bond0");
     node.nics[1].location = place(below(1, 1), 0);
     node.nic_count = 2;
-    level_between(0, 0, "PIX", "a bond of one port is where the port is");
+    level_between(0, 0, "PIX", "a bond with one port is as near as the port");
     node.nics[2] = node.nics[1];
     node.nics[2].location = place("pci0000:10/0000:10:02.0/0000:1c:00.1", 0);
     node.nic_count = 3;
     level_between(0, 0, "PHB", "a bond is as near as its farthest member");
-    level_between(1, 0, "SYS", "... seen from the other socket too");
-    is_str(affinity_level_name(affinity_of_rails(&node, bond, bond)), "PHB", "... and from itself");
+    level_between(1, 0, "SYS", "... also from a GPU of the other socket");
+    is_str(affinity_level_name(affinity_of_rails(&node, bond, bond)), "PHB", "... and to itself");
 }
 
 static void ports(void)
@@ -267,27 +272,27 @@ static void ports(void)
     port->port = 2;
     served(NULL, "0 1", "two ports of one NIC are two rails, one for each GPU");
     is_str(affinity_level_name(affinity_of_rails(&node, &fabric.rails[0], &fabric.rails[1])),
-           "SAME", "... at one place");
+           "SAME", "... of the same PCI function");
     port->location = place("pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:02.0/0000:15:01.2", 0);
     port->is_virtual_function = true;
     is_str(affinity_level_name(affinity_of_rails(&node, &fabric.rails[0], &fabric.rails[1])), "PIX",
-           "a virtual function in another slot is of the same NIC");
+           "a virtual function in another slot is on the same NIC");
     level_between(0, 1, "PIX", "... and as near to a GPU");
     is_str(affinity_level_name(affinity_of_gpus(&node, &node.gpus[0], &node.gpus[1])), "PIX",
-           "GPUs among themselves");
+           "two GPUs have a level too");
     begin(false, 2);
     gpu(below(1, 0), 0);
     gpu(below(1, 1), 0);
     rail(below(1, 3), 0);
     rail(below(1, 2), 0);
-    served(NULL, "1 0", "PCI order, whatever the names");
+    served(NULL, "1 0", "PCI order decides, not the names");
     begin(false, 2);
     for (int i = 0; i < 2; i++) {
         gpu(below(i + 1, 0), i);
         for (int j = 0; j < 3; j++)
             rail(below(i + 1, 0), i);
     }
-    served(NULL, "0,1,2 3,4,5", "Gaudi: a card's own ports, all of them");
+    served(NULL, "0,1,2 3,4,5", "Gaudi: all ports of a card serve it");
 }
 
 static void choice(void)
@@ -296,22 +301,23 @@ static void choice(void)
     size_t gpus[] = {5, 1}, rails[INVENTORY_NICS];
 
     switches(8, 1, 1);
-    served(first, "3 1 2 3 4 5 6 7", "a rail that may not be used is as one that is down");
-    is_int(affinity_rails(&affinity, gpus, 2, rails), 2, "the rails of two GPUs");
+    served(first, "3 1 2 3 4 5 6 7", "a rail that usable excludes counts as down");
+    is_int(affinity_rails(&affinity, gpus, 2, rails), 2, "two GPUs have two rails");
     ok(rails[0] == 1 && rails[1] == 5, "... in the fabric's order");
-    is_int(affinity_rails(&affinity, NULL, 0, rails), 7, "without GPUs all that are usable");
-    ok(rails[0] == 1 && rails[6] == 7, "... those");
+    is_int(affinity_rails(&affinity, NULL, 0, rails), 7,
+           "without GPUs all usable rails are returned");
+    ok(rails[0] == 1 && rails[6] == 7, "... the first and the last of them");
     affinity.is_known[1] = false;
-    is_int(affinity_rails(&affinity, gpus, 2, rails), 0, "none when one GPU is not known");
+    is_int(affinity_rails(&affinity, gpus, 2, rails), 0, "no rail if one GPU is not known");
     gpus[0] = 8;
-    is_int(affinity_rails(&affinity, gpus, 1, rails), 0, "... or not there");
+    is_int(affinity_rails(&affinity, gpus, 1, rails), 0, "... or does not exist");
     /* at PXB, the rail that shares the lowest switch is nearest */
     begin(false, 1);
 #define TOP "pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:00.0"
     gpu(TOP "/0000:13:00.0/0000:14:00.0/0000:15:00.0/0000:16:00.0/0000:17:00.0", 0);
     rail("pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:01.0/0000:18:00.0", 0);
     rail(TOP "/0000:13:00.0/0000:14:01.0/0000:19:00.0", 0);
-    served(NULL, "1", "of two at PXB the one on the GPU's lower switch");
+    served(NULL, "1", "of two rails at PXB, the one on the GPU's lower switch serves it");
 }
 
 /* Published machines of which only a part is known; complete recordings are in tests/fixtures. */
@@ -341,8 +347,8 @@ static void published(void)
            "0,1,2,3 4,5,6,7 8,9,10,11 12,13,14,15 16,17,18,19 20,21,22,23 24,25,26,27 28,29,30,31",
            "... each GPU has four EFA devices");
     level_between(0, 3, "PIX", "... on its switch");
-    level_between(0, 4, "NODE", "... the others of its NUMA node");
-    level_between(0, 16, "SYS", "... across");
+    level_between(0, 4, "NODE", "... other rails of its NUMA node");
+    level_between(0, 16, "SYS", "... a rail of the other NUMA node");
 
     /* EC2 p5en.48xlarge, p5en.48xl-topo.xml in the same place: each switch has two GPUs and four
      * EFA devices */

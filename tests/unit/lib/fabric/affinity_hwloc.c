@@ -227,7 +227,7 @@ static size_t compare(const char *root, const char *name)
 
     read_functions(root);
     topology = load(root);
-    if (!ok(topology, "%s: hwloc reads it", name))
+    if (!ok(topology, "%s: hwloc reads the tree", name))
         return 0;
     for (size_t i = 0; i < function_count; i++) {
         functions[i].object = find_object(topology, functions[i].location.pci);

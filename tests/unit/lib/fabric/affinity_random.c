@@ -272,9 +272,10 @@ int main(void)
         const char *what;
     } checks[] = {
         {levels_are_symmetric, "levels are the same in both directions"},
-        {nearest_serve, "every GPU that is known is served by its nearest rails that are up"},
-        {loads_are_least, "no rail serves more GPUs than it must, none is idle that is nearest"},
-        {equals_have_equal, "GPUs with the same choice have as many rails, one more or less"},
+        {nearest_serve, "every known GPU is served by its nearest rails that are up"},
+        {loads_are_least, "no rail serves more GPUs than necessary, and no nearest rail is idle"},
+        {equals_have_equal,
+         "GPUs with the same nearest rails have the same number of rails, plus or minus one"},
         {order_does_not_matter, "the order of devices does not matter"},
     };
 

@@ -43,40 +43,41 @@ static void chosen_by_rules(void)
     found("h100-ib", FABRIC_INFINIBAND, "eno3",
           "mlx5_0:1 mlx5_1:1 mlx5_2:1 mlx5_3:1 mlx5_4:1 mlx5_5:1 mlx5_6:1 mlx5_7:1");
     is_near(fabric.rails[0].nominal_mbps, 400000, 0, "... at 400 Gb/s");
-    is_str(fabric.rails[0].nominal_source, "sysfs", "... as sysfs says");
+    is_str(fabric.rails[0].nominal_source, "sysfs", "... from sysfs");
     is_str(fabric.rails[0].nic ? fabric.rails[0].nic->name : "", "ib0", "... with its IPoIB NIC");
     is_int(fabric.rails[0].gid_index, -1, "... and no RoCE GID");
     has_str(fabric.reason, "management is eno3 (default route)", "the reason says why");
     found(
         "mi300x-roce", FABRIC_ROCE_V2, "eno1",
         "bnxt_re0:1 bnxt_re1:1 bnxt_re2:1 bnxt_re3:1 bnxt_re4:1 bnxt_re5:1 bnxt_re6:1 bnxt_re7:1");
-    is_int(fabric.rails[0].gid_index, 3, "... the GID of v2 over IPv4, wherever it is");
-    is_int(rail_ucx_gid_index(&fabric.rails[0]), 3, "... for UCX as well: it is no soft-RoCE");
-    is_int(fabric.rails[5].gid_index, 1, "... without one v2 over link-local");
+    is_int(fabric.rails[0].gid_index, 3, "... the GID of v2 over IPv4, whatever its index");
+    is_int(rail_ucx_gid_index(&fabric.rails[0]), 3, "... also for UCX, as it is not soft-RoCE");
+    is_int(fabric.rails[5].gid_index, 1, "... and without it the link-local GID of v2");
     found("gaudi3", FABRIC_GAUDI, "eno1",
           "hbl_0:1 hbl_0:2 hbl_0:3 hbl_1:1 hbl_1:2 hbl_1:3 hbl_2:1 hbl_2:2 hbl_2:3 hbl_3:1 hbl_3:2 "
           "hbl_3:3 hbl_4:1 hbl_4:2 hbl_4:3 hbl_5:1 hbl_5:2 hbl_5:3 hbl_6:1 hbl_6:2 hbl_6:3 hbl_7:1 "
           "hbl_7:2 hbl_7:3");
-    /* no rails: a VF beside its PF, an unused port of another driver, USB, a bridge, a veth in it */
+    /* no rails: a VF beside its PF, an unused port of another driver, USB, a bridge, a veth in it
+     */
     found("ethernet", FABRIC_ETHERNET, "eno1", "ens2f0 ens2f1");
     found("rxe-pair", FABRIC_ROCE_V2, "", "rxe1:1 rxe2:1");
-    is_int(fabric.rails[1].gid_index, 1, "... the GID of v2 over IPv4, behind link-local's");
+    is_int(fabric.rails[1].gid_index, 1, "... the GID of v2 over IPv4, after the link-local one");
     is_int(rail_ucx_gid_index(&fabric.rails[1]), 0,
-           "... but link-local's for UCX: it is soft-RoCE");
+           "... but the link-local GID for UCX, as it is soft-RoCE");
     is_str(fabric.rails[1].nic ? fabric.rails[1].nic->name : "", "eth2", "... on its interface");
     found("lab-node", FABRIC_ETHERNET, "eth0", "eth1 eth2");
-    is_near(fabric.rails[0].nominal_mbps, 10000, 0, "... at what veth claims");
+    is_near(fabric.rails[0].nominal_mbps, 10000, 0, "... at the speed that veth reports");
     /* no rails: the bond's members, its RDMA device, and the second port, which is unused */
     found("bond", FABRIC_ROCE_V2, "bond0", "mlx5_2:1");
     is_int(fabric.unused_count, 1, "... one port is unused");
     is_str(fabric.unused_count ? fabric.unused[0].name : "", "mlx5_3:1",
-           "... the second of the card");
+           "... the second port of the card");
     has_str(fabric.reason, "left out: mlx5_3:1 down and not set up", "... and the reason says so");
     is_int(fabric.rails[0].gid_index, 2, "... not the GID of the VLAN");
     ok(rail_is_up(&fabric.rails[0]), "... the first is up");
     ok(!rail_is_up(&fabric.rails[1]), "... the second is not");
     found("broken", FABRIC_ETHERNET, "", "eth1");
-    has_str(fabric.reason, "no default route", "the reason says that");
+    has_str(fabric.reason, "no default route", "the reason says so");
 }
 
 static void named(const char *tree, const char *names, const char *rails)
@@ -96,12 +97,12 @@ static void chosen_by_configuration(void)
     struct conf conf;
 
     named("lab-node", "eth2", "eth2");
-    has_str(fabric.reason, "FabricInterfaces (conf)", "the reason says that");
+    has_str(fabric.reason, "FabricInterfaces (conf)", "the reason says so");
     named("lab-node", "eth[1-3]", "eth1 eth2");
     named("ethernet", "docker0,ens2f0v1", "docker0 ens2f0v1");
     named("h100-ib", "ib[0-1],mlx5_3,mlx5_4:1", "mlx5_0:1 mlx5_1:1 mlx5_3:1 mlx5_4:1");
     named("lab-node", "ib0", "");
-    has_str(fabric.reason, "no interface in FabricInterfaces", "the reason says that");
+    has_str(fabric.reason, "no interface in FabricInterfaces", "the reason says so");
     is_int(fabric.class, FABRIC_NONE, "... and no fabric is left");
 
     conf_defaults(&conf);
@@ -111,11 +112,11 @@ static void chosen_by_configuration(void)
     hostlist_expand("eth[0-1]", &conf.nominal_speeds[0].interfaces, NULL);
     choose("lab-node", &conf);
     rails_are("eth0 eth1");
-    is_near(fabric.rails[0].nominal_mbps, 200, 0, "NominalSpeed goes before sysfs");
-    is_str(fabric.rails[0].nominal_source, "conf", "... and is named as the source");
+    is_near(fabric.rails[0].nominal_mbps, 200, 0, "NominalSpeed takes precedence over sysfs");
+    is_str(fabric.rails[0].nominal_source, "conf", "... and conf is named as the source");
     strcpy(conf.management_interface, "eth9");
     choose("lab-node", &conf);
-    ok(!fabric.management, "a management interface that is not there is none");
+    ok(!fabric.management, "a management interface that does not exist is not used");
     has_str(fabric.reason, "eth9 (conf), which is not on this node", "... and the reason says so");
     conf_clear(&conf);
 }
@@ -185,7 +186,7 @@ static void interfaces_on_others(void)
     strcpy(made->nics[1].master, "");
     made->nics[6].has_known_addresses = false;
     fabric_choose(made, NULL, &fabric);
-    is_int(fabric.unused_count, 0, "one whose addresses are not known is a rail");
+    is_int(fabric.unused_count, 0, "a port whose addresses are not known is a rail");
     memset(made, 0, sizeof *made);
     strcpy(add("eth0", "mlx5_core", "")->master, "bond0");
     add("bond0", "bond", "");
@@ -250,11 +251,11 @@ static void classes_have_names_and_words(void)
     for (int class = FABRIC_ETHERNET; class <= FABRIC_INFINIBAND; class ++) {
         const char *name = fabric_class_name((enum fabric_class) class);
 
-        is_int(fabric_class_parse(name), class, "%s by its name", name);
+        is_int(fabric_class_parse(name), class, "%s is parsed by its name", name);
         is_int(fabric_class_parse(fabric_class_word((enum fabric_class) class)), class,
                "... and by its word");
     }
-    is_int(fabric_class_parse("RoCE v3"), FABRIC_NONE, "what is none is none");
+    is_int(fabric_class_parse("RoCE v3"), FABRIC_NONE, "an unknown class is parsed to FABRIC_NONE");
 }
 
 int main(void)

@@ -138,14 +138,14 @@ static void whole(void)
     /* two ports of one adapter are two rails with an interface each */
     machine("dual-port", FABRIC_INFINIBAND, "eno1", "mlx5_0 mlx5_0 mlx5_1 mlx5_1",
             "mlx5_0 mlx5_0 | mlx5_1");
-    is_str(fabric.rails[1].name, "mlx5_0:2", "... the second port of the first");
+    is_str(fabric.rails[1].name, "mlx5_0:2", "... the second port of the first adapter");
     is_str(fabric.rails[1].nic ? fabric.rails[1].nic->name : "", "ib1",
-           "... has the second's IPoIB");
-    is_near(fabric.rails[1].nominal_mbps, 56000, 0, "... and speed");
+           "... has the IPoIB interface of the second port");
+    is_near(fabric.rails[1].nominal_mbps, 56000, 0, "... and its speed");
     is_str(affinity_level_name(affinity_of_rails(node, &fabric.rails[0], &fabric.rails[1])), "SAME",
-           "... and is one PCI function with the first");
+           "... and is the same PCI function as the first port");
     ok(rail_is_up(&fabric.rails[2]) && !rail_is_up(&fabric.rails[3]),
-       "... of the other adapter one port is up");
+       "... one port of the other adapter is up");
     /* of the topology that a hypervisor shows, only the NUMA node counts */
     machine("vela", FABRIC_ETHERNET, "ens3", "enp16s0 enp144s0",
             "enp16s0 | enp16s0 | enp16s0 | enp16s0 | enp144s0 | enp144s0 | enp144s0 | enp144s0");
@@ -162,8 +162,9 @@ static void broken(void)
     machine("dgx-h100-gpu-gone", FABRIC_INFINIBAND, "bond0",
             "mlx5_0 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_10 mlx5_11",
             "mlx5_0 | mlx5_3 | mlx5_4 | mlx5_5 | mlx5_6 | mlx5_10 | mlx5_11");
-    is_str(node->gpus[5].device_file, "/dev/nvidia5", "... the minor numbers have moved up");
-    is_str(node->gpus[5].location.pci, "0000:d1:00.0", "... the PCI addresses have not");
+    is_str(node->gpus[5].device_file, "/dev/nvidia5",
+           "... the later minor numbers are lower by one");
+    is_str(node->gpus[5].location.pci, "0000:d1:00.0", "... the PCI addresses are the same");
     machine("dgx-h100-port-down", FABRIC_INFINIBAND, "bond0",
             "mlx5_0 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_9 mlx5_10 mlx5_11",
             "mlx5_0 | mlx5_3 | mlx5_4 | mlx5_0 | mlx5_6 | mlx5_9 | mlx5_10 | mlx5_11");
@@ -173,13 +174,13 @@ static void broken(void)
     ok(!rail_is_up(&fabric.rails[0]), "... mlx5_0 is down");
     choose("dgx-h100-half-width");
     is_int(node->gpus[3].location.link_width, 8, "... GPU 3 has 8 lanes");
-    is_int(node->gpus[3].location.link_width_max, 16, "... of 16");
+    is_int(node->gpus[3].location.link_width_max, 16, "... of at most 16");
     is_near(fabric.rails[6].port->location.link_speed_gtps, 16, 0, "... mlx5_10 runs at 16 GT/s");
-    is_near(fabric.rails[6].port->location.link_speed_max_gtps, 32, 0, "... of 32");
+    is_near(fabric.rails[6].port->location.link_speed_max_gtps, 32, 0, "... of at most 32");
     choose("mi300x-mixed-gids");
     is_int(fabric.rails[0].gid_index, 3, "... the GID of bnxt_re0 is 3");
-    is_int(fabric.rails[2].gid_index, 5, "... that of bnxt_re2 is 5, behind a VLAN's");
-    is_int(fabric.rails[6].gid_index, 1, "... bnxt_re6 has a link-local one only");
+    is_int(fabric.rails[2].gid_index, 5, "... that of bnxt_re2 is 5, after a VLAN's GID");
+    is_int(fabric.rails[6].gid_index, 1, "... bnxt_re6 has only a link-local GID");
 }
 
 int main(void)

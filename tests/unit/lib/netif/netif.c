@@ -34,16 +34,16 @@ static void reads_lines(void)
                          "roce-mode=V2 roce-tos=106 traffic-class=106 DSCP48=None dscp26=3 pfc=4+3 "
                          "address=10.1.0.0/16",
                          &line, &err),
-        0, "a line with every setting (%s)", err.text);
+        0, "a line with every setting is read (%s)", err.text);
     is_int(line.interfaces.count, 3, "... its interfaces");
-    is_int(line.values[NETIF_MTU], 9000, "... a number, the name in capitals");
+    is_int(line.values[NETIF_MTU], 9000, "... a number, with the name in capitals");
     is_int(line.values[NETIF_ROCE_MODE], 2, "... a word");
     is_int(line.values[NETIF_UP], 1, "... up");
     is_int(line.values[NETIF_TRAFFIC_CLASS], 106, "... a traffic class");
     is_int(line.values[NETIF_PFC], 0x18, "... priorities");
-    is_int(line.values[NETIF_DSCP + 26], 0x08, "... a DSCP's");
-    is_int(line.given[NETIF_DSCP + 48], 1, "... none");
-    is_int(line.given[NETIF_DSCP + 47], 0, "... not of its neighbor");
+    is_int(line.values[NETIF_DSCP + 26], 0x08, "... the priority of a DSCP");
+    is_int(line.given[NETIF_DSCP + 48], 1, "... none for a DSCP");
+    is_int(line.given[NETIF_DSCP + 47], 0, "... and no value for another DSCP");
     stream = open_memstream(&text, &length);
     netif_line_print(&line, stream);
     fclose(stream);
@@ -51,13 +51,14 @@ static void reads_lines(void)
            "eth[1-2],ib0 rx-ring=4096 tx-ring=64 txqueuelen=10000 mtu=9000 arp_ignore=1 "
            "arp_announce=2 arp_filter=1 rp_filter=2 accept_local=1 roce-mode=v2 roce-tos=106 "
            "traffic-class=106 pfc=3+4 dscp26=3 dscp48=none up=yes address=10.1.0.0/16",
-           "... printed in the order in which they are made");
+           "... printed in the order in which the settings are made");
     netif_line_clear(&line);
     is_int(netif_line_parse(text, &line, &err), 0, "... and read again");
     netif_line_clear(&line);
     free(text);
-    is_int(netif_line_parse("eth1 traffic-class=none", &line, &err), 0, "no traffic class");
-    is_int(line.values[NETIF_TRAFFIC_CLASS], -1, "... is one of its values");
+    is_int(netif_line_parse("eth1 traffic-class=none", &line, &err), 0,
+           "traffic-class=none is read");
+    is_int(line.values[NETIF_TRAFFIC_CLASS], -1, "... as -1");
     netif_line_clear(&line);
 }
 
@@ -68,7 +69,7 @@ static void refuses_line(const char *text, const char *message)
 
     is_int(netif_line_parse(text, &line, &err), -1, "refused: \"%s\"", text);
     has_str(err.text, message, "... %s", message);
-    is_int(line.interfaces.count, 0, "... and nothing is left of it");
+    is_int(line.interfaces.count, 0, "... and the line is empty");
 }
 
 static void refuses_lines(void)
@@ -119,17 +120,20 @@ static bool matches(const char *wanted, int family, const char *address)
 
 static void knows_addresses(void)
 {
-    ok(matches("require", AF_INET, "10.1.0.3"), "an IPv4 address is one");
-    ok(matches("require", AF_INET6, "2001:db8::1"), "... an IPv6 one too");
-    ok(!matches("require", AF_INET6, "fe80::1"), "... a link-local one is none");
-    ok(matches("10.1.0.0/16", AF_INET, "10.1.255.3"), "within a prefix");
-    ok(!matches("10.1.0.0/16", AF_INET, "10.2.0.3"), "... or not");
-    ok(matches("10.1.128.0/17", AF_INET, "10.1.128.3"), "within a prefix of odd length");
-    ok(!matches("10.1.128.0/17", AF_INET, "10.1.127.3"), "... or not");
-    ok(matches("0.0.0.0/0", AF_INET, "10.2.0.3"), "/0 takes all of its family");
-    ok(!matches("0.0.0.0/0", AF_INET6, "2001:db8::1"), "... and none of the other");
-    ok(matches("10.1.0.3", AF_INET, "10.1.0.3"), "an address without a length");
-    ok(matches("2001:db8::/32", AF_INET6, "2001:db8:7::1"), "an IPv6 prefix");
+    ok(matches("require", AF_INET, "10.1.0.3"), "an IPv4 address matches require");
+    ok(matches("require", AF_INET6, "2001:db8::1"), "... an IPv6 address too");
+    ok(!matches("require", AF_INET6, "fe80::1"), "... but not a link-local one");
+    ok(matches("10.1.0.0/16", AF_INET, "10.1.255.3"), "an address inside a prefix matches");
+    ok(!matches("10.1.0.0/16", AF_INET, "10.2.0.3"), "... and one outside does not");
+    ok(matches("10.1.128.0/17", AF_INET, "10.1.128.3"),
+       "an address inside a prefix of odd length matches");
+    ok(!matches("10.1.128.0/17", AF_INET, "10.1.127.3"), "... and one outside does not");
+    ok(matches("0.0.0.0/0", AF_INET, "10.2.0.3"), "0.0.0.0/0 matches all addresses of its family");
+    ok(!matches("0.0.0.0/0", AF_INET6, "2001:db8::1"), "... and none of the other family");
+    ok(matches("10.1.0.3", AF_INET, "10.1.0.3"),
+       "an address without a prefix length matches itself");
+    ok(matches("2001:db8::/32", AF_INET6, "2001:db8:7::1"),
+       "an address inside an IPv6 prefix matches");
 }
 
 /* ---------------------------------------------------------------- the journal */
@@ -142,8 +146,8 @@ static void refuses_journal(const char *text, const char *message)
     struct error err = {""};
 
     is_int(journal_parse(text, &journal, &err), -1, "a journal is refused: %s", message);
-    has_str(err.text, message, "... for that reason");
-    is_int(journal.count, 0, "... and nothing is left of it");
+    has_str(err.text, message, "... with this message");
+    is_int(journal.count, 0, "... and the journal is empty");
 }
 
 static void reads_journals(void)
@@ -159,9 +163,9 @@ static void reads_journals(void)
     is_int(journal.count, 3, "... its entries");
     is_int(journal.entries[0].job_count, 2, "... their jobs");
     is_int(journal.entries[0].set[1], 4000, "... what was set");
-    is_int(journal.entries[1].was, 0, "... and what was before");
+    is_int(journal.entries[1].was, 0, "... and the former value");
     again = journal_format(&journal);
-    is_str(again, text, "... written the same");
+    is_str(again, text, "... formatted to the same text");
     free(again);
     journal_clear(&journal);
 
@@ -174,7 +178,7 @@ static void reads_journals(void)
         if (status != -1)
             break;
         if (length + 2 == sizeof text)
-            ok(1, "cut off after any byte it is refused");
+            ok(1, "a journal cut off after any byte is refused");
     }
     refuses_journal("", "it has no end");
     refuses_journal("eth1 3 mtu was 1500 set 9000 jobs 12\nend 1\n", "line 1: found no \"muster");
@@ -207,32 +211,32 @@ static void guards_the_file(void)
     struct stat status;
     char name[96];
 
-    is_int(journal_load(path, &journal, &err), 1, "no file is no journal");
+    is_int(journal_load(path, &journal, &err), 1, "a missing file is an empty journal");
     strcpy(journal.boot_id, "571a17f9");
     journal_add(&journal, "eth1", 3, NETIF_MTU, 1500, 9000);
     is_int(journal_store(path, &journal, &err), 0, "a journal is written (%s)", err.text);
     stat(path, &status);
-    is_int(status.st_mode & 07777, 0600, "... for root alone");
+    is_int(status.st_mode & 07777, 0600, "... readable and writable only by its owner");
     journal_clear(&journal);
     is_int(journal_load(path, &journal, &err), 0, "... and read (%s)", err.text);
     is_int(journal.entries[0].was, 1500, "... with its entry");
     chmod(path, 0622);
     journal_clear(&journal);
-    is_int(journal_load(path, &journal, &err), -1, "one that others may write to is refused");
-    has_str(err.text, "writable by nobody else", "... for that reason");
+    is_int(journal_load(path, &journal, &err), -1, "a journal that others may write to is refused");
+    has_str(err.text, "writable by nobody else", "... with this message");
     chmod(path, 0600);
     snprintf(name, sizeof name, "%s.link", path);
-    is_int(symlink(path, name), 0, "a link to it");
+    is_int(symlink(path, name), 0, "a link to a journal");
     is_int(journal_load(name, &journal, &err), -1, "... is refused");
     unlink(name);
     snprintf(name, sizeof name, "%s.new", path);
-    is_int(symlink("/dev/full", name), 0, "a trap in the place of the new file");
+    is_int(symlink("/dev/full", name), 0, "a link takes the name of the temporary file");
     strcpy(journal.boot_id, "571a17f9");
     journal_add(&journal, "eth2", 4, NETIF_MTU, 1500, 9000);
-    is_int(journal_store(path, &journal, &err), 0, "... does not catch it (%s)", err.text);
+    is_int(journal_store(path, &journal, &err), 0, "... and is not followed (%s)", err.text);
     journal_clear(&journal);
-    is_int(journal_store(path, &journal, &err), 0, "an empty journal is written");
-    is_int(access(path, F_OK), -1, "... as none");
+    is_int(journal_store(path, &journal, &err), 0, "an empty journal is stored");
+    is_int(access(path, F_OK), -1, "... which removes the file");
 }
 
 /* A journal that cannot be read would stop all later jobs from setting their interfaces. */
@@ -250,12 +254,13 @@ static void writes_only_what_it_reads(void)
         for (uint32_t job = 4000000000; job < 4000000000 + JOURNAL_JOBS / 2; job++)
             entry_add_job(entry, job, &failed);
     }
-    ok(!failed, "many jobs hold many settings");
+    ok(!failed, "many jobs are added to many entries");
     is_int(journal_store(path, &journal, &err), -1, "a journal too large to be read is refused");
-    has_str(err.text, "allowed 1048576", "... with what is allowed");
+    has_str(err.text, "allowed 1048576", "... with the limit in the message");
     journal_clear(&journal);
-    is_int(journal_load(path, &journal, &err), 0, "... and leaves the one before (%s)", err.text);
-    is_int(journal.count, 1, "... as it was");
+    is_int(journal_load(path, &journal, &err), 0, "... and the former journal stays (%s)",
+           err.text);
+    is_int(journal.count, 1, "... unchanged");
     journal_clear(&journal);
     unlink(path);
 }
@@ -269,34 +274,34 @@ static void decides(void)
     bool is_dirty = false, is_foreign;
 
     is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 9000, 9000, 12, &is_dirty, &is_foreign),
-           PLAN_NOTHING, "what is so needs nothing");
+           PLAN_NOTHING, "a value that is right already needs nothing");
     is_int(journal.count, 0, "... not even an entry");
     is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 1500, 9000, 12, &is_dirty, &is_foreign),
-           PLAN_MAKE, "what is not is made");
-    ok(is_dirty, "... after it is in the journal");
+           PLAN_MAKE, "another value is to be set");
+    ok(is_dirty, "... after it was added to the journal");
     is_dirty = false;
     is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 9000, 9000, 12, &is_dirty, &is_foreign),
-           PLAN_NOTHING, "the same job again");
-    ok(!is_dirty, "... writes nothing");
+           PLAN_NOTHING, "the same job needs nothing a second time");
+    ok(!is_dirty, "... and the journal is unchanged");
     is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 9000, 9000, 13, &is_dirty, &is_foreign),
-           PLAN_NOTHING, "another job makes nothing");
-    ok(is_dirty, "... but is noted");
+           PLAN_NOTHING, "another job with the same value needs nothing");
+    ok(is_dirty, "... but is added to the journal");
     is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 9000, 4000, 14, &is_dirty, &is_foreign),
-           PLAN_MAKE, "another value");
+           PLAN_MAKE, "a job with another value is to set it");
     entry = journal_find(&journal, 3, NETIF_MTU);
-    is_int(entry->was, 1500, "... leaves what was before");
+    is_int(entry->was, 1500, "... and the former value in the journal stays");
     is_int(plan_restore(entry, 9000), PLAN_RESTORE,
-           "killed before it is made, the former is muster's");
-    is_int(plan_restore(entry, 4000), PLAN_RESTORE, "... and the new one");
-    is_int(plan_restore(entry, 1500), PLAN_IS_RESTORED, "what was before is back");
-    is_int(plan_restore(entry, 2000), PLAN_FOREIGN, "anything else is somebody else's");
+           "after a kill before the setting, the earlier value is muster's");
+    is_int(plan_restore(entry, 4000), PLAN_RESTORE, "... after the setting, the new one is");
+    is_int(plan_restore(entry, 1500), PLAN_IS_RESTORED, "the former value is restored already");
+    is_int(plan_restore(entry, 2000), PLAN_FOREIGN, "any other value is somebody else's");
     is_int(plan_make(&journal, "eth1", 3, NETIF_MTU, 2000, 4000, 15, &is_dirty, &is_foreign),
-           PLAN_MAKE, "on top of somebody else's");
-    ok(is_foreign, "... it is said");
-    is_int(entry->was, 2000, "... and put back");
+           PLAN_MAKE, "a value of somebody else is replaced");
+    ok(is_foreign, "... and is reported as foreign");
+    is_int(entry->was, 2000, "... and is the one to restore");
     is_int(plan_restore(entry, 9000), PLAN_FOREIGN,
-           "... and what muster made before that is not its");
-    is_int(entry->job_count, 4, "all jobs hold it");
+           "... and the value that muster set earlier counts as foreign");
+    is_int(entry->job_count, 4, "all jobs hold the setting");
     journal_clear(&journal);
 }
 
@@ -313,14 +318,18 @@ static void decides_on_the_way(void)
     plan_make(&journal, "eth1", 3, dscp26, was, wanted, 12, &is_dirty, &is_foreign);
     entry = journal_find(&journal, 3, dscp26);
     is_int(plan_restore(entry, was | wanted), PLAN_RESTORE,
-           "killed after it was added, it is muster's");
-    is_int(plan_restore(entry, 1 << 4 | wanted), PLAN_RESTORE, "... and after one was taken off");
-    is_int(plan_restore(entry, wanted), PLAN_RESTORE, "... and after all were");
-    is_int(plan_restore(entry, was), PLAN_IS_RESTORED, "... and not before");
-    is_int(plan_restore(entry, 1 << 4), PLAN_FOREIGN, "what is on no way is somebody else's");
-    is_int(plan_restore(entry, was | 1 << 5), PLAN_FOREIGN, "... and so is what neither has");
+           "after a kill with the new priority added, the value is muster's");
+    is_int(plan_restore(entry, 1 << 4 | wanted), PLAN_RESTORE,
+           "... also with one former priority removed");
+    is_int(plan_restore(entry, wanted), PLAN_RESTORE, "... and with all of them removed");
+    is_int(plan_restore(entry, was), PLAN_IS_RESTORED, "... the former value is restored already");
+    is_int(plan_restore(entry, 1 << 4), PLAN_FOREIGN,
+           "a value that no step of the change leaves is somebody else's");
+    is_int(plan_restore(entry, was | 1 << 5), PLAN_FOREIGN,
+           "... and so is one with a priority of neither value");
     plan_make(&journal, "eth1", 3, dscp26, 1 << 4 | wanted, wanted, 13, &is_dirty, &is_foreign);
-    ok(!is_foreign && entry->was == was, "the next job does not take it for what was before");
+    ok(!is_foreign && entry->was == was,
+       "the next job does not take such a value for the former value");
     journal_clear(&journal);
 }
 
@@ -345,22 +354,23 @@ static const struct netif_report *end_job(uint32_t job)
 static void two_jobs(void)
 {
     fake_reset();
-    is_int(apply("eth[1-2] mtu=9000 up=yes", 12)->made, 4, "a job's settings are made");
-    is_int(apply("eth[1-2] mtu=9000 up=yes", 13)->made, 0, "the second job finds them made");
-    is_int(end_job(12)->restored, 0, "when the first ends");
-    is_int(fake_value("eth1", NETIF_MTU), 9000, "... the second keeps them");
-    is_int(end_job(12)->restored, 0, "... an epilog that is run again does no harm");
-    is_int(end_job(13)->restored, 4, "when that ends too, they are put back");
+    is_int(apply("eth[1-2] mtu=9000 up=yes", 12)->made, 4, "the settings of a job are made");
+    is_int(apply("eth[1-2] mtu=9000 up=yes", 13)->made, 0, "the second job makes none");
+    is_int(end_job(12)->restored, 0, "the end of the first job restores none");
+    is_int(fake_value("eth1", NETIF_MTU), 9000, "... as the second job needs them");
+    is_int(end_job(12)->restored, 0, "... a second run of the epilog changes nothing");
+    is_int(end_job(13)->restored, 4, "the end of the second job restores them");
     ok(fake_is_as_before(), "... all of them");
-    is_int(access(path, F_OK), -1, "... and the journal goes");
+    is_int(access(path, F_OK), -1, "... and the journal is removed");
 
     apply("eth1 mtu=9000", 12);
     apply("eth1 mtu=4000 rp_filter=2", 13);
     end_job(13);
-    is_int(fake_value("eth1", NETIF_RP_FILTER), 1, "what only the second held is put back with it");
-    is_int(fake_value("eth1", NETIF_MTU), 4000, "... what both held is not");
+    is_int(fake_value("eth1", NETIF_RP_FILTER), 1,
+           "a setting that only the second job held is restored at its end");
+    is_int(fake_value("eth1", NETIF_MTU), 4000, "... a setting that both held is not");
     end_job(12);
-    ok(fake_is_as_before(), "... until the first ends: to what it was before both");
+    ok(fake_is_as_before(), "... until the first job ends: then to the value before both");
 }
 
 /* Another job's prolog or epilog has the lock. */
@@ -374,21 +384,20 @@ static void lock_is_taken(void)
     snprintf(notes, sizeof notes, "%s.d", path);
     apply("eth[1-2] mtu=9000", 12);
     lock = journal_lock(path, 0, &err);
-    is_int(apply("eth[1-2] mtu=9000", 13)->failed, 1,
-           "a job that does not get the lock sets nothing");
-    ok(!netif_is_at_fault(&report, true, false), "... and is not refused for it");
+    is_int(apply("eth[1-2] mtu=9000", 13)->failed, 1, "a job without the lock sets nothing");
+    ok(!netif_is_at_fault(&report, true, false), "... and no interface is at fault");
     close(lock);
     end_job(12);
     is_int(fake_value("eth1", NETIF_MTU), 9000,
-           "... and keeps what the other made, when that ends");
-    is_int(access(notes, F_OK), -1, "... its note is in the journal then");
+           "... but it keeps the settings of the other job when that job ends");
+    is_int(access(notes, F_OK), -1, "... and its note is merged into the journal");
     lock = journal_lock(path, 0, &err);
-    is_int(end_job(13)->left, 1, "an epilog that does not get the lock puts nothing back");
+    is_int(end_job(13)->left, 1, "an epilog without the lock restores nothing");
     close(lock);
     report = (struct netif_report){0};
     netif_restore(path, 1000, &fake_machine, RESTORE_ORPHANS, 0, &report);
-    is_int(report.restored, 2, "... and the next one does it");
-    ok(fake_is_as_before() && access(notes, F_OK) != 0, "... all of it");
+    is_int(report.restored, 2, "... and the next call restores its settings");
+    ok(fake_is_as_before() && access(notes, F_OK) != 0, "... all of them");
 
     apply("eth1 mtu=9000", 12);
     netif_note_write(path, fake_machine.boot_id, 13, true, &err);
@@ -398,10 +407,11 @@ static void lock_is_taken(void)
     netif_note_write(path, fake_machine.boot_id, 14, false, &err);
     netif_note_write(path, "0-1", 15, true, &err);
     end_job(12);
-    is_int(fake_value("eth1", NETIF_MTU), 9000, "a job that was queued again is here");
+    is_int(fake_value("eth1", NETIF_MTU), 9000,
+           "the last note of a requeued job counts: it is here");
     end_job(13);
-    ok(fake_is_as_before(), "... one that is gone, or of an earlier boot, is not");
-    ok(access(notes, F_OK) != 0, "... and no note stays");
+    ok(fake_is_as_before(), "... jobs that are gone, or of an earlier boot, do not count");
+    ok(access(notes, F_OK) != 0, "... and no note is left");
 
     apply("eth1 mtu=9000", 12);
     netif_note_write(path, fake_machine.boot_id, 13, true, &err);
@@ -414,7 +424,7 @@ static void lock_is_taken(void)
     rmdir(note);
     end_job(12);
     end_job(13);
-    ok(fake_is_as_before(), "... and holds then");
+    ok(fake_is_as_before(), "... and counts once it can");
 }
 
 /* Sets an interface while another job holds the lock for this time. Returns the report. */
@@ -441,11 +451,12 @@ static const struct netif_report *hold_after(unsigned milliseconds)
 static void waits_long_and_short(void)
 {
     fake_reset();
-    is_int(hold_after(100)->made, 1, "a lock that comes in a moment");
-    ok(netif_is_at_fault(&report, false, true), "... hides no driver that hangs afterward");
+    is_int(hold_after(100)->made, 1, "a lock that is free after a moment");
+    ok(netif_is_at_fault(&report, false, true),
+       "... does not excuse a driver that hangs afterward");
     end_job(12);
-    is_int(hold_after(NETIF_WAITED_MS + 10)->made, 1, "a lock that comes late");
-    ok(!netif_is_at_fault(&report, false, true), "... may be why the settings do");
+    is_int(hold_after(NETIF_WAITED_MS + 10)->made, 1, "a lock that is free late");
+    ok(!netif_is_at_fault(&report, false, true), "... may be the cause of the delay");
     end_job(12);
 }
 
@@ -455,15 +466,16 @@ static void faults(void)
     ok(netif_is_at_fault(&report, true, false), "a setting that cannot be made is at fault");
     report.inconclusive = 1;
     ok(!netif_is_at_fault(&report, true, false),
-       "... not for want of memory, the lock or the journal");
+       "... but not if memory, the lock or the journal was the cause");
     report.failed = 2;
-    ok(netif_is_at_fault(&report, true, false), "... which excuse nothing else");
+    ok(netif_is_at_fault(&report, true, false), "... which does not excuse another setting");
     report = (struct netif_report){0};
-    ok(!netif_is_at_fault(&report, true, false), "all is well");
-    ok(netif_is_at_fault(&report, false, true), "work that did not end in time is at fault");
-    ok(!netif_is_at_fault(&report, false, false), "... not one whose process ended early");
+    ok(!netif_is_at_fault(&report, true, false), "nothing failed: no interface is at fault");
+    ok(netif_is_at_fault(&report, false, true),
+       "work that did not end in time is an interface's fault");
+    ok(!netif_is_at_fault(&report, false, false), "... but not work whose process ended early");
     report.has_waited = true;
-    ok(!netif_is_at_fault(&report, false, true), "... nor one that waited for another's");
+    ok(!netif_is_at_fault(&report, false, true), "... nor work that waited for another job");
 }
 
 static void priorities(void)
@@ -475,15 +487,15 @@ static void priorities(void)
     /* two entries for one DSCP, as a site's daemon may leave them */
     fake_set("eth1", NETIF_DSCP + 26, 0x0a);
     is_int(apply("eth1 pfc=3+4 dscp26=3", 12)->made, 2,
-           "flow control and a DSCP's priority are made");
+           "flow control and the priority of a DSCP are set");
     is_int(fake_value("eth1", NETIF_PFC), 0x18, "... flow control");
-    is_int(fake_value("eth1", NETIF_DSCP + 26), 0x08, "... the DSCP's");
+    is_int(fake_value("eth1", NETIF_DSCP + 26), 0x08, "... the DSCP");
     journal_load(path, &journal, &err);
     is_int(journal.count, 2, "... both are in the journal");
-    is_int(journal.entries[1].was, 0x0a, "... with several priorities before");
-    is_int(journal.entries[0].set_count, 1, "... which are one value");
+    is_int(journal.entries[1].was, 0x0a, "... with several former priorities");
+    is_int(journal.entries[0].set_count, 1, "... and one value for several priorities");
     journal_clear(&journal);
-    is_int(end_job(12)->restored, 2, "... and are put back");
+    is_int(end_job(12)->restored, 2, "... both are restored");
     is_int(fake_value("eth1", NETIF_DSCP + 26), 0x0a, "... all of them");
 }
 
@@ -491,42 +503,43 @@ static void failures(void)
 {
     fake_reset();
     is_int(apply("eth[1,9] mtu=60000 txqueuelen=5000 rx-ring=100 address=10.1.0.0/16", 12)->failed,
-           4, "what cannot be made counts");
+           4, "settings that cannot be made are counted");
     is_str(report.lines[0].text,
            "eth1: rx-ring 100 cannot be set: no rings; Interface line 7 of "
            "muster.conf",
-           "a ring that cannot be read");
+           "a ring that cannot be set is reported");
     is_str(report.lines[1].text, "eth9: is not on this node; Interface line 7 of muster.conf",
-           "an interface that is not there");
+           "an interface that does not exist is reported");
     is_str(report.lines[2].text,
            "eth1: mtu 60000 cannot be set: limit 10000; Interface line 7 of "
            "muster.conf",
-           "an MTU beyond the limit");
+           "an MTU above the limit is reported");
     is_str(report.lines[3].text,
            "eth1: has no IP address in 10.1.0.0/16; Interface line 7 of muster.conf",
-           "an address that is missing");
-    is_int(fake_value("eth1", NETIF_TXQUEUELEN), 5000, "the rest is made all the same");
-    is_int(end_job(12)->restored, 1, "... and put back");
-    ok(fake_is_as_before(), "... all of it");
+           "a missing address is reported");
+    is_int(fake_value("eth1", NETIF_TXQUEUELEN), 5000, "the other settings are made all the same");
+    is_int(end_job(12)->restored, 1, "... and are restored");
+    ok(fake_is_as_before(), "... all of them");
 
-    is_int(apply("eth1 txqueuelen=777", 12)->failed, 1, "a driver that rounds");
+    is_int(apply("eth1 txqueuelen=777", 12)->failed, 1,
+           "a driver that rounds a value is a failure");
     has_str(report.lines[0].text,
             "the driver sets it to txqueuelen 768; use a value that the driver accepts",
-            "... is told by what it does");
-    ok(fake_is_as_before(), "... and nothing is left of it");
+            "... and the message has the value that the driver sets");
+    ok(fake_is_as_before(), "... and nothing is changed");
     end_job(12);
 
     fake_all_rp_filter = 1;
     apply("eth1 rp_filter=0", 12);
     has_str(report.lines[0].text, "net.ipv4.conf.all.rp_filter is 1, and the greater of the two",
-            "a sysctl that conf/all overrules is told");
+            "a sysctl that conf/all overrides is reported");
     end_job(12);
     fake_all_rp_filter = 0;
 
     apply("eth1 mtu=9000", 12);
     fake_set("eth1", NETIF_MTU, 3000);
     end_job(12);
-    is_int(fake_value("eth1", NETIF_MTU), 3000, "what somebody else made stays");
+    is_int(fake_value("eth1", NETIF_MTU), 3000, "a value that another program set stays");
     is_str(report.lines[0].text,
            "eth1: mtu 3000 was changed by another program and is not restored to mtu 1500",
            "... and is told");
@@ -536,27 +549,27 @@ static void failures(void)
     fake_refuse = true;
     end_job(12);
     has_str(report.lines[0].text, "eth1: cannot be restored to mtu 1500: refused; next try",
-            "what cannot be put back is told");
+            "a setting that cannot be restored is reported");
     fake_refuse = false;
     apply("eth2 mtu=9000", 13);
-    is_int(fake_value("eth1", NETIF_MTU), 1500, "... and is with the next job");
+    is_int(fake_value("eth1", NETIF_MTU), 1500, "... and the next job restores it");
     end_job(13);
 
     apply("eth1 mtu=9000", 12);
     fake_replace("eth1");
     end_job(12);
     is_str(report.lines[0].text, "eth1: is a different interface by now; mtu 1500 is not restored",
-           "another interface of the same name is left alone");
-    is_int(access(path, F_OK), -1, "... and the journal goes");
+           "another interface with the same name is not changed");
+    is_int(access(path, F_OK), -1, "... and the journal is removed");
 
     fake_reset();
     apply("eth1 mtu=9000", 12);
     strcpy(fake_machine.boot_id, "1234-5678");
     apply("eth2 mtu=9000", 12);
     is_str(report.lines[0].text, "the reboot has undone 1 interface settings: nothing to restore",
-           "what is of an earlier boot is over");
+           "a journal of an earlier boot is not restored");
     end_job(12);
-    is_int(fake_value("eth1", NETIF_MTU), 9000, "... and left as the boot made it");
+    is_int(fake_value("eth1", NETIF_MTU), 9000, "... and the present values stay");
     fake_reset();
 }
 
@@ -569,14 +582,14 @@ static void bad_journal(void)
     file = fopen(path, "a");
     fputs("x\n", file);
     fclose(file);
-    is_int(apply("eth2 mtu=9000", 13)->failed, 1, "with a journal that cannot be read");
+    is_int(apply("eth2 mtu=9000", 13)->failed, 1, "a journal that cannot be read is a failure");
     ok(!netif_is_at_fault(&report, true, false), "... no interface is at fault");
-    is_int(fake_value("eth2", NETIF_MTU), 1500, "... nothing is made");
-    has_str(report.lines[0].text, "nothing is changed: ", "... and it is told");
+    is_int(fake_value("eth2", NETIF_MTU), 1500, "... nothing is set");
+    has_str(report.lines[0].text, "nothing is changed: ", "... and the message says so");
     has_str(report.lines[0].text, "line 5: found more after the end", "... with the line");
     apply("eth[2,9] mtu=9000", 13);
-    ok(netif_is_at_fault(&report, true, false), "... but for one that is missing");
-    is_int(end_job(12)->left, 1, "... nor put back");
+    ok(netif_is_at_fault(&report, true, false), "... except one that does not exist");
+    is_int(end_job(12)->left, 1, "... and nothing is restored");
     unlink(path);
     fake_reset();
 }
@@ -590,13 +603,13 @@ static void journal_not_written(void)
     apply("eth1 mtu=9000", 12);
     apply("eth1 mtu=9000", 13);
     snprintf(new, sizeof new, "%s.new", path);
-    is_int(mkdir(new, 0700), 0, "something is in the way of the new journal");
-    is_int(end_job(12)->left, 1, "... which counts");
+    is_int(mkdir(new, 0700), 0, "a directory takes the name of the temporary file");
+    is_int(end_job(12)->left, 1, "... so the journal cannot be written, which is counted");
     has_str(report.lines[0].text, "the interface journal cannot be written: ", "... and is told");
     rmdir(new);
     end_job(12);
-    is_int(end_job(13)->left, 0, "once it is gone");
-    is_int(fake_value("eth1", NETIF_MTU), 1500, "... all is put back");
+    is_int(end_job(13)->left, 0, "once the directory is gone, the journal can be written");
+    is_int(fake_value("eth1", NETIF_MTU), 1500, "... and all is restored");
     fake_reset();
 }
 
@@ -613,16 +626,15 @@ static void journal_not_needed(void)
     strcpy(good, path);
     snprintf(path, sizeof path, "%s/no/more/interfaces", directory);
     is_int(apply("eth1 mtu=1500", 12)->failed, 0,
-           "no journal can be written, but all is as asked for: no failure");
-    has_str(report.lines[0].text, "nothing had to be set", "... which is said");
-    is_int(apply("eth[1-2] mtu=9000", 12)->failed, 2,
-           "two settings that would have to change fail");
-    is_int(fake_value("eth1", NETIF_MTU), 1500, "... and are not made");
+           "a journal that cannot be written is no failure if no setting has to change");
+    has_str(report.lines[0].text, "nothing had to be set", "... and the message says so");
+    is_int(apply("eth[1-2] mtu=9000", 12)->failed, 2, "two settings that have to change fail");
+    is_int(fake_value("eth1", NETIF_MTU), 1500, "... and are not set");
     has_str(report.lines[0].text, "eth1: mtu 9000 cannot be set: ", "... each with a line");
-    ok(!netif_is_at_fault(&report, true, false), "... which is no fault of the interfaces");
+    ok(!netif_is_at_fault(&report, true, false), "... and no interface is at fault");
     apply("eth1 roce-mode=v2 roce-tos=106", 12);
     ok(report.failed > 0 && !netif_is_at_fault(&report, true, false),
-       "... nor is RoCE for whose directory it is needed");
+       "... nor with a RoCE setting whose directory has to be made");
     strcpy(path, good);
 
     file = fopen(path, "w");
@@ -633,14 +645,14 @@ static void journal_not_needed(void)
     mkdir(other, 0700);
     is_int(apply("eth1 mtu=1500", 12)->failed, 0,
            "the journal of an earlier boot that cannot be removed is no failure");
-    is_int(fake_value("eth2", NETIF_MTU), 1500, "... and nothing of it is put back");
+    is_int(fake_value("eth2", NETIF_MTU), 1500, "... and none of its entries is restored");
     rmdir(other);
 
     fclose(fopen(path, "w"));
     chmod(path, 0600);
     is_int(apply("eth1 mtu=9000", 12)->failed, 0,
-           "an empty one, which a lost power supply leaves, is none");
-    is_int(end_job(12)->left, 0, "... and what is set then is put back");
+           "an empty journal, as a power failure leaves it, is no failure");
+    is_int(end_job(12)->left, 0, "... and settings made then are restored");
     fake_reset();
 }
 

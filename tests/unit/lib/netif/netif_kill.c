@@ -180,8 +180,8 @@ static void survives(const char *name, bool is_failure, const struct deed *befor
     }
     ok(at > 5 && at < 500, "%s, %s at each of %u steps", name, is_failure ? "failing" : "killed",
        at - 1);
-    is_int(lost, 0, "... what was changed always stands in the journal");
-    is_int(left, 0, "... and everything is put back at the end");
+    is_int(lost, 0, "... each changed value is in the journal");
+    is_int(left, 0, "... and all values are restored at the end");
 }
 
 #define A "eth[1-2] mtu=9000 txqueuelen=5000 rp_filter=2 up=yes"
@@ -232,7 +232,7 @@ static void next_job_ends_it(void)
             tap_diag("step %u", at);
         perform(&epilog);
     }
-    ok(ended > 10, "an epilog killed at %u later steps is ended by the next job", ended);
+    ok(ended > 10, "an epilog killed at %u later steps is completed by the next job", ended);
 }
 
 /* Prologs and epilogs of several jobs at once, on one node. */
@@ -261,8 +261,8 @@ static void many_at_once(void)
         waitpid(children[job], &status, 0);
         failed += status != 0;
     }
-    is_int(failed, 0, "%d jobs at once, %d times: none undoes another's", JOBS, TURNS);
-    ok(fake_is_as_before() && access(path, F_OK) != 0, "... and nothing is left");
+    is_int(failed, 0, "%d jobs at once, %d times: none restores a setting of another", JOBS, TURNS);
+    ok(fake_is_as_before() && access(path, F_OK) != 0, "... and all is restored");
 }
 
 static void waits_for_the_lock(void)
@@ -273,7 +273,7 @@ static void waits_for_the_lock(void)
 
     netif_restore(path, 20, &fake_machine, RESTORE_ORPHANS, 0, &report);
     has_str(report.lines[0].text, "locked by another prolog or epilog for 20 ms",
-            "a lock that is held is not waited for without end");
+            "the wait for a lock ends at its limit");
     close(lock);
 }
 
@@ -293,7 +293,7 @@ int main(void)
     next_job_ends_it();
     many_at_once();
     waits_for_the_lock();
-    is_int(*synced, 0, "no job waits for a disk");
+    is_int(*synced, 0, "no job calls fsync()");
     snprintf(name, sizeof name, "%s.lock", path);
     unlink(name);
     snprintf(name, sizeof name, "%s.new", path);

@@ -41,7 +41,7 @@ static void reads_answers(void)
     unsigned refused = 0, seed = 1;
 
     memcpy(bytes, answer, sizeof answer);
-    is_int(netlink_parse_link(bytes, sizeof bytes, &link), 0, "a link");
+    is_int(netlink_parse_link(bytes, sizeof bytes, &link), 0, "a link is parsed");
     is_str(link.name, "eth1", "... its name");
     is_int(link.index, 3, "... index");
     is_int(link.mtu_bytes, 9000, "... MTU");
@@ -56,7 +56,7 @@ static void reads_answers(void)
         refused += netlink_parse_link(part, length, &link) == -1;
         free(part);
     }
-    is_int(refused, sizeof bytes, "cut off after any byte it is refused");
+    is_int(refused, sizeof bytes, "a link cut off after any byte is refused");
     for (int turn = 0; turn < 20000; turn++) {
         unsigned char *bad = malloc(sizeof bytes);
 
@@ -69,7 +69,7 @@ static void reads_answers(void)
         netlink_parse_error(bad, sizeof bytes, link.name, sizeof link.name);
         free(bad);
     }
-    ok(1, "and with bytes of it changed it harms nobody");
+    ok(1, "a link with changed bytes does no harm");
 }
 
 static void reads_errors(void)
@@ -88,21 +88,24 @@ static void reads_errors(void)
         .words = "mtu too big\n"};
     char text[32];
 
-    is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), EINVAL, "an error");
-    is_str(text, "mtu too big?", "... with the kernel's words, printable");
+    is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), EINVAL,
+           "an error is parsed");
+    is_str(text, "mtu too big?", "... with the kernel's text, made printable");
     is_int(netlink_parse_error(&message, sizeof message, text, 6), EINVAL, "... cut");
     is_str(text, "mtu t", "... at its size");
     message.header.nlmsg_flags = NLM_F_ACK_TLVS; /* without CAPPED: the whole request follows */
     message.error.msg.nlmsg_len = 4000000000U;
     is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), EINVAL,
-           "a request that is longer than its answer");
-    is_str(text, "", "... has no words");
+           "a request longer than its answer is parsed");
+    is_str(text, "", "... without a text");
     message.error.error = 0;
-    is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), 0, "no error");
+    is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), 0,
+           "an answer without an error is parsed");
     message.error.error = 22;
     is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), -1,
-           "an error of the wrong sign is none");
-    is_int(netlink_parse_error(&message, 20, text, sizeof text), -1, "... nor one cut off");
+           "an error with the wrong sign is refused");
+    is_int(netlink_parse_error(&message, 20, text, sizeof text), -1,
+           "... and so is one that is cut off");
 }
 
 /* ---------------------------------------------------------------- DCB */
@@ -150,16 +153,19 @@ static void reads_dcb(void)
     unsigned refused = 0, seed = 1;
     uint64_t sent = 0, received = 0;
 
-    is_int(dcb_parse_pauses(message, length, &sent, &received), 0, "DCB: its frames");
-    ok(sent == 1001 && received == (1ULL << 40) + 20, "... sent and received, of all priorities");
-    is_int(dcb_parse(message, length, NETIF_PFC, &value), 0, "DCB: flow control");
-    is_int(value, 0x18, "... of two priorities");
-    is_int(dcb_parse(message, length, NETIF_DSCP + 26, &value), 0, "DCB: a DSCP");
-    is_int(value, 0x0a, "... all its priorities, and no EtherType's");
-    is_int(dcb_parse(message, length, NETIF_DSCP + 48, &value), 0, "DCB: another");
-    is_int(value, 0x40, "... its priority");
-    is_int(dcb_parse(message, length, NETIF_DSCP + 1, &value), 0, "DCB: a priority of 9");
-    is_int(value, 0, "... is none");
+    is_int(dcb_parse_pauses(message, length, &sent, &received), 0,
+           "DCB: the counts of PFC frames are parsed");
+    ok(sent == 1001 && received == (1ULL << 40) + 20,
+       "... sent and received, summed over all priorities");
+    is_int(dcb_parse(message, length, NETIF_PFC, &value), 0, "DCB: flow control is parsed");
+    is_int(value, 0x18, "... with two priorities");
+    is_int(dcb_parse(message, length, NETIF_DSCP + 26, &value), 0, "DCB: a DSCP is parsed");
+    is_int(value, 0x0a, "... with all its priorities, and none of an EtherType");
+    is_int(dcb_parse(message, length, NETIF_DSCP + 48, &value), 0, "DCB: another DSCP is parsed");
+    is_int(value, 0x40, "... with its priority");
+    is_int(dcb_parse(message, length, NETIF_DSCP + 1, &value), 0,
+           "DCB: a DSCP with priority 9 is parsed");
+    is_int(value, 0, "... without this priority");
     for (size_t cut = 0; cut < length; cut++) {
         char *part = malloc(cut + 1);
 
@@ -167,7 +173,7 @@ static void reads_dcb(void)
         refused += dcb_parse(part, cut, NETIF_PFC, &value) == -1;
         free(part);
     }
-    is_int(refused, length, "cut off after any byte it is refused");
+    is_int(refused, length, "DCB: an answer cut off after any byte is refused");
     for (int turn = 0; turn < 20000; turn++) {
         char *bad = malloc(length);
 
@@ -179,12 +185,14 @@ static void reads_dcb(void)
         dcb_parse(bad, length, NETIF_DSCP + 26, &value);
         free(bad);
     }
-    ok(1, "garbled answers do no harm");
+    ok(1, "DCB: an answer with changed bytes does no harm");
     length = dcb_answer(message, false, true);
-    is_int(dcb_parse(message, length, NETIF_PFC, &value), 1, "a driver without flow control");
-    is_int(dcb_parse_pauses(message, length, &sent, &received), 1, "... counts no frames of it");
+    is_int(dcb_parse(message, length, NETIF_PFC, &value), 1,
+           "DCB: a driver without flow control is recognized");
+    is_int(dcb_parse_pauses(message, length, &sent, &received), 1,
+           "... also in the counts of its frames");
     length = dcb_answer(message, true, false);
-    is_int(dcb_parse(message, length, NETIF_DSCP, &value), 1, "... or without a table");
+    is_int(dcb_parse(message, length, NETIF_DSCP, &value), 1, "... and one without a table");
 }
 
 static void writes_requests(void)
@@ -200,12 +208,14 @@ static void writes_requests(void)
     _Alignas(8) unsigned char bytes[64];
 
     is_int(netlink_format_set(bytes, sizeof bytes, 9, 3, NETIF_MTU, 9000), sizeof mtu,
-           "a request for an MTU");
-    ok(memcmp(bytes, mtu, sizeof mtu) == 0, "... to the byte");
+           "a request for an MTU has its length");
+    ok(memcmp(bytes, mtu, sizeof mtu) == 0, "... and is equal in each byte");
     is_int(netlink_format_set(bytes, sizeof bytes, 9, 3, NETIF_UP, 0), sizeof down,
-           "a request to bring a link down");
-    ok(memcmp(bytes, down, sizeof down) == 0, "... to the byte, IFF_UP and no other flag");
-    is_int(netlink_format_set(bytes, 20, 9, 3, NETIF_UP, 0), 0, "no room");
+           "a request to bring a link down has its length");
+    ok(memcmp(bytes, down, sizeof down) == 0,
+       "... and is equal in each byte, with IFF_UP and no other flag");
+    is_int(netlink_format_set(bytes, 20, 9, 3, NETIF_UP, 0), 0,
+           "a request that does not fit is refused");
 }
 
 /* ---------------------------------------------------------------- rings */
@@ -256,18 +266,23 @@ static void sets_rings(const struct netlink *netlink)
     struct error err = {""};
 
     has_rings = true;
-    is_int(netlink_get_rings(netlink, "eth1", &found, &err), 0, "a driver's rings (%s)", err.text);
-    is_int(found.rx, 1024, "... the one that receives");
-    is_int(found.tx_max, 4096, "... the other's limit");
-    is_int(netlink_set_ring(netlink, "eth1", NETIF_TX_RING, 2048, &err), 0, "one of them is set");
-    is_int(rings.tx_pending, 2048, "... to that");
-    ok(rings.rx_pending == 1024 && rings.rx_mini_pending == 7, "... the others stay");
-    is_int(netlink_set_ring(netlink, "eth1", NETIF_RX_RING, 9000, &err), -1, "beyond the limit");
-    is_str(err.text, "Invalid argument", "... the driver's word");
-    is_int(netlink_get_rings(netlink, "eth9", &found, &err), -1, "no such interface");
+    is_int(netlink_get_rings(netlink, "eth1", &found, &err), 0,
+           "the rings of a driver are read (%s)", err.text);
+    is_int(found.rx, 1024, "... the receive ring");
+    is_int(found.tx_max, 4096, "... and the limit of the transmit ring");
+    is_int(netlink_set_ring(netlink, "eth1", NETIF_TX_RING, 2048, &err), 0,
+           "the transmit ring is set");
+    is_int(rings.tx_pending, 2048, "... to this value");
+    ok(rings.rx_pending == 1024 && rings.rx_mini_pending == 7,
+       "... and the other rings are unchanged");
+    is_int(netlink_set_ring(netlink, "eth1", NETIF_RX_RING, 9000, &err), -1,
+           "a ring beyond its limit is refused");
+    is_str(err.text, "Invalid argument", "... with the driver's error");
+    is_int(netlink_get_rings(netlink, "eth9", &found, &err), -1,
+           "an interface that does not exist is refused");
     has_rings = false;
     is_int(netlink_get_rings(netlink, "lo", &found, &err), -1, "the loopback has no rings");
-    has_str(err.text, "its driver has no rings to set", "... as is said");
+    has_str(err.text, "its driver has no rings to set", "... and the message says so");
 }
 
 /* ---------------------------------------------------------------- this kernel */
@@ -282,37 +297,46 @@ static void sets_this_kernel(struct netlink *netlink)
     int index = 0;
     long value;
 
-    is_int(netlink_get(netlink, "lo", 0, &link, &err), 0, "the loopback interface (%s)", err.text);
+    is_int(netlink_get(netlink, "lo", 0, &link, &err), 0, "the loopback interface is read (%s)",
+           err.text);
     is_int(link.is_up, 0, "... is down");
-    is_int(netlink_get(netlink, "eth1", 0, &link, &err), -1, "another is not there");
-    is_int(errno, ENODEV, "... and that is the error");
-    is_int(netlink_has_address(netlink, 1, "require", &err), 0, "without addresses");
-    is_int(netlink_set(netlink, 1, NETIF_UP, 1, &err), 0, "brought up (%s)", err.text);
-    is_int(netlink_has_address(netlink, 1, "127.0.0.0/8", &err), 1, "... it has one");
-    is_int(netlink_has_address(netlink, 1, "10.0.0.0/8", &err), 0, "... and no other");
-    is_int(netlink_set(netlink, 1, NETIF_MTU, 4000, &err), 0, "an MTU (%s)", err.text);
-    is_int(netlink_set(netlink, 1, NETIF_TXQUEUELEN, 77, &err), 0, "a queue (%s)", err.text);
-    is_int(netlink_get(netlink, NULL, 1, &link, &err), 0, "looked at by its index");
+    is_int(netlink_get(netlink, "eth1", 0, &link, &err), -1,
+           "an interface that does not exist is not found");
+    is_int(errno, ENODEV, "... with ENODEV");
+    is_int(netlink_has_address(netlink, 1, "require", &err), 0,
+           "the loopback interface has no address");
+    is_int(netlink_set(netlink, 1, NETIF_UP, 1, &err), 0, "it is brought up (%s)", err.text);
+    is_int(netlink_has_address(netlink, 1, "127.0.0.0/8", &err), 1, "... and has an address");
+    is_int(netlink_has_address(netlink, 1, "10.0.0.0/8", &err), 0, "... and no other one");
+    is_int(netlink_set(netlink, 1, NETIF_MTU, 4000, &err), 0, "its MTU is set (%s)", err.text);
+    is_int(netlink_set(netlink, 1, NETIF_TXQUEUELEN, 77, &err), 0, "its queue length is set (%s)",
+           err.text);
+    is_int(netlink_get(netlink, NULL, 1, &link, &err), 0, "it is read by its index");
     is_int(link.mtu_bytes, 4000, "... the MTU");
     is_int(link.queue_packets, 77, "... the queue");
     is_int(link.is_up, 1, "... up");
-    is_int(netlink_set(netlink, 99, NETIF_MTU, 4000, &err), -1, "what is not there is not set");
+    is_int(netlink_set(netlink, 99, NETIF_MTU, 4000, &err), -1,
+           "an interface that does not exist cannot be set");
     has_str(err.text, "No such device", "... with the kernel's error");
 
-    is_int(netif_machine_open(&machine, "", &err), 0, "this machine (%s)", err.text);
-    is_int(machine.find(machine.context, "lo", &index, name, &err), 0, "finds it");
+    is_int(netif_machine_open(&machine, "", &err), 0, "this machine is opened (%s)", err.text);
+    is_int(machine.find(machine.context, "lo", &index, name, &err), 0,
+           "the loopback interface is found");
     is_int(index, 1, "... with its index");
     index = 99;
-    is_int(machine.find(machine.context, NULL, &index, name, &err), 1, "and not what is not there");
-    is_int(machine.get(machine.context, "lo", 1, NETIF_ARP_IGNORE, &value, &err), 0, "a sysctl");
-    is_int(value, 0, "... as it is");
-    is_int(machine.set(machine.context, "lo", 1, NETIF_ARP_IGNORE, 2, &err), 0, "is set (%s)",
-           err.text);
+    is_int(machine.find(machine.context, NULL, &index, name, &err), 1,
+           "an interface that does not exist is not found");
+    is_int(machine.get(machine.context, "lo", 1, NETIF_ARP_IGNORE, &value, &err), 0,
+           "a sysctl is read");
+    is_int(value, 0, "... with its value");
+    is_int(machine.set(machine.context, "lo", 1, NETIF_ARP_IGNORE, 2, &err), 0,
+           "the sysctl is set (%s)", err.text);
     machine.get(machine.context, "lo", 1, NETIF_ARP_IGNORE, &value, &err);
-    is_int(value, 2, "... to that");
-    is_int(machine.set(machine.context, "lo", 1, NETIF_RX_RING, 512, &err), -1, "a ring is not");
-    is_int(machine.set(machine.context, "lo", 1, NETIF_ROCE_TOS, 5, &err), -1, "RoCE neither");
-    has_str(err.text, "it has no RDMA port", "... for it has no port");
+    is_int(value, 2, "... to this value");
+    is_int(machine.set(machine.context, "lo", 1, NETIF_RX_RING, 512, &err), -1,
+           "a ring cannot be set");
+    is_int(machine.set(machine.context, "lo", 1, NETIF_ROCE_TOS, 5, &err), -1, "nor can RoCE");
+    has_str(err.text, "it has no RDMA port", "... as it has no RDMA port");
     netif_machine_close(&machine);
 }
 
@@ -325,7 +349,8 @@ static char *open_recorded(struct netif_machine *machine)
     struct error err = {""};
 
     tree_put(root, "proc/sys/kernel/random/boot_id", "571a17f9\n");
-    is_int(netif_machine_open(machine, root, &err), 0, "a recorded machine (%s)", err.text);
+    is_int(netif_machine_open(machine, root, &err), 0, "a recorded machine is opened (%s)",
+           err.text);
     return root;
 }
 
@@ -337,19 +362,19 @@ static void sets_roce(void)
     long value;
 
     is_int(machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_MODE, &value, &err), -1,
-           "without rdma_cm in configfs");
+           "RoCE cannot be read without rdma_cm in configfs");
     tap_diag("%s", err.text);
     has_str(err.text, "sys/kernel/config/rdma_cm does not exist; load the module rdma_cm",
-            "... it is told what is missing");
+            "... and the message says what is missing");
     tree_put(root, "sys/kernel/config/rdma_cm/x", "");
     machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_CONFIG, &value, &err);
     is_int(value, 0, "the device has no directory");
     is_int(machine.set(machine.context, "ens11np0", 2, NETIF_ROCE_CONFIG, 1, &err), 0,
-           "it is made (%s)", err.text);
+           "its directory is made (%s)", err.text);
     machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_CONFIG, &value, &err);
-    is_int(value, 1, "... and seen");
+    is_int(value, 1, "... and exists");
     is_int(machine.set(machine.context, "ens11np0", 2, NETIF_ROCE_CONFIG, 0, &err), 0,
-           "... and taken away (%s)", err.text);
+           "... and is removed (%s)", err.text);
     snprintf(path, sizeof path, "sys/kernel/config/rdma_cm/%s/ports/1/default_roce_mode",
              "bnxt_re0");
     tree_put(root, path, "IB/RoCE v1\n");
@@ -357,14 +382,14 @@ static void sets_roce(void)
     machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_MODE, &value, &err);
     is_int(value, 1, "RoCE v1 is read");
     is_int(machine.set(machine.context, "ens11np0", 2, NETIF_ROCE_MODE, 2, &err), 0,
-           "v2 is written (%s)", err.text);
+           "RoCE v2 is written (%s)", err.text);
     is_int(machine.set(machine.context, "ens11np0", 2, NETIF_ROCE_TOS, 106, &err), 0,
-           "a type of service (%s)", err.text);
+           "a type of service is set (%s)", err.text);
     machine.get(machine.context, "ens11np0", 2, NETIF_ROCE_TOS, &value, &err);
-    is_int(value, 106, "... and read");
+    is_int(value, 106, "... and read again");
     snprintf(path, sizeof path, "%s/sys/kernel/config/rdma_cm/bnxt_re0/ports/1/default_roce_mode",
              root);
-    has_str(tree_text(path), "RoCE v2", "the mode's file has the kernel's word");
+    has_str(tree_text(path), "RoCE v2", "the file of the mode has the kernel's text");
     netif_machine_close(&machine);
     tree_remove(root);
 }
@@ -389,9 +414,9 @@ static void sets_traffic_class(void)
     long value;
 
     is_int(machine.get(machine.context, "ens11np0", 2, NETIF_TRAFFIC_CLASS, &value, &err), -1,
-           "a driver without traffic classes");
+           "a driver without traffic classes is an error");
     has_str(err.text, "/tc/1/traffic_class does not exist: only NVIDIA's own driver",
-            "... says so");
+            "... with this message");
     reads_class(&machine, root, "", -1);
     reads_class(&machine, root, "src_ip=1.2.3.4,tclass=96\n", -1);
     reads_class(&machine, root, "Global tclass=106\nsrc_ip=1.2.3.4,tclass=96\n", 106);
