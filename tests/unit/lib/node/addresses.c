@@ -30,7 +30,7 @@ static struct nic *nic_add(const char *name, int index, const char *driver, cons
 
 /* ---------------------------------------------------------------- messages */
 
-/* Writes RTM_NEWADDR's; peer "" is none. Returns its length. */
+/* Writes a message RTM_NEWADDR; peer "": without a peer. Returns its length. */
 static size_t address_message(char *message, int index, const char *local, const char *peer,
                               int prefix_length, int scope, uint32_t flags)
 {
@@ -89,7 +89,7 @@ static void reads_addresses(void)
     is_int(nic->address_count, INVENTORY_ADDRESSES, "no more than there is room for");
 }
 
-/* Writes RTM_NEWROUTE's, with two next hops when second is an index. Returns its length. */
+/* Writes a message RTM_NEWROUTE, with two next hops if second is not 0. Returns its length. */
 static size_t route_message(char *message, uint32_t table, int index, int second, uint32_t metric,
                             int prefix_length)
 {
@@ -163,7 +163,7 @@ static void reads_no_other_messages(void)
         for (int turn = 0; turn < 20000; turn++) {
             size_t length = turn < (int)lengths[kind] ? (size_t)turn : lengths[kind];
             struct default_routes routes = {.inventory = &node};
-            /* as long as a buffer of its own, so that AddressSanitizer sees a byte too many */
+            /* in its own buffer, so that AddressSanitizer detects a read past the end */
             char *bad = malloc(length + 1);
 
             memcpy(bad, whole[kind], length);

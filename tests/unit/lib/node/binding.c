@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* To which socket a list of processors belongs, on machines that a few files make. */
+/* The socket of a list of processors, on machines that consist of a few files. */
 
 static void put_node(const char *root, int node, const char *cpus)
 {
@@ -37,7 +37,7 @@ static void two_sockets(void)
 {
     char *root = tree_unpack("");
 
-    /* two NUMA nodes a socket, threads numbered after all cores, and a GPU's memory */
+    /* two NUMA nodes per socket, second threads numbered after all cores, and a GPU's memory */
     put_node(root, 0, "0-3,16-19\n");
     put_node(root, 1, "4-7,20-23\n");
     put_node(root, 2, "8-11,24-27\n");
@@ -88,7 +88,7 @@ static void this_process(void)
         is_str(cpus, expected, "... on one processor");
 }
 
-/* "0-3,8" as "0-3 8-8", and the last answer. */
+/* Tests the ranges of a list, "0-3 8-8 " for "0-3,8", then the last result of range_next(). */
 static void ranges_are(const char *list, const char *expected)
 {
     char text[128] = "";

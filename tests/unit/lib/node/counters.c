@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Names of several drivers: no device has all. */
+/* Counters with the names of several drivers; no device has all of them. */
 static void put_hw_counters(const char *root)
 {
     static const struct {
@@ -16,7 +16,7 @@ static void put_hw_counters(const char *root)
         {"hw_counters/roce_adp_retrans", "200\n"},          /* mlx5 */
         {"hw_counters/rnr_nak_retry_err", "30\n"},          /* mlx5 */
         {"hw_counters/rnr_naks_rcvd", "300\n"},             /* bnxt_re */
-        {"counters/port_xmit_discards", "5\n"},             /* the port's own */
+        {"counters/port_xmit_discards", "5\n"},             /* of the port itself */
         {"hw_counters/out_of_buffer", "50\n"},              /* mlx5 */
         {"hw_counters/rx_roce_discards", "500\n"},          /* bnxt_re */
         {"hw_counters/np_ecn_marked_roce_packets", "11\n"}, /* mlx5 */

@@ -105,7 +105,8 @@ static void mi300x(void)
     inventory_free(node);
 }
 
-/* The KFD nodes of GPU 0's eight partitions; the driver numbers those of the others behind them. */
+/* Adds the KFD nodes of seven more partitions of GPU 0, which the driver numbers after all other
+ * GPUs. */
 static void mi300x_partitions(const char *where, unsigned shift)
 {
     char *root = tree_unpack("mi300x");
@@ -154,7 +155,7 @@ static void gaudi3(void)
     inventory_free(node);
 }
 
-/* Before Linux 6.2 the cards were in a class of their own. */
+/* Before Linux 6.2 the cards had their own device class. */
 static void old_gaudi(void)
 {
     char *root = tree_unpack("");
@@ -225,7 +226,7 @@ static void lab_node(void)
     inventory_free(node);
 }
 
-/* As of Calico: in no bridge of the host's. */
+/* veth ends of containers as Calico makes them: not in a bridge of the host. */
 static void pairs_of_containers(void)
 {
     char *root = tree_unpack("lab-node");
@@ -348,7 +349,7 @@ static void broken(void)
     inventory_free(node);
 }
 
-/* What is not a regular file is never waited for. */
+/* Reading a file that is not a regular file does not block. */
 static void odd_files(void)
 {
     enum { MANY = 5000 };
@@ -411,7 +412,7 @@ static void put_pair(const char *root, const char *name, int index)
     put_of(root, "sys/class/net", name, "type", "1\n");
 }
 
-/* Ends of pairs of a host's containers. */
+/* A host with the veth ends of many containers. */
 static void many_of_containers(void)
 {
     char *root = tree_unpack(""), name[32];

@@ -100,7 +100,7 @@ static void read_tree(const char *tree, struct part_counters *counters)
     inventory_free(inventory);
 }
 
-/* What moves in a recorded machine between two looks. */
+/* Counters of a recorded machine that increase between two reads. */
 static void machine(void)
 {
     char *tree = tree_unpack("dgx-h100"), path[300], line[200] = "", *written = NULL;
@@ -112,7 +112,7 @@ static void machine(void)
     tree_put(tree, "proc/meminfo", "MemTotal: 100000000 kB\nMemAvailable: 90000000 kB\n");
     tree_put(tree, "sys/devices/system/edac/mc/mc0/ce_count", "7\n");
     tree_put(tree, "sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_errors",
-             "\n"); /* for once not told */
+             "\n"); /* not readable this time */
     read_tree(tree, &then);
     ok(then.count > 10, "a node with eight GPUs has many counters");
     tree_put(tree, "proc/vmstat", "nr_free_pages 5\noom_kill 3\n");
@@ -135,7 +135,7 @@ static void machine(void)
     stream = open_memstream(&written, &size);
     part_counters_write(&now, stream);
     fclose(stream);
-    written[size - 3] = '\0'; /* as after a crash: of the memory in use nothing is known then */
+    written[size - 3] = '\0'; /* as after a crash: the memory in use is lost */
     is_int(part_counters_parse(&again, written), 0, "a text that was cut off is read");
     *increases_text = '\0';
     part_counters_increased(&then, &again, put_increase, NULL);
@@ -165,7 +165,7 @@ static void machine(void)
     tree_remove(tree);
 }
 
-/* While amdgpu resets one of its GPUs it does not tell what that has counted (Linux,
+/* While amdgpu resets a GPU, it does not report the GPU's counters (Linux,
  * drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c). */
 static void gpu_is_silent(void)
 {
@@ -195,7 +195,7 @@ static void gpu_is_silent(void)
     tree_remove(tree);
 }
 
-/* What was not kept, or not read, for want of room has not moved later. */
+/* Counters that were not kept or not read, for lack of room, do not increase later. */
 static void none_or_all(void)
 {
     char *tree = tree_unpack("dgx-h100"), name[COUNTER_NAME];
@@ -356,7 +356,7 @@ static void unreadable(void)
     unlink(job_log.path);
 }
 
-/* What was being written when its process was given up. */
+/* Temporary files of a process that was killed while it wrote. */
 static void unfinished(void)
 {
     static const char *const files[] = {"jobs.0123abcd", "notes/9-1000.0123abcd", "jobs.kept",
@@ -408,7 +408,7 @@ static void stale(void)
     is_int(job_note_read(&job_log, 8, &uid, &counters), 1, "a foreign note is none");
 }
 
-/* By a process that is stopped. */
+/* A stopped process has the lock. */
 static void locked(void)
 {
     int fd = open(notes, O_RDONLY | O_DIRECTORY);

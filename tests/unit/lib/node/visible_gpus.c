@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a task sees, over recorded nodes: an environment and a list of files that can be opened in,
- * the places of GPUs out. */
+/* The GPUs that a task sees on recorded nodes: the inputs are an environment and the files that can
+ * be opened, the result is a list of GPU indexes. */
 
 static struct inventory *node;
 static const char *environment[8];
@@ -26,7 +26,7 @@ static const char *lookup(const char *name, void *context)
     return NULL;
 }
 
-/* context: the digits that a file may end in; "?" cannot tell */
+/* context: the last characters of the files that can be opened; "?": not known */
 static int opens(const char *device_file, void *context)
 {
     const char *allowed = context;
@@ -45,8 +45,8 @@ static const struct visible_gpus *see(const char *allowed)
     return &visible;
 }
 
-/* The places that are seen: "0 3", "" for none, "?" for not known; "!" behind where the list names
- * others too. */
+/* Returns the indexes of the GPUs that are seen: "0 3", "" for none, "?" if not known, with "!"
+ * after them if a list names other GPUs too. */
 static const char *places(const char *allowed)
 {
     const struct visible_gpus *visible = see(allowed);
@@ -205,7 +205,7 @@ static void gaudi(void)
     sees(ALL, "HABANA_VISIBLE_MODULES=0,8", "?!", "no such module");
 }
 
-/* Each vendor's list is for its own. */
+/* Each vendor's list is for its own GPUs. */
 static void mixed(void)
 {
     strcpy(node->gpus[1].model, node->gpus[0].model);
@@ -274,7 +274,7 @@ static void drivers(void)
     tree_remove(root);
 }
 
-/* Six cards of two tiles each. */
+/* Six cards with two tiles each. */
 static void intel(void)
 {
     sees(ALL "89", NULL, "0 1 2 3 4 5", "without a mask all of them");

@@ -104,7 +104,7 @@ static void bad_files(void)
     slurm_lines_clear(&lines);
 }
 
-/* Half a file has nodes and devices fewer than there are. */
+/* Half a file would have fewer nodes and devices than there are. */
 static void lines_are_whole_or_none(void)
 {
     size_t whole, cut = 0;
@@ -128,7 +128,7 @@ static void lines_are_whole_or_none(void)
     is_int(cut, 0, "a file is read whole or not at all, whichever allocation fails");
 }
 
-/* More names than any buffer of a line's value has room for. */
+/* More names than any buffer for a value of a line can hold. */
 static void long_lists_are_whole(void)
 {
     struct slurm_lines lines;
@@ -168,7 +168,7 @@ static void long_files_are_refused(void)
     free(text);
 }
 
-/* slurmd -f and $SLURM_CONF take a file of any name. */
+/* slurmd -f and $SLURM_CONF accept a file with any name. */
 static void other_names(void)
 {
     char directory[512], path[512], value[64];
@@ -210,7 +210,7 @@ static void own_is(const char *host, const char *expected)
     is_str(name, expected, "a node of the host name %s calls itself %s", host, expected);
 }
 
-/* NodeName may be another name than the host's. */
+/* NodeName may differ from the name of the host. */
 static void names_of_hosts(void)
 {
     tree_put(root, "etc/slurm/slurm.conf",
@@ -276,7 +276,7 @@ static void explicit_is(const char *text, bool expected)
     slurm_lines_clear(&lines);
 }
 
-/* words: each ends in a blank, for its NUL */
+/* Writes process 77, a slurmd of this user ID with these words; a blank ends each word. */
 static void slurmd_is(const char *uid, const char *words)
 {
     char text[128], path[512];
@@ -293,7 +293,7 @@ static void slurmd_is(const char *uid, const char *words)
         fclose(stream);
 }
 
-/* A file that an image has still, beside what slurmctld gave. */
+/* An image still has a slurm.conf, beside the one that slurmctld sends to a configless slurmd. */
 static void configless(void)
 {
     char directory[256];
@@ -315,7 +315,7 @@ int main(void)
     counts("gpu", 1);
     counts("gpu:h100", 1);
     counts("gpu:h100:8", 8);
-    counts("gpu=1", 1); /* as a TRES, of a step from 24.05 on */
+    counts("gpu=1", 1); /* as a TRES, for steps since Slurm 24.05 */
     counts("gpu:a100=2", 2);
     counts("gpuish=2", 0);
     counts("gpu:a100:4(S:0-1)", 4);
