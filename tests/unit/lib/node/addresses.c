@@ -79,14 +79,15 @@ static void reads_addresses(void)
     take_address(3, "fd00::4", "", 64, RT_SCOPE_UNIVERSE, IFA_F_DADFAILED | IFA_F_TENTATIVE);
     take_address(4, "10.1.0.4", "", 24, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
     take_address(0, "10.1.0.5", "", 24, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
-    is_int(nic->address_count, 3, "addresses of the interface, not link-local or another's");
-    is_str(nic->addresses[0], "10.1.0.3/32", "one without a route");
-    is_str(nic->addresses[1], "10.2.0.3/32", "one with a peer: its own");
-    is_str(nic->addresses[2], "fd00::3/128", "one of IPv6");
-    is_str(nic->duplicate_address, "fd00::4", "one that is used elsewhere");
+    is_int(nic->address_count, 3,
+           "the interface gets its addresses, no link-local address and none of another interface");
+    is_str(nic->addresses[0], "10.1.0.3/32", "an address without a route");
+    is_str(nic->addresses[1], "10.2.0.3/32", "an address with a peer: the local one");
+    is_str(nic->addresses[2], "fd00::3/128", "an IPv6 address");
+    is_str(nic->duplicate_address, "fd00::4", "an address that another host uses too");
     for (int i = 0; i < 20; i++)
         take_address(3, "10.1.0.3", "", 32, RT_SCOPE_UNIVERSE, 0);
-    is_int(nic->address_count, INVENTORY_ADDRESSES, "no more than there is room for");
+    is_int(nic->address_count, INVENTORY_ADDRESSES, "no more addresses than there is room for");
 }
 
 /* Writes a message RTM_NEWROUTE, with two next hops if second is not 0. Returns its length. */
@@ -140,13 +141,16 @@ static void reads_routes(void)
     routes.wants_vrf = true;
     take_route(&routes, 1001, 4, 0, 0, 0);
     take_route(&routes, 1002, 3, 0, 10, 0);
-    ok(routes.count == 1 && eth1->has_default_route && eth1->default_route_metric == 10, "a VRF's");
-    ok(!eth2->has_default_route, "... not that of a rule");
+    ok(routes.count == 1 && eth1->has_default_route && eth1->default_route_metric == 10,
+       "the default route of a VRF is found");
+    ok(!eth2->has_default_route, "... but not that of a table for a rule");
     routes = (struct default_routes){.inventory = &node};
     take_route(&routes, RT_TABLE_MAIN, 2, 4, 100, 0);
     take_route(&routes, RT_TABLE_MAIN, 2, 0, 50, 0);
-    ok(eth0->has_default_route && eth0->default_route_metric == 50, "the best metric");
-    ok(eth2->has_default_route && eth2->default_route_metric == 100, "... of several next hops");
+    ok(eth0->has_default_route && eth0->default_route_metric == 50,
+       "the route with the best metric counts");
+    ok(eth2->has_default_route && eth2->default_route_metric == 100,
+       "... each of several next hops counts");
 }
 
 static void reads_no_other_messages(void)
@@ -181,7 +185,7 @@ static void reads_no_other_messages(void)
             free(bad);
         }
     }
-    ok(1, "messages that are cut off or changed harm nobody");
+    ok(1, "messages that are cut off or changed do no harm");
 }
 
 /* ---------------------------------------------------------------- this kernel */
@@ -211,7 +215,7 @@ static void reads_this_kernel(void)
     eth0 = nic_live("eth0");
     eth1 = nic_live("eth1");
     eth2 = nic_live("eth2");
-    is_int(addresses_read_live(&node), 0, "this kernel");
+    is_int(addresses_read_live(&node), 0, "this kernel's addresses are read");
     is_int(eth1->address_count, 0, "... without an address");
     is_int(sh("ip addr add 10.0.0.1/24 dev eth0 && ip route add default via 10.0.0.254 && "
               "ip addr add 10.1.0.1/32 dev eth1 && "
@@ -220,17 +224,20 @@ static void reads_this_kernel(void)
               "ip route add 10.1.1.0/24 dev eth1 table 101 && "
               "ip route add default via 10.1.1.254 dev eth1 table 101 && "
               "ip -6 addr add fd00::1/64 dev eth2 nodad"),
-           0, "addresses of all kinds");
+           0, "addresses of all kinds are added");
     is_int(addresses_read_live(&node), 0, "... are read");
-    is_str(eth1->addresses[0], "10.1.0.1/32", "... a /32");
-    is_str(eth1->addresses[1], "10.1.1.1/24", "... one of an alias with its own table of routes");
-    is_int(eth2->address_count, 1, "... one of IPv6 only");
-    is_str(eth2->addresses[0], "fd00::1/64", "... as it is");
-    ok(eth0->has_default_route && !eth1->has_default_route, "... the default route is the main's");
+    is_str(eth1->addresses[0], "10.1.0.1/32", "... a /32 address");
+    is_str(eth1->addresses[1], "10.1.1.1/24",
+           "... an address of an alias with its own routing table");
+    is_int(eth2->address_count, 1, "... a single IPv6 address");
+    is_str(eth2->addresses[0], "fd00::1/64", "... with its prefix length");
+    ok(eth0->has_default_route && !eth1->has_default_route,
+       "... the default route is that of the main table");
     is_int(sh("ip route del default; ip -6 route add default via fd00::9 dev eth2"), 0,
-           "without a default route of IPv4");
-    is_int(addresses_read_live(&node), 0, "... it is");
-    ok(!eth0->has_default_route && eth2->has_default_route, "... IPv6's");
+           "the only default route is an IPv6 one");
+    is_int(addresses_read_live(&node), 0, "... the addresses are read again");
+    ok(!eth0->has_default_route && eth2->has_default_route,
+       "... and the IPv6 default route counts");
 }
 
 /* ---------------------------------------------------------------- recorded trees */
@@ -249,14 +256,14 @@ static void reads_recorded(void)
 {
     char *root = tree_unpack("lab-node"), path[512];
 
-    ok(is_known(root, "eth1"), "a recorded node's addresses are known");
+    ok(is_known(root, "eth1"), "the addresses of a recorded node are known");
     tree_put(root, "proc/net/fib_trie", "");
-    ok(is_known(root, "eth1"), "... that there are none, too");
+    ok(is_known(root, "eth1"), "... also if it has none");
     tree_put(root, "proc/net/fib_trie", "Local:\n     |-- 10.9.9.9\n        /32 host LOCAL\n");
-    ok(!is_known(root, "eth1"), "one in no network may be any interface's");
+    ok(!is_known(root, "eth1"), "an address outside all networks may belong to any interface");
     snprintf(path, sizeof path, "%s/proc/net/fib_trie", root);
     unlink(path);
-    ok(!is_known(root, "eth1"), "without the file nothing is known");
+    ok(!is_known(root, "eth1"), "without the file no addresses are known");
     tree_remove(root);
 }
 

@@ -47,14 +47,15 @@ static void two_sockets(void)
     put_cpu(root, 4, "0\n");
     put_cpu(root, 8, "1\n");
     put_cpu(root, 12, "1\n");
-    is_int(nodes(root, "13"), 0xc, "a processor of the second socket: that one's NUMA nodes");
-    is_int(nodes(root, "0-7,16-23"), 0x3, "all of the first socket");
-    is_int(nodes(root, "16"), 0x3, "the second thread of a core");
-    is_int(nodes(root, "7-8"), 0, "processors of both sockets are bound to none");
+    is_int(nodes(root, "13"), 0xc,
+           "a processor of the second socket has the NUMA nodes of that socket");
+    is_int(nodes(root, "0-7,16-23"), 0x3, "all processors of the first socket have its NUMA nodes");
+    is_int(nodes(root, "16"), 0x3, "the second thread of a core has the NUMA nodes of its socket");
+    is_int(nodes(root, "7-8"), 0, "processors of both sockets belong to no single socket");
     is_int(nodes(root, "2,30"), 0, "... nor are these");
-    is_int(nodes(root, "40"), 0, "a processor that is not there");
-    is_int(nodes(root, ""), 0, "no processors");
-    is_int(nodes(root, "x-3"), 0, "no list");
+    is_int(nodes(root, "40"), 0, "a processor that does not exist has none");
+    is_int(nodes(root, ""), 0, "an empty list has none");
+    is_int(nodes(root, "x-3"), 0, "an invalid list has none");
     tree_remove(root);
 }
 
@@ -62,11 +63,11 @@ static void not_told(void)
 {
     char *root = tree_unpack("");
 
-    is_int(nodes(root, "0"), 0, "a tree without NUMA nodes");
+    is_int(nodes(root, "0"), 0, "no NUMA nodes are found in a tree without them");
     put_node(root, 0, "0-3\n");
-    is_int(nodes(root, "0"), 0, "... without sockets");
+    is_int(nodes(root, "0"), 0, "... nor in a tree without sockets");
     put_cpu(root, 0, "-1\n");
-    is_int(nodes(root, "0"), 0, "a machine that does not tell its sockets");
+    is_int(nodes(root, "0"), 0, "... nor on a machine that does not report its sockets");
     tree_remove(root);
 }
 
@@ -82,10 +83,10 @@ static void this_process(void)
         tap_diag("this process cannot be bound");
         cpu = -1;
     }
-    is_int(binding_read(cpus), 0, "the process tells where it may run");
+    is_int(binding_read(cpus), 0, "the processors of this process are read");
     snprintf(expected, sizeof expected, "%d", cpu);
     if (cpu >= 0)
-        is_str(cpus, expected, "... on one processor");
+        is_str(cpus, expected, "... and are the one that it is bound to");
 }
 
 /* Tests the ranges of a list, "0-3 8-8 " for "0-3,8", then the last result of range_next(). */

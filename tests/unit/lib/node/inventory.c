@@ -15,7 +15,7 @@ static const struct nic *nic_of(const struct inventory *inventory, const char *n
     static const struct nic none;
     const struct nic *nic = inventory_nic(inventory, name);
 
-    ok(nic, "%s is there", name);
+    ok(nic, "the inventory has %s", name);
     return nic ? nic : &none;
 }
 
@@ -32,7 +32,7 @@ static void h100(void)
     is_int(node->numa_node_count, 2, "NUMA nodes");
     is_int(node->memory_bytes, 2113406000LL * 1024, "memory");
     is_str(node->gpu_drivers[GPU_NVIDIA], "550.54.15",
-           "the NVIDIA driver's version, from its sentence");
+           "the version of the NVIDIA driver, from its sentence");
     is_int(node->nic_count, 9, "interfaces, without lo");
     is_str(nic->driver, "ixgbe", "driver of eno3");
     is_str(nic->location.pci, "0000:0b:00.0", "PCI address of eno3");
@@ -62,16 +62,16 @@ static void h100(void)
     is_str(port->netdev, "ib5", "... its IPoIB interface by PCI function and dev_port");
     is_int(port->location.numa_node, 1, "... on NUMA node 1");
     is_int(port->gid_count, 1, "... one GID");
-    is_int(port->gids[0].type, GID_IB, "... of InfiniBand, whatever gid_attrs calls it");
-    ok(inventory_rdma_of(node, "ib5") == port, "ib5 leads to it");
-    ok(!inventory_rdma_of(node, ""), "no name leads to no port");
+    is_int(port->gids[0].type, GID_IB, "... of type InfiniBand, whatever gid_attrs reports");
+    ok(inventory_rdma_of(node, "ib5") == port, "ib5 has this port");
+    ok(!inventory_rdma_of(node, ""), "an empty name has no port");
     is_int(node->gpu_count, 8, "GPUs, without the BMC's display");
     is_int(gpu->vendor, GPU_NVIDIA, "NVIDIA");
     is_str(gpu->model, "NVIDIA H100 80GB HBM3", "model");
     is_str(gpu->serial, "GPU-0c1d2e3f-0000-4000-8000-000000000000", "UUID");
     is_str(gpu->firmware, "96.00.74.00.01", "video BIOS");
     is_str(gpu->device_file, "/dev/nvidia0", "device file by the minor number");
-    is_int(gpu->ecc_uncorrected, -1, "memory errors are not told");
+    is_int(gpu->ecc_uncorrected, -1, "memory errors are not known");
     is_str(node->gpus[4].location.pci, "0000:9d:00.0", "GPUs in the order of PCI addresses");
     inventory_free(node);
 }
@@ -98,9 +98,9 @@ static void mi300x(void)
     is_int(port->gids[2].type, GID_ROCE_V1, "GID 2 is v1");
     is_int(port->gids[3].type, GID_ROCE_V2, "GID 3 is v2");
     is_int(port->location.link_width, 8, "8 lanes");
-    is_int(port->location.link_width_max, 16, "... of 16");
+    is_int(port->location.link_width_max, 16, "... of at most 16");
     is_str(nic_of(node, "ens14np0")->addresses[0], "192.168.3.7/24", "address by GID");
-    is_int(nic_of(node, "ens16np0")->address_count, 0, "no address where none is");
+    is_int(nic_of(node, "ens16np0")->address_count, 0, "an interface without an address has none");
     is_int(nic_of(node, "eno1")->default_route_metric, 100, "metric of the default route");
     inventory_free(node);
 }
@@ -126,8 +126,8 @@ static void mi300x_partitions(const char *where, unsigned shift)
     if (!ok(node, "partitions by %s", where))
         exit(tap_done());
     ok(node->gpus[0].is_partitioned, "... the GPU is partitioned");
-    is_int(node->gpus[0].ordinal, 2, "... its first KFD node counts");
-    ok(!node->gpus[1].is_partitioned, "... another is not");
+    is_int(node->gpus[0].ordinal, 2, "... with the ordinal of its first KFD node");
+    ok(!node->gpus[1].is_partitioned, "... another GPU is not");
     inventory_free(node);
 }
 
@@ -139,12 +139,12 @@ static void gaudi3(void)
     is_int(node->gpu_count, 8, "cards");
     is_int(node->rdma_count, 24, "ports");
     is_str(node->rdma[23].device, "hbl_7", "the last device");
-    is_int(node->rdma[23].port, 3, "its last port");
+    is_int(node->rdma[23].port, 3, "the last port");
     is_str(node->gpu_drivers[GPU_GAUDI], "1.18.0-524", "driver");
     for (size_t i = 0; i < node->gpu_count; i++)
         if (strcmp(node->gpus[i].location.pci, "0000:9a:00.0") == 0)
             gpu = &node->gpus[i];
-    if (ok(gpu, "0000:9a:00.0 is there")) {
+    if (ok(gpu, "the inventory has 0000:9a:00.0")) {
         is_int(gpu->vendor, GPU_GAUDI, "Gaudi");
         is_str(gpu->model, "GAUDI3", "type");
         is_str(gpu->state, "needs reset", "state");
@@ -169,10 +169,10 @@ static void old_gaudi(void)
     tree_put(root, "sys/class/habanalabs/hl0/status", "Operational\n");
     tree_put(root, "sys/class/habanalabs/hl_controlD0/pci_addr", "0000:19:00.0\n");
     node = inventory_read(root, NULL);
-    if (ok(node && node->gpu_count == 1, "a card of the older class is found")) {
+    if (ok(node && node->gpu_count == 1, "a card of the older device class is found")) {
         is_str(node->gpus[0].device_file, "/dev/hl0", "... with its device file");
-        is_str(node->gpus[0].state, "Operational", "... and state");
-        is_str(node->gpus[0].model, "1da3:1020", "... and without a type its PCI id");
+        is_str(node->gpus[0].state, "Operational", "... with its state");
+        is_str(node->gpus[0].model, "1da3:1020", "... and its PCI ID, as it has no type");
     }
     inventory_free(node);
     tree_remove(root);
@@ -188,7 +188,7 @@ static void ethernet(void)
 {
     struct inventory *node = tree_inventory("ethernet");
 
-    is_int(node->nic_count, 14, "interfaces; bonding_masters is none");
+    is_int(node->nic_count, 14, "the number of interfaces, without bonding_masters");
     physical(node, "ens2f0", 1);
     physical(node, "ens2f0v0", 1);
     physical(node, "usb0", 1);
@@ -200,14 +200,16 @@ static void ethernet(void)
     physical(node, "gretap0", 0);
     physical(node, "vxlan0", 0);
     ok(nic_of(node, "ens2f0v0")->is_virtual_function, "ens2f0v0 is a virtual function");
-    ok(!nic_of(node, "ens2f0")->is_virtual_function, "ens2f0 is none");
-    is_int(nic_of(node, "ens2f0v0")->location.link_width, -1, "... whose PCIe link is unknown");
+    ok(!nic_of(node, "ens2f0")->is_virtual_function, "ens2f0 is not");
+    is_int(nic_of(node, "ens2f0v0")->location.link_width, -1,
+           "... the PCIe link of the virtual function is unknown");
     is_str(nic_of(node, "veth6b1")->master, "docker0", "veth6b1 is in docker0");
     is_str(nic_of(node, "usb0")->bus, "usb", "usb0 is on USB");
-    is_int(nic_of(node, "eno2")->speed_mbps, -1, "the speed of what is down is unknown");
-    is_str(nic_of(node, "ens2f0")->addresses[0], "10.9.0.21/16", "two in one network");
+    is_int(nic_of(node, "eno2")->speed_mbps, -1,
+           "the speed of an interface that is down is unknown");
+    is_str(nic_of(node, "ens2f0")->addresses[0], "10.9.0.21/16", "two interfaces in one network");
     is_str(nic_of(node, "ens2f1")->addresses[0], "10.9.0.22/16", "... have an address each");
-    is_int(nic_of(node, "ens2f1")->address_count, 1, "... and no more");
+    is_int(nic_of(node, "ens2f1")->address_count, 1, "... and no more than one");
     inventory_free(node);
 }
 
@@ -217,10 +219,11 @@ static void lab_node(void)
 
     is_int(node->nic_count, 3, "interfaces of a lab node");
     physical(node, "eth1", 1);
-    is_str(nic_of(node, "eth1")->driver, "veth", "eth1 is a pair's end");
+    is_str(nic_of(node, "eth1")->driver, "veth", "eth1 is an end of a veth pair");
     is_str(nic_of(node, "eth1")->addresses[0], "10.156.1.1/24", "address of eth1");
     ok(nic_of(node, "eth0")->has_default_route, "eth0 has the default route");
-    is_str(nic_of(node, "eth1")->location.path, "", "no device, no PCI path");
+    is_str(nic_of(node, "eth1")->location.path, "",
+           "an interface without a device has no PCI path");
     is_int(nic_of(node, "eth1")->location.numa_node, -1, "... no NUMA node");
     is_int(nic_of(node, "eth1")->location.link_width, -1, "... and no lanes");
     inventory_free(node);
@@ -237,7 +240,7 @@ static void pairs_of_containers(void)
     tree_put(root, "sys/class/net/enp1s0/type", "1\n");
     tree_put(root, "sys/class/net/enp1s0/device/vendor", "0x15b3\n");
     node = inventory_read(root, &err);
-    if (ok(node != NULL, "a host with ends of containers' pairs is read")) {
+    if (ok(node != NULL, "a host with veth ends of containers is read")) {
         physical(node, "enp1s0", 1);
         physical(node, "eth1", 0);
         inventory_free(node);
@@ -309,13 +312,13 @@ static void bond(void)
 {
     struct inventory *node = tree_inventory("bond");
 
-    ok(nic_of(node, "bond0")->has_default_route, "an IPv6 default route counts alone");
+    ok(nic_of(node, "bond0")->has_default_route, "an IPv6 default route alone counts");
     is_str(nic_of(node, "bond0")->driver, "bond", "bond0 is a bond");
     physical(node, "bond0", 0);
-    is_str(nic_of(node, "bond0")->location.path, "", "... without a place in the PCI tree");
-    is_int(nic_of(node, "bond0")->location.numa_node, -1, "... or on a NUMA node");
-    is_int(nic_of(node, "bond0")->location.link_width, -1, "... or a PCIe link");
-    is_str(nic_of(node, "eno2")->master, "bond0", "eno2 is in it");
+    is_str(nic_of(node, "bond0")->location.path, "", "... without a PCI path");
+    is_int(nic_of(node, "bond0")->location.numa_node, -1, "... without a NUMA node");
+    is_int(nic_of(node, "bond0")->location.link_width, -1, "... and without a PCIe link");
+    is_str(nic_of(node, "eno2")->master, "bond0", "eno2 is in the bond");
     is_str(nic_of(node, "bond0")->addresses[0], "2001:db8::5/64", "address of bond0");
     is_str(node->rdma[1].netdev, "ens3f1np1", "a port without GIDs finds its interface");
     inventory_free(node);
@@ -327,25 +330,27 @@ static void broken(void)
     const struct nic *nic = nic_of(node, "eth0");
 
     is_int(strlen(node->hostname), INVENTORY_NAME - 1, "an overlong host name is cut");
-    is_int(node->cpu_count, -1, "a list of CPUs that is none is unknown");
-    is_int(node->memory_bytes, -1, "memory that is no number is unknown");
+    is_int(node->cpu_count, -1, "an invalid list of CPUs is unknown");
+    is_int(node->memory_bytes, -1, "memory that is not a number is unknown");
     is_int(node->nic_count, 2, "a name that no interface can have is left out");
     is_int(nic->mtu_bytes, -1, "a huge MTU is unknown");
-    is_int(nic->speed_mbps, -1, "a speed that is no number is unknown");
-    is_str(nic->state, "up ??[31m", "terminal escapes do not get through");
-    ok(!nic->has_carrier, "a carrier of 2 is none");
+    is_int(nic->speed_mbps, -1, "a speed that is not a number is unknown");
+    is_str(nic->state, "up ??[31m", "terminal escapes are replaced");
+    ok(!nic->has_carrier, "a carrier of 2 does not count");
     nic = nic_of(node, "eth1");
     is_int(nic->speed_mbps, -1, "a speed of 2^32 - 1 is unknown");
     is_int(nic->mtu_bytes, -1, "a negative MTU is unknown");
     is_int(nic->address_count, 1, "a bad address does not hide a good one");
-    is_int(node->rdma_count, 1, "ports that are no numbers are left out");
-    is_int(node->rdma[0].link_layer, LINK_UNKNOWN, "an unheard-of link layer is unknown");
+    is_int(node->rdma_count, 1, "ports that are not numbers are left out");
+    is_int(node->rdma[0].link_layer, LINK_UNKNOWN,
+           "a link layer that is not in the table is unknown");
     is_near(node->rdma[0].rate_gbps, -1, 0, "an infinite rate is unknown");
     is_int(node->rdma[0].lid, -1, "a LID out of range is unknown");
-    is_int(node->gpu_count, 1, "what is no PCI address, or fell off the bus, is left out");
-    is_str(node->gpus[0].serial, "", "a UUID of question marks is none");
-    is_str(node->gpus[0].device_file, "", "a negative minor number is none");
-    is_int(node->gpus[0].location.link_width, -1, "63 lanes are a device that is gone");
+    is_int(node->gpu_count, 1, "invalid PCI addresses and GPUs that fell off the bus are left out");
+    is_str(node->gpus[0].serial, "", "a UUID of question marks is left out");
+    is_str(node->gpus[0].device_file, "", "a negative minor number gives no device file");
+    is_int(node->gpus[0].location.link_width, -1,
+           "a link width of 63, as of a device that is gone, is unknown");
     inventory_free(node);
 }
 
@@ -358,22 +363,25 @@ static void odd_files(void)
     size_t count;
 
     ok(!inventory_read(root, &err), "a root without sys is an error");
-    has_str(err.text, "sys/class/net", "... that names what is missing");
+    has_str(err.text, "sys/class/net", "... that names the missing directory");
     tree_put(root, "sys/class/net/eth0/ifindex", "1");
     snprintf(path, sizeof path, "%s/sys/class/net/eth0/mtu", root);
-    is_int(mkfifo(path, 0600), 0, "a pipe in the place of mtu");
-    is_int(sysfs_number(root, "sys/class/net/eth0/mtu"), -1, "... is unknown, at once");
-    is_int(sysfs_line(root, text, sizeof text, "sys/class/net/eth0"), -1, "so is a directory");
+    is_int(mkfifo(path, 0600), 0, "a FIFO takes the place of mtu");
+    is_int(sysfs_number(root, "sys/class/net/eth0/mtu"), -1,
+           "... which is unknown, without waiting");
+    is_int(sysfs_line(root, text, sizeof text, "sys/class/net/eth0"), -1,
+           "a line cannot be read from a directory");
     tree_put(root, "long", "0123456789012345678901234567890123456789");
     is_int(sysfs_line(root, text, sizeof text, "long"), 0, "a long line is read");
-    is_str(text, "012345678901234", "... as far as there is room");
+    is_str(text, "012345678901234", "... as far as it fits");
     tree_put(root, "empty", "");
-    is_int(sysfs_number(root, "empty"), -1, "an empty file is no number");
+    is_int(sysfs_number(root, "empty"), -1, "an empty file is not a number");
     for (int i = 0; i < MANY; i++) {
         snprintf(path, sizeof path, "many/%d", i);
         tree_put(root, path, "");
     }
-    is_int(count = sysfs_names(root, &names, "many"), MANY, "all names of a large directory");
+    is_int(count = sysfs_names(root, &names, "many"), MANY,
+           "all names of a large directory are read");
     is_str(names[count - 1], "4999", "... in order");
     sysfs_names_free(names, count);
     tree_remove(root);
@@ -424,14 +432,15 @@ static void many_of_containers(void)
         put_pair(root, name, INVENTORY_NICS + i);
     }
     put_pair(root, "mgmt", 3);
-    ok(!inventory_read(root, &err), "more pairs than fit may be all that a container has");
-    has_str(err.text, "more than 256 network interfaces", "... and are an error there");
+    ok(!inventory_read(root, &err),
+       "too many veth ends without another NIC, as in a container, are an error");
+    has_str(err.text, "more than 256 network interfaces", "... that says so");
 
     put_of(root, "sys/class/net", "eth0", "ifindex", "2\n");
     put_of(root, "sys/class/net", "eth0", "device/vendor", "0x15b3\n");
     node = inventory_read(root, &err);
-    if (ok(node != NULL, "a host with more of them than fit is read")) {
-        is_int(node->nic_count, 2, "... without those of containers");
+    if (ok(node != NULL, "a host with too many veth ends is read")) {
+        is_int(node->nic_count, 2, "... without the veth ends of containers");
         physical(node, "eth0", 1);
         physical(node, "mgmt", 0);
         inventory_free(node);

@@ -127,10 +127,10 @@ static void machine(void)
     is_str(increases_text,
            "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n"
            "node memory_used 20480000000\n",
-           "what moved is what moved");
+           "only the counters that increased are reported");
     *increases_text = '\0';
     part_counters_increased(&now, &then, put_increase, NULL);
-    is_str(increases_text, "", "what is less than it was has been reset, and did not move");
+    is_str(increases_text, "", "a counter that is lower was reset, and did not increase");
 
     stream = open_memstream(&written, &size);
     part_counters_write(&now, stream);
@@ -140,7 +140,7 @@ static void machine(void)
     *increases_text = '\0';
     part_counters_increased(&then, &again, put_increase, NULL);
     is_str(increases_text, "mlx5_0:1 symbol_errors 12\nmc0 ecc_corrected 2\nnode oom_kills 2\n",
-           "... as far as it is whole");
+           "... as far as its lines are complete");
     part_counters_clear(&again);
     stream = fmemopen(line, sizeof line, "w");
     part_counters_init(&again, "b", 5);
@@ -148,15 +148,15 @@ static void machine(void)
     part_counters_write(&again, stream);
     fclose(stream);
     part_counters_clear(&again);
-    has_str(line, "mlx5_0:1 port_rcv_errors ?\n", "what could not be read has no number");
-    is_int(part_counters_parse(&again, line), 0, "... in a text");
-    is_int((long)again.count, 1, "... that is read");
-    ok(again.items[0].value == PART_COUNTER_UNREAD, "... as it was");
+    has_str(line, "mlx5_0:1 port_rcv_errors ?\n", "a counter that could not be read has no number");
+    is_int(part_counters_parse(&again, line), 0, "... its text is read");
+    is_int((long)again.count, 1, "... with one counter");
+    ok(again.items[0].value == PART_COUNTER_UNREAD, "... which is unread");
     part_counters_clear(&again);
     strcpy(now.boot_id, "other");
     *increases_text = '\0';
     part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text, "", "after a boot nothing has moved");
+    is_str(increases_text, "", "after a reboot no counter has increased");
     strcpy(written, "#!/bin/sh\n");
     is_int(part_counters_parse(&again, written), -1, "a foreign text is refused");
     free(written);
@@ -182,14 +182,14 @@ static void gpu_is_silent(void)
     read_tree(tree, &now);
     *increases_text = '\0';
     part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text, "", "what a GPU did not tell before has not moved");
+    is_str(increases_text, "", "a counter that a GPU did not report before has not increased");
     part_counters_clear(&then);
     read_tree(tree, &then);
     tree_put(tree, files[1], "ue: 3\nce: 4\n");
     part_counters_clear(&now);
     read_tree(tree, &now);
     part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text, "gpu2 ecc_uncorrected 1\n", "... and moves when it tells");
+    is_str(increases_text, "gpu2 ecc_uncorrected 1\n", "... and increases once the GPU reports it");
     part_counters_clear(&then);
     part_counters_clear(&now);
     tree_remove(tree);
@@ -207,11 +207,11 @@ static void none_or_all(void)
         snprintf(name, sizeof name, "counter%d", i);
         part_counters_add(&then, "eth1", name, 1);
     }
-    is_int((long)then.count, 0, "of too many counters none is kept");
+    is_int((long)then.count, 0, "if there are too many counters, none is kept");
     now = counters_of("boot", 0, 5000);
     *increases_text = '\0';
     part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text, "", "... and none has moved since");
+    is_str(increases_text, "", "... and none increases");
     part_counters_clear(&then);
     part_counters_clear(&now);
 
@@ -223,7 +223,7 @@ static void none_or_all(void)
     setrlimit(RLIMIT_NOFILE, &limit);
     read_tree(tree, &now);
     part_counters_increased(&then, &now, put_increase, NULL);
-    is_str(increases_text, "", "nor what was not read for want of descriptors");
+    is_str(increases_text, "", "nor do counters that were not read for lack of descriptors");
     part_counters_clear(&then);
     part_counters_clear(&now);
     inventory_free(inventory);
@@ -236,15 +236,17 @@ static void jobs(void)
 {
     struct stat status;
 
-    is_int(begin(1, "boot", 1000, 5), 0, "a note is left");
-    ok(stat(notes, &status) == 0 && (status.st_mode & 0777) == 0700, "... where only root looks");
+    is_int(begin(1, "boot", 1000, 5), 0, "a note is written");
+    ok(stat(notes, &status) == 0 && (status.st_mode & 0777) == 0700,
+       "... in a directory that only its owner can read");
     is_int(end(1, "boot", 1600, 7, 1764090600), 0, "the job ends");
     is_str(log_text(),
            "job 1 of user 1000 ran, 2025-11-25 17:00 to 17:10 UTC\n"
            "eth1: 2 crc_errors while job 1 of user 1000 ran, 2025-11-25 17:00 to 17:10 UTC\n",
-           "what moved is in the log");
-    ok(stat(job_log.path, &status) == 0 && (status.st_mode & 0777) == 0600, "... root's own");
-    is_int(end(1, "boot", 1600, 7, 1764090600), 1, "without a note there is no difference");
+           "the counter that increased is in the log");
+    ok(stat(job_log.path, &status) == 0 && (status.st_mode & 0777) == 0600,
+       "... which only its owner can read");
+    is_int(end(1, "boot", 1600, 7, 1764090600), 1, "without a note no change is logged");
 
     unlink(job_log.path);
     begin(2, "boot", 1000, 5);
@@ -255,16 +257,16 @@ static void jobs(void)
            "job 2 of user 1000 ran, 2025-11-25 17:00 to 17:01 UTC; shared with job 4\n"
            "eth1: 1 crc_errors while job 2 of user 1000 ran, 2025-11-25 17:00 to 17:01 UTC; "
            "shared with job 4\n",
-           "a job that ran beside is told, and one that began later is not");
+           "a job that ran at the same time is logged, and a job that began later is not");
     end(3, "boot", 1060, 5, 1764090060);
     has_str(log_text(),
             "job 3 of user 1000 ran, 2025-11-25 17:00 to 17:01 UTC; shared with jobs 4, 2\n",
-            "... one that has ended meanwhile is");
+            "... but a job that has ended meanwhile is");
     begin(5, "before", 1000, 0);
     end(5, "boot", 20, 9, 1764099999);
     has_str(log_text(), "job 5 of user 1000 ran, 2025-11-25 19:46 to 19:46 UTC",
-            "after a boot the job was here");
-    ok(!strstr(text, "while job 5"), "... and nothing moved");
+            "after a reboot the job is logged");
+    ok(!strstr(text, "while job 5"), "... and no counter increased");
 }
 
 static void attribution(void)
@@ -286,14 +288,15 @@ static void attribution(void)
     begin(2, "boot", 1000, 5);
     end(2, "boot", 1060, 5, 1764090060);
     is_int(job_log_attribute(&job_log, lines, 2, &err), 2,
-           "an entry of the kernel log is of those that ran: one that ended, one by its note");
+           "an entry of the kernel log is logged for the jobs of its time: one that ended, and one "
+           "with a note");
     has_str(
         log_text(),
         "0000:9b:00: 2 entries of the kernel log while job 2 of user 1000 ran, 2025-11-25 17:00 "
         "to 17:00 UTC; shared with job 4: xid 31: NVRM: Xid (PCI:0000:9b:00): 31, pid=4711\n",
         "... with its text");
-    has_str(text, "while job 4 of user 1001 ran", "... of each");
-    ok(!strstr(text, "xid 13"), "one of a time without jobs is nobody's");
+    has_str(text, "while job 4 of user 1001 ran", "... for each job");
+    ok(!strstr(text, "xid 13"), "an entry of a time without jobs is logged for none");
 }
 
 static void put_last(const struct job_line *line, void *context)
@@ -314,13 +317,15 @@ static void damage(void)
         begin(job, "boot", 0, 0);
         end(job, "boot", 1, 1, 1764090000 + job);
     }
-    is_int(job_log_read(job_log.path, put_line, (*text = '\0', NULL), &err), 20, "twenty lines");
+    is_int(job_log_read(job_log.path, put_line, (*text = '\0', NULL), &err), 20,
+           "the log has twenty lines");
     is_int(truncate(job_log.path, 300), 0, "the log is cut off");
     lines = job_log_read(job_log.path, put_line, NULL, &err);
-    ok(lines > 0 && lines < 20, "a log that was cut off has what is whole");
+    ok(lines > 0 && lines < 20, "a log that was cut off has its complete lines");
     begin(20, "boot", 0, 0);
     end(20, "boot", 1, 1, 1764090100);
-    is_int(job_log_read(job_log.path, put_line, NULL, &err), lines + 2, "... and goes on");
+    is_int(job_log_read(job_log.path, put_line, NULL, &err), lines + 2,
+           "... and new lines are appended");
 
     file = fopen(job_log.path, "w");
     fputs("somebody else's\n", file);
@@ -328,7 +333,8 @@ static void damage(void)
     is_int(job_log_read(job_log.path, put_line, NULL, &err), 0, "a foreign file has no lines");
     begin(21, "boot", 0, 0);
     is_int(end(21, "boot", 1, 1, 1764090100), 0, "... and is replaced");
-    is_int(job_log_read(job_log.path, put_line, NULL, &err), 2, "... as a whole");
+    is_int(job_log_read(job_log.path, put_line, NULL, &err), 2,
+           "... with the lines of the job only");
 
     file = fopen(job_log.path, "a");
     for (int i = 0; i < 10000; i++)
@@ -336,23 +342,23 @@ static void damage(void)
     fputs("ran x\nran 1 2\n\ncounted 5 5 9 1 - eth1 crc_errors 7\n", file);
     fclose(file);
     begin(22, "boot", 0, 0);
-    is_int(end(22, "boot", 1, 1, 1764093700), 0, "a log at its limit takes a job");
+    is_int(end(22, "boot", 1, 1, 1764093700), 0, "a job is added to a log at its limit");
     ok(stat(job_log.path, &status) == 0 && status.st_size <= JOB_LOG_BYTES &&
            status.st_size > JOB_LOG_BYTES - 200,
-       "... and does not grow: the oldest make room");
+       "... which does not grow, as the oldest lines are removed");
     job_log_read(job_log.path, put_last, &last, &err);
-    ok(last.job == 22 && last.event == JOB_COUNTED, "... for the newest");
+    ok(last.job == 22 && last.event == JOB_COUNTED, "... and the newest line is the job's");
 }
 
 static void unreadable(void)
 {
     struct stat status;
 
-    is_int(truncate(job_log.path, 2 * JOB_LOG_BYTES + 1), 0, "a log that is too long to be read");
+    is_int(truncate(job_log.path, 2 * JOB_LOG_BYTES + 1), 0, "the log is too long to be read");
     begin(24, "boot", 0, 0);
-    is_int(end(24, "boot", 1, 1, 1764093800), -1, "... takes no job");
+    is_int(end(24, "boot", 1, 1, 1764093800), -1, "... no job is added to it");
     ok(stat(job_log.path, &status) == 0 && status.st_size == 2 * JOB_LOG_BYTES + 1,
-       "... and stays as it is");
+       "... and it is unchanged");
     unlink(job_log.path);
 }
 
@@ -394,18 +400,18 @@ static void stale(void)
         snprintf(path, sizeof path, "%s/%d-1000", notes, 1000 + i);
         count += access(path, F_OK) == 0;
     }
-    is_int(count, JOB_NOTES_MOST - 1, "of too many notes the oldest goes");
-    is_int(job_note_read(&job_log, 7, &uid, &counters), 0, "... and the newest is there");
+    is_int(count, JOB_NOTES_MOST - 1, "if there are too many notes, the oldest is removed");
+    is_int(job_note_read(&job_log, 7, &uid, &counters), 0, "... and the newest can be read");
     is_int(uid, 1000, "... with its user");
     part_counters_clear(&counters);
     note_put("26-999", 1764090000);
     begin(26, "boot", 0, 0);
     is_int(job_note_read(&job_log, 26, &uid, &counters), 0,
-           "a job whose number another had has its own note");
+           "a job with the number of an earlier job has its own note");
     is_int(uid, 1000, "... with its user");
     part_counters_clear(&counters);
     tree_put(root, "notes/8-1000", "no counters\n");
-    is_int(job_note_read(&job_log, 8, &uid, &counters), 1, "a foreign note is none");
+    is_int(job_note_read(&job_log, 8, &uid, &counters), 1, "a file that is not a note is ignored");
 }
 
 /* A stopped process has the lock. */
@@ -413,9 +419,9 @@ static void locked(void)
 {
     int fd = open(notes, O_RDONLY | O_DIRECTORY);
 
-    is_int(flock(fd, LOCK_EX), 0, "another process has the log");
+    is_int(flock(fd, LOCK_EX), 0, "another process has the lock");
     alarm(60);
-    is_int(begin(25, "boot", 0, 0), -1, "... which is not waited for");
+    is_int(begin(25, "boot", 0, 0), -1, "... and the note is not written, without waiting");
     alarm(0);
     close(fd);
 }

@@ -59,25 +59,26 @@ static void lines_are_read(void)
              "ClusterName=two");
     tree_put(root, "etc/slurm/nodes.conf", "NodeName=c1,c[3-4] Gres=nic:1 Comment=\"a\\#b c\"\n");
     tree_put(root, "etc/other/last.conf", "\n\nNodeName=d1\n");
-    is_int(read_conf(&lines, &err), 0, "a file with all there is is read");
-    is_int(lines.count, 7, "... comments and empty lines left out, Include resolved");
-    ok(slurm_lines_value(&lines, "ClusterName", value, sizeof value), "a key in any case");
-    is_str(value, "two", "... the last one counts, the end of the file ends it");
-    is_int(lines.lines[2].number, 5, "a continued line has its first line's number");
+    is_int(read_conf(&lines, &err), 0, "a file with every kind of line is read");
+    is_int(lines.count, 7, "... without comments and empty lines, with included files");
+    ok(slurm_lines_value(&lines, "ClusterName", value, sizeof value),
+       "a key is found in upper or lower case");
+    is_str(value, "two", "... the last line counts, also without a line end");
+    is_int(lines.lines[2].number, 5, "a continued line has the number of its first line");
     slurm_node_find(&lines, "a2", &node);
     ok(node.is_found, "a2 is one of a[1-2]");
-    is_str(node.gres, "gpu:2", "... with DEFAULT's GRES");
+    is_str(node.gres, "gpu:2", "... with the GRES of DEFAULT");
     slurm_node_find(&lines, "b1", &node);
-    is_str(node.gres, "gpu:4", "b1 has its own");
+    is_str(node.gres, "gpu:4", "b1 has its own GRES");
     is_int(node.number, 8, "... at line 8");
     slurm_node_find(&lines, "c4", &node);
     is_str(node.gres, "nic:1", "c4 comes from the included file");
-    is_str(node.file, "/etc/slurm/nodes.conf", "... which is named");
+    is_str(node.file, "/etc/slurm/nodes.conf", "... whose path is returned");
     slurm_node_find(&lines, "d1", &node);
     is_str(node.file, "/etc/other/last.conf", "an absolute Include is below the root");
     is_int(node.number, 3, "... and its lines are counted");
     slurm_node_find(&lines, "c2", &node);
-    ok(!node.is_found, "c2 is none of them");
+    ok(!node.is_found, "c2 is not found");
     slurm_lines_clear(&lines);
 }
 
@@ -87,7 +88,7 @@ static void bad_files(void)
     struct error err;
 
     tree_put(root, "etc/slurm/slurm.conf", "A=1\nInclude gone.conf\n");
-    is_int(read_conf(&lines, &err), -1, "an Include of what is not there is an error");
+    is_int(read_conf(&lines, &err), -1, "an Include of a missing file is an error");
     is_str(err.text,
            "/etc/slurm/slurm.conf:2: Include: /etc/slurm/gone.conf: No such file or directory",
            "... that names line and file");
@@ -96,11 +97,12 @@ static void bad_files(void)
     is_int(read_conf(&lines, &err), -1, "a file that includes itself is an error");
     has_str(err.text, "more than 8 deep", "... that says so");
     slurm_lines_clear(&lines);
-    is_int(slurm_lines_read(root, "/etc/slurm", "gres.conf", &lines, &err), 1, "no file is told");
+    is_int(slurm_lines_read(root, "/etc/slurm", "gres.conf", &lines, &err), 1,
+           "a missing file returns 1");
     slurm_lines_clear(&lines);
     tree_put(root, "etc/slurm/slurm.conf", "A=1\\");
     is_int(read_conf(&lines, &err), 0, "a file that ends in a continuation is read");
-    is_int(lines.count, 1, "... its line too");
+    is_int(lines.count, 1, "... with its line");
     slurm_lines_clear(&lines);
 }
 
@@ -125,7 +127,7 @@ static void lines_are_whole_or_none(void)
         cut += status == 0 && lines.count != whole;
         slurm_lines_clear(&lines);
     }
-    is_int(cut, 0, "a file is read whole or not at all, whichever allocation fails");
+    is_int(cut, 0, "a file is read completely or not at all, whichever allocation fails");
 }
 
 /* More names than any buffer for a value of a line can hold. */
@@ -162,7 +164,7 @@ static void long_files_are_refused(void)
     memset(text, '#', SIZE);
     strcpy(text + SIZE - 19, "\nNodeName=x[1-9999]");
     tree_put(root, "etc/slurm/slurm.conf", text);
-    is_int(read_conf(&lines, &err), -1, "a file that is not read to its end is an error");
+    is_int(read_conf(&lines, &err), -1, "a file that is too long is an error");
     is_str(err.text, "/etc/slurm/slurm.conf: more than 4194303 bytes", "... that says so");
     slurm_lines_clear(&lines);
     free(text);
@@ -183,7 +185,7 @@ static void other_names(void)
            err.text);
     is_int(slurm_lines_read("", directory, "slurm.conf", &lines, &err), 0, "... is read");
     slurm_lines_value(&lines, "ClusterName", value, sizeof value);
-    is_str(value, "prod", "... and no slurm.conf beside it");
+    is_str(value, "prod", "... and not the slurm.conf beside it");
     slurm_lines_clear(&lines);
     unsetenv("SLURM_CONF");
 }
@@ -197,7 +199,7 @@ static void host_is(const char *host, const char *expected)
     slurm_lines_read(root, "/etc/slurm", "slurm.conf", &lines, NULL);
     found = slurm_node_of_host(&lines, host, name, sizeof name);
     is_str(name, expected, "the host %s is \"%s\"", host, expected);
-    is_int(found, *expected != '\0', "... and that is %s", *expected ? "known" : "not known");
+    is_int(found, *expected != '\0', "... and it is %s", *expected ? "known" : "not known");
     slurm_lines_clear(&lines);
 }
 
@@ -270,7 +272,7 @@ static void explicit_is(const char *text, bool expected)
 
     tree_put(root, "etc/slurm/gres.conf", text);
     slurm_lines_read(root, "/etc/slurm", "gres.conf", &lines, NULL);
-    is_int(gres_is_explicit(&lines, "gpu", NULL), expected, "GPUs are%s to be asked for: %s",
+    is_int(gres_is_explicit(&lines, "gpu", NULL), expected, "GPUs are%s explicit: %s",
            expected ? "" : " not", text);
     is_int(gres_is_explicit(&lines, "gpu", "n9"), 0, "... not those of n9");
     slurm_lines_clear(&lines);
@@ -303,8 +305,8 @@ static void configless(void)
     slurmd_is("0", "/usr/sbin/slurmd --conf-server head:6817 ");
     directory_is("/run/slurm/conf");
     is_int(slurm_client_directory(root, directory, sizeof directory, NULL), 0,
-           "Slurm's commands there read a file, too");
-    is_str(directory, MUSTER_SLURMSYSCONFDIR, "... that of the host, as on slurmctld's");
+           "Slurm's commands on this node read a file too");
+    is_str(directory, MUSTER_SLURMSYSCONFDIR, "... that of the host");
     slurmd_is("1000", "/tmp/slurmd --conf-server head:6817 ");
     directory_is(MUSTER_SLURMSYSCONFDIR);
 }
@@ -327,12 +329,15 @@ int main(void)
     counts("gpu:1g.5gb", 0);
     counts("gpu:1g.5gb:7", 7);
     counts("gpu:8x,gpu:2", 2);
-    ok(slurm_gres_has_mig("gpu:1g.5gb:7"), "a MIG profile as a type");
-    ok(slurm_gres_has_mig("nic:2,gpu:h100:6,gpu:nvidia_a100_3g.20gb:2(S:0)"), "... behind a model");
+    ok(slurm_gres_has_mig("gpu:1g.5gb:7"), "a type that is a MIG profile is recognized");
+    ok(slurm_gres_has_mig("nic:2,gpu:h100:6,gpu:nvidia_a100_3g.20gb:2(S:0)"),
+       "... also after a model");
     ok(slurm_gres_has_mig("gpu:1g.10gb+me:1"), "... with an extension");
-    ok(!slurm_gres_has_mig("gpu:8"), "no type is none");
-    ok(!slurm_gres_has_mig("gpu:h100:8,shard:1g.5gb"), "nor is another type, or another kind");
-    ok(!slurm_gres_has_mig("gpu:big.5:8,gpu:1g.gb:1"), "nor what looks like one");
+    ok(!slurm_gres_has_mig("gpu:8"), "a GRES without a type has no MIG profile");
+    ok(!slurm_gres_has_mig("gpu:h100:8,shard:1g.5gb"),
+       "nor has another type, or a GRES of another name");
+    ok(!slurm_gres_has_mig("gpu:big.5:8,gpu:1g.gb:1"),
+       "nor has a type that only resembles a profile");
     counts("gpu:2K", 2048);
     counts("gpu:2m", 2097152);
     counts("gpu:a100:1G", 1073741824);
