@@ -13,11 +13,11 @@
 #include "lib/base/splitmix.h"
 #include "trainer/training.h"
 
-/* compute_bf16: rounding, products that have no rounding, and training beside that in fp32. */
+/* compute_bf16: rounding, products without rounding errors, and training compared with fp32. */
 
 static const struct compute *bf16;
 
-/* By its definition, in double: 8 bits of significand. */
+/* Rounds x to bfloat16 by definition, in double: 8 bits of significand. */
 static float rounded(float x)
 {
     int exponent;
@@ -35,7 +35,7 @@ static void rounding_is_to_the_nearest(void)
         float x, got;
 
         if (i % 3 == 0)
-            bits = (bits & 0xFFFF0000u) | 0x8000u; /* half way */
+            bits = (bits & 0xFFFF0000u) | 0x8000u; /* half way between two bfloat16 */
         memcpy(&x, &bits, sizeof x);
         if (!isnormal(x) || fabsf(x) > 3e38f)
             continue;
@@ -48,7 +48,7 @@ static void rounding_is_to_the_nearest(void)
     ok(isinf(element_get(element_of(3.4e38f))), "what is too great becomes infinity");
 }
 
-/* Whole numbers from -4 to 4: their products and sums need no rounding. */
+/* Draws integers from -4 to 4: their products and sums need no rounding. */
 static void draw(uint64_t seed, size_t count, element *elements, float *numbers)
 {
     for (size_t i = 0; i < count; i++) {
@@ -195,7 +195,7 @@ static struct train_options options_of(struct shape shape, int batch, long steps
     };
 }
 
-/* losses: steps. Returns a checksum of them and of the gradient norms. */
+/* Trains and sets losses, one per step. Returns a checksum of the losses and the gradient norms. */
 static uint64_t train(const struct train_options *options, const struct compute *compute,
                       double *losses)
 {
@@ -225,7 +225,7 @@ static uint64_t train(const struct train_options *options, const struct compute 
     return sum;
 }
 
-/* The first reference problem, longer. */
+/* Compares the losses of a problem of trainer.c with fp32, over more steps. */
 static void losses_are_near_fp32(void)
 {
     enum { STEPS = 60 };
@@ -280,7 +280,7 @@ int main(void)
     products_are_exact(33, 77, 131);
     products_are_exact(64, 1025, 96);
     products_are_exact(530, 40, 2100);
-    products_are_exact(5, 70, 4500); /* sums longer than what is packed at once */
+    products_are_exact(5, 70, 4500); /* sums longer than one packed block */
     losses_are_near_fp32();
     threads_change_nothing();
     return tap_done();

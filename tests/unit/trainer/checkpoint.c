@@ -17,7 +17,7 @@
 #include "trainer/checkpoint/manifest.h"
 #include "trainer/checkpoint/saver.h"
 
-/* What is written is what is read; what is not intact is not read. */
+/* A checkpoint is read as it was written; a damaged one is not used. */
 
 static const struct checkpoint_problem problem = {{2, 2, 8, 4, 11}, 3, 1337, 1ULL << 63, 77, true};
 static char directory[] = "/tmp/muster-checkpoint-XXXXXX";
@@ -48,9 +48,10 @@ static void fill(struct checkpoint_state *state, long step)
     }
 }
 
-static long since = LONG_MAX; /* of the commits */
+static long since = LONG_MAX; /* argument of checkpoint_commit() */
 
-/* In as many shards, each of a piece of each third of the model. Returns 0 or -1. */
+/* Writes a checkpoint with this number of shards; each has a piece of each third of the model.
+ * Returns 0, or -1 with err. */
 static int write_shards(const char *where, long step, int shards, int keep, struct error *err)
 {
     size_t all = shape_parameters(&problem.shape), third = all / 3;
@@ -99,7 +100,7 @@ static void complain(const char *line)
     snprintf(complaints + length, sizeof complaints - length, "%s\n", line);
 }
 
-/* Reads a range and holds it against what that step has; expected -1: none must be found. */
+/* Reads a range and compares it with the values of step `expected`; -1: none may be found. */
 static void read_step(size_t first, size_t count, long expected)
 {
     struct checkpoint_state state = state_of(first, count), wanted = state_of(first, count);
@@ -199,7 +200,7 @@ static void altered_ones_are_passed_over(void)
     read_step(0, 5, 40);
 }
 
-/* A FIFO that nobody writes to: who waits for it does so for ever. */
+/* A FIFO without a writer: an open of it would wait forever. */
 static void what_is_no_file_is_not_waited_for(void)
 {
     static const char *const files[] = {"step-000000040/manifest", "step-000000040/shard-00000"};
@@ -219,8 +220,8 @@ static void what_is_no_file_is_not_waited_for(void)
     read_step(0, 5, 40);
 }
 
-/* A file server that is away for a while would cost what was trained since, and the checkpoint with
- * the next commit. */
+/* If a file server does not answer for a while, skipping the checkpoint would lose the training
+ * since the one before, and with the next commit the checkpoint itself. */
 static void what_cannot_be_read_is_not_passed_over(void)
 {
     static const char shard[] = "step-000000040/shard-00000";
@@ -296,7 +297,7 @@ static void a_failure_leaves_the_others(void)
     is_int(write_shards("/proc/no-such", 1, 1, 2, &err), -1,
            "a directory that cannot be made is an error");
     has_str(err.text, "/proc/no-such: ", "... that names it");
-    /* where the directory of the next step is made */
+    /* the path of the next step's directory */
     mkdir(path_of("step-000000050.unfinished"), 0755);
     is_int(mkdir(path_of("step-000000050.unfinished/in-the-way"), 0755), 0,
            "a directory is in the way");
@@ -310,8 +311,8 @@ static void a_failure_leaves_the_others(void)
     read_step(0, 5, 50);
 }
 
-/* Storage that fails: the sync of the directory of checkpoints; the entry of that number there,
- * from 1, as on a file server that goes away. */
+/* Simulates storage that fails: the sync of the directory of checkpoints, and the read of its entry
+ * with this number, from 1, as if a file server failed. */
 static bool sync_fails;
 static int entry_that_fails;
 
@@ -353,7 +354,8 @@ static void a_name_that_may_be_lost_costs_no_other(void)
     ok(access(path_of("step-000000800"), F_OK) != 0, "... until the next one is on the disk");
 }
 
-/* Half a list would be taken for one without checkpoints, and the run begin again. */
+/* A list that is cut off would look like one without checkpoints, and the run would start from the
+ * beginning. */
 static void a_list_that_breaks_off_is_an_error(void)
 {
     struct checkpoint_state state = state_of(0, 5);
@@ -372,7 +374,7 @@ static void a_list_that_breaks_off_is_an_error(void)
     free_state(&state);
 }
 
-/* A run that went on before one that is not intact comes past it. */
+/* A run that resumed before a damaged checkpoint trains past its step. */
 static void what_is_not_intact_displaces_no_other(void)
 {
     write_step(910, 1);
@@ -393,7 +395,7 @@ static void shards_come_together(void)
     size_t all = shape_parameters(&problem.shape);
     struct error err = {""};
 
-    /* more shards than some pieces have elements: empty ones are fine */
+    /* with more shards than some pieces have elements, some pieces are empty */
     for (int shards = 2; shards <= 600; shards *= 5) {
         is_int(write_shards(directory, 60 + shards, shards, 3, &err), 0, "%d shards", shards);
         read_step(0, all, 60 + shards);
@@ -426,7 +428,7 @@ static void another_writer_is_named(void)
     free_state(&state);
 }
 
-/* The steps that the watch is told of. */
+/* Counts the steps that are reported to the watch. */
 static int steps_told;
 
 void __wrap_watch_step(void);
@@ -435,7 +437,7 @@ void __wrap_watch_step(void)
     steps_told++;
 }
 
-/* Memory for a copy is touched for the first time then, which takes long where there is much. */
+/* The copy is the first access to its memory, which takes long if it is large. */
 static void copying_is_no_silence(void)
 {
     struct checkpoint_state state = state_of(0, 5);
@@ -450,7 +452,7 @@ static void copying_is_no_silence(void)
     free_state(&state);
 }
 
-/* As thousands of ranks have that hold parts of each tensor. */
+/* A manifest as large as that of thousands of ranks, each with parts of every tensor. */
 static void long_manifests_are_read(void)
 {
     struct checkpoint_problem large = problem;

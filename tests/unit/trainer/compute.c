@@ -11,7 +11,7 @@
 #include "lib/base/splitmix.h"
 #include "trainer/optimizer/adamw.h"
 
-/* What compute_cpu brings along itself, against the C library in double. */
+/* Compares functions of compute_cpu with the C library in double precision. */
 
 static void exponential_is_near(void)
 {
@@ -63,7 +63,7 @@ static void sums_are_exact(void)
             "a sum of squares takes each element once");
 }
 
-/* Whole numbers from -4 to 4: products and sums need no rounding. */
+/* Draws integers from -4 to 4: products and sums need no rounding. */
 static float *draw(uint64_t seed, int rows, int columns)
 {
     size_t count = (size_t)rows * (size_t)columns;
@@ -74,8 +74,8 @@ static float *draw(uint64_t seed, int rows, int columns)
     return numbers;
 }
 
-/* Elements of c (m x n) that are not start + the sum over k of a[i][k] b[j][k], where these lie
- * that many numbers apart. */
+/* Returns the number of elements of c (m x n) that differ from start + the sum over k of a[i][k]
+ * b[j][k]. row and step are the strides of the two indexes. */
 static int wrong_products(int m, int n, int k, const float *a, int a_row, int a_step,
                           const float *b, int b_row, int b_step, float start, const float *c)
 {

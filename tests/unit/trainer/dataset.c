@@ -11,7 +11,7 @@
 #include "trainer/data/dataset.h"
 #include "trainer/data/permutation.h"
 
-/* Which tokens a step has: each sequence once an epoch, whatever the number of ranks. */
+/* The tokens of a step: an epoch has each sequence once, with any number of ranks. */
 
 static char path[] = "/tmp/muster-tokens-XXXXXX";
 
@@ -55,11 +55,11 @@ static void permutations_have_all_once(void)
        "another seed, another order");
 }
 
-/* Reads `epochs` epochs as `ranks` ranks would and counts how often each window came. */
+/* Reads `batch` epochs as `ranks` ranks would, and tests that each has each window once. */
 static void epochs_are_complete(const struct dataset *dataset, int ranks)
 {
     uint64_t windows = dataset_windows(dataset);
-    uint64_t steps = windows; /* batch x windows sequences: batch epochs */
+    uint64_t steps = windows; /* batch x windows sequences are `batch` epochs */
     unsigned *seen = calloc(windows, sizeof *seen);
     int32_t *inputs = malloc((size_t)dataset->time * sizeof *inputs);
     int32_t *targets = malloc((size_t)dataset->time * sizeof *targets);
@@ -72,7 +72,7 @@ static void epochs_are_complete(const struct dataset *dataset, int ranks)
 
             for (int row = first; row < last; row++) {
                 dataset_read(dataset, step, row, 1, inputs, targets);
-                /* the text says where its tokens are */
+                /* the first two tokens of a window are its offset in the text */
                 seen[(inputs[0] + 256 * inputs[1]) / dataset->time]++;
                 for (int t = 0; t + 1 < dataset->time; t++)
                     is_shifted = is_shifted && targets[t] == inputs[t + 1];
@@ -99,7 +99,7 @@ static void ranks_share_a_file(void)
     struct dataset dataset = {3, 256, 6, TIME, false, NULL};
     struct token_file *file;
 
-    /* a window begins with its own place, low byte first */
+    /* a window begins with its own offset, low byte first */
     for (int i = 0; i < COUNT; i++)
         text[i] = (char)(i % TIME == 0 ? i & 255 : i % TIME == 1 ? i >> 8 : 'x');
     file = made_of(text, COUNT);

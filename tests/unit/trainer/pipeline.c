@@ -17,7 +17,7 @@
 
 enum { MOST_STAGES = 16, MOST_MICROBATCHES = 33 };
 
-/* One stage's place in its list of actions, and what it has done. */
+/* The next action of a stage, and the number of actions that it has done. */
 struct progress {
     struct pipeline_action actions[2 * MOST_MICROBATCHES];
     int next, forwards, backwards, held_most;
@@ -33,8 +33,9 @@ static bool is_ready(const struct progress *all, int stage, int stages)
                                : all[stage + 1].backwards > action->microbatch;
 }
 
-/* Each stage does what it can at each tick, forward 1 and backward 1. Returns the ticks until all
- * is done; 0: they wait for each other for ever, or a microbatch is out of its order. */
+/* Runs the schedule: at each tick each stage does its next action if it is ready; forward and
+ * backward take one tick. Returns the number of ticks; 0 if the stages wait for each other forever,
+ * or a microbatch is out of order. */
 static int play(struct progress *all, int stages, int microbatches)
 {
     int ticks = 0, left = stages * 2 * microbatches;
@@ -65,8 +66,8 @@ static int play(struct progress *all, int stages, int microbatches)
     return ticks;
 }
 
-/* Every number of stages and microbatches: all is done, in the least time that any order takes, and
- * no stage holds more than it says. */
+/* For every number of stages and microbatches: all actions are done in the least possible time, and
+ * no stage holds more microbatches than schedule_held(). */
 static void test_schedule(void)
 {
     int late = 0, stuck = 0, over = 0;
@@ -105,8 +106,8 @@ static int sum_of(const int *counts, int stages, bool *is_positive)
     return sum;
 }
 
-/* n = floor(layers speed / all), what is left to the smallest (n + 1) / speed. False: a stage has
- * no layer. */
+/* Holmes' rule: n = floor(layers x speed / sum of speeds); each remaining layer goes to the stage
+ * with the smallest (n + 1) / speed. Returns false if a stage has no layer. */
 static bool split_holmes(int layers, int stages, const double *speeds, int *counts)
 {
     double all = 0;
@@ -133,7 +134,7 @@ static double ready_s(int stage, int stages, double speed, double head_s, int co
     return count / speed + (stage == stages - 1 ? head_s : 0);
 }
 
-/* The layers that are ready at that time, each stage having one; 0: not even these are. */
+/* Returns the number of layers that the stages complete in this time; 0 if one completes none. */
 static int capacity(int stages, const double *speeds, double head_s, double time)
 {
     int sum = 0;
@@ -149,12 +150,12 @@ static int capacity(int stages, const double *speeds, double head_s, double time
     return sum;
 }
 
-/* The least time that any split comes to, each stage having a layer at least. */
+/* Returns the least time of any split with at least one layer per stage. */
 static double best_split_s(int layers, int stages, const double *speeds, double head_s)
 {
     double best = INFINITY;
 
-    /* it is the time that some stage takes for some number of layers */
+    /* it is the time of some stage for some number of layers */
     for (int i = 0; i < stages; i++) {
         for (int count = 1; count <= layers; count++) {
             double time = ready_s(i, stages, speeds[i], head_s, count);
@@ -166,7 +167,7 @@ static double best_split_s(int layers, int stages, const double *speeds, double 
     return best;
 }
 
-/* When the slowest stage is ready. */
+/* Returns the time of the slowest stage. */
 static double split_s(int stages, const double *speeds, double head_s, const int *counts)
 {
     double time = 0;
@@ -279,7 +280,7 @@ static void test_islands(void)
     strcpy(names[2], "c");
     is_int(arrange_islands(names, 8, order, numbers), 3, "... of one, one and six");
     is_int(arrange_replicas(numbers, 8, 3), 1, "stages of one");
-    /* all stages once, the slowest four times more, two boundaries both ways; sums */
+    /* all stages once, the slowest 4 more times, 2 boundaries in both directions; reductions */
     is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.1 + 2 + 0.06, 1e-12, "time of a step");
     times.update_s = 7;
     is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.1 + 2 + 0.06 + 7, 1e-12, "... and update");
@@ -294,7 +295,7 @@ static void test_islands(void)
             "... where the link between stages is the slowest");
 }
 
-/* The steps that the watch is told of. */
+/* Counts the steps that are reported to the watch. */
 static int told;
 
 void __wrap_watch_step(void);
@@ -303,7 +304,7 @@ void __wrap_watch_step(void)
     told++;
 }
 
-/* Three times a layer may take longer than a rank may be silent. */
+/* Three runs of a layer may take longer than the time limit of the watch. */
 static void test_measuring_is_no_silence(void)
 {
     const struct shape shape = {7, 1, 8, 4, 16};
@@ -317,7 +318,8 @@ static void test_measuring_is_no_silence(void)
     is_int(steps, told, "... as often as it is said to");
 }
 
-/* Two ranks, whose MPI does nothing; whether the watch knows of each call to it. */
+/* Two ranks with an MPI that does nothing. Counts the calls, and those that the watch does not know
+ * of. */
 static int waits_for = STALL_WORKING, calls, untold;
 
 void __wrap_watch_waits_for(int rank);
@@ -357,7 +359,7 @@ MPI_Comm __wrap_comm_mpi(const struct comm *comm)
     return MPI_COMM_NULL;
 }
 
-/* Else who is stopped by the network is taken for one that hangs outside of MPI. */
+/* Otherwise a rank that waits for the network would look as if it hung outside MPI. */
 static void test_exchanges_are_waits(void)
 {
     speed_of_ring(NULL);

@@ -12,13 +12,13 @@
 #include "trainer/model/parameters.h"
 #include "trainer/training.h"
 
-/* The model against losses and gradient norms that another project's GPT-2 gave in double
- * precision, and, where this is built in double too, against finite differences. */
+/* Compares the model with losses and gradient norms of another project's GPT-2 in double precision,
+ * and, in a build in double precision, with finite differences. */
 
 static const struct reference {
     struct shape shape;
     int batch;
-    double norm, norms[TENSOR_COUNT], losses[11]; /* the last one after ten updates */
+    double norm, norms[TENSOR_COUNT], losses[11]; /* the last loss is that after ten updates */
 } references[] = {
     {{2, 2, 32, 16, 64},
      2,
@@ -79,7 +79,7 @@ static int take_step(struct training *training, struct step_result *result, stru
     return training_step(training, &no_signal, 1, result, err);
 }
 
-/* The whole arrays, of a strategy that has them. */
+/* Returns the whole arrays of a strategy that has them. */
 static struct checkpoint_state state_of(const struct training *training)
 {
     struct checkpoint_state state;
@@ -111,8 +111,8 @@ static void follows_reference(const struct reference *reference)
     training_clear(&training);
 }
 
-/* Widths that are no multiple of any vector, sequences longer than attention's tiles, more rows
- * than the head takes at once. */
+/* Widths that are not a multiple of any vector width, sequences longer than the tiles of attention,
+ * and more rows than the head processes at once. */
 static const struct shape odd_shape = {2, 3, 33, 137, 71};
 enum { ODD_BATCH = 3 };
 
@@ -178,7 +178,7 @@ static void weights_that_are_no_numbers_stop(void)
     training_clear(&training);
 }
 
-/* Which gradient is no number is told from what the norm is made of, whatever the strategy. */
+/* With every strategy, the message names the gradient that is NaN, by the parts of the norm. */
 static void gradients_that_are_no_numbers_are_named(void)
 {
     static const struct {
@@ -215,10 +215,10 @@ static void count_call(void *context)
     calls_to_get_on++;
 }
 
-/* Else sums and gathers stand still for as long as a layer takes. */
+/* Otherwise reductions and gathers would stop for the duration of a layer. */
 static void others_get_on_between_products(void)
 {
-    enum { FORWARD = 4, BACKWARD = 8 }; /* products of a layer, but for attention's */
+    enum { FORWARD = 4, BACKWARD = 8 }; /* products of a layer, without those of attention */
     struct train_options options = options_of(odd_shape, 1);
     struct step_result result;
     struct training training;
@@ -280,10 +280,10 @@ static void gradients_are_differences(void)
     real *gradients;
 
     start(&options, &training);
-    /* away from the start, where many gradients are next to nothing */
+    /* not at the start, where many gradients are close to 0 */
     for (int step = 0; step < 3; step++)
         take_step(&training, &result, &err);
-    options.rate.peak = 0; /* one more step, that leaves the parameters */
+    options.rate.peak = 0; /* one more step, which does not change the parameters */
     take_step(&training, &result, &err);
     training.step--;
     gradients = training.shard->store.gradients(training.shard->store.context, 0);
