@@ -43,9 +43,9 @@ static void rounding_is_to_the_nearest(void)
         wrong += got != rounded(x);
     }
     is_int(wrong, 0, "a float is rounded to the nearest bfloat16, ties to even");
-    ok(isnan(element_get(element_of((float)NAN))), "no number stays none");
-    ok(isinf(element_get(element_of(INFINITY))), "infinity stays");
-    ok(isinf(element_get(element_of(3.4e38f))), "what is too great becomes infinity");
+    ok(isnan(element_get(element_of((float)NAN))), "NaN stays NaN");
+    ok(isinf(element_get(element_of(INFINITY))), "infinity stays infinity");
+    ok(isinf(element_get(element_of(3.4e38f))), "a float that is too large becomes infinity");
 }
 
 /* Draws integers from -4 to 4: their products and sums need no rounding. */
@@ -240,11 +240,12 @@ static void losses_are_near_fp32(void)
         worst = fmax(worst, away);
         early = step < 10 ? worst : early;
     }
-    ok(early < 1e-3, "the losses of ten steps are those of fp32 to 1e-3: %.1e", early);
-    ok(worst < 2e-2, "those of %d steps to 2e-2: %.1e", STEPS, worst);
-    ok(worst > 0, "they are not computed in fp32");
-    ok(expected[STEPS - 1] < expected[0] - 2, "much was learnt meanwhile: %.2f to %.2f",
-       expected[0], expected[STEPS - 1]);
+    ok(early < 1e-3, "the losses of ten steps differ from fp32 by less than 1e-3: %.1e", early);
+    ok(worst < 2e-2, "the losses of %d steps differ by less than 2e-2: %.1e", STEPS, worst);
+    ok(worst > 0, "the losses are not computed in fp32");
+    ok(expected[STEPS - 1] < expected[0] - 2,
+       "the loss of these steps falls by more than 2: %.2f to %.2f", expected[0],
+       expected[STEPS - 1]);
 }
 
 static void threads_change_nothing(void)
@@ -259,7 +260,7 @@ static void threads_change_nothing(void)
         omp_set_num_threads(threads);
         sum = train(&options, bf16, losses);
         expected = threads == 1 ? sum : expected;
-        ok(sum == expected, "%d threads give the bits of one", threads);
+        ok(sum == expected, "%d threads give the same bits as one", threads);
     }
     omp_set_num_threads(omp_get_num_procs());
 }
@@ -271,7 +272,8 @@ int main(void)
     rounding_is_to_the_nearest();
     bf16 = compute_bf16(&err);
     if (!bf16) {
-        has_str(err.text, "--precision=bf16 ", "where it cannot be had, the option is named");
+        has_str(err.text, "--precision=bf16 ",
+                "if bf16 is not available, the message names the option");
         tap_diag("%s", err.text);
         return tap_done();
     }

@@ -114,11 +114,11 @@ static void read_step(size_t first, size_t count, long expected)
         tap_diag("%s", err.text);
     if (expected >= 0) {
         fill(&wanted, expected);
-        is_int(step, expected, "it is the one of step %ld", expected);
+        is_int(step, expected, "the checkpoint is that of step %ld", expected);
         ok(memcmp(state.parameters, wanted.parameters, count * sizeof(real)) == 0 &&
                memcmp(state.first_moments, wanted.first_moments, count * sizeof(real)) == 0 &&
                memcmp(state.second_moments, wanted.second_moments, count * sizeof(real)) == 0,
-           "elements %zu to %zu are what was written", first, first + count - 1);
+           "elements %zu to %zu are as they were written", first, first + count - 1);
     }
     free_state(&state);
     free_state(&wanted);
@@ -139,7 +139,7 @@ static void flip(const char *file, off_t at)
 
     if (pread(fd, &byte, 1, at) == 1) {
         byte ^= 16;
-        ok(pwrite(fd, &byte, 1, at) == 1, "a bit of %s at %ld is turned", file, (long)at);
+        ok(pwrite(fd, &byte, 1, at) == 1, "a bit of %s at %ld is flipped", file, (long)at);
     }
     close(fd);
 }
@@ -149,7 +149,7 @@ static void parts_are_read(void)
     size_t all = shape_parameters(&problem.shape);
 
     read_step(0, all, -1);
-    is_str(complaints, "", "a directory that is not there is no complaint");
+    is_str(complaints, "", "a missing directory gives no message");
     write_step(10, 2);
     read_step(0, all, 10);
     read_step(all / 3, all / 2, 10);
@@ -160,11 +160,12 @@ static void old_ones_go(void)
 {
     write_step(20, 2);
     write_step(30, 2);
-    ok(access(path_of("step-000000010"), F_OK) != 0, "of three, two are kept");
-    ok(access(path_of("step-000000020"), F_OK) == 0, "the newest two");
+    ok(access(path_of("step-000000010"), F_OK) != 0, "of three checkpoints the oldest is removed");
+    ok(access(path_of("step-000000020"), F_OK) == 0, "... and the newest two are kept");
     mkdir(path_of("step-000000025.unfinished"), 0755);
     write_step(40, 3);
-    ok(access(path_of("step-000000025.unfinished"), F_OK) != 0, "what was not finished is cleared");
+    ok(access(path_of("step-000000025.unfinished"), F_OK) != 0,
+       "an unfinished checkpoint is removed");
     read_step(0, 5, 40);
 }
 
@@ -175,27 +176,32 @@ static void altered_ones_are_passed_over(void)
     flip("step-000000040/shard-00000", 1234);
     read_step(0, 5, 30);
     has_str(complaints, "step-000000040/shard-00000: corrupt: checksum",
-            "the altered file is named");
+            "the message names the altered file");
     flip("step-000000040/shard-00000", 1234);
     read_step(0, 5, 40);
     stat(path_of("step-000000040/shard-00000"), &status);
-    is_int(truncate(path_of("step-000000040/shard-00000"), status.st_size - 1), 0, "one byte less");
+    is_int(truncate(path_of("step-000000040/shard-00000"), status.st_size - 1), 0,
+           "a shard is cut off by one byte");
     read_step(0, 5, 30);
-    has_str(complaints, "truncated", "the short file is named");
-    is_int(truncate(path_of("step-000000040/shard-00000"), status.st_size + 1), 0, "one more");
+    has_str(complaints, "truncated", "the message says that it is truncated");
+    is_int(truncate(path_of("step-000000040/shard-00000"), status.st_size + 1), 0,
+           "a shard is longer by one byte");
     read_step(0, 5, 30);
-    has_str(complaints, "too long", "a long one too");
+    has_str(complaints, "too long", "the message says that it is too long");
     unlink(path_of("step-000000040/shard-00000"));
     read_step(0, 5, 30);
-    has_str(complaints, "No such file", "a missing one too");
+    has_str(complaints, "No such file", "the message says that a shard is missing");
     stat(path_of("step-000000030/manifest"), &status);
     flip("step-000000030/manifest", 30);
     read_step(0, 5, 20);
-    has_str(complaints, "step-000000030/manifest: corrupt", "so is an altered manifest");
+    has_str(complaints, "step-000000030/manifest: corrupt",
+            "the message names an altered manifest");
     flip("step-000000030/manifest", 30);
-    is_int(truncate(path_of("step-000000030/manifest"), status.st_size / 2), 0, "half a manifest");
+    is_int(truncate(path_of("step-000000030/manifest"), status.st_size / 2), 0,
+           "a manifest is cut in half");
     read_step(0, 5, 20);
-    has_str(complaints, "step-000000030/manifest: truncated", "and half a one");
+    has_str(complaints, "step-000000030/manifest: truncated",
+            "the message names a truncated manifest");
     write_step(40, 3);
     read_step(0, 5, 40);
 }
@@ -209,12 +215,12 @@ static void what_is_no_file_is_not_waited_for(void)
     snprintf(aside, sizeof aside, "%s", path_of("aside"));
     alarm(20);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        is_int(rename(path_of(files[i]), aside), 0, "%s is put aside", files[i]);
+        is_int(rename(path_of(files[i]), aside), 0, "%s is renamed", files[i]);
         is_int(mkfifo(path_of(files[i]), 0600), 0, "... with a FIFO in its place");
         read_step(0, 5, 20);
         snprintf(named, sizeof named, "%s: is not a regular file\n", path_of(files[i]));
-        has_str(complaints, named, "... which is named");
-        is_int(rename(aside, path_of(files[i])), 0, "... and gone");
+        has_str(complaints, named, "... which the message names");
+        is_int(rename(aside, path_of(files[i])), 0, "... and the file is renamed back");
     }
     alarm(0);
     read_step(0, 5, 40);
@@ -231,14 +237,15 @@ static void what_cannot_be_read_is_not_passed_over(void)
     long step = -1;
 
     snprintf(aside, sizeof aside, "%s", path_of("aside"));
-    is_int(rename(path_of(shard), aside), 0, "%s is put aside", shard);
-    is_int(symlink("/proc/self/mem", path_of(shard)), 0, "... with one that cannot be read");
+    is_int(rename(path_of(shard), aside), 0, "%s is renamed", shard);
+    is_int(symlink("/proc/self/mem", path_of(shard)), 0,
+           "... and replaced by a file that cannot be read");
     complaints[0] = '\0';
     is_int(checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, &err), -1,
            "... which is an error");
     has_str(err.text, "step-000000040/shard-00000: Input/output error", "... that names it");
-    is_str(complaints, "", "... and no other is tried");
-    is_int(rename(aside, path_of(shard)), 0, "... until it is back");
+    is_str(complaints, "", "... and no other checkpoint is tried");
+    is_int(rename(aside, path_of(shard)), 0, "... the file is renamed back");
     read_step(0, 5, 40);
     free_state(&state);
 }
@@ -251,7 +258,7 @@ static void every_cut_of_a_manifest_is_seen(void)
 
     fstat(fd, &status);
     text = malloc((size_t)status.st_size);
-    ok(read(fd, text, (size_t)status.st_size) == status.st_size, "a manifest is there");
+    ok(read(fd, text, (size_t)status.st_size) == status.st_size, "the manifest is read");
     for (off_t size = 0; size < status.st_size; size++) {
         struct checkpoint_state state = state_of(0, 1);
         struct error err;
@@ -265,7 +272,7 @@ static void every_cut_of_a_manifest_is_seen(void)
         if (pwrite(fd, text, (size_t)status.st_size, 0) != status.st_size)
             break;
     }
-    is_int(seen, status.st_size, "wherever it is cut, the checkpoint before is read");
+    is_int(seen, status.st_size, "for every cut of the manifest, the checkpoint before it is read");
     close(fd);
     free(text);
 }
@@ -279,14 +286,15 @@ static void other_problems_are_refused(void)
 
     other.batch = 4;
     is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, &err), -1,
-           "another batch is refused");
+           "a checkpoint with another batch is refused");
     has_str(err.text, "step-000000040: was written with --batch=3, this run has --batch=4",
-            "... with both");
+            "... with both values in the message");
     other = problem;
     other.is_batch_fixed = false;
     is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, &err), -1,
-           "so is another use of the data");
-    has_str(err.text, "was written with --fixed-batch, this run is without", "... in words");
+           "a checkpoint without a fixed batch is refused");
+    has_str(err.text, "was written with --fixed-batch, this run is without",
+            "... with the option in the message");
     free_state(&state);
 }
 
@@ -300,13 +308,13 @@ static void a_failure_leaves_the_others(void)
     /* the path of the next step's directory */
     mkdir(path_of("step-000000050.unfinished"), 0755);
     is_int(mkdir(path_of("step-000000050.unfinished/in-the-way"), 0755), 0,
-           "a directory is in the way");
+           "another directory is in it");
     is_int(write_shards(directory, 50, 1, 3, &err), -1, "step 50 cannot be written");
     read_step(0, 5, 40);
     rmdir(path_of("step-000000050.unfinished/in-the-way"));
     rmdir(path_of("step-000000050.unfinished"));
     is_int(close(open(path_of("step-000000050.unfinished"), O_CREAT | O_WRONLY, 0644)), 0,
-           "a file is in the way");
+           "a file takes the name of the directory");
     write_step(50, 3);
     read_step(0, 5, 50);
 }
@@ -345,13 +353,13 @@ static void a_name_that_may_be_lost_costs_no_other(void)
 
     write_step(800, 1);
     sync_fails = true;
-    is_int(write_shards(directory, 810, 1, 1, &err), -1, "a name that does not get to the disk");
+    is_int(write_shards(directory, 810, 1, 1, &err), -1,
+           "a commit whose directory cannot be synced");
     sync_fails = false;
     has_str(err.text, "Input/output error", "... is an error");
-    ok(access(path_of("step-000000800"), F_OK) == 0,
-       "... and the checkpoint before is still there");
+    ok(access(path_of("step-000000800"), F_OK) == 0, "... and the checkpoint before it is kept");
     write_step(810, 1);
-    ok(access(path_of("step-000000800"), F_OK) != 0, "... until the next one is on the disk");
+    ok(access(path_of("step-000000800"), F_OK) != 0, "... until the next one is committed");
 }
 
 /* A list that is cut off would look like one without checkpoints, and the run would start from the
@@ -397,14 +405,15 @@ static void shards_come_together(void)
 
     /* with more shards than some pieces have elements, some pieces are empty */
     for (int shards = 2; shards <= 600; shards *= 5) {
-        is_int(write_shards(directory, 60 + shards, shards, 3, &err), 0, "%d shards", shards);
+        is_int(write_shards(directory, 60 + shards, shards, 3, &err), 0,
+               "a checkpoint with %d shards is written", shards);
         read_step(0, all, 60 + shards);
         read_step(all / 3 - 1, all / 2, 60 + shards);
     }
     flip("step-000000310/shard-00003", 12);
     read_step(0, 5, 110);
     has_str(complaints, "step-000000310/shard-00003: corrupt",
-            "a shard is checked though nothing of it is wanted");
+            "a shard is checked also if none of its elements is requested");
 }
 
 static void another_writer_is_named(void)
@@ -415,15 +424,15 @@ static void another_writer_is_named(void)
 
     for (int i = 0; i < 2; i++) {
         is_int(checkpoint_begin(directory, 900, &err), 0, "%s",
-               i == 0 ? "a checkpoint is begun" : "begun again, after a kill");
+               i == 0 ? "a checkpoint is begun" : "a checkpoint is begun again, as after a kill");
         is_int(checkpoint_write_shard(directory, 900, 0, &state, 1, &crc, &err), 0,
                "... its shard is written");
     }
     is_int(checkpoint_write_shard(directory, 900, 0, &state, 1, &crc, &err), -1,
-           "the shard of another training is not written over");
+           "the shard of another training is not overwritten");
     has_str(err.text,
             "step-000000900.unfinished/shard-00000: File exists (does another muster-train",
-            "... but named");
+            "... and the message names it");
     checkpoint_discard(directory, 900);
     free_state(&state);
 }
@@ -444,10 +453,11 @@ static void copying_is_no_silence(void)
     struct saver *saver = NULL;
     struct error err = {""};
 
-    is_int(saver_create(directory, &problem, alone, &state, 1, 3, &saver, &err), 0, "a saver");
+    is_int(saver_create(directory, &problem, alone, &state, 1, 3, &saver, &err), 0,
+           "a saver is created");
     steps_told = 0;
     is_int(saver_begin(saver, 950, &err), 0, "... begins a checkpoint");
-    is_int(steps_told, 3, "... and the watch hears of each array that is copied");
+    is_int(steps_told, 3, "... and reports each copied array to the watch");
     saver_destroy(saver);
     free_state(&state);
 }
@@ -468,19 +478,21 @@ static void long_manifests_are_read(void)
     all = state_of(0, shape_parameters(&large.shape));
     manifest.problem = large;
     checkpoint_begin(directory, 1000, &err);
-    is_int(checkpoint_write_shard(directory, 1000, 0, &all, 1, &crc, &err), 0, "one shard");
+    is_int(checkpoint_write_shard(directory, 1000, 0, &all, 1, &crc, &err), 0,
+           "a shard is written");
     manifest_add_shard(&manifest, "shard-00000", crc);
     for (size_t i = 0; i < all.count; i++) {
         manifest_add_piece(&manifest, i, 1);
         manifest_add_piece(&manifest, i, 0);
     }
-    is_int(manifest.piece_count, all.count, "as many pieces as elements, and no empty ones");
-    is_int(checkpoint_commit(directory, &manifest, LONG_MAX, 3, &err), 0, "... are written");
-    is_int(stat(path_of("step-000001000/manifest"), &status), 0, "... to a manifest");
+    is_int(manifest.piece_count, all.count,
+           "the manifest has as many pieces as elements, without empty ones");
+    is_int(checkpoint_commit(directory, &manifest, LONG_MAX, 3, &err), 0, "... and is committed");
+    is_int(stat(path_of("step-000001000/manifest"), &status), 0, "... to a file");
     ok(status.st_size > 8 << 20, "... of %ld bytes", (long)status.st_size);
     is_int(checkpoint_read(directory, &large, alone, &wanted, 1, &step, complain, &err), 1,
            "... which is read");
-    is_int(step, 1000, "... as that of its step");
+    is_int(step, 1000, "... with its step");
     manifest_clear(&manifest);
     free_state(&all);
     free_state(&wanted);
@@ -535,7 +547,7 @@ static void pieces_must_be_complete(void)
         if (rv == 0)
             manifest_clear(&parsed);
         else
-            has_str(err.text, "the pieces do not contain each of the", "... and why");
+            has_str(err.text, "the pieces do not contain each of the", "... with this message");
         free(text);
         manifest_clear(&manifest);
     }
@@ -570,6 +582,6 @@ int main(void)
     pieces_must_be_complete();
     comm_destroy(alone);
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
-    is_int(system(command), 0, "cleared");
+    is_int(system(command), 0, "the directory is removed");
     return tap_done();
 }

@@ -26,8 +26,8 @@ static void exponential_is_near(void)
     }
     ok(worst < 2, "e^x is within 2 units in the last place: %.2f", worst);
     ok(cpu_exp(0) == 1, "e^0 is 1");
-    ok(cpu_exp(-INFINITY) == 0 && cpu_exp(-1000) == 0, "far below it is 0");
-    ok(isnan(cpu_exp(NAN)), "of no number it is none");
+    ok(cpu_exp(-INFINITY) == 0 && cpu_exp(-1000) == 0, "e^x is 0 for x far below 0");
+    ok(isnan(cpu_exp(NAN)), "e^NaN is NaN");
 }
 
 static void gelu_is_its_formula(void)
@@ -49,8 +49,8 @@ static void gelu_is_its_formula(void)
         worst = fmax(worst, fabs((double)out[i] - 0.5 * v * (1 + t)));
         worst_slope = fmax(worst_slope, fabs((double)d[i] - slope));
     }
-    ok(worst < 2e-6, "GELU is its formula to 2e-6: %.1e", worst);
-    ok(worst_slope < 2e-6, "its slope too: %.1e", worst_slope);
+    ok(worst < 2e-6, "GELU differs from its formula by less than 2e-6: %.1e", worst);
+    ok(worst_slope < 2e-6, "the slope of GELU too: %.1e", worst_slope);
 }
 
 static void sums_are_exact(void)
@@ -60,7 +60,7 @@ static void sums_are_exact(void)
     for (size_t i = 0; i < sizeof ones / sizeof *ones; i++)
         ones[i] = i % 2 ? 3 : -2;
     is_near(adamw_squares(ones, sizeof ones / sizeof *ones), 50001 * 9.0 + 50002 * 4.0, 0,
-            "a sum of squares takes each element once");
+            "a sum of squares has each element once");
 }
 
 /* Draws integers from -4 to 4: products and sums need no rounding. */

@@ -26,7 +26,7 @@ static struct token_file *made_of(const char *text, size_t length)
         token_file_open(path, &file, &err) != 0)
         tap_diag("%s", err.text);
     fclose(stream);
-    is_int(count, length, "%zu bytes are as many tokens", length);
+    is_int(count, length, "%zu bytes are the same number of tokens", length);
     return file;
 }
 
@@ -44,7 +44,7 @@ static void permutations_have_all_once(void)
             once += at < counts[i] && !seen[at]++;
             moved += at != index;
         }
-        is_int(once, counts[i], "a permutation of %llu has each once",
+        is_int(once, counts[i], "a permutation of %llu has each index once",
                (unsigned long long)counts[i]);
         if (counts[i] >= 1000)
             ok(moved > counts[i] - 20, "... in another order");
@@ -52,7 +52,7 @@ static void permutations_have_all_once(void)
     }
     ok(permutation_at(9, 1000, 1) != permutation_at(10, 1000, 1) ||
            permutation_at(9, 1000, 2) != permutation_at(10, 1000, 2),
-       "another seed, another order");
+       "another seed gives another order");
 }
 
 /* Reads `batch` epochs as `ranks` ranks would, and tests that each has each window once. */
@@ -85,8 +85,8 @@ static void epochs_are_complete(const struct dataset *dataset, int ranks)
         equal += seen[window] == (unsigned)dataset->batch;
     is_int(equal, windows, "%d ranks: %d epochs have each of %llu sequences once each", ranks,
            dataset->batch, (unsigned long long)windows);
-    ok(is_shifted, "targets are the next tokens");
-    ok(is_right, "a sequence is the window that is said");
+    ok(is_shifted, "the targets are the next tokens");
+    ok(is_right, "a sequence is that of dataset_window()");
     free(seen);
     free(inputs);
     free(targets);
@@ -104,7 +104,7 @@ static void ranks_share_a_file(void)
         text[i] = (char)(i % TIME == 0 ? i & 255 : i % TIME == 1 ? i >> 8 : 'x');
     file = made_of(text, COUNT);
     dataset.file = file;
-    is_int(dataset_windows(&dataset), 41, "the last tokens that make no sequence are left out");
+    is_int(dataset_windows(&dataset), 41, "last tokens that do not fill a sequence are left out");
     for (int ranks = 1; ranks <= 6; ranks++)
         epochs_are_complete(&dataset, ranks);
     dataset.is_fixed = true;
@@ -120,12 +120,12 @@ static void random_tokens_are_a_stream(void)
     int32_t whole[64], wanted[64], part[32], targets[64];
 
     dataset_read(&dataset, 0, 0, 4, whole, targets);
-    ok(memcmp(whole, first, sizeof first) == 0, "the first tokens are the reference's");
-    ok(memcmp(whole + 1, targets, 63 * sizeof *whole) == 0, "targets are one further on");
+    ok(memcmp(whole, first, sizeof first) == 0, "the first tokens are those of the reference");
+    ok(memcmp(whole + 1, targets, 63 * sizeof *whole) == 0, "the targets are shifted by one token");
     dataset_read(&dataset, 0, 2, 2, part, targets);
-    ok(memcmp(part, whole + 32, sizeof part) == 0, "a part of a batch is that part");
+    ok(memcmp(part, whole + 32, sizeof part) == 0, "a part of a batch has the tokens of that part");
     dataset_read(&dataset, 1, 0, 4, wanted, targets);
-    ok(memcmp(whole, wanted, sizeof whole) != 0, "the next step has others");
+    ok(memcmp(whole, wanted, sizeof whole) != 0, "the next step has other tokens");
 }
 
 static void patch(off_t at, const void *bytes, size_t length)
@@ -151,9 +151,9 @@ static void large_files_are_verified_in_parts(void)
     struct error err = {""};
 
     is_int(token_file_verify(file, count_megabyte, &err), 0, "a file of 2.5 MiB is verified");
-    is_int(megabytes, 3, "... and tells that it gets on");
+    is_int(megabytes, 3, "... and the callback is called for each MiB");
     patch(64 + COUNT - 1, "X", 1);
-    is_int(token_file_verify(file, NULL, &err), -1, "its last token is looked at too");
+    is_int(token_file_verify(file, NULL, &err), -1, "its last token is verified too");
     token_file_close(file);
     free(text);
 }
@@ -165,28 +165,28 @@ static void bad_files_are_refused(void)
 
     is_int(token_file_verify(file, NULL, &err), 0, "a file is verified");
     patch(70, "X", 1);
-    is_int(token_file_verify(file, NULL, &err), -1, "one with an altered token is not");
-    has_str(err.text, "corrupt tokens", "... and says so");
+    is_int(token_file_verify(file, NULL, &err), -1, "a file with an altered token is refused");
+    has_str(err.text, "corrupt tokens", "... with this message");
     patch(24, "\x07", 1);
-    is_int(token_file_open(path, &again, &err), -1, "an altered header is seen");
-    has_str(err.text, "corrupt header", "... and said");
+    is_int(token_file_open(path, &again, &err), -1, "an altered header is refused");
+    has_str(err.text, "corrupt header", "... with this message");
     patch(8, "\x02", 1);
-    is_int(token_file_open(path, &again, &err), -1, "so is another version");
-    has_str(err.text, "found version 2, expected version 1", "... and said");
+    is_int(token_file_open(path, &again, &err), -1, "another version is refused");
+    has_str(err.text, "found version 2, expected version 1", "... with this message");
     patch(0, "PK", 2);
-    is_int(token_file_open(path, &again, &err), -1, "so is another kind of file");
-    has_str(err.text, "is not a token file", "... and said");
+    is_int(token_file_open(path, &again, &err), -1, "another kind of file is refused");
+    has_str(err.text, "is not a token file", "... with this message");
     token_file_close(file);
     file = made_of("some text to train on", 21);
-    is_int(truncate(path, 64 + 20), 0, "a byte is cut off");
+    is_int(truncate(path, 64 + 20), 0, "one byte is cut off");
     is_int(token_file_open(path, &again, &err), -1, "a file that is cut short is refused");
     has_str(err.text, "found 84 bytes, expected 21 tokens of 1 bytes", "... with its size");
-    is_int(truncate(path, 10), 0, "more is cut off");
-    is_int(token_file_open(path, &again, &err), -1, "less than a header is refused");
+    is_int(truncate(path, 10), 0, "most of the file is cut off");
+    is_int(token_file_open(path, &again, &err), -1, "a file shorter than a header is refused");
     token_file_close(file);
-    is_int(token_file_open("/no/such", &again, &err), -1, "a file that is not there is refused");
-    has_str(err.text, "/no/such: No such file", "... by its name");
-    is_int(token_file_open("/tmp", &again, &err), -1, "a directory is");
+    is_int(token_file_open("/no/such", &again, &err), -1, "a missing file is refused");
+    has_str(err.text, "/no/such: No such file", "... with its name");
+    is_int(token_file_open("/tmp", &again, &err), -1, "a directory is refused");
 }
 
 int main(void)

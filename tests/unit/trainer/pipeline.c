@@ -87,11 +87,11 @@ static void test_schedule(void)
                 over += all[stage].held_most != schedule_held(stage, stages, microbatches);
         }
     }
-    is_int(stuck, 0, "no two stages wait for each other, microbatches keep their order");
+    is_int(stuck, 0, "no stages wait for each other, and microbatches keep their order");
     is_int(late, 0, "m microbatches in p stages take 2 (m + p - 1) ticks");
-    is_int(over, 0, "a stage holds min(m, stages from it on) microbatches");
+    is_int(over, 0, "a stage holds min(m, number of stages from it on) microbatches");
     is_int(schedule_held(0, 4, 8), 4, "the first of four stages holds four");
-    is_int(schedule_held(3, 4, 8), 1, "the last one");
+    is_int(schedule_held(3, 4, 8), 1, "... and the last one holds one");
 }
 
 static int sum_of(const int *counts, int stages, bool *is_positive)
@@ -189,13 +189,15 @@ static void test_split(void)
     split_even(7, 3, counts);
     ok(counts[0] == 3 && counts[1] == 2 && counts[2] == 2, "7 layers in three stages are 3, 2, 2");
     split_by_speed(8, 3, unequal, 0, counts);
-    ok(counts[0] == 2 && counts[1] == 4 && counts[2] == 2, "8 at speeds 1, 2, 1 are 2, 4, 2");
+    ok(counts[0] == 2 && counts[1] == 4 && counts[2] == 2,
+       "8 layers at speeds 1, 2, 1 are 2, 4, 2");
     split_by_speed(30, 2, holmes, 0, counts);
-    ok(counts[0] == 17 && counts[1] == 13, "30 at speeds 197, 160 are 17, 13");
+    ok(counts[0] == 17 && counts[1] == 13, "30 layers at speeds 197, 160 are 17, 13");
     split_by_speed(3, 2, far, 0, counts);
-    ok(counts[0] == 1 && counts[1] == 2, "a very slow stage has one layer all the same");
+    ok(counts[0] == 1 && counts[1] == 2, "a very slow stage still has one layer");
     split_by_speed(12, 2, same, 4, counts);
-    ok(counts[0] == 8 && counts[1] == 4, "a head of four layers' time counts for the last stage");
+    ok(counts[0] == 8 && counts[1] == 4,
+       "a head that takes as long as four layers counts for the last stage");
     for (int round = 0; round < 3000; round++) {
         int stages = 1 + (int)(splitmix_at(7, draw++) % MOST_STAGES);
         int layers = stages + (int)(splitmix_at(7, draw++) % 96);
@@ -213,11 +215,11 @@ static void test_split(void)
         split_even(layers, stages, counts);
         wrong += sum_of(counts, stages, &is_positive) != layers || !is_positive;
     }
-    is_int(wrong, 0, "random splits: all layers, none without one");
-    is_int(worse, 0, "... by speed as early as the best split");
-    is_int(other, 0, "... and as Holmes' rule, where that leaves none without a layer");
-    is_int(split_parse("3,5,4", 12, 3, counts, &err), 0, "3,5,4");
-    ok(counts[0] == 3 && counts[1] == 5 && counts[2] == 4, "... is taken as it is");
+    is_int(wrong, 0, "random splits: all layers are used, and no stage is without a layer");
+    is_int(worse, 0, "... the split by speed is as fast as the best split");
+    is_int(other, 0, "... and as Holmes' rule, if that leaves no stage without a layer");
+    is_int(split_parse("3,5,4", 12, 3, counts, &err), 0, "3,5,4 is accepted");
+    ok(counts[0] == 3 && counts[1] == 5 && counts[2] == 4, "... as these numbers of layers");
     for (const char *const *text =
              (const char *const[]){"3,5", "3,5,4,1", "3,5,5", "3,,9", "3,5,4,", "0,8,4", "-1,9,4",
                                    "", "3;5;4", NULL};
@@ -235,7 +237,7 @@ static void test_placement(void)
 
     is_int(placement_create(6, 4, 7, &placement, &err), -1, "6 ranks in 4 stages are refused");
     is_int(placement_create(8, 8, 7, &placement, &err), -1, "7 layers in 8 stages are refused");
-    is_int(placement_create(6, 3, 7, &placement, &err), 0, "6 ranks in 3 stages");
+    is_int(placement_create(6, 3, 7, &placement, &err), 0, "6 ranks in 3 stages are accepted");
     placement_find(&placement, 5, &stage, &replica);
     ok(stage == 2 && replica == 1, "rank 5 is replica 1 of stage 2");
     is_int(placement_rank(&placement, 1, 1), 3, "replica 1 of stage 1 is rank 3");
@@ -245,12 +247,13 @@ static void test_placement(void)
         for (int unit = 0; unit < shape_units(&shape); unit++)
             owned += stage_owns(&of, unit) ? shape_unit_size(&shape, unit) : 0;
     }
-    is_int((long)owned, (long)shape_parameters(&shape), "each parameter is one stage's");
+    is_int((long)owned, (long)shape_parameters(&shape), "each parameter belongs to one stage");
     is_int(placement_microbatches(&placement, 10), 5, "10 sequences on 2 replicas: 5 microbatches");
-    is_int(placement_microbatches(&placement, 100), 12, "... no more than 4 times the stages");
+    is_int(placement_microbatches(&placement, 100), 12,
+           "... but at most 4 times the number of stages");
     for (int i = 0; i < 4; i++)
         rows += placement_share(7, i, 4, &first);
-    is_int(rows, 7, "shares are all of it");
+    is_int(rows, 7, "the shares add up to the whole");
     placement_clear(&placement);
 }
 
@@ -269,30 +272,33 @@ static void test_islands(void)
                                   .inside = {.Bps = 20},
                                   .across = {.Bps = 100}};
 
-    is_int(arrange_islands(names, 8, order, numbers), 2, "two islands");
+    is_int(arrange_islands(names, 8, order, numbers), 2, "two islands are found");
     ok(order[0] == 0 && order[1] == 2 && order[3] == 7 && order[4] == 1 && order[7] == 5,
-       "ranks in the order of their islands");
-    is_int(arrange_replicas(numbers, 8, 2), 4, "islands of four and four: stages of four ranks");
+       "ranks are in the order of their islands");
+    is_int(arrange_replicas(numbers, 8, 2), 4,
+           "islands of four and four ranks: stages of four ranks");
     strcpy(names[7], "a");
     strcpy(names[6], "a");
-    is_int(arrange_islands(names, 8, order, numbers), 2, "... of two and six");
-    is_int(arrange_replicas(numbers, 8, 2), 2, "stages of two");
+    is_int(arrange_islands(names, 8, order, numbers), 2, "islands of two and six ranks are found");
+    is_int(arrange_replicas(numbers, 8, 2), 2, "... and make stages of two ranks");
     strcpy(names[2], "c");
-    is_int(arrange_islands(names, 8, order, numbers), 3, "... of one, one and six");
-    is_int(arrange_replicas(numbers, 8, 3), 1, "stages of one");
+    is_int(arrange_islands(names, 8, order, numbers), 3,
+           "islands of one, one and six ranks are found");
+    is_int(arrange_replicas(numbers, 8, 3), 1, "... and make stages of one rank");
     /* all stages once, the slowest 4 more times, 2 boundaries in both directions; reductions */
-    is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.1 + 2 + 0.06, 1e-12, "time of a step");
+    is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.1 + 2 + 0.06, 1e-12, "the time of a step");
     times.update_s = 7;
-    is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.1 + 2 + 0.06 + 7, 1e-12, "... and update");
+    is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.1 + 2 + 0.06 + 7, 1e-12,
+            "... with the update");
     times.update_s = 0;
     times.inside.latency_s = 0.5;
     times.across.latency_s = 0.25;
     is_near(arrange_step_s(&times), 6 + 4 * 3 + 4 * 0.35 + 2 + 6 * 0.5 + 0.06 + 2 * 0.25, 1e-12,
-            "... and latencies, between stages of a microbatch's first way through only");
+            "... with latencies, between stages only for the first pass of a microbatch");
     times.inside.latency_s = times.across.latency_s = 0;
     times.across.Bps = 2;
     is_near(arrange_step_s(&times), 6 + 4 * 5 + 4 * 5 + 2 + 3, 1e-12,
-            "... where the link between stages is the slowest");
+            "... if the link between stages is the bottleneck");
 }
 
 /* Counts the steps that are reported to the watch. */
@@ -314,8 +320,8 @@ static void test_measuring_is_no_silence(void)
     told = 0;
     is_int(speed_of_layer(&shape, &compute_cpu, 1, &seconds, &steps, NULL), 0,
            "a layer is measured");
-    ok(seconds > 0 && told >= 6, "... and the watch hears of it (%d times)", told);
-    is_int(steps, told, "... as often as it is said to");
+    ok(seconds > 0 && told >= 6, "... and reported to the watch (%d times)", told);
+    is_int(steps, told, "... as often as the returned number of steps");
 }
 
 /* Two ranks with an MPI that does nothing. Counts the calls, and those that the watch does not know
@@ -365,8 +371,8 @@ static void test_exchanges_are_waits(void)
     speed_of_ring(NULL);
     speed_of_pair(NULL, 1);
     ok(calls >= 6, "ranks exchange messages (%d calls)", calls);
-    is_int(untold, 0, "... and the watch knows that they wait");
-    is_int(waits_for, STALL_WORKING, "... and no longer do");
+    is_int(untold, 0, "... and the watch knows that they wait in each");
+    is_int(waits_for, STALL_WORKING, "... and that they no longer wait afterward");
 }
 
 int main(void)

@@ -124,8 +124,8 @@ static void any_part_can_be_drawn(void)
 
     parameters_fill(shape, 7, 2, 0, size, whole);
     parameters_fill(shape, 7, 2, first, count, part);
-    ok(memcmp(part, whole + first, count * sizeof *part) == 0, "a shard is drawn as it is in the "
-                                                               "whole");
+    ok(memcmp(part, whole + first, count * sizeof *part) == 0,
+       "a shard is drawn with the same values as in the whole");
     free(whole);
     free(part);
 }
@@ -151,7 +151,7 @@ static void threads_change_nothing(void)
         } else {
             ok(memcmp(expected, state_of(&training).parameters,
                       training.parameter_count * sizeof *expected) == 0,
-               "%d threads give the bits of one", threads);
+               "%d threads give the same bits as one", threads);
         }
         training_clear(&training);
     }
@@ -172,9 +172,9 @@ static void weights_that_are_no_numbers_stop(void)
     before = state_of(&training).parameters[0];
     state_of(&training).parameters[at] = (real)NAN;
     is_int(take_step(&training, &result, &err), -1, "a NaN ends the training");
-    has_str(err.text, "step 0: loss", "the message says at which step");
-    has_str(err.text, "is not finite", "and which gradient");
-    ok(state_of(&training).parameters[0] == before, "no parameter was updated with it");
+    has_str(err.text, "step 0: loss", "the message names the step");
+    has_str(err.text, "is not finite", "... and what is not finite");
+    ok(state_of(&training).parameters[0] == before, "no parameter was updated");
     training_clear(&training);
 }
 
@@ -200,8 +200,9 @@ static void gradients_that_are_no_numbers_are_named(void)
             start(&options, &training);
             is_int(take_step(&training, &result, &err), 0, "%s: a step", options.strategy->name);
             guard_inject(&training.guard, injected[i].unit, injected[i].tensor);
-            is_int(take_step(&training, &result, &err), -1, "... one with a NaN");
-            has_str(err.text, injected[i].said, "... where it is");
+            is_int(take_step(&training, &result, &err), -1,
+                   "... a step with a NaN ends the training");
+            has_str(err.text, injected[i].said, "... and the message names its gradient");
             training_clear(&training);
         }
     }
@@ -231,8 +232,7 @@ static void others_get_on_between_products(void)
         calls_to_get_on = 0;
         is_int(take_step(&training, &result, &err), 0, "%s: a step", options.strategy->name);
         ok(calls_to_get_on >= odd_shape.layers * (FORWARD + BACKWARD),
-           "... what is under way gets on after each product of a layer: %d times",
-           calls_to_get_on);
+           "... communication progresses after each product of a layer: %d times", calls_to_get_on);
         training_clear(&training);
     }
 }
@@ -248,10 +248,10 @@ static void clipping_bounds_the_update(void)
     options.clip = 0.25;
     start(&options, &training);
     take_step(&training, &result, &err);
-    ok(result.gradient_norm > 0.25, "the norm that is reported is that before clipping");
+    ok(result.gradient_norm > 0.25, "the reported norm is that before clipping");
     squares = adamw_squares(state_of(&training).first_moments, training.parameter_count);
     is_near(sqrt(squares) / (1 - options.adamw.beta1), 0.25, 1e-4,
-            "the moments have a gradient of the norm that was allowed");
+            "the moments are those of a gradient with the maximum norm");
     training_clear(&training);
 }
 
@@ -308,15 +308,17 @@ static void rates_are_as_scheduled(void)
 {
     struct rate rate = {.peak = 2, .floor = 0.1, .warmup = 4, .steps = 15, .decay = RATE_COSINE};
 
-    is_near(rate_at(&rate, 0), 0.5, 1e-12, "the first step of four of warm-up has a quarter");
-    is_near(rate_at(&rate, 3), 2, 1e-12, "the last one the peak");
-    is_near(rate_at(&rate, 9), 1.1, 1e-12, "half way down a cosine is half way to the floor");
+    is_near(rate_at(&rate, 0), 0.5, 1e-12,
+            "the first of four warm-up steps has a quarter of the peak");
+    is_near(rate_at(&rate, 3), 2, 1e-12, "the last warm-up step has the peak");
+    is_near(rate_at(&rate, 9), 1.1, 1e-12,
+            "in the middle of a cosine the rate is in the middle between peak and floor");
     is_near(rate_at(&rate, 14), 0.2, 1e-12, "the last step has the floor");
     rate.decay = RATE_LINEAR;
-    is_near(rate_at(&rate, 9), 1.1, 1e-12, "half way down a line too");
-    is_near(rate_at(&rate, 5), 2 * (0.1 + 0.9 * 0.9), 1e-12, "a tenth of the way down a line");
+    is_near(rate_at(&rate, 9), 1.1, 1e-12, "... also in the middle of a line");
+    is_near(rate_at(&rate, 5), 2 * (0.1 + 0.9 * 0.9), 1e-12, "the rate at a tenth of a line");
     rate.decay = RATE_CONSTANT;
-    is_near(rate_at(&rate, 14), 2, 1e-12, "constant stays");
+    is_near(rate_at(&rate, 14), 2, 1e-12, "a constant rate stays at the peak");
 }
 
 static void a_busy_machine_makes_no_straggler(void)
@@ -324,13 +326,14 @@ static void a_busy_machine_makes_no_straggler(void)
     struct case_speed speed = {.tokens_per_s = 60};
 
     is_int(case_speed_judge(&speed, 100, 8), VERDICT_WARN,
-           "a rank slower than the others: warned of");
-    is_int(case_speed_judge(&speed, 100, 2), VERDICT_NONE, "... of two nobody knows which");
-    is_int(case_speed_judge(&speed, 70, 8), VERDICT_NONE, "... as fast as they are: not");
+           "a rank slower than the others gets a warning");
+    is_int(case_speed_judge(&speed, 100, 2), VERDICT_NONE,
+           "... but not with two ranks, where either may be slow");
+    is_int(case_speed_judge(&speed, 70, 8), VERDICT_NONE, "... nor a rank as fast as the others");
     speed.stalled_share = 0.3;
     is_int(case_speed_judge(&speed, 100, 8), VERDICT_SKIP,
-           "others kept it from running: not judged");
-    is_int(case_speed_judge(&speed, 70, 8), VERDICT_NONE, "... and none the slower");
+           "a slow rank that other programs kept from running is not judged");
+    is_int(case_speed_judge(&speed, 70, 8), VERDICT_NONE, "... nor is a rank that is not slower");
 }
 
 int main(void)
