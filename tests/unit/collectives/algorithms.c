@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every algorithm, for many shapes, without MPI: the result, the same bits at all ranks, guard
- * zones, messages that match, and messages and bytes against its formula. */
+/* Tests every algorithm for many shapes, without MPI: the result, the same bits on all ranks, guard
+ * zones, matching messages, and messages and bytes compared with the formula. */
 #include "collectives/algorithms/algorithm.h"
 #include "tests/unit/collectives/plan_simulator.h"
 #include "tests/unit/tap.h"
@@ -25,7 +25,7 @@ struct test_case {
     enum wire_format wire;
     unsigned messages_max;
     bool is_buffered;
-    bool is_counted; /* held against the formula */
+    bool is_counted; /* compare with the formula */
 };
 
 static int ring[RANKS_MAX], nodes[RANKS_MAX];
@@ -42,12 +42,12 @@ static double nan_of(int rank)
     return (double)nan;
 }
 
-/* What rank contributes: small whole numbers, or numbers with all their bits. */
+/* Returns element i of the rank's contribution: small integers, or floats that use all bits. */
 static double contribution(const struct test_case *test_case, int rank, size_t i)
 {
     uint64_t hash = ((uint64_t)rank * 1000003 + i + 1) * 0x9e3779b97f4a7c15u;
 
-    /* NaNs of different bits: one of them must be everybody's */
+    /* NaNs with different bits: all ranks must have the same one in the result */
     if (test_case->type == ELEMENT_FP32 && test_case->op == REDUCE_MAX && i % 11 == 5)
         return nan_of(rank);
     if (test_case->type == ELEMENT_FP32)
@@ -71,7 +71,7 @@ static double get(const struct test_case *test_case, const void *buffer, size_t 
                                            : (double)((const uint32_t *)buffer)[i];
 }
 
-/* The reduction of all ranks' element i; whole numbers wrap. */
+/* Returns the reduction of element i of all ranks; integers wrap around. */
 static double reduced(const struct test_case *test_case, size_t i)
 {
     double sum = contribution(test_case, 0, i);
@@ -93,7 +93,7 @@ static double reduced(const struct test_case *test_case, size_t i)
                : whole;
 }
 
-/* The magnitudes of what was added to element i. */
+/* Returns the sum of the magnitudes of element i of all ranks. */
 static double magnitudes(const struct test_case *test_case, size_t i)
 {
     double sum = 0;
@@ -147,8 +147,8 @@ static struct plan_shape shape_of(const struct test_case *test_case, int rank)
     return shape;
 }
 
-/* How far a number may be off that was rounded on the wire as often as the algorithm says. int8 has
- * steps of 1 / 127 of the greatest number of its block, and sums grow on the way. */
+/* Returns the largest error of a number that was rounded on the wire as often as the algorithm
+ * declares. int8 has steps of 1 / 127 of the largest number in its block; sums grow on the way. */
 static double bound_of(const struct test_case *test_case, size_t i)
 {
     unsigned ranks = (unsigned)test_case->ranks, roundings;
@@ -204,7 +204,7 @@ static void make_counts(const struct test_case *test_case)
     }
     for (int r = 0; r < test_case->ranks; r++)
         for (int p = 0; p < test_case->ranks; p++) {
-            /* in place: as much from a rank as to it */
+            /* in place: as much is received from a rank as is sent to it */
             int key = test_case->in_place ? r + p : r + 2 * p;
 
             send_counts[r][p] = (size_t)(key % 4) * test_case->count;
@@ -258,7 +258,8 @@ static void sizes_of(const struct plan_shape *shape, size_t *in, size_t *out)
     }
 }
 
-/* Where and what the rank contributes; element e of all-to-all's block for p is numbered apart. */
+/* Writes the rank's contribution to its buffer. In an all-to-all, element e of the block for rank p
+ * has the number p * 10000 + e. */
 static void fill(const struct test_case *test_case, const struct plan_shape *shape, void *in,
                  void *out)
 {
@@ -382,7 +383,7 @@ static void close_stage(const struct test_case *test_case, struct stage *stage)
     }
 }
 
-/* All ranks' results where all must have the same: bit for bit. */
+/* Returns whether all ranks have the same bits, for collectives where they must. */
 static bool is_same_everywhere(const struct test_case *test_case, const struct stage *stage)
 {
     enum collective_kind kind = test_case->algorithm->kind;
@@ -396,7 +397,7 @@ static bool is_same_everywhere(const struct test_case *test_case, const struct s
     return true;
 }
 
-/* The formula's numbers are those of the rank with most of each. */
+/* Compares with the formula, whose numbers are those of the rank with the most of each. */
 static bool is_formula_right(const struct test_case *test_case, const struct simulated_work *work)
 {
     struct plan_shape shape = shape_of(test_case, 0);
@@ -470,7 +471,7 @@ static bool holds(const struct test_case *test_case)
 
 /* --------------------------------------------------------------------------------- all shapes */
 
-/* What it does not apply to, it need not hold for. */
+/* As holds(), but true for a case that the algorithm does not apply to. */
 static bool holds_if_applies(const struct test_case *test_case)
 {
     struct plan_shape shape;
@@ -480,10 +481,11 @@ static bool holds_if_applies(const struct test_case *test_case)
     return !algorithm_applies(test_case->algorithm, &shape) || holds(test_case);
 }
 
-/* All that a number of ranks can be asked for; what hardly matters for another goes round. */
+/* Tests all kinds of calls for a number of ranks; properties that hardly affect each other rotate
+ * instead of being combined. */
 static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
 {
-    /* of a block per rank fewer, lest there be too much of it */
+    /* with a block per rank fewer elements, else there are too many */
     bool has_blocks = has_variable_counts(algorithm->kind);
     size_t whole = has_blocks ? 1 : (size_t)ranks;
     const size_t some[] = {0, 1, 2, whole, whole * 6, whole * 3 + 1, has_blocks ? 17 : 97};
@@ -519,7 +521,7 @@ static bool holds_for_ranks(const struct algorithm *algorithm, int ranks)
     return held;
 }
 
-/* As many elements as all that divide them want; blocks whole. */
+/* Compares an algorithm with its formula, for whole blocks and a count that divides evenly. */
 static bool formula_holds(const struct algorithm *algorithm, int ranks)
 {
     struct test_case test_case = {.algorithm = algorithm, .type = ELEMENT_UINT32, .ranks = ranks};
@@ -532,7 +534,7 @@ static bool formula_holds(const struct algorithm *algorithm, int ranks)
     return holds_if_applies(&test_case);
 }
 
-/* Every wire, on fp32, against the bounds of its precision. */
+/* Tests every wire format with fp32, against the bounds of its precision. */
 static bool wires_hold(const struct algorithm *algorithm)
 {
     const int some_ranks[] = {1, 2, 3, 5, 8, 12, 13};
@@ -561,7 +563,7 @@ static bool wires_hold(const struct algorithm *algorithm)
     return held;
 }
 
-/* AddressSanitizer makes many ranks slow, and finds with few what it can. */
+/* AddressSanitizer makes many ranks slow, and few ranks are enough for it. */
 #ifdef __SANITIZE_ADDRESS__
 static const int most_ranks = 7;
 static const unsigned much_apart = 2;
@@ -580,7 +582,7 @@ static bool holds_for_all_ranks(const struct algorithm *algorithm)
     return held;
 }
 
-/* Whether the plan is another one where blocks are cut. */
+/* Returns whether segments change the plan. */
 static bool is_cut(const struct algorithm *algorithm)
 {
     struct plan plans[2];
@@ -636,7 +638,7 @@ static unsigned count_nontemporal(const struct plan *plan)
     return count;
 }
 
-/* Whether any step of any rank of a call of so many bytes goes past the caches. */
+/* Returns whether a step of any rank, in a call of this size, writes past the caches. */
 static bool goes_past_caches(const struct algorithm *algorithm, size_t bytes, size_t segment_bytes)
 {
     enum { RANKS = 3 };
@@ -663,8 +665,8 @@ static bool goes_past_caches(const struct algorithm *algorithm, size_t bytes, si
     return count > 0;
 }
 
-/* So much that it goes past the caches: sums of several ranks then wait elsewhere. With
- * AddressSanitizer each second case. */
+/* Calls so large that data goes past the caches, where sums of several ranks are kept in another
+ * place. With AddressSanitizer only every second case. */
 static bool holds_for_much(const struct algorithm *algorithm)
 {
     bool held = true, has_blocks = has_variable_counts(algorithm->kind);
@@ -700,8 +702,7 @@ static void test_much(void)
     }
 }
 
-/* --------------------------------------------------------------------------------------
- * oversubscribed */
+/* ----------------------------------------------------------------------------- oversubscribed */
 
 static unsigned count_action(const struct plan *plan, enum plan_action action)
 {
@@ -712,7 +713,7 @@ static unsigned count_action(const struct plan *plan, enum plan_action action)
     return count;
 }
 
-/* Of rank 1's plan of a call by the algorithm "shared", the root being rank 0. */
+/* Returns the number of steps with this action in the plan of rank 1; the root is rank 0. */
 static unsigned steps_of(const struct test_case *test_case, enum plan_action action)
 {
     struct plan_shape shape;
@@ -729,7 +730,7 @@ static unsigned steps_of(const struct test_case *test_case, enum plan_action act
     return count;
 }
 
-/* More ranks than processors. Blocks of rank r for rank p: (r + 2 p) % 4 times the count. */
+/* More ranks than processors. The block of rank r for rank p has (r + 2 p) % 4 times the count. */
 static void test_oversubscribed(void)
 {
     enum { RANKS = 5, PROCESSORS = RANKS / 3 + 1, MUCH = 1 << 18 };
@@ -787,7 +788,7 @@ static void test_oversubscribed(void)
     is_int(steps_of(&scatter, PLAN_AWAIT), 0, "who gets nothing of a reduce-scatter does not wait");
 }
 
-/* A choice asks for it again and again, in MPI_Init and in the program. */
+/* The chooser computes it many times, in MPI_Init and in the program. */
 static void test_cost(void)
 {
     const struct plan_shape shape = {

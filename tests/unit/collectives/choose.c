@@ -19,7 +19,7 @@
 
 enum { NAME = 8, RANKS = 64 };
 
-/* "a a b b" and "x x y y" */
+/* Makes a layout from the names of each rank's node and leaf: "a a b b" and "x x y y". */
 static struct layout *make(const char *nodes, const char *leaves)
 {
     char node[RANKS][NAME] = {{0}}, leaf[RANKS][NAME] = {{0}};
@@ -32,7 +32,7 @@ static struct layout *make(const char *nodes, const char *leaves)
     return layout_make(ranks, node[0], leaf[0], NAME);
 }
 
-/* How often a round of a ring leaves a node, and how often a leaf. */
+/* How often a round of a ring leaves a node, and a leaf. */
 struct crossings {
     int nodes;
     int leaves;
@@ -96,7 +96,7 @@ static void test_layout(void)
     is_str(leaf, "a-very-long-nam", "a long name is cut");
 }
 
-/* Every ring of every layout leaves each node and each leaf once, if there is more than one. */
+/* Every ring of a layout leaves each node and each leaf once, if there are several. */
 static void test_rings(void)
 {
     unsigned state = 7;
@@ -133,7 +133,7 @@ static void test_rings(void)
     is_int(bad, 0, "rings of 500 layouts cross what they must and no more");
 }
 
-/* alpha us and 1 GB/s / beta, the same everywhere but for what crosses leaves */
+/* Returns a machine whose links all have a latency of alpha_us and this rate. */
 static struct machine synthetic(double alpha_us, double rate_GBps)
 {
     struct machine machine = {.copy_GBps = 10};
@@ -168,7 +168,7 @@ static void test_links(void)
             "a class that was not measured is like its neighbor");
 
     machine = synthetic(10, 0.1);
-    /* 1 MiB: 1048576 / 1.4 bytes at 0.1 GB/s; coded and decoded at 2 GB/s */
+    /* 1 MiB: 1048576 / 1.4 bytes at 0.1 GB/s; encoded and decoded at 2 GB/s */
     is_near(machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 1 << 20), 7500, 10,
             "coded: the link is the slower");
     machine = synthetic(10, 10);
@@ -310,7 +310,7 @@ static char *text_of_machine(const void *of)
     return machine_write(of);
 }
 
-/* Half of the figures would be kept as all of them. */
+/* Half of the figures would be kept as if they were complete. */
 static void test_text_is_whole_or_none(void)
 {
     struct machine machine = synthetic(1, 7);
@@ -370,8 +370,8 @@ static void test_walk(void)
     layout_free(leaves);
 }
 
-/* Counted by hand. 64 KiB take 75.536 us, and a link is busy with them for 65.528 us of it: the
- * rest is on its way while the next leaves. */
+/* Calculated by hand. 64 KiB take 75.536 us and occupy a link for 65.528 us of it: the next message
+ * starts before the first one arrives. */
 static void test_walk_queues(void)
 {
     const double whole = 75.536, busy = 65.528;
@@ -401,7 +401,7 @@ static void test_walk_queues(void)
     layout_free(far);
 }
 
-/* Every algorithm that there is: its plans fit each other, for any number of ranks. */
+/* The plans of every algorithm fit each other, for any number of ranks. */
 static void test_walk_of_all(void)
 {
     struct machine machine = synthetic(10, 1);
@@ -445,7 +445,7 @@ static void test_walk_of_all(void)
     is_int(bad, 0, "all of them to their end");
 }
 
-/* How often an algorithm is listed with a segment; 0: with any. */
+/* Returns how often an algorithm is listed with a segment; 0: with any segment. */
 static int listed(struct chooser *chooser, size_t bytes, const char *name, size_t segment_bytes)
 {
     struct plan_shape shape = {
@@ -460,7 +460,7 @@ static int listed(struct chooser *chooser, size_t bytes, const char *name, size_
     return found;
 }
 
-/* us; of an algorithm that stands there. */
+/* Returns the predicted time, in us, of an algorithm that is listed. */
 static double predicted(struct chooser *chooser, size_t bytes, const char *name)
 {
     const struct plan_shape shape = {
@@ -473,13 +473,13 @@ static double predicted(struct chooser *chooser, size_t bytes, const char *name)
     return choices[i].predicted_us;
 }
 
-/* Four ranks of a node: of one where they cannot share memory, and where they can. */
+/* Four ranks on one node, without and with shared memory. */
 static const int first_node[4];
 static const struct plan_topology one_node = {.node_of_rank = first_node, .nodes = 1};
 static const struct plan_topology window = {
     .node_of_rank = first_node, .nodes = 1, .has_window = true, .can_pull = true};
 
-/* For ranks of one node without a window, or each of its own. */
+/* Makes a chooser for ranks that are all on one node without shared memory, or on several nodes. */
 static struct chooser *choose(const struct machine *machine, const struct layout *layout)
 {
     return chooser_create(machine, layout, layout->nodes == 1 ? &one_node : NULL);
@@ -506,7 +506,7 @@ static void test_segments(void)
     layout_free(layout);
 }
 
-/* What is chosen for an all-to-all: NULL counts where all blocks are alike. */
+/* Returns the choice for an all-to-all; counts NULL: all blocks have the same size. */
 static const char *picked_all_to_all(struct chooser *chooser, size_t count, const size_t *counts)
 {
     const struct plan_shape shape = {.kind = COLLECTIVE_ALL_TO_ALL,
@@ -548,7 +548,7 @@ static void test_unknown_sizes(void)
     layout_free(layout);
 }
 
-/* What is chosen for so many bytes where the window was tried to take so long, and pull 100 us. */
+/* Returns the choice for this size if benchmarks have shared_us for "shared", 100 us for "pull". */
 static const char *picked_beside_pull(size_t bytes, double shared_us)
 {
     struct machine machine = synthetic(10, 1);
@@ -617,7 +617,7 @@ static void test_chooser(void)
         if (choices[i].predicted_us < choices[i - 1].predicted_us)
             ok(false, "choices stand in the order of what is predicted");
 
-    /* a benchmark overrules what is predicted, after the memory of it is gone */
+    /* a benchmark takes precedence over the prediction, in a size that was not chosen for yet */
     add(&machine, "recursive-doubling", chooser_segments[0], 4 << 20, 1);
     is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "what was tried decides");
     chooser_allow_mpi(chooser, true);
@@ -677,8 +677,8 @@ static struct wire_choice both_of(const struct machine *machine, const struct la
     return wire;
 }
 
-/* Algorithm and wire at once: four ranks at 0.1 GB/s, of which MPI's own, which cannot code, or
- * recursive doubling is made the best as it is by a benchmark. */
+/* Chooses algorithm and wire together, for four ranks at 0.1 GB/s. Benchmarks make recursive
+ * doubling the best algorithm as it is. */
 static void test_both(void)
 {
     struct layout *layout = make("a b c d", "x x x x");
@@ -720,8 +720,8 @@ static void test_both(void)
     layout_free(layout);
 }
 
-/* Made-up machines on both sides of where coding begins to pay: the codec at 2 GB/s each way and
- * numbers that shrink by 1.4, on links from slow to fast. */
+/* Simulated machines on both sides of the rate where coding starts to pay: the codec at 2 GB/s each
+ * way and a ratio of 1.4, on links from slow to fast. */
 static void test_wire(void)
 {
     struct layout *layout = make("a b c d", "x x x x"), *node = make("a a a a", "x x x x");
@@ -746,8 +746,8 @@ static void test_wire(void)
         if ((choice.wire == WIRE_LOSSLESS) != (choice.lossless_us < 0.95 * choice.as_is_us))
             ok(false, "%g GB/s: coded where it is predicted to be faster by 5 %%", rate);
     }
-    /* the code costs 1 us a kilobyte, and a ring codes once and decodes once a hop: it must be
-     * slower than a link that carries what is saved in that time */
+    /* coding takes 1 us per kB, and a ring encodes and decodes once per hop: that must be less than
+     * the time that the saved bytes take on the link */
     ok(fastest_that_wins > 0.1 && slowest_that_loses < 2 && fastest_that_wins < slowest_that_loses,
        "coded up to %.2g GB/s, as it is from %.2g GB/s on", fastest_that_wins, slowest_that_loses);
 
@@ -772,7 +772,7 @@ static void test_wire(void)
     is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_AS_IS,
            "numbers that do not shrink");
 
-    /* where the walk believes in more than a hop can gain */
+    /* a case in which the walk predicts more gain than a hop can have */
     machine = synthetic(10, 0.05);
     machine.encode_GBps[CODEC_FP32] = machine.decode_GBps[CODEC_FP32] = 0.1;
     chooser = choose(&machine, layout);
@@ -796,7 +796,7 @@ static void test_wire(void)
     has_str(text, picked.algorithm->name, "... by what it is coded");
     has_str(text, "  lossless\n", "... with what is chosen");
     free(text);
-    /* many ranks: by the formula */
+    /* many ranks: predicted by the formula */
     chooser_destroy(chooser);
     layout_free(layout);
     {
@@ -815,7 +815,7 @@ static void test_wire(void)
     layout_free(node);
 }
 
-/* Whether a forced one has the first segment at every size, whatever that is predicted to take. */
+/* Returns whether a forced algorithm has the first segment at every size. */
 static bool has_first_segment(struct chooser *chooser, const char *name)
 {
     struct plan_shape shape = {.kind = COLLECTIVE_ALLREDUCE, .element_bytes = 4, .ranks = 4};
@@ -945,7 +945,7 @@ static void test_cache(void)
     machine_clear(&machine);
 }
 
-/* /proc/stat of a made-up machine, in hundredths of a second. */
+/* Writes this line to /proc/stat of a simulated machine, in clock ticks, and reads it. */
 static struct background_load_mark mark(const char *root, const char *line)
 {
     char path[512];

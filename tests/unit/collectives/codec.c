@@ -12,7 +12,7 @@
 
 static struct codec_scratch *scratch;
 
-/* Bytes on either side that nobody may write to. */
+/* Guard bytes on either side of an area, which nobody may write to. */
 enum { FENCE = 64, FENCE_BYTE = 0xa5 };
 
 static uint8_t *fenced(size_t bytes)
@@ -36,7 +36,8 @@ static void unfence(uint8_t *area)
     free(area - FENCE);
 }
 
-/* Codes and decodes on every path; what went wrong, or NULL. shift moves all from alignment. */
+/* Encodes and decodes on every path. shift moves all buffers off alignment. Returns the first
+ * error, or NULL. */
 static const char *round_trip(enum codec_type type, const void *values, size_t count, size_t shift)
 {
     size_t width = codec_type_bytes(type), bound = codec_block_bound(type, count);
@@ -63,7 +64,7 @@ static const char *round_trip(enum codec_type type, const void *values, size_t c
             wrong = "the header does not tell";
     }
     for (unsigned number = 0; !wrong && (path = codec_path_at(number)); number++) {
-        /* a copy without a byte to spare, so that AddressSanitizer sees reading too much */
+        /* a copy of exact size, so that AddressSanitizer detects a read past the end */
         uint8_t *exact = malloc(first_bytes);
 
         memcpy(exact, first + shift, first_bytes);
@@ -115,7 +116,8 @@ static void holds_what_was_given(void)
     free(values);
 }
 
-/* Blocks one behind the other on every path, against each by itself; what went wrong, or NULL. */
+/* Compares several consecutive blocks, on every path, with each block encoded alone. Returns an
+ * error, or NULL. */
 static const char *round_trip_of_many(enum codec_type type, const uint8_t *values, size_t count)
 {
     size_t width = codec_type_bytes(type), bound = codec_blocks_bound(type, count), bytes = 0;
@@ -183,13 +185,13 @@ static void many_blocks(void)
             size_t width = codec_type_bytes((enum codec_type)type), c;
             const char *wrong = NULL;
 
-            /* a block of this kind beside one of the next, and two alike */
+            /* blocks of this kind beside one of the next kind, and two of the same kind */
             for (int b = 0; b < 6; b++)
                 gradients_fill((enum gradients)((first + b % 3 / 2) % GRADIENTS_KINDS),
                                (enum codec_type)type, &numbers,
                                values + (size_t)b * CODEC_BLOCK_ELEMENTS * width,
                                b < 5 ? CODEC_BLOCK_ELEMENTS : 777);
-            /* all sizes of what is most common, one of the others */
+            /* all sizes for the most common kind, one for the others */
             for (c = first == GRADIENTS_NORMAL ? 0 : 9; !wrong && c < 10; c++)
                 wrong = round_trip_of_many((enum codec_type)type, values, counts[c]);
             ok(!wrong, "%s, blocks of %s one behind the other: %s",
@@ -199,8 +201,7 @@ static void many_blocks(void)
     free(values);
 }
 
-/* Bits per element beyond sign and mantissa that a buffer becomes, in blocks of
- * CODEC_BLOCK_ELEMENTS. */
+/* Returns the coded bits per element in blocks of CODEC_BLOCK_ELEMENTS, without sign, mantissa. */
 static double exponent_bits(enum codec_type type, const uint8_t *values, size_t count)
 {
     uint8_t *block = malloc(codec_block_bound(type, CODEC_BLOCK_ELEMENTS));
@@ -234,7 +235,7 @@ static void comes_near_the_bound(void)
                codec_type_name((enum codec_type)type), gradients_name(kinds[k]), bits, bound);
         }
     gradients_fill(GRADIENTS_NORMAL, CODEC_BF16, &numbers, values, count);
-    /* COLLECTIVES.md: of a normal variable, whatever its sigma */
+    /* COLLECTIVES.md: the entropy for a normal variable, with any sigma */
     is_near(gradients_exponent_entropy(CODEC_BF16, values, count), 2.544, 0.01,
             "the exponent of a normal variable has 2.544 bits");
     free(values);
@@ -275,7 +276,7 @@ static void names_its_modes(void)
     free(block);
 }
 
-/* A block that was taken apart and put together in another way, its checksum made right. */
+/* Tests that every path refuses the block, after its length and its checksum are corrected. */
 static void refuses(uint8_t *block, size_t bytes, enum codec_type type, size_t count,
                     const char *what)
 {
@@ -318,7 +319,7 @@ static void refuses_other_parts(void)
     block[bytes] = 0;
     refuses(block, bytes + 1, CODEC_BF16, COUNT, "a tail with a byte behind it");
 
-    /* one group with two symbols in 64 states, which end as they began */
+    /* one group with two symbols in 64 states, whose final values equal the initial ones */
     gradients_fill(GRADIENTS_LAST, CODEC_BF16, &numbers, values, COUNT);
     bytes = codec_block_encode(codec_path_best(), CODEC_BF16, values, COUNT, scratch, good);
     memcpy(block, good, bytes);
@@ -339,8 +340,8 @@ static void refuses_other_parts(void)
 
 /* ---------------------------------------------------------------------------------- the parts */
 
-/* One symbol of frequency f in all 64 lanes, on every path and in every mode of rounding, against
- * the definition with a division. */
+/* Encodes one symbol of frequency f in all 64 lanes, on every path and in every rounding mode, and
+ * compares the states with the definition, which divides. */
 static bool divides_exactly(unsigned f, struct random_numbers *numbers)
 {
     static const int roundings[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
@@ -431,7 +432,8 @@ static void scales_tables(void)
     is_int(read_back, TABLES, "tables are read as they were written");
 }
 
-/* The symbol that cells give for the low 12 bits of a state, and its place among them. */
+/* Returns the entry for the low 12 bits of a state, found in cells, in the format of
+ * codec_table_expand(). */
 static uint32_t looked_up(const struct codec_cells *cells, uint32_t slot)
 {
     unsigned cell = slot / CODEC_CELL, rank = cells->rank[cell];
@@ -483,7 +485,7 @@ static void refuses_tables(void)
     static const struct {
         const char *what;
         unsigned first, last, highest;
-        uint32_t numbers[4]; /* 0 ends; 65536 + n: n symbols that do not occur */
+        uint32_t numbers[4]; /* ended by 0; 65536 + n: n symbols that do not occur */
     } cases[] = {
         {"too little", 3, 4, 255, {4000, 95}},
         {"too much", 3, 4, 255, {4000, 97}},
@@ -529,7 +531,7 @@ static void counts_symbols(void)
                 for (size_t n = 0; n < length; n++) {
                     symbols[n] = (uint8_t)(250 + 9 * random_normal(&numbers) / spread);
                     expected[symbols[n]]++;
-                    /* bf16 of that exponent, and no zero */
+                    /* a bf16 number with this exponent that is not zero */
                     values[2 * n] = (uint8_t)(symbols[n] << 7 | 1);
                     values[2 * n + 1] = symbols[n] >> 1;
                 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Blocks that were cut, altered or made up. Every path must end with an error or with the same
- * values as the others, and never touch a byte outside the block and the values: both lie against
- * pages that nobody may touch, at their end or at their beginning. With FUZZER defined this is what
- * clang's libFuzzer drives instead of random numbers; tests/unit/collectives/fuzz-codec builds and
- * runs it. */
+/* Blocks that are truncated, altered or invalid. Every path must end with an error or with the same
+ * values as the others, and must never access a byte outside the block and the values: both are
+ * placed next to inaccessible pages, at their end or at their beginning. With FUZZER defined,
+ * clang's libFuzzer supplies the input instead of random numbers; tests/unit/collectives/fuzz-codec
+ * builds and runs that. */
 
 #include "collectives/codec/codec.h"
 #include "tests/unit/collectives/gradients.h"
@@ -18,7 +18,7 @@
 
 #include "lib/base/clock.h"
 
-/* An area between two pages that nobody may touch. */
+/* An area between two inaccessible pages. */
 struct cage {
     uint8_t *bytes;
     size_t size;
@@ -34,7 +34,7 @@ static struct cage cage_create(size_t size)
     return (struct cage){all + page, inside};
 }
 
-/* Where length bytes lie against one of its ends. */
+/* Returns the address of `length` bytes at the end of the area, or at its beginning. */
 static uint8_t *cage_place(const struct cage *cage, size_t length, bool at_end)
 {
     return at_end ? cage->bytes + cage->size - length : cage->bytes;
@@ -65,12 +65,12 @@ static void must(bool held, const char *what, const char *path)
     abort();
 }
 
-/* codec_block_decode() or codec_blocks_decode(). */
+/* The type of codec_block_decode() and codec_blocks_decode(). */
 typedef int (*decode_function)(const struct codec_path *path, enum codec_type type,
                                const void *block, size_t length, struct codec_scratch *scratch,
                                void *values, size_t count, struct error *err);
 
-/* Decodes on every path; whether that is well. Dies when paths do not agree. */
+/* Decodes on every path. Returns whether the block decodes. Aborts if paths do not agree. */
 static bool try_paths(decode_function decode, enum codec_type type, const uint8_t *block,
                       size_t length, size_t count, bool at_end)
 {
@@ -95,7 +95,7 @@ static bool try_paths(decode_function decode, enum codec_type type, const uint8_
     return good;
 }
 
-/* Whether it is a block. */
+/* Decodes a copy of the block. Returns whether it is valid. */
 static bool try_block(const uint8_t *bytes, size_t length, bool seal, bool at_end)
 {
     uint8_t *block = cage_place(&arena.block, length, at_end);
@@ -112,8 +112,7 @@ static bool try_block(const uint8_t *bytes, size_t length, bool seal, bool at_en
     return try_paths(codec_block_decode, info.type, block, length, info.count, at_end);
 }
 
-/* The same of two blocks, of CODEC_BLOCK_ELEMENTS elements and of `second`, one behind the other.
- */
+/* As try_block(), for two consecutive blocks of CODEC_BLOCK_ELEMENTS and of `second` elements. */
 static bool try_two(enum codec_type type, uint8_t *const blocks[2], const size_t lengths[2],
                     size_t second, bool at_end)
 {
@@ -136,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         arena_create();
     if (size < 1 || size > BLOCK_MAX)
         return 0;
-    /* the block says itself how long it is: make that agree, or most inputs end there */
+    /* sets the length in the header to the real one, else most inputs would fail there */
     if (size > 1 + CODEC_BLOCK_HEADER_BYTES && data[0] & 1) {
         uint8_t *copy = malloc(size - 1);
         uint32_t length = (uint32_t)size - 1;
@@ -158,7 +157,7 @@ static void put32(uint8_t *at, uint32_t value)
     memcpy(at, &value, sizeof value);
 }
 
-/* One change of any kind; the new length. */
+/* Makes one random change. Returns the new length. */
 static size_t alter(uint8_t *block, size_t length, struct random_numbers *numbers)
 {
     static const uint32_t odd[] = {0,   1,     2,     63,    64,         127,        128,       255,
@@ -174,7 +173,7 @@ static size_t alter(uint8_t *block, size_t length, struct random_numbers *number
     case 2:
         block[at] = (uint8_t)random_bits(numbers);
         return length;
-    case 3: /* of the tail: frequencies and states */
+    case 3: /* in the tail: frequencies and states */
         at = length - 1 - random_bits(numbers) % (length < 300 ? length : 300);
         block[at] ^= (uint8_t)(1 + random_bits(numbers) % 255);
         return length;
@@ -182,28 +181,28 @@ static size_t alter(uint8_t *block, size_t length, struct random_numbers *number
         for (size_t i = at; i < length && i < at + 40; i++)
             block[i] = (uint8_t)random_bits(numbers);
         return length;
-    case 5: /* cut */
+    case 5: /* truncate, with the new length in the header */
         put32(block + 8, (uint32_t)at);
         return at;
-    case 6: /* cut, saying nothing of it */
+    case 6: /* truncate only */
         return at;
-    case 7: /* more */
+    case 7: /* append */
         at = 1 + random_bits(numbers) % 300;
         memset(block + length, (int)random_bits(numbers) & 0xff, at);
         put32(block + 8, (uint32_t)(length + at));
         return length + at;
-    case 8: /* count */
+    case 8: /* set the count */
         put32(block + 12,
               random_bits(numbers) % 2 ? value : (uint32_t)random_bits(numbers) % 66000);
         return length;
-    case 9: /* bytes */
+    case 9: /* set the length */
         put32(block + 8, value);
         return length;
-    case 10: /* bytes of the tail */
+    case 10: /* set the length of the tail */
         block[6] = (uint8_t)value;
         block[7] = (uint8_t)(random_bits(numbers) % (random_bits(numbers) % 2 ? 4 : 48));
         return length;
-    case 11: { /* something out of the middle, words where there are any */
+    case 11: { /* remove a part of the middle, words if there are any */
         size_t out = 2 + random_bits(numbers) % 1500 * 2;
 
         at = length / 2 + random_bits(numbers) % (length / 2 + 1);
@@ -213,7 +212,7 @@ static size_t alter(uint8_t *block, size_t length, struct random_numbers *number
         put32(block + 8, (uint32_t)(length - out));
         return length - out;
     }
-    default: /* mode, type */
+    default: /* set the mode or the type */
         block[4 + random_bits(numbers) % 2] = (uint8_t)(random_bits(numbers) % 36);
         return length;
     }
@@ -229,8 +228,9 @@ static size_t any_block(uint8_t *block, uint8_t *values, struct random_numbers *
     return codec_block_encode(codec_path_best(), type, values, count, arena.scratch, block);
 }
 
-/* Two blocks, and again with one of them altered, its checksum made right. Counts in *good those
- * that decode, in altered[0] the altered ones and in altered[1] those of them that decode. */
+/* Decodes two blocks, and again with one of them altered and its checksum corrected. Adds to *good
+ * the pairs that decode, to altered[0] the altered pairs and to altered[1] those of them that
+ * decode. */
 static void try_pairs(uint8_t *const blocks[2], uint8_t *values, struct random_numbers *numbers,
                       size_t *good, size_t altered[2])
 {
@@ -290,7 +290,7 @@ int main(int argc, char **argv)
                 passed += seal;
                 passed_unsealed += !seal;
             }
-            /* from the start again, or altered further */
+            /* restore the block, or alter it further */
             if (length <= CODEC_BLOCK_HEADER_BYTES || random_bits(&numbers) % 2) {
                 length = was;
                 memcpy(block, before, length);

@@ -59,7 +59,7 @@ double random_laplace(struct random_numbers *numbers)
     return u < 0 ? log(1 + 2 * u) : -log(1 - 2 * u);
 }
 
-/* Mantissa and exponent bits of the three. */
+/* Returns the number of mantissa bits of a type. */
 static unsigned mantissa_bits(enum codec_type type)
 {
     return type == CODEC_BF16 ? 7 : type == CODEC_FP16 ? 10 : 23;
@@ -80,7 +80,8 @@ static uint32_t assemble(enum codec_type type, uint32_t exponent, uint64_t bits)
            (uint32_t)(bits & ((1u << mantissa) - 1));
 }
 
-/* The pattern of a number, its mantissa cut. Numbers that fp16 has no exponent for become 0. */
+/* Returns the bit pattern of a number, with the mantissa truncated. For fp16, numbers below its
+ * normal range become 0. */
 static uint32_t pattern_of(enum codec_type type, double number)
 {
     float single = (float)number;

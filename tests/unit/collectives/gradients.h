@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Repeatable random numbers: the same seed, the same numbers on every machine. */
+/* Repeatable random numbers: a seed gives the same numbers on every machine. */
 struct random_numbers {
     uint64_t state; /* not 0 */
 };
@@ -16,11 +16,11 @@ double random_uniform(struct random_numbers *numbers); /* in (0, 1) */
 double random_normal(struct random_numbers *numbers);
 double random_laplace(struct random_numbers *numbers);
 
-/* Kinds of values that a codec meets or should survive. */
+/* Kinds of values for tests of the codec: typical ones and extreme ones. */
 enum gradients {
     GRADIENTS_NORMAL,
     GRADIENTS_LAPLACE,
-    GRADIENTS_LAYERS,   /* normal, sigma changes every few thousand */
+    GRADIENTS_LAYERS,   /* normal, sigma changes every 5000 elements */
     GRADIENTS_ROWS,     /* normal, most rows of 192 are zeros */
     GRADIENTS_SPARSE,   /* normal, every second element zero */
     GRADIENTS_ZEROS,    /* all 0 */
@@ -33,9 +33,9 @@ enum gradients {
     GRADIENTS_COUNTING, /* the bit patterns 0, 1, 2 ... */
     GRADIENTS_NANS,     /* NaNs of any payload, infinities */
     GRADIENTS_DENORMAL,
-    GRADIENTS_RARE,  /* one exponent, one element in 8192 another */
-    GRADIENTS_WIDE,  /* exponents even over 48 */
-    GRADIENTS_WIDER, /* exponents even over 160 */
+    GRADIENTS_RARE,  /* one exponent, but another one in one of 8192 elements */
+    GRADIENTS_WIDE,  /* exponents uniform over 48 values */
+    GRADIENTS_WIDER, /* exponents uniform over 160 values */
     GRADIENTS_STEEP, /* each exponent four times as frequent as the one below */
     GRADIENTS_KINDS,
 };
@@ -45,8 +45,8 @@ const char *gradients_name(enum gradients kind);
 void gradients_fill(enum gradients kind, enum codec_type type, struct random_numbers *numbers,
                     void *values, size_t count);
 
-/* Shannon's bound: the bits per element that exponents need when they are independent, from their
- * frequencies in all count elements. Sign and mantissa are not among them. */
+/* Returns Shannon's bound: the bits per element for exponents, if these are independent, from their
+ * frequencies in all count elements. Sign and mantissa do not count. */
 double gradients_exponent_entropy(enum codec_type type, const void *values, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Writes values of a kind to standard output, for tests and measurements with files. */
+/* Writes values of one kind to standard output, for tests and measurements with files. */
 
 #include "tests/unit/collectives/gradients.h"
 

@@ -12,18 +12,18 @@ struct actor {
     unsigned next[PLAN_STREAMS], under_way[PLAN_STREAMS], left;
     char *buffers[PLAN_BUFFERS];
     size_t limits[PLAN_BUFFERS];
-    size_t slot_bytes, *filled; /* of PLAN_WIRE */
-    unsigned deliverable;       /* messages to it of which both sides have begun */
-    unsigned told;              /* its last signal */
+    size_t slot_bytes, *filled; /* of slots in PLAN_WIRE */
+    unsigned deliverable;       /* messages to this rank that both sides have begun */
+    unsigned told;              /* the number of its last signal */
     struct simulated_work work;
 };
 
-/* What has been sent from one rank to another, in order: numbers of the sender's steps. */
+/* The messages from one rank to another, in order: the numbers of the steps at both ends. */
 struct lane {
     unsigned *sends, *receives;
     unsigned send_count, receive_count, done;
-    char **copies;  /* buffered: what was sent */
-    size_t *copied; /* ... and its bytes */
+    char **copies;  /* if buffered: the data that was sent */
+    size_t *copied; /* ... and its number of bytes */
 };
 
 struct scene {
@@ -33,8 +33,8 @@ struct scene {
     int ranks;
     uint64_t random;
     struct codec_scratch *codec;
-    int laggard;  /* moves when nothing else can, for a while; another may be slow next */
-    char *window; /* of all ranks, one part after the other */
+    int laggard;  /* a rank that moves only if no other can; replaced by another one at random */
+    char *window; /* PLAN_WINDOW of all ranks, one part after the other */
     struct error *err;
 };
 
@@ -139,7 +139,8 @@ static void end_step(struct actor *actor, unsigned number)
         actor->under_way[stream]--;
 }
 
-/* Into its own part of the window counts as sent, out of another's as received. */
+/* Counts copies into the rank's own part of the window as sent, and reads of another's part as
+ * received. */
 static void count_window(struct actor *actor, const struct plan_step *step)
 {
     const struct plan_address *from = step->action == PLAN_REDUCE ? &step->right : &step->left;
@@ -151,7 +152,7 @@ static void count_window(struct actor *actor, const struct plan_step *step)
         actor->work.bytes_received += bytes_of(actor, step);
 }
 
-/* The peer must be in the call still, and have said so. */
+/* The peer must have signalled, and still be in the call. */
 static int pull(const struct scene *scene, struct actor *actor, const struct plan_step *step)
 {
     const struct actor *peer = &scene->actors[step->peer];
@@ -217,7 +218,8 @@ static bool is_told(const struct scene *scene, const struct plan_step *step)
     return step->action != PLAN_AWAIT || peer->told >= step->number;
 }
 
-/* Begins the next step of a stream of the rank, if it may. 1: it has. */
+/* Begins the next step of a stream of the rank, if possible. Returns 1 if it has, 0 if not, or -1
+ * with err. */
 static int begin(struct scene *scene, int rank, enum plan_stream stream)
 {
     struct actor *actor = &scene->actors[rank];
@@ -262,7 +264,8 @@ static int begin(struct scene *scene, int rank, enum plan_stream stream)
     return 1;
 }
 
-/* Delivers the next message from one rank to another, if both sides have begun. 1: done. */
+/* Delivers the next message from one rank to another, if both sides have begun. Returns 1 if it
+ * has, 0 if not, or -1 with err. */
 static int deliver(struct scene *scene, int from, int to)
 {
     struct lane *lane = &scene->lanes[from * scene->ranks + to];
@@ -298,7 +301,8 @@ static int deliver(struct scene *scene, int from, int to)
     return 1;
 }
 
-/* Something that can happen, from a random beginning on. 1: happened, 0: nothing can. */
+/* Does the first possible action, starting at a random one. Returns 1 if it did one, 0 if none is
+ * possible, or -1 with err. */
 static int try_all(struct scene *scene, bool of_laggard)
 {
     unsigned ranks = (unsigned)scene->ranks, kinds = PLAN_STREAMS + 1;
@@ -325,7 +329,7 @@ static int try_all(struct scene *scene, bool of_laggard)
     return 0;
 }
 
-/* One turn. */
+/* Does one action: of the laggard only if no other rank has one. */
 static int turn(struct scene *scene)
 {
     int status = try_all(scene, false);
@@ -365,7 +369,7 @@ static void open_lanes(struct scene *scene)
         for (unsigned i = 0; i < scene->actors[r].is->plan->step_count; i++) {
             const struct plan_step *step = &scene->actors[r].is->plan->steps[i];
 
-            /* counted first, in the fields that count later */
+            /* first counts the messages, in fields that are set to 0 again below */
             if (step->action == PLAN_SEND)
                 scene->lanes[r * scene->ranks + step->peer].send_count++;
             else if (step->action == PLAN_RECEIVE)

@@ -4,10 +4,10 @@
 
 #include "collectives/plan/plan.h"
 
-/* Runs the plans of all ranks at once, without MPI, under the rules of the engine but in any order
- * that these rules allow: ranks and steps take turns at random, a receive's room is destroyed
- * when it begins, a send reads its data as late as it can. So a step that does not wait for what it
- * needs shows in the result. */
+/* Runs the plans of all ranks without MPI, under the rules of the engine but in a random order that
+ * these rules allow: ranks and steps take turns at random, the buffer of a receive is overwritten
+ * when it begins, a send reads its data as late as possible. So a step that does not wait for its
+ * inputs changes the result. */
 
 struct simulated_rank {
     const struct plan_shape *shape;
@@ -19,20 +19,20 @@ struct simulated_rank {
 struct simulation {
     enum element_type type;
     enum reduce_op op;
-    unsigned messages_max; /* under way at once at a rank, in each direction; 0: any number */
+    unsigned messages_max; /* that a rank has under way at once, in each direction; 0: any number */
     bool is_buffered;      /* a send ends before its receive begins */
     uint64_t seed;
-    bool has_liar; /* a bit of each message that leaves the liar is turned */
+    bool has_liar; /* one bit of each message from the rank `liar` is flipped */
     int liar;
 };
 
-struct simulated_work { /* of the rank with most of it */
+struct simulated_work { /* each number: of the rank with the most */
     unsigned messages;
     size_t bytes_sent, bytes_received, bytes_reduced;
 };
 
-/* -1: no step can go on, sizes of a message differ, a message is left over, or a step is outside of
- * its buffer. work may be NULL. */
+/* Returns 0, or -1 with err if the plans cannot end: no step can continue, the sizes of a message
+ * differ, a message is left over, or a step accesses memory outside its buffer. work: or NULL. */
 int simulate(const struct simulation *simulation, const struct simulated_rank *ranks, int count,
              struct simulated_work *work, struct error *err);
 

@@ -10,8 +10,8 @@
 
 /* --------------------------------------------------------------- the reference, in double */
 
-/* What the formats are, once more and in another way: each finite code's number, by the definition
- * of OCP FP8 and IEEE 754. */
+/* A second, independent definition of the formats: the number of each finite code by OCP FP8 and
+ * IEEE 754. */
 static const struct reference {
     enum precision precision;
     const char *name;
@@ -47,7 +47,7 @@ static unsigned codes_of(const struct reference *r)
     return 1u << (r->exponent_bits + r->mantissa_bits);
 }
 
-/* All of a reference's numbers, for the one that is being looked at. */
+/* Returns the number of a code; keeps all numbers of the last format that was used. */
 static double number_of(const struct reference *r, unsigned code)
 {
     static double numbers[1 << 16];
@@ -70,7 +70,7 @@ static unsigned greatest_code(const struct reference *r)
     return code;
 }
 
-/* The nearest of all, by search; between two the even code. */
+/* Returns the code of the nearest number, by search; in a tie the even code. */
 static unsigned nearest(const struct reference *r, float value, bool *is_nan)
 {
     unsigned low = 0, high = greatest_code(r), sign = signbit(value) ? codes_of(r) : 0;
@@ -79,7 +79,7 @@ static unsigned nearest(const struct reference *r, float value, bool *is_nan)
     *is_nan = isnan(value);
     if (*is_nan)
         return sign;
-    /* what would be the next number, were there one more */
+    /* the next number, if there were one more */
     beyond = 2 * number_of(r, high) - number_of(r, high - 1);
     if (x > (number_of(r, high) + beyond) / 2 ||
         (x == (number_of(r, high) + beyond) / 2 && high % 2)) {
@@ -113,8 +113,9 @@ static unsigned code_at(enum precision precision, const void *codes, size_t n)
     return half;
 }
 
-/* Numbers around every place where the nearest changes, with both signs: the numbers of the format,
- * the middles between them, and the floats next to each; then specials and random patterns. */
+/* Sets values around each point where the nearest number changes, with both signs: the numbers of
+ * the format, the middles between them, and the floats next to each; then specials and random
+ * patterns. Returns their number. */
 static size_t interesting(const struct reference *r, float *values, size_t room)
 {
     struct random_numbers numbers = {31};
@@ -167,7 +168,7 @@ static void narrows(const struct reference *r)
     for (unsigned number = 0; (path = precision_path_at(number)); number++) {
         size_t wrong = 0;
 
-        /* off alignment, so that a path has a beginning and an end */
+        /* off alignment, so that a path has a first and a last part */
         path->narrow(r->precision, values, count, codes + 1);
         for (size_t n = 0; n < count; n++) {
             unsigned code = code_at(r->precision, codes + 1, n);
@@ -233,7 +234,7 @@ static void widens(const struct reference *r)
     free(first);
 }
 
-/* Nothing outside count numbers is touched, for each count up to some vectors. */
+/* Nothing outside count numbers is written, for each count up to several vectors. */
 static void keeps_to_its_count(void)
 {
     enum { MOST = 100 };
@@ -294,7 +295,7 @@ static void int8_blocks(void)
             beyond += !(off <= precision_bound_int8(scale));
             if (scale > 0 && off / scale > worst)
                 worst = off / scale;
-            /* the nearest, and of two the even one; a quotient in fp32 can make a tie */
+            /* the nearest, in a tie the even one; a quotient in fp32 can make a tie */
             if (scale > 0)
                 uneven += codes[n] != (int)nearbyint((double)(in[n] / scale));
         }
@@ -325,7 +326,8 @@ static void int8_blocks(void)
 
 /* ------------------------------------------------------------------------------------- bounds */
 
-/* A ring's reduce-scatter of one element: each rank adds its own to what the one before sent. */
+/* Reduces one element as the reduce-scatter of a ring does: each rank adds its own term to the sum
+ * that the rank before it sent. */
 static float ring(enum precision precision, const float *terms, unsigned ranks)
 {
     float sum = terms[0];
@@ -340,7 +342,7 @@ static float ring(enum precision precision, const float *terms, unsigned ranks)
     return sum;
 }
 
-/* Halving: each sends to its partner, which adds. */
+/* Reduces as halving does: each rank sends to its partner, which adds. */
 static float tree(enum precision precision, const float *terms, unsigned ranks)
 {
     float sums[64];
@@ -358,7 +360,7 @@ static float tree(enum precision precision, const float *terms, unsigned ranks)
     return sums[0];
 }
 
-/* By a ring over ranks, whose result is not rounded again: ranks - 1 roundings. */
+/* Returns the bound for a ring, whose result is not rounded again: ranks - 1 roundings. */
 static double bound_of_ring(enum precision precision, unsigned ranks, double sum_magnitudes)
 {
     unsigned hops = ranks > 1 ? ranks - 1 : 0;
@@ -366,7 +368,7 @@ static double bound_of_ring(enum precision precision, unsigned ranks, double sum
     return precision_bound(precision, hops, hops, sum_magnitudes);
 }
 
-/* By a tree or halving and doubling: ceil(lg ranks) roundings. */
+/* Returns the bound for a tree, or halving and doubling: ceil(lg ranks) roundings. */
 static double bound_of_tree(enum precision precision, unsigned ranks, double sum_magnitudes)
 {
     unsigned depth = 0;
@@ -422,7 +424,7 @@ static void bounds_are_met(enum precision precision, unsigned ranks)
            off >= 0.5 * bound_of_ring(precision, ranks, magnitudes),
        "%s, %u ranks: a ring can be off by %.2f of the bound", references[precision].name, ranks,
        off / bound_of_ring(precision, ranks, magnitudes));
-    /* a single number half way */
+    /* a single number in the middle between two of the format */
     terms[0] = (float)(1 + u);
     off = fabs((double)ring(precision, (float[]){terms[0], 0}, 2) - (double)terms[0]);
     ok(off > 0.9 * precision_bound(precision, 1, 0, (double)terms[0]) * (1 - u),
@@ -440,7 +442,7 @@ static void bounds(void)
     bounds_are_met(PRECISION_FP16, 16);
     bounds_are_met(PRECISION_E4M3, 3);
     bounds_are_met(PRECISION_E5M2, 2);
-    /* COLLECTIVES.md, to the first order */
+    /* COLLECTIVES.md, to first order */
     is_near(bound_of_ring(PRECISION_FP16, 5, 1), 4 * 0x1p-11, 4 * 0x1p-18,
             "a ring of 5: 4 u, u = 2^-11 for fp16");
     is_near(bound_of_tree(PRECISION_BF16, 9, 1), 4 * 0x1p-8, 4 * 0x1p-13,

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 1031 }; /* odd, and more than any block of vectors */
+enum { MOST = 1031 }; /* odd, and larger than any block of vectors */
 
 static uint64_t state = 1;
 
@@ -49,7 +49,7 @@ static __int128 whole_at(enum element_type type, const void *buffer, size_t i)
     }
 }
 
-/* The low bits are what wraps around. */
+/* Returns 64 bits; the low bits that an element has are its result, as integers wrap around. */
 static uint64_t whole_joined(enum reduce_op op, __int128 l, __int128 r)
 {
     uint64_t a = (uint64_t)l, b = (uint64_t)r;
@@ -145,7 +145,7 @@ static bool is_element_right(enum element_type type, enum reduce_op op, const vo
 
 /* -------------------------------------------------------------------------------------- cases */
 
-/* Some that random bits hardly give: zeros of both signs, infinities, NaN. */
+/* Writes values that random bits rarely give: zeros of both signs, infinities, NaN. */
 static void put_special(enum element_type type, void *buffer, size_t count)
 {
     const double rare[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0};
@@ -208,7 +208,8 @@ static bool holds(enum element_type type, enum reduce_op op)
 
 /* ------------------------------------------------------------------------- past the caches */
 
-/* Every length up to some lines, from and to every place in a line, and nothing beside it. */
+/* Tests every length up to three cache lines, to every offset in a line from varying offsets, and
+ * that nothing beside the copy is written. */
 static bool copies(nontemporal_copy_fn *copy)
 {
     enum { LINE = 64, LONGEST = 3 * LINE + 1, ROOM = LINE + LONGEST + LINE };
@@ -233,7 +234,8 @@ static bool copies(nontemporal_copy_fn *copy)
     return memcmp(out, expected, sizeof out) == 0;
 }
 
-/* As reduce_pair(), of lengths around the pieces that it is made in; also onto what is added. */
+/* Tests that nontemporal_reduce_pair() gives the result of reduce_pair(); is_in_place: into the
+ * left operand. */
 static bool reduces(size_t count, bool is_in_place)
 {
     static float left[MOST * 2], right[MOST * 2], out[MOST * 2 + 1], expected[MOST * 2 + 1];
