@@ -615,7 +615,8 @@ static void test_algorithms(void)
            collective_kind_name(a->kind), a->name, most_ranks);
         ok(wires_hold(a), "... on every wire");
         ok(algorithm_find(a->kind, a->name) == a, "... is found by its name");
-        ok(is_cut(a) != a->is_whole, "... blocks travel %s", a->is_whole ? "whole" : "in segments");
+        ok(is_cut(a) != a->is_whole, "... blocks are sent %s",
+           a->is_whole ? "whole" : "in segments");
     }
     for (unsigned kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         struct plan_shape shape = {
@@ -693,12 +694,12 @@ static void test_much(void)
     for (const struct algorithm *a = algorithms; a->name; a++) {
         if (!is_for_one_node(a))
             continue;
-        ok(holds_for_much(a), "%s by %s, 8 MiB, each of %u cases from number %u",
+        ok(holds_for_much(a), "%s by %s, 8 MiB, one of %u cases from number %u on",
            collective_kind_name(a->kind), a->name, much_apart, much_apart);
         if (strcmp(a->name, "shared") != 0)
             continue;
         ok(goes_past_caches(a, (8 << 20) + 64, 65536) && !goes_past_caches(a, 4 << 20, 1 << 20),
-           "... goes past the caches");
+           "... writes past the caches");
     }
 }
 
@@ -758,34 +759,35 @@ static void test_oversubscribed(void)
                                 .has_counts = true,
                                 .ranks_per_node = RANKS};
 
-    is_int(steps_of(&reduce, PLAN_AWAIT), 0, "oversubscribed reduce: nobody but the root waits");
-    ok(holds_if_applies(&reduce), "... and it is right");
+    is_int(steps_of(&reduce, PLAN_AWAIT), 0, "oversubscribed reduce: only the root waits");
+    ok(holds_if_applies(&reduce), "... and the result is right");
     reduce.is_oversubscribed = false;
-    ok(steps_of(&reduce, PLAN_AWAIT) > 0, "... nobody is alone in it otherwise");
+    ok(steps_of(&reduce, PLAN_AWAIT) > 0, "... other ranks wait too if not oversubscribed");
 
-    is_int(
-        steps_of(&sum, PLAN_AWAIT), PROCESSORS,
-        "alloversubscribed reduce: who does not add up waits for as many as there are processors");
-    ok(holds_if_applies(&sum), "... and it is right");
+    is_int(steps_of(&sum, PLAN_AWAIT), PROCESSORS,
+           "oversubscribed allreduce: a rank that does not reduce waits for as many ranks as there "
+           "are processors");
+    ok(holds_if_applies(&sum), "... and the result is right");
     sum.count *= 2;
-    ok(steps_of(&sum, PLAN_AWAIT) > PROCESSORS, "... of more all add up");
+    ok(steps_of(&sum, PLAN_AWAIT) > PROCESSORS, "... with more data all ranks reduce");
     sum.count /= 2;
     sum.is_oversubscribed = false;
-    ok(steps_of(&sum, PLAN_AWAIT) > PROCESSORS, "... where there are processors, too");
+    ok(steps_of(&sum, PLAN_AWAIT) > PROCESSORS, "... and so they do if not oversubscribed");
 
-    is_int(steps_of(&uneven, PLAN_SEND), 4, "what is much for one rank goes to it by message");
-    is_int(steps_of(&uneven, PLAN_RECEIVE), 3, "... and comes so");
-    ok(holds_if_applies(&uneven), "... and all of it is right");
+    is_int(steps_of(&uneven, PLAN_SEND), 4, "a large block for one rank is sent as a message");
+    is_int(steps_of(&uneven, PLAN_RECEIVE), 3, "... and received as one");
+    ok(holds_if_applies(&uneven), "... and the result is right");
     uneven.count = MUCH / 4;
-    is_int(steps_of(&uneven, PLAN_SEND), 1, "... what is less goes through the window");
-    ok(holds_if_applies(&uneven), "... and all of it is right");
+    is_int(steps_of(&uneven, PLAN_SEND), 1, "... smaller blocks go through the window");
+    ok(holds_if_applies(&uneven), "... and the result is right");
     uneven.in_place = true;
-    ok(holds_if_applies(&uneven), "... in place too");
+    ok(holds_if_applies(&uneven), "... also in place");
     uneven.is_oversubscribed = false;
-    is_int(steps_of(&uneven, PLAN_SEND), 0, "... all where there are processors");
+    is_int(steps_of(&uneven, PLAN_SEND), 0, "... all blocks do if not oversubscribed");
 
     scatter.count = 0;
-    is_int(steps_of(&scatter, PLAN_AWAIT), 0, "who gets nothing of a reduce-scatter does not wait");
+    is_int(steps_of(&scatter, PLAN_AWAIT), 0,
+           "a rank with an empty block of a reduce-scatter does not wait");
 }
 
 /* The chooser computes it many times, in MPI_Init and in the program. */

@@ -58,25 +58,25 @@ static void test_layout(void)
     struct crossings crossings;
     char leaf[16];
 
-    is_int(layout->nodes, 4, "nodes are told apart");
+    is_int(layout->nodes, 4, "nodes are distinguished by name");
     is_int(layout->node_of_rank[0], 0, "the first rank's node is 0");
-    is_int(layout->node_of_rank[4], 1, "... and those of a name share one");
-    is_int(layout->most_on_node, 2, "ranks of the fullest node");
-    is_int(layout_link(layout, 0, 2), LINK_NODE, "two ranks of a node");
-    is_int(layout_link(layout, 0, 3), LINK_LEAF, "two nodes of a leaf");
-    is_int(layout_link(layout, 0, 1), LINK_ACROSS, "two leaves");
+    is_int(layout->node_of_rank[4], 1, "... and ranks with the same node name share a node");
+    is_int(layout->most_on_node, 2, "the number of ranks on the fullest node");
+    is_int(layout_link(layout, 0, 2), LINK_NODE, "the link between two ranks of a node");
+    is_int(layout_link(layout, 0, 3), LINK_LEAF, "the link between two nodes of a leaf");
+    is_int(layout_link(layout, 0, 1), LINK_ACROSS, "the link between two leaves");
     layout_ring(layout, ring);
     ok(memcmp(ring, expected, sizeof ring) == 0, "a ring keeps nodes and leaves together");
     crossings = count_crossings(layout, ring);
-    is_int(crossings.nodes, 4, "it leaves each node once");
+    is_int(crossings.nodes, 4, "... it leaves each node once");
     is_int(crossings.leaves, 2, "... and each leaf once");
     crossings = count_crossings(layout, plain);
-    is_int(crossings.leaves, 4, "as they are numbered they cross more often");
+    is_int(crossings.leaves, 4, "in rank order, a ring crosses leaves more often");
     layout_free(layout);
 
     layout = make("a b c", "- - -");
     layout_ring(layout, ring);
-    is_int(count_crossings(layout, ring).leaves, 0, "one leaf is never left");
+    is_int(count_crossings(layout, ring).leaves, 0, "a ring of one leaf does not leave it");
     layout_free(layout);
     layout = make("a b a", "x y y");
     is_int(layout_link(layout, 0, 2), LINK_NODE, "a node is on the leaf of its first rank");
@@ -85,13 +85,13 @@ static void test_layout(void)
     layout_free(NULL);
 
     layout_leaf_name("spine.leaf3.n17", "switch.switch.node", leaf, sizeof leaf);
-    is_str(leaf, "spine.leaf3", "the leaf of a node of a tree");
+    is_str(leaf, "spine.leaf3", "the leaf of a node in a tree");
     layout_leaf_name("n17", "node", leaf, sizeof leaf);
-    is_str(leaf, "", "no switches, no leaf");
+    is_str(leaf, "", "there is no leaf without switches");
     layout_leaf_name("block1.n17", "block.node", leaf, sizeof leaf);
-    is_str(leaf, "", "blocks are no leaves");
+    is_str(leaf, "", "a block is not a leaf");
     layout_leaf_name(NULL, NULL, leaf, sizeof leaf);
-    is_str(leaf, "", "outside of Slurm");
+    is_str(leaf, "", "there is no leaf outside of Slurm");
     layout_leaf_name("a-very-long-name.of.n1", "switch.switch.node", leaf, sizeof leaf);
     is_str(leaf, "a-very-long-nam", "a long name is cut");
 }
@@ -130,7 +130,7 @@ static void test_rings(void)
         bad += crossings.leaves != (leaves > 1 ? leaves : 0);
         layout_free(layout);
     }
-    is_int(bad, 0, "rings of 500 layouts cross what they must and no more");
+    is_int(bad, 0, "rings of 500 layouts leave each node and leaf exactly once");
 }
 
 /* Returns a machine whose links all have a latency of alpha_us and this rate. */
@@ -157,26 +157,28 @@ static void test_links(void)
 {
     struct machine machine = synthetic(10, 1);
 
-    is_near(machine_link_us(&machine, LINK_LEAF, 0), 10, 0.1, "nothing takes what 8 bytes take");
-    is_near(machine_link_us(&machine, LINK_LEAF, 65536), 75.5, 0.1, "a size that was measured");
-    is_near(machine_link_us(&machine, LINK_LEAF, 200000), 210, 21, "a size between two");
-    is_near(machine_link_us(&machine, LINK_LEAF, 64 << 20), 67119, 10, "a size above all");
+    is_near(machine_link_us(&machine, LINK_LEAF, 0), 10, 0.1, "0 bytes take as long as 8 bytes");
+    is_near(machine_link_us(&machine, LINK_LEAF, 65536), 75.5, 0.1, "the time of a measured size");
+    is_near(machine_link_us(&machine, LINK_LEAF, 200000), 210, 21,
+            "the time of a size between two measured ones");
+    is_near(machine_link_us(&machine, LINK_LEAF, 64 << 20), 67119, 10,
+            "the time of a size above all measured ones");
     machine.has_link[LINK_ACROSS] = false;
     machine.link_us[LINK_LEAF][0] = 5;
     machine.link_us[LINK_ACROSS][0] = 0;
     is_near(machine_link_us(&machine, LINK_ACROSS, 1), 5, 1e-9,
-            "a class that was not measured is like its neighbor");
+            "a class that was not measured has the times of the nearest class");
 
     machine = synthetic(10, 0.1);
     /* 1 MiB: 1048576 / 1.4 bytes at 0.1 GB/s; encoded and decoded at 2 GB/s */
     is_near(machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 1 << 20), 7500, 10,
-            "coded: the link is the slower");
+            "coded: the link decides if it is slower");
     machine = synthetic(10, 10);
     is_near(machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 1 << 20), 1049, 1,
             "... or the codec");
     machine.encode_GBps[CODEC_BF16] = 0;
     ok(isinf(machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 1 << 20)),
-       "... whose rate is not known");
+       "... and a codec that was not measured takes forever");
 }
 
 static int add(struct machine *machine, const char *algorithm, size_t segment, size_t bytes,
@@ -211,30 +213,31 @@ static void test_benchmarks(void)
 {
     struct machine machine = {0};
 
-    is_near(tried(&machine, 1000), 0, 0, "nothing was tried");
+    is_near(tried(&machine, 1000), 0, 0, "there is no time without benchmarks");
     add(&machine, "ring", 65536, 1000, 50);
-    is_near(tried(&machine, 1000), 50, 0, "a benchmark of this size");
-    is_near(tried(&machine, 2000), 100, 1e-9, "twice as much");
-    is_near(tried(&machine, 100), 50, 1e-9, "less is no faster");
-    is_near(tried(&machine, 4100), 0, 0, "too far from what was tried");
-    is_near(tried(&machine, 10), 0, 0, "... below as well");
+    is_near(tried(&machine, 1000), 50, 0, "the time of a benchmark of this size");
+    is_near(tried(&machine, 2000), 100, 1e-9, "twice the size takes twice the time");
+    is_near(tried(&machine, 100), 50, 1e-9, "a smaller size takes the same time");
+    is_near(tried(&machine, 4100), 0, 0, "a size too far above the benchmark has no time");
+    is_near(tried(&machine, 10), 0, 0, "... nor has one too far below");
     add(&machine, "ring", 65536, 100000, 5000);
-    is_near(tried(&machine, 10000), 500, 1e-6, "between two");
-    is_near(tried(&machine, 200000), 10000, 1e-6, "above two at their rate");
+    is_near(tried(&machine, 10000), 500, 1e-6, "a size between two benchmarks");
+    is_near(tried(&machine, 200000), 10000, 1e-6, "a size above two benchmarks, at their rate");
     add(&machine, "ring", 65536, 1000, 40);
     add(&machine, "ring", 65536, 1000, 60);
-    is_int(machine.benchmark_count, 2, "of several benchmarks of one size there is one");
+    is_int(machine.benchmark_count, 2, "of several benchmarks of one size only one is kept");
     is_near(tried(&machine, 1000), 60, 0, "... the last");
     add(&machine, "direct", 65536, 150000, 9000);
-    is_near(tried(&machine, 120000), 6000, 10, "up to where another was tried alone");
-    is_near(tried(&machine, 150000), 0, 0, "... but not from there on");
+    is_near(tried(&machine, 120000), 6000, 10,
+            "the time of a size below another algorithm's only benchmark");
+    is_near(tried(&machine, 150000), 0, 0, "... but there is no time at or above it");
     is_near(machine_benchmark_us(&machine, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000), 0, 0,
-            "another segment was not tried");
+            "there is no time for another segment");
     add(&machine, "ring", 65536, 1 << 19, 30000);
     add(&machine, "ring", 65536, 1 << 21, 100000);
-    is_near(
-        tried(&machine, 1 << 23), 400000, 1e-6,
-        "above 1 MiB the greatest says it alone: what was slow in the caches is no better there");
+    is_near(tried(&machine, 1 << 23), 400000, 1e-6,
+            "above 1 MiB the largest benchmark alone decides, as the rate within the caches does "
+            "not hold there");
     machine_clear(&machine);
 }
 
@@ -263,8 +266,8 @@ static void refused(const char *text, const char *expected)
 
     is_int(machine_read(text, "f", &machine, &err), -1, "refused: %.*s", (int)strcspn(text, "\n"),
            text);
-    is_str(err.text, expected, "... in one clear line");
-    ok(machine.benchmarks == NULL, "... with nothing left");
+    is_str(err.text, expected, "... with this message");
+    ok(machine.benchmarks == NULL, "... and no benchmarks");
 }
 
 static void test_text(void)
@@ -280,12 +283,13 @@ static void test_text(void)
     add(&machine, "mpi", 0, 1000, 41.7);
     add_coded(&machine, "ring", 65536, 1000, 41.3);
     text = machine_write(&machine);
-    is_int(machine_read(text, "f", &again, NULL), 0, "what was written is read");
-    ok(is_same(&machine, &again), "... to the bit");
+    is_int(machine_read(text, "f", &again, NULL), 0, "a text that was written is read");
+    ok(is_same(&machine, &again), "... with the same bits");
     machine_clear(&machine);
     machine_clear(&again);
     free(text);
-    is_int(machine_read("", "f", &machine, NULL), 0, "nothing measured is a machine too");
+    is_int(machine_read("", "f", &machine, NULL), 0,
+           "an empty text is a machine without measurements");
 
     refused("ring 1\n", "f:1: unexpected line \"ring 1\"");
     refused("copy 1\ncopy fast\n", "f:2: unexpected line \"copy fast\"");
@@ -350,21 +354,22 @@ static void test_walk(void)
     double slow;
 
     is_near(walk(&machine, four, "recursive-doubling", 1), 20, 1,
-            "recursive doubling of one number: two messages");
-    is_near(walk(&machine, four, "ring", 4), 60, 3, "a ring of four numbers: six messages");
+            "recursive doubling of one number takes two messages");
+    is_near(walk(&machine, four, "ring", 4), 60, 3, "a ring of four numbers takes six messages");
     /* 6 messages of 4 MiB at 1 GB/s, 3 reductions of 4 MiB at 10 GB/s */
-    is_near(walk(&machine, four, "ring", 4 << 20), 6 * 4204 + 3 * 419, 1500, "a ring of 16 MiB");
+    is_near(walk(&machine, four, "ring", 4 << 20), 6 * 4204 + 3 * 419, 1500,
+            "a ring of 16 MiB takes six messages and three reductions");
     is_near(predict_formula_us(&machine, four, ring, &shape, ELEMENT_FP32),
-            walk(&machine, four, "ring", 4 << 20), 1500, "... and by its formula");
+            walk(&machine, four, "ring", 4 << 20), 1500, "... also by its formula");
     is_near(walk(&machine, four, "recursive-doubling", 4 << 20), 2 * (16787 + 1678), 2000,
             "recursive doubling of 16 MiB");
     ok(walk(&machine, shared, "ring", 4 << 20) > 1.5 * walk(&machine, four, "ring", 4 << 20),
-       "two ranks of a node share its NIC, where the ring visits them in turn");
+       "two ranks of a node share its NIC, if the ring visits the nodes in turn");
     for (int i = 0; i < MACHINE_SIZES; i++)
         machine.link_us[LINK_ACROSS][i] *= 10;
     slow = walk(&machine, leaves, "ring", 4 << 20);
-    ok(slow > 5 * walk(&machine, four, "ring", 4 << 20), "a slow uplink is seen");
-    is_near(walk(&machine, four, "ring", 0), 0, 1e-9, "nothing takes no time");
+    ok(slow > 5 * walk(&machine, four, "ring", 4 << 20), "a slow uplink makes the ring slower");
+    is_near(walk(&machine, four, "ring", 0), 0, 1e-9, "a call without elements takes no time");
     layout_free(four);
     layout_free(shared);
     layout_free(leaves);
@@ -384,9 +389,9 @@ static void test_walk_queues(void)
     const struct algorithm *binomial = algorithm_find(COLLECTIVE_BROADCAST, "binomial");
 
     is_near(predict_walk_us(&machine, four, pairwise, &shape, ELEMENT_FP32, NULL), 2 * busy + whole,
-            0.01, "all-to-all: three messages of each rank, one behind the other");
+            0.01, "all-to-all: each rank sends three messages, one after the other");
     is_near(predict_walk_us(&machine, two, pairwise, &shape, ELEMENT_FP32, NULL), 3 * busy + whole,
-            0.01, "... two ranks a node: four messages by each NIC");
+            0.01, "... with two ranks per node: four messages through each NIC");
     shape.kind = COLLECTIVE_BROADCAST;
     is_near(predict_walk_us(&machine, four, binomial, &shape, ELEMENT_FP32, NULL), 2 * whole, 0.01,
             "broadcast: the second message of the root ends before that of its first child");
@@ -395,7 +400,7 @@ static void test_walk_queues(void)
     shape.kind = COLLECTIVE_ALL_TO_ALL;
     shape.ranks = 5;
     is_near(predict_walk_us(&machine, far, pairwise, &shape, ELEMENT_FP32, NULL),
-            10 * (3 * busy + whole), 0.01, "a far rank: its link is never idle");
+            10 * (3 * busy + whole), 0.01, "a rank on another leaf: its link is never idle");
     layout_free(four);
     layout_free(two);
     layout_free(far);
@@ -441,8 +446,8 @@ static void test_walk_of_all(void)
         }
         layout_free(layout);
     }
-    ok(walked > 50, "%d plans walked", walked);
-    is_int(bad, 0, "all of them to their end");
+    ok(walked > 50, "%d plans are walked", walked);
+    is_int(bad, 0, "... all of them to their end");
 }
 
 /* Returns how often an algorithm is listed with a segment; 0: with any segment. */
@@ -491,17 +496,18 @@ static void test_segments(void)
     struct layout *layout = make("a a a a", "x x x x");
     struct chooser *chooser = choose(&machine, layout);
 
-    is_int(listed(chooser, 1 << 16, "chain", 0), 1, "64 KiB: no segment would cut it");
-    is_int(listed(chooser, 1 << 18, "chain", 0), 2, "256 KiB: whole or cut");
+    is_int(listed(chooser, 1 << 16, "chain", 0), 1, "64 KiB: no segment divides it");
+    is_int(listed(chooser, 1 << 18, "chain", 0), 2, "256 KiB: whole, or in segments");
     is_int(listed(chooser, 1 << 20, "chain", 0), 3, "1 MiB: all segments");
-    is_int(listed(chooser, 1 << 20, "chain", 1 << 20), 1, "... one of which leaves it whole");
+    is_int(listed(chooser, 1 << 20, "chain", 1 << 20), 1,
+           "... one of which leaves the block whole");
     chooser_destroy(chooser);
     chooser = chooser_create(&machine, layout, &window);
-    is_int(listed(chooser, 1 << 20, "pull", 0), 1, "what is never cut stands there once");
+    is_int(listed(chooser, 1 << 20, "pull", 0), 1, "an algorithm without segments is listed once");
     machine.copy_GBps = 100;
     ok(predicted(chooser, 1 << 20, "shared") > (1 << 20) / 1e3,
-       "what others have just written comes no faster than a message, at 1 GB/s");
-    ok(predicted(chooser, 1 << 20, "pull") < (1 << 20) / 1e3, "what both ends copy does");
+       "data that another rank has just written is no faster than a message, at 1 GB/s");
+    ok(predicted(chooser, 1 << 20, "pull") < (1 << 20) / 1e3, "data that both ends copy is");
     chooser_destroy(chooser);
     layout_free(layout);
 }
@@ -536,13 +542,13 @@ static void test_unknown_sizes(void)
     machine_add_benchmark(&machine, &tried, NULL);
     chooser = chooser_create(&machine, layout, &window);
     is_str(picked_all_to_all(chooser, 1 << 16, NULL), "pull",
-           "an all-to-all of 1 MiB by what was tried");
+           "an all-to-all of 1 MiB: the benchmark decides");
     is_str(picked_all_to_all(chooser, 0, counts), "shared",
-           "... of whose size no rank knows, the window");
+           "... if no rank knows its total size: the window");
     chooser_destroy(chooser);
     chooser = chooser_create(&machine, layout, &window);
     chooser_force(chooser, "all-to-all=pairwise", &err);
-    is_str(picked_all_to_all(chooser, 0, counts), "pairwise", "... and what it is told to");
+    is_str(picked_all_to_all(chooser, 0, counts), "pairwise", "... or the forced algorithm");
     chooser_destroy(chooser);
     machine_clear(&machine);
     layout_free(layout);
@@ -575,9 +581,11 @@ static const char *picked_beside_pull(size_t bytes, double shared_us)
 
 static void test_steadier(void)
 {
-    is_str(picked_beside_pull(1 << 21, 120), "shared", "nearly as fast: what varies less");
-    is_str(picked_beside_pull(1 << 21, 130), "pull", "clearly slower: what is faster");
-    is_str(picked_beside_pull(1 << 18, 120), "pull", "of less: what is faster");
+    is_str(picked_beside_pull(1 << 21, 120), "shared",
+           "if nearly as fast, the one that varies less is chosen");
+    is_str(picked_beside_pull(1 << 21, 130), "pull",
+           "if it is clearly slower, the faster one is chosen");
+    is_str(picked_beside_pull(1 << 18, 120), "pull", "with less data, the faster one is chosen");
 }
 
 static const char *pick(struct chooser *chooser, const struct layout *layout, size_t count)
@@ -605,37 +613,38 @@ static void test_chooser(void)
     name = pick(chooser, layout, 1);
     ok(walk(&machine, layout, name, 1) <= walk(&machine, layout, "recursive-doubling", 1) &&
            2 * walk(&machine, layout, name, 1) < walk(&machine, layout, "ring", 1),
-       "small: few messages (%s)", name);
+       "a small size: few messages (%s)", name);
     ring = walk(&machine, layout, "ring", 4 << 20);
     doubling = walk(&machine, layout, "recursive-doubling", 4 << 20);
-    ok(doubling > 1.4 * ring, "large: recursive doubling sends too much");
+    ok(doubling > 1.4 * ring, "a large size: recursive doubling sends too much");
     name = pick(chooser, layout, 4 << 20);
     ok(strcmp(name, "recursive-doubling") != 0, "... and is not chosen (%s is)", name);
     count = chooser_list(chooser, &shape, ELEMENT_FP32, choices);
     ok(count > 2, "%u choices", count);
     for (unsigned i = 1; i < count; i++)
         if (choices[i].predicted_us < choices[i - 1].predicted_us)
-            ok(false, "choices stand in the order of what is predicted");
+            ok(false, "the choices are in the order of the predicted times");
 
     /* a benchmark takes precedence over the prediction, in a size that was not chosen for yet */
     add(&machine, "recursive-doubling", chooser_segments[0], 4 << 20, 1);
-    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "what was tried decides");
+    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "a benchmark decides");
     chooser_allow_mpi(chooser, true);
     add(&machine, MACHINE_MPI, 0, 4 << 20, 0.5);
-    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "a choice stays a choice");
+    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "a choice is kept");
     chooser_destroy(chooser);
     chooser = choose(&machine, layout);
-    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "MPI's own is not asked for");
+    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling",
+           "MPI's own collective is not chosen if it is not allowed");
     chooser_destroy(chooser);
     chooser = choose(&machine, layout);
     chooser_allow_mpi(chooser, true);
-    is_str(pick(chooser, layout, 1 << 20), "mpi", "... or it is, and wins");
+    is_str(pick(chooser, layout, 1 << 20), "mpi", "... and is chosen if it is allowed and fastest");
     stream = open_memstream(&text, &size);
     chooser_explain(chooser, &shape, ELEMENT_FP32, stream);
     fclose(stream);
     has_str(text, "mpi                         0            -          0.5  chosen\n",
-            "it is explained: chosen");
-    has_str(text, "recursive-doubling     262144", "... and what was not");
+            "the explanation has the chosen one");
+    has_str(text, "recursive-doubling     262144", "... and one that was not chosen");
     free(text);
     chooser_destroy(chooser);
     machine_clear(&machine);
@@ -653,7 +662,7 @@ static struct wire_choice wire_of(const struct machine *machine, const struct la
     again = chooser_wire(chooser, &shape, ELEMENT_FP32, algorithm_find(shape.kind, name), 1 << 18);
     if (choice.wire != again.wire || choice.as_is_us != again.as_is_us ||
         choice.lossless_us != again.lossless_us)
-        ok(false, "asked again it is another");
+        ok(false, "a second call makes the same choice");
     chooser_destroy(chooser);
     return choice;
 }
@@ -669,10 +678,10 @@ static struct wire_choice both_of(const struct machine *machine, const struct la
     *name = choice.algorithm->name;
     if (chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &again).algorithm != choice.algorithm ||
         again.wire != wire.wire)
-        ok(false, "asked again it is another");
+        ok(false, "a second call makes the same choice");
     if (wire.wire == WIRE_AS_IS &&
         chooser_pick(chooser, &shape, ELEMENT_FP32).algorithm != choice.algorithm)
-        ok(false, "as it is it is the best as it is");
+        ok(false, "uncoded, the choice is that of chooser_pick()");
     chooser_destroy(chooser);
     return wire;
 }
@@ -688,34 +697,36 @@ static void test_both(void)
     double ring_us;
 
     choice = both_of(&machine, layout, &name);
-    is_int(choice.wire, WIRE_LOSSLESS, "a slow link: coded, by %s", name);
+    is_int(choice.wire, WIRE_LOSSLESS, "on a slow link the choice is coded, by %s", name);
     ring_us = wire_of(&machine, layout, "ring", 4 << 20).as_is_us;
     add(&machine, "ring", chooser_segments[0], 16 << 20, ring_us);
     add(&machine, "recursive-doubling", chooser_segments[0], 16 << 20, 0.98 * ring_us);
     add_coded(&machine, "ring", chooser_segments[0], 16 << 20, 0.6 * ring_us);
     add_coded(&machine, "direct", chooser_segments[1], 16 << 20, 0.5 * ring_us);
     choice = both_of(&machine, layout, &name);
-    is_int(choice.wire, WIRE_LOSSLESS, "another one is the best as it is");
-    is_str(name, "direct", "... and coded the one that was the fastest when tried");
-    is_near(choice.as_is_us, 0.98 * ring_us, 0.1 * ring_us, "... which is what it has to beat");
+    is_int(choice.wire, WIRE_LOSSLESS, "another algorithm is the best as it is");
+    is_str(name, "direct", "... and the choice is the one that was measured fastest coded");
+    is_near(choice.as_is_us, 0.98 * ring_us, 0.1 * ring_us,
+            "... compared with the best one as it is");
     is_near(choice.lossless_us / ring_us,
             0.5 * machine_lossless_us(&machine, LINK_LEAF, CODEC_FP32, 4 << 20) /
                 machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 4 << 20),
-            0.1, "... with what fp32 takes longer than bf16, which was tried");
+            0.1, "... with the time of bf16, which was measured, scaled to fp32");
     add(&machine, "recursive-doubling", chooser_segments[0], 16 << 20, 0.3 * ring_us);
     choice = both_of(&machine, layout, &name);
-    is_int(choice.wire, WIRE_AS_IS, "one that is much faster than any coded one");
-    is_str(name, "recursive-doubling", "... is taken");
+    is_int(choice.wire, WIRE_AS_IS, "if one as it is is much faster than any coded one");
+    is_str(name, "recursive-doubling", "... that one is chosen");
     machine_clear(&machine);
     machine = synthetic(10, 0.1);
     add(&machine, "ring", chooser_segments[0], 16 << 20, 2 * ring_us);
     choice = both_of(&machine, layout, &name);
-    is_int(choice.wire, WIRE_LOSSLESS, "nothing was tried coded: by prediction");
-    is_str(name, "ring", "... what is the best as it is");
+    is_int(choice.wire, WIRE_LOSSLESS, "without coded benchmarks the prediction decides");
+    is_str(name, "ring", "... on the algorithm that is the best as it is");
     machine_clear(&machine);
 
     machine = synthetic(10, 50);
-    is_int(both_of(&machine, layout, &name).wire, WIRE_AS_IS, "a fast link: as it is");
+    is_int(both_of(&machine, layout, &name).wire, WIRE_AS_IS,
+           "on a fast link the choice is as it is");
     machine_clear(&machine);
     layout_free(layout);
 }
@@ -744,7 +755,7 @@ static void test_wire(void)
         else if (slowest_that_loses == 0)
             slowest_that_loses = rate;
         if ((choice.wire == WIRE_LOSSLESS) != (choice.lossless_us < 0.95 * choice.as_is_us))
-            ok(false, "%g GB/s: coded where it is predicted to be faster by 5 %%", rate);
+            ok(false, "%g GB/s: coded exactly if it is predicted to be faster by 5 %%", rate);
     }
     /* coding takes 1 us per kB, and a ring encodes and decodes once per hop: that must be less than
      * the time that the saved bytes take on the link */
@@ -753,24 +764,25 @@ static void test_wire(void)
 
     machine = synthetic(10, 0.1);
     choice = wire_of(&machine, layout, "ring", 4 << 20);
-    is_near(choice.as_is_us / choice.lossless_us, 1.4, 0.15, "a slow link: nearly what is saved");
+    is_near(choice.as_is_us / choice.lossless_us, 1.4, 0.15,
+            "on a slow link coding gains nearly its ratio");
     is_int(wire_of(&machine, layout, "ring", 16).wire, WIRE_AS_IS, "a few bytes are not coded");
     for (int i = 0; i < MACHINE_SIZES; i++)
         machine.link_us[LINK_NODE][i] /= 1000;
     is_int(wire_of(&machine, node, "ring", 4 << 20).wire, WIRE_AS_IS,
-           "nor what stays in a node whose memory is fast");
+           "nor are messages within a node with fast memory");
     is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_LOSSLESS,
-           "... but what leaves it is");
+           "... but messages that leave the node are");
     machine.encode_GBps[CODEC_FP32] = machine.decode_GBps[CODEC_FP32] = 0.05;
-    is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_AS_IS, "a slow codec");
+    is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_AS_IS, "a slow codec is not used");
     machine.encode_GBps[CODEC_FP32] = 0;
     choice = wire_of(&machine, layout, "ring", 4 << 20);
-    is_int(choice.wire, WIRE_AS_IS, "a codec that was not measured");
-    is_near(choice.lossless_us, -1, 0, "... is not predicted");
+    is_int(choice.wire, WIRE_AS_IS, "a codec that was not measured is not used");
+    is_near(choice.lossless_us, -1, 0, "... and has no predicted time");
     machine = synthetic(10, 0.1);
     machine.ratio[CODEC_FP32] = 1.02;
     is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_AS_IS,
-           "numbers that do not shrink");
+           "numbers that hardly shrink are not coded");
 
     /* a case in which the walk predicts more gain than a hop can have */
     machine = synthetic(10, 0.05);
@@ -779,22 +791,22 @@ static void test_wire(void)
     shape.kind = COLLECTIVE_BROADCAST;
     choice = chooser_wire(chooser, &shape, ELEMENT_FP32,
                           algorithm_find(COLLECTIVE_BROADCAST, "chain"), 1 << 18);
-    ok(choice.lossless_us < 0.95 * choice.as_is_us, "a chain of broadcasts: predicted to gain");
-    is_int(choice.wire, WIRE_AS_IS, "... but the codec is slower than the link");
+    ok(choice.lossless_us < 0.95 * choice.as_is_us, "a broadcast by a chain is predicted to gain");
+    is_int(choice.wire, WIRE_AS_IS, "... but is not coded, as the codec is slower than the link");
     shape.kind = COLLECTIVE_ALLREDUCE;
     chooser_destroy(chooser);
 
     machine = synthetic(10, 0.1);
     chooser = choose(&machine, layout);
     is_int(chooser_wire(chooser, &shape, ELEMENT_INT32, ring, 1 << 18).wire, WIRE_AS_IS,
-           "whole numbers are not coded");
+           "integers are not coded");
     stream = open_memstream(&text, &size);
     picked = chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &choice);
     chooser_explain_wire(&shape, &picked, &choice, stream);
     fclose(stream);
-    has_str(text, "allreduce        16777216  ", "it is explained");
-    has_str(text, picked.algorithm->name, "... by what it is coded");
-    has_str(text, "  lossless\n", "... with what is chosen");
+    has_str(text, "allreduce        16777216  ", "the explanation has the collective and its size");
+    has_str(text, picked.algorithm->name, "... the algorithm");
+    has_str(text, "  lossless\n", "... and the chosen wire");
     free(text);
     /* many ranks: predicted by the formula */
     chooser_destroy(chooser);
@@ -807,10 +819,10 @@ static void test_wire(void)
         layout = layout_make(RANKS, names[0], names[0], NAME);
     }
     is_int(wire_of(&machine, layout, "ring", 64 << 20).wire, WIRE_LOSSLESS,
-           "64 ranks on slow links: coded");
+           "64 ranks on slow links are coded");
     machine = synthetic(10, 10);
     is_int(wire_of(&machine, layout, "ring", 64 << 20).wire, WIRE_AS_IS,
-           "... and on fast ones not");
+           "... and on fast links are not");
     layout_free(layout);
     layout_free(node);
 }
@@ -840,29 +852,32 @@ static void test_force(void)
     struct error err;
 
     is_int(chooser_force(chooser, "ring", &err), 0, "an algorithm is forced");
-    is_str(pick(chooser, layout, 1), "ring", "... and taken where it is not the best");
+    is_str(pick(chooser, layout, 1), "ring", "... and is chosen where it is not the best");
     ok(has_first_segment(chooser, "ring"), "... with one segment for all sizes");
     ok(chooser_pick(chooser, &shape, ELEMENT_UINT8).algorithm != NULL,
-       "a collective that has no such algorithm takes another");
+       "a collective without this algorithm has another one");
     chooser_destroy(chooser);
     chooser = choose(&machine, layout);
     is_int(chooser_force(chooser, "mpi,allreduce=recursive-doubling", &err), 0,
-           "one for one collective, MPI's for the others");
-    is_str(pick(chooser, layout, 4 << 20), "recursive-doubling", "... it is taken");
-    ok(chooser_pick(chooser, &shape, ELEMENT_UINT8).algorithm == NULL, "... they are");
-    is_int(chooser_force(chooser, "fast", &err), -1, "no algorithm");
-    is_str(err.text, "found \"fast\", expected auto, mpi or an algorithm", "... is said");
+           "one algorithm for one collective, and MPI's for the others");
+    is_str(pick(chooser, layout, 4 << 20), "recursive-doubling", "... the one is chosen");
+    ok(chooser_pick(chooser, &shape, ELEMENT_UINT8).algorithm == NULL,
+       "... and MPI's for another collective");
+    is_int(chooser_force(chooser, "fast", &err), -1, "an unknown algorithm is refused");
+    is_str(err.text, "found \"fast\", expected auto, mpi or an algorithm", "... with this message");
     is_int(chooser_force(chooser, "broadcast=recursive-doubling", &err), -1,
-           "an algorithm of another collective");
+           "an algorithm of another collective is refused");
     is_str(err.text,
            "found \"recursive-doubling\", expected auto, mpi or an algorithm of broadcast",
-           "... is said");
-    is_int(chooser_force(chooser, "scan=ring", &err), -1, "no collective");
-    has_str(err.text, "found \"scan\", expected allreduce,", "... is said");
-    is_int(chooser_force(chooser, "allreduce=", &err), -1, "a collective without an algorithm");
-    is_str(err.text, "found \"\", expected auto, mpi or an algorithm of allreduce", "... is said");
-    is_int(chooser_force(chooser, "auto", &err), 0, "auto");
-    is_int(chooser_force(chooser, "", &err), 0, "nothing");
+           "... with this message");
+    is_int(chooser_force(chooser, "scan=ring", &err), -1, "an unknown collective is refused");
+    has_str(err.text, "found \"scan\", expected allreduce,", "... with this message");
+    is_int(chooser_force(chooser, "allreduce=", &err), -1,
+           "a collective without an algorithm is refused");
+    is_str(err.text, "found \"\", expected auto, mpi or an algorithm of allreduce",
+           "... with this message");
+    is_int(chooser_force(chooser, "auto", &err), 0, "auto is accepted");
+    is_int(chooser_force(chooser, "", &err), 0, "an empty text is accepted");
     chooser_destroy(chooser);
     layout_free(layout);
 }
@@ -886,48 +901,48 @@ static void test_cache(void)
     struct machine machine = synthetic(10, 1), again;
     struct error err;
 
-    ok(mkdtemp(directory) != NULL, "a place for files");
-    is_int(cache_path(directory, "here", path, sizeof path, &err), 0, "a path");
+    ok(mkdtemp(directory) != NULL, "a temporary directory is made");
+    is_int(cache_path(directory, "here", path, sizeof path, &err), 0, "a path is formatted");
     cache_path(directory, "there", other, sizeof other, NULL);
-    ok(strcmp(path, other) != 0, "another machine, another path");
-    is_int(cache_read(path, is, &again, &err), 1, "no file");
+    ok(strcmp(path, other) != 0, "another machine has another path");
+    is_int(cache_read(path, is, &again, &err), 1, "a missing file returns 1");
     add(&machine, "ring", 0, 1000, 1);
-    is_int(cache_write(path, is, &machine, &err), 0, "written");
-    is_int(cache_read(path, is, &again, &err), 0, "and read");
+    is_int(cache_write(path, is, &machine, &err), 0, "the file is written");
+    is_int(cache_read(path, is, &again, &err), 0, "... and read");
     ok(is_same(&machine, &again), "... the same figures");
     machine_clear(&again);
     is_int(cache_read(path, "ranks: 4\nnode: Xeon, 2 cpus\nmpi: Open MPI v5.0.7\n", &again, &err),
-           -1, "another MPI");
+           -1, "a file of another MPI is refused");
     snprintf(expected, sizeof expected,
              "%s: measured elsewhere: mpi: was ... MPI v4.1.4, is ... MPI v5.0.7", path);
-    is_str(err.text, expected, "... is said");
+    is_str(err.text, expected, "... with this message");
     for (long offset = 0; offset < 400; offset += 57) {
         spoil(path, offset);
         if (cache_read(path, is, &again, &err) != -1)
-            ok(false, "byte %ld altered goes unseen", offset);
+            ok(false, "a file with byte %ld altered is refused", offset);
         spoil(path, offset);
     }
-    is_int(cache_read(path, is, &again, &err), 0, "whole again");
+    is_int(cache_read(path, is, &again, &err), 0, "the restored file is read");
     machine_clear(&again);
-    ok(truncate(path, 300) == 0, "cut");
-    is_int(cache_read(path, is, &again, &err), -1, "a file that was cut");
+    ok(truncate(path, 300) == 0, "the file is truncated");
+    is_int(cache_read(path, is, &again, &err), -1, "a truncated file is refused");
     snprintf(expected, sizeof expected, "%s: cut or altered, or another version's", path);
-    is_str(err.text, expected, "... is said");
-    ok(truncate(path, 0) == 0, "emptied");
-    is_int(cache_read(path, is, &again, &err), -1, "an empty file");
-    is_int(cache_write(path, is, &machine, &err), 0, "replaced");
-    is_int(cache_read(path, is, &again, &err), 0, "... as a whole");
+    is_str(err.text, expected, "... with this message");
+    ok(truncate(path, 0) == 0, "the file is emptied");
+    is_int(cache_read(path, is, &again, &err), -1, "an empty file is refused");
+    is_int(cache_write(path, is, &machine, &err), 0, "the file is replaced");
+    is_int(cache_read(path, is, &again, &err), 0, "... completely");
     machine_clear(&again);
     unlink(path);
     mkdir(path, 0700);
-    is_int(cache_read(path, is, &again, &err), -1, "a directory in its place");
+    is_int(cache_read(path, is, &again, &err), -1, "a directory in its place cannot be read");
     is_int(cache_write(path, is, &machine, &err), -1, "... is not replaced");
     rmdir(path);
 
     setenv("XDG_CACHE_HOME", directory, 1);
     cache_path(NULL, "here", path, sizeof path, &err);
     snprintf(expected, sizeof expected, "%s/muster/collectives-", directory);
-    has_str(path, expected, "XDG_CACHE_HOME");
+    has_str(path, expected, "the path is below XDG_CACHE_HOME");
     is_int(cache_write(path, is, &machine, &err), 0, "... its directory is made");
     unlink(path);
     snprintf(path, sizeof path, "%s/muster", directory);
@@ -935,12 +950,15 @@ static void test_cache(void)
     setenv("XDG_CACHE_HOME", "relative", 1);
     setenv("HOME", "/home/x", 1);
     cache_path(NULL, "here", path, sizeof path, &err);
-    has_str(path, "/home/x/.cache/muster/collectives-", "HOME where the other is not absolute");
+    has_str(path, "/home/x/.cache/muster/collectives-",
+            "the path is below HOME if XDG_CACHE_HOME is not absolute");
     unsetenv("HOME");
-    is_int(cache_path(NULL, "here", path, sizeof path, &err), -1, "neither");
-    is_str(err.text, "neither XDG_CACHE_HOME nor HOME names a directory", "... is said");
-    is_int(cache_path("figures", "here", path, sizeof path, &err), -1, "a relative directory");
-    is_str(err.text, "figures: expected an absolute directory", "... is said");
+    is_int(cache_path(NULL, "here", path, sizeof path, &err), -1,
+           "no path without an absolute directory");
+    is_str(err.text, "neither XDG_CACHE_HOME nor HOME names a directory", "... with this message");
+    is_int(cache_path("figures", "here", path, sizeof path, &err), -1,
+           "a relative directory is refused");
+    is_str(err.text, "figures: expected an absolute directory", "... with this message");
     rmdir(directory);
     machine_clear(&machine);
 }
@@ -967,40 +985,44 @@ static void test_others(void)
     struct machine first = {.background_load = 0.5, .measured = 1},
                    second = {.background_load = 0.05, .measured = 1};
 
-    ok(mkdtemp(root) != NULL, "a directory");
+    ok(mkdtemp(root) != NULL, "a temporary directory is made");
     before = mark(root, "cpu  100 10 50 1000 40 5 5 10 99 99");
-    is_near(before.busy_s * (double)sysconf(_SC_CLK_TCK), 180, 1e-9, "all but idle and waiting");
-    is_near(before.all_s * (double)sysconf(_SC_CLK_TCK), 1220, 1e-9, "... of all");
+    is_near(before.busy_s * (double)sysconf(_SC_CLK_TCK), 180, 1e-9,
+            "busy time is all time but idle and I/O wait");
+    is_near(before.all_s * (double)sysconf(_SC_CLK_TCK), 1220, 1e-9,
+            "... and all time includes them");
     after = before;
     after.busy_s += 6;
     after.all_s += 8;
-    is_near(background_load_share(before, after, 4), 0.25, 1e-9, "what others than the ranks took");
-    is_near(background_load_share(before, after, 7), 0, 0, "... is never less than nothing");
-    is_near(background_load_share(before, before, 0), 0, 0, "nothing in no time");
+    is_near(background_load_share(before, after, 4), 0.25, 1e-9,
+            "the share of other processes is without the time of the ranks");
+    is_near(background_load_share(before, after, 7), 0, 0, "... and is never negative");
+    is_near(background_load_share(before, before, 0), 0, 0, "no time gives no share");
     after = mark(root, "intr 1 2 3");
-    is_near(after.all_s, 0, 0, "a file of other words");
-    is_near(background_load_share(before, after, 0), 0, 0, "... tells nothing");
+    is_near(after.all_s, 0, 0, "a file in another format gives no times");
+    is_near(background_load_share(before, after, 0), 0, 0, "... and no share");
     snprintf(path, sizeof path, "%s/proc/stat", root);
     unlink(path);
-    is_near(background_load_read(root).all_s, 0, 0, "nor does none");
+    is_near(background_load_read(root).all_s, 0, 0, "a missing file gives no times");
     snprintf(path, sizeof path, "%s/proc", root);
     rmdir(path);
     rmdir(root);
 
-    ok(background_load_misled(&first), "half of the processors: measured again");
-    ok(!background_load_misled(&second), "next to nothing: not");
+    ok(background_load_misled(&first),
+       "figures under a load of half of the processors are measured again");
+    ok(!background_load_misled(&second), "... but not under hardly any load");
     add(&first, "ring", 0, 1000, 50);
     add(&second, "ring", 0, 1000, 5);
     first = background_load_keep_better(&first, &second);
     is_near(tried(&first, 1000) +
                 machine_benchmark_us(&first, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000),
             5, 0, "the better figures are kept");
-    ok(first.measured == 2 && !background_load_misled(&first), "... for good");
+    ok(first.measured == 2 && !background_load_misled(&first), "... and not measured again");
     second = (struct machine){.background_load = 0.9, .measured = 1};
     first.background_load = 0.3;
     first = background_load_keep_better(&first, &second);
     ok(first.background_load < 0.4 && !background_load_misled(&first),
-       "a worse second time: the first, for good");
+       "if the second load is worse, the first figures are kept and not measured again");
     machine_clear(&first);
 }
 

@@ -194,9 +194,8 @@ static void many_blocks(void)
             /* all sizes for the most common kind, one for the others */
             for (c = first == GRADIENTS_NORMAL ? 0 : 9; !wrong && c < 10; c++)
                 wrong = round_trip_of_many((enum codec_type)type, values, counts[c]);
-            ok(!wrong, "%s, blocks of %s one behind the other: %s",
-               codec_type_name((enum codec_type)type), gradients_name((enum gradients)first),
-               wrong ? wrong : "as each by itself");
+            ok(!wrong, "%s, consecutive blocks of %s: %s", codec_type_name((enum codec_type)type),
+               gradients_name((enum gradients)first), wrong ? wrong : "as each block alone");
         }
     free(values);
 }
@@ -289,7 +288,7 @@ static void refuses(uint8_t *block, size_t bytes, enum codec_type type, size_t c
     for (unsigned number = 0; (path = codec_path_at(number)); number++) {
         is_int(codec_block_decode(path, type, block, bytes, scratch, values, count, &err), -1,
                "path %s refuses %s", codec_path_name(path), what);
-        has_str(err.text, "inconsistent block", "... and says so");
+        has_str(err.text, "inconsistent block", "... with this message");
     }
     free(values);
 }
@@ -309,33 +308,33 @@ static void refuses_other_parts(void)
         memset(block + words_end, 0, more);
         memcpy(block + words_end + more, good + words_end, bytes - words_end);
         refuses(block, bytes + more, CODEC_BF16, COUNT,
-                more == 1 ? "half a word more" : "a word more");
+                more == 1 ? "half a word too many" : "a word too many");
     }
     memcpy(block, good, words_end - 2);
     memcpy(block + words_end - 2, good + words_end, bytes - words_end);
-    refuses(block, bytes - 2, CODEC_BF16, COUNT, "a word less");
+    refuses(block, bytes - 2, CODEC_BF16, COUNT, "a word too few");
     memcpy(block, good, bytes);
     block[6]++;
     block[bytes] = 0;
-    refuses(block, bytes + 1, CODEC_BF16, COUNT, "a tail with a byte behind it");
+    refuses(block, bytes + 1, CODEC_BF16, COUNT, "a byte after the tail");
 
     /* one group with two symbols in 64 states, whose final values equal the initial ones */
     gradients_fill(GRADIENTS_LAST, CODEC_BF16, &numbers, values, COUNT);
     bytes = codec_block_encode(codec_path_best(), CODEC_BF16, values, COUNT, scratch, good);
     memcpy(block, good, bytes);
     block[bytes - (COUNT / 64 + 8) / 8 - codec_load16(good + 6) - LOW_HALVES] ^= 1;
-    refuses(block, bytes, CODEC_BF16, COUNT, "states that end elsewhere");
+    refuses(block, bytes, CODEC_BF16, COUNT, "states with a wrong final value");
 
     gradients_fill(GRADIENTS_BITS, CODEC_BF16, &numbers, values, COUNT);
     bytes = codec_block_encode(codec_path_best(), CODEC_BF16, values, COUNT, scratch, good);
-    refuses(good, bytes - 2, CODEC_BF16, COUNT, "a stored element less");
+    refuses(good, bytes - 2, CODEC_BF16, COUNT, "a stored element too few");
     gradients_fill(GRADIENTS_CONSTANT, CODEC_BF16, &numbers, values, COUNT);
     bytes = codec_block_encode(codec_path_best(), CODEC_BF16, values, COUNT, scratch, good);
-    refuses(good, bytes + 1, CODEC_BF16, COUNT, "a byte more to fill with");
+    refuses(good, bytes + 1, CODEC_BF16, COUNT, "a byte too many in a fill block");
     gradients_fill(GRADIENTS_BINADE, CODEC_FP16, &numbers, values, COUNT);
     bytes = codec_block_encode(codec_path_best(), CODEC_FP16, values, COUNT, scratch, good);
     good[bytes - 1] = 32;
-    refuses(good, bytes, CODEC_FP16, COUNT, "an exponent that fp16 has not");
+    refuses(good, bytes, CODEC_FP16, COUNT, "an exponent that fp16 does not have");
 }
 
 /* ---------------------------------------------------------------------------------- the parts */
@@ -429,7 +428,7 @@ static void scales_tables(void)
             codec_table_read(&bits, 255, back) == 0 && memcmp(back, frequencies, sizeof back) == 0;
     }
     is_int(good, TABLES, "frequencies add up, and none is 0 for a symbol that occurs");
-    is_int(read_back, TABLES, "tables are read as they were written");
+    is_int(read_back, TABLES, "tables are read back as written");
 }
 
 /* Returns the entry for the low 12 bits of a state, found in cells, in the format of
@@ -477,7 +476,7 @@ static void cells_are_the_table(void)
     }
     ok(with_cells > TABLES / 4 && with_cells < TABLES && crowded > TABLES / 4,
        "%u of %d tables have cells, of which %u are crowded", with_cells, TABLES, crowded);
-    is_int(same, with_cells, "cells give what the table gives");
+    is_int(same, with_cells, "cells give the same symbols as the table");
 }
 
 static void refuses_tables(void)
@@ -541,8 +540,8 @@ static void counts_symbols(void)
                         memcmp(found_symbols, symbols, length) == 0;
                 tries++;
             }
-        is_int(same, tries, "%s counts symbols", path->name);
-        is_int(is_kept, tries, "%s leaves out none", path->name);
+        is_int(same, tries, "%s counts the symbols", path->name);
+        is_int(is_kept, tries, "%s leaves out no element", path->name);
     }
     free(symbols);
     free(found_symbols);
@@ -626,8 +625,8 @@ static void threads_do_not_meet(void)
 
 static void names_paths(void)
 {
-    is_str(codec_path_name(codec_path_at(0)), "portable", "there is always the portable path");
-    ok(codec_path_named("portable") == codec_path_at(0), "... by its name");
+    is_str(codec_path_name(codec_path_at(0)), "portable", "the first path is the portable one");
+    ok(codec_path_named("portable") == codec_path_at(0), "... and is found by its name");
     ok(!codec_path_named("neon"), "there is no path neon");
     tap_diag("fastest path here: %s", codec_path_name(codec_path_best()));
     codec_scratch_destroy(NULL);

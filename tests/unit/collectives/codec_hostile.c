@@ -300,13 +300,14 @@ int main(int argc, char **argv)
     tap_diag("%zu altered blocks, %zu of them decode once their checksum is made right", tried,
              passed);
     tap_diag("%zu pairs of which one is altered, %zu of them decode", altered[0], altered[1]);
-    is_int(whole_good, whole, "whole blocks decode");
-    is_int(pairs_good, pairs, "... and two, one behind the other");
-    ok(altered[0] > altered[1], "two of which one is altered end the same on every path");
-    ok(tried >= 1000, "altered blocks end in an error or in the same values on every path");
-    ok(passed > 0, "... some have a meaning");
-    ok(unsealed > 0, "... some keep their checksum");
-    is_int(passed_unsealed, 0, "... and none of those pass");
+    is_int(whole_good, whole, "unaltered blocks decode");
+    is_int(pairs_good, pairs, "... and so do two consecutive ones");
+    ok(altered[0] > altered[1],
+       "two blocks, one of them altered, have the same result on every path");
+    ok(tried >= 1000, "altered blocks give an error or the same values on every path");
+    ok(passed > 0, "... some are valid");
+    ok(unsealed > 0, "... some have a wrong checksum");
+    is_int(passed_unsealed, 0, "... and none of these decodes");
     free(block);
     free(values);
     free(before);

@@ -184,12 +184,14 @@ static void narrows(const struct reference *r)
         is_int(wrong, 0, "%s, %s: %zu numbers become the nearest", r->name, path->name, count);
         if (number == 0)
             memcpy(first, codes + 1, count * bytes);
-        ok(memcmp(first, codes + 1, count * bytes) == 0, "... the same bits as portable, NaNs too");
+        ok(memcmp(first, codes + 1, count * bytes) == 0,
+           "... with the same bits as portable, also for NaNs");
     }
     fesetround(FE_UPWARD);
     precision_narrow(r->precision, values, count, codes);
     fesetround(FE_TONEAREST);
-    ok(memcmp(first, codes, count * bytes) == 0, "... and rounding upwards changes nothing");
+    ok(memcmp(first, codes, count * bytes) == 0,
+       "... and the rounding mode FE_UPWARD changes nothing");
     free(values);
     free(codes);
     free(first);
@@ -224,10 +226,11 @@ static void widens(const struct reference *r)
         is_int(changed, 0, "... and narrowed to itself");
         if (number == 0)
             memcpy(first, values, count * sizeof *first);
-        ok(memcmp(first, values, count * sizeof *first) == 0, "... the same bits as portable");
+        ok(memcmp(first, values, count * sizeof *first) == 0, "... with the same bits as portable");
     }
     is_near(precision_least(r->precision), r->least, 0, "... least %g", r->least);
-    is_near(precision_unit(r->precision), ldexp(1, -1 - r->mantissa_bits), 0, "... and u");
+    is_near(precision_unit(r->precision), ldexp(1, -1 - r->mantissa_bits), 0,
+            "... and the unit roundoff");
     free(codes);
     free(again);
     free(values);
@@ -259,7 +262,7 @@ static void keeps_to_its_count(void)
                 for (size_t n = 0; n < count && n < 8; n++)
                     wrong += back[n] != in[n];
             }
-    is_int(wrong, 0, "counts from 0 to 99 touch exactly so many");
+    is_int(wrong, 0, "counts from 0 to 99 write exactly so many numbers");
 }
 
 /* --------------------------------------------------------------------------------------- int8 */
@@ -274,8 +277,9 @@ static void int8_blocks(void)
     const struct precision_path *path;
     static const double sigmas[] = {1, 1e-3, 1e30, 1e-42, 0, 1e-7};
 
-    is_int(precision_int8_scales(COUNT), SCALES, "a scale for each block, and for what is left");
-    is_int(precision_int8_scales(0), 0, "... and none for nothing");
+    is_int(precision_int8_scales(COUNT), SCALES,
+           "each block has a scale, also the last partial one");
+    is_int(precision_int8_scales(0), 0, "... and there is none without numbers");
     for (size_t n = 0; n < COUNT; n++)
         in[n] = (float)(sigmas[n / PRECISION_INT8_BLOCK] * random_normal(&numbers));
     /* ties: multiples and halves of a scale of exactly 2 */
@@ -299,10 +303,11 @@ static void int8_blocks(void)
             if (scale > 0)
                 uneven += codes[n] != (int)nearbyint((double)(in[n] / scale));
         }
-        is_int(beyond, 0, "int8, %s: all within the bound", path->name);
-        ok(worst > 0.49, "... which is not far: %.4f of a scale was seen", worst);
+        is_int(beyond, 0, "int8, %s: all numbers are within the bound", path->name);
+        ok(worst > 0.49, "... which is nearly reached: the largest error is %.4f of a scale",
+           worst);
         is_int(uneven, 0, "... ties go to even");
-        is_near((double)scales[0], 2, 0, "... the scale is the greatest / 127");
+        is_near((double)scales[0], 2, 0, "... the scale is the largest magnitude / 127");
         ok(scales[4] == 0 && scales[SCALES] == -7, "... and 0 for zeros");
         if (number == 0) {
             memcpy(first, codes, sizeof codes);
@@ -310,13 +315,14 @@ static void int8_blocks(void)
         }
         ok(memcmp(first, codes, sizeof codes) == 0 &&
                memcmp(first_scales, scales, sizeof first_scales) == 0,
-           "... the same bits as portable");
+           "... with the same bits as portable");
         in[300] = path->name[0] == 'p' ? NAN : -INFINITY;
         path->int8_narrow(in, COUNT, codes, scales);
         path->int8_widen(codes, scales, COUNT, out);
         ok(isnan(scales[1]) && isnan(out[256]) && isnan(out[511]) && !isnan(out[255]) &&
                !isnan(out[512]),
-           "... a block with %s becomes NaNs, no other", isnan(in[300]) ? "a NaN" : "an infinity");
+           "... a block with %s becomes NaNs, and no other block does",
+           isnan(in[300]) ? "a NaN" : "an infinity");
         in[300] = 0;
         path->int8_narrow(in, COUNT, first, first_scales);
     }
@@ -428,7 +434,8 @@ static void bounds_are_met(enum precision precision, unsigned ranks)
     terms[0] = (float)(1 + u);
     off = fabs((double)ring(precision, (float[]){terms[0], 0}, 2) - (double)terms[0]);
     ok(off > 0.9 * precision_bound(precision, 1, 0, (double)terms[0]) * (1 - u),
-       "... and one number by %.2f", off / precision_bound(precision, 1, 0, (double)terms[0]));
+       "... and one number by %.2f of it",
+       off / precision_bound(precision, 1, 0, (double)terms[0]));
 }
 
 static void bounds(void)
@@ -447,8 +454,8 @@ static void bounds(void)
             "a ring of 5: 4 u, u = 2^-11 for fp16");
     is_near(bound_of_tree(PRECISION_BF16, 9, 1), 4 * 0x1p-8, 4 * 0x1p-13,
             "a tree of 9: 4 u, u = 2^-8 for bf16");
-    is_near(bound_of_ring(PRECISION_BF16, 1, 5), 0, 0, "one rank rounds nothing");
-    is_near(bound_of_tree(PRECISION_BF16, 1, 5), 0, 0, "... nor does a tree of one");
+    is_near(bound_of_ring(PRECISION_BF16, 1, 5), 0, 0, "the bound of one rank is 0");
+    is_near(bound_of_tree(PRECISION_BF16, 1, 5), 0, 0, "... also for a tree");
 }
 
 /* Sums of small integers are exact in any order: COLLECTIVES.md, verification. */

@@ -259,10 +259,10 @@ static void test_nontemporal(void)
 
     for (unsigned number = 0; nontemporal_path_at(number); number++)
         held &= copies(nontemporal_path_at(number));
-    ok(held, "copies past the caches, on all paths");
+    ok(held, "nontemporal copies are exact, on all paths");
     for (size_t count = 0; count <= (size_t)MOST * 2; count += 1 + count / 7)
         held &= reduces(count, false) && reduces(count, true);
-    ok(held, "... and sums");
+    ok(held, "... and nontemporal reductions are those of reduce_pair()");
 }
 
 int main(void)
@@ -277,11 +277,11 @@ int main(void)
                 held &= holds((enum element_type)t, (enum reduce_op)o);
         ok(held, "%s: all operations, on all paths", element_name((enum element_type)t));
         ok(element_parse(element_name((enum element_type)t), &type) && type == t,
-           "... and its name");
+           "... and its name is parsed");
     }
     ok(!reduce_applies(ELEMENT_FP32, REDUCE_BAND) && reduce_applies(ELEMENT_INT8, REDUCE_BAND),
-       "bits are of whole numbers only");
-    ok(!element_parse("float", &type), "another name is none");
+       "bitwise operations apply to integers only");
+    ok(!element_parse("float", &type), "an unknown type name is refused");
     test_nontemporal();
     return tap_done();
 }
