@@ -184,7 +184,7 @@ static bool is_right(const struct test_case *test_case, size_t i, double found, 
                : off == 0;
 }
 
-/* Uneven blocks, some of them empty, with gaps between them. */
+/* Makes uneven blocks, some of them empty, with gaps between them. */
 static void make_counts(const struct test_case *test_case)
 {
     size_t end = 0;

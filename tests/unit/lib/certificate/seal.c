@@ -94,7 +94,7 @@ static void stop(struct daemon *daemon)
 static const char text[] = "muster certificate 1\nnode: n1\n";
 enum { LENGTH = sizeof text - 1 };
 
-/* A seal by another user, made in a child that becomes that user. */
+/* Returns a seal of another user, made in a child that becomes that user; NULL if that fails. */
 static char *seal_of_user(uid_t uid)
 {
     static char seal[4096];

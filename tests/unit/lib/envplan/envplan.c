@@ -12,7 +12,7 @@
 
 static struct inventory *inventory;
 static struct envplan_node *node;
-static struct fabric *fabric; /* node's */
+static struct fabric *fabric; /* of node */
 static struct conf conf;
 static struct envplan_task task;
 

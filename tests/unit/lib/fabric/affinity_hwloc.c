@@ -26,7 +26,7 @@ struct function {
 static struct function functions[FUNCTIONS];
 static size_t function_count;
 
-/* "0000:3b:00.0" */
+/* Returns the bus number of a PCI address: 0x3b for "0000:3b:00.0". */
 static unsigned bus_of(const char *pci)
 {
     return (unsigned)strtoul(strchr(pci, ':') + 1, NULL, 16);

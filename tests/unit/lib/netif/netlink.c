@@ -110,8 +110,8 @@ static void reads_errors(void)
 
 /* ---------------------------------------------------------------- DCB */
 
-/* An answer to DCB_CMD_IEEE_GET as Linux 6.12 writes it: without NLA_F_NESTED. Returns its length.
- */
+/* Writes an answer to DCB_CMD_IEEE_GET as Linux 6.12 does: without NLA_F_NESTED. Returns its
+ * length. */
 static size_t dcb_answer(char *message, bool has_pfc, bool has_apps)
 {
     static const struct dcb_app apps[] = {
