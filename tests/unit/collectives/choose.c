@@ -226,7 +226,7 @@ static void test_benchmarks(void)
     add(&machine, "ring", 65536, 1000, 40);
     add(&machine, "ring", 65536, 1000, 60);
     is_int(machine.benchmark_count, 2, "of several benchmarks of one size only one is kept");
-    is_near(tried(&machine, 1000), 60, 0, "... the last");
+    is_near(tried(&machine, 1000), 60, 0, "... the last one");
     add(&machine, "direct", 65536, 150000, 9000);
     is_near(tried(&machine, 120000), 6000, 10,
             "the time of a size below another algorithm's only benchmark");
@@ -946,7 +946,7 @@ static void test_cache(void)
     is_int(cache_write(path, is, &machine, &err), 0, "... its directory is made");
     unlink(path);
     snprintf(path, sizeof path, "%s/muster", directory);
-    ok(rmdir(path) == 0, "... with nothing but the file in it");
+    ok(rmdir(path) == 0, "... with only the file in it");
     setenv("XDG_CACHE_HOME", "relative", 1);
     setenv("HOME", "/home/x", 1);
     cache_path(NULL, "here", path, sizeof path, &err);

@@ -384,7 +384,7 @@ static void nested_step(void)
                     "3", "MASTER_ADDR", "n1", NULL);
     sets("RANK", "0", "SLURM_PROCID is 0");
     is_int(find("GLOO_SOCKET_IFNAME")->action, ENVPLAN_REMOVE,
-           "an outer step's value without a successor is removed");
+           "a value of an outer step that no rule sets here is removed");
     keeps("WORLD_SIZE", "set by the user to \"3\"");
     ok(strstr(plan.mark, ",WORLD_SIZE:") == NULL && strstr(plan.mark, "RANK:") != NULL,
        "the new mark names the variables that this plan set, not a variable that the user changed");
@@ -396,7 +396,7 @@ static void nested_step(void)
     envplan_clear(&plan);
     is_int(envplan_make_off(lookup, NULL, &plan), 0, "a plan is made for a step without muster");
     is_int(plan.count, 1, "... which has one variable");
-    is_str(plan.variables[0].name, "RANK", "... the outer step's rank");
+    is_str(plan.variables[0].name, "RANK", "... the rank of the outer step");
     is_int(plan.variables[0].action, ENVPLAN_REMOVE, "... which is removed");
     is_str(plan.mark, "", "... and the mark is empty");
 }
@@ -428,7 +428,7 @@ static void launchers(void)
         char *const argv[] = {__VA_ARGS__, NULL};                                                  \
         int argc = (int)(sizeof argv / sizeof *argv) - 1;                                          \
                                                                                                    \
-        is_int(envplan_launcher(argc, argv, local_size, world_size), expected, "%s, %d to a node", \
+        is_int(envplan_launcher(argc, argv, local_size, world_size), expected, "%s, %d per node",  \
                argv[0], local_size);                                                               \
     } while (0)
 
@@ -501,7 +501,7 @@ static void tasks(void)
               "SLURM_ARBITRARY_NODELIST", "n2,n1,n2", "SLURM_JOB_ID", "42", "SLURM_HET_JOB_ID",
               "41", NULL);
     is_str(task.first_host, "n2", "an arbitrary distribution follows the user's list");
-    is_int(task.job_id, 41, "a heterogeneous job has its leader's number");
+    is_int(task.job_id, 41, "a heterogeneous job has the ID of its leader");
     is_int(task.rank, -1, "the rank is -1 if the environment has none");
 
     read_task("SLURM_DISTRIBUTION", "arbitrary", "SLURM_STEP_NODELIST", "n[1-2]", NULL);

@@ -25,7 +25,7 @@ static void level_is(const char *a, int numa_a, const char *b, int numa_b, const
     struct location one = place(a, numa_a), other = place(b, numa_b);
 
     is_str(affinity_level_name(affinity_between(&one, &other)), expected, "%s: %s", expected, why);
-    is_str(affinity_level_name(affinity_between(&other, &one)), expected, "... both ways");
+    is_str(affinity_level_name(affinity_between(&other, &one)), expected, "... in both directions");
 }
 
 static void levels(void)

@@ -542,7 +542,7 @@ static void failures(void)
     is_int(fake_value("eth1", NETIF_MTU), 3000, "a value that another program set stays");
     is_str(report.lines[0].text,
            "eth1: mtu 3000 was changed by another program and is not restored to mtu 1500",
-           "... and is told");
+           "... and is reported");
     fake_reset();
 
     apply("eth1 mtu=9000", 12);
@@ -586,7 +586,8 @@ static void bad_journal(void)
     ok(!netif_is_at_fault(&report, true, false), "... no interface is at fault");
     is_int(fake_value("eth2", NETIF_MTU), 1500, "... nothing is set");
     has_str(report.lines[0].text, "nothing is changed: ", "... and the message says so");
-    has_str(report.lines[0].text, "line 5: found more after the end", "... with the line");
+    has_str(report.lines[0].text, "line 5: found more after the end",
+            "... with the number of the line");
     apply("eth[2,9] mtu=9000", 13);
     ok(netif_is_at_fault(&report, true, false), "... except one that does not exist");
     is_int(end_job(12)->left, 1, "... and nothing is restored");
@@ -605,7 +606,8 @@ static void journal_not_written(void)
     snprintf(new, sizeof new, "%s.new", path);
     is_int(mkdir(new, 0700), 0, "a directory takes the name of the temporary file");
     is_int(end_job(12)->left, 1, "... so the journal cannot be written, which is counted");
-    has_str(report.lines[0].text, "the interface journal cannot be written: ", "... and is told");
+    has_str(report.lines[0].text,
+            "the interface journal cannot be written: ", "... and is reported");
     rmdir(new);
     end_job(12);
     is_int(end_job(13)->left, 0, "once the directory is gone, the journal can be written");
@@ -630,7 +632,8 @@ static void journal_not_needed(void)
     has_str(report.lines[0].text, "nothing had to be set", "... and the message says so");
     is_int(apply("eth[1-2] mtu=9000", 12)->failed, 2, "two settings that have to change fail");
     is_int(fake_value("eth1", NETIF_MTU), 1500, "... and are not set");
-    has_str(report.lines[0].text, "eth1: mtu 9000 cannot be set: ", "... each with a line");
+    has_str(report.lines[0].text,
+            "eth1: mtu 9000 cannot be set: ", "... each with a line in the report");
     ok(!netif_is_at_fault(&report, true, false), "... and no interface is at fault");
     apply("eth1 roce-mode=v2 roce-tos=106", 12);
     ok(report.failed > 0 && !netif_is_at_fault(&report, true, false),

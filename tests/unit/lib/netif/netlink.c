@@ -91,7 +91,7 @@ static void reads_errors(void)
     is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), EINVAL,
            "an error is parsed");
     is_str(text, "mtu too big?", "... with the kernel's text, made printable");
-    is_int(netlink_parse_error(&message, sizeof message, text, 6), EINVAL, "... cut");
+    is_int(netlink_parse_error(&message, sizeof message, text, 6), EINVAL, "... and is cut");
     is_str(text, "mtu t", "... at its size");
     message.header.nlmsg_flags = NLM_F_ACK_TLVS; /* without CAPPED: the whole request follows */
     message.error.msg.nlmsg_len = 4000000000U;
@@ -426,9 +426,9 @@ static void sets_traffic_class(void)
     for (int i = 0; i < 2; i++) {
         tree_put(root, "sys/class/infiniband/bnxt_re0/tc/1/traffic_class", "");
         is_int(machine.set(machine.context, "ens11np0", 2, NETIF_TRAFFIC_CLASS, i ? -1 : 106, &err),
-               0, "it is %s (%s)", i ? "taken away" : "set", err.text);
+               0, "the traffic class is %s (%s)", i ? "removed" : "set", err.text);
         snprintf(path, sizeof path, "%s/sys/class/infiniband/bnxt_re0/tc/1/traffic_class", root);
-        is_str(tree_text(path), i ? "-1\n" : "106\n", "its file is written");
+        is_str(tree_text(path), i ? "-1\n" : "106\n", "... and its file is written");
     }
     netif_machine_close(&machine);
     tree_remove(root);

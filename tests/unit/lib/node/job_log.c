@@ -158,7 +158,7 @@ static void machine(void)
     part_counters_increased(&then, &now, put_increase, NULL);
     is_str(increases_text, "", "after a reboot no counter has increased");
     strcpy(written, "#!/bin/sh\n");
-    is_int(part_counters_parse(&again, written), -1, "a foreign text is refused");
+    is_int(part_counters_parse(&again, written), -1, "a text in another format is refused");
     free(written);
     part_counters_clear(&then);
     part_counters_clear(&now);
@@ -330,7 +330,8 @@ static void damage(void)
     file = fopen(job_log.path, "w");
     fputs("somebody else's\n", file);
     fclose(file);
-    is_int(job_log_read(job_log.path, put_line, NULL, &err), 0, "a foreign file has no lines");
+    is_int(job_log_read(job_log.path, put_line, NULL, &err), 0,
+           "a file that is not a log has no lines");
     begin(21, "boot", 0, 0);
     is_int(end(21, "boot", 1, 1, 1764090100), 0, "... and is replaced");
     is_int(job_log_read(job_log.path, put_line, NULL, &err), 2,
@@ -378,8 +379,7 @@ static void unfinished(void)
     end(23, "boot", 1, 1, 1764093800);
     for (int i = 0; i < 4; i++) {
         snprintf(path, sizeof path, "%s/%s", root, files[i]);
-        is_int(access(path, F_OK) == 0, i > 1, "%s is %s", files[i],
-               i > 1 ? "somebody else's" : "removed");
+        is_int(access(path, F_OK) == 0, i > 1, "%s is %s", files[i], i > 1 ? "kept" : "removed");
     }
 }
 

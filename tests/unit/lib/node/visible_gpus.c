@@ -180,7 +180,7 @@ static void amd(void)
     has_str(see("89012345")->fact, "ROCR_VISIBLE_DEVICES=4,5, HIP_VISIBLE_DEVICES=1 of 8 AMD",
             "... and the fact has both");
     sees_two("89012345", "ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5", "!",
-             "Slurm's two lists of node-wide numbers leave none");
+             "two lists of Slurm with node-wide numbers leave no GPU");
     node->gpus[2].ordinal = 99;
     sees("89012345", "ROCR_VISIBLE_DEVICES=2,7", "3 2",
          "KFD's numbers count, not the order of PCI addresses");
@@ -236,7 +236,7 @@ static void mixed(void)
         see(ALL)->fact,
         "CUDA_VISIBLE_DEVICES=1 of 2 NVIDIA GPUs that can be opened; HABANA_VISIBLE_DEVICES=4 of "
         "6 Gaudi GPUs that can be opened",
-        "... have a fact each");
+        "... have one fact each");
 }
 
 static void empty(void)

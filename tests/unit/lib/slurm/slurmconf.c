@@ -209,7 +209,7 @@ static void own_is(const char *host, const char *expected)
 
     tree_put(root, "proc/sys/kernel/hostname", host);
     own_name(root, name, sizeof name);
-    is_str(name, expected, "a node of the host name %s calls itself %s", host, expected);
+    is_str(name, expected, "the node on the host %s has the name %s", host, expected);
 }
 
 /* NodeName may differ from the name of the host. */
