@@ -57,8 +57,7 @@ static void chosen_by_rules(void)
           "hbl_0:1 hbl_0:2 hbl_0:3 hbl_1:1 hbl_1:2 hbl_1:3 hbl_2:1 hbl_2:2 hbl_2:3 hbl_3:1 hbl_3:2 "
           "hbl_3:3 hbl_4:1 hbl_4:2 hbl_4:3 hbl_5:1 hbl_5:2 hbl_5:3 hbl_6:1 hbl_6:2 hbl_6:3 hbl_7:1 "
           "hbl_7:2 hbl_7:3");
-    /* no rails: a VF beside its PF, an unused port of another driver, USB, a bridge, a veth in it
-     */
+    /* no rails: a VF beside its PF, an unused port of another driver, USB, a bridge, its veth */
     found("ethernet", FABRIC_ETHERNET, "eno1", "ens2f0 ens2f1");
     found("rxe-pair", FABRIC_ROCE_V2, "", "rxe1:1 rxe2:1");
     is_int(fabric.rails[1].gid_index, 1, "... the GID of v2 over IPv4, after the link-local one");
