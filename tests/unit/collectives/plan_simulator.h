@@ -31,7 +31,7 @@ struct simulated_work { /* each number: of the rank with the most */
     size_t bytes_sent, bytes_received, bytes_reduced;
 };
 
-/* Returns 0, or -1 with err if the plans cannot end: no step can continue, the sizes of a message
+/* Returns 0, or -1 with err if the plans are wrong: no step can continue, the sizes of a message
  * differ, a message is left over, or a step accesses memory outside its buffer. work: or NULL. */
 int simulate(const struct simulation *simulation, const struct simulated_rank *ranks, int count,
              struct simulated_work *work, struct error *err);
