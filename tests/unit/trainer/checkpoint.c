@@ -292,7 +292,7 @@ static void other_problems_are_refused(void)
     other = problem;
     other.is_batch_fixed = false;
     is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, &err), -1,
-           "a checkpoint without a fixed batch is refused");
+           "a checkpoint of a fixed batch is refused by a run without one");
     has_str(err.text, "was written with --fixed-batch, this run is without",
             "... with the option in the message");
     free_state(&state);

@@ -260,7 +260,7 @@ static void names_states(void)
     struct stat status;
 
     state_is(CERTIFICATE_MISSING, verify, &facts, "there is no certificate",
-             "a certificate without a directory is missing");
+             "a certificate that is not installed is missing");
     install_good();
     is_int(stat(path, &status), 0, "... at its path");
     if (geteuid() == 0) { /* only certificates of root count */
