@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 static FILE *files[3];
-static int kept[3];
+static int saved[3];
 
 void capture_begin(void)
 {
     fflush(NULL);
     for (int fd = 1; fd <= 2; fd++) {
-        kept[fd] = dup(fd);
+        saved[fd] = dup(fd);
         files[fd] = tmpfile();
         if (!files[fd] || dup2(fileno(files[fd]), fd) < 0)
             exit(255);
@@ -29,8 +29,8 @@ const char *capture_end(int fd)
     rewind(files[fd]);
     length = getdelim(&text, &size, '\0', files[fd]);
     for (int each = 1; each <= 2; each++) {
-        dup2(kept[each], each);
-        close(kept[each]);
+        dup2(saved[each], each);
+        close(saved[each]);
         fclose(files[each]);
     }
     return length > 0 ? text : "";

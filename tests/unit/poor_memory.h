@@ -74,30 +74,30 @@ void *realloc(void *memory, size_t size)
 #pragma GCC visibility pop
 #endif
 
-enum { LEAST_BYTES = 20000 /* more than the first buffer of a stream in memory */ };
+enum { MIN_BYTES = 20000 /* more than the first buffer of a stream in memory */ };
 
 /* Tests that make() returns the complete text, or NULL, whichever of its allocations fails. The
- * text is longer than LEAST_BYTES, so that its buffer grows. */
-static inline void is_whole_or_none(const char *what, char *make(const void *of), const void *of)
+ * text is longer than MIN_BYTES, so that its buffer grows. */
+static inline void is_complete_or_null(const char *what, char *make(const void *of), const void *of)
 {
-    char *whole = make(of), *text;
-    unsigned number = 0, cut = 0, none = 0;
+    char *complete = make(of), *text;
+    unsigned number = 0, incomplete = 0, null_count = 0;
     bool has_failed = true;
 
-    ok(whole && strlen(whole) > LEAST_BYTES, "%s: %zu bytes", what, strlen(whole));
+    ok(complete && strlen(complete) > MIN_BYTES, "%s: %zu bytes", what, strlen(complete));
     while (has_failed) {
         memory_fails_at(++number);
         text = make(of);
         has_failed = memory_has_failed();
         memory_fails_at(0);
-        none += !text;
-        cut += text && strcmp(text, whole) != 0;
+        null_count += !text;
+        incomplete += text && strcmp(text, complete) != 0;
         free(text);
     }
-    is_int(cut, 0, "... complete or NULL, whichever allocation fails");
+    is_int(incomplete, 0, "... complete or NULL, whichever allocation fails");
     if (number > 1)
-        ok(none > 0, "... NULL for %u of %u failed allocations", none, number - 1);
-    free(whole);
+        ok(null_count > 0, "... NULL for %u of %u failed allocations", null_count, number - 1);
+    free(complete);
 }
 
 #endif

@@ -9,76 +9,76 @@
 
 static int count, failed;
 
-static int report(int held, const char *file, int line, const char *format, va_list arguments)
+static int report(int passed, const char *file, int line, const char *format, va_list arguments)
 {
-    printf("%sok %d - ", held ? "" : "not ", ++count);
+    printf("%sok %d - ", passed ? "" : "not ", ++count);
     vprintf(format, arguments);
     printf("\n");
-    if (!held) {
+    if (!passed) {
         failed++;
         printf("# failed at %s:%d\n", file, line);
     }
     fflush(stdout);
-    return held;
+    return passed;
 }
 
-#define REPORT(held)                                                                               \
+#define REPORT(passed)                                                                             \
     do {                                                                                           \
         va_list arguments;                                                                         \
         va_start(arguments, format);                                                               \
-        report((held), file, line, format, arguments);                                             \
+        report((passed), file, line, format, arguments);                                           \
         va_end(arguments);                                                                         \
     } while (0)
 
-int tap_ok(int held, const char *file, int line, const char *format, ...)
+int tap_ok(int passed, const char *file, int line, const char *format, ...)
 {
-    REPORT(held);
-    return held;
+    REPORT(passed);
+    return passed;
 }
 
 int tap_is_int(long long found, long long expected, const char *file, int line, const char *format,
                ...)
 {
-    int held = found == expected;
+    int passed = found == expected;
 
-    REPORT(held);
-    if (!held)
+    REPORT(passed);
+    if (!passed)
         tap_diag("found %lld, expected %lld", found, expected);
-    return held;
+    return passed;
 }
 
 int tap_is_str(const char *found, const char *expected, const char *file, int line,
                const char *format, ...)
 {
-    int held = found == expected || (found && expected && strcmp(found, expected) == 0);
+    int passed = found == expected || (found && expected && strcmp(found, expected) == 0);
 
-    REPORT(held);
-    if (!held)
+    REPORT(passed);
+    if (!passed)
         tap_diag("found \"%s\", expected \"%s\"", found ? found : "(null)",
                  expected ? expected : "(null)");
-    return held;
+    return passed;
 }
 
 int tap_is_near(double found, double expected, double tolerance, const char *file, int line,
                 const char *format, ...)
 {
-    int held = fabs(found - expected) <= tolerance;
+    int passed = fabs(found - expected) <= tolerance;
 
-    REPORT(held);
-    if (!held)
+    REPORT(passed);
+    if (!passed)
         tap_diag("found %.17g, expected %.17g within %g", found, expected, tolerance);
-    return held;
+    return passed;
 }
 
 int tap_has_str(const char *text, const char *part, const char *file, int line, const char *format,
                 ...)
 {
-    int held = text && strstr(text, part) != NULL;
+    int passed = text && strstr(text, part) != NULL;
 
-    REPORT(held);
-    if (!held)
+    REPORT(passed);
+    if (!passed)
         tap_diag("\"%s\" is not in \"%s\"", part, text ? text : "(null)");
-    return held;
+    return passed;
 }
 
 void tap_skip(const char *format, ...)

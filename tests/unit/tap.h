@@ -18,7 +18,7 @@
 /* text contains part */
 #define has_str(text, part, ...) tap_has_str((text), (part), __FILE__, __LINE__, __VA_ARGS__)
 
-int tap_ok(int held, const char *file, int line, const char *format, ...)
+int tap_ok(int passed, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 int tap_is_int(long long found, long long expected, const char *file, int line, const char *format,
                ...) __attribute__((format(printf, 5, 6)));

@@ -73,17 +73,17 @@ void tree_remove(char *root)
 
 void tree_put(const char *root, const char *path, const char *content)
 {
-    char whole[PATH_MAX];
+    char full_path[PATH_MAX];
     FILE *file;
 
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+    snprintf(full_path, sizeof full_path, "%s/%s", root, path);
+    for (char *slash = full_path + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
-        mkdir(whole, 0755);
+        mkdir(full_path, 0755);
         *slash = '/';
     }
-    unlink(whole);
-    file = fopen(whole, "w");
+    unlink(full_path);
+    file = fopen(full_path, "w");
     if (!file || fputs(content, file) < 0 || fclose(file) != 0)
-        bail(whole);
+        bail(full_path);
 }

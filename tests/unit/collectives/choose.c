@@ -321,7 +321,7 @@ static void test_text_is_whole_or_none(void)
 
     for (size_t bytes = 1; bytes <= 500; bytes++)
         add(&machine, "ring", 65536, bytes, 40.1);
-    is_whole_or_none("the text of a machine", text_of_machine, &machine);
+    is_complete_or_null("the text of a machine", text_of_machine, &machine);
     machine_clear(&machine);
 }
 

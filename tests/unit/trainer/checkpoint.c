@@ -513,7 +513,7 @@ static void a_manifest_is_whole_or_none(void)
         checkpoint_shard_name(shard, name);
         manifest_add_shard(&manifest, name, 1);
     }
-    is_whole_or_none("a manifest", text_of_manifest, &manifest);
+    is_complete_or_null("a manifest", text_of_manifest, &manifest);
     manifest_clear(&manifest);
 }
 

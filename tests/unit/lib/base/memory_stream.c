@@ -121,19 +121,19 @@ int main(void)
     struct inventory *inventory = large_node();
     struct netif_journal settings = {.count = 0};
     struct hostlist names = {0};
-    char message[LEAST_BYTES + 1] = "";
+    char message[MIN_BYTES + 1] = "";
     struct record record = RECORD(.node = "n3", .message = message, .time = 1795190000);
 
-    is_whole_or_none("a fingerprint", fingerprint, inventory);
-    is_whole_or_none("a node's fingerprint", node_fingerprint, inventory);
+    is_complete_or_null("a fingerprint", fingerprint, inventory);
+    is_complete_or_null("a node's fingerprint", node_fingerprint, inventory);
     large.fingerprint = fingerprint(inventory);
-    is_whole_or_none("a certificate", certificate, &large);
+    is_complete_or_null("a certificate", certificate, &large);
     make_journal(&settings);
-    is_whole_or_none("the journal of interfaces", journal, &settings);
+    is_complete_or_null("the journal of interfaces", journal, &settings);
     make_names(&names);
-    is_whole_or_none("a list of names", folded, &names);
-    memset(message, 'x', LEAST_BYTES);
-    is_whole_or_none("a record", record_line, &record);
+    is_complete_or_null("a list of names", folded, &names);
+    memset(message, 'x', MIN_BYTES);
+    is_complete_or_null("a record", record_line, &record);
     hostlist_clear(&names);
     journal_clear(&settings);
     free(large.fingerprint);
