@@ -8,31 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES = 16384, RAILS = 10, MOST = 512, STRING_BYTES = 128 << 10 };
+enum { NODES = 16384, RAILS = 10, RANGES_MAX = 512, STRING_BYTES = 128 << 10 };
 
-/* Folds a text to at most `most` ranges. Returns a text to be freed, or NULL if the first one is
+/* Folds a text to at most count_max ranges. Returns a text to be freed, or NULL if the first one is
  * invalid. */
-static char *folded(const char *text, size_t most)
+static char *folded(const char *text, size_t count_max)
 {
     struct address_range *ranges = NULL;
     size_t count = 0;
     char *result = NULL;
 
     if (address_ranges_parse(text, &ranges, &count) == 0)
-        result = address_ranges_text(ranges, address_ranges_fold(ranges, count, most));
+        result = address_ranges_text(ranges, address_ranges_fold(ranges, count, count_max));
     free(ranges);
     return result;
 }
 
-static void is_folded(const char *text, size_t most, const char *expected, const char *what)
+static void is_folded(const char *text, size_t count_max, const char *expected, const char *what)
 {
-    char *result = folded(text, most);
+    char *result = folded(text, count_max);
 
     is_str(result, expected, "%s", what);
     free(result);
 }
 
-static struct in6_addr four(uint32_t host_order)
+static struct in6_addr ipv4_address(uint32_t host_order)
 {
     struct in6_addr address = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
 
@@ -59,7 +59,7 @@ static void check_fold(void)
     is_folded("", 9, "", "no addresses make an empty text");
 }
 
-static void check_texts(void)
+static void check_invalid_texts(void)
 {
     static const char *const wrong[] = {"10.1.1",
                                         "10.1.1.1,10.1.1.2",
@@ -83,8 +83,10 @@ static void check_contain(void)
 {
     struct address_range *ranges = NULL;
     size_t count = 0;
-    const struct in6_addr in[] = {four(0x0a010101), four(0x0a010105), four(0x0a010109)},
-                          out[] = {four(0x0a010100), four(0x0a010102), four(0x0a01010a)};
+    const struct in6_addr in[] = {ipv4_address(0x0a010101), ipv4_address(0x0a010105),
+                                  ipv4_address(0x0a010109)},
+                          out[] = {ipv4_address(0x0a010100), ipv4_address(0x0a010102),
+                                   ipv4_address(0x0a01010a)};
     bool has_all = true, has_none = true;
 
     address_ranges_parse("10.1.1.1 10.1.1.5-10.1.1.9", &ranges, &count);
@@ -107,20 +109,22 @@ static void check_cluster(uint32_t hash, const char *what)
 
     for (uint32_t rail = 0; rail < RAILS; rail++)
         for (uint32_t node = 0; node < NODES; node++) {
-            struct in6_addr address = four(0x0a000000 + (rail << 16) + (node * hash & 0xffff));
+            struct in6_addr address =
+                ipv4_address(0x0a000000 + (rail << 16) + (node * hash & 0xffff));
 
             ranges[count++] = (struct address_range){address, address};
         }
-    count = address_ranges_fold(ranges, count, MOST);
+    count = address_ranges_fold(ranges, count, RANGES_MAX);
     for (uint32_t rail = 0; rail < RAILS; rail++)
         for (uint32_t node = 0; node < NODES; node++) {
-            struct in6_addr address = four(0x0a000000 + (rail << 16) + (node * hash & 0xffff));
+            struct in6_addr address =
+                ipv4_address(0x0a000000 + (rail << 16) + (node * hash & 0xffff));
 
             missing += !address_ranges_contain(ranges, count, &address);
         }
     is_int((long)missing, 0, "%s: the ranges contain every address of 16,384 nodes", what);
     text = address_ranges_text(ranges, count);
-    ok(count <= MOST && strlen(text) < STRING_BYTES, "... in %zu ranges, %zu bytes", count,
+    ok(count <= RANGES_MAX && strlen(text) < STRING_BYTES, "... in %zu ranges, %zu bytes", count,
        strlen(text));
     free(text);
     free(ranges);
@@ -130,7 +134,7 @@ static void check_own(void)
 {
     struct address_range *ranges;
     size_t count = address_ranges_own(&ranges);
-    struct in6_addr loopback = four(0x7f000001);
+    struct in6_addr loopback = ipv4_address(0x7f000001);
 
     ok(!address_ranges_contain(ranges, count, &loopback),
        "the host's own ranges do not contain loopback");
@@ -140,7 +144,7 @@ static void check_own(void)
 int main(void)
 {
     check_fold();
-    check_texts();
+    check_invalid_texts();
     check_contain();
     check_cluster(1, "hosts in a row");
     check_cluster(40503, "hosts scattered");

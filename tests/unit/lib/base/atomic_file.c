@@ -51,7 +51,7 @@ static int mode_of(const char *path)
     return lstat(path, &status) == 0 ? (int)(status.st_mode & 07777) : -1;
 }
 
-static void put(const char *path, const char *text, mode_t mode)
+static void write_file(const char *path, const char *text, mode_t mode)
 {
     FILE *stream = fopen(path, "w");
 
@@ -114,7 +114,7 @@ static void test_old(void)
     struct atomic_file file, other;
     struct error err;
 
-    put("old", "before", 0644);
+    write_file("old", "before", 0644);
     is_int(atomic_file_begin(&file, "old", 0666, &err), 0,
            "a file that replaces another is created");
     fputs("after", file.stream);
@@ -144,8 +144,8 @@ static void test_old(void)
     unlink("old");
 }
 
-/* Runs does() in a child process. Returns whether it returned true there. */
-static bool in_child(bool (*does)(void))
+/* Runs function() in a child process. Returns whether it returned true there. */
+static bool is_true_in_child(bool (*function)(void))
 {
     int status;
     pid_t child;
@@ -153,12 +153,12 @@ static bool in_child(bool (*does)(void))
     fflush(stdout);
     child = fork();
     if (child == 0)
-        _exit(does() ? 0 : 1);
+        _exit(function() ? 0 : 1);
     return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
            WEXITSTATUS(status) == 0;
 }
 
-static bool is_taken_over(void)
+static bool is_replaced_by_own(void)
 {
     struct atomic_file file;
     struct stat status;
@@ -176,7 +176,7 @@ static void test_owner(void)
     struct stat status;
     struct error err;
 
-    put("old", "before", 0640);
+    write_file("old", "before", 0640);
     if (chown("old", 1234, 1235) != 0) {
         unlink("old"); /* only root can give a file to another user */
         return;
@@ -190,20 +190,20 @@ static void test_owner(void)
        "... and has the old owner and group");
     is_int(mode_of("old"), 0640, "... and the old permissions");
     chmod(".", 0777);
-    ok(in_child(is_taken_over),
+    ok(is_true_in_child(is_replaced_by_own),
        "a process that cannot set the old owner replaces the file by its own");
     is_str(tree_text("old"), "another's", "... with the text that was written");
     is_int(mode_of("old"), 0600, "... and without permissions for its other group");
     unlink("old");
-    put("old", "before", 0644);
+    write_file("old", "before", 0644);
     is_int(chown("old", 1234, 1235), 0, "a file of another user that all may read");
-    ok(in_child(is_taken_over), "... is replaced too");
+    ok(is_true_in_child(is_replaced_by_own), "... is replaced too");
     is_int(mode_of("old"), 0644, "... and all may read the new one");
     chmod(".", 0755);
     unlink("old");
 }
 
-static void test_others(void)
+static void test_special_files(void)
 {
     static const char *const kinds[] = {"fifo", "directory", "/dev/null", "to-fifo"};
     char path[PATH_MAX + 1], expected[64];
@@ -213,7 +213,7 @@ static void test_others(void)
     mkfifo("fifo", 0600);
     mkdir("directory", 0755);
     if (symlink("fifo", "to-fifo") != 0)
-        tap_skip_all("no links here");
+        tap_skip_all("symbolic links cannot be made");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         snprintf(expected, sizeof expected, "%s: is not a regular file", kinds[i]);
         is_int(atomic_file_begin(&file, kinds[i], 0666, &err), -1, "%s is not replaced", kinds[i]);
@@ -226,9 +226,9 @@ static void test_others(void)
     unlink("to-fifo");
     rmdir("directory");
 
-    put("target", "kept", 0604);
+    write_file("target", "kept", 0604);
     if (symlink("target", "link") != 0)
-        tap_skip_all("no links here");
+        tap_skip_all("symbolic links cannot be made");
     ok(!is_special("link"), "is_special() is false for a link to a regular file");
     is_int(atomic_file_begin(&file, "link", 0666, &err), 0,
            "a file that replaces a link is created");
@@ -252,7 +252,7 @@ static void test_others(void)
     is_str(err.text, "missing/file: No such file or directory",
            "... and the message names the path and the error");
 
-    put("old", "before", 0644);
+    write_file("old", "before", 0644);
     is_int(atomic_file_begin(&file, "old", 0666, &err), 0,
            "a file is created, then a directory takes its name");
     unlink("old");
@@ -292,12 +292,12 @@ static bool fails_when_full(size_t length, const char *expected)
     return atomic_file_commit(&file, &err) == -1 && (!expected || strcmp(err.text, expected) == 0);
 }
 
-static bool fails_at_the_end(void)
+static bool fails_at_flush(void)
 {
     return fails_when_full(4097, "old: File too large");
 }
 
-static bool fails_long_ago(void)
+static bool fails_by_lost_data(void)
 {
     return fails_when_full(1 << 20, NULL);
 }
@@ -307,13 +307,13 @@ static void test_full(void)
     mkdir("closed", 0755);
     chmod(".", 0755);
     chmod("closed", 0555);
-    ok(in_child(is_denied), "a file in a directory without write permission is refused");
+    ok(is_true_in_child(is_denied), "a file in a directory without write permission is refused");
     rmdir("closed");
 
-    put("old", "before", 0644);
-    ok(in_child(fails_at_the_end), "the commit fails if its flush finds the disk full");
+    write_file("old", "before", 0644);
+    ok(is_true_in_child(fails_at_flush), "the commit fails if its flush finds the disk full");
     is_str(tree_text("old"), "before", "... and the old file is unchanged");
-    ok(in_child(fails_long_ago), "the commit fails if data was lost before it");
+    ok(is_true_in_child(fails_by_lost_data), "the commit fails if data was lost before it");
     is_str(tree_text("old"), "before", "... and the old file is unchanged");
     is_str(names(), "old", "... and no temporary file is left");
     unlink("old");
@@ -325,7 +325,7 @@ static void test_killed(void)
     struct error err;
     pid_t child;
 
-    put("old", "before", 0644);
+    write_file("old", "before", 0644);
     fflush(stdout);
     child = fork();
     if (child == 0) {
@@ -355,7 +355,7 @@ int main(void)
     test_new();
     test_old();
     test_owner();
-    test_others();
+    test_special_files();
     test_full();
     test_killed();
     if (chdir("/") == 0)

@@ -15,7 +15,7 @@
 #include "lib/base/clock.h"
 #include "tests/unit/tap.h"
 
-enum { ENDS_S = 60 /* for work that ends by itself */, ANY_AGE_S = -3600 /* always exceeded */ };
+enum { LIMIT_S = 60 /* for work that ends by itself */, ANY_AGE_S = -3600 /* always exceeded */ };
 
 static void set_number(void *context)
 {
@@ -93,23 +93,23 @@ static pid_t start_waiting(const char *name)
     prctl(PR_SET_NAME, name);
     if (vfork() == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        sleep(ENDS_S);
+        sleep(LIMIT_S);
         _exit(0);
     }
     for (;;)
         pause();
 }
 
-static void waits(void)
+static void waiting_child_is_stuck(void)
 {
     pid_t child = start_waiting("muster-test");
     double begin_s = clock_s();
 
-    while (bounded_stuck("muster-test", ANY_AGE_S) == 0 && clock_s() - begin_s < ENDS_S)
+    while (bounded_stuck("muster-test", ANY_AGE_S) == 0 && clock_s() - begin_s < LIMIT_S)
         usleep(1000);
     is_int(bounded_stuck("muster-test", ANY_AGE_S), child,
            "a child that is older than its limit and waits in the kernel is stuck");
-    is_int(bounded_stuck("muster-test", ENDS_S), 0,
+    is_int(bounded_stuck("muster-test", LIMIT_S), 0,
            "... but not a younger one, which may work for another process");
     is_int(bounded_stuck("muster-other", ANY_AGE_S), 0, "... nor a child with another name");
     kill(child, SIGKILL);
@@ -117,20 +117,20 @@ static void waits(void)
 }
 
 /* Calls bounded_run() while standard input, output and error are closed. */
-static void answers_without_standard_files(void)
+static void runs_without_standard_files(void)
 {
     struct bounded_end end = {.outcome = BOUNDED_LATE};
-    int number = 0, kept[3], rv;
+    int number = 0, saved[3], rv;
 
     fflush(stdout);
     for (int fd = 0; fd <= 2; fd++)
-        kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+        saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 10);
     for (int fd = 0; fd <= 2; fd++)
         close(fd);
-    rv = bounded_run("muster-test", ENDS_S, set_number, &number, sizeof number, &end, NULL);
+    rv = bounded_run("muster-test", LIMIT_S, set_number, &number, sizeof number, &end, NULL);
     for (int fd = 0; fd <= 2; fd++) {
-        dup2(kept[fd], fd);
-        close(kept[fd]);
+        dup2(saved[fd], fd);
+        close(saved[fd]);
     }
     is_int(rv, 0, "a child is started without standard input, output and error");
     is_int(end.outcome, BOUNDED_RETURNED, "... and returns");
@@ -143,12 +143,12 @@ int main(void)
     struct bounded_end end;
     double begin_s = clock_s();
 
-    is_int(outcome_of(set_number, &number, ENDS_S, &end), BOUNDED_RETURNED,
+    is_int(outcome_of(set_number, &number, LIMIT_S, &end), BOUNDED_RETURNED,
            "work that returns is reported as returned");
     is_int(number, 7, "... and its result is copied back");
-    is_int(outcome_of(leave, &number, ENDS_S, &end), BOUNDED_EXITED,
+    is_int(outcome_of(leave, &number, LIMIT_S, &end), BOUNDED_EXITED,
            "work that calls exit() is reported as exited");
-    is_int(outcome_of(die, &number, ENDS_S, &end), BOUNDED_SIGNALED,
+    is_int(outcome_of(die, &number, LIMIT_S, &end), BOUNDED_SIGNALED,
            "work that dies of a signal is reported as signaled");
     is_int(end.signal, SIGFPE, "... with this signal");
     is_int(outcome_of(hang, &number, 0.3, &end), BOUNDED_LATE,
@@ -160,9 +160,9 @@ int main(void)
     is_int(outcome_of(hang_without_processor, &number, 0.3, &end), BOUNDED_LATE,
            "work that gets hardly any processor time is killed too");
     ok(!end.is_stuck, "... and is not stuck, however late it dies: it does not wait in the kernel");
-    ok(clock_s() - begin_s < ENDS_S && bounded_stuck("muster-test", ANY_AGE_S) == 0,
+    ok(clock_s() - begin_s < LIMIT_S && bounded_stuck("muster-test", ANY_AGE_S) == 0,
        "no child is left");
-    waits();
-    answers_without_standard_files();
+    waiting_child_is_stuck();
+    runs_without_standard_files();
     return tap_done();
 }

@@ -8,7 +8,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-static void remembers(void)
+static void first_error_is_kept(void)
 {
     is_int(deferred_error_take(), 0, "no error is noted at first");
     errno = ENOENT;
@@ -50,7 +50,7 @@ static void node_without_descriptors(void)
 
 int main(void)
 {
-    remembers();
+    first_error_is_kept();
     node_without_descriptors();
     return tap_done();
 }

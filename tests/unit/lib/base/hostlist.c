@@ -30,8 +30,8 @@ static void refused(const char *text, const char *why)
     is_int(list.count, 0, "... and leaves an empty list");
 }
 
-static void folds_by(char *fold(const struct hostlist *list), const char *text,
-                     const char *expected, const char *how)
+static void folds_with(char *fold(const struct hostlist *list), const char *text,
+                       const char *expected, const char *how)
 {
     struct hostlist list;
     char *folded;
@@ -45,16 +45,16 @@ static void folds_by(char *fold(const struct hostlist *list), const char *text,
 
 static void folds(const char *text, const char *expected)
 {
-    folds_by(hostlist_fold, text, expected, "");
+    folds_with(hostlist_fold, text, expected, "");
 }
 
 /* For Slurm's commands and API, in the form that Slurm 22.05 reads too. */
 static void folds_for_slurm(const char *text, const char *expected)
 {
-    folds_by(hostlist_fold_for_slurm, text, expected, " for Slurm");
+    folds_with(hostlist_fold_for_slurm, text, expected, " for Slurm");
 }
 
-static void comes_back(struct hostlist *list, char *folded)
+static void expands_again(struct hostlist *list, char *folded)
 {
     struct hostlist again;
     size_t found = 0;
@@ -97,15 +97,15 @@ static void qualified_names(void)
     folds_for_slurm("n[08-11],n2.a,n2.a", "n[08-11],n2.a");
 
     hostlist_expand(mixed, &list, NULL);
-    comes_back(&list, hostlist_fold(&list));
-    comes_back(&list, hostlist_fold_for_slurm(&list));
+    expands_again(&list, hostlist_fold(&list));
+    expands_again(&list, hostlist_fold_for_slurm(&list));
     hostlist_clear(&list);
     folds("n[1-65536].example.org", "n[1-65536].example.org");
     refused("n[1-65537].example.org", "more than");
     refused("n[1-300].r[1-300].org", "more than");
 }
 
-static void sets(void)
+static void indexes_have_all_names(void)
 {
     struct hostlist list, none = {0};
     struct name_index set;
@@ -125,7 +125,7 @@ static void sets(void)
     name_index_clear(&set);
 }
 
-static void is_cut_in_messages(void)
+static void text_is_cut(void)
 {
     struct hostlist list = {0};
     struct hostlist_text text;
@@ -146,8 +146,8 @@ static void is_cut_in_messages(void)
 
 int main(void)
 {
-    is_cut_in_messages();
-    sets();
+    text_is_cut();
+    indexes_have_all_names();
     qualified_names();
     expands("", 0, NULL, NULL);
     expands("n1", 1, "n1", "n1");

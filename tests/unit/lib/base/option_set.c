@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct taken {
+struct values {
     bool flag;
     const char *text;
     int choice, whole;
@@ -17,13 +17,13 @@ struct taken {
     int calls;
 };
 
-static int take_call(const char *value, void *context, struct error *err)
+static int count_call(const char *value, void *context, struct error *err)
 {
-    ((struct taken *)context)->calls++;
+    ((struct values *)context)->calls++;
     return strcmp(value, "bad") == 0 ? error_set(err, "expected good, found \"%s\"", value) : 0;
 }
 
-#define FIELD(member) OPTION_FIELD(struct taken, member)
+#define FIELD(member) OPTION_FIELD(struct values, member)
 
 static const struct option_row rows[] = {
     OPTION('f', "flag", NULL, "a flag", FLAG, FIELD(flag)),
@@ -38,7 +38,7 @@ static const struct option_row rows[] = {
     OPTION('\0', "large", "N", "a larger one", LONG, FIELD(large), OPTION_RANGE(0, 1e10)),
     OPTION('\0', "a-very-long-name-of-an-option", "N", "below it", LONG, FIELD(large)),
     OPTION('\0', "size", "SIZE", "bytes", SIZE, FIELD(size_bytes), OPTION_RANGE(1, 1 << 30)),
-    OPTION('\0', "call", "WORD", "calls", CALL, .take = take_call),
+    OPTION('\0', "call", "WORD", "calls", CALL, .take = count_call),
     OPTION_OLD("colour", "choice"),
     OPTION_END,
 };
@@ -57,7 +57,7 @@ static struct option_set set = {
     .words = 1,
     .words_hint = "one is enough",
 };
-static struct taken taken, common;
+static struct values values, common;
 static struct error err;
 
 static enum option_request parse(const char *line)
@@ -67,13 +67,13 @@ static enum option_request parse(const char *line)
     char *rest = text;
     int argc = 0;
 
-    taken = common = (struct taken){.choice = -1};
+    values = common = (struct values){.choice = -1};
     err.text[0] = '\0';
     snprintf(text, sizeof text, "program %s", line);
     for (char *word; argc < 15 && (word = strsep(&rest, " "));)
         argv[argc++] = strcmp(word, "EMPTY") == 0 ? word + 5 : word;
     argv[argc] = NULL;
-    return option_set_parse(&set, argc, argv, &taken, &common, &err);
+    return option_set_parse(&set, argc, argv, &values, &common, &err);
 }
 
 static void refused(const char *line, const char *why)
@@ -86,24 +86,24 @@ static void test_values(void)
 {
     is_int(parse("-f --text=a -c red --whole 9 --large=10000000000 --size 64K --time-limit=2.5"),
            OPTION_RUN, "each kind of value is accepted");
-    ok(taken.flag && taken.choice == 0 && taken.whole == 9 && taken.large == 10000000000 &&
-           taken.size_bytes == 65536 && common.seconds == 2.5,
+    ok(values.flag && values.choice == 0 && values.whole == 9 && values.large == 10000000000 &&
+           values.size_bytes == 65536 && common.seconds == 2.5,
        "... and stored in its field");
-    is_str(taken.text, "a", "... also a text");
+    is_str(values.text, "a", "... also a text");
     is_str(err.text, "", "... without a warning");
     is_int(parse("word -ft-"), OPTION_RUN, "options may follow words, and letters may be combined");
-    ok(taken.flag && taken.text && strcmp(taken.text, "-") == 0, "... and are stored");
+    ok(values.flag && values.text && strcmp(values.text, "-") == 0, "... and are stored");
     is_int(optind, 2, "... and optind is that of the word");
     is_int(parse("--hidden=b --call=x --call=y"), OPTION_RUN,
            "a hidden name and a callback, twice");
-    ok(taken.calls == 2 && strcmp(taken.text, "b") == 0, "... are accepted");
+    ok(values.calls == 2 && strcmp(values.text, "b") == 0, "... are accepted");
     is_int(parse("--colour=blue"), OPTION_RUN, "an old name is accepted");
-    is_int(taken.choice, 2, "... and sets the new option's field");
+    is_int(values.choice, 2, "... and sets the new option's field");
     is_str(err.text, "option --colour is now --choice", "... with a warning");
     is_int(parse("--choi=red"), OPTION_RUN, "an unambiguous prefix of a name is accepted");
     is_int(parse("word"), OPTION_RUN, "options that are not given are no error");
-    ok(taken.choice == 1 && common.seconds == 20, "... their fields have the initial values");
-    is_int(taken.whole, 0, "... or 0 without an initial value");
+    ok(values.choice == 1 && common.seconds == 20, "... their fields have the initial values");
+    is_int(values.whole, 0, "... or 0 without an initial value");
 }
 
 static void test_misuse(void)
@@ -150,17 +150,17 @@ static void test_input(void)
     rewind(input);
     is_int(parse("--text=-"), OPTION_RUN, "a value of %zu bytes on standard input is accepted",
            size);
-    ok(taken.text && strcmp(taken.text, expected) == 0,
+    ok(values.text && strcmp(values.text, expected) == 0,
        "... and stored complete, without its newline");
     is_int(parse("--text=-"), OPTION_RUN, "a second value is accepted");
-    is_str(taken.text, "n[1-2]", "... and is the next line");
+    is_str(values.text, "n[1-2]", "... and is the next line");
     refused("--text=-", "option --text: standard input: no line is left");
     set.has_input = false;
     fclose(input);
     free(expected);
 }
 
-static void sized(const char *text, long long expected)
+static void size_is(const char *text, long long expected)
 {
     char line[64];
 
@@ -168,20 +168,20 @@ static void sized(const char *text, long long expected)
     if (expected < 0)
         is_int(parse(line), OPTION_MISUSE, "\"%s\" is refused as a size", text);
     else if (is_int(parse(line), OPTION_RUN, "\"%s\" is a size", text))
-        is_int(taken.size_bytes, expected, "... of %lld bytes", expected);
+        is_int(values.size_bytes, expected, "... of %lld bytes", expected);
 }
 
 static void test_sizes(void)
 {
-    sized("1", 1);
-    sized("64K", 65536);
-    sized("2m", 2 << 20);
-    sized("1G", 1 << 30);
-    sized("0", -1);
-    sized("-1", -1);
-    sized("K", -1);
-    sized("1KB", -1);
-    sized("9999999999G", -1);
+    size_is("1", 1);
+    size_is("64K", 65536);
+    size_is("2m", 2 << 20);
+    size_is("1G", 1 << 30);
+    size_is("0", -1);
+    size_is("-1", -1);
+    size_is("K", -1);
+    size_is("1KB", -1);
+    size_is("9999999999G", -1);
 }
 
 static const char *printed(enum option_request request)

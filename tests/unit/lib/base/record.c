@@ -28,15 +28,15 @@ static const char *escaped(const char *text, const char *also)
     return out;
 }
 
-static void keep(struct record *record, void *context)
+static void store_verdict(struct record *record, void *context)
 {
     *(enum verdict *)context = record->verdict;
 }
 
-static void reported(void)
+static void reports_have_verdicts(void)
 {
     enum verdict verdict = VERDICT_SKIP;
-    const struct record_sink sink = {keep, &verdict};
+    const struct record_sink sink = {store_verdict, &verdict};
 
     record_report(&sink, RECORD(.test = "links", .value = 1), "%s", "one");
     is_int(verdict, VERDICT_NONE, "a value without a code has no verdict");
@@ -125,6 +125,6 @@ int main(void)
         is_int(verdict_parse(verdict_name(i)), i,
                "the name of verdict %s is parsed to the same verdict", verdict_name(i));
     is_int(verdict_parse("good"), -1, "an unknown verdict is refused");
-    reported();
+    reports_have_verdicts();
     return tap_done();
 }

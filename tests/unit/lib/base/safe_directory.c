@@ -13,7 +13,7 @@
 
 /* All tests run in a temporary directory, which is the working directory. */
 
-static void writes_into_a_directory_of_ones_own(void)
+static void writes_to_own_directory(void)
 {
     struct error err;
 
@@ -23,7 +23,7 @@ static void writes_into_a_directory_of_ones_own(void)
     is_str(tree_text("new/nodes"), "less\n", "... and replaces the file");
 }
 
-static void follows_no_link(void)
+static void refuses_links(void)
 {
     struct error err;
 
@@ -40,7 +40,7 @@ static void follows_no_link(void)
     ok(access("own/other", F_OK) != 0, "... and no file is written");
 }
 
-static void refuses_where_others_may_write(void)
+static void refuses_shared_directories(void)
 {
     struct error err;
 
@@ -63,7 +63,7 @@ static void refuses_where_others_may_write(void)
            "another user's directory is refused");
 }
 
-static void trusts_what_only_the_owner_wrote(void)
+static void trusts_only_owners_files(void)
 {
     uid_t self = geteuid();
     struct error err;
@@ -95,10 +95,10 @@ int main(void)
     if (chdir(root) != 0)
         tap_skip_all("%s cannot be entered", root);
     umask(022);
-    writes_into_a_directory_of_ones_own();
-    follows_no_link();
-    refuses_where_others_may_write();
-    trusts_what_only_the_owner_wrote();
+    writes_to_own_directory();
+    refuses_links();
+    refuses_shared_directories();
+    trusts_only_owners_files();
     if (chdir("/") == 0)
         tree_remove(root);
     return tap_done();

@@ -129,14 +129,14 @@ static void metrics(void)
 }
 
 /* The tables of doc/records.md and the catalog have the same tests and metrics. */
-static void page(void)
+static void documentation_is_complete(void)
 {
     char path[4096], line[1024], suite[64], test[64], metric[64], unit[64];
     bool *has_test = calloc(CATALOG_TESTS, sizeof *has_test);
     bool *has_metric = calloc(CATALOG_METRICS, sizeof *has_metric);
     const char *top = getenv("top_srcdir");
     bool is_table = false;
-    int strange = 0, absent = 0, rows = 0;
+    int unknown = 0, missing = 0, rows = 0;
     FILE *file;
 
     snprintf(path, sizeof path, "%s/doc/records.md", top ? top : "../..");
@@ -154,8 +154,8 @@ static void page(void)
         if (catalog_test(test)) {
             has_test[catalog_test(test) - catalog_tests] = true;
         } else {
-            tap_diag("test %s is not in the catalogue", test);
-            strange++;
+            tap_diag("test %s is not in the catalog", test);
+            unknown++;
         }
         if (strcmp(metric, "-") == 0)
             continue;
@@ -163,25 +163,25 @@ static void page(void)
             has_metric[metric_find(metric, strcmp(unit, "-") == 0 ? "" : unit) - catalog_metrics] =
                 true;
         } else {
-            tap_diag("metric %s in %s is not in the catalogue", metric, unit);
-            strange++;
+            tap_diag("metric %s in %s is not in the catalog", metric, unit);
+            unknown++;
         }
     }
     if (file)
         fclose(file);
-    ok(rows > 200 && strange == 0, "each of its %d rows is in the catalog", rows);
+    ok(rows > 200 && unknown == 0, "each of its %d rows is in the catalog", rows);
     for (size_t i = 0; i < CATALOG_TESTS; i++)
         if (!has_test[i]) {
             tap_diag("test %s is not in doc/records.md", catalog_tests[i].name);
-            absent++;
+            missing++;
         }
     /* "hardware" is derived from other facts: no record has it */
     for (size_t i = 0; i < CATALOG_METRICS; i++)
         if (!has_metric[i] && strcmp(catalog_metrics[i].name, "hardware") != 0) {
             tap_diag("metric %s is not in doc/records.md", catalog_metrics[i].name);
-            absent++;
+            missing++;
         }
-    is_int(absent, 0, "each test and metric of the catalog has a row");
+    is_int(missing, 0, "each test and metric of the catalog has a row");
     free(has_test);
     free(has_metric);
 }
@@ -192,6 +192,6 @@ int main(void)
     defaults();
     names();
     metrics();
-    page();
+    documentation_is_complete();
     return tap_done();
 }
