@@ -70,7 +70,7 @@ static int verify(const char *seal, const char *text, size_t length, struct erro
     return 0;
 }
 
-static int is_unknown(const char *seal, const char *text, size_t length, struct error *err)
+static int verify_fails(const char *seal, const char *text, size_t length, struct error *err)
 {
     (void)seal, (void)text, (void)length;
     error_set(err, "MUNGE does not answer");
@@ -86,7 +86,7 @@ static void write_bytes(const char *bytes, size_t length)
     close(fd);
 }
 
-static void refuses(const char *what, const struct certificate *certificate)
+static void format_fails(const char *what, const struct certificate *certificate)
 {
     char *text;
 
@@ -118,7 +118,7 @@ static void formats(void)
     do {                                                                                           \
         bad = good;                                                                                \
         change;                                                                                    \
-        refuses(what, &bad);                                                                       \
+        format_fails(what, &bad);                                                                  \
     } while (0)
     REFUSES("no node", *bad.node = '\0');
     REFUSES("no cluster", *bad.cluster = '\0');
@@ -162,7 +162,7 @@ static void parses(void)
     struct certificate certificate;
     struct error err = {""};
     size_t length;
-    char *seal, *text, *large, line[128], said[128];
+    char *seal, *text, *large, line[128], expected[128];
 
     is_int(certificate_parse(good_text, &certificate, &seal, &length, &err), 0,
            "the text is parsed without a seal (%s)", err.text);
@@ -188,8 +188,8 @@ static void parses(void)
 
     parse_fails("", "line 1: found \"\", expected \"muster certificate 1\"");
     snprintf(line, sizeof line, "%0*d", (int)sizeof line - 1, 0);
-    snprintf(said, sizeof said, "line 1: found \"%060d...\", expected", 0);
-    parse_fails(line, said);
+    snprintf(expected, sizeof expected, "line 1: found \"%060d...\", expected", 0);
+    parse_fails(line, expected);
     parse_fails("muster certificate 2\n", "line 1: found \"muster certificate 2\"");
     parse_fails("muster certificate 1 \n", "line 1: found");
     parse_fails("muster certificate 1\n\033[31mnode: n3\n", "line 2: found \"?[31mnode: n3\"");
@@ -232,13 +232,14 @@ static enum certificate_state check(seal_verify_fn *by, const struct certificate
 }
 
 static void state_is(enum certificate_state expected, seal_verify_fn *by,
-                     const struct certificate_facts *against, const char *say, const char *what)
+                     const struct certificate_facts *against, const char *message,
+                     const char *description)
 {
-    char message[512];
-    enum certificate_state state = check(by, against, message);
+    char found[512];
+    enum certificate_state state = check(by, against, found);
 
-    is_str(certificate_state_name(state), certificate_state_name(expected), "%s", what);
-    has_str(message, say, "... with this message");
+    is_str(certificate_state_name(state), certificate_state_name(expected), "%s", description);
+    has_str(found, message, "... with this message");
 }
 
 static void install_good(void)
@@ -279,7 +280,7 @@ static void names_states(void)
         CERTIFICATE_VALID, "a valid certificate is returned");
     is_str(certificate.node, "n3", "... with its node");
     certificate_clear(&certificate);
-    state_is(CERTIFICATE_UNVERIFIED, is_unknown, &facts,
+    state_is(CERTIFICATE_UNVERIFIED, verify_fails, &facts,
              "cannot verify the seal: MUNGE does not answer",
              "a certificate is unverified if munged does not answer");
 
@@ -328,7 +329,7 @@ static void names_states(void)
     is_int(certificate_remove(path, &err), 1, "... which cannot be removed again");
 }
 
-static void is_particular_about_the_file(void)
+static void unsafe_files_are_invalid(void)
 {
     char target[sizeof path + 8], message[512];
     char *large = calloc(1, CERTIFICATE_MAX + 1);
@@ -410,19 +411,19 @@ static void is_particular_about_the_file(void)
 
 /* Checks every truncation and every change of a byte. certificate_ignore_seal exercises the checks
  * after the seal. */
-static void withstands_every_change(void)
+static void every_change_is_detected(void)
 {
     char whole[sizeof good_text + 128], changed[sizeof whole], message[512];
     size_t length = (size_t)sprintf(whole, "%sseal: %s\n", good_text, GOOD_SEAL);
-    unsigned wrong = 0, believed = 0, parsed = 0;
+    unsigned wrong = 0, accepted = 0, parsed = 0;
 
     for (size_t cut = 0; cut < length; cut++) {
         write_bytes(whole, cut);
         wrong += check(verify, &facts, message) != CERTIFICATE_INVALID;
-        believed += check(certificate_ignore_seal, &facts, message) == CERTIFICATE_VALID;
+        accepted += check(certificate_ignore_seal, &facts, message) == CERTIFICATE_VALID;
     }
     is_int(wrong, 0, "each of %zu truncations is invalid", length);
-    is_int(believed, 0, "... also if every seal counts as genuine");
+    is_int(accepted, 0, "... also if every seal counts as genuine");
     for (size_t at = 0; at < length; at++)
         for (int bit = (int)(at % FLIPS_APART); bit < 8; bit += FLIPS_APART) {
             memcpy(changed, whole, length);
@@ -468,18 +469,18 @@ static void refuses_to_install(const char *text, const char *seal, const char *m
     ok(access(path, F_OK) != 0, "... and no file is made");
 }
 
-static void installs_with_care(void)
+static void installs_safely(void)
 {
     struct error err = {""};
-    char deep[sizeof path + 32], name[sizeof path + 32], unended[sizeof good_text];
+    char deep[sizeof path + 32], name[sizeof path + 32], unterminated[sizeof good_text];
     struct stat status;
     mode_t mask = umask(077);
 
     refuses_to_install("hello\n", GOOD_SEAL, "line 1: found \"hello\"");
     refuses_to_install(good_text, "MUNGE:A\nnode: n4:", "expected \"seal: MUNGE:\"");
     refuses_to_install(good_text, "", "expected \"seal: MUNGE:\"");
-    snprintf(unended, sizeof unended, "%.*s", (int)strlen(good_text) - 1, good_text);
-    refuses_to_install(unended, GOOD_SEAL, "the text does not end in a newline");
+    snprintf(unterminated, sizeof unterminated, "%.*s", (int)strlen(good_text) - 1, good_text);
+    refuses_to_install(unterminated, GOOD_SEAL, "the text does not end in a newline");
     snprintf(deep, sizeof deep, "%s/lib/muster/certificate", directory);
     is_int(certificate_install(deep, good_text, GOOD_SEAL, &err), -1,
            "a path with two missing directories");
@@ -635,7 +636,7 @@ static void reads_failed_rails(void)
 }
 
 /* Makes an empty file in the directory, with this time of modification. */
-static void file_put(const char *name, time_t time_s)
+static void file_make(const char *name, time_t time_s)
 {
     char file[sizeof path];
     int fd;
@@ -647,7 +648,7 @@ static void file_put(const char *name, time_t time_s)
 }
 
 /* Removes a file of the directory. Returns whether it existed. */
-static bool file_take(const char *name)
+static bool file_remove(const char *name)
 {
     char file[sizeof path];
 
@@ -655,7 +656,7 @@ static bool file_take(const char *name)
     return unlink(file) == 0;
 }
 
-static void keeps_the_refusal(void)
+static void refusal_note_is_kept(void)
 {
     char line[128];
     time_t when = 0;
@@ -672,14 +673,14 @@ static void keeps_the_refusal(void)
                "... with unprintable bytes replaced");
         ok(time(NULL) - when < 60 && when <= time(NULL), "... and its time");
     }
-    file_put("refused.0123abcd", 1764090000);
-    file_put("refused.89abcdef", time(NULL));
-    file_put("brake.0123abcd", 1764090000);
+    file_make("refused.0123abcd", 1764090000);
+    file_make("refused.89abcdef", time(NULL));
+    file_make("brake.0123abcd", 1764090000);
     refused_write(path, "n3: certificate missing: job 13 refused");
-    ok(!file_take("refused.0123abcd"),
+    ok(!file_remove("refused.0123abcd"),
        "the next note removes the temporary file of a killed process");
-    ok(file_take("refused.89abcdef"), "... but not a young one, which may be in use");
-    ok(file_take("brake.0123abcd"), "... nor that of another file");
+    ok(file_remove("refused.89abcdef"), "... but not a young one, which may be in use");
+    ok(file_remove("brake.0123abcd"), "... nor that of another file");
     refused_remove(path);
     is_int(refused_read(path, &when, line, sizeof line), -1, "refused_remove() removes the note");
     ok(refused_explains(1000, 1002), "a refusal explains a drain right after it");
@@ -719,14 +720,14 @@ int main(void)
     if (!mkdtemp(directory))
         return 99;
     snprintf(path, sizeof path, "%s/certificate", directory);
-    keeps_the_refusal();
+    refusal_note_is_kept();
     reads_failed_rails();
     formats();
     parses();
     names_states();
-    is_particular_about_the_file();
-    withstands_every_change();
-    installs_with_care();
+    unsafe_files_are_invalid();
+    every_change_is_detected();
+    installs_safely();
     survives_kills();
     is_int(rmdir(directory), 0, "no file is left behind");
     is_int(open_descriptors(), descriptors, "... and no descriptor is open");

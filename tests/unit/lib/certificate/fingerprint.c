@@ -100,7 +100,7 @@ static void describes_the_node(void)
 }
 
 /* A virtual interface counts as a rail if the configuration names it. */
-static void counts_what_the_configuration_names(void)
+static void includes_configured_interfaces(void)
 {
     struct conf conf;
     char *text;
@@ -140,7 +140,7 @@ static void differs(const char *then, int count, const char *expected)
     free(now);
 }
 
-static void names_what_changed(void)
+static void names_differences(void)
 {
     char *then = fingerprint_text(&inventory, NULL, 0, NULL);
     struct nic *eth1 = &inventory.nics[1];
@@ -178,7 +178,7 @@ static void names_what_changed(void)
 }
 
 /* NVIDIA's driver reports serial and firmware only while a process uses the GPU. */
-static void leaves_out_what_is_not_stated(void)
+static void ignores_missing_values(void)
 {
     struct gpu *gpu = &inventory.gpus[0];
     static const char older[] = "gpu 0000:1a:00.0: NVIDIA H100 fw ??.??.??.??.?? driver nvidia\n",
@@ -238,9 +238,9 @@ int main(void)
 {
     make_node();
     describes_the_node();
-    counts_what_the_configuration_names();
-    leaves_out_what_is_not_stated();
-    names_what_changed();
+    includes_configured_interfaces();
+    ignores_missing_values();
+    names_differences();
     is_bounded();
     return tap_done();
 }

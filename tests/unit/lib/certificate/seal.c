@@ -184,7 +184,7 @@ static void proves_origin(const struct daemon *daemon)
     free(seal);
 }
 
-static void takes_long_texts(void)
+static void seals_long_texts(void)
 {
     enum { LONG = 60000 };
     char *long_text = malloc(LONG), *seal = NULL;
@@ -198,7 +198,7 @@ static void takes_long_texts(void)
     free(long_text);
 }
 
-static void knows_a_foreign_key(const struct daemon *daemon)
+static void foreign_key_is_undecodable(const struct daemon *daemon)
 {
     struct daemon foreign;
     struct error err = {""};
@@ -217,38 +217,38 @@ static void knows_a_foreign_key(const struct daemon *daemon)
 
 /* In any state of munged, seal_verify() and seal_make() fail within a few seconds and leave no
  * child behind. libmunge alone would wait longer for a stopped munged. */
-static void is_unknown(const char *seal, const char *state)
+static void seal_calls_fail(const char *seal, const char *state)
 {
     const double at_most_s = 5;
     struct error err = {""};
     char *made = NULL;
-    double begin = clock_s(), took;
+    double begin = clock_s(), elapsed_s;
 
     is_int(seal_verify(seal, text, LENGTH, &err), -1, "%s: a seal cannot be verified (%s)", state,
            err.text);
-    took = clock_s() - begin;
-    ok(took < at_most_s, "... within %.1f s: %.3f", at_most_s, took);
+    elapsed_s = clock_s() - begin;
+    ok(elapsed_s < at_most_s, "... within %.1f s: %.3f", at_most_s, elapsed_s);
     begin = clock_s();
     is_int(seal_make(text, LENGTH, &made, &err), -1, "... and a text cannot be sealed (%s)",
            err.text);
-    took = clock_s() - begin;
-    ok(took < at_most_s, "... within %.1f s: %.3f", at_most_s, took);
+    elapsed_s = clock_s() - begin;
+    ok(elapsed_s < at_most_s, "... within %.1f s: %.3f", at_most_s, elapsed_s);
 }
 
 /* An error of this process shows nothing about MUNGE. */
-static void knows_whether_it_works(const struct daemon *daemon)
+static void reports_whether_munge_works(const struct daemon *daemon)
 {
     struct error err = {""};
-    struct rlimit whole, none;
+    struct rlimit limit, none;
     bool is_asked = false;
 
     is_int(seal_try(&is_asked, &err), 0, "MUNGE works (%s)", err.text);
     ok(is_asked, "... and was queried");
-    getrlimit(RLIMIT_NOFILE, &whole);
-    none = (struct rlimit){3, whole.rlim_max};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    none = (struct rlimit){3, limit.rlim_max};
     setrlimit(RLIMIT_NOFILE, &none);
     is_int(seal_try(&is_asked, &err), -1, "a process without free descriptors cannot check MUNGE");
-    setrlimit(RLIMIT_NOFILE, &whole);
+    setrlimit(RLIMIT_NOFILE, &limit);
     ok(!is_asked, "... and has not queried it (%s)", err.text);
     kill(daemon->pid, SIGSTOP);
     is_int(seal_try(&is_asked, &err), -1, "a stopped munged does not work");
@@ -269,7 +269,7 @@ static void never_hangs(struct daemon *daemon)
         seal_verify(seal, text, LENGTH, &err);
     tap_diag("a seal is verified in %.2f ms", 1e3 * (clock_s() - begin) / 20);
     kill(daemon->pid, SIGSTOP);
-    is_unknown(seal, "munged stopped");
+    seal_calls_fail(seal, "munged stopped");
     kill(daemon->pid, SIGCONT);
     is_int(seal_verify(seal, text, LENGTH, &err), 1,
            "a seal can be verified once munged continues (%s)", err.text);
@@ -279,11 +279,11 @@ static void never_hangs(struct daemon *daemon)
            err.text);
     signal(SIGCHLD, SIG_DFL);
     kill_daemon(daemon);
-    is_unknown(seal, "munged dead");
+    seal_calls_fail(seal, "munged dead");
     unlink(daemon->socket);
-    is_unknown(seal, "no socket");
+    seal_calls_fail(seal, "no socket");
     is_int(mkdir(daemon->socket, 0700), 0, "a directory takes the socket's path");
-    is_unknown(seal, "no socket");
+    seal_calls_fail(seal, "no socket");
     rmdir(daemon->socket);
     launch(daemon);
     is_int(seal_verify(seal, text, LENGTH, &err), 1,
@@ -303,9 +303,9 @@ int main(void)
     start(&daemon);
     is_int(seal_use_socket(daemon.socket), 0, "the test uses its own munged");
     proves_origin(&daemon);
-    takes_long_texts();
-    knows_a_foreign_key(&daemon);
-    knows_whether_it_works(&daemon);
+    seals_long_texts();
+    foreign_key_is_undecodable(&daemon);
+    reports_whether_munge_works(&daemon);
     never_hangs(&daemon);
     stop(&daemon);
     memset(long_path, 'x', sizeof long_path - 1);

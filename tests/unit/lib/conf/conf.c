@@ -341,7 +341,7 @@ static void collects_interfaces(void)
     conf_clear(&again);
 }
 
-static void bounds_the_file(void)
+static void file_size_is_limited(void)
 {
     struct conf conf;
     struct error err;
@@ -391,7 +391,7 @@ static void bounds_the_file(void)
     }
 }
 
-static void goes_there_and_back(void)
+static void printed_text_is_read_back(void)
 {
     struct conf conf, again;
     struct error err;
@@ -487,7 +487,7 @@ static void example_is_good(void)
     conf_clear(&conf);
 }
 
-static void takes_kernel_log(void)
+static void reads_kernel_log(void)
 {
     struct conf conf;
     struct error err;
@@ -508,7 +508,7 @@ static void takes_kernel_log(void)
     conf_clear(&conf);
 }
 
-static void takes_mounts_and_services(void)
+static void reads_mounts_and_services(void)
 {
     struct conf conf;
     struct error err;
@@ -533,10 +533,10 @@ int main(void)
     reads_repeatable_keys();
     refuses_values();
     collects_interfaces();
-    takes_kernel_log();
-    takes_mounts_and_services();
-    bounds_the_file();
-    goes_there_and_back();
+    reads_kernel_log();
+    reads_mounts_and_services();
+    file_size_is_limited();
+    printed_text_is_read_back();
     is_documented();
     example_is_good();
     unlink(path);
