@@ -118,7 +118,7 @@ static bool matches(const char *wanted, int family, const char *address)
     return inet_pton(family, address, bytes) == 1 && netif_address_matches(wanted, family, bytes);
 }
 
-static void knows_addresses(void)
+static void matches_addresses(void)
 {
     ok(matches("require", AF_INET, "10.1.0.3"), "an IPv4 address matches require");
     ok(matches("require", AF_INET6, "2001:db8::1"), "... an IPv6 address too");
@@ -204,7 +204,7 @@ static void reads_journals(void)
                     "line 4: found a second entry of eth1 mtu");
 }
 
-static void guards_the_file(void)
+static void journal_file_is_private(void)
 {
     struct netif_journal journal = {0};
     struct error err = {""};
@@ -240,7 +240,7 @@ static void guards_the_file(void)
 }
 
 /* A journal that cannot be read would stop all later jobs from setting their interfaces. */
-static void writes_only_what_it_reads(void)
+static void oversized_journal_is_refused(void)
 {
     struct netif_journal journal = {.boot_id = "571a17f9"};
     struct error err = {""};
@@ -267,7 +267,7 @@ static void writes_only_what_it_reads(void)
 
 /* ---------------------------------------------------------------- the decisions */
 
-static void decides(void)
+static void plan_decisions(void)
 {
     struct netif_journal journal = {0};
     struct netif_entry *entry;
@@ -307,7 +307,7 @@ static void decides(void)
 
 /* Three messages change the priorities of a DSCP from 1 and 4 to 3. A killed process may
  * leave any value in between. */
-static void decides_on_the_way(void)
+static void plan_decisions_during_change(void)
 {
     enum netif_setting dscp26 = NETIF_DSCP + 26;
     const long was = 1 << 1 | 1 << 4, wanted = 1 << 3;
@@ -360,7 +360,7 @@ static void two_jobs(void)
     is_int(fake_value("eth1", NETIF_MTU), 9000, "... as the second job needs them");
     is_int(end_job(12)->restored, 0, "... a second run of the epilog changes nothing");
     is_int(end_job(13)->restored, 4, "the end of the second job restores them");
-    ok(fake_is_as_before(), "... all of them");
+    ok(fake_has_initial_values(), "... all of them");
     is_int(access(path, F_OK), -1, "... and the journal is removed");
 
     apply("eth1 mtu=9000", 12);
@@ -370,7 +370,7 @@ static void two_jobs(void)
            "a setting that only the second job held is restored at its end");
     is_int(fake_value("eth1", NETIF_MTU), 4000, "... a setting that both held is not");
     end_job(12);
-    ok(fake_is_as_before(), "... until the first job ends: then to the value before both");
+    ok(fake_has_initial_values(), "... until the first job ends: then to the value before both");
 }
 
 /* Another job's prolog or epilog has the lock. */
@@ -397,7 +397,7 @@ static void lock_is_taken(void)
     report = (struct netif_report){0};
     netif_restore(path, 1000, &fake_machine, RESTORE_ORPHANS, 0, &report);
     is_int(report.restored, 2, "... and the next call restores its settings");
-    ok(fake_is_as_before() && access(notes, F_OK) != 0, "... all of them");
+    ok(fake_has_initial_values() && access(notes, F_OK) != 0, "... all of them");
 
     apply("eth1 mtu=9000", 12);
     netif_note_write(path, fake_machine.boot_id, 13, true, &err);
@@ -410,7 +410,7 @@ static void lock_is_taken(void)
     is_int(fake_value("eth1", NETIF_MTU), 9000,
            "the last note of a requeued job counts: it is here");
     end_job(13);
-    ok(fake_is_as_before(), "... jobs that are gone, or of an earlier boot, do not count");
+    ok(fake_has_initial_values(), "... jobs that are gone, or of an earlier boot, do not count");
     ok(access(notes, F_OK) != 0, "... and no note is left");
 
     apply("eth1 mtu=9000", 12);
@@ -424,11 +424,11 @@ static void lock_is_taken(void)
     rmdir(note);
     end_job(12);
     end_job(13);
-    ok(fake_is_as_before(), "... and counts once it can");
+    ok(fake_has_initial_values(), "... and counts once it can");
 }
 
 /* Sets an interface while another job holds the lock for this time. Returns the report. */
-static const struct netif_report *hold_after(unsigned milliseconds)
+static const struct netif_report *apply_after_lock(unsigned milliseconds)
 {
     struct netif_line line;
     struct error err;
@@ -448,19 +448,19 @@ static const struct netif_report *hold_after(unsigned milliseconds)
     return &report;
 }
 
-static void waits_long_and_short(void)
+static void lock_delays(void)
 {
     fake_reset();
-    is_int(hold_after(100)->made, 1, "a lock that is free after a moment");
+    is_int(apply_after_lock(100)->made, 1, "a lock that is free after a moment");
     ok(netif_is_at_fault(&report, false, true),
        "... does not excuse a driver that hangs afterward");
     end_job(12);
-    is_int(hold_after(NETIF_WAITED_MS + 10)->made, 1, "a lock that is free late");
+    is_int(apply_after_lock(NETIF_WAITED_MS + 10)->made, 1, "a lock that is free late");
     ok(!netif_is_at_fault(&report, false, true), "... may be the cause of the delay");
     end_job(12);
 }
 
-static void faults(void)
+static void interface_faults(void)
 {
     report = (struct netif_report){.failed = 1};
     ok(netif_is_at_fault(&report, true, false), "a setting that cannot be made is at fault");
@@ -519,14 +519,14 @@ static void failures(void)
            "a missing address is reported");
     is_int(fake_value("eth1", NETIF_TXQUEUELEN), 5000, "the other settings are made all the same");
     is_int(end_job(12)->restored, 1, "... and are restored");
-    ok(fake_is_as_before(), "... all of them");
+    ok(fake_has_initial_values(), "... all of them");
 
     is_int(apply("eth1 txqueuelen=777", 12)->failed, 1,
            "a driver that rounds a value is a failure");
     has_str(report.lines[0].text,
             "the driver sets it to txqueuelen 768; use a value that the driver accepts",
             "... and the message has the value that the driver sets");
-    ok(fake_is_as_before(), "... and nothing is changed");
+    ok(fake_has_initial_values(), "... and nothing is changed");
     end_job(12);
 
     fake_all_rp_filter = 1;
@@ -668,16 +668,16 @@ int main(void)
     snprintf(path, sizeof path, "%s/interfaces", directory);
     reads_lines();
     refuses_lines();
-    knows_addresses();
+    matches_addresses();
     reads_journals();
-    guards_the_file();
-    writes_only_what_it_reads();
-    decides();
-    decides_on_the_way();
+    journal_file_is_private();
+    oversized_journal_is_refused();
+    plan_decisions();
+    plan_decisions_during_change();
     two_jobs();
     lock_is_taken();
-    waits_long_and_short();
-    faults();
+    lock_delays();
+    interface_faults();
     priorities();
     failures();
     bad_journal();

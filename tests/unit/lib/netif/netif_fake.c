@@ -121,7 +121,7 @@ void fake_replace(const char *interface)
     memcpy(fake->values, first_values, sizeof first_values);
 }
 
-bool fake_is_as_before(void)
+bool fake_has_initial_values(void)
 {
     for (int i = 0; i < INTERFACES; i++)
         if (memcmp(fakes[i].values, first_values, sizeof first_values) != 0)

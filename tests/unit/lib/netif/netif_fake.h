@@ -18,7 +18,7 @@ void fake_reset(void);
 long fake_value(const char *interface, enum netif_setting setting);
 void fake_set(const char *interface, enum netif_setting setting, long value);
 void fake_replace(const char *interface); /* as after unplugging: another index, initial values */
-bool fake_is_as_before(void);
+bool fake_has_initial_values(void);
 
 /* Calls netif_apply() with one Interface line, which counts as line 7 of muster.conf. */
 void fake_apply(const char *journal_path, const char *line, uint32_t job,

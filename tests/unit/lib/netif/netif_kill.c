@@ -97,23 +97,23 @@ int __wrap_unlink(const char *name)
 
 /* ---------------------------------------------------------------- */
 
-struct deed {
+struct call {
     const char *line; /* to apply; NULL: to restore */
     uint32_t job;
 };
 
-static void perform(const struct deed *deed)
+static void run_call(const struct call *call)
 {
     struct netif_report report = {0};
 
-    if (deed->line)
-        fake_apply(path, deed->line, deed->job, &report);
+    if (call->line)
+        fake_apply(path, call->line, call->job, &report);
     else
-        netif_restore(path, 1000, &fake_machine, RESTORE_JOB, deed->job, &report);
+        netif_restore(path, 1000, &fake_machine, RESTORE_JOB, call->job, &report);
 }
 
-/* Performs the deed in a child, up to step `at`. Returns whether the child reached that step. */
-static bool perform_until(const struct deed *deed, unsigned at, bool is_failure)
+/* Runs the call in a child, up to step `at`. Returns whether the child reached that step. */
+static bool run_call_until(const struct call *call, unsigned at, bool is_failure)
 {
     pid_t child;
 
@@ -122,7 +122,7 @@ static bool perform_until(const struct deed *deed, unsigned at, bool is_failure)
     if (child == 0) {
         is_counted = true;
         fake_step = step;
-        perform(deed);
+        run_call(call);
         _exit(0);
     }
     waitpid(child, NULL, 0);
@@ -130,7 +130,7 @@ static bool perform_until(const struct deed *deed, unsigned at, bool is_failure)
 }
 
 /* Returns whether the journal can be read and has an entry for each changed value. */
-static bool is_written_down(void)
+static bool is_in_journal(void)
 {
     static const char *const names[] = {"eth1", "eth2"};
     static const enum netif_setting settings[] = {NETIF_MTU, NETIF_TXQUEUELEN,  NETIF_RP_FILTER,
@@ -138,7 +138,7 @@ static bool is_written_down(void)
     static const long before[] = {1500, 1000, 1, 0, 0, 1};
     struct netif_journal journal;
     struct error err;
-    bool is_well = journal_load(path, &journal, &err) >= 0;
+    bool is_complete = journal_load(path, &journal, &err) >= 0;
 
     for (size_t i = 0; i < 2; i++)
         for (size_t j = 0; j < sizeof before / sizeof *before; j++) {
@@ -146,16 +146,16 @@ static bool is_written_down(void)
 
             if (fake_value(names[i], settings[j]) != before[j] &&
                 (!entry || entry->was != before[j]))
-                is_well = false;
+                is_complete = false;
         }
     journal_clear(&journal);
-    return is_well;
+    return is_complete;
 }
 
-/* Performs the deeds in `before`, then `killed`, which is killed or fails at each of its steps in
- * turn, then the deeds in `after`. */
-static void survives(const char *name, bool is_failure, const struct deed *before,
-                     const struct deed *killed, const struct deed *after)
+/* Runs the calls in `before`, then `killed`, which is killed or fails at each of its steps in
+ * turn, then the calls in `after`. */
+static void all_is_restored(const char *name, bool is_failure, const struct call *before,
+                            const struct call *killed, const struct call *after)
 {
     unsigned at, lost = 0, left = 0;
 
@@ -163,14 +163,14 @@ static void survives(const char *name, bool is_failure, const struct deed *befor
         bool is_reached;
 
         fake_reset();
-        for (const struct deed *deed = before; deed->job; deed++)
-            perform(deed);
-        is_reached = perform_until(killed, at, is_failure);
-        if (!is_written_down())
+        for (const struct call *call = before; call->job; call++)
+            run_call(call);
+        is_reached = run_call_until(killed, at, is_failure);
+        if (!is_in_journal())
             lost++;
-        for (const struct deed *deed = after; deed->job; deed++)
-            perform(deed);
-        if (!fake_is_as_before() || access(path, F_OK) == 0) {
+        for (const struct call *call = after; call->job; call++)
+            run_call(call);
+        if (!fake_has_initial_values() || access(path, F_OK) == 0) {
             left++;
             tap_diag("step %u of %s", at, name);
         }
@@ -189,28 +189,28 @@ static void survives(const char *name, bool is_failure, const struct deed *befor
 
 static void killed_and_failing(bool is_failure)
 {
-    const struct deed none[] = {{NULL, 0}};
-    const struct deed one[] = {{A, 12}, {NULL, 0}};
-    const struct deed two[] = {{A, 12}, {B, 13}, {NULL, 0}};
-    const struct deed end_12[] = {{NULL, 12}, {NULL, 0}};
-    const struct deed end_13[] = {{NULL, 13}, {NULL, 0}};
-    const struct deed end_both[] = {{NULL, 12}, {NULL, 13}, {NULL, 0}};
-    const struct deed end_other[] = {{NULL, 13}, {NULL, 12}, {NULL, 0}};
+    const struct call none[] = {{NULL, 0}};
+    const struct call one[] = {{A, 12}, {NULL, 0}};
+    const struct call two[] = {{A, 12}, {B, 13}, {NULL, 0}};
+    const struct call end_12[] = {{NULL, 12}, {NULL, 0}};
+    const struct call end_13[] = {{NULL, 13}, {NULL, 0}};
+    const struct call end_both[] = {{NULL, 12}, {NULL, 13}, {NULL, 0}};
+    const struct call end_other[] = {{NULL, 13}, {NULL, 12}, {NULL, 0}};
 
-    survives("a prolog", is_failure, none, &one[0], end_12);
-    survives("a prolog with RoCE", is_failure, none, &two[1], end_13);
-    survives("a second prolog", is_failure, one, &two[1], end_both);
-    survives("a second prolog, the other order", is_failure, one, &two[1], end_other);
-    survives("an epilog that Slurm runs again", is_failure, one, &end_12[0], end_12);
-    survives("the first of two epilogs", is_failure, two, &end_12[0], end_both);
-    survives("the last of two epilogs", is_failure, two, &end_12[0], end_other);
+    all_is_restored("a prolog", is_failure, none, &one[0], end_12);
+    all_is_restored("a prolog with RoCE", is_failure, none, &two[1], end_13);
+    all_is_restored("a second prolog", is_failure, one, &two[1], end_both);
+    all_is_restored("a second prolog, the other order", is_failure, one, &two[1], end_other);
+    all_is_restored("an epilog that Slurm runs again", is_failure, one, &end_12[0], end_12);
+    all_is_restored("the first of two epilogs", is_failure, two, &end_12[0], end_both);
+    all_is_restored("the last of two epilogs", is_failure, two, &end_12[0], end_other);
 }
 
 /* If an epilog is killed after it has written the journal, the next job completes it. */
-static void next_job_ends_it(void)
+static void next_job_completes_it(void)
 {
-    struct deed prolog = {A, 12}, epilog = {NULL, 12}, next = {"eth1 arp_ignore=1", 14};
-    struct deed next_end = {NULL, 14};
+    struct call prolog = {A, 12}, epilog = {NULL, 12}, next = {"eth1 arp_ignore=1", 14};
+    struct call next_end = {NULL, 14};
     unsigned ended = 0, at;
 
     for (at = 1; at < 500; at++) {
@@ -218,19 +218,19 @@ static void next_job_ends_it(void)
         bool is_noted;
 
         fake_reset();
-        perform(&prolog);
-        if (!perform_until(&epilog, at, false))
+        run_call(&prolog);
+        if (!run_call_until(&epilog, at, false))
             break;
         is_noted = journal_load(path, &journal, NULL) == 0 && journal.count > 0 &&
                    journal.entries[0].job_count == 0;
         journal_clear(&journal);
-        perform(&next);
-        perform(&next_end);
-        if (is_noted && fake_is_as_before())
+        run_call(&next);
+        run_call(&next_end);
+        if (is_noted && fake_has_initial_values())
             ended++;
         else if (is_noted)
             tap_diag("step %u", at);
-        perform(&epilog);
+        run_call(&epilog);
     }
     ok(ended > 10, "an epilog killed at %u later steps is completed by the next job", ended);
 }
@@ -238,7 +238,7 @@ static void next_job_ends_it(void)
 /* Prologs and epilogs of several jobs at once, on one node. */
 static void many_at_once(void)
 {
-    enum { JOBS = 4, TURNS = 25 };
+    enum { JOBS = 4, ROUNDS = 25 };
     pid_t children[JOBS];
     int failed = 0, status;
 
@@ -246,13 +246,13 @@ static void many_at_once(void)
     for (uint32_t job = 0; job < JOBS; job++) {
         children[job] = fork();
         if (children[job] == 0) {
-            struct deed prolog = {job % 2 ? A : B, 20 + job}, epilog = {NULL, 20 + job};
+            struct call prolog = {job % 2 ? A : B, 20 + job}, epilog = {NULL, 20 + job};
 
-            for (int turn = 0; turn < TURNS; turn++) {
-                perform(&prolog);
+            for (int round = 0; round < ROUNDS; round++) {
+                run_call(&prolog);
                 if (fake_value("eth1", NETIF_UP) != 1)
                     _exit(1); /* another job's epilog restored it */
-                perform(&epilog);
+                run_call(&epilog);
             }
             _exit(0);
         }
@@ -261,8 +261,9 @@ static void many_at_once(void)
         waitpid(children[job], &status, 0);
         failed += status != 0;
     }
-    is_int(failed, 0, "%d jobs at once, %d times: none restores a setting of another", JOBS, TURNS);
-    ok(fake_is_as_before() && access(path, F_OK) != 0, "... and all is restored");
+    is_int(failed, 0, "%d jobs at once, %d times: none restores a setting of another", JOBS,
+           ROUNDS);
+    ok(fake_has_initial_values() && access(path, F_OK) != 0, "... and all is restored");
 }
 
 static void waits_for_the_lock(void)
@@ -290,7 +291,7 @@ int main(void)
     synced = mmap(NULL, sizeof *synced, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     killed_and_failing(false);
     killed_and_failing(true);
-    next_job_ends_it();
+    next_job_completes_it();
     many_at_once();
     waits_for_the_lock();
     is_int(*synced, 0, "no job calls fsync()");

@@ -23,7 +23,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------- what the kernel says */
+/* ---------------------------------------------------------------- answers of the kernel */
 
 /* The answer of Linux 6.12 about one end of a veth pair with an MTU of 9000, shortened. */
 static const unsigned char answer[] = {
@@ -57,7 +57,7 @@ static void reads_answers(void)
         free(part);
     }
     is_int(refused, sizeof bytes, "a link cut off after any byte is refused");
-    for (int turn = 0; turn < 20000; turn++) {
+    for (int round = 0; round < 20000; round++) {
         unsigned char *bad = malloc(sizeof bytes);
 
         memcpy(bad, bytes, sizeof bytes);
@@ -78,14 +78,14 @@ static void reads_errors(void)
         struct nlmsghdr header;
         struct nlmsgerr error;
         struct rtattr attribute;
-        char words[16];
+        char text[16];
     } message = {
         .header = {.nlmsg_len = sizeof message,
                    .nlmsg_type = NLMSG_ERROR,
                    .nlmsg_flags = NLM_F_CAPPED | NLM_F_ACK_TLVS},
         .error = {.error = -EINVAL, .msg = {.nlmsg_len = 40}},
         .attribute = {.rta_len = sizeof(struct rtattr) + 12, .rta_type = NLMSGERR_ATTR_MSG},
-        .words = "mtu too big\n"};
+        .text = "mtu too big\n"};
     char text[32];
 
     is_int(netlink_parse_error(&message, sizeof message, text, sizeof text), EINVAL,
@@ -174,7 +174,7 @@ static void reads_dcb(void)
         free(part);
     }
     is_int(refused, length, "DCB: an answer cut off after any byte is refused");
-    for (int turn = 0; turn < 20000; turn++) {
+    for (int round = 0; round < 20000; round++) {
         char *bad = malloc(length);
 
         memcpy(bad, message, length);
@@ -233,7 +233,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...);
 
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
-    struct ethtool_ringparam *asked;
+    struct ethtool_ringparam *ring_request;
     struct ifreq *argument;
     va_list arguments;
 
@@ -242,21 +242,22 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
     va_end(arguments);
     if (request != SIOCETHTOOL || !has_rings)
         return __real_ioctl(fd, request, argument);
-    asked = (struct ethtool_ringparam *)(void *)argument->ifr_data;
+    ring_request = (struct ethtool_ringparam *)(void *)argument->ifr_data;
     if (strcmp(argument->ifr_name, "eth1") != 0) {
         errno = ENODEV;
         return -1;
     }
-    if (asked->cmd == ETHTOOL_GRINGPARAM) {
-        *asked = rings;
+    if (ring_request->cmd == ETHTOOL_GRINGPARAM) {
+        *ring_request = rings;
         return 0;
     }
-    if (asked->cmd != ETHTOOL_SRINGPARAM || asked->rx_pending > rings.rx_max_pending ||
-        asked->tx_pending > rings.tx_max_pending) {
+    if (ring_request->cmd != ETHTOOL_SRINGPARAM ||
+        ring_request->rx_pending > rings.rx_max_pending ||
+        ring_request->tx_pending > rings.tx_max_pending) {
         errno = EINVAL;
         return -1;
     }
-    rings = *asked;
+    rings = *ring_request;
     return 0;
 }
 

@@ -57,8 +57,8 @@ static size_t address_message(char *message, int index, const char *local, const
     return header->nlmsg_len;
 }
 
-static void take_address(int index, const char *local, const char *peer, int prefix_length,
-                         int scope, uint32_t flags)
+static void apply_address(int index, const char *local, const char *peer, int prefix_length,
+                          int scope, uint32_t flags)
 {
     _Alignas(struct nlmsghdr) char message[256];
     size_t length = address_message(message, index, local, peer, prefix_length, scope, flags);
@@ -72,13 +72,13 @@ static void reads_addresses(void)
 
     memset(&node, 0, sizeof node);
     nic = nic_add("eth1", 3, "mlx5_core", "");
-    take_address(3, "10.1.0.3", "", 32, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE);
-    take_address(3, "10.2.0.3", "10.2.0.9", 32, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
-    take_address(3, "fd00::3", "", 128, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
-    take_address(3, "fe80::3", "", 64, RT_SCOPE_LINK, IFA_F_PERMANENT);
-    take_address(3, "fd00::4", "", 64, RT_SCOPE_UNIVERSE, IFA_F_DADFAILED | IFA_F_TENTATIVE);
-    take_address(4, "10.1.0.4", "", 24, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
-    take_address(0, "10.1.0.5", "", 24, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
+    apply_address(3, "10.1.0.3", "", 32, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE);
+    apply_address(3, "10.2.0.3", "10.2.0.9", 32, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
+    apply_address(3, "fd00::3", "", 128, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
+    apply_address(3, "fe80::3", "", 64, RT_SCOPE_LINK, IFA_F_PERMANENT);
+    apply_address(3, "fd00::4", "", 64, RT_SCOPE_UNIVERSE, IFA_F_DADFAILED | IFA_F_TENTATIVE);
+    apply_address(4, "10.1.0.4", "", 24, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
+    apply_address(0, "10.1.0.5", "", 24, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT);
     is_int(nic->address_count, 3,
            "the interface gets its addresses, no link-local address and none of another interface");
     is_str(nic->addresses[0], "10.1.0.3/32", "an address without a route");
@@ -86,7 +86,7 @@ static void reads_addresses(void)
     is_str(nic->addresses[2], "fd00::3/128", "an IPv6 address");
     is_str(nic->duplicate_address, "fd00::4", "an address that another host uses too");
     for (int i = 0; i < 20; i++)
-        take_address(3, "10.1.0.3", "", 32, RT_SCOPE_UNIVERSE, 0);
+        apply_address(3, "10.1.0.3", "", 32, RT_SCOPE_UNIVERSE, 0);
     is_int(nic->address_count, INVENTORY_ADDRESSES, "no more addresses than there is room for");
 }
 
@@ -115,8 +115,8 @@ static size_t route_message(char *message, uint32_t table, int index, int second
     return header->nlmsg_len;
 }
 
-static void take_route(struct default_routes *routes, uint32_t table, int index, int second,
-                       uint32_t metric, int prefix_length)
+static void apply_route(struct default_routes *routes, uint32_t table, int index, int second,
+                        uint32_t metric, int prefix_length)
 {
     _Alignas(struct nlmsghdr) char message[256];
     size_t length = route_message(message, table, index, second, metric, prefix_length);
@@ -134,19 +134,19 @@ static void reads_routes(void)
     eth1 = nic_add("eth1", 3, "mlx5_core", "mgmt");
     eth2 = nic_add("eth2", 4, "mlx5_core", "");
     nic_add("mgmt", 5, "vrf", "");
-    take_route(&routes, 1001, 4, 0, 0, 0);
-    take_route(&routes, 1002, 3, 0, 10, 0);
-    take_route(&routes, RT_TABLE_MAIN, 4, 0, 0, 24);
+    apply_route(&routes, 1001, 4, 0, 0, 0);
+    apply_route(&routes, 1002, 3, 0, 10, 0);
+    apply_route(&routes, RT_TABLE_MAIN, 4, 0, 0, 24);
     is_int(routes.count, 0, "other tables and other routes are not the default route");
     routes.wants_vrf = true;
-    take_route(&routes, 1001, 4, 0, 0, 0);
-    take_route(&routes, 1002, 3, 0, 10, 0);
+    apply_route(&routes, 1001, 4, 0, 0, 0);
+    apply_route(&routes, 1002, 3, 0, 10, 0);
     ok(routes.count == 1 && eth1->has_default_route && eth1->default_route_metric == 10,
        "the default route of a VRF is found");
     ok(!eth2->has_default_route, "... but not that of a table for a rule");
     routes = (struct default_routes){.inventory = &node};
-    take_route(&routes, RT_TABLE_MAIN, 2, 4, 100, 0);
-    take_route(&routes, RT_TABLE_MAIN, 2, 0, 50, 0);
+    apply_route(&routes, RT_TABLE_MAIN, 2, 4, 100, 0);
+    apply_route(&routes, RT_TABLE_MAIN, 2, 0, 50, 0);
     ok(eth0->has_default_route && eth0->default_route_metric == 50,
        "the route with the best metric counts");
     ok(eth2->has_default_route && eth2->default_route_metric == 100,
@@ -164,8 +164,8 @@ static void reads_no_other_messages(void)
     memset(&node, 0, sizeof node);
     nic_add("eth1", 3, "mlx5_core", "");
     for (int kind = 0; kind < 2; kind++) {
-        for (int turn = 0; turn < 20000; turn++) {
-            size_t length = turn < (int)lengths[kind] ? (size_t)turn : lengths[kind];
+        for (int round = 0; round < 20000; round++) {
+            size_t length = round < (int)lengths[kind] ? (size_t)round : lengths[kind];
             struct default_routes routes = {.inventory = &node};
             /* in its own buffer, so that AddressSanitizer detects a read past the end */
             char *bad = malloc(length + 1);
@@ -190,7 +190,7 @@ static void reads_no_other_messages(void)
 
 /* ---------------------------------------------------------------- this kernel */
 
-static int sh(const char *command)
+static int run_shell(const char *command)
 {
     return system(command); /* NOLINT: a test's own words */
 }
@@ -205,9 +205,10 @@ static void reads_this_kernel(void)
     struct nic *eth0, *eth1, *eth2;
 
     if (geteuid() != 0 || unshare(CLONE_NEWNET) != 0 ||
-        sh("ip link set lo up && ip link add eth0 type veth peer name p0 && "
-           "ip link add eth1 type veth peer name p1 && ip link add eth2 type veth peer name p2 && "
-           "for i in 0 1 2; do ip link set p$i up; ip link set eth$i up; done") != 0) {
+        run_shell(
+            "ip link set lo up && ip link add eth0 type veth peer name p0 && "
+            "ip link add eth1 type veth peer name p1 && ip link add eth2 type veth peer name p2 && "
+            "for i in 0 1 2; do ip link set p$i up; ip link set eth$i up; done") != 0) {
         tap_skip("no network namespace of its own");
         return;
     }
@@ -217,13 +218,13 @@ static void reads_this_kernel(void)
     eth2 = nic_live("eth2");
     is_int(addresses_read_live(&node), 0, "this kernel's addresses are read");
     is_int(eth1->address_count, 0, "... without an address");
-    is_int(sh("ip addr add 10.0.0.1/24 dev eth0 && ip route add default via 10.0.0.254 && "
-              "ip addr add 10.1.0.1/32 dev eth1 && "
-              "ip addr add 10.1.1.1/24 dev eth1 noprefixroute label eth1:1 && "
-              "ip rule add from 10.1.1.1 lookup 101 && "
-              "ip route add 10.1.1.0/24 dev eth1 table 101 && "
-              "ip route add default via 10.1.1.254 dev eth1 table 101 && "
-              "ip -6 addr add fd00::1/64 dev eth2 nodad"),
+    is_int(run_shell("ip addr add 10.0.0.1/24 dev eth0 && ip route add default via 10.0.0.254 && "
+                     "ip addr add 10.1.0.1/32 dev eth1 && "
+                     "ip addr add 10.1.1.1/24 dev eth1 noprefixroute label eth1:1 && "
+                     "ip rule add from 10.1.1.1 lookup 101 && "
+                     "ip route add 10.1.1.0/24 dev eth1 table 101 && "
+                     "ip route add default via 10.1.1.254 dev eth1 table 101 && "
+                     "ip -6 addr add fd00::1/64 dev eth2 nodad"),
            0, "addresses of all kinds are added");
     is_int(addresses_read_live(&node), 0, "... are read");
     is_str(eth1->addresses[0], "10.1.0.1/32", "... a /32 address");
@@ -233,7 +234,7 @@ static void reads_this_kernel(void)
     is_str(eth2->addresses[0], "fd00::1/64", "... with its prefix length");
     ok(eth0->has_default_route && !eth1->has_default_route,
        "... the default route is that of the main table");
-    is_int(sh("ip route del default; ip -6 route add default via fd00::9 dev eth2"), 0,
+    is_int(run_shell("ip route del default; ip -6 route add default via fd00::9 dev eth2"), 0,
            "the only default route is an IPv6 one");
     is_int(addresses_read_live(&node), 0, "... the addresses are read again");
     ok(!eth0->has_default_route && eth2->has_default_route,

@@ -59,7 +59,7 @@ static void two_sockets(void)
     tree_remove(root);
 }
 
-static void not_told(void)
+static void unknown_sockets(void)
 {
     char *root = tree_unpack("");
 
@@ -120,7 +120,7 @@ static void ranges(void)
 int main(void)
 {
     two_sockets();
-    not_told();
+    unknown_sockets();
     this_process();
     ranges();
     return tap_done();

@@ -178,7 +178,7 @@ static void old_gaudi(void)
     tree_remove(root);
 }
 
-static void physical(const struct inventory *node, const char *name, int expected)
+static void physical_is(const struct inventory *node, const char *name, int expected)
 {
     is_int(nic_of(node, name)->is_physical, expected, "%s is %sphysical", name,
            expected ? "" : "not ");
@@ -189,16 +189,16 @@ static void ethernet(void)
     struct inventory *node = tree_inventory("ethernet");
 
     is_int(node->nic_count, 14, "the number of interfaces, without bonding_masters");
-    physical(node, "ens2f0", 1);
-    physical(node, "ens2f0v0", 1);
-    physical(node, "usb0", 1);
-    physical(node, "docker0", 0);
-    physical(node, "veth6b1", 0);
-    physical(node, "ens2f0.100", 0);
-    physical(node, "dummy0", 0);
-    physical(node, "tap0", 0);
-    physical(node, "gretap0", 0);
-    physical(node, "vxlan0", 0);
+    physical_is(node, "ens2f0", 1);
+    physical_is(node, "ens2f0v0", 1);
+    physical_is(node, "usb0", 1);
+    physical_is(node, "docker0", 0);
+    physical_is(node, "veth6b1", 0);
+    physical_is(node, "ens2f0.100", 0);
+    physical_is(node, "dummy0", 0);
+    physical_is(node, "tap0", 0);
+    physical_is(node, "gretap0", 0);
+    physical_is(node, "vxlan0", 0);
     ok(nic_of(node, "ens2f0v0")->is_virtual_function, "ens2f0v0 is a virtual function");
     ok(!nic_of(node, "ens2f0")->is_virtual_function, "ens2f0 is not");
     is_int(nic_of(node, "ens2f0v0")->location.link_width, -1,
@@ -218,7 +218,7 @@ static void lab_node(void)
     struct inventory *node = tree_inventory("lab-node");
 
     is_int(node->nic_count, 3, "interfaces of a lab node");
-    physical(node, "eth1", 1);
+    physical_is(node, "eth1", 1);
     is_str(nic_of(node, "eth1")->driver, "veth", "eth1 is an end of a veth pair");
     is_str(nic_of(node, "eth1")->addresses[0], "10.156.1.1/24", "address of eth1");
     ok(nic_of(node, "eth0")->has_default_route, "eth0 has the default route");
@@ -230,7 +230,7 @@ static void lab_node(void)
 }
 
 /* veth ends of containers as Calico makes them: not in a bridge of the host. */
-static void pairs_of_containers(void)
+static void veth_of_containers(void)
 {
     char *root = tree_unpack("lab-node");
     struct error err = {""};
@@ -241,8 +241,8 @@ static void pairs_of_containers(void)
     tree_put(root, "sys/class/net/enp1s0/device/vendor", "0x15b3\n");
     node = inventory_read(root, &err);
     if (ok(node != NULL, "a host with veth ends of containers is read")) {
-        physical(node, "enp1s0", 1);
-        physical(node, "eth1", 0);
+        physical_is(node, "enp1s0", 1);
+        physical_is(node, "eth1", 0);
         inventory_free(node);
     }
     tree_remove(root);
@@ -262,10 +262,10 @@ static void path_is(const char *root, const char *device, const char *expected)
 
 static void paths(void)
 {
-    char *root = tree_unpack(""), odd[512];
+    char *root = tree_unpack(""), nested_root[512];
 
     tree_put(root, "devices/pci0000:00/0000:00:01.0/file", "");
-    snprintf(odd, sizeof odd, "%s/devices/pci0000:00/0000:00:01.0", root);
+    snprintf(nested_root, sizeof nested_root, "%s/devices/pci0000:00/0000:00:01.0", root);
     path_is(root, "sys/devices/pci0000:3a/0000:3a:00.0/0000:3b:00.0",
             "pci0000:3a/0000:3a:00.0/0000:3b:00.0");
     path_is(root, "sys/devices/platform/40000000.pcie/pci0004:40/0004:40:00.0/0004:41:00.0",
@@ -274,8 +274,8 @@ static void paths(void)
             "pci0000:97/0000:97:00.5/pci10000:00/10000:00:01.0/10000:01:00.0");
     path_is(root, "sys/bus/pci/devices/0000:18:00.0", "");
     path_is(root, "sys/devices/pcix/0000:18:00.0", "");
-    path_is(odd, "sys/bus/pci/devices/0000:18:00.0", "");
-    path_is(odd, "sys/devices/pci0000:3a/0000:3a:00.0", "pci0000:3a/0000:3a:00.0");
+    path_is(nested_root, "sys/bus/pci/devices/0000:18:00.0", "");
+    path_is(nested_root, "sys/devices/pci0000:3a/0000:3a:00.0", "pci0000:3a/0000:3a:00.0");
     tree_remove(root);
 }
 
@@ -314,7 +314,7 @@ static void bond(void)
 
     ok(nic_of(node, "bond0")->has_default_route, "an IPv6 default route alone counts");
     is_str(nic_of(node, "bond0")->driver, "bond", "bond0 is a bond");
-    physical(node, "bond0", 0);
+    physical_is(node, "bond0", 0);
     is_str(nic_of(node, "bond0")->location.path, "", "... without a PCI path");
     is_int(nic_of(node, "bond0")->location.numa_node, -1, "... without a NUMA node");
     is_int(nic_of(node, "bond0")->location.link_width, -1, "... and without a PCIe link");
@@ -355,7 +355,7 @@ static void broken(void)
 }
 
 /* Reading a file that is not a regular file does not block. */
-static void odd_files(void)
+static void special_files(void)
 {
     enum { MANY = 5000 };
     char *root = tree_unpack(""), path[4096], text[16], **names;
@@ -401,8 +401,8 @@ static void too_many(void)
     tree_remove(root);
 }
 
-static void put_of(const char *root, const char *directory, const char *name, const char *file,
-                   const char *content)
+static void put_file(const char *root, const char *directory, const char *name, const char *file,
+                     const char *content)
 {
     char path[256];
 
@@ -415,13 +415,13 @@ static void put_pair(const char *root, const char *name, int index)
     char text[16];
 
     snprintf(text, sizeof text, "%d\n", index);
-    put_of(root, "sys/class/net", name, "ifindex", text);
-    put_of(root, "sys/class/net", name, "iflink", "2\n");
-    put_of(root, "sys/class/net", name, "type", "1\n");
+    put_file(root, "sys/class/net", name, "ifindex", text);
+    put_file(root, "sys/class/net", name, "iflink", "2\n");
+    put_file(root, "sys/class/net", name, "type", "1\n");
 }
 
 /* A host with the veth ends of many containers. */
-static void many_of_containers(void)
+static void many_veth_of_containers(void)
 {
     char *root = tree_unpack(""), name[32];
     struct error err = {""};
@@ -436,30 +436,30 @@ static void many_of_containers(void)
        "too many veth ends without another NIC, as in a container, are an error");
     has_str(err.text, "more than 256 network interfaces", "... that says so");
 
-    put_of(root, "sys/class/net", "eth0", "ifindex", "2\n");
-    put_of(root, "sys/class/net", "eth0", "device/vendor", "0x15b3\n");
+    put_file(root, "sys/class/net", "eth0", "ifindex", "2\n");
+    put_file(root, "sys/class/net", "eth0", "device/vendor", "0x15b3\n");
     node = inventory_read(root, &err);
     if (ok(node != NULL, "a host with too many veth ends is read")) {
         is_int(node->nic_count, 2, "... without the veth ends of containers");
-        physical(node, "eth0", 1);
-        physical(node, "mgmt", 0);
+        physical_is(node, "eth0", 1);
+        physical_is(node, "mgmt", 0);
         inventory_free(node);
     }
     tree_remove(root);
 }
 
-static void order(const char *a, const char *b)
+static void sorts_before(const char *a, const char *b)
 {
     ok(sysfs_compare(a, b) < 0 && sysfs_compare(b, a) > 0, "%s < %s", a, b);
 }
 
 int main(void)
 {
-    order("eth2", "eth10");
-    order("eth01", "eth1");
-    order("eth", "eth0");
-    order("mlx5_2:1", "mlx5_10:1");
-    order("a1b2", "a1b10");
+    sorts_before("eth2", "eth10");
+    sorts_before("eth01", "eth1");
+    sorts_before("eth", "eth0");
+    sorts_before("mlx5_2:1", "mlx5_10:1");
+    sorts_before("a1b2", "a1b10");
     is_int(sysfs_compare("eth1", "eth1"), 0, "eth1 = eth1");
     h100();
     mi300x();
@@ -469,13 +469,13 @@ int main(void)
     old_gaudi();
     ethernet();
     lab_node();
-    pairs_of_containers();
+    veth_of_containers();
     paths();
     virtual_machines();
     bond();
     broken();
-    odd_files();
+    special_files();
     too_many();
-    many_of_containers();
+    many_veth_of_containers();
     return tap_done();
 }

@@ -167,7 +167,7 @@ static void machine(void)
 
 /* While amdgpu resets a GPU, it does not report the GPU's counters (Linux,
  * drivers/gpu/drm/amd/amdgpu/amdgpu_ras.c). */
-static void gpu_is_silent(void)
+static void gpu_counters_are_unavailable(void)
 {
     static const char *const files[] = {"sys/bus/pci/devices/0000:4e:00.0/ras/gfx_err_count",
                                         "sys/bus/pci/devices/0000:4e:00.0/ras/umc_err_count"};
@@ -196,7 +196,7 @@ static void gpu_is_silent(void)
 }
 
 /* Counters that were not kept or not read, for lack of room, do not increase later. */
-static void none_or_all(void)
+static void counters_are_complete_or_absent(void)
 {
     char *tree = tree_unpack("dgx-h100"), name[COUNTER_NAME];
     struct inventory *inventory = inventory_read(tree, NULL);
@@ -433,8 +433,8 @@ int main(void)
     job_log.notes = notes;
     snprintf(job_log.path, sizeof job_log.path, "%s/jobs", root);
     machine();
-    gpu_is_silent();
-    none_or_all();
+    gpu_counters_are_unavailable();
+    counters_are_complete_or_absent();
     jobs();
     attribution();
     damage();

@@ -36,7 +36,7 @@ static int opens(const char *device_file, void *context)
     return strchr(allowed, device_file[strlen(device_file) - 1]) != NULL;
 }
 
-static const struct visible_gpus *see(const char *allowed)
+static const struct visible_gpus *read_visible(const char *allowed)
 {
     static struct visible_gpus visible;
 
@@ -47,9 +47,9 @@ static const struct visible_gpus *see(const char *allowed)
 
 /* Returns the indexes of the GPUs that are seen: "0 3", "" for none, "?" if not known, with "!"
  * after them if a list names other GPUs too. */
-static const char *places(const char *allowed)
+static const char *indexes(const char *allowed)
 {
-    const struct visible_gpus *visible = see(allowed);
+    const struct visible_gpus *visible = read_visible(allowed);
     static char text[256];
 
     snprintf(text, sizeof text, "%s", visible->is_known ? "" : "?");
@@ -68,9 +68,9 @@ static void set(const char *one, const char *other)
     environment[1] = other;
 }
 
-#define sees_two(allowed, variable, other, ...)                                                    \
-    (set(variable, other), is_str(places(allowed), __VA_ARGS__))
-#define sees(allowed, variable, ...) sees_two(allowed, variable, NULL, __VA_ARGS__)
+#define sees_with_two_variables(allowed, variable, other, ...)                                     \
+    (set(variable, other), is_str(indexes(allowed), __VA_ARGS__))
+#define sees(allowed, variable, ...) sees_with_two_variables(allowed, variable, NULL, __VA_ARGS__)
 
 #define ALL "01234567"
 #define UUID(digit) "GPU-0c1d2e3f-0000-4000-8000-00000000000" digit
@@ -79,16 +79,18 @@ static void nvidia_indices(void)
 {
     sees(ALL, NULL, "0 1 2 3 4 5 6 7", "without a variable all GPUs are seen");
     sees("36", NULL, "3 6", "... those that can be opened");
-    is_int(see("36")->openable, 2, "... and are counted");
+    is_int(read_visible("36")->openable, 2, "... and are counted");
     sees("", NULL, "", "no GPU can be opened");
     sees("?", NULL, "?", "whether a GPU can be opened is not known");
-    has_str(see("?")->fact, "whether /dev/nvidia0 can be opened", "... and the fact says so");
+    has_str(read_visible("?")->fact, "whether /dev/nvidia0 can be opened",
+            "... and the fact says so");
     sees(ALL, "CUDA_VISIBLE_DEVICES=2,0", "2 0", "GPUs are in the order of the list");
     node->gpus[1].is_excluded = true;
     sees(ALL, "CUDA_VISIBLE_DEVICES=1", "2", "a GPU that the driver excludes has no index");
     node->gpus[1].is_excluded = false;
     sees("4567", "CUDA_VISIBLE_DEVICES=0,1", "4 5", "index 0 is the first that can be opened");
-    is_str(see("4567")->fact, "CUDA_VISIBLE_DEVICES=0,1 of 4 NVIDIA GPUs that can be opened",
+    is_str(read_visible("4567")->fact,
+           "CUDA_VISIBLE_DEVICES=0,1 of 4 NVIDIA GPUs that can be opened",
            "... and the fact says so");
     sees("4567", "CUDA_VISIBLE_DEVICES=4,5", "!",
          "an index past the last of these GPUs names none");
@@ -103,7 +105,7 @@ static void nvidia_indices(void)
     sees(ALL, "CUDA_VISIBLE_DEVICES= 1 , 3gpu,", "1 3",
          "blanks, and letters after a number, are ignored");
     sees(ALL, "CUDA_VISIBLE_DEVICES=1,\x1b[2J", "1!", "control characters in a list");
-    ok(!strchr(see(ALL)->fact, '\x1b'), "... are not in the fact");
+    ok(!strchr(read_visible(ALL)->fact, '\x1b'), "... are not in the fact");
 }
 
 static void nvidia_names(void)
@@ -137,7 +139,7 @@ static void nvidia_names(void)
     snprintf(text, sizeof text, "CUDA_VISIBLE_DEVICES=0");
     memset(text + 22, '7', sizeof text - 23);
     sees(ALL, text, "!", "a number of 131,000 digits names none");
-    ok(strlen(see(ALL)->fact) < 120, "... is cut in the fact");
+    ok(strlen(read_visible(ALL)->fact) < 120, "... is cut in the fact");
     for (size_t i = 21; i + 2 < sizeof text; i += 2)
         memcpy(text + i, "1,", 2);
     sees(ALL, text, "!", "65,000 duplicates make the list empty");
@@ -149,8 +151,8 @@ static void nvidia_names(void)
     sees(ALL, "CUDA_VISIBLE_DEVICES=5", "?",
          "indices are not known with different models, as CUDA numbers them by speed");
     sees(ALL, "CUDA_VISIBLE_DEVICES=", "", "... but an empty value names none all the same");
-    sees_two(ALL, "CUDA_VISIBLE_DEVICES=5", "CUDA_DEVICE_ORDER=PCI_BUS_ID", "5",
-             "... and with the order by PCI address indices are known");
+    sees_with_two_variables(ALL, "CUDA_VISIBLE_DEVICES=5", "CUDA_DEVICE_ORDER=PCI_BUS_ID", "5",
+                            "... and with the order by PCI address indices are known");
     node->gpus[0].driver[0] = node->gpus[0].device_file[0] = '\0';
     sees(ALL, NULL, "1 2 3 4 5 6 7", "a GPU without a driver is not seen");
     strcpy(node->gpus[0].driver, "nvidia");
@@ -175,12 +177,13 @@ static void amd(void)
          "... and CUDA's variable counts if HIP's is not set");
     sees("89012345", "GPU_DEVICE_ORDINAL=6", "0 1 2 3 4 5 6 7",
          "the variable of OpenCL does not count for HIP");
-    sees_two("89012345", "ROCR_VISIBLE_DEVICES=4,5", "HIP_VISIBLE_DEVICES=1", "5",
-             "HIP numbers the GPUs that ROCR leaves");
-    has_str(see("89012345")->fact, "ROCR_VISIBLE_DEVICES=4,5, HIP_VISIBLE_DEVICES=1 of 8 AMD",
+    sees_with_two_variables("89012345", "ROCR_VISIBLE_DEVICES=4,5", "HIP_VISIBLE_DEVICES=1", "5",
+                            "HIP numbers the GPUs that ROCR leaves");
+    has_str(read_visible("89012345")->fact,
+            "ROCR_VISIBLE_DEVICES=4,5, HIP_VISIBLE_DEVICES=1 of 8 AMD",
             "... and the fact has both");
-    sees_two("89012345", "ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5", "!",
-             "two lists of Slurm with node-wide numbers leave no GPU");
+    sees_with_two_variables("89012345", "ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5", "!",
+                            "two lists of Slurm with node-wide numbers leave no GPU");
     node->gpus[2].ordinal = 99;
     sees("89012345", "ROCR_VISIBLE_DEVICES=2,7", "3 2",
          "KFD's numbers count, not the order of PCI addresses");
@@ -217,8 +220,8 @@ static void gaudi(void)
     for (size_t i = 0; i < node->gpu_count; i++)
         node->gpus[i].ordinal = (int)(i ^ 3);
     sees(ALL, "HABANA_VISIBLE_MODULES=0,1", "3 2", "cards are listed by module number");
-    sees_two(ALL, "HABANA_VISIBLE_MODULES=0,1", "HLS_MODULE_ID=1", "2",
-             "HLS_MODULE_ID selects one of them");
+    sees_with_two_variables(ALL, "HABANA_VISIBLE_MODULES=0,1", "HLS_MODULE_ID=1", "2",
+                            "HLS_MODULE_ID selects one of them");
     sees(ALL, "HABANA_VISIBLE_MODULES=0,8", "?!",
          "the cards are not known if a module does not exist");
 }
@@ -230,10 +233,10 @@ static void mixed(void)
     node->gpus[1].vendor = node->gpus[0].vendor = GPU_NVIDIA;
     strcpy(node->gpus[0].device_file, "/dev/nvidia0");
     strcpy(node->gpus[1].device_file, "/dev/nvidia1");
-    sees_two(ALL, "CUDA_VISIBLE_DEVICES=1", "HABANA_VISIBLE_DEVICES=4", "1 4",
-             "two vendors in one node");
+    sees_with_two_variables(ALL, "CUDA_VISIBLE_DEVICES=1", "HABANA_VISIBLE_DEVICES=4", "1 4",
+                            "two vendors in one node");
     is_str(
-        see(ALL)->fact,
+        read_visible(ALL)->fact,
         "CUDA_VISIBLE_DEVICES=1 of 2 NVIDIA GPUs that can be opened; HABANA_VISIBLE_DEVICES=4 of "
         "6 Gaudi GPUs that can be opened",
         "... have one fact each");
@@ -243,7 +246,7 @@ static void empty(void)
 {
     node->gpu_count = 0;
     sees(ALL, "CUDA_VISIBLE_DEVICES=0", "", "a node without GPUs has none");
-    is_str(see(ALL)->fact, "no supported GPU found", "... and the fact says so");
+    is_str(read_visible(ALL)->fact, "no supported GPU found", "... and the fact says so");
 }
 
 static void drivers(void)
@@ -305,25 +308,27 @@ static void intel(void)
     sees(ALL "89", "ZE_AFFINITY_MASK=0x3", "?",
          "a mask that is not a list of devices is not known");
     sees(ALL "89", "ZE_AFFINITY_MASK=,1", "?", "... nor is a list that begins with a comma");
-    sees_two(ALL "89", "ZE_AFFINITY_MASK=3,0.1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "0 3",
-             "COMPOSITE numbers cards; a tile of a card may be named");
-    is_str(see(ALL "89")->fact, "ZE_AFFINITY_MASK=3,0.1 of 6 Intel GPUs that can be opened",
-           "... and the fact says so");
-    sees_two("912", "ZE_AFFINITY_MASK=1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "3",
-             "number 1 is the second card that can be opened");
-    sees_two(ALL "89", "ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=COMBINED", "1",
-             "COMBINED numbers as FLAT does");
+    sees_with_two_variables(ALL "89", "ZE_AFFINITY_MASK=3,0.1",
+                            "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "0 3",
+                            "COMPOSITE numbers cards; a tile of a card may be named");
+    is_str(read_visible(ALL "89")->fact,
+           "ZE_AFFINITY_MASK=3,0.1 of 6 Intel GPUs that can be opened", "... and the fact says so");
+    sees_with_two_variables("912", "ZE_AFFINITY_MASK=1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "3",
+                            "number 1 is the second card that can be opened");
+    sees_with_two_variables(ALL "89", "ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=COMBINED",
+                            "1", "COMBINED numbers as FLAT does");
     node->gpus[0].tile_count = 0;
     sees(ALL "89", "ZE_AFFINITY_MASK=2", "?",
          "the mask is not known if the number of tiles is not");
-    has_str(see(ALL "89")->fact, "how many tiles", "... and the fact says so");
+    has_str(read_visible(ALL "89")->fact, "how many tiles", "... and the fact says so");
     for (size_t i = 0; i < node->gpu_count; i++)
         strcpy(node->gpus[i].model, "8086:56c0");
     sees(ALL "89", "ZE_AFFINITY_MASK=2", "2", "the devices of Flex GPUs are cards");
     node->gpus[0].tile_count = 2;
-    sees_two(ALL "89", "ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=COMBINED", "1",
-             "... unless the user wants them combined");
-    sees_two(ALL "89", "ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=FLAT", "1", "... or flat");
+    sees_with_two_variables(ALL "89", "ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=COMBINED",
+                            "1", "... unless the user wants them combined");
+    sees_with_two_variables(ALL "89", "ZE_AFFINITY_MASK=2", "ZE_FLAT_DEVICE_HIERARCHY=FLAT", "1",
+                            "... or flat");
 }
 
 static void intel_files(void)
