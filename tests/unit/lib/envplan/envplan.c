@@ -77,7 +77,7 @@ static void start(enum fabric_class class)
     set_environment(NULL);
 }
 
-static void make(void)
+static void make_plan(void)
 {
     node->inventory = inventory;
     node->conf = &conf;
@@ -89,24 +89,24 @@ static void make(void)
 }
 
 /* Makes the plan from the present state and returns the variable's entry. */
-static const struct envplan_variable *planned(const char *name)
+static const struct envplan_variable *plan_for(const char *name)
 {
-    make();
+    make_plan();
     return find(name);
 }
 
-static void sets(const char *name, const char *value, const char *fact)
+static void plan_sets(const char *name, const char *value, const char *fact)
 {
-    const struct envplan_variable *variable = planned(name);
+    const struct envplan_variable *variable = plan_for(name);
 
     is_int(variable->action, ENVPLAN_SET, "%s is set", name);
     is_str(variable->value, value, "... to %s", value);
     has_str(variable->fact, fact, "... because %s", fact);
 }
 
-static void keeps(const char *name, const char *fact)
+static void plan_keeps(const char *name, const char *fact)
 {
-    const struct envplan_variable *variable = planned(name);
+    const struct envplan_variable *variable = plan_for(name);
 
     is_int(variable->action, ENVPLAN_KEEP, "%s is left alone", name);
     is_str(variable->value, "", "... without a value");
@@ -118,26 +118,26 @@ static void ethernet(void)
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
     add_rail("eth2", NULL, 1, -1);
-    sets("UCX_NET_DEVICES", "eth1,eth2", "eth1 eth2 up, Ethernet; management is eth0");
-    sets("NCCL_SOCKET_IFNAME", "=eth1,eth2", "eth1 eth2 up");
-    keeps("NCCL_IB_HCA", "not for a fabric of class Ethernet");
-    keeps("NCCL_IB_DISABLE", "no RDMA port is up");
-    keeps("FI_PROVIDER", "no RDMA port is up");
-    sets("FI_TCP_IFACE", "eth1", "Ethernet");
-    sets("MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE", "eth1", "Ethernet");
-    keeps("OMPI_MCA_opal_common_ucx_devices", "not for a fabric of class Ethernet");
-    keeps("UCX_IB_GID_INDEX", "not for a fabric of class Ethernet");
-    keeps("HCCL_SOCKET_IFNAME", "no Gaudi");
-    sets("OMPI_MCA_btl_tcp_if_include", "eth1,eth2", "Ethernet");
-    sets("GLOO_SOCKET_IFNAME", "eth1", "Ethernet");
-    sets("TP_SOCKET_IFNAME", "eth1", "Ethernet");
-    sets("MASTER_ADDR", "n1", "first of SLURM_STEP_NODELIST");
-    sets("MASTER_PORT", "29735", "job 12 step 3 in MasterPorts 29500-29999");
-    sets("GROUP_RANK", "2", "SLURM_NODEID is 2");
-    sets("WORLD_SIZE", "8", "SLURM_NTASKS");
-    sets("RANK", "5", "SLURM_PROCID");
-    sets("LOCAL_RANK", "1", "SLURM_LOCALID");
-    sets("LOCAL_WORLD_SIZE", "2", "the step's tasks here");
+    plan_sets("UCX_NET_DEVICES", "eth1,eth2", "eth1 eth2 up, Ethernet; management is eth0");
+    plan_sets("NCCL_SOCKET_IFNAME", "=eth1,eth2", "eth1 eth2 up");
+    plan_keeps("NCCL_IB_HCA", "not for a fabric of class Ethernet");
+    plan_keeps("NCCL_IB_DISABLE", "no RDMA port is up");
+    plan_keeps("FI_PROVIDER", "no RDMA port is up");
+    plan_sets("FI_TCP_IFACE", "eth1", "Ethernet");
+    plan_sets("MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE", "eth1", "Ethernet");
+    plan_keeps("OMPI_MCA_opal_common_ucx_devices", "not for a fabric of class Ethernet");
+    plan_keeps("UCX_IB_GID_INDEX", "not for a fabric of class Ethernet");
+    plan_keeps("HCCL_SOCKET_IFNAME", "no Gaudi");
+    plan_sets("OMPI_MCA_btl_tcp_if_include", "eth1,eth2", "Ethernet");
+    plan_sets("GLOO_SOCKET_IFNAME", "eth1", "Ethernet");
+    plan_sets("TP_SOCKET_IFNAME", "eth1", "Ethernet");
+    plan_sets("MASTER_ADDR", "n1", "first of SLURM_STEP_NODELIST");
+    plan_sets("MASTER_PORT", "29735", "job 12 step 3 in MasterPorts 29500-29999");
+    plan_sets("GROUP_RANK", "2", "SLURM_NODEID is 2");
+    plan_sets("WORLD_SIZE", "8", "SLURM_NTASKS");
+    plan_sets("RANK", "5", "SLURM_PROCID");
+    plan_sets("LOCAL_RANK", "1", "SLURM_LOCALID");
+    plan_sets("LOCAL_WORLD_SIZE", "2", "the step's tasks here");
     for (size_t i = 0; i < plan.count; i++)
         ok(*plan.variables[i].rule != '\0' && *plan.variables[i].fact != '\0',
            "%s has a rule and a fact", plan.variables[i].name);
@@ -152,23 +152,23 @@ static void ethernet_with_a_rail_down(void)
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 0, -1);
     add_rail("eth2", NULL, 1, -1);
-    sets("UCX_NET_DEVICES", "eth2", "eth2 up, eth1 down");
-    sets("GLOO_SOCKET_IFNAME", "eth2", "eth1 down");
+    plan_sets("UCX_NET_DEVICES", "eth2", "eth2 up, eth1 down");
+    plan_sets("GLOO_SOCKET_IFNAME", "eth2", "eth1 down");
 
     start(FABRIC_NONE);
     add_rail("eth1", NULL, 0, -1);
-    keeps("UCX_NET_DEVICES", "no rail that is up");
-    keeps("NCCL_SOCKET_IFNAME", "no rail that is up");
-    sets("MASTER_ADDR", "n1", "first of");
+    plan_keeps("UCX_NET_DEVICES", "no rail that is up");
+    plan_keeps("NCCL_SOCKET_IFNAME", "no rail that is up");
+    plan_sets("MASTER_ADDR", "n1", "first of");
 
     start(FABRIC_NONE);
-    keeps("UCX_NET_DEVICES", "no rail that is up");
+    plan_keeps("UCX_NET_DEVICES", "no rail that is up");
 
     start(FABRIC_ETHERNET);
     rail = add_rail("eth1", NULL, 1, -1);
     inventory->nics[1].address_count = 0;
     ok(rail->nic == &inventory->nics[1], "the rail has no IP address");
-    keeps("UCX_NET_DEVICES", "interface with an IP address");
+    plan_keeps("UCX_NET_DEVICES", "interface with an IP address");
 }
 
 static void infiniband(void)
@@ -177,19 +177,19 @@ static void infiniband(void)
     add_rail(NULL, "mlx5_0", 1, -1);
     add_rail("ib1", "mlx5_1", 1, -1);
     add_rail("ib2", "mlx5_10", 0, -1);
-    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "mlx5_10:1 down, InfiniBand");
-    sets("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1", "InfiniBand");
-    sets("NCCL_SOCKET_IFNAME", "=ib1", "InfiniBand");
-    keeps("UCX_IB_GID_INDEX", "not for a fabric of class InfiniBand");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "mlx5_10:1 down, InfiniBand");
+    plan_sets("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1", "InfiniBand");
+    plan_sets("NCCL_SOCKET_IFNAME", "=ib1", "InfiniBand");
+    plan_keeps("UCX_IB_GID_INDEX", "not for a fabric of class InfiniBand");
 
     start(FABRIC_INFINIBAND);
     add_rail(NULL, "mlx5_0", 1, -1);
-    sets("UCX_NET_DEVICES", "mlx5_0:1", "InfiniBand");
-    sets("GLOO_SOCKET_IFNAME", "eth0", "IP address; so ranks meet over management");
-    sets("NCCL_SOCKET_IFNAME", "=eth0", "so ranks meet over management");
-    keeps("OMPI_MCA_btl_tcp_if_include", "IP address");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1", "InfiniBand");
+    plan_sets("GLOO_SOCKET_IFNAME", "eth0", "IP address; so ranks meet over management");
+    plan_sets("NCCL_SOCKET_IFNAME", "=eth0", "so ranks meet over management");
+    plan_keeps("OMPI_MCA_btl_tcp_if_include", "IP address");
     inventory->nics[0].has_carrier = false;
-    keeps("GLOO_SOCKET_IFNAME", "IP address");
+    plan_keeps("GLOO_SOCKET_IFNAME", "IP address");
 }
 
 static void roce(void)
@@ -197,36 +197,36 @@ static void roce(void)
     start(FABRIC_ROCE_V2);
     add_rail("eth1", "mlx5_0", 1, 3);
     add_rail("eth2", "mlx5_1", 1, 3);
-    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "RoCE v2");
-    sets("UCX_IB_GID_INDEX", "3", "GID table");
-    sets("NCCL_SOCKET_IFNAME", "=eth1,eth2", "RoCE v2");
-    sets("OMPI_MCA_btl_tcp_if_include", "eth1,eth2", "RoCE v2");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "RoCE v2");
+    plan_sets("UCX_IB_GID_INDEX", "3", "GID table");
+    plan_sets("NCCL_SOCKET_IFNAME", "=eth1,eth2", "RoCE v2");
+    plan_sets("OMPI_MCA_btl_tcp_if_include", "eth1,eth2", "RoCE v2");
 
-    sets("NCCL_IB_GID_INDEX", "3", "GID table");
-    keeps("NCCL_IB_DISABLE", "not for a fabric of class RoCE v2");
-    keeps("OMPI_MCA_opal_common_ucx_devices", "no driver that is known");
+    plan_sets("NCCL_IB_GID_INDEX", "3", "GID table");
+    plan_keeps("NCCL_IB_DISABLE", "not for a fabric of class RoCE v2");
+    plan_keeps("OMPI_MCA_opal_common_ucx_devices", "no driver that is known");
 
     set_environment("UCX_NET_DEVICES", "mlx5_1:1", "NCCL_IB_ROCE_VERSION_NUM", "1", NULL);
-    keeps("UCX_IB_GID_INDEX", "the user set UCX_NET_DEVICES");
-    keeps("NCCL_IB_GID_INDEX", "the user set NCCL_IB_ROCE_VERSION_NUM");
+    plan_keeps("UCX_IB_GID_INDEX", "the user set UCX_NET_DEVICES");
+    plan_keeps("NCCL_IB_GID_INDEX", "the user set NCCL_IB_ROCE_VERSION_NUM");
     set_environment(NULL);
 
     snprintf(inventory->rdma[0].driver, INVENTORY_NAME, "bnxt_en");
     snprintf(inventory->rdma[1].driver, INVENTORY_NAME, "bnxt_en");
-    sets("OMPI_MCA_opal_common_ucx_devices", "bnxt_en", "Open MPI knows mlx* only");
+    plan_sets("OMPI_MCA_opal_common_ucx_devices", "bnxt_en", "Open MPI knows mlx* only");
     snprintf(inventory->rdma[1].driver, INVENTORY_NAME, "mlx5_core");
-    keeps("OMPI_MCA_opal_common_ucx_devices", "mlx5_core, which Open MPI knows");
+    plan_keeps("OMPI_MCA_opal_common_ucx_devices", "mlx5_core, which Open MPI knows");
 
     fabric->rails[1].gid_index = 5;
-    keeps("UCX_IB_GID_INDEX", "3 on mlx5_0:1 and 5 on mlx5_1:1");
+    plan_keeps("UCX_IB_GID_INDEX", "3 on mlx5_0:1 and 5 on mlx5_1:1");
     fabric->rails[1].gid_index = -1;
-    keeps("UCX_IB_GID_INDEX", "mlx5_1:1 has no RoCE GID");
-    keeps("NCCL_IB_GID_INDEX", "mlx5_1:1 has no RoCE GID");
+    plan_keeps("UCX_IB_GID_INDEX", "mlx5_1:1 has no RoCE GID");
+    plan_keeps("NCCL_IB_GID_INDEX", "mlx5_1:1 has no RoCE GID");
 
     start(FABRIC_ROCE_V2);
     add_rail("eth1", "mlx5_0", 1, 3);
     add_rail("eth2", "mlx5_1", 0, 5);
-    sets("UCX_IB_GID_INDEX", "3", "every rail that is up");
+    plan_sets("UCX_IB_GID_INDEX", "3", "every rail that is up");
 
     start(FABRIC_ROCE_V2);
     add_rail("eth1", "rxe1", 1, 1);
@@ -236,8 +236,8 @@ static void roce(void)
     inventory->rdma[0].gids[0] = (struct gid){
         .index = 0, .type = GID_ROCE_V2, .gid = "fe80:0000:0000:0000:0000:0000:0000:0001"};
     snprintf(inventory->rdma[0].gids[0].netdev, INVENTORY_NAME, "eth1");
-    sets("UCX_IB_GID_INDEX", "0", "UCX's datagrams do not arrive on soft-RoCE");
-    sets("NCCL_IB_GID_INDEX", "1", "the best RoCE v2 GID");
+    plan_sets("UCX_IB_GID_INDEX", "0", "UCX's datagrams do not arrive on soft-RoCE");
+    plan_sets("NCCL_IB_GID_INDEX", "1", "the best RoCE v2 GID");
 }
 
 /* Tasks without GPUs get the rails of the socket that they are bound to. */
@@ -251,26 +251,28 @@ static void sockets(void)
     inventory->rdma[0].location.numa_node = 0;
     inventory->rdma[1].location.numa_node = 1;
     snprintf(inventory->nics[2].addresses[0], INVENTORY_NAME, "10.0.2.2/24");
-    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
     task.numa_nodes = 1 << 1;
-    sets("UCX_NET_DEVICES", "mlx5_1:1", "of the socket that the task is bound to (NUMA node 1)");
-    sets("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1", "RoCE v2");
+    plan_sets("UCX_NET_DEVICES", "mlx5_1:1",
+              "of the socket that the task is bound to (NUMA node 1)");
+    plan_sets("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1", "RoCE v2");
     task.numa_nodes = 1 << 0 | 1 << 2;
-    sets("UCX_NET_DEVICES", "mlx5_0:1", "(NUMA nodes 0 2)");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1", "(NUMA nodes 0 2)");
     task.numa_nodes = 1 << 2;
-    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
     task.numa_nodes = 1 << 1;
     task.launcher = ENVPLAN_MPI_DAEMON;
-    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
     task.launcher = ENVPLAN_RANK;
     conf.nearest_rails = false;
-    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "up");
     conf.nearest_rails = true;
     snprintf(inventory->nics[2].addresses[0], INVENTORY_NAME, "10.9.2.2/24");
-    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1", "all rails, because mlx5_0:1 is in 10.0.2.0/24");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1",
+              "all rails, because mlx5_0:1 is in 10.0.2.0/24");
     inventory->nics[1].address_count = inventory->nics[2].address_count = 0;
-    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1",
-         "all rails, because mlx5_0:1 is in no IP network and mlx5_1:1 in no IP network");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1",
+              "all rails, because mlx5_0:1 is in no IP network and mlx5_1:1 in no IP network");
     for (int i = 0; i < 2; i++) { /* the addresses are on VLAN interfaces, which the GIDs name */
         nic = add_nic(i == 0 ? "eth1.7" : "eth2.7", 1);
         snprintf(nic->addresses[0], INVENTORY_NAME, "10.7.%d.2/24", i);
@@ -278,10 +280,11 @@ static void sockets(void)
         strcpy(inventory->rdma[i].gids[0].netdev, nic->name);
         inventory->rdma[i].gid_count = 1;
     }
-    sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1",
-         "all rails, because mlx5_0:1 is in 10.7.0.0/24 and mlx5_1:1 in 10.7.1.0/24");
+    plan_sets("UCX_NET_DEVICES", "mlx5_0:1,mlx5_1:1",
+              "all rails, because mlx5_0:1 is in 10.7.0.0/24 and mlx5_1:1 in 10.7.1.0/24");
     snprintf(nic->addresses[0], INVENTORY_NAME, "10.7.0.3/24");
-    sets("UCX_NET_DEVICES", "mlx5_1:1", "of the socket that the task is bound to (NUMA node 1)");
+    plan_sets("UCX_NET_DEVICES", "mlx5_1:1",
+              "of the socket that the task is bound to (NUMA node 1)");
 
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
@@ -290,7 +293,7 @@ static void sockets(void)
     nic->location.numa_node = 1;
     snprintf(nic->addresses[0], INVENTORY_NAME, "10.0.2.2/24");
     task.numa_nodes = 1 << 1;
-    sets("UCX_NET_DEVICES", "eth2", "of the socket that the task is bound to (NUMA node 1)");
+    plan_sets("UCX_NET_DEVICES", "eth2", "of the socket that the task is bound to (NUMA node 1)");
 }
 
 static void more_ports_than_fit(void)
@@ -302,7 +305,7 @@ static void more_ports_than_fit(void)
         snprintf(device, sizeof device, "mlx5_%d", i);
         add_rail(NULL, device, 1, -1);
     }
-    keeps("NCCL_IB_HCA", "more than 32");
+    plan_keeps("NCCL_IB_HCA", "more than 32");
     is_int(find("UCX_NET_DEVICES")->action, ENVPLAN_SET, "UCX_NET_DEVICES is set with 33 ports");
     has_str(find("UCX_NET_DEVICES")->fact, "... up", "the fact cuts a long list of rails");
 }
@@ -313,14 +316,14 @@ static void other_classes(void)
 
     start(FABRIC_EFA);
     add_rail("eth1", "rdmap0s6", 1, -1);
-    keeps("UCX_NET_DEVICES", "not for a fabric of class EFA");
-    keeps("NCCL_IB_HCA", "EFA");
+    plan_keeps("UCX_NET_DEVICES", "not for a fabric of class EFA");
+    plan_keeps("NCCL_IB_HCA", "EFA");
 
     start(FABRIC_IWARP);
     add_rail("eth1", "iwp0", 1, -1);
-    sets("UCX_NET_DEVICES", "eth1", "iWARP");
-    keeps("NCCL_IB_HCA", "iWARP");
-    sets("NCCL_IB_DISABLE", "1", "rdma_cm");
+    plan_sets("UCX_NET_DEVICES", "eth1", "iWARP");
+    plan_keeps("NCCL_IB_HCA", "iWARP");
+    plan_sets("NCCL_IB_DISABLE", "1", "rdma_cm");
 
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
@@ -329,9 +332,9 @@ static void other_classes(void)
     snprintf(inventory->rdma[0].state, INVENTORY_NAME, "ACTIVE");
     inventory->rdma[0].port = 1;
     inventory->rdma[0].link_layer = LINK_ETHERNET;
-    sets("NCCL_IB_DISABLE", "1", "mlx5_0:1 is up, but the step's fabric is Ethernet");
-    sets("FI_PROVIDER", "^verbs,psm2,psm3,opx,efa,cxi", "mlx5_0:1 is up");
-    keeps("NCCL_NET", "the step does not cross islands");
+    plan_sets("NCCL_IB_DISABLE", "1", "mlx5_0:1 is up, but the step's fabric is Ethernet");
+    plan_sets("FI_PROVIDER", "^verbs,psm2,psm3,opx,efa,cxi", "mlx5_0:1 is up");
+    plan_keeps("NCCL_NET", "the step does not cross islands");
 
     start(FABRIC_GAUDI);
     rail = add_rail("enp1", "hbl_0", 1, -1);
@@ -339,9 +342,9 @@ static void other_classes(void)
     add_nic("ens5", 1);
     inventory->gpu_count = 1;
     inventory->gpus[0].vendor = GPU_GAUDI;
-    sets("HCCL_SOCKET_IFNAME", "ens5", "Gaudi; management is eth0");
-    sets("GLOO_SOCKET_IFNAME", "ens5", "Gaudi");
-    keeps("NCCL_SOCKET_IFNAME", "Gaudi");
+    plan_sets("HCCL_SOCKET_IFNAME", "ens5", "Gaudi; management is eth0");
+    plan_sets("GLOO_SOCKET_IFNAME", "ens5", "Gaudi");
+    plan_keeps("NCCL_SOCKET_IFNAME", "Gaudi");
 }
 
 static void users_values(void)
@@ -352,11 +355,11 @@ static void users_values(void)
     add_rail("eth1", NULL, 1, -1);
     set_environment("UCX_NET_DEVICES", "lo\n\033[31m", "GLOO_SOCKET_IFNAME", "", "RANK", "77",
                     "OMPI_MCA_btl_tcp_if_exclude", "eth0,lo", NULL);
-    keeps("UCX_NET_DEVICES", "set by the user to \"lo");
-    keeps("GLOO_SOCKET_IFNAME", "set by the user to \"\"");
-    keeps("RANK", "set by the user to \"77\"");
-    keeps("OMPI_MCA_btl_tcp_if_include", "the user set OMPI_MCA_btl_tcp_if_exclude");
-    sets("TP_SOCKET_IFNAME", "eth1", "Ethernet");
+    plan_keeps("UCX_NET_DEVICES", "set by the user to \"lo");
+    plan_keeps("GLOO_SOCKET_IFNAME", "set by the user to \"\"");
+    plan_keeps("RANK", "set by the user to \"77\"");
+    plan_keeps("OMPI_MCA_btl_tcp_if_include", "the user set OMPI_MCA_btl_tcp_if_exclude");
+    plan_sets("TP_SOCKET_IFNAME", "eth1", "Ethernet");
     envplan_explain(find("UCX_NET_DEVICES"), line, sizeof line);
     is_str(line, "UCX_NET_DEVICES left alone (fabric rails: set by the user to \"lo??[31m\")",
            "control characters in a user's value are replaced");
@@ -374,7 +377,7 @@ static void nested_step(void)
 
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
-    make();
+    make_plan();
     snprintf(mark, sizeof mark, "%s", plan.mark);
     snprintf(rank, sizeof rank, "%s", find("RANK")->value);
 
@@ -382,15 +385,15 @@ static void nested_step(void)
     fabric->rails[0].nic = add_nic("eth2", 0);
     set_environment(ENVPLAN_MARK, mark, "RANK", rank, "GLOO_SOCKET_IFNAME", "eth1", "WORLD_SIZE",
                     "3", "MASTER_ADDR", "n1", NULL);
-    sets("RANK", "0", "SLURM_PROCID is 0");
+    plan_sets("RANK", "0", "SLURM_PROCID is 0");
     is_int(find("GLOO_SOCKET_IFNAME")->action, ENVPLAN_REMOVE,
            "a value of an outer step that no rule sets here is removed");
-    keeps("WORLD_SIZE", "set by the user to \"3\"");
+    plan_keeps("WORLD_SIZE", "set by the user to \"3\"");
     ok(strstr(plan.mark, ",WORLD_SIZE:") == NULL && strstr(plan.mark, "RANK:") != NULL,
        "the new mark names the variables that this plan set, not a variable that the user changed");
 
     set_environment(ENVPLAN_MARK, "RANK:00000000,RANK,:,,RANK:", "RANK", rank, NULL);
-    keeps("RANK", "set by the user");
+    plan_keeps("RANK", "set by the user");
 
     set_environment(ENVPLAN_MARK, mark, "RANK", rank, "WORLD_SIZE", "3", NULL);
     envplan_clear(&plan);
@@ -406,21 +409,21 @@ static void launchers(void)
     start(FABRIC_ETHERNET);
     add_rail("eth1", NULL, 1, -1);
     task.launcher = ENVPLAN_MPI_DAEMON;
-    sets("UCX_NET_DEVICES", "eth1", "Ethernet");
-    keeps("MASTER_ADDR", "an MPI launcher");
-    keeps("GROUP_RANK", "an MPI launcher");
-    keeps("RANK", "an MPI launcher");
+    plan_sets("UCX_NET_DEVICES", "eth1", "Ethernet");
+    plan_keeps("MASTER_ADDR", "an MPI launcher");
+    plan_keeps("GROUP_RANK", "an MPI launcher");
+    plan_keeps("RANK", "an MPI launcher");
     task.launcher = ENVPLAN_SHELL;
-    keeps("MASTER_ADDR", "a shell");
-    keeps("LOCAL_RANK", "a shell");
+    plan_keeps("MASTER_ADDR", "a shell");
+    plan_keeps("LOCAL_RANK", "a shell");
     task.launcher = ENVPLAN_AGENT;
-    sets("UCX_NET_DEVICES", "eth1", "Ethernet");
-    sets("MASTER_ADDR", "n1", "first of");
-    sets("GROUP_RANK", "2", "SLURM_NODEID");
-    keeps("RANK", "manages its own ranks");
-    keeps("WORLD_SIZE", "manages its own ranks");
-    keeps("LOCAL_RANK", "manages its own ranks");
-    keeps("LOCAL_WORLD_SIZE", "manages its own ranks");
+    plan_sets("UCX_NET_DEVICES", "eth1", "Ethernet");
+    plan_sets("MASTER_ADDR", "n1", "first of");
+    plan_sets("GROUP_RANK", "2", "SLURM_NODEID");
+    plan_keeps("RANK", "manages its own ranks");
+    plan_keeps("WORLD_SIZE", "manages its own ranks");
+    plan_keeps("LOCAL_RANK", "manages its own ranks");
+    plan_keeps("LOCAL_WORLD_SIZE", "manages its own ranks");
 }
 
 #define launcher_is(expected, local_size, ...)                                                     \
@@ -522,10 +525,10 @@ static void tasks(void)
     start(FABRIC_NONE);
     task.rank = task.world_size = task.step_id = -1;
     task.first_host[0] = '\0';
-    keeps("RANK", "SLURM_PROCID is not set");
-    keeps("WORLD_SIZE", "SLURM_NTASKS is not set");
-    keeps("MASTER_PORT", "Slurm does not report");
-    keeps("MASTER_ADDR", "first of");
+    plan_keeps("RANK", "SLURM_PROCID is not set");
+    plan_keeps("WORLD_SIZE", "SLURM_NTASKS is not set");
+    plan_keeps("MASTER_PORT", "Slurm does not report");
+    plan_keeps("MASTER_ADDR", "first of");
 }
 
 static void components(void)
@@ -579,7 +582,7 @@ static void ports(void)
         for (task.step_id = 0; task.step_id < 3; task.step_id++) {
             int port;
 
-            make();
+            make_plan();
             port = atoi(find("MASTER_PORT")->value);
             clashes += port == last || port < 29500 || port > 29999;
             last = port;
@@ -587,9 +590,9 @@ static void ports(void)
     is_int(clashes, 0, "successive jobs and steps have different ports, inside the range");
     task.job_id = 0xfffffffel;
     conf.master_port_first = conf.master_port_last = 65535;
-    sets("MASTER_PORT", "65535", "65535-65535");
+    plan_sets("MASTER_PORT", "65535", "65535-65535");
     conf.master_port_last = 65536;
-    keeps("MASTER_PORT", "not a range of ports");
+    plan_keeps("MASTER_PORT", "not a range of ports");
 }
 
 int main(void)

@@ -42,12 +42,12 @@ static void start(const char *tree, const char *text)
     strcpy(task.partition, "train");
     strcpy(task.account, "physics");
     memset(&visible, 0, sizeof visible);
-    strcpy(visible.fact, "told by the test");
+    strcpy(visible.fact, "set by the test");
     set_environment(NULL);
     step_nodes = NULL;
 }
 
-static void see(size_t count, ...)
+static void set_visible(size_t count, ...)
 {
     va_list args;
 
@@ -59,7 +59,7 @@ static void see(size_t count, ...)
     va_end(args);
 }
 
-static void make(const char *nodes)
+static void make_plan(const char *nodes)
 {
     step_nodes = nodes;
     envplan_node_make(inventory, &conf, task.node, step_nodes, &failed, node);
@@ -69,11 +69,11 @@ static void make(const char *nodes)
 }
 
 /* Makes the plan from the present state. Tests that the variable's line contains `expected`. */
-static void is_line(const char *name, const char *expected)
+static void explanation_has(const char *name, const char *expected)
 {
     char line[8192];
 
-    make(step_nodes);
+    make_plan(step_nodes);
     envplan_explain(find(name), line, sizeof line);
     has_str(line, expected, "%s", expected);
 }
@@ -104,55 +104,57 @@ static void address_rails(const char *format)
 static void by_gpu(void)
 {
     start("dgx-h100", "");
-    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=" DGX_PORTS " (fabric rails: ");
-    is_line("UCX_NET_DEVICES", "all rails, because the task's GPUs are unknown: told by the test)");
+    explanation_has("UCX_NET_DEVICES", "UCX_NET_DEVICES=" DGX_PORTS " (fabric rails: ");
+    explanation_has("UCX_NET_DEVICES",
+                    "all rails, because the task's GPUs are unknown: set by the test)");
 
-    see(1, 5);
-    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_9:1 (fabric rails: ");
-    is_line("UCX_NET_DEVICES", "(PXB); told by the test)");
-    is_line("NCCL_IB_HCA", "NCCL_IB_HCA==" DGX_PORTS " (RDMA ports: ");
-    is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==bond0 (");
+    set_visible(1, 5);
+    explanation_has("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_9:1 (fabric rails: ");
+    explanation_has("UCX_NET_DEVICES", "(PXB); set by the test)");
+    explanation_has("NCCL_IB_HCA", "NCCL_IB_HCA==" DGX_PORTS " (RDMA ports: ");
+    explanation_has("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==bond0 (");
 
-    see(2, 0, 3);
-    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_0:1,mlx5_5:1 (");
+    set_visible(2, 0, 3);
+    explanation_has("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_0:1,mlx5_5:1 (");
     task.launcher = ENVPLAN_MPI_DAEMON;
-    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=" DGX_PORTS " (");
-    is_line("UCX_NET_DEVICES", "all rails for a launcher)");
+    explanation_has("UCX_NET_DEVICES", "UCX_NET_DEVICES=" DGX_PORTS " (");
+    explanation_has("UCX_NET_DEVICES", "all rails for a launcher)");
     task.launcher = ENVPLAN_RANK;
 
-    see(0);
-    is_line("UCX_NET_DEVICES", "all rails, because the task has no GPU: told by the test)");
+    set_visible(0);
+    explanation_has("UCX_NET_DEVICES", "all rails, because the task has no GPU: set by the test)");
 
     start("dgx-h100", "GPUByLocalRank=yes\n");
-    see(2, 0, 3);
+    set_visible(2, 0, 3);
     task.local_rank = 1;
-    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_5:1 (");
-    is_line("UCX_NET_DEVICES", "GPUByLocalRank, told by the test)");
+    explanation_has("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_5:1 (");
+    explanation_has("UCX_NET_DEVICES", "GPUByLocalRank, set by the test)");
     task.local_size = 3;
-    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_0:1,mlx5_5:1 (");
+    explanation_has("UCX_NET_DEVICES", "UCX_NET_DEVICES=mlx5_0:1,mlx5_5:1 (");
 
     start("dgx-h100", "NearestRails=no\n");
-    see(1, 5);
-    is_line("UCX_NET_DEVICES", "all rails by NearestRails=no)");
+    set_visible(1, 5);
+    explanation_has("UCX_NET_DEVICES", "all rails by NearestRails=no)");
 
     start("mi300x-roce", "");
-    see(1, 0);
-    is_line("UCX_NET_DEVICES",
-            "all rails, because bnxt_re0:1 is in 192.168.0.0/24 and bnxt_re1:1 in "
-            "192.168.1.0/24 (RailsAreRouted=no)");
-    is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX left alone (");
+    set_visible(1, 0);
+    explanation_has("UCX_NET_DEVICES",
+                    "all rails, because bnxt_re0:1 is in 192.168.0.0/24 and bnxt_re1:1 in "
+                    "192.168.1.0/24 (RailsAreRouted=no)");
+    explanation_has("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX left alone (");
     address_rails("fd00:%zu::1/64");
-    is_line("UCX_NET_DEVICES",
-            "all rails, because bnxt_re0:1 is in fd00:1::/64 and bnxt_re1:1 in fd00:2::/64 "
-            "(RailsAreRouted=no)");
+    explanation_has("UCX_NET_DEVICES",
+                    "all rails, because bnxt_re0:1 is in fd00:1::/64 and bnxt_re1:1 in fd00:2::/64 "
+                    "(RailsAreRouted=no)");
     address_rails("fd00:1::%zu/64");
-    is_line("UCX_NET_DEVICES", "nearest to GPU 0000:1b:00.0");
+    explanation_has("UCX_NET_DEVICES", "nearest to GPU 0000:1b:00.0");
     start("mi300x-roce", "RailsAreRouted=yes\n");
-    see(1, 0);
-    is_line("UCX_NET_DEVICES", "nearest to GPU 0000:1b:00.0");
-    is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX=3 (");
-    is_line("NCCL_IB_GID_INDEX", "NCCL_IB_GID_INDEX left alone (one RoCE GID index: GID index is 3 "
-                                 "on bnxt_re0:1 and 1 on bnxt_re5:1");
+    set_visible(1, 0);
+    explanation_has("UCX_NET_DEVICES", "nearest to GPU 0000:1b:00.0");
+    explanation_has("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX=3 (");
+    explanation_has("NCCL_IB_GID_INDEX",
+                    "NCCL_IB_GID_INDEX left alone (one RoCE GID index: GID index is 3 "
+                    "on bnxt_re0:1 and 1 on bnxt_re5:1");
 }
 
 static const char two_islands[] = "Island=ib nodes=n[1-2] fabric=InfiniBand\n"
@@ -162,68 +164,75 @@ static void on_islands(void)
 {
     start("h100-ib", two_islands);
     step_nodes = "n[1-2]";
-    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
-    is_line("MUSTER_ISLAND", "MUSTER_ISLAND=ib (island: muster.conf:1)");
-    is_line("MUSTER_ISLANDS", "MUSTER_ISLANDS=ib=InfiniBand:n[1-2] (islands of the step: all of "
-                              "the step's nodes are in island ib, InfiniBand)");
-    is_line("NCCL_IB_HCA", "NCCL_IB_HCA==" H100_PORTS " (");
+    explanation_has("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
+    explanation_has("MUSTER_ISLAND", "MUSTER_ISLAND=ib (island: muster.conf:1)");
+    explanation_has("MUSTER_ISLANDS",
+                    "MUSTER_ISLANDS=ib=InfiniBand:n[1-2] (islands of the step: all of "
+                    "the step's nodes are in island ib, InfiniBand)");
+    explanation_has("NCCL_IB_HCA", "NCCL_IB_HCA==" H100_PORTS " (");
 
     step_nodes = "n[2-3]";
-    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=Ethernet (the step's fabric: eno3: between islands, by "
-                             "the management interface; ");
-    is_line("MUSTER_ISLAND_FABRIC", "MUSTER_ISLAND_FABRIC=InfiniBand (");
-    is_line("MUSTER_ISLANDS", "MUSTER_ISLANDS=ib=InfiniBand:n2;eth=Ethernet:n3 (");
-    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eno3 (");
-    is_line("UCX_NET_DEVICES", "the step's 2 nodes are in 2 islands, connected by TCP only");
-    is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==eno3 (");
-    is_line("NCCL_IB_HCA", "NCCL_IB_HCA left alone (RDMA ports: not for a fabric of class ");
-    is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE=1 (");
-    is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
+    explanation_has("MUSTER_FABRIC",
+                    "MUSTER_FABRIC=Ethernet (the step's fabric: eno3: between islands, by "
+                    "the management interface; ");
+    explanation_has("MUSTER_ISLAND_FABRIC", "MUSTER_ISLAND_FABRIC=InfiniBand (");
+    explanation_has("MUSTER_ISLANDS", "MUSTER_ISLANDS=ib=InfiniBand:n2;eth=Ethernet:n3 (");
+    explanation_has("UCX_NET_DEVICES", "UCX_NET_DEVICES=eno3 (");
+    explanation_has("UCX_NET_DEVICES",
+                    "the step's 2 nodes are in 2 islands, connected by TCP only");
+    explanation_has("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==eno3 (");
+    explanation_has("NCCL_IB_HCA",
+                    "NCCL_IB_HCA left alone (RDMA ports: not for a fabric of class ");
+    explanation_has("NCCL_IB_DISABLE", "NCCL_IB_DISABLE=1 (");
+    explanation_has("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
 
-    is_line("NCCL_NET", "NCCL_NET=Socket (TCP between islands: the step's 2 nodes are in 2 ");
+    explanation_has("NCCL_NET",
+                    "NCCL_NET=Socket (TCP between islands: the step's 2 nodes are in 2 ");
 
     step_nodes = "n[1,7]";
-    is_line("MUSTER_FABRIC",
-            "the step's 2 nodes are in 1 island and in none, connected by TCP only");
+    explanation_has("MUSTER_FABRIC",
+                    "the step's 2 nodes are in 1 island and in none, connected by TCP only");
     step_nodes = "n[7-9]";
-    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
-    is_line("MUSTER_FABRIC", "none of the step's 3 nodes is in an island");
+    explanation_has("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
+    explanation_has("MUSTER_FABRIC", "none of the step's 3 nodes is in an island");
     step_nodes = "n[1-";
-    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
-    is_line("MUSTER_FABRIC", "Slurm does not report the step's nodes; this one is in island ib)");
+    explanation_has("MUSTER_FABRIC", "MUSTER_FABRIC=InfiniBand (");
+    explanation_has("MUSTER_FABRIC",
+                    "Slurm does not report the step's nodes; this one is in island ib)");
     strcpy(task.node, "n9");
     step_nodes = "n9";
-    is_line("MUSTER_ISLAND",
-            "MUSTER_ISLAND left alone (island: none of the step's 1 nodes is in an "
-            "island; this node is in none)");
+    explanation_has("MUSTER_ISLAND",
+                    "MUSTER_ISLAND left alone (island: none of the step's 1 nodes is in an "
+                    "island; this node is in none)");
 
     /* networks that a library uses without a verbs port of a known link layer */
     start("slingshot", "Island=a nodes=n1 fabric=Slingshot\nIsland=b nodes=n2 fabric=ethernet\n");
     step_nodes = "n[1-2]";
-    is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
-    is_line("NCCL_NET", "NCCL_NET=Socket (");
-    is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE left alone (");
+    explanation_has("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
+    explanation_has("NCCL_NET", "NCCL_NET=Socket (");
+    explanation_has("NCCL_IB_DISABLE", "NCCL_IB_DISABLE left alone (");
     step_nodes = "n1";
-    is_line("FI_PROVIDER", "FI_PROVIDER left alone (");
-    is_line("NCCL_NET", "NCCL_NET left alone (");
+    explanation_has("FI_PROVIDER", "FI_PROVIDER left alone (");
+    explanation_has("NCCL_NET", "NCCL_NET left alone (");
     start("p4d", "Island=a nodes=n1 fabric=EFA\nIsland=b nodes=n2 fabric=ethernet\n"
                  "Variable=NCCL_IB_HCA set mlx5_0\n");
     step_nodes = "n[1-2]";
-    is_line("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
-    is_line("NCCL_NET", "NCCL_NET left alone (TCP between islands: the site set NCCL_IB_HCA)");
+    explanation_has("FI_PROVIDER", "FI_PROVIDER=^verbs,psm2,psm3,opx,efa,cxi (");
+    explanation_has("NCCL_NET",
+                    "NCCL_NET left alone (TCP between islands: the site set NCCL_IB_HCA)");
 
     start("mi300x-roce", "Island=a nodes=n1 fabric=Ethernet\n");
     step_nodes = "n1";
-    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=Ethernet (");
-    is_line("NCCL_IB_DISABLE", "NCCL_IB_DISABLE=1 (");
+    explanation_has("MUSTER_FABRIC", "MUSTER_FABRIC=Ethernet (");
+    explanation_has("NCCL_IB_DISABLE", "NCCL_IB_DISABLE=1 (");
 
     start("mi300x-roce", "Island=a nodes=n1 fabric=InfiniBand\n");
     step_nodes = "n1";
-    is_line("MUSTER_FABRIC", "MUSTER_FABRIC=RoCEv2 (");
+    explanation_has("MUSTER_FABRIC", "MUSTER_FABRIC=RoCEv2 (");
 
     start("h100-ib", "Island=ib nodes=n1 fabric=InfiniBand\nIslandInterfaces=ib[0-1],eno[1-9]\n");
     step_nodes = "n[1-2]";
-    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eno3 (");
+    explanation_has("UCX_NET_DEVICES", "UCX_NET_DEVICES=eno3 (");
 }
 
 static void site_sets(void)
@@ -237,24 +246,27 @@ static void site_sets(void)
                      "Variable=A set 3 account=biology\n"
                      "Variable=SPACE set 'a b'\n");
     set_environment("UCX_TLS", "tcp", NULL);
-    is_line("NCCL_IB_TC", "NCCL_IB_TC=106 (policy muster.conf:1: the site sets it)");
-    is_line("NCCL_IB_SL", "NCCL_IB_SL left alone (policy muster.conf:2: not for this task: "
-                          "partition is train)");
-    is_line("UCX_TLS", "UCX_TLS=rc,sm (policy muster.conf:3: the site forces it over the user's "
-                       "\"tcp\")");
-    is_line("NCCL_IB_HCA", "NCCL_IB_HCA=mlx5_0 (policy muster.conf:4: the site sets it)");
-    is_line("A", "A=2 (policy muster.conf:6: the site sets it)");
-    is_line("SPACE", "SPACE=a b (policy");
+    explanation_has("NCCL_IB_TC", "NCCL_IB_TC=106 (policy muster.conf:1: the site sets it)");
+    explanation_has("NCCL_IB_SL", "NCCL_IB_SL left alone (policy muster.conf:2: not for this task: "
+                                  "partition is train)");
+    explanation_has("UCX_TLS",
+                    "UCX_TLS=rc,sm (policy muster.conf:3: the site forces it over the user's "
+                    "\"tcp\")");
+    explanation_has("NCCL_IB_HCA", "NCCL_IB_HCA=mlx5_0 (policy muster.conf:4: the site sets it)");
+    explanation_has("A", "A=2 (policy muster.conf:6: the site sets it)");
+    explanation_has("SPACE", "SPACE=a b (policy");
     ok(strstr(plan.mark, "NCCL_IB_TC:") != NULL, "the mark lists values of the site");
 
     set_environment("NCCL_IB_TC", "5", "A", "", NULL);
-    is_line("NCCL_IB_TC", "NCCL_IB_TC left alone (policy muster.conf:1: set by the user to \"5\", "
-                          "which takes precedence over \"106\")");
-    is_line("A", "A left alone (policy muster.conf:6: set by the user to \"\"");
+    explanation_has("NCCL_IB_TC",
+                    "NCCL_IB_TC left alone (policy muster.conf:1: set by the user to \"5\", "
+                    "which takes precedence over \"106\")");
+    explanation_has("A", "A left alone (policy muster.conf:6: set by the user to \"\"");
 
     start("mi300x-roce", "Variable=UCX_NET_DEVICES set bnxt_re0:1\n");
-    is_line("UCX_IB_GID_INDEX", "UCX_IB_GID_INDEX left alone (one RoCE GID index: the site set "
-                                "UCX_NET_DEVICES)");
+    explanation_has("UCX_IB_GID_INDEX",
+                    "UCX_IB_GID_INDEX left alone (one RoCE GID index: the site set "
+                    "UCX_NET_DEVICES)");
 }
 
 static void site_extends(void)
@@ -264,41 +276,44 @@ static void site_extends(void)
     start("h100-ib", "Variable=NCCL_SOCKET_IFNAME extend eno3\n"
                      "Variable=P extend /opt/lib separator=:\n");
     set_environment("P", "/usr/lib", NULL);
-    is_line("NCCL_SOCKET_IFNAME", "=ib0,ib1,ib2,ib3,ib4,ib5,ib6,ib7,eno3 (policy muster.conf:1: ");
-    is_line("NCCL_SOCKET_IFNAME", "; and the site's \"eno3\")");
-    is_line("P", "P=/usr/lib:/opt/lib (policy muster.conf:2: the user's \"/usr/lib\" and the "
-                 "site's \"/opt/lib\")");
+    explanation_has("NCCL_SOCKET_IFNAME",
+                    "=ib0,ib1,ib2,ib3,ib4,ib5,ib6,ib7,eno3 (policy muster.conf:1: ");
+    explanation_has("NCCL_SOCKET_IFNAME", "; and the site's \"eno3\")");
+    explanation_has("P",
+                    "P=/usr/lib:/opt/lib (policy muster.conf:2: the user's \"/usr/lib\" and the "
+                    "site's \"/opt/lib\")");
     strcpy(mark, plan.mark);
     strcpy(value, find("NCCL_SOCKET_IFNAME")->value);
     set_environment(ENVPLAN_MARK, mark, "P", "/usr/lib:/opt/lib", "NCCL_SOCKET_IFNAME", value,
                     NULL);
-    is_line("P", "P left alone (policy muster.conf:2: set by the user to \"/usr/lib:/opt/lib\"; "
-                 "it already contains the site's \"/opt/lib\")");
+    explanation_has("P",
+                    "P left alone (policy muster.conf:2: set by the user to \"/usr/lib:/opt/lib\"; "
+                    "it already contains the site's \"/opt/lib\")");
     is_str(find("NCCL_SOCKET_IFNAME")->value, value,
            "a nested step does not extend the value again");
     set_environment(NULL);
-    is_line("P", "P=/opt/lib (policy muster.conf:2: the site sets it)");
+    explanation_has("P", "P=/opt/lib (policy muster.conf:2: the site sets it)");
 }
 
 /* The fact of a variable that does not fit in MUSTER_SET says so. */
 static void marks_are_full(void)
 {
     char text[32768], name[32];
-    size_t length = 0, marked = 0, told = 0;
+    size_t length = 0, marked = 0, explained = 0;
 
     for (int i = 0; i < 400; i++)
         length += (size_t)snprintf(text + length, sizeof text - length,
                                    "Variable=SITE_VARIABLE_OF_SOME_NAME_%03d set 1\n", i);
     start("h100-ib", text);
-    make(NULL);
+    make_plan(NULL);
     for (int i = 0; i < 400; i++) {
         snprintf(name, sizeof name, "NAME_%03d:", i);
         marked += strstr(plan.mark, name) != NULL;
         snprintf(name, sizeof name, "SITE_VARIABLE_OF_SOME_NAME_%03d", i);
-        told += strstr(find(name)->fact, "MUSTER_SET is full") != NULL;
+        explained += strstr(find(name)->fact, "MUSTER_SET is full") != NULL;
     }
     ok(marked > 100 && marked < 400, "%zu of 400 variables fit in the mark", marked);
-    is_int(marked + told, 400, "... and the fact of each other one says so");
+    is_int(marked + explained, 400, "... and the fact of each other one says so");
 }
 
 static void site_forbids(void)
@@ -310,23 +325,28 @@ static void site_forbids(void)
                      "Variable=GLOO_SOCKET_IFNAME leave\n"
                      "Variable=TP_SOCKET_IFNAME leave\n");
     set_environment("UCX_TLS", "tcp", "TP_SOCKET_IFNAME", "lo", NULL);
-    is_line("UCX_TLS", "UCX_TLS removed (policy muster.conf:1: the site forbids it; the user set "
-                       "\"tcp\")");
-    is_line("NCCL_IB_HCA", "NCCL_IB_HCA left alone (policy muster.conf:2: the site forbids it)");
-    is_line("GLOO_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME left alone (policy muster.conf:3: the site "
-                                  "leaves it to the user)");
-    is_line("TP_SOCKET_IFNAME", "TP_SOCKET_IFNAME left alone (policy muster.conf:4: set by the "
-                                "user to \"lo\")");
+    explanation_has("UCX_TLS",
+                    "UCX_TLS removed (policy muster.conf:1: the site forbids it; the user set "
+                    "\"tcp\")");
+    explanation_has("NCCL_IB_HCA",
+                    "NCCL_IB_HCA left alone (policy muster.conf:2: the site forbids it)");
+    explanation_has("GLOO_SOCKET_IFNAME",
+                    "GLOO_SOCKET_IFNAME left alone (policy muster.conf:3: the site "
+                    "leaves it to the user)");
+    explanation_has("TP_SOCKET_IFNAME",
+                    "TP_SOCKET_IFNAME left alone (policy muster.conf:4: set by the "
+                    "user to \"lo\")");
 
     start("h100-ib", "Variable=OLD set 1\n");
-    make(NULL);
+    make_plan(NULL);
     strcpy(mark, plan.mark);
     start("h100-ib", "");
     set_environment(ENVPLAN_MARK, mark, "OLD", "1", NULL);
-    is_line("OLD",
-            "OLD removed (outer step: muster set it in an outer step, and no rule sets it here)");
+    explanation_has(
+        "OLD",
+        "OLD removed (outer step: muster set it in an outer step, and no rule sets it here)");
     set_environment(ENVPLAN_MARK, mark, "OLD", "2", NULL);
-    make(NULL);
+    make_plan(NULL);
     is_int(find("OLD")->action, 99, "... but not if the user changed it");
 }
 
@@ -335,20 +355,24 @@ static void without_failed_rails(void)
     start("lab-node", "");
     hostlist_append(&failed.rails, "eth2");
     step_nodes = "n1";
-    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eth1 (fabric rails: eth1 up, Ethernet; management "
-                               "is eth0; left out: eth2 failed certification 2026-11-20)");
-    is_line("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==eth1 (");
+    explanation_has("UCX_NET_DEVICES",
+                    "UCX_NET_DEVICES=eth1 (fabric rails: eth1 up, Ethernet; management "
+                    "is eth0; left out: eth2 failed certification 2026-11-20)");
+    explanation_has("NCCL_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME==eth1 (");
     hostlist_append(&failed.rails, "eth1");
     step_nodes = "n1";
-    is_line("UCX_NET_DEVICES", "UCX_NET_DEVICES=eth1,eth2 (fabric rails: eth1 eth2 up, Ethernet; "
-                               "management is eth0)");
+    explanation_has("UCX_NET_DEVICES",
+                    "UCX_NET_DEVICES=eth1,eth2 (fabric rails: eth1 eth2 up, Ethernet; "
+                    "management is eth0)");
     hostlist_clear(&failed.rails);
     start("dgx-h100", "");
-    see(1, 3);
+    set_visible(1, 3);
     hostlist_append(&failed.rails, "mlx5_5:1");
     step_nodes = "n1";
-    is_line("NCCL_IB_HCA", "=mlx5_0:1,mlx5_3:1,mlx5_4:1,mlx5_6:1,mlx5_9:1,mlx5_10:1,mlx5_11:1 (");
-    is_line("NCCL_IB_HCA", "mlx5_7:1 beside no GPU, mlx5_5:1 failed certification 2026-11-20)");
+    explanation_has("NCCL_IB_HCA",
+                    "=mlx5_0:1,mlx5_3:1,mlx5_4:1,mlx5_6:1,mlx5_9:1,mlx5_10:1,mlx5_11:1 (");
+    explanation_has("NCCL_IB_HCA",
+                    "mlx5_7:1 beside no GPU, mlx5_5:1 failed certification 2026-11-20)");
     ok(strstr(find("UCX_NET_DEVICES")->value, "mlx5_5") == NULL &&
            strchr(find("UCX_NET_DEVICES")->value, ',') == NULL,
        "the GPU nearest to that rail gets another rail: %s", find("UCX_NET_DEVICES")->value);
@@ -369,13 +393,13 @@ static void everything_fits(void)
         port->link_layer = LINK_INFINIBAND;
         strcpy(port->state, "ACTIVE");
     }
-    make(NULL);
+    make_plan(NULL);
     is_int(find("NCCL_IB_HCA")->action, ENVPLAN_SET, "32 ports with long names fit");
     is_int(strlen(find("NCCL_IB_HCA")->value), 32 * (46 + 2) + 32, "... all of them");
     is_int(find("UCX_NET_DEVICES")->action, ENVPLAN_SET, "... for UCX as well");
 
     start("gaudi3", "");
-    make(NULL);
+    make_plan(NULL);
     is_int(node->fabric.class, FABRIC_GAUDI, "the fabric of a Gaudi node is that of its own ports");
     for (size_t i = 0; i < plan.count; i++)
         ok(strstr(plan.variables[i].fact, "do not fit") == NULL, "%s fits with all ports",

@@ -38,7 +38,7 @@ static const char *lookup(const char *name, void *context)
     return NULL;
 }
 
-static int answer(const char *file, void *context)
+static int access_error(const char *file, void *context)
 {
     (void)context;
     for (size_t i = 0; i < 8 && refused[i].end; i++) {
@@ -58,9 +58,10 @@ static void set(const char *one, const char *two, const char *three)
     environment[2] = three;
 }
 
-#define reports(one, two, three, ...) (set(one, two, three), is_str(check(), __VA_ARGS__))
+#define first_problem_is(one, two, three, ...)                                                     \
+    (set(one, two, three), is_str(first_problem(), __VA_ARGS__))
 
-static void refuse(const char *end, int error)
+static void refuse_access(const char *end, int error)
 {
     size_t i = 0;
 
@@ -73,19 +74,19 @@ static void refuse(const char *end, int error)
 }
 
 /* Simulates a device cgroup that allows only the GPUs whose files end in these digits. */
-static void confine(const char *digits)
+static void allow_only_gpus(const char *digits)
 {
     static const char *const ends[] = {"gpu0", "gpu1", "gpu2", "gpu3",
                                        "gpu4", "gpu5", "gpu6", "gpu7"};
 
-    refuse(NULL, 0);
+    refuse_access(NULL, 0);
     for (int i = 0; i < 8; i++)
         if (!strchr(digits, '0' + i))
-            refuse(ends[i], EPERM);
+            refuse_access(ends[i], EPERM);
 }
 
 /* Checks the task. Returns the first problem, or "". */
-static const char *check(void)
+static const char *first_problem(void)
 {
     struct stepcheck_facts facts = {.conf = &conf,
                                     .inventory = node,
@@ -94,7 +95,7 @@ static const char *check(void)
                                     .memlock_bytes = memlock,
                                     .shared_memory_bytes = shared_memory,
                                     .getenv_fn = lookup,
-                                    .access_fn = answer};
+                                    .access_fn = access_error};
 
     memset(&found, 0xff, sizeof found);
     stepcheck_make(&facts, &found);
@@ -121,7 +122,7 @@ static void read_node(const char *name)
     node = tree_inventory(name);
     fabric_choose(node, &conf, &fabric);
     set(NULL, NULL, NULL);
-    refuse(NULL, 0);
+    refuse_access(NULL, 0);
     memlock = ULLONG_MAX;
     shared_memory = -1;
 }
@@ -131,56 +132,57 @@ static void devices(void)
 {
     read_node("lab-node");
     read_gres("NodeName=n[1-2] Name=gpu File=/dev/gpu[0-7]\nNodeName=n3 Name=gpu File=/dev/x\n");
-    is_str(check(), "", "a step without allocated GPUs has no problem");
-    confine("");
-    is_str(check(), "", "... also if it can open none");
+    is_str(first_problem(), "", "a step without allocated GPUs has no problem");
+    allow_only_gpus("");
+    is_str(first_problem(), "", "... also if it can open none");
     set("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=0,1", NULL);
-    confine("23");
-    is_str(check(), "", "a step with two of eight GPUs in a device cgroup has no problem");
-    refuse(NULL, 0);
-    is_str(check(), "", "... nor without a device cgroup");
-    reports("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=2,3", NULL, "",
-            "... nor with the node's own numbers");
-    confine("23");
-    is_str(check(),
+    allow_only_gpus("23");
+    is_str(first_problem(), "", "a step with two of eight GPUs in a device cgroup has no problem");
+    refuse_access(NULL, 0);
+    is_str(first_problem(), "", "... nor without a device cgroup");
+    first_problem_is("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=2,3", NULL, "",
+                     "... nor with the node's own numbers");
+    allow_only_gpus("23");
+    is_str(first_problem(),
            "2 GPUs allocated (2,3), CUDA_VISIBLE_DEVICES=2,3 names devices other than the 2 that "
            "can be "
            "opened",
            "the node's own numbers are a problem in a device cgroup");
-    reports("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=0,1", "HIP_VISIBLE_DEVICES=1", "",
-            "a user's list that leaves one GPU out is no problem");
+    first_problem_is("SLURM_STEP_GPUS=2,3", "CUDA_VISIBLE_DEVICES=0,1", "HIP_VISIBLE_DEVICES=1", "",
+                     "a user's list that leaves one GPU out is no problem");
     environment[2] = "HIP_VISIBLE_DEVICES=99999999999999999999";
-    has_str(check(), "HIP_VISIBLE_DEVICES=99999999999999999999 names devices other",
+    has_str(first_problem(), "HIP_VISIBLE_DEVICES=99999999999999999999 names devices other",
             "a number out of range is a problem");
     environment[2] = "HIP_VISIBLE_DEVICES=a,b";
-    is_str(check(), "", "a list of unknown names is no problem");
+    is_str(first_problem(), "", "a list of unknown names is no problem");
     set("SLURM_STEP_GPUS=3,4", NULL, NULL);
-    confine("3");
-    is_str(check(), "2 GPUs allocated (3,4), the step can open 1 of the node's 8",
+    allow_only_gpus("3");
+    is_str(first_problem(), "2 GPUs allocated (3,4), the step can open 1 of the node's 8",
            "one of two allocated GPUs cannot be opened");
     for (size_t i = 0; i < 7; i++)
         if (strcmp(refused[i].end, "gpu4") == 0)
             refused[i].error = ENOENT;
-    is_str(check(),
+    is_str(first_problem(),
            "2 GPUs allocated (3,4), the step can open 1 of the node's 8, /dev/gpu4 is not there",
            "... and a missing device file is named");
-    refuse(NULL, 0);
-    refuse("gpu0", ENOENT);
-    is_str(check(), "", "a missing GPU of other steps is no problem");
-    refuse("gpu1", -1);
-    reports("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL, "",
-            "a device whose access is not known is no problem");
+    refuse_access(NULL, 0);
+    refuse_access("gpu0", ENOENT);
+    is_str(first_problem(), "", "a missing GPU of other steps is no problem");
+    refuse_access("gpu1", -1);
+    first_problem_is("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL, "",
+                     "a device whose access is not known is no problem");
     set("SLURM_STEP_GPUS=\x1b[31m0", NULL, NULL);
-    confine("");
-    is_str(check(), "1 GPU allocated (?[31m0), the step can open 0 of the node's 8",
+    allow_only_gpus("");
+    is_str(first_problem(), "1 GPU allocated (?[31m0), the step can open 0 of the node's 8",
            "control characters are replaced");
-    reports("SLURM_STEP_GPUS=", NULL, NULL, "", "an empty list of GPUs is no problem");
+    first_problem_is("SLURM_STEP_GPUS=", NULL, NULL, "", "an empty list of GPUs is no problem");
     read_gres("Name=gpu MultipleFiles=/dev/gpu[0-1]\n");
-    reports("SLURM_STEP_GPUS=0", NULL, NULL, "", "GPUs with several files are not counted");
+    first_problem_is("SLURM_STEP_GPUS=0", NULL, NULL, "",
+                     "GPUs with several files are not counted");
     read_gres("Name=gpu Count=4\n");
-    is_str(check(), "", "nor are GPUs without a file");
+    is_str(first_problem(), "", "nor are GPUs without a file");
     read_gres("Name=nic File=/dev/gpu0\n");
-    is_str(check(), "", "devices of another name are not GPUs");
+    is_str(first_problem(), "", "devices of another name are not GPUs");
     gres_devices_clear(&gres);
 }
 
@@ -189,59 +191,60 @@ static void nvidia(void)
     read_node("h100-ib");
     set("SLURM_STEP_GPUS=4,5", "CUDA_VISIBLE_DEVICES=0,1", NULL);
     for (int i = 0; i < 6; i++)
-        refuse(
+        refuse_access(
             (const char *[]){"nvidia0", "nvidia1", "nvidia2", "nvidia3", "nvidia6", "nvidia7"}[i],
             EPERM);
-    is_str(check(), "", "a step with two of eight H100 has no problem");
+    is_str(first_problem(), "", "a step with two of eight H100 has no problem");
     environment[1] = "CUDA_VISIBLE_DEVICES=4,5";
-    is_str(check(),
+    is_str(first_problem(),
            "2 GPUs allocated (4,5), the program sees none: CUDA_VISIBLE_DEVICES=4,5 of 2 NVIDIA "
            "GPUs that can be opened",
            "the node's own numbers are a problem in a device cgroup");
     environment[1] = "CUDA_VISIBLE_DEVICES=1,2";
-    has_str(check(), "the program sees only 1: CUDA_VISIBLE_DEVICES=1,2 of 2",
+    has_str(first_problem(), "the program sees only 1: CUDA_VISIBLE_DEVICES=1,2 of 2",
             "a list with one of two GPUs that exist is a problem");
     environment[1] = "CUDA_VISIBLE_DEVICES=1";
-    is_str(check(), "", "a list that leaves one GPU out is no problem");
+    is_str(first_problem(), "", "a list that leaves one GPU out is no problem");
     environment[1] = "CUDA_VISIBLE_DEVICES=";
-    has_str(check(), "the program sees none: CUDA_VISIBLE_DEVICES= of 2",
+    has_str(first_problem(), "the program sees none: CUDA_VISIBLE_DEVICES= of 2",
             "an empty list is a problem");
     environment[1] = NULL;
-    refuse("nvidiactl", ENOENT);
-    is_str(check(), "", "a missing common file is no problem, as CUDA makes it");
-    refuse("nvidia-uvm", EACCES);
-    is_str(check(),
+    refuse_access("nvidiactl", ENOENT);
+    is_str(first_problem(), "", "a missing common file is no problem, as CUDA makes it");
+    refuse_access("nvidia-uvm", EACCES);
+    is_str(first_problem(),
            "2 GPUs allocated (4,5), /dev/nvidia-uvm cannot be opened (Permission denied), which "
            "CUDA needs",
            "... but one that cannot be opened is");
-    refuse(NULL, 0);
+    refuse_access(NULL, 0);
     strcpy(node->gpus[0].device_file, "");
-    is_str(check(), "", "a GPU with a driver and an unknown file is no problem");
+    is_str(first_problem(), "", "a GPU with a driver and an unknown file is no problem");
     strcpy(node->gpus[0].driver, "");
-    reports("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL,
-            "8 GPUs allocated (0,1,2,3,4,5,6,7), the step can open 7 of the node's 7",
-            "a GPU without a driver is a problem");
+    first_problem_is("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7", NULL, NULL,
+                     "8 GPUs allocated (0,1,2,3,4,5,6,7), the step can open 7 of the node's 7",
+                     "a GPU without a driver is a problem");
     node->gpus[1].is_partitioned = true;
-    reports("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7,8,9", "CUDA_VISIBLE_DEVICES=MIG-1,MIG-2", NULL, "",
-            "MIG instances are not counted as GPUs");
+    first_problem_is("SLURM_STEP_GPUS=0,1,2,3,4,5,6,7,8,9", "CUDA_VISIBLE_DEVICES=MIG-1,MIG-2",
+                     NULL, "", "MIG instances are not counted as GPUs");
 }
 
 static void amd(void)
 {
     read_node("mi300x-roce");
-    reports("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5",
-            "2 GPUs allocated (4,5), the program sees none: ROCR_VISIBLE_DEVICES=4,5, "
-            "CUDA_VISIBLE_DEVICES=4,5 of 8 AMD GPUs that can be opened",
-            "two lists of Slurm are a problem without a device cgroup");
-    reports("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", NULL, "", "... one of them is not");
-    refuse("kfd", EACCES);
+    first_problem_is("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", "CUDA_VISIBLE_DEVICES=4,5",
+                     "2 GPUs allocated (4,5), the program sees none: ROCR_VISIBLE_DEVICES=4,5, "
+                     "CUDA_VISIBLE_DEVICES=4,5 of 8 AMD GPUs that can be opened",
+                     "two lists of Slurm are a problem without a device cgroup");
+    first_problem_is("SLURM_STEP_GPUS=4,5", "ROCR_VISIBLE_DEVICES=4,5", NULL, "",
+                     "... one of them is not");
+    refuse_access("kfd", EACCES);
     is_str(
-        check(),
+        first_problem(),
         "2 GPUs allocated (4,5), /dev/kfd cannot be opened (Permission denied), which ROCm needs",
         "a user outside the group render cannot open /dev/kfd");
     for (int i = 0; i < 4; i++)
-        refuse((const char *[]){"8", "9", "3", "5"}[i], i ? EACCES : EPERM);
-    reports(
+        refuse_access((const char *[]){"8", "9", "3", "5"}[i], i ? EACCES : EPERM);
+    first_problem_is(
         "SLURM_STEP_GPUS=0,1,2,3,4", NULL, NULL,
         "5 GPUs allocated (0,1,2,3,4), the step can open 4 of the node's 8, /dev/dri/renderD129 "
         "cannot be opened (Permission denied)",
@@ -254,40 +257,40 @@ static void gid_indexes(void)
 {
     char name[32];
 
-    reports("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL, "",
-            "a GID index on InfiniBand is no problem");
+    first_problem_is("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL, "",
+                     "a GID index on InfiniBand is no problem");
     read_node("mi300x-roce");
     set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", NULL);
-    has_str(check(),
+    has_str(first_problem(),
             "UCX_IB_GID_INDEX=9: bnxt_re0:1 has no GID with that index, connections hang and the "
             "job aborts; the index to use is 3 (RoCE v2): remove UCX_IB_GID_INDEX from the job's "
             "environment",
             "a GID index that does not exist is a problem");
     is_int(found.count, 1, "... which is reported once, not for every port");
     set("SLURM_STEP_NUM_NODES=2", "NCCL_IB_GID_INDEX=2", NULL);
-    has_str(check(),
+    has_str(first_problem(),
             "NCCL_IB_GID_INDEX=2 is RoCE v1 on bnxt_re0:1: it is not routable and does not reach a "
             "port that uses RoCE v2; the index to use is 3 (RoCE v2)",
             "an index of RoCE v1 is a problem if the port has v2");
     set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=3", NULL);
-    has_str(check(), "UCX_IB_GID_INDEX=3: bnxt_re5:1 has no GID with that index",
+    has_str(first_problem(), "UCX_IB_GID_INDEX=3: bnxt_re5:1 has no GID with that index",
             "an index that one port lacks, as it has no address, is a problem");
     for (int i = 0; i < 3; i++) {
         static const char *const values[] = {"1", "auto", "-1"};
 
         snprintf(name, sizeof name, "UCX_IB_GID_INDEX=%s", values[i]);
-        reports("SLURM_STEP_NUM_NODES=2", name, NULL, "", "%s is no problem", name);
+        first_problem_is("SLURM_STEP_NUM_NODES=2", name, NULL, "", "%s is no problem", name);
     }
     set("SLURM_STEP_NUM_NODES=2", "UCX_IB_GID_INDEX=9", "NCCL_IB_GID_INDEX=9");
     environment[3] = "NCCL_NET=Socket";
     environment[4] = "SLURM_STEP_GPUS=0,1,2,3,4,5,6,7";
-    refuse("renderD128", ENOENT);
+    refuse_access("renderD128", ENOENT);
     strcpy(node->rdma[0].verbs_file, "/dev/infiniband/uverbs0");
-    refuse("uverbs0", EACCES);
+    refuse_access("uverbs0", EACCES);
     memlock = 65536;
     conf.shm_mb = 1000;
     shared_memory = 64000000;
-    check();
+    first_problem();
     is_int(found.count, 7, "all problems of a task are reported");
     has_str(found.problems[0], "8 GPUs allocated", "... GPUs");
     has_str(found.problems[1], "MemlockMB", "... locked memory");
@@ -299,80 +302,82 @@ static void gid_indexes(void)
     conf.shm_mb = 0;
     memlock = ULLONG_MAX;
     shared_memory = -1;
-    refuse(NULL, 0);
+    refuse_access(NULL, 0);
     node->rdma[0].verbs_file[0] = '\0';
-    reports("UCX_IB_GID_INDEX=9", NULL, NULL, "",
-            "a GID index in a step of one node is no problem");
+    first_problem_is("UCX_IB_GID_INDEX=9", NULL, NULL, "",
+                     "a GID index in a step of one node is no problem");
 }
 
 static void limits(void)
 {
     read_node("h100-ib");
     memlock = 65536;
-    is_str(check(), "", "a low limit of locked memory is no problem in a step of one node");
-    reports(
+    is_str(first_problem(), "", "a low limit of locked memory is no problem in a step of one node");
+    first_problem_is(
         "SLURM_STEP_NUM_NODES=2", NULL, NULL,
         "0.06554 MB of locked memory, InfiniBand needs unlimited (MemlockMB): the administrator "
         "sets LimitMEMLOCK of slurmd's unit and PropagateResourceLimitsExcept=MEMLOCK",
         "... but in a step of two nodes");
     conf.memlock_mb = 64;
-    has_str(check(), "InfiniBand needs 64 MB (MemlockMB)", "the site's own limit is compared");
+    has_str(first_problem(), "InfiniBand needs 64 MB (MemlockMB)",
+            "the site's own limit is compared");
     memlock = 64000000;
-    is_str(check(), "", "... and no problem if it is met");
+    is_str(first_problem(), "", "... and no problem if it is met");
     conf.memlock_mb = -1;
     memlock = ULLONG_MAX;
     strcpy(node->rdma[2].verbs_file, "/dev/infiniband/uverbs2");
     strcpy(node->rdma[3].verbs_file, "/dev/infiniband/uverbs3");
-    is_str(check(), "", "verbs devices that can be opened are no problem");
-    refuse("uverbs3", EPERM);
-    is_str(check(),
+    is_str(first_problem(), "", "verbs devices that can be opened are no problem");
+    refuse_access("uverbs3", EPERM);
+    is_str(first_problem(),
            "rail mlx5_3:1: /dev/infiniband/uverbs3 is refused by the device cgroup; InfiniBand is "
            "used through it",
            "one that cannot be opened is a problem");
-    refuse("uverbs2", ENOENT);
-    has_str(check(), "uverbs2 is not there, nor can those of 1 other rails be opened",
+    refuse_access("uverbs2", ENOENT);
+    has_str(first_problem(), "uverbs2 is not there, nor can those of 1 other rails be opened",
             "two that cannot be opened are one problem");
     strcpy(node->rdma[2].state, "DOWN");
-    has_str(check(), "rail mlx5_3:1: ", "a rail that is down is not checked");
+    has_str(first_problem(), "rail mlx5_3:1: ", "a rail that is down is not checked");
     memlock = 0;
-    check();
+    first_problem();
     is_int(found.count, 2, "two problems, two lines");
     memlock = ULLONG_MAX;
-    refuse(NULL, 0);
-    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp,self,sm", NULL,
-            "UCX_TLS=tcp,self,sm keeps UCX off InfiniBand: messages between nodes use TCP; remove "
-            "it from the job's environment",
-            "UCX with TCP only is a problem if there is RDMA");
-    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=self,\\rc_verbs", NULL, "",
-            "a list with an RDMA transport is no problem");
-    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=^tcp", NULL, "",
-            "a list of excluded transports is no problem");
+    refuse_access(NULL, 0);
+    first_problem_is(
+        "SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp,self,sm", NULL,
+        "UCX_TLS=tcp,self,sm keeps UCX off InfiniBand: messages between nodes use TCP; remove "
+        "it from the job's environment",
+        "UCX with TCP only is a problem if there is RDMA");
+    first_problem_is("SLURM_STEP_NUM_NODES=2", "UCX_TLS=self,\\rc_verbs", NULL, "",
+                     "a list with an RDMA transport is no problem");
+    first_problem_is("SLURM_STEP_NUM_NODES=2", "UCX_TLS=^tcp", NULL, "",
+                     "a list of excluded transports is no problem");
     set("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=1", NULL);
-    has_str(check(), "NCCL_IB_DISABLE=1 keeps NCCL off InfiniBand: ",
+    has_str(first_problem(), "NCCL_IB_DISABLE=1 keeps NCCL off InfiniBand: ",
             "NCCL with RDMA switched off is a problem");
-    reports("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=0", "NCCL_NET=IB", "",
-            "NCCL with RDMA is no problem");
+    first_problem_is("SLURM_STEP_NUM_NODES=2", "NCCL_IB_DISABLE=0", "NCCL_NET=IB", "",
+                     "NCCL with RDMA is no problem");
     set("SLURM_STEP_NUM_NODES=2", "NCCL_NET=Socket", NULL);
-    has_str(check(),
+    has_str(first_problem(),
             "NCCL_NET=Socket keeps NCCL off InfiniBand: ", "NCCL over sockets is a problem");
-    reports("UCX_TLS=tcp", NULL, NULL, "", "TCP in a step of one node is no problem");
+    first_problem_is("UCX_TLS=tcp", NULL, NULL, "", "TCP in a step of one node is no problem");
     gid_indexes();
     read_node("ethernet");
-    reports("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp", NULL, "",
-            "TCP is no problem if there is nothing else");
+    first_problem_is("SLURM_STEP_NUM_NODES=2", "UCX_TLS=tcp", NULL, "",
+                     "TCP is no problem if there is nothing else");
     set("SLURM_STEP_NUM_NODES=2", NULL, NULL);
     memlock = 0;
-    is_str(check(), "", "plain Ethernet needs no locked memory");
+    is_str(first_problem(), "", "plain Ethernet needs no locked memory");
     shared_memory = 64000000;
-    is_str(check(), "", "any size of shared memory is enough");
+    is_str(first_problem(), "", "any size of shared memory is enough");
     conf.shm_mb = 8000;
-    is_str(check(),
+    is_str(first_problem(),
            "/dev/shm has 64 MB, ShmMB asks for 8000; ranks on one node communicate through it",
            "... unless ShmMB is larger");
     shared_memory = 8000000000;
-    is_str(check(), "", "... a size above ShmMB is enough");
+    is_str(first_problem(), "", "... a size above ShmMB is enough");
     shared_memory = -1;
-    is_str(check(), "", "... an unknown size is no problem");
+    is_str(first_problem(), "", "... an unknown size is no problem");
     conf.shm_mb = 0;
 }
 

@@ -9,7 +9,7 @@ static struct inventory node;
 static struct fabric fabric;
 static struct affinity affinity;
 
-static struct location place(const char *path, int numa_node)
+static struct location location_of(const char *path, int numa_node)
 {
     struct location location = {.numa_node = numa_node};
     const char *slash = strrchr(path, '/');
@@ -22,7 +22,7 @@ static struct location place(const char *path, int numa_node)
 static void level_is(const char *a, int numa_a, const char *b, int numa_b, const char *expected,
                      const char *why)
 {
-    struct location one = place(a, numa_a), other = place(b, numa_b);
+    struct location one = location_of(a, numa_a), other = location_of(b, numa_b);
 
     is_str(affinity_level_name(affinity_between(&one, &other)), expected, "%s: %s", expected, why);
     is_str(affinity_level_name(affinity_between(&other, &one)), expected, "... in both directions");
@@ -68,7 +68,7 @@ static void levels(void)
 
 /* Each test builds a node in these variables. */
 
-static void begin(bool is_virtual_machine, int numa_node_count)
+static void begin_node(bool is_virtual_machine, int numa_node_count)
 {
     memset(&node, 0, sizeof node);
     memset(&fabric, 0, sizeof fabric);
@@ -76,17 +76,17 @@ static void begin(bool is_virtual_machine, int numa_node_count)
     node.numa_node_count = numa_node_count;
 }
 
-static void gpu(const char *path, int numa_node)
+static void add_gpu(const char *path, int numa_node)
 {
-    node.gpus[node.gpu_count++].location = place(path, numa_node);
+    node.gpus[node.gpu_count++].location = location_of(path, numa_node);
 }
 
-static struct rdma_port *rail(const char *path, int numa_node)
+static struct rdma_port *add_rail(const char *path, int numa_node)
 {
     struct rdma_port *port = &node.rdma[node.rdma_count];
     struct rail *rail = &fabric.rails[fabric.rail_count++];
 
-    port->location = place(path, numa_node);
+    port->location = location_of(path, numa_node);
     strcpy(port->state, "ACTIVE");
     snprintf(rail->name, sizeof rail->name, "mlx5_%zu:1", node.rdma_count++);
     rail->port = port;
@@ -94,7 +94,7 @@ static struct rdma_port *rail(const char *path, int numa_node)
 }
 
 /* Tests which rails serve each GPU, by their indexes: "0,1 2 -" */
-static void served(const bool *usable, const char *expected, const char *why)
+static void rails_serve(const bool *usable, const char *expected, const char *why)
 {
     char text[4096] = "";
 
@@ -114,7 +114,7 @@ static void served(const bool *usable, const char *expected, const char *why)
 
 /* Returns the path of a device below the switch of host bridge number `bridge`; device counts the
  * switch's downstream ports. */
-static const char *below(int bridge, int device)
+static const char *path_below_switch(int bridge, int device)
 {
     static char path[128];
 
@@ -124,45 +124,46 @@ static const char *below(int bridge, int device)
     return path;
 }
 
-static void switches(int count, int gpus, int rails)
+static void make_switches(int count, int gpus, int rails)
 {
-    begin(false, 2);
+    begin_node(false, 2);
     for (int i = 0; i < count; i++) {
         for (int j = 0; j < gpus; j++)
-            gpu(below(i + 1, j), i >= count / 2);
+            add_gpu(path_below_switch(i + 1, j), i >= count / 2);
         for (int j = 0; j < rails; j++)
-            rail(below(i + 1, gpus + j), i >= count / 2);
+            add_rail(path_below_switch(i + 1, gpus + j), i >= count / 2);
     }
 }
 
-static void shares(void)
+static void rails_are_shared(void)
 {
-    switches(8, 1, 1);
-    served(NULL, "0 1 2 3 4 5 6 7", "a NIC on each GPU's switch");
-    switches(4, 2, 2);
-    served(NULL, "0 1 2 3 4 5 6 7", "two GPUs and two NICs on each switch, in PCI order");
-    switches(4, 2, 1);
-    served(NULL, "0 0 1 1 2 2 3 3", "one NIC for two GPUs");
-    switches(4, 1, 2);
-    served(NULL, "0,1 2,3 4,5 6,7", "two NICs for each GPU");
-    switches(1, 8, 4);
-    served(NULL, "0 0 1 1 2 2 3 3", "eight GPUs and four NICs on one switch");
-    switches(1, 3, 2);
-    served(NULL, "0 0 1", "three GPUs and two NICs");
-    switches(1, 2, 3);
-    served(NULL, "0,1 2", "two GPUs and three NICs");
-    switches(8, 1, 1);
+    make_switches(8, 1, 1);
+    rails_serve(NULL, "0 1 2 3 4 5 6 7", "a NIC on each GPU's switch");
+    make_switches(4, 2, 2);
+    rails_serve(NULL, "0 1 2 3 4 5 6 7", "two GPUs and two NICs on each switch, in PCI order");
+    make_switches(4, 2, 1);
+    rails_serve(NULL, "0 0 1 1 2 2 3 3", "one NIC for two GPUs");
+    make_switches(4, 1, 2);
+    rails_serve(NULL, "0,1 2,3 4,5 6,7", "two NICs for each GPU");
+    make_switches(1, 8, 4);
+    rails_serve(NULL, "0 0 1 1 2 2 3 3", "eight GPUs and four NICs on one switch");
+    make_switches(1, 3, 2);
+    rails_serve(NULL, "0 0 1", "three GPUs and two NICs");
+    make_switches(1, 2, 3);
+    rails_serve(NULL, "0,1 2", "two GPUs and three NICs");
+    make_switches(8, 1, 1);
     strcpy(node.rdma[1].state, "DOWN");
-    served(NULL, "0 3 2 3 4 5 6 7",
-           "a NIC that is down: its GPU shares one of the next nearest NICs; the other GPUs keep "
-           "theirs");
+    rails_serve(
+        NULL, "0 3 2 3 4 5 6 7",
+        "a NIC that is down: its GPU shares one of the next nearest NICs; the other GPUs keep "
+        "theirs");
     for (size_t i = 0; i < 4; i++)
         strcpy(node.rdma[i].state, "INIT");
-    served(NULL, "4 5 6 7 4 5 6 7",
-           "a socket without usable NICs: its GPUs use NICs of the other socket");
+    rails_serve(NULL, "4 5 6 7 4 5 6 7",
+                "a socket without usable NICs: its GPUs use NICs of the other socket");
     for (size_t i = 0; i < 8; i++)
         strcpy(node.rdma[i].state, "DOWN");
-    served(NULL, "- - - - - - - -", "no NIC is up: no GPU is served");
+    rails_serve(NULL, "- - - - - - - -", "no NIC is up: no GPU is served");
 }
 
 static void level_between(size_t gpu, size_t rail, const char *expected, const char *why)
@@ -173,64 +174,64 @@ static void level_between(size_t gpu, size_t rail, const char *expected, const c
 
 static void virtual_machines(void)
 {
-    begin(true, 1);
-    gpu("pci0000:00/0000:00:02.0/0000:01:00.0", 0);
-    rail("pci0000:00/0000:00:02.1/0000:02:00.0", 0);
+    begin_node(true, 1);
+    add_gpu("pci0000:00/0000:00:02.0/0000:01:00.0", 0);
+    add_rail("pci0000:00/0000:00:02.1/0000:02:00.0", 0);
     level_between(0, 0, "unknown",
                   "a virtual machine with one NUMA node and a port for each device");
-    served(NULL, "-", "... where no rail is known to be nearest");
+    rails_serve(NULL, "-", "... where no rail is known to be nearest");
     node.is_virtual_machine = false;
     level_between(0, 0, "PHB", "the same on a real machine");
-    begin(true, 2);
-    gpu("pci0000:10/0000:10:1c.0", 0);
-    gpu("pci0000:10/0000:10:1d.0", 0);
-    gpu("pci0000:20/0000:20:1c.0", 0);
-    rail("pci0000:10/0000:10:1b.0", 0);
-    rail("pci0000:20/0000:20:1b.0", 0);
-    rail("pci0000:90/0000:90:1b.0", 1);
-    served(NULL, "0 0 1", "EC2 p4d: each host bridge has a flat bus");
+    begin_node(true, 2);
+    add_gpu("pci0000:10/0000:10:1c.0", 0);
+    add_gpu("pci0000:10/0000:10:1d.0", 0);
+    add_gpu("pci0000:20/0000:20:1c.0", 0);
+    add_rail("pci0000:10/0000:10:1b.0", 0);
+    add_rail("pci0000:20/0000:20:1b.0", 0);
+    add_rail("pci0000:90/0000:90:1b.0", 1);
+    rails_serve(NULL, "0 0 1", "EC2 p4d: each host bridge has a flat bus");
     ok(affinity.is_coarse[0], "... so only the host bridge is known");
-    gpu("pci0000:a0/0000:a0:1c.0", 1);
-    gpu("pci0000:b0/0000:b0:1c.0", 0);
-    served(NULL, "0 0 1 2 0,1",
-           "... and a GPU on a bus without rails gets all rails of its NUMA node");
-    begin(true, 2);
-    gpu("pci0000:44/0000:44:00.0/0000:45:00.0/0000:46:00.0/0000:47:00.0", -1);
-    rail("pci0000:44/0000:44:00.0/0000:45:00.0/0000:46:00.1/0000:48:00.0", -1);
+    add_gpu("pci0000:a0/0000:a0:1c.0", 1);
+    add_gpu("pci0000:b0/0000:b0:1c.0", 0);
+    rails_serve(NULL, "0 0 1 2 0,1",
+                "... and a GPU on a bus without rails gets all rails of its NUMA node");
+    begin_node(true, 2);
+    add_gpu("pci0000:44/0000:44:00.0/0000:45:00.0/0000:46:00.0/0000:47:00.0", -1);
+    add_rail("pci0000:44/0000:44:00.0/0000:45:00.0/0000:46:00.1/0000:48:00.0", -1);
     level_between(0, 0, "PIX", "a switch in a virtual machine counts");
 }
 
-static void what_is_not_told(void)
+static void unknown_locations(void)
 {
-    begin(false, 2);
-    gpu("0000:18:00.0", 0);
-    gpu("0000:19:00.0", 0);
-    gpu("0000:98:00.0", 1);
-    rail("0000:1a:00.0", 0);
-    rail("0000:1b:00.0", 0);
-    rail("0000:9a:00.0", 1);
-    served(NULL, "0,1 0,1 2", "no paths: all rails of the NUMA node serve its GPUs");
+    begin_node(false, 2);
+    add_gpu("0000:18:00.0", 0);
+    add_gpu("0000:19:00.0", 0);
+    add_gpu("0000:98:00.0", 1);
+    add_rail("0000:1a:00.0", 0);
+    add_rail("0000:1b:00.0", 0);
+    add_rail("0000:9a:00.0", 1);
+    rails_serve(NULL, "0,1 0,1 2", "no paths: all rails of the NUMA node serve its GPUs");
     ok(affinity.is_coarse[0], "... and is_coarse is set");
-    begin(false, 2);
-    gpu(below(1, 0), 0);
-    rail(below(1, 1), 0);
-    rail("", -1);
-    served(NULL, "0",
-           "a rail without a location does not matter if another is on the GPU's switch");
-    node.rdma[0].location = place(below(2, 0), 0);
-    served(NULL, "-", "... but it may be nearer than a rail of another host bridge");
+    begin_node(false, 2);
+    add_gpu(path_below_switch(1, 0), 0);
+    add_rail(path_below_switch(1, 1), 0);
+    add_rail("", -1);
+    rails_serve(NULL, "0",
+                "a rail without a location does not matter if another is on the GPU's switch");
+    node.rdma[0].location = location_of(path_below_switch(2, 0), 0);
+    rails_serve(NULL, "-", "... but it may be nearer than a rail of another host bridge");
     strcpy(node.rdma[1].state, "DOWN");
-    served(NULL, "0", "... unless it is down");
-    begin(false, 1);
-    gpu("pci0000:40/0000:40:01.1/0000:41:00.0", -1);
-    rail("pci0000:60/0000:60:01.1/0000:61:00.0", -1);
+    rails_serve(NULL, "0", "... unless it is down");
+    begin_node(false, 1);
+    add_gpu("pci0000:40/0000:40:01.1/0000:41:00.0", -1);
+    add_rail("pci0000:60/0000:60:01.1/0000:61:00.0", -1);
     level_between(0, 0, "NODE",
                   "on a real machine with one NUMA node, all host bridges belong to it");
     node.numa_node_count = 2;
     level_between(0, 0, "unknown", "... with two NUMA nodes the level is unknown");
-    begin(false, 2);
-    gpu(below(1, 0), 0);
-    served(NULL, "-", "no rail serves a GPU of a node without rails");
+    begin_node(false, 2);
+    add_gpu(path_below_switch(1, 0), 0);
+    rails_serve(NULL, "-", "no rail serves a GPU of a node without rails");
 }
 
 /* A bond of two NICs is the rail. */
@@ -238,9 +239,9 @@ static void bonds(void)
 {
     struct rail *bond;
 
-    begin(false, 2);
-    gpu(below(1, 0), 0);
-    gpu(below(3, 0), 1);
+    begin_node(false, 2);
+    add_gpu(path_below_switch(1, 0), 0);
+    add_gpu(path_below_switch(3, 0), 1);
     bond = &fabric.rails[fabric.rail_count++];
     bond->nic = &node.nics[0];
     strcpy(node.nics[0].name, "bond0");
@@ -249,11 +250,11 @@ static void bonds(void)
     strcpy(bond->name, "bond0");
     strcpy(node.nics[1].name, "eth0");
     strcpy(node.nics[1].master, "bond0");
-    node.nics[1].location = place(below(1, 1), 0);
+    node.nics[1].location = location_of(path_below_switch(1, 1), 0);
     node.nic_count = 2;
     level_between(0, 0, "PIX", "a bond with one port is as near as the port");
     node.nics[2] = node.nics[1];
-    node.nics[2].location = place("pci0000:10/0000:10:02.0/0000:1c:00.1", 0);
+    node.nics[2].location = location_of("pci0000:10/0000:10:02.0/0000:1c:00.1", 0);
     node.nic_count = 3;
     level_between(0, 0, "PHB", "a bond is as near as its farthest member");
     level_between(1, 0, "SYS", "... also from a GPU of the other socket");
@@ -264,44 +265,45 @@ static void ports(void)
 {
     struct rdma_port *port;
 
-    begin(false, 2);
-    gpu(below(1, 0), 0);
-    gpu(below(1, 1), 0);
-    rail(below(1, 2), 0);
-    port = rail(below(1, 2), 0);
+    begin_node(false, 2);
+    add_gpu(path_below_switch(1, 0), 0);
+    add_gpu(path_below_switch(1, 1), 0);
+    add_rail(path_below_switch(1, 2), 0);
+    port = add_rail(path_below_switch(1, 2), 0);
     port->port = 2;
-    served(NULL, "0 1", "two ports of one NIC are two rails, one for each GPU");
+    rails_serve(NULL, "0 1", "two ports of one NIC are two rails, one for each GPU");
     is_str(affinity_level_name(affinity_of_rails(&node, &fabric.rails[0], &fabric.rails[1])),
            "SAME", "... of the same PCI function");
-    port->location = place("pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:02.0/0000:15:01.2", 0);
+    port->location =
+        location_of("pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:02.0/0000:15:01.2", 0);
     port->is_virtual_function = true;
     is_str(affinity_level_name(affinity_of_rails(&node, &fabric.rails[0], &fabric.rails[1])), "PIX",
            "a virtual function in another slot is on the same NIC");
     level_between(0, 1, "PIX", "... and as near to a GPU");
     is_str(affinity_level_name(affinity_of_gpus(&node, &node.gpus[0], &node.gpus[1])), "PIX",
            "two GPUs have a level too");
-    begin(false, 2);
-    gpu(below(1, 0), 0);
-    gpu(below(1, 1), 0);
-    rail(below(1, 3), 0);
-    rail(below(1, 2), 0);
-    served(NULL, "1 0", "PCI order decides, not the names");
-    begin(false, 2);
+    begin_node(false, 2);
+    add_gpu(path_below_switch(1, 0), 0);
+    add_gpu(path_below_switch(1, 1), 0);
+    add_rail(path_below_switch(1, 3), 0);
+    add_rail(path_below_switch(1, 2), 0);
+    rails_serve(NULL, "1 0", "PCI order decides, not the names");
+    begin_node(false, 2);
     for (int i = 0; i < 2; i++) {
-        gpu(below(i + 1, 0), i);
+        add_gpu(path_below_switch(i + 1, 0), i);
         for (int j = 0; j < 3; j++)
-            rail(below(i + 1, 0), i);
+            add_rail(path_below_switch(i + 1, 0), i);
     }
-    served(NULL, "0,1,2 3,4,5", "Gaudi: all ports of a card serve it");
+    rails_serve(NULL, "0,1,2 3,4,5", "Gaudi: all ports of a card serve it");
 }
 
-static void choice(void)
+static void usable_rails_are_chosen(void)
 {
     const bool first[] = {false, true, true, true, true, true, true, true};
     size_t gpus[] = {5, 1}, rails[INVENTORY_NICS];
 
-    switches(8, 1, 1);
-    served(first, "3 1 2 3 4 5 6 7", "a rail that usable excludes counts as down");
+    make_switches(8, 1, 1);
+    rails_serve(first, "3 1 2 3 4 5 6 7", "a rail that usable excludes counts as down");
     is_int(affinity_rails(&affinity, gpus, 2, rails), 2, "two GPUs have two rails");
     ok(rails[0] == 1 && rails[1] == 5, "... in the fabric's order");
     is_int(affinity_rails(&affinity, NULL, 0, rails), 7,
@@ -312,12 +314,12 @@ static void choice(void)
     gpus[0] = 8;
     is_int(affinity_rails(&affinity, gpus, 1, rails), 0, "... or does not exist");
     /* at PXB, the rail that shares the lowest switch is nearest */
-    begin(false, 1);
+    begin_node(false, 1);
 #define TOP "pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:00.0"
-    gpu(TOP "/0000:13:00.0/0000:14:00.0/0000:15:00.0/0000:16:00.0/0000:17:00.0", 0);
-    rail("pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:01.0/0000:18:00.0", 0);
-    rail(TOP "/0000:13:00.0/0000:14:01.0/0000:19:00.0", 0);
-    served(NULL, "1", "of two rails at PXB, the one on the GPU's lower switch serves it");
+    add_gpu(TOP "/0000:13:00.0/0000:14:00.0/0000:15:00.0/0000:16:00.0/0000:17:00.0", 0);
+    add_rail("pci0000:10/0000:10:01.0/0000:11:00.0/0000:12:01.0/0000:18:00.0", 0);
+    add_rail(TOP "/0000:13:00.0/0000:14:01.0/0000:19:00.0", 0);
+    rails_serve(NULL, "1", "of two rails at PXB, the one on the GPU's lower switch serves it");
 }
 
 /* Published machines of which only a part is known; complete recordings are in tests/fixtures. */
@@ -328,7 +330,7 @@ static void published(void)
     /* EC2 p5.48xlarge, from hwloc's XML in https://github.com/ai-dynamo/nixl,
      * test/unit/utils/libfabric/topo/p5.48xl-topo.xml: each of eight switches has four EFA devices
      * and then a GPU */
-    begin(true, 2);
+    begin_node(true, 2);
     for (int i = 0; i < 8; i++) {
         int bus = 0x44 + i * 0x11;
 
@@ -337,38 +339,39 @@ static void published(void)
                      "pci0000:%02x/0000:%02x:00.0/0000:%02x:00.0/0000:%02x:01.%d/0000:%02x:00.0",
                      bus, bus, bus + 1, bus + 2, j, bus + 11 + j);
             if (j < 4)
-                rail(path, i / 4);
+                add_rail(path, i / 4);
             else
-                gpu(path, i / 4);
+                add_gpu(path, i / 4);
         }
     }
     is_str(node.gpus[0].location.pci, "0000:53:00.0", "EC2 p5: GPU 0");
-    served(NULL,
-           "0,1,2,3 4,5,6,7 8,9,10,11 12,13,14,15 16,17,18,19 20,21,22,23 24,25,26,27 28,29,30,31",
-           "... each GPU has four EFA devices");
+    rails_serve(
+        NULL,
+        "0,1,2,3 4,5,6,7 8,9,10,11 12,13,14,15 16,17,18,19 20,21,22,23 24,25,26,27 28,29,30,31",
+        "... each GPU has four EFA devices");
     level_between(0, 3, "PIX", "... on its switch");
     level_between(0, 4, "NODE", "... other rails of its NUMA node");
     level_between(0, 16, "SYS", "... a rail of the other NUMA node");
 
     /* EC2 p5en.48xlarge, p5en.48xl-topo.xml in the same place: each switch has two GPUs and four
      * EFA devices */
-    begin(true, 2);
+    begin_node(true, 2);
     for (int j = 0; j < 6; j++) {
         snprintf(path, sizeof path,
                  "pci0000:44/0000:44:00.0/0000:45:00.0/0000:46:%02x.%d/0000:%02x:00.0",
                  (14 + j) / 8, (14 + j) % 8, 0x55 + j);
         if (j < 4)
-            rail(path, 0);
+            add_rail(path, 0);
         else
-            gpu(path, 0);
+            add_gpu(path, 0);
     }
-    served(NULL, "0,1 2,3", "EC2 p5en: two EFA devices for each GPU");
+    rails_serve(NULL, "0,1 2,3", "EC2 p5en: two EFA devices for each GPU");
 
     /* DGX-2, `nvidia-smi topo -m` in https://github.com/NVIDIA/nccl-tests/issues/78: GPU0 and GPU1
      * PIX to mlx5_0, PXB to mlx5_1, GPU2 and GPU3 the other way, NODE and SYS to the rest. The
      * paths are composed to match: a switch for two GPUs and a NIC, and two of these switches below
      * one more. */
-    begin(false, 2);
+    begin_node(false, 2);
     for (int i = 0; i < 8; i++) {
         for (int j = 0; j < 3; j++) {
             int top = 0x10 + i / 2 * 0x20, low = top + 3 + i % 2 * 0x10;
@@ -378,12 +381,12 @@ static void published(void)
                      "0000:%x:%02x.0/0000:%x:00.0",
                      top, top, top + 1, top + 2, i % 2, low, low + 1, j, low + 2 + j);
             if (j < 2)
-                gpu(path, i / 4);
+                add_gpu(path, i / 4);
             else
-                rail(path, i / 4);
+                add_rail(path, i / 4);
         }
     }
-    served(NULL, "0 0 1 1 2 2 3 3 4 4 5 5 6 6 7 7", "DGX-2: a NIC for two GPUs");
+    rails_serve(NULL, "0 0 1 1 2 2 3 3 4 4 5 5 6 6 7 7", "DGX-2: a NIC for two GPUs");
     level_between(0, 0, "PIX", "... GPU0 and mlx5_0");
     level_between(0, 1, "PXB", "... GPU0 and mlx5_1");
     level_between(2, 0, "PXB", "... GPU2 and mlx5_0");
@@ -393,9 +396,9 @@ static void published(void)
 
     /* Two GPUs of a Threadripper, lspci -t (00:01.1-[01], 00:03.1-[02]) and topo -m (PHB) in
      * https://github.com/noonghunna/club-3090/issues/1229 */
-    begin(false, 1);
-    gpu("pci0000:00/0000:00:01.1/0000:01:00.0", 0);
-    gpu("pci0000:00/0000:00:03.1/0000:02:00.0", 0);
+    begin_node(false, 1);
+    add_gpu("pci0000:00/0000:00:01.1/0000:01:00.0", 0);
+    add_gpu("pci0000:00/0000:00:03.1/0000:02:00.0", 0);
     is_str(affinity_level_name(affinity_of_gpus(&node, &node.gpus[0], &node.gpus[1])), "PHB",
            "Threadripper: two root ports");
 }
@@ -403,12 +406,12 @@ static void published(void)
 int main(void)
 {
     levels();
-    shares();
+    rails_are_shared();
     virtual_machines();
-    what_is_not_told();
+    unknown_locations();
     bonds();
     ports();
-    choice();
+    usable_rails_are_chosen();
     published();
     return tap_done();
 }

@@ -199,7 +199,7 @@ static int node_of(hwloc_topology_t topology, hwloc_obj_t object)
 /* Returns the level by hwloc's tree. No level describes a bus with several devices side by side:
  * its level is PHB if a NUMA node is known, else unknown. */
 static enum affinity_level level_of(hwloc_topology_t topology, hwloc_obj_t a, hwloc_obj_t b,
-                                    bool knows_numa)
+                                    bool has_numa)
 {
     size_t above_a, above_b;
     hwloc_obj_t common = common_ancestor(a, b, &above_a, &above_b);
@@ -209,18 +209,18 @@ static enum affinity_level level_of(hwloc_topology_t topology, hwloc_obj_t a, hw
 
     if (common->type == HWLOC_OBJ_BRIDGE) {
         if (has_two_slots)
-            return knows_numa ? AFFINITY_PHB : AFFINITY_UNKNOWN;
+            return has_numa ? AFFINITY_PHB : AFFINITY_UNKNOWN;
         if (!is_pci_bridge(common))
             return AFFINITY_PHB;
         return above_a <= 1 && above_b <= 1 ? AFFINITY_PIX : AFFINITY_PXB;
     }
-    if (!knows_numa || node_a < 0 || node_b < 0)
+    if (!has_numa || node_a < 0 || node_b < 0)
         return AFFINITY_UNKNOWN;
     return node_a == node_b ? AFFINITY_NODE : AFFINITY_SYS;
 }
 
 /* Compares every two functions. Returns the number of pairs. */
-static size_t compare(const char *root, const char *name)
+static size_t compare_levels(const char *root, const char *name)
 {
     hwloc_topology_t topology;
     size_t pairs = 0, wrong = 0, missing = 0, seen[AFFINITY_UNKNOWN + 1] = {0};
@@ -258,7 +258,7 @@ static size_t compare(const char *root, const char *name)
     return pairs;
 }
 
-static void complete(const char *root)
+static void write_missing_files(const char *root)
 {
     read_functions(root);
     for (size_t i = 0; i < function_count; i++)
@@ -286,8 +286,8 @@ static void recorded_nodes(void)
         root = tree_unpack(entry->d_name);
         read_functions(root);
         if (function_count > 0 && functions[0].location.path[0]) {
-            complete(root);
-            pairs += compare(root, entry->d_name);
+            write_missing_files(root);
+            pairs += compare_levels(root, entry->d_name);
         }
         tree_remove(root);
     }
@@ -365,11 +365,11 @@ static void random_node(unsigned number)
 {
     char *root = tree_unpack(""), path[SYSFS_PATH], name[32];
     unsigned domain = draw(2), next = 0, bridges = 1 + draw(4);
-    bool knows_numa = draw(4) > 0;
+    bool has_numa = draw(4) > 0;
 
     for (unsigned i = 0; i < bridges && next < 200; i++) {
         unsigned bus = next++, ports = 1 + draw(3);
-        int numa_node = knows_numa ? (int)draw(3) : -1;
+        int numa_node = has_numa ? (int)draw(3) : -1;
 
         for (unsigned j = 0; j < ports; j++) {
             snprintf(path, sizeof path, "pci%04x:%02x/%04x:%02x:%02x.0", domain, bus, domain, bus,
@@ -380,8 +380,8 @@ static void random_node(unsigned number)
         }
     }
     snprintf(name, sizeof name, "random node %u", number);
-    complete(root);
-    compare(root, name);
+    write_missing_files(root);
+    compare_levels(root, name);
     tree_remove(root);
 }
 
@@ -389,10 +389,10 @@ static void random_node(unsigned number)
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
-        compare(argv[i], argv[i]);
+        compare_levels(argv[i], argv[i]);
     if (argc > 1)
         return tap_done();
-    compare("", "this machine");
+    compare_levels("", "this machine");
     recorded_nodes();
     for (unsigned i = 1; i <= 6; i++) {
         seed = i;

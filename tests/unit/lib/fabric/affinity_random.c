@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NODES = 400, MOST_GPUS = 16, MOST_RAILS = 32 };
+enum { NODES = 400, GPUS_MAX = 16, RAILS_MAX = 32 };
 
 static struct inventory node, shuffled;
 static struct fabric fabric, shuffled_fabric;
@@ -22,7 +22,7 @@ static unsigned draw(unsigned below)
 
 /* Returns a random location in a tree of two sockets with two host bridges each and two levels of
  * switches below. The device number of the function is unique. */
-static struct location draw_place(unsigned number, bool has_paths, bool has_numa)
+static struct location draw_location(unsigned number, bool has_paths, bool has_numa)
 {
     struct location location = {.numa_node = -1};
     unsigned bridge = draw(4), depth = draw(4), low = draw(2);
@@ -52,13 +52,13 @@ static void make_node(void)
     memset(&fabric, 0, sizeof fabric);
     node.numa_node_count = has_numa ? 2 : (int)draw(2);
     node.is_virtual_machine = draw(4) == 0;
-    node.gpu_count = 1 + draw(MOST_GPUS);
-    node.rdma_count = fabric.rail_count = 1 + draw(MOST_RAILS);
+    node.gpu_count = 1 + draw(GPUS_MAX);
+    node.rdma_count = fabric.rail_count = 1 + draw(RAILS_MAX);
     for (size_t i = 0; i < node.gpu_count; i++)
-        node.gpus[i].location = draw_place((unsigned)i, has_paths, has_numa);
+        node.gpus[i].location = draw_location((unsigned)i, has_paths, has_numa);
     for (size_t i = 0; i < node.rdma_count; i++) {
         node.rdma[i].location =
-            draw_place((unsigned)(MOST_GPUS + i), has_paths, has_numa && draw(40) > 0);
+            draw_location((unsigned)(GPUS_MAX + i), has_paths, has_numa && draw(40) > 0);
         strcpy(node.rdma[i].state, draw(6) > 0 ? "ACTIVE" : "DOWN");
         fabric.rails[i].port = &node.rdma[i];
         sprintf(fabric.rails[i].name, "mlx5_%zu:1", i);
@@ -85,7 +85,7 @@ static long distance(size_t gpu, size_t rail)
     return (long)level * 1000 - (level == AFFINITY_PXB ? (long)shared : 0);
 }
 
-static bool could_serve(size_t gpu, size_t rail)
+static bool is_nearest(size_t gpu, size_t rail)
 {
     long least = 1000000;
 
@@ -100,21 +100,21 @@ static bool is_shared(size_t gpu)
     return affinity.is_known[gpu] && !affinity.is_coarse[gpu];
 }
 
-/* Finds a rail for the GPU by augmenting paths, so that no rail serves more than `most` GPUs.
+/* Finds a rail for the GPU by augmenting paths, so that no rail serves more than load_max GPUs.
  * Returns whether there is one. */
-static bool place_gpu(size_t gpu, int most, bool seen[], int loads[], int rails[])
+static bool assign_rail(size_t gpu, int load_max, bool seen[], int loads[], int rails[])
 {
     for (size_t rail = 0; rail < fabric.rail_count; rail++) {
-        if (seen[rail] || !could_serve(gpu, rail))
+        if (seen[rail] || !is_nearest(gpu, rail))
             continue;
         seen[rail] = true;
-        if (loads[rail] < most) {
+        if (loads[rail] < load_max) {
             loads[rail]++;
             rails[gpu] = (int)rail;
             return true;
         }
         for (size_t other = 0; other < node.gpu_count; other++) {
-            if (rails[other] == (int)rail && place_gpu(other, most, seen, loads, rails)) {
+            if (rails[other] == (int)rail && assign_rail(other, load_max, seen, loads, rails)) {
                 rails[gpu] = (int)rail;
                 return true;
             }
@@ -123,20 +123,20 @@ static bool place_gpu(size_t gpu, int most, bool seen[], int loads[], int rails[
     return false;
 }
 
-static int least_load(void)
+static int min_load(void)
 {
-    for (int most = 1;; most++) {
-        int loads[MOST_RAILS] = {0}, rails[MOST_GPUS];
+    for (int load_max = 1;; load_max++) {
+        int loads[RAILS_MAX] = {0}, rails[GPUS_MAX];
         bool fits = true;
 
         memset(rails, -1, sizeof rails);
         for (size_t i = 0; i < node.gpu_count && fits; i++) {
-            bool seen[MOST_RAILS] = {false};
+            bool seen[RAILS_MAX] = {false};
 
-            fits = !is_shared(i) || place_gpu(i, most, seen, loads, rails);
+            fits = !is_shared(i) || assign_rail(i, load_max, seen, loads, rails);
         }
         if (fits)
-            return most;
+            return load_max;
     }
 }
 
@@ -178,8 +178,8 @@ static const char *nearest_serve(void)
 
             if (affinity.is_usable[j] != (strcmp(node.rdma[j].state, "ACTIVE") == 0))
                 return "a rail that is down is used, or one that is up is not";
-            if (affinity.serves[i][j] && !could_serve(i, j))
-                return "a rail serves that is not the nearest";
+            if (affinity.serves[i][j] && !is_nearest(i, j))
+                return "a rail that is not the nearest serves a GPU";
             if (affinity.is_usable[j]) {
                 has_known = has_known || level != AFFINITY_UNKNOWN;
                 has_unknown = has_unknown || level == AFFINITY_UNKNOWN;
@@ -187,16 +187,16 @@ static const char *nearest_serve(void)
             }
         }
         if (affinity.is_known[i] != (has_near || (has_known && !has_unknown)))
-            return "a GPU is known that cannot be, or is not that could be";
+            return "is_known differs from whether the nearest rails of a GPU can be known";
         if (affinity.is_known[i] != (rails_of(i) > 0))
             return "a GPU is known without a rail, or has a rail and is not known";
     }
     return NULL;
 }
 
-static const char *loads_are_least(void)
+static const char *loads_are_minimal(void)
 {
-    int least = least_load();
+    int least = min_load();
 
     for (size_t j = 0; j < fabric.rail_count; j++) {
         int load = 0, wanted = 0;
@@ -205,7 +205,7 @@ static const char *loads_are_least(void)
             if (!is_shared(i))
                 continue;
             load += affinity.serves[i][j];
-            wanted += could_serve(i, j);
+            wanted += is_nearest(i, j);
         }
         if (load > least)
             return "a rail serves more GPUs than it must";
@@ -215,14 +215,14 @@ static const char *loads_are_least(void)
     return NULL;
 }
 
-static const char *equals_have_equal(void)
+static const char *equal_gpus_are_balanced(void)
 {
     for (size_t i = 0; i < node.gpu_count; i++) {
         for (size_t j = 0; j < node.gpu_count; j++) {
             bool are_equal = is_shared(i) && is_shared(j);
 
             for (size_t k = 0; k < fabric.rail_count && are_equal; k++)
-                are_equal = could_serve(i, k) == could_serve(j, k);
+                are_equal = is_nearest(i, k) == is_nearest(j, k);
             if (are_equal && rails_of(i) > rails_of(j) + 1)
                 return "of two GPUs with the same choice one has two rails more";
         }
@@ -233,7 +233,7 @@ static const char *equals_have_equal(void)
 /* Compares with the same node with its devices in another order. */
 static const char *order_does_not_matter(void)
 {
-    size_t gpus[MOST_GPUS], rails[MOST_RAILS];
+    size_t gpus[GPUS_MAX], rails[RAILS_MAX];
 
     shuffled = node;
     shuffled_fabric = fabric;
@@ -261,7 +261,7 @@ static const char *order_does_not_matter(void)
     for (size_t i = 0; i < node.gpu_count; i++)
         for (size_t j = 0; j < fabric.rail_count; j++)
             if (again.serves[i][j] != affinity.serves[gpus[i]][rails[j]])
-                return "the order of devices decides who serves whom";
+                return "the result depends on the order of devices";
     return NULL;
 }
 
@@ -273,8 +273,8 @@ int main(void)
     } checks[] = {
         {levels_are_symmetric, "levels are the same in both directions"},
         {nearest_serve, "every known GPU is served by its nearest rails that are up"},
-        {loads_are_least, "no rail serves more GPUs than necessary, and no nearest rail is idle"},
-        {equals_have_equal,
+        {loads_are_minimal, "no rail serves more GPUs than necessary, and no nearest rail is idle"},
+        {equal_gpus_are_balanced,
          "GPUs with the same nearest rails have the same number of rails, plus or minus one"},
         {order_does_not_matter, "the order of devices does not matter"},
     };

@@ -28,8 +28,8 @@ static void rails_are(const char *expected)
     is_str(names, expected, "... the rails are %s", expected);
 }
 
-static void found(const char *name, enum fabric_class class, const char *management,
-                  const char *rails)
+static void fabric_is(const char *name, enum fabric_class class, const char *management,
+                      const char *rails)
 {
     choose(name, NULL);
     is_int(fabric.class, class, "... its fabric is %s", fabric_class_name(class));
@@ -40,34 +40,35 @@ static void found(const char *name, enum fabric_class class, const char *managem
 
 static void chosen_by_rules(void)
 {
-    found("h100-ib", FABRIC_INFINIBAND, "eno3",
-          "mlx5_0:1 mlx5_1:1 mlx5_2:1 mlx5_3:1 mlx5_4:1 mlx5_5:1 mlx5_6:1 mlx5_7:1");
+    fabric_is("h100-ib", FABRIC_INFINIBAND, "eno3",
+              "mlx5_0:1 mlx5_1:1 mlx5_2:1 mlx5_3:1 mlx5_4:1 mlx5_5:1 mlx5_6:1 mlx5_7:1");
     is_near(fabric.rails[0].nominal_mbps, 400000, 0, "... at 400 Gb/s");
     is_str(fabric.rails[0].nominal_source, "sysfs", "... from sysfs");
     is_str(fabric.rails[0].nic ? fabric.rails[0].nic->name : "", "ib0", "... with its IPoIB NIC");
     is_int(fabric.rails[0].gid_index, -1, "... and no RoCE GID");
     has_str(fabric.reason, "management is eno3 (default route)", "the reason says why");
-    found(
+    fabric_is(
         "mi300x-roce", FABRIC_ROCE_V2, "eno1",
         "bnxt_re0:1 bnxt_re1:1 bnxt_re2:1 bnxt_re3:1 bnxt_re4:1 bnxt_re5:1 bnxt_re6:1 bnxt_re7:1");
     is_int(fabric.rails[0].gid_index, 3, "... the GID of v2 over IPv4, whatever its index");
     is_int(rail_ucx_gid_index(&fabric.rails[0]), 3, "... also for UCX, as it is not soft-RoCE");
     is_int(fabric.rails[5].gid_index, 1, "... and without it the link-local GID of v2");
-    found("gaudi3", FABRIC_GAUDI, "eno1",
-          "hbl_0:1 hbl_0:2 hbl_0:3 hbl_1:1 hbl_1:2 hbl_1:3 hbl_2:1 hbl_2:2 hbl_2:3 hbl_3:1 hbl_3:2 "
-          "hbl_3:3 hbl_4:1 hbl_4:2 hbl_4:3 hbl_5:1 hbl_5:2 hbl_5:3 hbl_6:1 hbl_6:2 hbl_6:3 hbl_7:1 "
-          "hbl_7:2 hbl_7:3");
+    fabric_is(
+        "gaudi3", FABRIC_GAUDI, "eno1",
+        "hbl_0:1 hbl_0:2 hbl_0:3 hbl_1:1 hbl_1:2 hbl_1:3 hbl_2:1 hbl_2:2 hbl_2:3 hbl_3:1 hbl_3:2 "
+        "hbl_3:3 hbl_4:1 hbl_4:2 hbl_4:3 hbl_5:1 hbl_5:2 hbl_5:3 hbl_6:1 hbl_6:2 hbl_6:3 hbl_7:1 "
+        "hbl_7:2 hbl_7:3");
     /* no rails: a VF beside its PF, an unused port of another driver, USB, a bridge, its veth */
-    found("ethernet", FABRIC_ETHERNET, "eno1", "ens2f0 ens2f1");
-    found("rxe-pair", FABRIC_ROCE_V2, "", "rxe1:1 rxe2:1");
+    fabric_is("ethernet", FABRIC_ETHERNET, "eno1", "ens2f0 ens2f1");
+    fabric_is("rxe-pair", FABRIC_ROCE_V2, "", "rxe1:1 rxe2:1");
     is_int(fabric.rails[1].gid_index, 1, "... the GID of v2 over IPv4, after the link-local one");
     is_int(rail_ucx_gid_index(&fabric.rails[1]), 0,
            "... but the link-local GID for UCX, as it is soft-RoCE");
     is_str(fabric.rails[1].nic ? fabric.rails[1].nic->name : "", "eth2", "... on its interface");
-    found("lab-node", FABRIC_ETHERNET, "eth0", "eth1 eth2");
+    fabric_is("lab-node", FABRIC_ETHERNET, "eth0", "eth1 eth2");
     is_near(fabric.rails[0].nominal_mbps, 10000, 0, "... at the speed that veth reports");
     /* no rails: the bond's members, its RDMA device, and the second port, which is unused */
-    found("bond", FABRIC_ROCE_V2, "bond0", "mlx5_2:1");
+    fabric_is("bond", FABRIC_ROCE_V2, "bond0", "mlx5_2:1");
     is_int(fabric.unused_count, 1, "... one port is unused");
     is_str(fabric.unused_count ? fabric.unused[0].name : "", "mlx5_3:1",
            "... the second port of the card");
@@ -75,11 +76,11 @@ static void chosen_by_rules(void)
     is_int(fabric.rails[0].gid_index, 2, "... not the GID of the VLAN");
     ok(rail_is_up(&fabric.rails[0]), "... the first is up");
     ok(!rail_is_up(&fabric.rails[1]), "... the second is not");
-    found("broken", FABRIC_ETHERNET, "", "eth1");
+    fabric_is("broken", FABRIC_ETHERNET, "", "eth1");
     has_str(fabric.reason, "no default route", "the reason says so");
 }
 
-static void named(const char *tree, const char *names, const char *rails)
+static void configured_rails_are(const char *tree, const char *names, const char *rails)
 {
     struct conf conf;
 
@@ -95,12 +96,13 @@ static void chosen_by_configuration(void)
 {
     struct conf conf;
 
-    named("lab-node", "eth2", "eth2");
+    configured_rails_are("lab-node", "eth2", "eth2");
     has_str(fabric.reason, "FabricInterfaces (conf)", "the reason says so");
-    named("lab-node", "eth[1-3]", "eth1 eth2");
-    named("ethernet", "docker0,ens2f0v1", "docker0 ens2f0v1");
-    named("h100-ib", "ib[0-1],mlx5_3,mlx5_4:1", "mlx5_0:1 mlx5_1:1 mlx5_3:1 mlx5_4:1");
-    named("lab-node", "ib0", "");
+    configured_rails_are("lab-node", "eth[1-3]", "eth1 eth2");
+    configured_rails_are("ethernet", "docker0,ens2f0v1", "docker0 ens2f0v1");
+    configured_rails_are("h100-ib", "ib[0-1],mlx5_3,mlx5_4:1",
+                         "mlx5_0:1 mlx5_1:1 mlx5_3:1 mlx5_4:1");
+    configured_rails_are("lab-node", "ib0", "");
     has_str(fabric.reason, "no interface in FabricInterfaces", "the reason says so");
     is_int(fabric.class, FABRIC_NONE, "... and no fabric is left");
 
@@ -121,7 +123,7 @@ static void chosen_by_configuration(void)
 }
 
 /* A port that lost its link, and its address with it, is a rail. */
-static void lost(void)
+static void port_with_lost_link(void)
 {
     char *root = tree_unpack("bond");
 
@@ -135,11 +137,11 @@ static void lost(void)
 }
 
 /* Simulated nodes with NICs of one driver. */
-static struct inventory *made;
+static struct inventory *simulated_node;
 
-static struct nic *add(const char *name, const char *driver, const char *address)
+static struct nic *add_nic(const char *name, const char *driver, const char *address)
 {
-    struct nic *nic = &made->nics[made->nic_count++];
+    struct nic *nic = &simulated_node->nics[simulated_node->nic_count++];
 
     *nic = (struct nic){.is_physical = strncmp(driver, "mlx", 3) == 0,
                         .is_up = true,
@@ -154,7 +156,7 @@ static struct nic *add(const char *name, const char *driver, const char *address
     return nic;
 }
 
-static void down(struct nic *nic)
+static void set_down(struct nic *nic)
 {
     nic->is_up = nic->has_carrier = false;
 }
@@ -163,67 +165,68 @@ static void interfaces_on_others(void)
 {
     struct conf conf;
 
-    made = calloc(1, sizeof *made);
-    add("eth0", "mlx5_core", "10.0.0.1/24")->has_default_route = true;
-    strcpy(add("eth1", "mlx5_core", "")->master, "bond1");
-    strcpy(add("eth2", "mlx5_core", "")->master, "bond1");
-    add("bond1", "bond", "10.1.0.1/24");
-    add("eth3", "mlx5_core", "");
-    strcpy(add("eth3.100", "vlan", "fd00::1/64")->lower, "eth3");
-    down(add("eth4", "mlx5_core", ""));
-    down(add("eth5", "mlx5_core", "10.5.0.1/24"));
-    add("eth6", "mlx5_core", "");
-    fabric_choose(made, NULL, &fabric);
+    simulated_node = calloc(1, sizeof *simulated_node);
+    add_nic("eth0", "mlx5_core", "10.0.0.1/24")->has_default_route = true;
+    strcpy(add_nic("eth1", "mlx5_core", "")->master, "bond1");
+    strcpy(add_nic("eth2", "mlx5_core", "")->master, "bond1");
+    add_nic("bond1", "bond", "10.1.0.1/24");
+    add_nic("eth3", "mlx5_core", "");
+    strcpy(add_nic("eth3.100", "vlan", "fd00::1/64")->lower, "eth3");
+    set_down(add_nic("eth4", "mlx5_core", ""));
+    set_down(add_nic("eth5", "mlx5_core", "10.5.0.1/24"));
+    add_nic("eth6", "mlx5_core", "");
+    fabric_choose(simulated_node, NULL, &fabric);
     rails_are("bond1 eth3.100 eth5 eth6");
     ok(fabric.unused_count == 1 && strcmp(fabric.unused[0].name, "eth4") == 0,
        "a port that is down and has no address is unused, the others are not");
     conf_defaults(&conf);
     hostlist_append(&conf.fabric_interfaces, "eth4");
-    fabric_choose(made, &conf, &fabric);
+    fabric_choose(simulated_node, &conf, &fabric);
     rails_are("eth4");
     conf_clear(&conf);
-    strcpy(made->nics[1].master, "");
-    made->nics[6].has_known_addresses = false;
-    fabric_choose(made, NULL, &fabric);
+    strcpy(simulated_node->nics[1].master, "");
+    simulated_node->nics[6].has_known_addresses = false;
+    fabric_choose(simulated_node, NULL, &fabric);
     is_int(fabric.unused_count, 0, "a port whose addresses are not known is a rail");
-    memset(made, 0, sizeof *made);
-    strcpy(add("eth0", "mlx5_core", "")->master, "bond0");
-    add("bond0", "bond", "");
-    strcpy(add("bond0.7", "vlan", "10.0.0.1/24")->lower, "bond0");
-    made->nics[2].has_default_route = true;
-    add("eth1", "mlx5_core", "10.1.0.1/24");
-    fabric_choose(made, NULL, &fabric);
+    memset(simulated_node, 0, sizeof *simulated_node);
+    strcpy(add_nic("eth0", "mlx5_core", "")->master, "bond0");
+    add_nic("bond0", "bond", "");
+    strcpy(add_nic("bond0.7", "vlan", "10.0.0.1/24")->lower, "bond0");
+    simulated_node->nics[2].has_default_route = true;
+    add_nic("eth1", "mlx5_core", "10.1.0.1/24");
+    fabric_choose(simulated_node, NULL, &fabric);
     rails_are("eth1"); /* not eth0, a member of the bond below the VLAN that is management */
-    for (size_t i = 0; i < made->nic_count; i++)
-        down(&made->nics[i]);
-    made->nics[3].address_count = 0;
-    fabric_choose(made, NULL, &fabric);
+    for (size_t i = 0; i < simulated_node->nic_count; i++)
+        set_down(&simulated_node->nics[i]);
+    simulated_node->nics[3].address_count = 0;
+    fabric_choose(simulated_node, NULL, &fabric);
     rails_are("eth1"); /* it stays a rail, as no other rail and no management is up */
-    memset(made, 0, sizeof *made);
-    add("ens1", "mlx5_core", "10.0.0.1/24")->has_default_route = true;
-    down(add("eno1", "mlx5_core", ""));
-    down(add("eno2", "mlx5_core", ""));
-    fabric_choose(made, NULL, &fabric);
+    memset(simulated_node, 0, sizeof *simulated_node);
+    add_nic("ens1", "mlx5_core", "10.0.0.1/24")->has_default_route = true;
+    set_down(add_nic("eno1", "mlx5_core", ""));
+    set_down(add_nic("eno2", "mlx5_core", ""));
+    fabric_choose(simulated_node, NULL, &fabric);
     rails_are("ens1"); /* management is the only NIC with a link */
     has_str(fabric.reason, "no other interface in use", "... and the reason says so");
     is_int(fabric.unused_count, 2, "... the others are unused");
-    strcpy(made->nics[1].addresses[made->nics[1].address_count++], "10.1.0.1/24");
-    fabric_choose(made, NULL, &fabric);
+    strcpy(simulated_node->nics[1].addresses[simulated_node->nics[1].address_count++],
+           "10.1.0.1/24");
+    fabric_choose(simulated_node, NULL, &fabric);
     rails_are("eno1"); /* a port with an address is expected to be up */
-    made->nics[1].address_count = 0;
-    made->nics[1].carrier_ups = 1;
-    fabric_choose(made, NULL, &fabric);
+    simulated_node->nics[1].address_count = 0;
+    simulated_node->nics[1].carrier_ups = 1;
+    fabric_choose(simulated_node, NULL, &fabric);
     rails_are("ens1"); /* a port that was set down */
-    made->nics[1].is_up = true;
-    fabric_choose(made, NULL, &fabric);
+    simulated_node->nics[1].is_up = true;
+    fabric_choose(simulated_node, NULL, &fabric);
     rails_are("eno1"); /* a port that lost its link may have lost its address with it */
-    made->nics[1].carrier_ups = -1;
-    fabric_choose(made, NULL, &fabric);
+    simulated_node->nics[1].carrier_ups = -1;
+    fabric_choose(simulated_node, NULL, &fabric);
     rails_are("ens1"); /* an old kernel has no count of link changes */
-    made->nics[0].has_carrier = false;
-    fabric_choose(made, NULL, &fabric);
+    simulated_node->nics[0].has_carrier = false;
+    fabric_choose(simulated_node, NULL, &fabric);
     rails_are("eno1 eno2"); /* management has no link either */
-    free(made);
+    free(simulated_node);
 }
 
 /* A single interface is both management and rail. */
@@ -263,7 +266,7 @@ int main(void)
     chosen_by_rules();
     chosen_by_configuration();
     only_management();
-    lost();
+    port_with_lost_link();
     interfaces_on_others();
     inventory_free(node);
     return tap_done();

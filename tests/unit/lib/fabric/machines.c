@@ -60,14 +60,14 @@ static void gpus_have(const char *expected)
 }
 
 static void machine(const char *name, enum fabric_class class, const char *management,
-                    const char *rails, const char *of_gpus)
+                    const char *rails, const char *gpu_rails)
 {
     choose(name);
     is_int(fabric.class, class, "... its fabric is %s", fabric_class_name(class));
     is_str(fabric.management ? fabric.management->name : "", management, "... management is %s",
            management);
     rails_are(rails);
-    gpus_have(of_gpus);
+    gpus_have(gpu_rails);
 }
 
 /* Tests the level between a GPU and a rail with these PCI addresses. */
@@ -76,10 +76,10 @@ static void level_is(const char *gpu, const char *nic, enum affinity_level expec
     for (size_t i = 0; i < node->gpu_count; i++) {
         for (size_t j = 0; j < fabric.rail_count; j++) {
             const struct rail *rail = &fabric.rails[j];
-            const struct location *place =
+            const struct location *location =
                 rail->port ? &rail->port->location : &rail->nic->location;
 
-            if (strcmp(node->gpus[i].location.pci, gpu) == 0 && strcmp(place->pci, nic) == 0) {
+            if (strcmp(node->gpus[i].location.pci, gpu) == 0 && strcmp(location->pci, nic) == 0) {
                 is_str(affinity_level_name(affinity.level[i][j]), affinity_level_name(expected),
                        "... %s between %s and %s", affinity_level_name(expected), gpu, nic);
                 return;
@@ -89,7 +89,7 @@ static void level_is(const char *gpu, const char *nic, enum affinity_level expec
     ok(0, "... no GPU %s or rail %s", gpu, nic);
 }
 
-static void whole(void)
+static void complete_machines(void)
 {
     /* the table "Network Modules" of the DGX H100 User Guide, without the InfiniBand ports of the
      * storage network and of the bond */
@@ -154,7 +154,7 @@ static void whole(void)
     machine("gcp-vm", FABRIC_ETHERNET, "ens5", "ens5", "? | ?");
 }
 
-static void broken(void)
+static void faulty_machines(void)
 {
     machine("dgx-h100-nic-missing", FABRIC_INFINIBAND, "bond0",
             "mlx5_0 mlx5_3 mlx5_5 mlx5_6 mlx5_9 mlx5_10 mlx5_11",
@@ -185,8 +185,8 @@ static void broken(void)
 
 int main(void)
 {
-    whole();
-    broken();
+    complete_machines();
+    faulty_machines();
     inventory_free(node);
     return tap_done();
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void counts(const char *gres, long expected)
+static void gpu_count_is(const char *gres, long expected)
 {
     is_int(slurm_gres_count(gres, "gpu"), expected, "Gres=%s has %ld GPUs", gres, expected);
 }
@@ -107,15 +107,15 @@ static void bad_files(void)
 }
 
 /* Half a file would have fewer nodes and devices than there are. */
-static void lines_are_whole_or_none(void)
+static void lines_are_complete_or_absent(void)
 {
-    size_t whole, cut = 0;
+    size_t complete, incomplete = 0;
     bool has_failed = true;
     struct slurm_lines lines;
     struct error err;
 
     read_conf(&lines, &err);
-    whole = lines.count;
+    complete = lines.count;
     slurm_lines_clear(&lines);
     for (unsigned number = 1; has_failed; number++) {
         int status;
@@ -124,14 +124,14 @@ static void lines_are_whole_or_none(void)
         status = read_conf(&lines, &err);
         has_failed = memory_has_failed();
         memory_fails_at(0);
-        cut += status == 0 && lines.count != whole;
+        incomplete += status == 0 && lines.count != complete;
         slurm_lines_clear(&lines);
     }
-    is_int(cut, 0, "a file is read completely or not at all, whichever allocation fails");
+    is_int(incomplete, 0, "a file is read completely or not at all, whichever allocation fails");
 }
 
 /* More names than any buffer for a value of a line can hold. */
-static void long_lists_are_whole(void)
+static void long_lists_are_complete(void)
 {
     struct slurm_lines lines;
     struct slurm_node node;
@@ -203,7 +203,7 @@ static void host_is(const char *host, const char *expected)
     slurm_lines_clear(&lines);
 }
 
-static void own_is(const char *host, const char *expected)
+static void own_name_is(const char *host, const char *expected)
 {
     char name[64];
 
@@ -244,16 +244,16 @@ static void names_of_hosts(void)
     host_is("?", "");
 
     unsetenv("SLURMD_NODENAME");
-    own_is("n2", "n2.example.org");
-    own_is("n4.example.org", "n4");
-    own_is("big", "big");
+    own_name_is("n2", "n2.example.org");
+    own_name_is("n4.example.org", "n4");
+    own_name_is("big", "big");
     setenv("SLURMD_NODENAME", "x2", 1);
-    own_is("big", "x2");
+    own_name_is("big", "x2");
     setenv("SLURMD_NODENAME", "", 1);
-    own_is("c3", "alpha");
+    own_name_is("c3", "alpha");
     unsetenv("SLURMD_NODENAME");
     tree_put(root, "etc/slurm/slurm.conf", "NodeName=n[1- NodeHostname=n1\n");
-    own_is("n1", "n1");
+    own_name_is("n1", "n1");
 }
 
 static void directory_is(const char *expected)
@@ -313,22 +313,22 @@ static void configless(void)
 
 int main(void)
 {
-    counts("gpu:8", 8);
-    counts("gpu", 1);
-    counts("gpu:h100", 1);
-    counts("gpu:h100:8", 8);
-    counts("gpu=1", 1); /* as a TRES, for steps since Slurm 24.05 */
-    counts("gpu:a100=2", 2);
-    counts("gpuish=2", 0);
-    counts("gpu:a100:4(S:0-1)", 4);
-    counts("gpu:a:4(S:0,1),nic:2,gpu:b:2", 6);
-    counts("GPU:3", 3);
-    counts("gpus:8", 0);
-    counts("nic:2", 0);
-    counts("", 0);
-    counts("gpu:1g.5gb", 0);
-    counts("gpu:1g.5gb:7", 7);
-    counts("gpu:8x,gpu:2", 2);
+    gpu_count_is("gpu:8", 8);
+    gpu_count_is("gpu", 1);
+    gpu_count_is("gpu:h100", 1);
+    gpu_count_is("gpu:h100:8", 8);
+    gpu_count_is("gpu=1", 1); /* as a TRES, for steps since Slurm 24.05 */
+    gpu_count_is("gpu:a100=2", 2);
+    gpu_count_is("gpuish=2", 0);
+    gpu_count_is("gpu:a100:4(S:0-1)", 4);
+    gpu_count_is("gpu:a:4(S:0,1),nic:2,gpu:b:2", 6);
+    gpu_count_is("GPU:3", 3);
+    gpu_count_is("gpus:8", 0);
+    gpu_count_is("nic:2", 0);
+    gpu_count_is("", 0);
+    gpu_count_is("gpu:1g.5gb", 0);
+    gpu_count_is("gpu:1g.5gb:7", 7);
+    gpu_count_is("gpu:8x,gpu:2", 2);
     ok(slurm_gres_has_mig("gpu:1g.5gb:7"), "a type that is a MIG profile is recognized");
     ok(slurm_gres_has_mig("nic:2,gpu:h100:6,gpu:nvidia_a100_3g.20gb:2(S:0)"),
        "... also after a model");
@@ -338,10 +338,10 @@ int main(void)
        "nor has another type, or a GRES of another name");
     ok(!slurm_gres_has_mig("gpu:big.5:8,gpu:1g.gb:1"),
        "nor has a type that only resembles a profile");
-    counts("gpu:2K", 2048);
-    counts("gpu:2m", 2097152);
-    counts("gpu:a100:1G", 1073741824);
-    counts("gpu:9999999999P,gpu:9999999999P", 2 * (LONG_MAX >> 10));
+    gpu_count_is("gpu:2K", 2048);
+    gpu_count_is("gpu:2m", 2097152);
+    gpu_count_is("gpu:a100:1G", 1073741824);
+    gpu_count_is("gpu:9999999999P,gpu:9999999999P", 2 * (LONG_MAX >> 10));
     value_is("NodeName=n1 Gres=gpu:8", "gres", "gpu:8");
     value_is("NodeName=n1 Gres=gpu:8", "Node", NULL);
     value_is("NodeName=n1 Gres=gpu:8", "Name", NULL);
@@ -370,8 +370,8 @@ int main(void)
     configless();
     tree_put(root, "etc/slurm/slurm.conf", "");
     lines_are_read();
-    lines_are_whole_or_none();
-    long_lists_are_whole();
+    lines_are_complete_or_absent();
+    long_lists_are_complete();
     names_of_hosts();
     long_files_are_refused();
     other_names();
