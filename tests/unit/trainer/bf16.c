@@ -200,14 +200,14 @@ static uint64_t train(const struct train_options *options, const struct compute 
                       double *losses)
 {
     static const volatile sig_atomic_t no_signal;
-    static struct comm *alone;
+    static struct comm *self_comm;
     struct step_result result;
     struct training training;
     struct error err = {""};
     uint64_t sum = 0;
 
-    if ((!alone && comm_self(&alone, &err) != 0) ||
-        training_start(options, compute, alone, &training, &err) != 0) {
+    if ((!self_comm && comm_self(&self_comm, &err) != 0) ||
+        training_start(options, compute, self_comm, &training, &err) != 0) {
         printf("Bail out! %s\n", err.text);
         exit(1);
     }

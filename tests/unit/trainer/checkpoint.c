@@ -21,8 +21,8 @@
 
 static const struct checkpoint_problem problem = {{2, 2, 8, 4, 11}, 3, 1337, 1ULL << 63, 77, true};
 static char directory[] = "/tmp/muster-checkpoint-XXXXXX";
-static char complaints[4096];
-static struct comm *alone;
+static char messages[4096];
+static struct comm *self_comm;
 
 static struct checkpoint_state state_of(size_t first, size_t count)
 {
@@ -93,11 +93,11 @@ static void write_step(long step, int keep)
         tap_diag("%s", err.text);
 }
 
-static void complain(const char *line)
+static void add_message(const char *line)
 {
-    size_t length = strlen(complaints);
+    size_t length = strlen(messages);
 
-    snprintf(complaints + length, sizeof complaints - length, "%s\n", line);
+    snprintf(messages + length, sizeof messages - length, "%s\n", line);
 }
 
 /* Reads a range and compares it with the values of step `expected`; -1: none may be found. */
@@ -108,8 +108,8 @@ static void read_step(size_t first, size_t count, long expected)
     long step = -1;
     int rv;
 
-    complaints[0] = '\0';
-    rv = checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, &err);
+    messages[0] = '\0';
+    rv = checkpoint_read(directory, &problem, self_comm, &state, 1, &step, add_message, &err);
     if (!is_int(rv, expected >= 0, "a checkpoint is %s", expected >= 0 ? "found" : "not found"))
         tap_diag("%s", err.text);
     if (expected >= 0) {
@@ -132,7 +132,7 @@ static const char *path_of(const char *rest)
     return path;
 }
 
-static void flip(const char *file, off_t at)
+static void flip_bit(const char *file, off_t at)
 {
     int fd = open(path_of(file), O_RDWR);
     char byte = 0;
@@ -149,14 +149,14 @@ static void parts_are_read(void)
     size_t all = shape_parameters(&problem.shape);
 
     read_step(0, all, -1);
-    is_str(complaints, "", "a missing directory gives no message");
+    is_str(messages, "", "a missing directory gives no message");
     write_step(10, 2);
     read_step(0, all, 10);
     read_step(all / 3, all / 2, 10);
     read_step(all - 1, 1, 10);
 }
 
-static void old_ones_go(void)
+static void old_checkpoints_are_removed(void)
 {
     write_step(20, 2);
     write_step(30, 2);
@@ -169,45 +169,44 @@ static void old_ones_go(void)
     read_step(0, 5, 40);
 }
 
-static void altered_ones_are_passed_over(void)
+static void damaged_checkpoints_are_skipped(void)
 {
     struct stat status;
 
-    flip("step-000000040/shard-00000", 1234);
+    flip_bit("step-000000040/shard-00000", 1234);
     read_step(0, 5, 30);
-    has_str(complaints, "step-000000040/shard-00000: corrupt: checksum",
+    has_str(messages, "step-000000040/shard-00000: corrupt: checksum",
             "the message names the altered file");
-    flip("step-000000040/shard-00000", 1234);
+    flip_bit("step-000000040/shard-00000", 1234);
     read_step(0, 5, 40);
     stat(path_of("step-000000040/shard-00000"), &status);
     is_int(truncate(path_of("step-000000040/shard-00000"), status.st_size - 1), 0,
            "a shard is cut off by one byte");
     read_step(0, 5, 30);
-    has_str(complaints, "truncated", "the message says that it is truncated");
+    has_str(messages, "truncated", "the message says that it is truncated");
     is_int(truncate(path_of("step-000000040/shard-00000"), status.st_size + 1), 0,
            "a shard is longer by one byte");
     read_step(0, 5, 30);
-    has_str(complaints, "too long", "the message says that it is too long");
+    has_str(messages, "too long", "the message says that it is too long");
     unlink(path_of("step-000000040/shard-00000"));
     read_step(0, 5, 30);
-    has_str(complaints, "No such file", "the message says that a shard is missing");
+    has_str(messages, "No such file", "the message says that a shard is missing");
     stat(path_of("step-000000030/manifest"), &status);
-    flip("step-000000030/manifest", 30);
+    flip_bit("step-000000030/manifest", 30);
     read_step(0, 5, 20);
-    has_str(complaints, "step-000000030/manifest: corrupt",
-            "the message names an altered manifest");
-    flip("step-000000030/manifest", 30);
+    has_str(messages, "step-000000030/manifest: corrupt", "the message names an altered manifest");
+    flip_bit("step-000000030/manifest", 30);
     is_int(truncate(path_of("step-000000030/manifest"), status.st_size / 2), 0,
            "a manifest is cut in half");
     read_step(0, 5, 20);
-    has_str(complaints, "step-000000030/manifest: truncated",
+    has_str(messages, "step-000000030/manifest: truncated",
             "the message names a truncated manifest");
     write_step(40, 3);
     read_step(0, 5, 40);
 }
 
 /* A FIFO without a writer: an open of it would wait forever. */
-static void what_is_no_file_is_not_waited_for(void)
+static void fifos_do_not_block(void)
 {
     static const char *const files[] = {"step-000000040/manifest", "step-000000040/shard-00000"};
     char aside[512], named[600];
@@ -219,7 +218,7 @@ static void what_is_no_file_is_not_waited_for(void)
         is_int(mkfifo(path_of(files[i]), 0600), 0, "... with a FIFO in its place");
         read_step(0, 5, 20);
         snprintf(named, sizeof named, "%s: is not a regular file\n", path_of(files[i]));
-        has_str(complaints, named, "... which the message names");
+        has_str(messages, named, "... which the message names");
         is_int(rename(aside, path_of(files[i])), 0, "... and the file is renamed back");
     }
     alarm(0);
@@ -228,7 +227,7 @@ static void what_is_no_file_is_not_waited_for(void)
 
 /* If a file server does not answer for a while, skipping the checkpoint would lose the training
  * since the one before, and with the next commit the checkpoint itself. */
-static void what_cannot_be_read_is_not_passed_over(void)
+static void unreadable_shard_is_an_error(void)
 {
     static const char shard[] = "step-000000040/shard-00000";
     struct checkpoint_state state = state_of(0, 5);
@@ -240,21 +239,21 @@ static void what_cannot_be_read_is_not_passed_over(void)
     is_int(rename(path_of(shard), aside), 0, "%s is renamed", shard);
     is_int(symlink("/proc/self/mem", path_of(shard)), 0,
            "... and replaced by a file that cannot be read");
-    complaints[0] = '\0';
-    is_int(checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, &err), -1,
+    messages[0] = '\0';
+    is_int(checkpoint_read(directory, &problem, self_comm, &state, 1, &step, add_message, &err), -1,
            "... which is an error");
     has_str(err.text, "step-000000040/shard-00000: Input/output error", "... that names it");
-    is_str(complaints, "", "... and no other checkpoint is tried");
+    is_str(messages, "", "... and no other checkpoint is tried");
     is_int(rename(aside, path_of(shard)), 0, "... the file is renamed back");
     read_step(0, 5, 40);
     free_state(&state);
 }
 
-static void every_cut_of_a_manifest_is_seen(void)
+static void truncated_manifests_are_skipped(void)
 {
     struct stat status;
     char *text;
-    int fd = open(path_of("step-000000040/manifest"), O_RDWR), seen = 0;
+    int fd = open(path_of("step-000000040/manifest"), O_RDWR), skipped = 0;
 
     fstat(fd, &status);
     text = malloc((size_t)status.st_size);
@@ -266,13 +265,14 @@ static void every_cut_of_a_manifest_is_seen(void)
 
         if (ftruncate(fd, size) != 0)
             break;
-        checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, &err);
-        seen += step == 20;
+        checkpoint_read(directory, &problem, self_comm, &state, 1, &step, add_message, &err);
+        skipped += step == 20;
         free_state(&state);
         if (pwrite(fd, text, (size_t)status.st_size, 0) != status.st_size)
             break;
     }
-    is_int(seen, status.st_size, "for every cut of the manifest, the checkpoint before it is read");
+    is_int(skipped, status.st_size,
+           "for every cut of the manifest, the checkpoint before it is read");
     close(fd);
     free(text);
 }
@@ -285,20 +285,20 @@ static void other_problems_are_refused(void)
     long step = -1;
 
     other.batch = 4;
-    is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, &err), -1,
+    is_int(checkpoint_read(directory, &other, self_comm, &state, 1, &step, add_message, &err), -1,
            "a checkpoint with another batch is refused");
     has_str(err.text, "step-000000040: was written with --batch=3, this run has --batch=4",
             "... with both values in the message");
     other = problem;
     other.is_batch_fixed = false;
-    is_int(checkpoint_read(directory, &other, alone, &state, 1, &step, complain, &err), -1,
+    is_int(checkpoint_read(directory, &other, self_comm, &state, 1, &step, add_message, &err), -1,
            "a checkpoint of a fixed batch is refused by a run without one");
     has_str(err.text, "was written with --fixed-batch, this run is without",
             "... with the option in the message");
     free_state(&state);
 }
 
-static void a_failure_leaves_the_others(void)
+static void failure_keeps_other_checkpoints(void)
 {
     struct error err = {""};
 
@@ -322,7 +322,7 @@ static void a_failure_leaves_the_others(void)
 /* Simulates storage that fails: the sync of the directory of checkpoints, and the read of its entry
  * with this number, from 1, as if a file server failed. */
 static bool sync_fails;
-static int entry_that_fails;
+static int failing_entry;
 
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
@@ -341,13 +341,13 @@ struct dirent *__real_readdir(DIR *stream);
 struct dirent *__wrap_readdir(DIR *stream);
 struct dirent *__wrap_readdir(DIR *stream)
 {
-    if (entry_that_fails == 0 || --entry_that_fails > 0)
+    if (failing_entry == 0 || --failing_entry > 0)
         return __real_readdir(stream);
     errno = EIO;
     return NULL;
 }
 
-static void a_name_that_may_be_lost_costs_no_other(void)
+static void unsynced_commit_keeps_previous(void)
 {
     struct error err = {""};
 
@@ -364,7 +364,7 @@ static void a_name_that_may_be_lost_costs_no_other(void)
 
 /* A list that is cut off would look like one without checkpoints, and the run would start from the
  * beginning. */
-static void a_list_that_breaks_off_is_an_error(void)
+static void incomplete_list_is_an_error(void)
 {
     struct checkpoint_state state = state_of(0, 5);
 
@@ -373,32 +373,32 @@ static void a_list_that_breaks_off_is_an_error(void)
         struct error err = {""};
         long step = -1;
 
-        entry_that_fails = entry;
-        is_int(checkpoint_read(directory, &problem, alone, &state, 1, &step, complain, &err), -1,
-               "a directory whose entry %d cannot be read", entry);
-        entry_that_fails = 0;
+        failing_entry = entry;
+        is_int(checkpoint_read(directory, &problem, self_comm, &state, 1, &step, add_message, &err),
+               -1, "a directory whose entry %d cannot be read", entry);
+        failing_entry = 0;
         has_str(err.text, ": Input/output error", "... is an error");
     }
     free_state(&state);
 }
 
 /* A run that resumed before a damaged checkpoint trains past its step. */
-static void what_is_not_intact_displaces_no_other(void)
+static void damaged_checkpoints_do_not_count(void)
 {
     write_step(910, 1);
     write_step(920, 2);
-    flip("step-000000920/shard-00000", 1234);
+    flip_bit("step-000000920/shard-00000", 1234);
     read_step(0, 5, 910);
     since = 910;
     write_step(930, 2);
-    flip("step-000000930/manifest", 30);
+    flip_bit("step-000000930/manifest", 30);
     read_step(0, 5, 910);
     since = 930;
     write_step(940, 1);
     since = LONG_MAX;
 }
 
-static void shards_come_together(void)
+static void shards_are_combined(void)
 {
     size_t all = shape_parameters(&problem.shape);
     struct error err = {""};
@@ -410,13 +410,13 @@ static void shards_come_together(void)
         read_step(0, all, 60 + shards);
         read_step(all / 3 - 1, all / 2, 60 + shards);
     }
-    flip("step-000000310/shard-00003", 12);
+    flip_bit("step-000000310/shard-00003", 12);
     read_step(0, 5, 110);
-    has_str(complaints, "step-000000310/shard-00003: corrupt",
+    has_str(messages, "step-000000310/shard-00003: corrupt",
             "a shard is checked also if none of its elements is requested");
 }
 
-static void another_writer_is_named(void)
+static void second_writer_is_named(void)
 {
     struct checkpoint_state state = state_of(0, 5);
     struct error err = {""};
@@ -438,26 +438,26 @@ static void another_writer_is_named(void)
 }
 
 /* Counts the steps that are reported to the watch. */
-static int steps_told;
+static int steps_reported;
 
 void __wrap_watch_step(void);
 void __wrap_watch_step(void)
 {
-    steps_told++;
+    steps_reported++;
 }
 
 /* The copy is the first access to its memory, which takes long if it is large. */
-static void copying_is_no_silence(void)
+static void copying_reports_steps(void)
 {
     struct checkpoint_state state = state_of(0, 5);
     struct saver *saver = NULL;
     struct error err = {""};
 
-    is_int(saver_create(directory, &problem, alone, &state, 1, 3, &saver, &err), 0,
+    is_int(saver_create(directory, &problem, self_comm, &state, 1, 3, &saver, &err), 0,
            "a saver is created");
-    steps_told = 0;
+    steps_reported = 0;
     is_int(saver_begin(saver, 950, &err), 0, "... begins a checkpoint");
-    is_int(steps_told, 3, "... and reports each copied array to the watch");
+    is_int(steps_reported, 3, "... and reports each copied array to the watch");
     saver_destroy(saver);
     free_state(&state);
 }
@@ -490,7 +490,7 @@ static void long_manifests_are_read(void)
     is_int(checkpoint_commit(directory, &manifest, LONG_MAX, 3, &err), 0, "... and is committed");
     is_int(stat(path_of("step-000001000/manifest"), &status), 0, "... to a file");
     ok(status.st_size > 8 << 20, "... of %ld bytes", (long)status.st_size);
-    is_int(checkpoint_read(directory, &large, alone, &wanted, 1, &step, complain, &err), 1,
+    is_int(checkpoint_read(directory, &large, self_comm, &wanted, 1, &step, add_message, &err), 1,
            "... which is read");
     is_int(step, 1000, "... with its step");
     manifest_clear(&manifest);
@@ -503,7 +503,7 @@ static char *text_of_manifest(const void *of)
     return manifest_format(of);
 }
 
-static void a_manifest_is_whole_or_none(void)
+static void manifest_is_complete_or_null(void)
 {
     struct manifest manifest = {.problem = problem};
 
@@ -521,7 +521,7 @@ static void pieces_must_be_complete(void)
 {
     static const struct {
         size_t first[3], count[3];
-        bool holds;
+        bool is_complete;
     } cases[] = {
         {{0, 100, 50}, {50, 0, 0}, true},
         {{0, 0, 50}, {50, 0, 1}, false},
@@ -542,8 +542,8 @@ static void pieces_must_be_complete(void)
         manifest_add_piece(&manifest, 50, all - 50);
         text = manifest_format(&manifest);
         rv = manifest_parse(text, &parsed, &err);
-        is_int(rv, cases[i].holds ? 0 : -1, "pieces %zu: %s", i,
-               cases[i].holds ? "complete" : "refused");
+        is_int(rv, cases[i].is_complete ? 0 : -1, "pieces %zu: %s", i,
+               cases[i].is_complete ? "complete" : "refused");
         if (rv == 0)
             manifest_clear(&parsed);
         else
@@ -561,26 +561,26 @@ int main(void)
     if (!mkdtemp(directory))
         tap_skip_all("no directory in /tmp: %m");
     rmdir(directory);
-    if (comm_self(&alone, &err) != 0)
+    if (comm_self(&self_comm, &err) != 0)
         tap_skip_all("%s", err.text);
     parts_are_read();
-    old_ones_go();
-    altered_ones_are_passed_over();
-    what_is_no_file_is_not_waited_for();
-    what_cannot_be_read_is_not_passed_over();
-    every_cut_of_a_manifest_is_seen();
+    old_checkpoints_are_removed();
+    damaged_checkpoints_are_skipped();
+    fifos_do_not_block();
+    unreadable_shard_is_an_error();
+    truncated_manifests_are_skipped();
     other_problems_are_refused();
-    a_failure_leaves_the_others();
-    shards_come_together();
-    another_writer_is_named();
-    a_name_that_may_be_lost_costs_no_other();
-    a_list_that_breaks_off_is_an_error();
-    what_is_not_intact_displaces_no_other();
-    copying_is_no_silence();
+    failure_keeps_other_checkpoints();
+    shards_are_combined();
+    second_writer_is_named();
+    unsynced_commit_keeps_previous();
+    incomplete_list_is_an_error();
+    damaged_checkpoints_do_not_count();
+    copying_reports_steps();
     long_manifests_are_read();
-    a_manifest_is_whole_or_none();
+    manifest_is_complete_or_null();
     pieces_must_be_complete();
-    comm_destroy(alone);
+    comm_destroy(self_comm);
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
     is_int(system(command), 0, "the directory is removed");
     return tap_done();

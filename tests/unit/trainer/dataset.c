@@ -15,7 +15,7 @@
 
 static char path[] = "/tmp/muster-tokens-XXXXXX";
 
-static struct token_file *made_of(const char *text, size_t length)
+static struct token_file *write_token_file(const char *text, size_t length)
 {
     FILE *stream = fmemopen((void *)(uintptr_t)text, length, "r");
     struct token_file *file = NULL;
@@ -30,7 +30,7 @@ static struct token_file *made_of(const char *text, size_t length)
     return file;
 }
 
-static void permutations_have_all_once(void)
+static void permutations_are_complete(void)
 {
     static const uint64_t counts[] = {1, 2, 3, 4, 5, 16, 17, 1000, 65536, 65537};
 
@@ -102,7 +102,7 @@ static void ranks_share_a_file(void)
     /* a window begins with its own offset, low byte first */
     for (int i = 0; i < COUNT; i++)
         text[i] = (char)(i % TIME == 0 ? i & 255 : i % TIME == 1 ? i >> 8 : 'x');
-    file = made_of(text, COUNT);
+    file = write_token_file(text, COUNT);
     dataset.file = file;
     is_int(dataset_windows(&dataset), 41, "last tokens that do not fill a sequence are left out");
     for (int ranks = 1; ranks <= 6; ranks++)
@@ -147,7 +147,7 @@ static void large_files_are_verified_in_parts(void)
 {
     enum { COUNT = 5 << 19 }; /* 2.5 MiB */
     char *text = calloc(1, COUNT);
-    struct token_file *file = made_of(text, COUNT);
+    struct token_file *file = write_token_file(text, COUNT);
     struct error err = {""};
 
     is_int(token_file_verify(file, count_megabyte, &err), 0, "a file of 2.5 MiB is verified");
@@ -160,7 +160,7 @@ static void large_files_are_verified_in_parts(void)
 
 static void bad_files_are_refused(void)
 {
-    struct token_file *file = made_of("some text to train on", 21), *again = NULL;
+    struct token_file *file = write_token_file("some text to train on", 21), *again = NULL;
     struct error err = {""};
 
     is_int(token_file_verify(file, NULL, &err), 0, "a file is verified");
@@ -177,7 +177,7 @@ static void bad_files_are_refused(void)
     is_int(token_file_open(path, &again, &err), -1, "another kind of file is refused");
     has_str(err.text, "is not a token file", "... with this message");
     token_file_close(file);
-    file = made_of("some text to train on", 21);
+    file = write_token_file("some text to train on", 21);
     is_int(truncate(path, 64 + 20), 0, "one byte is cut off");
     is_int(token_file_open(path, &again, &err), -1, "a file that is cut short is refused");
     has_str(err.text, "found 84 bytes, expected 21 tokens of 1 bytes", "... with its size");
@@ -196,7 +196,7 @@ int main(void)
     if (fd < 0)
         tap_skip_all("no file in /tmp: %m");
     close(fd);
-    permutations_have_all_once();
+    permutations_are_complete();
     ranks_share_a_file();
     random_tokens_are_a_stream();
     bad_files_are_refused();

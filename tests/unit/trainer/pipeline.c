@@ -15,12 +15,12 @@
 
 /* The 1F1B schedule, the split of layers and the placement of ranks, without MPI. */
 
-enum { MOST_STAGES = 16, MOST_MICROBATCHES = 33 };
+enum { STAGES_MAX = 16, MICROBATCHES_MAX = 33 };
 
 /* The next action of a stage, and the number of actions that it has done. */
 struct progress {
-    struct pipeline_action actions[2 * MOST_MICROBATCHES];
-    int next, forwards, backwards, held_most;
+    struct pipeline_action actions[2 * MICROBATCHES_MAX];
+    int next, forwards, backwards, held_max;
 };
 
 static bool is_ready(const struct progress *all, int stage, int stages)
@@ -36,31 +36,32 @@ static bool is_ready(const struct progress *all, int stage, int stages)
 /* Runs the schedule: at each tick each stage does its next action if it is ready; forward and
  * backward take one tick. Returns the number of ticks; 0 if the stages wait for each other forever,
  * or a microbatch is out of order. */
-static int play(struct progress *all, int stages, int microbatches)
+static int run_schedule(struct progress *all, int stages, int microbatches)
 {
     int ticks = 0, left = stages * 2 * microbatches;
 
     for (; left > 0; ticks++) {
-        bool ready[MOST_STAGES], moves = false;
+        bool ready[STAGES_MAX], has_progress = false;
 
         for (int stage = 0; stage < stages; stage++)
             ready[stage] = all[stage].next < 2 * microbatches && is_ready(all, stage, stages);
         for (int stage = 0; stage < stages; stage++) {
-            struct progress *of = &all[stage];
-            const struct pipeline_action *action = &of->actions[of->next];
-            int *count = action->kind == PIPELINE_FORWARD ? &of->forwards : &of->backwards;
+            struct progress *progress = &all[stage];
+            const struct pipeline_action *action = &progress->actions[progress->next];
+            int *count =
+                action->kind == PIPELINE_FORWARD ? &progress->forwards : &progress->backwards;
 
             if (!ready[stage])
                 continue;
             if (action->microbatch != (*count)++)
                 return 0;
-            if (of->forwards - of->backwards > of->held_most)
-                of->held_most = of->forwards - of->backwards;
-            of->next++;
+            if (progress->forwards - progress->backwards > progress->held_max)
+                progress->held_max = progress->forwards - progress->backwards;
+            progress->next++;
             left--;
-            moves = true;
+            has_progress = true;
         }
-        if (!moves)
+        if (!has_progress)
             return 0;
     }
     return ticks;
@@ -72,19 +73,19 @@ static void test_schedule(void)
 {
     int late = 0, stuck = 0, over = 0;
 
-    for (int stages = 1; stages <= MOST_STAGES; stages++) {
-        for (int microbatches = 1; microbatches <= MOST_MICROBATCHES; microbatches++) {
-            static struct progress all[MOST_STAGES];
+    for (int stages = 1; stages <= STAGES_MAX; stages++) {
+        for (int microbatches = 1; microbatches <= MICROBATCHES_MAX; microbatches++) {
+            static struct progress all[STAGES_MAX];
             int ticks;
 
             memset(all, 0, sizeof all);
             for (int stage = 0; stage < stages; stage++)
                 schedule_fill(stage, stages, microbatches, all[stage].actions);
-            ticks = play(all, stages, microbatches);
+            ticks = run_schedule(all, stages, microbatches);
             stuck += ticks == 0;
             late += ticks != 2 * (stages - 1 + microbatches);
             for (int stage = 0; stage < stages; stage++)
-                over += all[stage].held_most != schedule_held(stage, stages, microbatches);
+                over += all[stage].held_max != schedule_held(stage, stages, microbatches);
         }
     }
     is_int(stuck, 0, "no stages wait for each other, and microbatches keep their order");
@@ -179,8 +180,9 @@ static double split_s(int stages, const double *speeds, double head_s, const int
 
 static void test_split(void)
 {
-    const double unequal[] = {1, 2, 1}, far[] = {1, 100}, holmes[] = {197, 160}, same[] = {1, 1};
-    int counts[MOST_STAGES], shares[MOST_STAGES], wrong = 0, worse = 0, other = 0;
+    const double unequal[] = {1, 2, 1}, very_unequal[] = {1, 100}, holmes[] = {197, 160},
+                 same[] = {1, 1};
+    int counts[STAGES_MAX], shares[STAGES_MAX], wrong = 0, worse = 0, other = 0;
     double head_s;
     struct error err;
     bool is_positive;
@@ -193,15 +195,15 @@ static void test_split(void)
        "8 layers at speeds 1, 2, 1 are 2, 4, 2");
     split_by_speed(30, 2, holmes, 0, counts);
     ok(counts[0] == 17 && counts[1] == 13, "30 layers at speeds 197, 160 are 17, 13");
-    split_by_speed(3, 2, far, 0, counts);
+    split_by_speed(3, 2, very_unequal, 0, counts);
     ok(counts[0] == 1 && counts[1] == 2, "a very slow stage still has one layer");
     split_by_speed(12, 2, same, 4, counts);
     ok(counts[0] == 8 && counts[1] == 4,
        "a head that takes as long as four layers counts for the last stage");
     for (int round = 0; round < 3000; round++) {
-        int stages = 1 + (int)(splitmix_at(7, draw++) % MOST_STAGES);
+        int stages = 1 + (int)(splitmix_at(7, draw++) % STAGES_MAX);
         int layers = stages + (int)(splitmix_at(7, draw++) % 96);
-        double speeds[MOST_STAGES];
+        double speeds[STAGES_MAX];
 
         for (int i = 0; i < stages; i++)
             speeds[i] = 1 + (double)(splitmix_at(7, draw++) % 1000);
@@ -302,49 +304,50 @@ static void test_islands(void)
 }
 
 /* Counts the steps that are reported to the watch. */
-static int told;
+static int steps_reported;
 
 void __wrap_watch_step(void);
 void __wrap_watch_step(void)
 {
-    told++;
+    steps_reported++;
 }
 
 /* Three runs of a layer may take longer than the time limit of the watch. */
-static void test_measuring_is_no_silence(void)
+static void test_measuring_reports_steps(void)
 {
     const struct shape shape = {7, 1, 8, 4, 16};
     double seconds = 0;
     long steps = 0;
 
-    told = 0;
+    steps_reported = 0;
     is_int(speed_of_layer(&shape, &compute_cpu, 1, &seconds, &steps, NULL), 0,
            "a layer is measured");
-    ok(seconds > 0 && told >= 6, "... and reported to the watch (%d times)", told);
-    is_int(steps, told, "... as often as the returned number of steps");
+    ok(seconds > 0 && steps_reported >= 6, "... and reported to the watch (%d times)",
+       steps_reported);
+    is_int(steps, steps_reported, "... as often as the returned number of steps");
 }
 
 /* Two ranks with an MPI that does nothing. Counts the calls, and those that the watch does not know
  * of. */
-static int waits_for = STALL_WORKING, calls, untold;
+static int waits_for_rank = STALL_WORKING, calls, unreported_calls;
 
 void __wrap_watch_waits_for(int rank);
 void __wrap_watch_waits_for(int rank)
 {
-    waits_for = rank;
+    waits_for_rank = rank;
 }
 
 void __wrap_watch_works(void);
 void __wrap_watch_works(void)
 {
-    waits_for = STALL_WORKING;
+    waits_for_rank = STALL_WORKING;
 }
 
 int call_mpi(void);
 int call_mpi(void)
 {
     calls++;
-    untold += waits_for == STALL_WORKING;
+    unreported_calls += waits_for_rank == STALL_WORKING;
     return MPI_SUCCESS;
 }
 int __wrap_MPI_Barrier(void) __attribute__((alias("call_mpi")));
@@ -366,20 +369,20 @@ MPI_Comm __wrap_comm_mpi(const struct comm *comm)
 }
 
 /* Otherwise a rank that waits for the network would look as if it hung outside MPI. */
-static void test_exchanges_are_waits(void)
+static void test_exchanges_report_waits(void)
 {
     speed_of_ring(NULL);
     speed_of_pair(NULL, 1);
     ok(calls >= 6, "ranks exchange messages (%d calls)", calls);
-    is_int(untold, 0, "... and the watch knows that they wait in each");
-    is_int(waits_for, STALL_WORKING, "... and that they no longer wait afterward");
+    is_int(unreported_calls, 0, "... and the watch knows that they wait in each");
+    is_int(waits_for_rank, STALL_WORKING, "... and that they no longer wait afterward");
 }
 
 int main(void)
 {
     test_islands();
-    test_measuring_is_no_silence();
-    test_exchanges_are_waits();
+    test_measuring_reports_steps();
+    test_exchanges_report_waits();
     test_schedule();
     test_split();
     test_placement();

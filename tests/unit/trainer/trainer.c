@@ -59,14 +59,14 @@ static struct train_options options_of(struct shape shape, int batch)
     };
 }
 
-static struct comm *alone;
+static struct comm *self_comm;
 
 static void start(const struct train_options *options, struct training *training)
 {
     struct error err = {""};
 
-    if ((!alone && comm_self(&alone, &err) != 0) ||
-        training_start(options, &compute_cpu, alone, training, &err) != 0) {
+    if ((!self_comm && comm_self(&self_comm, &err) != 0) ||
+        training_start(options, &compute_cpu, self_comm, training, &err) != 0) {
         printf("Bail out! %s\n", err.text);
         exit(1);
     }
@@ -116,7 +116,7 @@ static void follows_reference(const struct reference *reference)
 static const struct shape odd_shape = {2, 3, 33, 137, 71};
 enum { ODD_BATCH = 3 };
 
-static void any_part_can_be_drawn(void)
+static void shards_equal_the_whole(void)
 {
     const struct shape *shape = &odd_shape;
     size_t size = shape_unit_size(shape, 2), first = size / 3, count = size / 2;
@@ -159,7 +159,7 @@ static void threads_change_nothing(void)
     omp_set_num_threads(omp_get_num_procs());
 }
 
-static void weights_that_are_no_numbers_stop(void)
+static void nan_weights_stop_training(void)
 {
     struct train_options options = options_of(odd_shape, 1);
     struct step_result result;
@@ -179,12 +179,12 @@ static void weights_that_are_no_numbers_stop(void)
 }
 
 /* With every strategy, the message names the gradient that is NaN, by the parts of the norm. */
-static void gradients_that_are_no_numbers_are_named(void)
+static void nan_gradients_are_named(void)
 {
     static const struct {
         int unit;
         enum tensor tensor;
-        const char *said;
+        const char *message;
     } injected[] = {{0, WPE, "the gradient of wpe is not finite"},
                     {2, FCW, "the gradient of fcw in layer 1 is not finite"},
                     {1, LN2B, "the gradient of ln2b in layer 0 is not finite"}};
@@ -202,22 +202,22 @@ static void gradients_that_are_no_numbers_are_named(void)
             guard_inject(&training.guard, injected[i].unit, injected[i].tensor);
             is_int(take_step(&training, &result, &err), -1,
                    "... a step with a NaN ends the training");
-            has_str(err.text, injected[i].said, "... and the message names its gradient");
+            has_str(err.text, injected[i].message, "... and the message names its gradient");
             training_clear(&training);
         }
     }
 }
 
-static int calls_to_get_on;
+static int progress_calls;
 
 static void count_call(void *context)
 {
     (void)context;
-    calls_to_get_on++;
+    progress_calls++;
 }
 
 /* Otherwise reductions and gathers would stop for the duration of a layer. */
-static void others_get_on_between_products(void)
+static void progress_is_called_between_products(void)
 {
     enum { FORWARD = 4, BACKWARD = 8 }; /* products of a layer, without those of attention */
     struct train_options options = options_of(odd_shape, 1);
@@ -229,10 +229,10 @@ static void others_get_on_between_products(void)
         options.strategy = strategies[strategy];
         start(&options, &training);
         training.shard->store.progress = count_call;
-        calls_to_get_on = 0;
+        progress_calls = 0;
         is_int(take_step(&training, &result, &err), 0, "%s: a step", options.strategy->name);
-        ok(calls_to_get_on >= odd_shape.layers * (FORWARD + BACKWARD),
-           "... communication progresses after each product of a layer: %d times", calls_to_get_on);
+        ok(progress_calls >= odd_shape.layers * (FORWARD + BACKWARD),
+           "... communication progresses after each product of a layer: %d times", progress_calls);
         training_clear(&training);
     }
 }
@@ -321,7 +321,7 @@ static void rates_are_as_scheduled(void)
     is_near(rate_at(&rate, 14), 2, 1e-12, "a constant rate stays at the peak");
 }
 
-static void a_busy_machine_makes_no_straggler(void)
+static void stalled_ranks_are_not_judged(void)
 {
     struct case_speed speed = {.tokens_per_s = 60};
 
@@ -338,14 +338,14 @@ static void a_busy_machine_makes_no_straggler(void)
 
 int main(void)
 {
-    a_busy_machine_makes_no_straggler();
+    stalled_ranks_are_not_judged();
     for (size_t i = 0; i < sizeof references / sizeof *references; i++)
         follows_reference(&references[i]);
-    any_part_can_be_drawn();
+    shards_equal_the_whole();
     threads_change_nothing();
-    weights_that_are_no_numbers_stop();
-    gradients_that_are_no_numbers_are_named();
-    others_get_on_between_products();
+    nan_weights_stop_training();
+    nan_gradients_are_named();
+    progress_is_called_between_products();
     clipping_bounds_the_update();
 #ifdef MUSTER_REAL_DOUBLE
     gradients_are_differences();
