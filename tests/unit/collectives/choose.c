@@ -20,7 +20,7 @@
 enum { NAME = 8, RANKS = 64 };
 
 /* Makes a layout from the names of each rank's node and leaf: "a a b b" and "x x y y". */
-static struct layout *make(const char *nodes, const char *leaves)
+static struct layout *make_layout(const char *nodes, const char *leaves)
 {
     char node[RANKS][NAME] = {{0}}, leaf[RANKS][NAME] = {{0}};
     int ranks = 0, length;
@@ -53,7 +53,7 @@ static struct crossings count_crossings(const struct layout *layout, const int *
 
 static void test_layout(void)
 {
-    struct layout *layout = make("b a b c a d", "x y x x y y");
+    struct layout *layout = make_layout("b a b c a d", "x y x x y y");
     int ring[6], expected[6] = {0, 2, 3, 1, 4, 5}, plain[6] = {0, 1, 2, 3, 4, 5};
     struct crossings crossings;
     char leaf[16];
@@ -74,11 +74,11 @@ static void test_layout(void)
     is_int(crossings.leaves, 4, "in rank order, a ring crosses leaves more often");
     layout_free(layout);
 
-    layout = make("a b c", "- - -");
+    layout = make_layout("a b c", "- - -");
     layout_ring(layout, ring);
     is_int(count_crossings(layout, ring).leaves, 0, "a ring of one leaf does not leave it");
     layout_free(layout);
-    layout = make("a b a", "x y y");
+    layout = make_layout("a b a", "x y y");
     is_int(layout_link(layout, 0, 2), LINK_NODE, "a node is on the leaf of its first rank");
     is_int(layout->leaf_of_rank[2], layout->leaf_of_rank[0], "... with all its ranks");
     layout_free(layout);
@@ -134,7 +134,7 @@ static void test_rings(void)
 }
 
 /* Returns a machine whose links all have a latency of alpha_us and this rate. */
-static struct machine synthetic(double alpha_us, double rate_GBps)
+static struct machine synthetic_machine(double alpha_us, double rate_GBps)
 {
     struct machine machine = {.copy_GBps = 10};
 
@@ -155,7 +155,7 @@ static struct machine synthetic(double alpha_us, double rate_GBps)
 
 static void test_links(void)
 {
-    struct machine machine = synthetic(10, 1);
+    struct machine machine = synthetic_machine(10, 1);
 
     is_near(machine_link_us(&machine, LINK_LEAF, 0), 10, 0.1, "0 bytes take as long as 8 bytes");
     is_near(machine_link_us(&machine, LINK_LEAF, 65536), 75.5, 0.1, "the time of a measured size");
@@ -169,11 +169,11 @@ static void test_links(void)
     is_near(machine_link_us(&machine, LINK_ACROSS, 1), 5, 1e-9,
             "a class that was not measured has the times of the nearest class");
 
-    machine = synthetic(10, 0.1);
+    machine = synthetic_machine(10, 0.1);
     /* 1 MiB: 1048576 / 1.4 bytes at 0.1 GB/s; encoded and decoded at 2 GB/s */
     is_near(machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 1 << 20), 7500, 10,
             "coded: the link decides if it is slower");
-    machine = synthetic(10, 10);
+    machine = synthetic_machine(10, 10);
     is_near(machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 1 << 20), 1049, 1,
             "... or the codec");
     machine.encode_GBps[CODEC_BF16] = 0;
@@ -181,8 +181,8 @@ static void test_links(void)
        "... and a codec that was not measured takes forever");
 }
 
-static int add(struct machine *machine, const char *algorithm, size_t segment, size_t bytes,
-               double time_us)
+static int add_benchmark(struct machine *machine, const char *algorithm, size_t segment,
+                         size_t bytes, double time_us)
 {
     struct machine_benchmark benchmark = {
         .kind = COLLECTIVE_ALLREDUCE, .segment_bytes = segment, .bytes = bytes, .time_us = time_us};
@@ -191,8 +191,8 @@ static int add(struct machine *machine, const char *algorithm, size_t segment, s
     return machine_add_benchmark(machine, &benchmark, NULL);
 }
 
-static int add_coded(struct machine *machine, const char *algorithm, size_t segment, size_t bytes,
-                     double time_us)
+static int add_coded_benchmark(struct machine *machine, const char *algorithm, size_t segment,
+                               size_t bytes, double time_us)
 {
     struct machine_benchmark benchmark = {.kind = COLLECTIVE_ALLREDUCE,
                                           .wire = WIRE_LOSSLESS,
@@ -204,7 +204,7 @@ static int add_coded(struct machine *machine, const char *algorithm, size_t segm
     return machine_add_benchmark(machine, &benchmark, NULL);
 }
 
-static double tried(const struct machine *machine, size_t bytes)
+static double ring_benchmark_us(const struct machine *machine, size_t bytes)
 {
     return machine_benchmark_us(machine, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 65536, bytes);
 }
@@ -213,35 +213,37 @@ static void test_benchmarks(void)
 {
     struct machine machine = {0};
 
-    is_near(tried(&machine, 1000), 0, 0, "there is no time without benchmarks");
-    add(&machine, "ring", 65536, 1000, 50);
-    is_near(tried(&machine, 1000), 50, 0, "the time of a benchmark of this size");
-    is_near(tried(&machine, 2000), 100, 1e-9, "twice the size takes twice the time");
-    is_near(tried(&machine, 100), 50, 1e-9, "a smaller size takes the same time");
-    is_near(tried(&machine, 4100), 0, 0, "a size too far above the benchmark has no time");
-    is_near(tried(&machine, 10), 0, 0, "... nor has one too far below");
-    add(&machine, "ring", 65536, 100000, 5000);
-    is_near(tried(&machine, 10000), 500, 1e-6, "a size between two benchmarks");
-    is_near(tried(&machine, 200000), 10000, 1e-6, "a size above two benchmarks, at their rate");
-    add(&machine, "ring", 65536, 1000, 40);
-    add(&machine, "ring", 65536, 1000, 60);
+    is_near(ring_benchmark_us(&machine, 1000), 0, 0, "there is no time without benchmarks");
+    add_benchmark(&machine, "ring", 65536, 1000, 50);
+    is_near(ring_benchmark_us(&machine, 1000), 50, 0, "the time of a benchmark of this size");
+    is_near(ring_benchmark_us(&machine, 2000), 100, 1e-9, "twice the size takes twice the time");
+    is_near(ring_benchmark_us(&machine, 100), 50, 1e-9, "a smaller size takes the same time");
+    is_near(ring_benchmark_us(&machine, 4100), 0, 0,
+            "a size too far above the benchmark has no time");
+    is_near(ring_benchmark_us(&machine, 10), 0, 0, "... nor has one too far below");
+    add_benchmark(&machine, "ring", 65536, 100000, 5000);
+    is_near(ring_benchmark_us(&machine, 10000), 500, 1e-6, "a size between two benchmarks");
+    is_near(ring_benchmark_us(&machine, 200000), 10000, 1e-6,
+            "a size above two benchmarks, at their rate");
+    add_benchmark(&machine, "ring", 65536, 1000, 40);
+    add_benchmark(&machine, "ring", 65536, 1000, 60);
     is_int(machine.benchmark_count, 2, "of several benchmarks of one size only one is kept");
-    is_near(tried(&machine, 1000), 60, 0, "... the last one");
-    add(&machine, "direct", 65536, 150000, 9000);
-    is_near(tried(&machine, 120000), 6000, 10,
+    is_near(ring_benchmark_us(&machine, 1000), 60, 0, "... the last one");
+    add_benchmark(&machine, "direct", 65536, 150000, 9000);
+    is_near(ring_benchmark_us(&machine, 120000), 6000, 10,
             "the time of a size below another algorithm's only benchmark");
-    is_near(tried(&machine, 150000), 0, 0, "... but there is no time at or above it");
+    is_near(ring_benchmark_us(&machine, 150000), 0, 0, "... but there is no time at or above it");
     is_near(machine_benchmark_us(&machine, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000), 0, 0,
             "there is no time for another segment");
-    add(&machine, "ring", 65536, 1 << 19, 30000);
-    add(&machine, "ring", 65536, 1 << 21, 100000);
-    is_near(tried(&machine, 1 << 23), 400000, 1e-6,
+    add_benchmark(&machine, "ring", 65536, 1 << 19, 30000);
+    add_benchmark(&machine, "ring", 65536, 1 << 21, 100000);
+    is_near(ring_benchmark_us(&machine, 1 << 23), 400000, 1e-6,
             "above 1 MiB the largest benchmark alone decides, as the rate within the caches does "
             "not hold there");
     machine_clear(&machine);
 }
 
-static bool is_same(const struct machine *a, const struct machine *b)
+static bool are_equal(const struct machine *a, const struct machine *b)
 {
     struct machine left = *a, right = *b;
 
@@ -272,19 +274,19 @@ static void refused(const char *text, const char *expected)
 
 static void test_text(void)
 {
-    struct machine machine = synthetic(1.0 / 3, 7), again;
+    struct machine machine = synthetic_machine(1.0 / 3, 7), again;
     char *text;
 
     machine.has_link[LINK_ACROSS] = false;
     memset(machine.link_us[LINK_ACROSS], 0, sizeof machine.link_us[LINK_ACROSS]);
     machine.background_load = 1.0 / 7;
     machine.measured = 2;
-    add(&machine, "ring", 65536, 1000, 40.1);
-    add(&machine, "mpi", 0, 1000, 41.7);
-    add_coded(&machine, "ring", 65536, 1000, 41.3);
+    add_benchmark(&machine, "ring", 65536, 1000, 40.1);
+    add_benchmark(&machine, "mpi", 0, 1000, 41.7);
+    add_coded_benchmark(&machine, "ring", 65536, 1000, 41.3);
     text = machine_write(&machine);
     is_int(machine_read(text, "f", &again, NULL), 0, "a text that was written is read");
-    ok(is_same(&machine, &again), "... with the same bits");
+    ok(are_equal(&machine, &again), "... with the same bits");
     machine_clear(&machine);
     machine_clear(&again);
     free(text);
@@ -315,12 +317,12 @@ static char *text_of_machine(const void *of)
 }
 
 /* Half of the figures would be kept as if they were complete. */
-static void test_text_is_whole_or_none(void)
+static void test_text_is_complete(void)
 {
-    struct machine machine = synthetic(1, 7);
+    struct machine machine = synthetic_machine(1, 7);
 
     for (size_t bytes = 1; bytes <= 500; bytes++)
-        add(&machine, "ring", 65536, bytes, 40.1);
+        add_benchmark(&machine, "ring", 65536, bytes, 40.1);
     is_complete_or_null("the text of a machine", text_of_machine, &machine);
     machine_clear(&machine);
 }
@@ -331,8 +333,8 @@ static struct plan_shape allreduce(const struct layout *layout, size_t count)
         .kind = COLLECTIVE_ALLREDUCE, .element_bytes = 4, .ranks = layout->ranks, .count = count};
 }
 
-static double walk(const struct machine *machine, const struct layout *layout, const char *name,
-                   size_t count)
+static double walk_us(const struct machine *machine, const struct layout *layout, const char *name,
+                      size_t count)
 {
     struct plan_shape shape = allreduce(layout, count);
     struct error err = {""};
@@ -346,30 +348,31 @@ static double walk(const struct machine *machine, const struct layout *layout, c
 
 static void test_walk(void)
 {
-    struct machine machine = synthetic(10, 1);
-    struct layout *four = make("a b c d", "x x x x"), *shared = make("a b a b", "x x x x");
-    struct layout *leaves = make("a b c d", "x x y y");
+    struct machine machine = synthetic_machine(10, 1);
+    struct layout *four = make_layout("a b c d", "x x x x"),
+                  *shared = make_layout("a b a b", "x x x x");
+    struct layout *leaves = make_layout("a b c d", "x x y y");
     const struct algorithm *ring = algorithm_find(COLLECTIVE_ALLREDUCE, "ring");
     struct plan_shape shape = allreduce(four, 4 << 20);
     double slow;
 
-    is_near(walk(&machine, four, "recursive-doubling", 1), 20, 1,
+    is_near(walk_us(&machine, four, "recursive-doubling", 1), 20, 1,
             "recursive doubling of one number takes two messages");
-    is_near(walk(&machine, four, "ring", 4), 60, 3, "a ring of four numbers takes six messages");
+    is_near(walk_us(&machine, four, "ring", 4), 60, 3, "a ring of four numbers takes six messages");
     /* 6 messages of 4 MiB at 1 GB/s, 3 reductions of 4 MiB at 10 GB/s */
-    is_near(walk(&machine, four, "ring", 4 << 20), 6 * 4204 + 3 * 419, 1500,
+    is_near(walk_us(&machine, four, "ring", 4 << 20), 6 * 4204 + 3 * 419, 1500,
             "a ring of 16 MiB takes six messages and three reductions");
     is_near(predict_formula_us(&machine, four, ring, &shape, ELEMENT_FP32),
-            walk(&machine, four, "ring", 4 << 20), 1500, "... also by its formula");
-    is_near(walk(&machine, four, "recursive-doubling", 4 << 20), 2 * (16787 + 1678), 2000,
+            walk_us(&machine, four, "ring", 4 << 20), 1500, "... also by its formula");
+    is_near(walk_us(&machine, four, "recursive-doubling", 4 << 20), 2 * (16787 + 1678), 2000,
             "recursive doubling of 16 MiB");
-    ok(walk(&machine, shared, "ring", 4 << 20) > 1.5 * walk(&machine, four, "ring", 4 << 20),
+    ok(walk_us(&machine, shared, "ring", 4 << 20) > 1.5 * walk_us(&machine, four, "ring", 4 << 20),
        "two ranks of a node share its NIC, if the ring visits the nodes in turn");
     for (int i = 0; i < MACHINE_SIZES; i++)
         machine.link_us[LINK_ACROSS][i] *= 10;
-    slow = walk(&machine, leaves, "ring", 4 << 20);
-    ok(slow > 5 * walk(&machine, four, "ring", 4 << 20), "a slow uplink makes the ring slower");
-    is_near(walk(&machine, four, "ring", 0), 0, 1e-9, "a call without elements takes no time");
+    slow = walk_us(&machine, leaves, "ring", 4 << 20);
+    ok(slow > 5 * walk_us(&machine, four, "ring", 4 << 20), "a slow uplink makes the ring slower");
+    is_near(walk_us(&machine, four, "ring", 0), 0, 1e-9, "a call without elements takes no time");
     layout_free(four);
     layout_free(shared);
     layout_free(leaves);
@@ -380,9 +383,10 @@ static void test_walk(void)
 static void test_walk_queues(void)
 {
     const double whole = 75.536, busy = 65.528;
-    struct machine machine = synthetic(10, 1);
-    struct layout *four = make("a b c d", "x x x x"), *two = make("a a b b", "x x x x");
-    struct layout *far = make("a b c d e", "x y x x x");
+    struct machine machine = synthetic_machine(10, 1);
+    struct layout *four = make_layout("a b c d", "x x x x"),
+                  *two = make_layout("a a b b", "x x x x");
+    struct layout *far = make_layout("a b c d e", "x y x x x");
     struct plan_shape shape = {
         .kind = COLLECTIVE_ALL_TO_ALL, .element_bytes = 4, .ranks = 4, .count = 16384};
     const struct algorithm *pairwise = algorithm_find(COLLECTIVE_ALL_TO_ALL, "pairwise");
@@ -409,7 +413,7 @@ static void test_walk_queues(void)
 /* The plans of every algorithm fit each other, for any number of ranks. */
 static void test_walk_of_all(void)
 {
-    struct machine machine = synthetic(10, 1);
+    struct machine machine = synthetic_machine(10, 1);
     int walked = 0, bad = 0;
 
     for (int ranks = 1; ranks <= 17; ranks++) {
@@ -451,7 +455,8 @@ static void test_walk_of_all(void)
 }
 
 /* Returns how often an algorithm is listed with a segment; 0: with any segment. */
-static int listed(struct chooser *chooser, size_t bytes, const char *name, size_t segment_bytes)
+static int times_listed(struct chooser *chooser, size_t bytes, const char *name,
+                        size_t segment_bytes)
 {
     struct plan_shape shape = {
         .kind = COLLECTIVE_BROADCAST, .element_bytes = 4, .ranks = 4, .count = bytes / 4};
@@ -466,7 +471,7 @@ static int listed(struct chooser *chooser, size_t bytes, const char *name, size_
 }
 
 /* Returns the predicted time, in us, of an algorithm that is listed. */
-static double predicted(struct chooser *chooser, size_t bytes, const char *name)
+static double predicted_time_us(struct chooser *chooser, size_t bytes, const char *name)
 {
     const struct plan_shape shape = {
         .kind = COLLECTIVE_BROADCAST, .element_bytes = 4, .ranks = 4, .count = bytes / 4};
@@ -485,35 +490,38 @@ static const struct plan_topology window = {
     .node_of_rank = first_node, .nodes = 1, .has_window = true, .can_pull = true};
 
 /* Makes a chooser for ranks that are all on one node without shared memory, or on several nodes. */
-static struct chooser *choose(const struct machine *machine, const struct layout *layout)
+static struct chooser *make_chooser(const struct machine *machine, const struct layout *layout)
 {
     return chooser_create(machine, layout, layout->nodes == 1 ? &one_node : NULL);
 }
 
 static void test_segments(void)
 {
-    struct machine machine = synthetic(10, 1);
-    struct layout *layout = make("a a a a", "x x x x");
-    struct chooser *chooser = choose(&machine, layout);
+    struct machine machine = synthetic_machine(10, 1);
+    struct layout *layout = make_layout("a a a a", "x x x x");
+    struct chooser *chooser = make_chooser(&machine, layout);
 
-    is_int(listed(chooser, 1 << 16, "chain", 0), 1, "64 KiB: no segment divides it");
-    is_int(listed(chooser, 1 << 18, "chain", 0), 2, "256 KiB: whole, or in segments");
-    is_int(listed(chooser, 1 << 20, "chain", 0), 3, "1 MiB: all segments");
-    is_int(listed(chooser, 1 << 20, "chain", 1 << 20), 1,
+    is_int(times_listed(chooser, 1 << 16, "chain", 0), 1, "64 KiB: no segment divides it");
+    is_int(times_listed(chooser, 1 << 18, "chain", 0), 2, "256 KiB: whole, or in segments");
+    is_int(times_listed(chooser, 1 << 20, "chain", 0), 3, "1 MiB: all segments");
+    is_int(times_listed(chooser, 1 << 20, "chain", 1 << 20), 1,
            "... one of which leaves the block whole");
     chooser_destroy(chooser);
     chooser = chooser_create(&machine, layout, &window);
-    is_int(listed(chooser, 1 << 20, "pull", 0), 1, "an algorithm without segments is listed once");
+    is_int(times_listed(chooser, 1 << 20, "pull", 0), 1,
+           "an algorithm without segments is listed once");
     machine.copy_GBps = 100;
-    ok(predicted(chooser, 1 << 20, "shared") > (1 << 20) / 1e3,
+    ok(predicted_time_us(chooser, 1 << 20, "shared") > (1 << 20) / 1e3,
        "data that another rank has just written is no faster than a message, at 1 GB/s");
-    ok(predicted(chooser, 1 << 20, "pull") < (1 << 20) / 1e3, "data that both ends copy is");
+    ok(predicted_time_us(chooser, 1 << 20, "pull") < (1 << 20) / 1e3,
+       "data that both ends copy is");
     chooser_destroy(chooser);
     layout_free(layout);
 }
 
 /* Returns the choice for an all-to-all; counts NULL: all blocks have the same size. */
-static const char *picked_all_to_all(struct chooser *chooser, size_t count, const size_t *counts)
+static const char *chosen_for_all_to_all(struct chooser *chooser, size_t count,
+                                         const size_t *counts)
 {
     const struct plan_shape shape = {.kind = COLLECTIVE_ALL_TO_ALL,
                                      .element_bytes = 4,
@@ -529,66 +537,66 @@ static const char *picked_all_to_all(struct chooser *chooser, size_t count, cons
 static void test_unknown_sizes(void)
 {
     const size_t counts[] = {1 << 16, 1 << 16, 1 << 16, 1 << 16};
-    struct machine machine = synthetic(10, 1);
-    struct layout *layout = make("a a a a", "x x x x");
-    const struct machine_benchmark tried = {.kind = COLLECTIVE_ALL_TO_ALL,
-                                            .algorithm = "pull",
-                                            .segment_bytes = 262144,
-                                            .bytes = 1 << 20,
-                                            .time_us = 50};
+    struct machine machine = synthetic_machine(10, 1);
+    struct layout *layout = make_layout("a a a a", "x x x x");
+    const struct machine_benchmark benchmark = {.kind = COLLECTIVE_ALL_TO_ALL,
+                                                .algorithm = "pull",
+                                                .segment_bytes = 262144,
+                                                .bytes = 1 << 20,
+                                                .time_us = 50};
     struct chooser *chooser;
     struct error err;
 
-    machine_add_benchmark(&machine, &tried, NULL);
+    machine_add_benchmark(&machine, &benchmark, NULL);
     chooser = chooser_create(&machine, layout, &window);
-    is_str(picked_all_to_all(chooser, 1 << 16, NULL), "pull",
+    is_str(chosen_for_all_to_all(chooser, 1 << 16, NULL), "pull",
            "an all-to-all of 1 MiB: the benchmark decides");
-    is_str(picked_all_to_all(chooser, 0, counts), "shared",
+    is_str(chosen_for_all_to_all(chooser, 0, counts), "shared",
            "... if no rank knows its total size: the window");
     chooser_destroy(chooser);
     chooser = chooser_create(&machine, layout, &window);
     chooser_force(chooser, "all-to-all=pairwise", &err);
-    is_str(picked_all_to_all(chooser, 0, counts), "pairwise", "... or the forced algorithm");
+    is_str(chosen_for_all_to_all(chooser, 0, counts), "pairwise", "... or the forced algorithm");
     chooser_destroy(chooser);
     machine_clear(&machine);
     layout_free(layout);
 }
 
 /* Returns the choice for this size if benchmarks have shared_us for "shared", 100 us for "pull". */
-static const char *picked_beside_pull(size_t bytes, double shared_us)
+static const char *chosen_beside_pull(size_t bytes, double shared_us)
 {
-    struct machine machine = synthetic(10, 1);
-    struct layout *layout = make("a a a a", "x x x x");
-    struct machine_benchmark tried = {.kind = COLLECTIVE_ALL_TO_ALL,
-                                      .algorithm = "pull",
-                                      .segment_bytes = 262144,
-                                      .bytes = bytes,
-                                      .time_us = 100};
+    struct machine machine = synthetic_machine(10, 1);
+    struct layout *layout = make_layout("a a a a", "x x x x");
+    struct machine_benchmark benchmark = {.kind = COLLECTIVE_ALL_TO_ALL,
+                                          .algorithm = "pull",
+                                          .segment_bytes = 262144,
+                                          .bytes = bytes,
+                                          .time_us = 100};
     struct chooser *chooser;
     const char *picked;
 
-    machine_add_benchmark(&machine, &tried, NULL);
-    snprintf(tried.algorithm, sizeof tried.algorithm, "shared");
-    tried.time_us = shared_us;
-    machine_add_benchmark(&machine, &tried, NULL);
+    machine_add_benchmark(&machine, &benchmark, NULL);
+    snprintf(benchmark.algorithm, sizeof benchmark.algorithm, "shared");
+    benchmark.time_us = shared_us;
+    machine_add_benchmark(&machine, &benchmark, NULL);
     chooser = chooser_create(&machine, layout, &window);
-    picked = picked_all_to_all(chooser, bytes / 16, NULL);
+    picked = chosen_for_all_to_all(chooser, bytes / 16, NULL);
     chooser_destroy(chooser);
     machine_clear(&machine);
     layout_free(layout);
     return picked;
 }
 
-static void test_steadier(void)
+static void test_preference_for_steadiness(void)
 {
-    is_str(picked_beside_pull(1 << 21, 120), "shared",
+    is_str(chosen_beside_pull(1 << 21, 120), "shared",
            "if nearly as fast, the one that varies less is chosen");
-    is_str(picked_beside_pull(1 << 21, 130), "pull",
+    is_str(chosen_beside_pull(1 << 21, 130), "pull",
            "if it is clearly slower, the faster one is chosen");
-    is_str(picked_beside_pull(1 << 18, 120), "pull", "with less data, the faster one is chosen");
+    is_str(chosen_beside_pull(1 << 18, 120), "pull", "with less data, the faster one is chosen");
 }
 
-static const char *pick(struct chooser *chooser, const struct layout *layout, size_t count)
+static const char *chosen_name(struct chooser *chooser, const struct layout *layout, size_t count)
 {
     struct plan_shape shape = allreduce(layout, count);
     struct choice choice = chooser_pick(chooser, &shape, ELEMENT_FP32);
@@ -598,9 +606,9 @@ static const char *pick(struct chooser *chooser, const struct layout *layout, si
 
 static void test_chooser(void)
 {
-    struct machine machine = synthetic(10, 1);
-    struct layout *layout = make("a b c d e f g h", "x x x x x x x x");
-    struct chooser *chooser = choose(&machine, layout);
+    struct machine machine = synthetic_machine(10, 1);
+    struct layout *layout = make_layout("a b c d e f g h", "x x x x x x x x");
+    struct chooser *chooser = make_chooser(&machine, layout);
     struct plan_shape shape = allreduce(layout, 1 << 20);
     struct choice choices[CHOICES];
     const char *name;
@@ -610,14 +618,14 @@ static void test_chooser(void)
     FILE *stream;
     double ring, doubling;
 
-    name = pick(chooser, layout, 1);
-    ok(walk(&machine, layout, name, 1) <= walk(&machine, layout, "recursive-doubling", 1) &&
-           2 * walk(&machine, layout, name, 1) < walk(&machine, layout, "ring", 1),
+    name = chosen_name(chooser, layout, 1);
+    ok(walk_us(&machine, layout, name, 1) <= walk_us(&machine, layout, "recursive-doubling", 1) &&
+           2 * walk_us(&machine, layout, name, 1) < walk_us(&machine, layout, "ring", 1),
        "a small size: few messages (%s)", name);
-    ring = walk(&machine, layout, "ring", 4 << 20);
-    doubling = walk(&machine, layout, "recursive-doubling", 4 << 20);
+    ring = walk_us(&machine, layout, "ring", 4 << 20);
+    doubling = walk_us(&machine, layout, "recursive-doubling", 4 << 20);
     ok(doubling > 1.4 * ring, "a large size: recursive doubling sends too much");
-    name = pick(chooser, layout, 4 << 20);
+    name = chosen_name(chooser, layout, 4 << 20);
     ok(strcmp(name, "recursive-doubling") != 0, "... and is not chosen (%s is)", name);
     count = chooser_list(chooser, &shape, ELEMENT_FP32, choices);
     ok(count > 2, "%u choices", count);
@@ -626,19 +634,20 @@ static void test_chooser(void)
             ok(false, "the choices are in the order of the predicted times");
 
     /* a benchmark takes precedence over the prediction, in a size that was not chosen for yet */
-    add(&machine, "recursive-doubling", chooser_segments[0], 4 << 20, 1);
-    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "a benchmark decides");
+    add_benchmark(&machine, "recursive-doubling", chooser_segments[0], 4 << 20, 1);
+    is_str(chosen_name(chooser, layout, 1 << 20), "recursive-doubling", "a benchmark decides");
     chooser_allow_mpi(chooser, true);
-    add(&machine, MACHINE_MPI, 0, 4 << 20, 0.5);
-    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling", "a choice is kept");
+    add_benchmark(&machine, MACHINE_MPI, 0, 4 << 20, 0.5);
+    is_str(chosen_name(chooser, layout, 1 << 20), "recursive-doubling", "a choice is kept");
     chooser_destroy(chooser);
-    chooser = choose(&machine, layout);
-    is_str(pick(chooser, layout, 1 << 20), "recursive-doubling",
+    chooser = make_chooser(&machine, layout);
+    is_str(chosen_name(chooser, layout, 1 << 20), "recursive-doubling",
            "MPI's own collective is not chosen if it is not allowed");
     chooser_destroy(chooser);
-    chooser = choose(&machine, layout);
+    chooser = make_chooser(&machine, layout);
     chooser_allow_mpi(chooser, true);
-    is_str(pick(chooser, layout, 1 << 20), "mpi", "... and is chosen if it is allowed and fastest");
+    is_str(chosen_name(chooser, layout, 1 << 20), "mpi",
+           "... and is chosen if it is allowed and fastest");
     stream = open_memstream(&text, &size);
     chooser_explain(chooser, &shape, ELEMENT_FP32, stream);
     fclose(stream);
@@ -651,10 +660,10 @@ static void test_chooser(void)
     layout_free(layout);
 }
 
-static struct wire_choice wire_of(const struct machine *machine, const struct layout *layout,
-                                  const char *name, size_t count)
+static struct wire_choice wire_choice_of(const struct machine *machine, const struct layout *layout,
+                                         const char *name, size_t count)
 {
-    struct chooser *chooser = choose(machine, layout);
+    struct chooser *chooser = make_chooser(machine, layout);
     struct plan_shape shape = allreduce(layout, count);
     struct wire_choice choice, again;
 
@@ -667,10 +676,10 @@ static struct wire_choice wire_of(const struct machine *machine, const struct la
     return choice;
 }
 
-static struct wire_choice both_of(const struct machine *machine, const struct layout *layout,
-                                  const char **name)
+static struct wire_choice joint_choice_of(const struct machine *machine,
+                                          const struct layout *layout, const char **name)
 {
-    struct chooser *chooser = choose(machine, layout);
+    struct chooser *chooser = make_chooser(machine, layout);
     struct plan_shape shape = allreduce(layout, 4 << 20);
     struct wire_choice wire, again;
     struct choice choice = chooser_pick_wire(chooser, &shape, ELEMENT_FP32, &wire);
@@ -688,22 +697,22 @@ static struct wire_choice both_of(const struct machine *machine, const struct la
 
 /* Chooses algorithm and wire together, for four ranks at 0.1 GB/s. Benchmarks make recursive
  * doubling the best algorithm as it is. */
-static void test_both(void)
+static void test_joint_choice(void)
 {
-    struct layout *layout = make("a b c d", "x x x x");
-    struct machine machine = synthetic(10, 0.1);
+    struct layout *layout = make_layout("a b c d", "x x x x");
+    struct machine machine = synthetic_machine(10, 0.1);
     struct wire_choice choice;
     const char *name;
     double ring_us;
 
-    choice = both_of(&machine, layout, &name);
+    choice = joint_choice_of(&machine, layout, &name);
     is_int(choice.wire, WIRE_LOSSLESS, "on a slow link the choice is coded, by %s", name);
-    ring_us = wire_of(&machine, layout, "ring", 4 << 20).as_is_us;
-    add(&machine, "ring", chooser_segments[0], 16 << 20, ring_us);
-    add(&machine, "recursive-doubling", chooser_segments[0], 16 << 20, 0.98 * ring_us);
-    add_coded(&machine, "ring", chooser_segments[0], 16 << 20, 0.6 * ring_us);
-    add_coded(&machine, "direct", chooser_segments[1], 16 << 20, 0.5 * ring_us);
-    choice = both_of(&machine, layout, &name);
+    ring_us = wire_choice_of(&machine, layout, "ring", 4 << 20).as_is_us;
+    add_benchmark(&machine, "ring", chooser_segments[0], 16 << 20, ring_us);
+    add_benchmark(&machine, "recursive-doubling", chooser_segments[0], 16 << 20, 0.98 * ring_us);
+    add_coded_benchmark(&machine, "ring", chooser_segments[0], 16 << 20, 0.6 * ring_us);
+    add_coded_benchmark(&machine, "direct", chooser_segments[1], 16 << 20, 0.5 * ring_us);
+    choice = joint_choice_of(&machine, layout, &name);
     is_int(choice.wire, WIRE_LOSSLESS, "another algorithm is the best as it is");
     is_str(name, "direct", "... and the choice is the one that was measured fastest coded");
     is_near(choice.as_is_us, 0.98 * ring_us, 0.1 * ring_us,
@@ -712,20 +721,20 @@ static void test_both(void)
             0.5 * machine_lossless_us(&machine, LINK_LEAF, CODEC_FP32, 4 << 20) /
                 machine_lossless_us(&machine, LINK_LEAF, CODEC_BF16, 4 << 20),
             0.1, "... with the time of bf16, which was measured, scaled to fp32");
-    add(&machine, "recursive-doubling", chooser_segments[0], 16 << 20, 0.3 * ring_us);
-    choice = both_of(&machine, layout, &name);
+    add_benchmark(&machine, "recursive-doubling", chooser_segments[0], 16 << 20, 0.3 * ring_us);
+    choice = joint_choice_of(&machine, layout, &name);
     is_int(choice.wire, WIRE_AS_IS, "if one as it is is much faster than any coded one");
     is_str(name, "recursive-doubling", "... that one is chosen");
     machine_clear(&machine);
-    machine = synthetic(10, 0.1);
-    add(&machine, "ring", chooser_segments[0], 16 << 20, 2 * ring_us);
-    choice = both_of(&machine, layout, &name);
+    machine = synthetic_machine(10, 0.1);
+    add_benchmark(&machine, "ring", chooser_segments[0], 16 << 20, 2 * ring_us);
+    choice = joint_choice_of(&machine, layout, &name);
     is_int(choice.wire, WIRE_LOSSLESS, "without coded benchmarks the prediction decides");
     is_str(name, "ring", "... on the algorithm that is the best as it is");
     machine_clear(&machine);
 
-    machine = synthetic(10, 50);
-    is_int(both_of(&machine, layout, &name).wire, WIRE_AS_IS,
+    machine = synthetic_machine(10, 50);
+    is_int(joint_choice_of(&machine, layout, &name).wire, WIRE_AS_IS,
            "on a fast link the choice is as it is");
     machine_clear(&machine);
     layout_free(layout);
@@ -735,7 +744,8 @@ static void test_both(void)
  * way and a ratio of 1.4, on links from slow to fast. */
 static void test_wire(void)
 {
-    struct layout *layout = make("a b c d", "x x x x"), *node = make("a a a a", "x x x x");
+    struct layout *layout = make_layout("a b c d", "x x x x"),
+                  *node = make_layout("a a a a", "x x x x");
     struct chooser *chooser;
     struct machine machine;
     struct plan_shape shape = allreduce(layout, 4 << 20);
@@ -745,49 +755,51 @@ static void test_wire(void)
     char *text = NULL;
     size_t size;
     FILE *stream;
-    double slowest_that_loses = 0, fastest_that_wins = 0;
+    double slowest_uncoded = 0, fastest_coded = 0;
 
     for (double rate = 0.05; rate < 50; rate *= 1.1) {
-        machine = synthetic(10, rate);
-        choice = wire_of(&machine, layout, "ring", 4 << 20);
+        machine = synthetic_machine(10, rate);
+        choice = wire_choice_of(&machine, layout, "ring", 4 << 20);
         if (choice.wire == WIRE_LOSSLESS)
-            fastest_that_wins = rate;
-        else if (slowest_that_loses == 0)
-            slowest_that_loses = rate;
+            fastest_coded = rate;
+        else if (slowest_uncoded == 0)
+            slowest_uncoded = rate;
         if ((choice.wire == WIRE_LOSSLESS) != (choice.lossless_us < 0.95 * choice.as_is_us))
             ok(false, "%g GB/s: coded exactly if it is predicted to be faster by 5 %%", rate);
     }
     /* coding takes 1 us per kB, and a ring encodes and decodes once per hop: that must be less than
      * the time that the saved bytes take on the link */
-    ok(fastest_that_wins > 0.1 && slowest_that_loses < 2 && fastest_that_wins < slowest_that_loses,
-       "coded up to %.2g GB/s, as it is from %.2g GB/s on", fastest_that_wins, slowest_that_loses);
+    ok(fastest_coded > 0.1 && slowest_uncoded < 2 && fastest_coded < slowest_uncoded,
+       "coded up to %.2g GB/s, as it is from %.2g GB/s on", fastest_coded, slowest_uncoded);
 
-    machine = synthetic(10, 0.1);
-    choice = wire_of(&machine, layout, "ring", 4 << 20);
+    machine = synthetic_machine(10, 0.1);
+    choice = wire_choice_of(&machine, layout, "ring", 4 << 20);
     is_near(choice.as_is_us / choice.lossless_us, 1.4, 0.15,
             "on a slow link coding gains nearly its ratio");
-    is_int(wire_of(&machine, layout, "ring", 16).wire, WIRE_AS_IS, "a few bytes are not coded");
+    is_int(wire_choice_of(&machine, layout, "ring", 16).wire, WIRE_AS_IS,
+           "a few bytes are not coded");
     for (int i = 0; i < MACHINE_SIZES; i++)
         machine.link_us[LINK_NODE][i] /= 1000;
-    is_int(wire_of(&machine, node, "ring", 4 << 20).wire, WIRE_AS_IS,
+    is_int(wire_choice_of(&machine, node, "ring", 4 << 20).wire, WIRE_AS_IS,
            "nor are messages within a node with fast memory");
-    is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_LOSSLESS,
+    is_int(wire_choice_of(&machine, layout, "ring", 4 << 20).wire, WIRE_LOSSLESS,
            "... but messages that leave the node are");
     machine.encode_GBps[CODEC_FP32] = machine.decode_GBps[CODEC_FP32] = 0.05;
-    is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_AS_IS, "a slow codec is not used");
+    is_int(wire_choice_of(&machine, layout, "ring", 4 << 20).wire, WIRE_AS_IS,
+           "a slow codec is not used");
     machine.encode_GBps[CODEC_FP32] = 0;
-    choice = wire_of(&machine, layout, "ring", 4 << 20);
+    choice = wire_choice_of(&machine, layout, "ring", 4 << 20);
     is_int(choice.wire, WIRE_AS_IS, "a codec that was not measured is not used");
     is_near(choice.lossless_us, -1, 0, "... and has no predicted time");
-    machine = synthetic(10, 0.1);
+    machine = synthetic_machine(10, 0.1);
     machine.ratio[CODEC_FP32] = 1.02;
-    is_int(wire_of(&machine, layout, "ring", 4 << 20).wire, WIRE_AS_IS,
+    is_int(wire_choice_of(&machine, layout, "ring", 4 << 20).wire, WIRE_AS_IS,
            "numbers that hardly shrink are not coded");
 
     /* a case in which the walk predicts more gain than a hop can have */
-    machine = synthetic(10, 0.05);
+    machine = synthetic_machine(10, 0.05);
     machine.encode_GBps[CODEC_FP32] = machine.decode_GBps[CODEC_FP32] = 0.1;
-    chooser = choose(&machine, layout);
+    chooser = make_chooser(&machine, layout);
     shape.kind = COLLECTIVE_BROADCAST;
     choice = chooser_wire(chooser, &shape, ELEMENT_FP32,
                           algorithm_find(COLLECTIVE_BROADCAST, "chain"), 1 << 18);
@@ -796,8 +808,8 @@ static void test_wire(void)
     shape.kind = COLLECTIVE_ALLREDUCE;
     chooser_destroy(chooser);
 
-    machine = synthetic(10, 0.1);
-    chooser = choose(&machine, layout);
+    machine = synthetic_machine(10, 0.1);
+    chooser = make_chooser(&machine, layout);
     is_int(chooser_wire(chooser, &shape, ELEMENT_INT32, ring, 1 << 18).wire, WIRE_AS_IS,
            "integers are not coded");
     stream = open_memstream(&text, &size);
@@ -818,10 +830,10 @@ static void test_wire(void)
             snprintf(names[rank], NAME, "n%d", rank);
         layout = layout_make(RANKS, names[0], names[0], NAME);
     }
-    is_int(wire_of(&machine, layout, "ring", 64 << 20).wire, WIRE_LOSSLESS,
+    is_int(wire_choice_of(&machine, layout, "ring", 64 << 20).wire, WIRE_LOSSLESS,
            "64 ranks on slow links are coded");
-    machine = synthetic(10, 10);
-    is_int(wire_of(&machine, layout, "ring", 64 << 20).wire, WIRE_AS_IS,
+    machine = synthetic_machine(10, 10);
+    is_int(wire_choice_of(&machine, layout, "ring", 64 << 20).wire, WIRE_AS_IS,
            "... and on fast links are not");
     layout_free(layout);
     layout_free(node);
@@ -844,23 +856,23 @@ static bool has_first_segment(struct chooser *chooser, const char *name)
 
 static void test_force(void)
 {
-    struct machine machine = synthetic(10, 1);
-    struct layout *layout = make("a b c d", "x x x x");
-    struct chooser *chooser = choose(&machine, layout);
+    struct machine machine = synthetic_machine(10, 1);
+    struct layout *layout = make_layout("a b c d", "x x x x");
+    struct chooser *chooser = make_chooser(&machine, layout);
     struct plan_shape shape = {
         .kind = COLLECTIVE_BROADCAST, .element_bytes = 4, .ranks = 4, .count = 1};
     struct error err;
 
     is_int(chooser_force(chooser, "ring", &err), 0, "an algorithm is forced");
-    is_str(pick(chooser, layout, 1), "ring", "... and is chosen where it is not the best");
+    is_str(chosen_name(chooser, layout, 1), "ring", "... and is chosen where it is not the best");
     ok(has_first_segment(chooser, "ring"), "... with one segment for all sizes");
     ok(chooser_pick(chooser, &shape, ELEMENT_UINT8).algorithm != NULL,
        "a collective without this algorithm has another one");
     chooser_destroy(chooser);
-    chooser = choose(&machine, layout);
+    chooser = make_chooser(&machine, layout);
     is_int(chooser_force(chooser, "mpi,allreduce=recursive-doubling", &err), 0,
            "one algorithm for one collective, and MPI's for the others");
-    is_str(pick(chooser, layout, 4 << 20), "recursive-doubling", "... the one is chosen");
+    is_str(chosen_name(chooser, layout, 4 << 20), "recursive-doubling", "... the one is chosen");
     ok(chooser_pick(chooser, &shape, ELEMENT_UINT8).algorithm == NULL,
        "... and MPI's for another collective");
     is_int(chooser_force(chooser, "fast", &err), -1, "an unknown algorithm is refused");
@@ -882,7 +894,7 @@ static void test_force(void)
     layout_free(layout);
 }
 
-static void spoil(const char *path, long offset)
+static void flip_bit(const char *path, long offset)
 {
     FILE *stream = fopen(path, "r+");
     int c;
@@ -897,19 +909,19 @@ static void spoil(const char *path, long offset)
 static void test_cache(void)
 {
     char directory[] = "/tmp/choose-XXXXXX", path[256], expected[600], other[256];
-    static const char is[] = "ranks: 4\nnode: Xeon, 2 cpus\nmpi: Open MPI v4.1.4\n";
-    struct machine machine = synthetic(10, 1), again;
+    static const char identity[] = "ranks: 4\nnode: Xeon, 2 cpus\nmpi: Open MPI v4.1.4\n";
+    struct machine machine = synthetic_machine(10, 1), again;
     struct error err;
 
     ok(mkdtemp(directory) != NULL, "a temporary directory is made");
     is_int(cache_path(directory, "here", path, sizeof path, &err), 0, "a path is formatted");
     cache_path(directory, "there", other, sizeof other, NULL);
     ok(strcmp(path, other) != 0, "another machine has another path");
-    is_int(cache_read(path, is, &again, &err), 1, "a missing file returns 1");
-    add(&machine, "ring", 0, 1000, 1);
-    is_int(cache_write(path, is, &machine, &err), 0, "the file is written");
-    is_int(cache_read(path, is, &again, &err), 0, "... and read");
-    ok(is_same(&machine, &again), "... the same figures");
+    is_int(cache_read(path, identity, &again, &err), 1, "a missing file returns 1");
+    add_benchmark(&machine, "ring", 0, 1000, 1);
+    is_int(cache_write(path, identity, &machine, &err), 0, "the file is written");
+    is_int(cache_read(path, identity, &again, &err), 0, "... and read");
+    ok(are_equal(&machine, &again), "... the same figures");
     machine_clear(&again);
     is_int(cache_read(path, "ranks: 4\nnode: Xeon, 2 cpus\nmpi: Open MPI v5.0.7\n", &again, &err),
            -1, "a file of another MPI is refused");
@@ -917,33 +929,33 @@ static void test_cache(void)
              "%s: measured elsewhere: mpi: was ... MPI v4.1.4, is ... MPI v5.0.7", path);
     is_str(err.text, expected, "... with this message");
     for (long offset = 0; offset < 400; offset += 57) {
-        spoil(path, offset);
-        if (cache_read(path, is, &again, &err) != -1)
+        flip_bit(path, offset);
+        if (cache_read(path, identity, &again, &err) != -1)
             ok(false, "a file with byte %ld altered is refused", offset);
-        spoil(path, offset);
+        flip_bit(path, offset);
     }
-    is_int(cache_read(path, is, &again, &err), 0, "the restored file is read");
+    is_int(cache_read(path, identity, &again, &err), 0, "the restored file is read");
     machine_clear(&again);
     ok(truncate(path, 300) == 0, "the file is truncated");
-    is_int(cache_read(path, is, &again, &err), -1, "a truncated file is refused");
+    is_int(cache_read(path, identity, &again, &err), -1, "a truncated file is refused");
     snprintf(expected, sizeof expected, "%s: cut or altered, or another version's", path);
     is_str(err.text, expected, "... with this message");
     ok(truncate(path, 0) == 0, "the file is emptied");
-    is_int(cache_read(path, is, &again, &err), -1, "an empty file is refused");
-    is_int(cache_write(path, is, &machine, &err), 0, "the file is replaced");
-    is_int(cache_read(path, is, &again, &err), 0, "... completely");
+    is_int(cache_read(path, identity, &again, &err), -1, "an empty file is refused");
+    is_int(cache_write(path, identity, &machine, &err), 0, "the file is replaced");
+    is_int(cache_read(path, identity, &again, &err), 0, "... completely");
     machine_clear(&again);
     unlink(path);
     mkdir(path, 0700);
-    is_int(cache_read(path, is, &again, &err), -1, "a directory in its place cannot be read");
-    is_int(cache_write(path, is, &machine, &err), -1, "... is not replaced");
+    is_int(cache_read(path, identity, &again, &err), -1, "a directory in its place cannot be read");
+    is_int(cache_write(path, identity, &machine, &err), -1, "... is not replaced");
     rmdir(path);
 
     setenv("XDG_CACHE_HOME", directory, 1);
     cache_path(NULL, "here", path, sizeof path, &err);
     snprintf(expected, sizeof expected, "%s/muster/collectives-", directory);
     has_str(path, expected, "the path is below XDG_CACHE_HOME");
-    is_int(cache_write(path, is, &machine, &err), 0, "... its directory is made");
+    is_int(cache_write(path, identity, &machine, &err), 0, "... its directory is made");
     unlink(path);
     snprintf(path, sizeof path, "%s/muster", directory);
     ok(rmdir(path) == 0, "... with only the file in it");
@@ -964,7 +976,7 @@ static void test_cache(void)
 }
 
 /* Writes this line to /proc/stat of a simulated machine, in clock ticks, and reads it. */
-static struct background_load_mark mark(const char *root, const char *line)
+static struct background_load_mark load_of_line(const char *root, const char *line)
 {
     char path[512];
     FILE *stream;
@@ -978,7 +990,7 @@ static struct background_load_mark mark(const char *root, const char *line)
     return background_load_read(root);
 }
 
-static void test_others(void)
+static void test_background_load(void)
 {
     char root[] = "/tmp/choose.XXXXXX", path[512];
     struct background_load_mark before, after;
@@ -986,7 +998,7 @@ static void test_others(void)
                    second = {.background_load = 0.05, .measured = 1};
 
     ok(mkdtemp(root) != NULL, "a temporary directory is made");
-    before = mark(root, "cpu  100 10 50 1000 40 5 5 10 99 99");
+    before = load_of_line(root, "cpu  100 10 50 1000 40 5 5 10 99 99");
     is_near(before.busy_s * (double)sysconf(_SC_CLK_TCK), 180, 1e-9,
             "busy time is all time but idle and I/O wait");
     is_near(before.all_s * (double)sysconf(_SC_CLK_TCK), 1220, 1e-9,
@@ -998,7 +1010,7 @@ static void test_others(void)
             "the share of other processes is without the time of the ranks");
     is_near(background_load_share(before, after, 7), 0, 0, "... and is never negative");
     is_near(background_load_share(before, before, 0), 0, 0, "no time gives no share");
-    after = mark(root, "intr 1 2 3");
+    after = load_of_line(root, "intr 1 2 3");
     is_near(after.all_s, 0, 0, "a file in another format gives no times");
     is_near(background_load_share(before, after, 0), 0, 0, "... and no share");
     snprintf(path, sizeof path, "%s/proc/stat", root);
@@ -1011,10 +1023,10 @@ static void test_others(void)
     ok(background_load_misled(&first),
        "figures under a load of half of the processors are measured again");
     ok(!background_load_misled(&second), "... but not under hardly any load");
-    add(&first, "ring", 0, 1000, 50);
-    add(&second, "ring", 0, 1000, 5);
+    add_benchmark(&first, "ring", 0, 1000, 50);
+    add_benchmark(&second, "ring", 0, 1000, 5);
     first = background_load_keep_better(&first, &second);
-    is_near(tried(&first, 1000) +
+    is_near(ring_benchmark_us(&first, 1000) +
                 machine_benchmark_us(&first, COLLECTIVE_ALLREDUCE, WIRE_AS_IS, "ring", 0, 1000),
             5, 0, "the better figures are kept");
     ok(first.measured == 2 && !background_load_misled(&first), "... and not measured again");
@@ -1033,18 +1045,18 @@ int main(void)
     test_links();
     test_benchmarks();
     test_text();
-    test_text_is_whole_or_none();
+    test_text_is_complete();
     test_walk();
     test_walk_queues();
     test_walk_of_all();
     test_segments();
     test_unknown_sizes();
-    test_steadier();
+    test_preference_for_steadiness();
     test_chooser();
     test_wire();
-    test_both();
+    test_joint_choice();
     test_force();
-    test_others();
+    test_background_load();
     test_cache();
     return tap_done();
 }

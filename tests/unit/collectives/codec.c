@@ -13,27 +13,27 @@
 static struct codec_scratch *scratch;
 
 /* Guard bytes on either side of an area, which nobody may write to. */
-enum { FENCE = 64, FENCE_BYTE = 0xa5 };
+enum { GUARD_BYTES = 64, GUARD_VALUE = 0xa5 };
 
-static uint8_t *fenced(size_t bytes)
+static uint8_t *guarded(size_t bytes)
 {
-    uint8_t *all = malloc(bytes + 2 * FENCE);
+    uint8_t *all = malloc(bytes + 2 * GUARD_BYTES);
 
-    memset(all, FENCE_BYTE, bytes + 2 * FENCE);
-    return all + FENCE;
+    memset(all, GUARD_VALUE, bytes + 2 * GUARD_BYTES);
+    return all + GUARD_BYTES;
 }
 
-static bool fences_stand(const uint8_t *area, size_t bytes)
+static bool guards_are_intact(const uint8_t *area, size_t bytes)
 {
-    for (size_t i = 1; i <= FENCE; i++)
-        if (area[-(ptrdiff_t)i] != FENCE_BYTE || area[bytes + i - 1] != FENCE_BYTE)
+    for (size_t i = 1; i <= GUARD_BYTES; i++)
+        if (area[-(ptrdiff_t)i] != GUARD_VALUE || area[bytes + i - 1] != GUARD_VALUE)
             return false;
     return true;
 }
 
-static void unfence(uint8_t *area)
+static void guarded_free(uint8_t *area)
 {
-    free(area - FENCE);
+    free(area - GUARD_BYTES);
 }
 
 /* Encodes and decodes on every path. shift moves all buffers off alignment. Returns the first
@@ -41,8 +41,8 @@ static void unfence(uint8_t *area)
 static const char *round_trip(enum codec_type type, const void *values, size_t count, size_t shift)
 {
     size_t width = codec_type_bytes(type), bound = codec_block_bound(type, count);
-    uint8_t *first = fenced(bound + shift), *block = fenced(bound + shift);
-    uint8_t *back = fenced(count * width + shift);
+    uint8_t *first = guarded(bound + shift), *block = guarded(bound + shift);
+    uint8_t *back = guarded(count * width + shift);
     size_t first_bytes = 0;
     const struct codec_path *path;
     const char *wrong = NULL;
@@ -55,13 +55,13 @@ static const char *round_trip(enum codec_type type, const void *values, size_t c
 
         if (number == 0)
             first_bytes = bytes;
-        if (bytes > bound || !fences_stand(into, bound + shift))
-            wrong = "takes more than the bound";
+        if (bytes > bound || !guards_are_intact(into, bound + shift))
+            wrong = "exceeds the bound";
         else if (bytes != first_bytes || memcmp(into + shift, first + shift, bytes) != 0)
             wrong = "paths write different bytes";
         else if (codec_block_peek(into + shift, bytes, &info, &err) != 0 || info.type != type ||
                  info.count != count || info.bytes != bytes)
-            wrong = "the header does not tell";
+            wrong = "the header is wrong";
     }
     for (unsigned number = 0; !wrong && (path = codec_path_at(number)); number++) {
         /* a copy of exact size, so that AddressSanitizer detects a read past the end */
@@ -73,22 +73,22 @@ static const char *round_trip(enum codec_type type, const void *values, size_t c
                                &err) != 0) {
             tap_diag("%s: %s", codec_path_name(path), err.text);
             wrong = "does not decode";
-        } else if (!fences_stand(back, count * width + shift)) {
-            wrong = "decodes beyond the values";
+        } else if (!guards_are_intact(back, count * width + shift)) {
+            wrong = "writes beyond the values";
         } else if (count > 0 && memcmp(back + shift, values, count * width) != 0) {
-            wrong = "decodes to something else";
+            wrong = "decodes to other values";
         }
         free(exact);
         if (wrong)
             tap_diag("path %s", codec_path_name(path));
     }
-    unfence(first);
-    unfence(block);
-    unfence(back);
+    guarded_free(first);
+    guarded_free(block);
+    guarded_free(back);
     return wrong;
 }
 
-static void holds_what_was_given(void)
+static void round_trips_are_exact(void)
 {
     static const size_t counts[] = {0,    1,    2,    3,    7,     63,    64,    65,   127, 128,
                                     129,  191,  193,  255,  256,   257,   300,   320,  383, 1000,
@@ -121,7 +121,7 @@ static void holds_what_was_given(void)
 static const char *round_trip_of_many(enum codec_type type, const uint8_t *values, size_t count)
 {
     size_t width = codec_type_bytes(type), bound = codec_blocks_bound(type, count), bytes = 0;
-    uint8_t *expected = fenced(bound), *blocks = fenced(bound), *back = fenced(count * width);
+    uint8_t *expected = guarded(bound), *blocks = guarded(bound), *back = guarded(count * width);
     const struct codec_path *path;
     const char *wrong = NULL;
     struct error err = {""};
@@ -137,8 +137,9 @@ static const char *round_trip_of_many(enum codec_type type, const uint8_t *value
         size_t at = bytes > 0 ? bytes - 1 - bytes / 3 : 0;
 
         if (codec_blocks_encode(path, type, values, count, scratch, blocks) != bytes ||
-            (bytes > 0 && memcmp(blocks, expected, bytes) != 0) || !fences_stand(blocks, bound))
-            wrong = "other bytes than block by block";
+            (bytes > 0 && memcmp(blocks, expected, bytes) != 0) ||
+            !guards_are_intact(blocks, bound))
+            wrong = "other bytes than each block alone";
         if (bytes > 0)
             memcpy(exact, expected, bytes);
         memcpy(more, expected, bytes);
@@ -146,39 +147,40 @@ static const char *round_trip_of_many(enum codec_type type, const uint8_t *value
         memset(back, 0x5a, count * width);
         if (codec_blocks_decode(path, type, exact, bytes, scratch, back, count, &err) != 0)
             wrong = "does not decode";
-        else if (!fences_stand(back, count * width) || memcmp(back, values, count * width) != 0)
-            wrong = "decodes to something else";
+        else if (!guards_are_intact(back, count * width) ||
+                 memcmp(back, values, count * width) != 0)
+            wrong = "decodes to other values";
         else if (codec_blocks_decode(path, type, more, bytes + 1, scratch, back, count, &err) == 0)
-            wrong = "one byte more passes";
+            wrong = "one byte too many is accepted";
         else if (bytes > 0 &&
                  codec_blocks_decode(path, type, exact, bytes - 1, scratch, back, count, &err) == 0)
-            wrong = "one byte less passes";
+            wrong = "one byte too few is accepted";
         else if (count > 0 &&
                  codec_blocks_decode(path, type, exact, bytes, scratch, back, count - 1, &err) == 0)
-            wrong = "one element less passes";
+            wrong = "one element too few is accepted";
         if (bytes > 0)
             exact[at] ^= 4;
         if (bytes > 0 &&
             codec_blocks_decode(path, type, exact, bytes, scratch, back, count, &err) == 0)
-            wrong = "a changed bit passes";
+            wrong = "a changed bit is accepted";
         if (wrong)
             tap_diag("path %s, %zu elements: %s", codec_path_name(path), count, err.text);
         free(exact);
         free(more);
     }
-    unfence(expected);
-    unfence(blocks);
-    unfence(back);
+    guarded_free(expected);
+    guarded_free(blocks);
+    guarded_free(back);
     return wrong;
 }
 
 static void many_blocks(void)
 {
-    enum { MOST = 5 * CODEC_BLOCK_ELEMENTS + 777 };
+    enum { COUNT_MAX = 5 * CODEC_BLOCK_ELEMENTS + 777 };
     static const size_t counts[] = {0,     1,     40000,           32768,     65536,
-                                    65600, 65537, 2 * 32768 + 300, 4 * 32768, MOST};
+                                    65600, 65537, 2 * 32768 + 300, 4 * 32768, COUNT_MAX};
     struct random_numbers numbers = {5};
-    uint8_t *values = malloc((size_t)4 * MOST);
+    uint8_t *values = malloc((size_t)4 * COUNT_MAX);
 
     for (int type = 0; type < CODEC_TYPES; type++)
         for (int first = 0; first < GRADIENTS_KINDS; first++) {
@@ -215,7 +217,7 @@ static double exponent_bits(enum codec_type type, const uint8_t *values, size_t 
                                                                        : 24);
 }
 
-static void comes_near_the_bound(void)
+static void size_is_near_entropy(void)
 {
     static const enum gradients kinds[] = {GRADIENTS_NORMAL, GRADIENTS_LAPLACE};
     const size_t count = 8 * CODEC_BLOCK_ELEMENTS;
@@ -240,13 +242,13 @@ static void comes_near_the_bound(void)
     free(values);
 }
 
-static void names_its_modes(void)
+static void modes_are_named(void)
 {
     static const struct {
         enum gradients kind;
         size_t count;
         const char *mode;
-        size_t bytes_most;
+        size_t bytes_max;
     } cases[] = {
         {GRADIENTS_ZEROS, 32768, "fill", 18},      {GRADIENTS_CONSTANT, 32768, "fill", 18},
         {GRADIENTS_BITS, 32768, "stored", 65552},  {GRADIENTS_BINADE, 32768, "single", 32785},
@@ -268,16 +270,15 @@ static void names_its_modes(void)
         codec_block_peek(block, bytes, &info, &err);
         is_str(info.mode, cases[c].mode, "%zu of %s", cases[c].count,
                gradients_name(cases[c].kind));
-        ok(bytes <= cases[c].bytes_most, "... in %zu bytes, at most %zu", bytes,
-           cases[c].bytes_most);
+        ok(bytes <= cases[c].bytes_max, "... in %zu bytes, at most %zu", bytes, cases[c].bytes_max);
     }
     free(values);
     free(block);
 }
 
 /* Tests that every path refuses the block, after its length and its checksum are corrected. */
-static void refuses(uint8_t *block, size_t bytes, enum codec_type type, size_t count,
-                    const char *what)
+static void is_refused(uint8_t *block, size_t bytes, enum codec_type type, size_t count,
+                       const char *what)
 {
     const struct codec_path *path;
     uint8_t *values = malloc(count * codec_type_bytes(type));
@@ -293,7 +294,7 @@ static void refuses(uint8_t *block, size_t bytes, enum codec_type type, size_t c
     free(values);
 }
 
-static void refuses_other_parts(void)
+static void inconsistent_blocks_are_refused(void)
 {
     enum { COUNT = 3000, LOW_HALVES = 128 };
     struct random_numbers numbers = {23};
@@ -307,41 +308,41 @@ static void refuses_other_parts(void)
         memcpy(block, good, words_end);
         memset(block + words_end, 0, more);
         memcpy(block + words_end + more, good + words_end, bytes - words_end);
-        refuses(block, bytes + more, CODEC_BF16, COUNT,
-                more == 1 ? "half a word too many" : "a word too many");
+        is_refused(block, bytes + more, CODEC_BF16, COUNT,
+                   more == 1 ? "half a word too many" : "a word too many");
     }
     memcpy(block, good, words_end - 2);
     memcpy(block + words_end - 2, good + words_end, bytes - words_end);
-    refuses(block, bytes - 2, CODEC_BF16, COUNT, "a word too few");
+    is_refused(block, bytes - 2, CODEC_BF16, COUNT, "a word too few");
     memcpy(block, good, bytes);
     block[6]++;
     block[bytes] = 0;
-    refuses(block, bytes + 1, CODEC_BF16, COUNT, "a byte after the tail");
+    is_refused(block, bytes + 1, CODEC_BF16, COUNT, "a byte after the tail");
 
     /* one group with two symbols in 64 states, whose final values equal the initial ones */
     gradients_fill(GRADIENTS_LAST, CODEC_BF16, &numbers, values, COUNT);
     bytes = codec_block_encode(codec_path_best(), CODEC_BF16, values, COUNT, scratch, good);
     memcpy(block, good, bytes);
     block[bytes - (COUNT / 64 + 8) / 8 - codec_load16(good + 6) - LOW_HALVES] ^= 1;
-    refuses(block, bytes, CODEC_BF16, COUNT, "states with a wrong final value");
+    is_refused(block, bytes, CODEC_BF16, COUNT, "states with a wrong final value");
 
     gradients_fill(GRADIENTS_BITS, CODEC_BF16, &numbers, values, COUNT);
     bytes = codec_block_encode(codec_path_best(), CODEC_BF16, values, COUNT, scratch, good);
-    refuses(good, bytes - 2, CODEC_BF16, COUNT, "a stored element too few");
+    is_refused(good, bytes - 2, CODEC_BF16, COUNT, "a stored element too few");
     gradients_fill(GRADIENTS_CONSTANT, CODEC_BF16, &numbers, values, COUNT);
     bytes = codec_block_encode(codec_path_best(), CODEC_BF16, values, COUNT, scratch, good);
-    refuses(good, bytes + 1, CODEC_BF16, COUNT, "a byte too many in a fill block");
+    is_refused(good, bytes + 1, CODEC_BF16, COUNT, "a byte too many in a fill block");
     gradients_fill(GRADIENTS_BINADE, CODEC_FP16, &numbers, values, COUNT);
     bytes = codec_block_encode(codec_path_best(), CODEC_FP16, values, COUNT, scratch, good);
     good[bytes - 1] = 32;
-    refuses(good, bytes, CODEC_FP16, COUNT, "an exponent that fp16 does not have");
+    is_refused(good, bytes, CODEC_FP16, COUNT, "an exponent that fp16 does not have");
 }
 
 /* ---------------------------------------------------------------------------------- the parts */
 
 /* Encodes one symbol of frequency f in all 64 lanes, on every path and in every rounding mode, and
  * compares the states with the definition, which divides. */
-static bool divides_exactly(unsigned f, struct random_numbers *numbers)
+static bool division_is_exact(unsigned f, struct random_numbers *numbers)
 {
     static const int roundings[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     uint16_t frequencies[256] = {0};
@@ -388,13 +389,13 @@ static bool divides_exactly(unsigned f, struct random_numbers *numbers)
     return same;
 }
 
-static void divides_all(void)
+static void all_divisions_are_exact(void)
 {
     struct random_numbers numbers = {11};
     unsigned exact = 0;
 
     for (unsigned f = 1; f < CODEC_SCALE; f++)
-        exact += divides_exactly(f, &numbers);
+        exact += division_is_exact(f, &numbers);
     is_int(exact, CODEC_SCALE - 1, "states are divided exactly by every frequency");
 }
 
@@ -433,7 +434,7 @@ static void scales_tables(void)
 
 /* Returns the entry for the low 12 bits of a state, found in cells, in the format of
  * codec_table_expand(). */
-static uint32_t looked_up(const struct codec_cells *cells, uint32_t slot)
+static uint32_t look_up_cell(const struct codec_cells *cells, uint32_t slot)
 {
     unsigned cell = slot / CODEC_CELL, rank = cells->rank[cell];
 
@@ -445,7 +446,7 @@ static uint32_t looked_up(const struct codec_cells *cells, uint32_t slot)
            (slot - cells->start[rank]) << 20;
 }
 
-static void cells_are_the_table(void)
+static void cells_match_the_table(void)
 {
     enum { TABLES = 2000 };
     static uint32_t table[CODEC_SCALE + CODEC_TABLE_STEP];
@@ -468,7 +469,7 @@ static void cells_are_the_table(void)
             continue;
         codec_table_expand(frequencies, table);
         for (uint32_t slot = 0; slot < CODEC_SCALE; slot++)
-            wrong += looked_up(&cells, slot) != table[slot];
+            wrong += look_up_cell(&cells, slot) != table[slot];
         for (unsigned c = 0; c < CODEC_CELLS; c++)
             crowded += cells.rank[c] >= 0x80;
         with_cells++;
@@ -582,7 +583,7 @@ static void checksums(void)
 struct worker {
     pthread_t thread;
     uint64_t seed;
-    bool held;
+    bool is_correct;
 };
 
 static void *work(void *argument)
@@ -594,7 +595,7 @@ static void *work(void *argument)
     uint8_t block[10016];
     struct error err;
 
-    worker->held = true;
+    worker->is_correct = true;
     for (int round = 0; round < 50; round++) {
         size_t bytes;
 
@@ -603,13 +604,13 @@ static void *work(void *argument)
         if (codec_block_decode(codec_path_best(), CODEC_BF16, block, bytes, own, back, 5000,
                                &err) != 0 ||
             memcmp(values, back, sizeof back) != 0)
-            worker->held = false;
+            worker->is_correct = false;
     }
     codec_scratch_destroy(own);
     return NULL;
 }
 
-static void threads_do_not_meet(void)
+static void threads_are_independent(void)
 {
     struct worker workers[4];
 
@@ -619,7 +620,7 @@ static void threads_do_not_meet(void)
     }
     for (unsigned i = 0; i < 4; i++) {
         pthread_join(workers[i].thread, NULL);
-        ok(workers[i].held, "thread %u of 4 gets its own values back", i);
+        ok(workers[i].is_correct, "thread %u of 4 gets its own values back", i);
     }
 }
 
@@ -639,15 +640,15 @@ int main(void)
     names_paths();
     counts_symbols();
     scales_tables();
-    cells_are_the_table();
+    cells_match_the_table();
     refuses_tables();
-    divides_all();
-    holds_what_was_given();
+    all_divisions_are_exact();
+    round_trips_are_exact();
     many_blocks();
-    comes_near_the_bound();
-    names_its_modes();
-    refuses_other_parts();
-    threads_do_not_meet();
+    size_is_near_entropy();
+    modes_are_named();
+    inconsistent_blocks_are_refused();
+    threads_are_independent();
     codec_scratch_destroy(scratch);
     return tap_done();
 }

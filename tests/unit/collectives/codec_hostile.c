@@ -19,49 +19,49 @@
 #include "lib/base/clock.h"
 
 /* An area between two inaccessible pages. */
-struct cage {
+struct guarded_area {
     uint8_t *bytes;
     size_t size;
 };
 
-static struct cage cage_create(size_t size)
+static struct guarded_area guarded_area_create(size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), inside = (size + page - 1) / page * page;
     uint8_t *all = mmap(NULL, inside + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (all == MAP_FAILED || mprotect(all + page, inside, PROT_READ | PROT_WRITE) != 0)
         abort();
-    return (struct cage){all + page, inside};
+    return (struct guarded_area){all + page, inside};
 }
 
 /* Returns the address of `length` bytes at the end of the area, or at its beginning. */
-static uint8_t *cage_place(const struct cage *cage, size_t length, bool at_end)
+static uint8_t *guarded_area_address(const struct guarded_area *area, size_t length, bool at_end)
 {
-    return at_end ? cage->bytes + cage->size - length : cage->bytes;
+    return at_end ? area->bytes + area->size - length : area->bytes;
 }
 
 enum { BLOCK_MAX = CODEC_BLOCK_ELEMENTS_MAX * 4 + 4096 };
 
 static struct {
-    struct cage block, values, others, for_scratch;
+    struct guarded_area block, values, others, scratch_area;
     struct codec_scratch *scratch;
 } arena;
 
 static void arena_create(void)
 {
-    arena.block = cage_create(BLOCK_MAX);
-    arena.values = cage_create(BLOCK_MAX);
-    arena.others = cage_create(BLOCK_MAX);
-    arena.for_scratch = cage_create(codec_scratch_bytes());
-    arena.scratch =
-        (struct codec_scratch *)cage_place(&arena.for_scratch, codec_scratch_bytes(), true);
+    arena.block = guarded_area_create(BLOCK_MAX);
+    arena.values = guarded_area_create(BLOCK_MAX);
+    arena.others = guarded_area_create(BLOCK_MAX);
+    arena.scratch_area = guarded_area_create(codec_scratch_bytes());
+    arena.scratch = (struct codec_scratch *)guarded_area_address(&arena.scratch_area,
+                                                                 codec_scratch_bytes(), true);
 }
 
-static void must(bool held, const char *what, const char *path)
+static void require(bool condition, const char *message, const char *path)
 {
-    if (held)
+    if (condition)
         return;
-    fprintf(stderr, "%s: %s\n", path, what);
+    fprintf(stderr, "%s: %s\n", path, message);
     abort();
 }
 
@@ -76,29 +76,32 @@ static bool try_paths(decode_function decode, enum codec_type type, const uint8_
 {
     size_t value_bytes = count * codec_type_bytes(type);
     const struct codec_path *path;
-    bool good = false;
+    bool is_valid = false;
 
     for (unsigned number = 0; (path = codec_path_at(number)); number++) {
-        const struct cage *cage = number == 0 ? &arena.values : &arena.others;
-        uint8_t *values = cage_place(cage, value_bytes, at_end);
+        const struct guarded_area *area = number == 0 ? &arena.values : &arena.others;
+        uint8_t *values = guarded_area_address(area, value_bytes, at_end);
         struct error err = {""};
         int status = decode(path, type, block, length, arena.scratch, values, count, &err);
 
-        must(status == 0 || err.text[0] != 0, "an error without words", codec_path_name(path));
+        require(status == 0 || err.text[0] != 0, "an error without a message",
+                codec_path_name(path));
         if (number == 0)
-            good = status == 0;
-        must((status == 0) == good, "another verdict than portable's", codec_path_name(path));
-        if (good && number > 0)
-            must(memcmp(values, cage_place(&arena.values, value_bytes, at_end), value_bytes) == 0,
-                 "other values than portable's", codec_path_name(path));
+            is_valid = status == 0;
+        require((status == 0) == is_valid, "another result than the portable path",
+                codec_path_name(path));
+        if (is_valid && number > 0)
+            require(memcmp(values, guarded_area_address(&arena.values, value_bytes, at_end),
+                           value_bytes) == 0,
+                    "other values than the portable path", codec_path_name(path));
     }
-    return good;
+    return is_valid;
 }
 
 /* Decodes a copy of the block. Returns whether it is valid. */
 static bool try_block(const uint8_t *bytes, size_t length, bool seal, bool at_end)
 {
-    uint8_t *block = cage_place(&arena.block, length, at_end);
+    uint8_t *block = guarded_area_address(&arena.block, length, at_end);
     struct codec_block_info info;
     struct error err;
 
@@ -108,7 +111,7 @@ static bool try_block(const uint8_t *bytes, size_t length, bool seal, bool at_en
         codec_block_seal(block, length);
     if (codec_block_peek(block, length, &info, &err) != 0)
         return false;
-    must(info.count <= CODEC_BLOCK_ELEMENTS_MAX, "too many elements pass", "peek");
+    require(info.count <= CODEC_BLOCK_ELEMENTS_MAX, "too many elements are accepted", "peek");
     return try_paths(codec_block_decode, info.type, block, length, info.count, at_end);
 }
 
@@ -117,7 +120,7 @@ static bool try_two(enum codec_type type, uint8_t *const blocks[2], const size_t
                     size_t second, bool at_end)
 {
     size_t length = lengths[0] + lengths[1];
-    uint8_t *both = cage_place(&arena.block, length, at_end);
+    uint8_t *both = guarded_area_address(&arena.block, length, at_end);
 
     memcpy(both, blocks[0], lengths[0]);
     memcpy(both + lengths[0], blocks[1], lengths[1]);
@@ -160,10 +163,11 @@ static void put32(uint8_t *at, uint32_t value)
 /* Makes one random change. Returns the new length. */
 static size_t alter(uint8_t *block, size_t length, struct random_numbers *numbers)
 {
-    static const uint32_t odd[] = {0,   1,     2,     63,    64,         127,        128,       255,
-                                   256, 65535, 65536, 65537, 0x7fffffff, 0x80000000, 0xffffffff};
+    static const uint32_t edge_values[] = {0,     1,     2,          63,         64,
+                                           127,   128,   255,        256,        65535,
+                                           65536, 65537, 0x7fffffff, 0x80000000, 0xffffffff};
     size_t at = random_bits(numbers) % length;
-    uint32_t value = odd[random_bits(numbers) % (sizeof odd / sizeof *odd)];
+    uint32_t value = edge_values[random_bits(numbers) % (sizeof edge_values / sizeof *edge_values)];
 
     switch (random_bits(numbers) % 13) {
     case 0:
@@ -218,7 +222,7 @@ static size_t alter(uint8_t *block, size_t length, struct random_numbers *number
     }
 }
 
-static size_t any_block(uint8_t *block, uint8_t *values, struct random_numbers *numbers)
+static size_t make_block(uint8_t *block, uint8_t *values, struct random_numbers *numbers)
 {
     enum gradients kind = (enum gradients)(random_bits(numbers) % GRADIENTS_KINDS);
     enum codec_type type = (enum codec_type)(random_bits(numbers) % CODEC_TYPES);
@@ -228,11 +232,11 @@ static size_t any_block(uint8_t *block, uint8_t *values, struct random_numbers *
     return codec_block_encode(codec_path_best(), type, values, count, arena.scratch, block);
 }
 
-/* Decodes two blocks, and again with one of them altered and its checksum corrected. Adds to *good
+/* Decodes two blocks, and again with one of them altered and its checksum corrected. Adds to *valid
  * the pairs that decode, to altered[0] the altered pairs and to altered[1] those of them that
  * decode. */
 static void try_pairs(uint8_t *const blocks[2], uint8_t *values, struct random_numbers *numbers,
-                      size_t *good, size_t altered[2])
+                      size_t *valid, size_t altered[2])
 {
     enum codec_type type = (enum codec_type)(random_bits(numbers) % CODEC_TYPES);
     size_t second = 1 + random_bits(numbers) % CODEC_BLOCK_ELEMENTS, lengths[2];
@@ -246,7 +250,7 @@ static void try_pairs(uint8_t *const blocks[2], uint8_t *values, struct random_n
         lengths[b] =
             codec_block_encode(codec_path_best(), type, values, count, arena.scratch, blocks[b]);
     }
-    *good += try_two(type, blocks, lengths, second, random_bits(numbers) % 2);
+    *valid += try_two(type, blocks, lengths, second, random_bits(numbers) % 2);
     for (int round = 0; round < 4 && lengths[which] > CODEC_BLOCK_HEADER_BYTES; round++) {
         lengths[which] = alter(blocks[which], lengths[which], numbers);
         codec_block_seal(blocks[which], lengths[which]);
@@ -260,29 +264,30 @@ int main(int argc, char **argv)
 {
     double end = clock_s() + (argc > 1 ? atof(argv[1]) : 3);
     struct random_numbers numbers = {argc > 2 ? strtoull(argv[2], NULL, 0) : 20261121};
-    uint8_t *block = malloc(BLOCK_MAX), *values = malloc(BLOCK_MAX), *before = malloc(BLOCK_MAX);
-    size_t tried = 0, unsealed = 0, passed = 0, passed_unsealed = 0, whole = 0, whole_good = 0;
-    size_t pairs = 0, pairs_good = 0, altered[2] = {0};
+    uint8_t *block = malloc(BLOCK_MAX), *values = malloc(BLOCK_MAX), *original = malloc(BLOCK_MAX);
+    size_t tried = 0, unsealed = 0, passed = 0, passed_unsealed = 0, unaltered = 0,
+           unaltered_valid = 0;
+    size_t pairs = 0, pairs_valid = 0, altered[2] = {0};
 
     arena_create();
     while (clock_s() < end || tried < 1000) {
-        size_t length = any_block(block, values, &numbers), was = length;
+        size_t length = make_block(block, values, &numbers), original_length = length;
 
-        if (whole % 64 == 0) {
-            try_pairs((uint8_t *[]){block, before}, values, &numbers, &pairs_good, altered);
+        if (unaltered % 64 == 0) {
+            try_pairs((uint8_t *[]){block, original}, values, &numbers, &pairs_valid, altered);
             pairs++;
-            length = was = any_block(block, values, &numbers);
+            length = original_length = make_block(block, values, &numbers);
         }
-        memcpy(before, block, length);
-        whole++;
-        whole_good += try_block(block, length, false, whole % 2);
+        memcpy(original, block, length);
+        unaltered++;
+        unaltered_valid += try_block(block, length, false, unaltered % 2);
         for (int round = 0; round < 10; round++) {
             bool seal = random_bits(&numbers) % 4 > 0;
 
             length = alter(block, length, &numbers);
             if (random_bits(&numbers) % 4 == 0 && length > CODEC_BLOCK_HEADER_BYTES)
                 length = alter(block, length, &numbers);
-            if (length == was && memcmp(block, before, length) == 0)
+            if (length == original_length && memcmp(block, original, length) == 0)
                 continue;
             tried++;
             unsealed += !seal;
@@ -292,16 +297,16 @@ int main(int argc, char **argv)
             }
             /* restore the block, or alter it further */
             if (length <= CODEC_BLOCK_HEADER_BYTES || random_bits(&numbers) % 2) {
-                length = was;
-                memcpy(block, before, length);
+                length = original_length;
+                memcpy(block, original, length);
             }
         }
     }
-    tap_diag("%zu altered blocks, %zu of them decode once their checksum is made right", tried,
+    tap_diag("%zu altered blocks, %zu of them decode once their checksum is corrected", tried,
              passed);
     tap_diag("%zu pairs of which one is altered, %zu of them decode", altered[0], altered[1]);
-    is_int(whole_good, whole, "unaltered blocks decode");
-    is_int(pairs_good, pairs, "... and so do two consecutive ones");
+    is_int(unaltered_valid, unaltered, "unaltered blocks decode");
+    is_int(pairs_valid, pairs, "... and so do two consecutive ones");
     ok(altered[0] > altered[1],
        "two blocks, one of them altered, have the same result on every path");
     ok(tried >= 1000, "altered blocks give an error or the same values on every path");
@@ -310,7 +315,7 @@ int main(int argc, char **argv)
     is_int(passed_unsealed, 0, "... and none of these decodes");
     free(block);
     free(values);
-    free(before);
+    free(original);
     return tap_done();
 }
 

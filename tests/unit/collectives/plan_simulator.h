@@ -22,8 +22,8 @@ struct simulation {
     unsigned messages_max; /* that a rank has under way at once, in each direction; 0: any number */
     bool is_buffered;      /* a send ends before its receive begins */
     uint64_t seed;
-    bool has_liar; /* one bit of each message from the rank `liar` is flipped */
-    int liar;
+    bool has_corrupter; /* one bit of each message from corrupting_rank is flipped */
+    int corrupting_rank;
 };
 
 struct simulated_work { /* each number: of the rank with the most */

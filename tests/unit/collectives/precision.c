@@ -51,12 +51,12 @@ static unsigned codes_of(const struct reference *r)
 static double number_of(const struct reference *r, unsigned code)
 {
     static double numbers[1 << 16];
-    static const struct reference *whose;
+    static const struct reference *cached;
 
-    if (whose != r) {
+    if (cached != r) {
         for (unsigned c = 0; c < 2 * codes_of(r); c++)
             numbers[c] = number_by_definition(r, c);
-        whose = r;
+        cached = r;
     }
     return numbers[code];
 }
@@ -116,7 +116,7 @@ static unsigned code_at(enum precision precision, const void *codes, size_t n)
 /* Sets values around each point where the nearest number changes, with both signs: the numbers of
  * the format, the middles between them, and the floats next to each; then specials and random
  * patterns. Returns their number. */
-static size_t interesting(const struct reference *r, float *values, size_t room)
+static size_t boundary_values(const struct reference *r, float *values, size_t room)
 {
     struct random_numbers numbers = {31};
     size_t count = 0;
@@ -153,14 +153,14 @@ static size_t interesting(const struct reference *r, float *values, size_t room)
     return count;
 }
 
-static void narrows(const struct reference *r)
+static void narrowing_is_exact(const struct reference *r)
 {
     const size_t room = 13 * codes_of(r) + 100000;
     float *values = malloc(room * sizeof *values);
     uint8_t *codes = malloc(2 * room + 1), *first = malloc(2 * room);
     unsigned *expected = malloc(room * sizeof *expected);
     bool *is_nan = malloc(room * sizeof *is_nan);
-    size_t count = interesting(r, values, room), bytes = precision_bytes(r->precision);
+    size_t count = boundary_values(r, values, room), bytes = precision_bytes(r->precision);
     const struct precision_path *path;
 
     for (size_t n = 0; n < count; n++)
@@ -199,7 +199,7 @@ static void narrows(const struct reference *r)
     free(is_nan);
 }
 
-static void widens(const struct reference *r)
+static void widening_is_exact(const struct reference *r)
 {
     const size_t count = 2 * codes_of(r);
     size_t bytes = precision_bytes(r->precision);
@@ -238,20 +238,20 @@ static void widens(const struct reference *r)
 }
 
 /* Nothing outside count numbers is written, for each count up to several vectors. */
-static void keeps_to_its_count(void)
+static void writes_only_its_count(void)
 {
-    enum { MOST = 100 };
-    float in[MOST], back[MOST + 1];
+    enum { COUNT_MAX = 100 };
+    float in[COUNT_MAX], back[COUNT_MAX + 1];
     const struct precision_path *path;
     size_t wrong = 0;
 
-    for (size_t n = 0; n < MOST; n++)
+    for (size_t n = 0; n < COUNT_MAX; n++)
         in[n] = (float)n;
     for (unsigned number = 0; (path = precision_path_at(number)); number++)
         for (int p = 0; p < PRECISION_COUNT; p++)
-            for (size_t count = 0; count < MOST; count++) {
+            for (size_t count = 0; count < COUNT_MAX; count++) {
                 size_t bytes = precision_bytes((enum precision)p);
-                uint8_t out[2 * MOST + 2];
+                uint8_t out[2 * COUNT_MAX + 2];
 
                 memset(out, 0xee, sizeof out);
                 path->narrow((enum precision)p, in, count, out);
@@ -413,7 +413,7 @@ static void bounds_hold(enum precision precision)
 }
 
 /* Terms that round up by nearly u in each hop: the bound is nearly reached. */
-static void bounds_are_met(enum precision precision, unsigned ranks)
+static void bounds_are_nearly_reached(enum precision precision, unsigned ranks)
 {
     double u = precision_unit(precision), just_over = u * (1 + 0x1p-10), exact, magnitudes, off;
     float terms[64];
@@ -445,10 +445,10 @@ static void bounds(void)
 
     for (size_t i = 0; i < 4; i++)
         bounds_hold(all[i]);
-    bounds_are_met(PRECISION_BF16, 8);
-    bounds_are_met(PRECISION_FP16, 16);
-    bounds_are_met(PRECISION_E4M3, 3);
-    bounds_are_met(PRECISION_E5M2, 2);
+    bounds_are_nearly_reached(PRECISION_BF16, 8);
+    bounds_are_nearly_reached(PRECISION_FP16, 16);
+    bounds_are_nearly_reached(PRECISION_E4M3, 3);
+    bounds_are_nearly_reached(PRECISION_E5M2, 2);
     /* COLLECTIVES.md, to first order */
     is_near(bound_of_ring(PRECISION_FP16, 5, 1), 4 * 0x1p-11, 4 * 0x1p-18,
             "a ring of 5: 4 u, u = 2^-11 for fp16");
@@ -464,7 +464,7 @@ static void integers_are_exact(void)
     struct random_numbers numbers = {47};
     static const struct {
         enum precision precision;
-        int most;
+        int max;
     } cases[] = {
         {PRECISION_BF16, 256}, {PRECISION_FP16, 2048}, {PRECISION_E4M3, 16}, {PRECISION_E5M2, 8}};
 
@@ -476,27 +476,26 @@ static void integers_are_exact(void)
             double sum = 0;
 
             for (unsigned rank = 0; rank < 8; rank++) {
-                int most = cases[c].most / 8;
+                int max = cases[c].max / 8;
 
-                terms[rank] =
-                    (float)((int)(random_bits(&numbers) % (uint64_t)(2 * most + 1)) - most);
+                terms[rank] = (float)((int)(random_bits(&numbers) % (uint64_t)(2 * max + 1)) - max);
                 sum += (double)terms[rank];
             }
             wrong += (double)ring(cases[c].precision, terms, 8) != sum;
             wrong += (double)tree(cases[c].precision, terms, 8) != sum;
         }
         is_int(wrong, 0, "%s: integers up to %d add up exactly",
-               references[cases[c].precision].name, cases[c].most);
+               references[cases[c].precision].name, cases[c].max);
     }
 }
 
 int main(void)
 {
     for (int i = 0; i < REFERENCES; i++) {
-        narrows(&references[i]);
-        widens(&references[i]);
+        narrowing_is_exact(&references[i]);
+        widening_is_exact(&references[i]);
     }
-    keeps_to_its_count();
+    writes_only_its_count();
     int8_blocks();
     bounds();
     integers_are_exact();

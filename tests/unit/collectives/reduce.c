@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 1031 }; /* odd, and larger than any block of vectors */
+enum { ELEMENTS_MAX = 1031 }; /* odd, and larger than any block of vectors */
 
 static uint64_t state = 1;
 
@@ -27,7 +27,7 @@ static void fill(void *bytes, size_t length)
 
 /* ---------------------------------------------------------------------------- the definition */
 
-static __int128 whole_at(enum element_type type, const void *buffer, size_t i)
+static __int128 integer_at(enum element_type type, const void *buffer, size_t i)
 {
     switch (type) {
     case ELEMENT_INT8:
@@ -50,7 +50,7 @@ static __int128 whole_at(enum element_type type, const void *buffer, size_t i)
 }
 
 /* Returns 64 bits; the low bits that an element has are its result, as integers wrap around. */
-static uint64_t whole_joined(enum reduce_op op, __int128 l, __int128 r)
+static uint64_t integer_reduced(enum reduce_op op, __int128 l, __int128 r)
 {
     uint64_t a = (uint64_t)l, b = (uint64_t)r;
 
@@ -94,7 +94,7 @@ static double float_at(enum element_type type, const void *buffer, size_t i)
     }
 }
 
-static double float_joined(enum element_type type, enum reduce_op op, double l, double r)
+static double float_reduced(enum element_type type, enum reduce_op op, double l, double r)
 {
     bool is_single = type != ELEMENT_FP64;
 
@@ -137,8 +137,8 @@ static bool is_element_right(enum element_type type, enum reduce_op op, const vo
     if (element_is_float(type))
         return is_float_right(
             type, out, i,
-            float_joined(type, op, float_at(type, left, i), float_at(type, right, i)));
-    expected = whole_joined(op, whole_at(type, left, i), whole_at(type, right, i));
+            float_reduced(type, op, float_at(type, left, i), float_at(type, right, i)));
+    expected = integer_reduced(op, integer_at(type, left, i), integer_at(type, right, i));
     memcpy(&found, (const char *)out + i * bytes, bytes);
     return memcmp(&found, &expected, bytes) == 0;
 }
@@ -148,28 +148,29 @@ static bool is_element_right(enum element_type type, enum reduce_op op, const vo
 /* Writes values that random bits rarely give: zeros of both signs, infinities, NaN. */
 static void put_special(enum element_type type, void *buffer, size_t count)
 {
-    const double rare[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0};
+    const double special_values[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0};
     const uint64_t masks[] = {1, 2, 4, 8, 16, 32, 64};
 
     for (size_t i = 0; i < count; i++) {
-        size_t which = draw() % 16;
+        size_t index = draw() % 16;
 
-        if (which >= sizeof rare / sizeof *rare)
+        if (index >= sizeof special_values / sizeof *special_values)
             continue;
         if (type == ELEMENT_FP32)
-            ((float *)buffer)[i] = (float)rare[which];
+            ((float *)buffer)[i] = (float)special_values[index];
         else if (type == ELEMENT_FP64)
-            ((double *)buffer)[i] = rare[which];
+            ((double *)buffer)[i] = special_values[index];
         else if (!element_is_float(type))
-            memcpy((char *)buffer + i * element_bytes(type), &masks[which % 2],
+            memcpy((char *)buffer + i * element_bytes(type), &masks[index % 2],
                    element_bytes(type));
     }
 }
 
-static bool holds(enum element_type type, enum reduce_op op)
+static bool is_correct(enum element_type type, enum reduce_op op)
 {
-    static _Alignas(64) uint64_t left[MOST], right[MOST], out[MOST], again[MOST];
-    const size_t counts[] = {0, 1, 7, 64, MOST};
+    static _Alignas(64) uint64_t left[ELEMENTS_MAX], right[ELEMENTS_MAX], out[ELEMENTS_MAX],
+        again[ELEMENTS_MAX];
+    const size_t counts[] = {0, 1, 7, 64, ELEMENTS_MAX};
     size_t bytes = element_bytes(type);
     const struct reduce_path *path;
 
@@ -193,7 +194,7 @@ static bool holds(enum element_type type, enum reduce_op op)
             memcpy(again, left, sizeof again);
             path->pair(type, op, again, right, again, counts[c]);
             if (memcmp(again, out, counts[c] * bytes) != 0) {
-                tap_diag("%s %s: %s has other bits", element_name(type), reduce_name(op),
+                tap_diag("%s %s: %s gives other bits", element_name(type), reduce_name(op),
                          path->name);
                 return false;
             }
@@ -210,7 +211,7 @@ static bool holds(enum element_type type, enum reduce_op op)
 
 /* Tests every length up to three cache lines, to every offset in a line from varying offsets, and
  * that nothing beside the copy is written. */
-static bool copies(nontemporal_copy_fn *copy)
+static bool copy_is_exact(nontemporal_copy_fn *copy)
 {
     enum { LINE = 64, LONGEST = 3 * LINE + 1, ROOM = LINE + LONGEST + LINE };
     static _Alignas(LINE) uint8_t in[ROOM], out[ROOM], expected[ROOM];
@@ -236,9 +237,10 @@ static bool copies(nontemporal_copy_fn *copy)
 
 /* Tests that nontemporal_reduce_pair() gives the result of reduce_pair(); is_in_place: into the
  * left operand. */
-static bool reduces(size_t count, bool is_in_place)
+static bool reduction_is_exact(size_t count, bool is_in_place)
 {
-    static float left[MOST * 2], right[MOST * 2], out[MOST * 2 + 1], expected[MOST * 2 + 1];
+    static float left[ELEMENTS_MAX * 2], right[ELEMENTS_MAX * 2], out[ELEMENTS_MAX * 2 + 1],
+        expected[ELEMENTS_MAX * 2 + 1];
 
     for (size_t i = 0; i < count; i++) {
         left[i] = (float)(draw() % 1000);
@@ -255,14 +257,14 @@ static bool reduces(size_t count, bool is_in_place)
 
 static void test_nontemporal(void)
 {
-    bool held = true;
+    bool correct = true;
 
     for (unsigned number = 0; nontemporal_path_at(number); number++)
-        held &= copies(nontemporal_path_at(number));
-    ok(held, "nontemporal copies are exact, on all paths");
-    for (size_t count = 0; count <= (size_t)MOST * 2; count += 1 + count / 7)
-        held &= reduces(count, false) && reduces(count, true);
-    ok(held, "... and nontemporal reductions are those of reduce_pair()");
+        correct &= copy_is_exact(nontemporal_path_at(number));
+    ok(correct, "nontemporal copies are exact, on all paths");
+    for (size_t count = 0; count <= (size_t)ELEMENTS_MAX * 2; count += 1 + count / 7)
+        correct &= reduction_is_exact(count, false) && reduction_is_exact(count, true);
+    ok(correct, "... and nontemporal reductions are those of reduce_pair()");
 }
 
 int main(void)
@@ -270,12 +272,12 @@ int main(void)
     enum element_type type;
 
     for (unsigned t = 0; t < ELEMENT_TYPES; t++) {
-        bool held = true;
+        bool correct = true;
 
         for (unsigned o = 0; o < REDUCE_OPS; o++)
             if (reduce_applies((enum element_type)t, (enum reduce_op)o))
-                held &= holds((enum element_type)t, (enum reduce_op)o);
-        ok(held, "%s: all operations, on all paths", element_name((enum element_type)t));
+                correct &= is_correct((enum element_type)t, (enum reduce_op)o);
+        ok(correct, "%s: all operations, on all paths", element_name((enum element_type)t));
         ok(element_parse(element_name((enum element_type)t), &type) && type == t,
            "... and its name is parsed");
     }

@@ -85,8 +85,8 @@ static void run_case(const struct algorithm *algorithm, int ranks, int root, int
     struct simulation simulation = {.type = ELEMENT_UINT32,
                                     .op = REDUCE_SUM,
                                     .seed = (unsigned)case_count + 1,
-                                    .has_liar = true,
-                                    .liar = world_rank(liar, ranks)};
+                                    .has_corrupter = true,
+                                    .corrupting_rank = world_rank(liar, ranks)};
     struct error err = {""};
 
     for (int rank = 0; rank < ranks; rank++) {
