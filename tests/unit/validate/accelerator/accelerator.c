@@ -14,17 +14,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The stand-in of a vendor's library (tests/gpu) is given a state, the library is read, and what is
- * found is one text of lines "CODE PART MESSAGE". */
+/* Each test writes a state file for a stand-in of a vendor's library (tests/gpu), reads that
+ * library, and collects the findings as text: one line "CODE PART MESSAGE" each. */
 static char directory[] = "/tmp/muster-accelerator-XXXXXX", library[256], state_file[256];
 static char said[16384];
 static struct inventory node;
 static struct accelerator_report *report;
-enum { READS_S = 60, HANGS_S = 1 /* what is before it is read by then */ };
+enum { READS_S = 60, HANGS_S = 1 /* every call before the one that hangs is done by then */ };
 
 static double deadline_s = READS_S;
 static enum gpu_vendor vendor;
-static const char *usual = ""; /* of each state, unless it says otherwise */
+static const char *usual = ""; /* put before each state */
 
 #define bail(...)                                                                                  \
     do {                                                                                           \
@@ -47,8 +47,8 @@ static bool calls_all_foreign(pid_t pid, char name[64])
     return pid == 4711;
 }
 
-/* The directory with that library of the build under its file name: a copy, as the tree may be
- * another user's. */
+/* Copies the library tests/gpu/BUILD.so of the build into the test directory under the given
+ * file name. It is a copy because another user may own the tree. */
 static void add(const char *build, const char *file)
 {
     char command[8192];
@@ -58,7 +58,7 @@ static void add(const char *build, const char *file)
         bail("%s", command);
 }
 
-/* That library alone. */
+/* Uses a library directory that contains this library only. */
 static void with(enum gpu_vendor of, const char *build, const char *file)
 {
     vendor = of;
@@ -67,9 +67,9 @@ static void with(enum gpu_vendor of, const char *build, const char *file)
     add(build, file);
 }
 
-static double up_s; /* since the node's boot; 0: not known */
+static double up_s; /* time since the node booted; 0: unknown */
 
-/* NULL: no state, and so no driver. */
+/* Reads and evaluates the library in the given state. NULL: no state file, so no driver. */
 static void look(const char *state)
 {
     struct accelerator_view view = {
@@ -91,7 +91,7 @@ static void look(const char *state)
     accelerator_evaluate(report, &view, receive, NULL);
 }
 
-/* What is found of a state, and how the reading of it ends. */
+/* Read the library in a state and check the findings, a part of them, or the outcome. */
 #define reports(state, ...) (look(state), is_str(said, __VA_ARGS__))
 #define reports_part(state, ...) (look(state), has_str(said, __VA_ARGS__))
 #define ends(state, ...) (look(state), is_int(report->outcome, __VA_ARGS__))
@@ -103,7 +103,7 @@ static long long number(size_t device, enum accelerator_value_id id)
     return value->answer == ANSWER_PRESENT ? value->number : -1;
 }
 
-/* All values of the device but these. */
+/* Checks that all values of the device are present except the given ones. */
 static void are_told(size_t device, const enum accelerator_value_id *untold, size_t count)
 {
     for (int id = 0; id < ACCELERATOR_VALUE_COUNT; id++) {
@@ -122,7 +122,7 @@ static void are_told(size_t device, const enum accelerator_value_id *untold, siz
              sizeof((const enum accelerator_value_id[]){__VA_ARGS__}) /                            \
                  sizeof(enum accelerator_value_id))
 
-/* A library of eight healthy devices, and its version and the driver's. */
+/* Checks a library with eight healthy devices, its version and the driver's version. */
 static void reads(const char *name, const char *library_version, const char *driver_version)
 {
     ends("devices 8\n", OUTCOME_READ, "%s is read: %s", name, report->reason);
@@ -147,9 +147,9 @@ static void healthy(void)
 
 #define finds(state, ...) reports("devices 8\n" state "\n", __VA_ARGS__)
 
-static const char *gpu3; /* as it is named */
+static const char *gpu3; /* model and address, as messages name it */
 
-/* What is found when gpu3 has this state. */
+/* Checks the one finding when gpu3 is in this state. */
 #define gpu3_has(state, code, words, name)                                                         \
     gpu3_finds("devices 8\ngpu3." state "\n", code, words, name)
 static void gpu3_finds(const char *state, const char *code, const char *words, const char *name)
@@ -326,7 +326,8 @@ static void answers(void)
            "... and without its health");
 }
 
-/* Its child waits in the kernel, as while the driver starts a GPU: for what it vfork()s. */
+/* Another check, whose child hangs in the kernel as it does while a driver starts a GPU. Here it
+ * waits for its vfork() child. */
 static void beside_another_check(void)
 {
     char path[32], text[512] = "";
@@ -355,7 +356,7 @@ static void beside_another_check(void)
     }
     has_str(text, "(muster-gpu) D", "another check waits for the driver");
     ends("devices 8\n", OUTCOME_READ, "... which is not hung");
-    deadline_s = -3600; /* long over for the other */
+    deadline_s = -3600; /* the other check is then long past its deadline */
     look("devices 8\n");
     deadline_s = READS_S;
     has_str(said, "gpu_driver_hung  ", "... until it has outlived its deadline");
@@ -429,7 +430,7 @@ static void libraries(void)
 
 /* ---------------------------------------------------------------- AMD */
 
-/* A library that hangs, crashes, lacks a function or is told to return each code. */
+/* A library that hangs, crashes, returns an error code, or has no driver. */
 static void misbehaves(const char *function, const char *late)
 {
     char state[256], expected[256];
@@ -486,7 +487,7 @@ static void amd(void)
     is_int(number(0, ACCELERATOR_PROCESSES), 0, "the reading process is no user");
     is_int(accelerator_count_missing(report), 0, "nothing is left untold");
 
-    usual = "gpu.no_counters 1\n"; /* which take 0.1 s */
+    usual = "gpu.no_counters 1\n"; /* reading these counters takes 0.1 s */
     gpu3_has("ecc_volatile_uncorrected 2", "gpu_memory_errors",
              "has 2 uncorrected memory errors since its driver was loaded", "uncorrected errors");
     gpu3_has("rows_failed 1", "gpu_row_remap_failed",

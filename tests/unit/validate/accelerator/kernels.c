@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernels are compiled by the vendor's own compiler where it is here, which needs no device:
- * for devices of several generations. Where it is not, the stand-ins alone have compiled them. */
+/* Compiles the kernels with the vendor's own compiler, which needs no device, for several
+ * generations of devices. Without that compiler the test is skipped: only the stand-ins compile
+ * them. */
 
 static const char *const architectures[] = {"sm_75", "sm_80", "sm_86", "sm_90"};
 static struct device_functions call;
 
-/* Returns false where the library has not all of it. */
+/* Returns false if the library lacks one of the functions. */
 static bool find_compiler(void *library)
 {
 #define FUNCTION(member, name, hip, arguments)                                                     \
