@@ -14,7 +14,7 @@ int main(void)
 {
     is_amount(1024, 1, 256, 1024);
     is_amount(1024, 4, 64, 1024);
-    is_amount(1024, 100, 2, 800); /* what does not go into blocks is not counted */
+    is_amount(1024, 100, 2, 800); /* floats that do not fill all blocks are not counted */
     is_amount(1024, 1000, 1, 4000);
     is_amount(16 << 20, 4096, 1024, 16 << 20);
     return tap_done();

@@ -2,8 +2,8 @@
 #include "validate/battery/collectives/effort.h"
 #include "tests/unit/tap.h"
 
-/* A run of so many collectives with so many cases each, one of which takes seconds_each: how long
- * it takes. */
+/* Simulates `collectives` collectives with `cases` cases each. A case takes seconds_each.
+ * Returns the elapsed time in seconds. */
 static double run(struct effort *effort, size_t collectives, size_t cases, double seconds_each)
 {
     double elapsed_s = 0;

@@ -14,26 +14,26 @@ static void see(enum evidence_kind kind, int observer, int source)
         (struct evidence){case_count, kind, observer, source, 0, SIZE, 0, shift, 0, 1, 2};
 }
 
-/* What others see of a rank that contributes damaged data. */
+/* Records what other ranks observe of a rank that sends damaged data. */
 static void send_damaged(int rank)
 {
     case_count++; /* allreduce */
     for (int i = 0; i < SIZE; i++)
         see(EVIDENCE_SHARED, i, -1);
-    case_count++; /* allgather; its own copy may be right */
+    case_count++; /* allgather; the rank's own copy may be right */
     for (int i = 0; i < SIZE; i++)
         if (i != rank)
             see(EVIDENCE_SHARED, i, rank);
     case_count++; /* scan */
     for (int i = rank; i < SIZE; i++)
         see(EVIDENCE_PREFIX, i, -1);
-    case_count++; /* alltoall, one block of it */
+    case_count++; /* alltoall, one block */
     see(EVIDENCE_PERSONAL, (rank + 3) % SIZE, rank);
     case_count++; /* reduce to rank 1 */
     see(EVIDENCE_PERSONAL, 1, -1);
 }
 
-/* What a rank sees that receives damaged data. */
+/* Records what a rank observes that receives damaged data. */
 static void receive_damaged(int rank)
 {
     case_count++;
@@ -47,8 +47,8 @@ static void receive_damaged(int rank)
     see(EVIDENCE_PERSONAL, rank, (rank + 1) % SIZE);
 }
 
-/* A rank that lies in one case of some: of each kind of case some are seen, in several rounds with
- * the ranks moved on, whose first one is then another. */
+/* Records a rank that damages about one case in eight. There are four kinds of cases and four
+ * rounds, and each round rotates the ranks, so that another rank is first. */
 static void lie_sometimes(int rank, int is_sender, unsigned seed)
 {
     for (int round = 0; round < 4; round++) {
@@ -64,7 +64,7 @@ static void lie_sometimes(int rank, int is_sender, unsigned seed)
                 see(kind == 3 ? EVIDENCE_PERSONAL : EVIDENCE_SHARED, rank, kind ? -1 : peer);
                 continue;
             }
-            for (int p = kind == 1 ? place : 0; p < SIZE; p++) { /* places of the communicator */
+            for (int p = kind == 1 ? place : 0; p < SIZE; p++) { /* index in the communicator */
                 int observer = (p + shift) % SIZE;
 
                 if (kind == 0)

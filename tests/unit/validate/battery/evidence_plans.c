@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A rank whose messages are damaged on their way out, and no other, is named by what our algorithms
- * then give: its own results are right, and those of some of the others. */
+/* One rank damages all messages that it sends. Evidence from our own algorithms names that rank,
+ * although its own results are right and some results of others are wrong. */
 #include "collectives/algorithms/algorithm.h"
 #include "tests/unit/collectives/plan_simulator.h"
 #include "tests/unit/tap.h"
@@ -24,7 +24,8 @@ static uint32_t contribution(int rank, size_t i)
     return (uint32_t)(rank * 1000 + (int)i) * 2654435761u;
 }
 
-/* A block of the result: whose it is (-1: a sum), its first element there, and where it begins. */
+/* Checks one block of the result. source: the rank that contributed the block, -1 for a sum.
+ * first: the index of its first element in the contribution. out: where the block begins. */
 static void check_block(const struct plan_shape *shape, const uint32_t *out, int source,
                         size_t first, enum evidence_kind kind)
 {
@@ -119,7 +120,7 @@ static void run_case(const struct algorithm *algorithm, int ranks, int root, int
     }
 }
 
-/* Every algorithm, each rank as root in turn. */
+/* Runs every algorithm with each rank as root in turn. */
 static void look_at(int ranks, int liar)
 {
     struct faulty_rank faulty_ranks[FAULTY_RANKS];
@@ -138,9 +139,9 @@ static void look_at(int ranks, int liar)
                  faulty_ranks[i].cases, faulty_ranks[i].rivals);
 }
 
-/* Of broadcasts from other ranks alone no contribution of the liar's is seen: it is the one that
- * was right in all of them. One order of ranks is not enough for that: the one before it gets its
- * data before it, in chains and trees, whoever is root. */
+/* With broadcasts from other roots only, no contribution of the faulty rank is seen. It is named
+ * because all its own results are right. That needs two orders of ranks: in one order, the rank
+ * before it in a chain or tree always has its data first, whatever the root is. */
 static void look_at_broadcasts(int ranks, int liar)
 {
     struct faulty_rank faulty_ranks[FAULTY_RANKS];
@@ -165,7 +166,7 @@ static void look_at_broadcasts(int ranks, int liar)
 
 int main(void)
 {
-    /* of three ranks, what one passes on can look like what another contributes */
+    /* with three ranks, a forwarded error can look like a contributed one */
     for (int ranks = 4; ranks <= RANKS_MAX; ranks++)
         for (int liar = 0; liar < ranks; liar++)
             look_at(ranks, liar);

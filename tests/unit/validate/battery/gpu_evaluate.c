@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nodes of made-up devices, and what is said of them: lines "CODE NODE PART METRIC". */
+/* Nodes with made-up devices. Findings are collected as lines "CODE NODE PART METRIC". */
 enum { NODES = 4, DEVICES = 4 };
 static struct gpu_node nodes[NODES];
 static struct gpu_device devices[NODES][DEVICES];
@@ -110,7 +110,8 @@ static void rates(void)
     is_str(evaluated(NODES), "", "what was not measured is not slow");
 }
 
-/* Three quarters of the first node's paths are between its first three devices. */
+/* Within the first three devices paths have one bandwidth, to the fourth device another. Three
+ * quarters of the first node's paths are within the first three devices. */
 static void most_within(float within, float beyond)
 {
     healthy(DEVICES);
@@ -132,7 +133,7 @@ static void paths(void)
     node_copy(0, 3);
     is_str(evaluated(1), "gpu_peer_slow n1 gpu1 gpu2 to_peer\n",
            "... and by the node's other paths");
-    for (int i = 0; i < DEVICES; i++) /* pairs on a switch, and pairs over the sockets */
+    for (int i = 0; i < DEVICES; i++) /* pairs on one switch, and pairs across the sockets */
         for (int k = 0; k < DEVICES; k++)
             if (i != k)
                 path(0, i, k)->GBps = i / 2 == k / 2 ? 300 : 100;
@@ -238,7 +239,7 @@ static void outcomes(void)
            "without that library the rest is measured, and nothing is at fault");
 }
 
-/* A NIC with the memory of a device, beside what it does in host memory. */
+/* Compares a NIC's transfers with GPU memory to its transfers with host memory. */
 static void nics(void)
 {
     struct gpu_device *device = &nodes[1].devices[2];
@@ -281,7 +282,8 @@ static void nics(void)
            "a hang in the NIC's driver is not the GPU's");
 }
 
-/* Whether each two of so many GPUs have a pair, each GPU being some devices. */
+/* Returns whether every two of the GPUs have a measured pair of devices, with `each` devices a
+ * GPU. */
 static bool has_all_gpus(int gpus, int each)
 {
     bool has[16][16] = {{false}};
@@ -335,7 +337,7 @@ static void many_devices(void)
        "... and for another when one is forgotten");
 }
 
-/* Nodes whose devices were not looked at, for want of a library or of a device. */
+/* Nodes whose devices were not tested, because the library or the devices are missing. */
 static void nodes_left_out(void)
 {
     healthy(DEVICES);

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nodes of made-up groups, and what is said of them: lines "CODE NODE PART METRIC". */
+/* Nodes with made-up collective results. Findings are collected as lines "CODE NODE PART
+ * METRIC". */
 enum { NODES = 5, DEVICES = 8 };
 static struct gpu_node devices[NODES];
 static struct gpu_device of_node[NODES][DEVICES];
@@ -111,7 +112,7 @@ static void devices_in_pairs(void)
             pair_set(0, i, k, PAIR_DONE, k == (i ^ 1) ? 1 : 3);
     is_str(evaluated(1), "", "pairs with a bridge and others without are as they were built");
     healthy(DEVICES);
-    for (int i = 0; i < 3; i++) /* of all: three on one socket, one on the other */
+    for (int i = 0; i < 3; i++) /* three devices on one socket, one on the other */
         for (int a = 0; a < 4; a++)
             for (int b = a + 1; b < 4; b++)
                 pair_set(i, a, b, PAIR_DONE, b == 3 ? 3 : 1);
@@ -168,7 +169,7 @@ static void nodes_in_pairs(void)
            "a node with which none ends");
 }
 
-/* Each element that a rank must have is that which another sends, and no other one is right. */
+/* Checks that collective_verify() accepts exactly the elements that other ranks sent. */
 static void contents(void)
 {
     enum { RANKS = 3, COUNT = 96 };

@@ -8,13 +8,14 @@
 
 #include "validate/battery/host/kernels.h"
 
-/* Nodes of made-up processors, and what is found: lines "VERDICT CODE NODE PART METRIC". */
+/* Nodes with made-up processors. Findings are collected as lines "VERDICT CODE NODE PART
+ * METRIC". */
 enum { NODES = 4, CORES = 8 };
 static struct host_node nodes[NODES];
 static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
 static char found[4096];
 static unsigned passed;
-static double value; /* of the last that did not pass */
+static double value; /* of the last record that did not pass */
 
 static void healthy(void)
 {
@@ -193,7 +194,7 @@ static void results(void)
     is_str(evaluated(2), "unknown core_wrong n1  results\nunknown core_wrong n2  results\n",
            "... with one other node: who of the two is not known");
     for (int k = 0; k < CORES; k++)
-        nodes[0].cores[k].again_wrong = 0; /* it has no peers to differ from */
+        nodes[0].cores[k].again_wrong = 0; /* no peer has the same model then */
     snprintf(nodes[0].model, sizeof nodes[0].model, "Xeon");
     is_str(evaluated(NODES), "", "... another model has other results");
     ok(kernel_compute(10000) == kernel_compute(10000), "the kernel repeats itself");

@@ -10,8 +10,8 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* A machine of two sockets with four cores each, two hardware threads a core (cpu N and N + 8), a
- * last-level cache for each two cores, and memory without processors as NUMA node 2. */
+/* A machine with two sockets of four cores, two hardware threads a core (CPU N and N + 8), a
+ * last-level cache for every two cores, and a NUMA node 2 with memory but no processors. */
 enum { CPUS = 16, CORES = 8 };
 
 static struct host_node node;

@@ -8,8 +8,8 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* "crc_errors 3 link_errors in what it received;": what counted up on ib0 and its port, between the
- * two states of a recorded node. */
+/* Returns the counters of ib0 and its port that went up since `before`, such as "crc_errors 3
+ * link_errors in what it received;". */
 static const char *moved(const char *root, const struct counters *before)
 {
     static char text[1024];
@@ -40,7 +40,7 @@ static void put(const char *root, const char *file, const char *value)
 #define STATISTIC(name) "net/ib0/statistics/" name
 #define PORT(name) "infiniband/mlx5_0/ports/1/" name
 
-/* One counter of a recorded node goes up. */
+/* Raises one counter of a recorded node at a time. */
 static void names_what_moves(void)
 {
     static const struct {
@@ -58,7 +58,7 @@ static void names_what_moves(void)
         {PORT("counters/link_downed"), "link_downed 3 link_lost"},
         {STATISTIC("rx_missed_errors"), "rx_missed 3 nic_overrun in what it received"},
         {PORT("hw_counters/out_of_buffer"), "rdma_discards 3 nic_overrun"},
-        /* of the network, not of this node */
+        /* counters of the network, no fault of this node */
         {STATISTIC("rx_dropped"), "rx_dropped 3  in what it received"},
         {STATISTIC("tx_aborted_errors"), "tx_discards 3  in what it sent"},
         {PORT("counters/port_rcv_remote_physical_errors"), "remote_errors 3  in what it received"},
@@ -84,7 +84,7 @@ static void names_what_moves(void)
     }
 }
 
-/* A counter that the port does not tell for once has not counted what it has since the boot. */
+/* A counter that cannot be read once does not report its whole count since boot as an increase. */
 static void counts_what_is_known(void)
 {
     char *root = tree_unpack("h100-ib");
@@ -113,7 +113,7 @@ static void counts_what_is_known(void)
     tree_remove(root);
 }
 
-/* What drivers count twice. */
+/* Errors that drivers count in two counters are reported once. */
 static void counts_once(void)
 {
     char *root = tree_unpack("h100-ib");
@@ -137,7 +137,7 @@ static void counts_once(void)
     tree_remove(root);
 }
 
-static bool lacks_rdma_bytes; /* of what is read of this machine */
+static bool lacks_rdma_bytes; /* whether the test's reads of this machine report it */
 
 int __real_counters_read(const char *root, const char *netdev, const char *rdma_device,
                          int rdma_port, struct counters *counters);
@@ -170,7 +170,7 @@ static void counts_what_goes_by_tcp(void)
     lacks_rdma_bytes = false;
 }
 
-/* lo has no flow control. */
+/* The test reads lo, which has no flow control. */
 static void counts_known_pauses(void)
 {
     static const struct nic nic = {.name = "lo"};

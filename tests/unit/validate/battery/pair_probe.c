@@ -4,14 +4,15 @@
 
 #include "lib/constants/battery_constants.h"
 
-/* Whether frames of the MTU arrive: one end of a pair, whose partner and network the test is. */
+/* Tests whether frames of the MTU arrive. The test is one end of a pair and simulates the
+ * partner and the network. */
 
 enum { OWN = 1, TRIES = 8, SESSION = 77 };
 
-static int arrives[TRIES];  /* of each try: as of probe_receive() */
-static int lines_last;      /* the partner is gone after so many messages */
-static bool is_confused;    /* the code asked for something else than it was to */
-static int exchanged, told; /* messages, and what the own end said in the last one */
+static int arrives[TRIES];  /* bytes that arrive in each try, as probe_receive() returns them */
+static int lines_last;      /* the partner is gone after this many messages */
+static bool is_confused;    /* the code passed an unexpected argument */
+static int exchanged, told; /* number of messages, and what this end sent in the last one */
 static int probes, received;
 static uint64_t sessions[TRIES];
 
@@ -48,7 +49,7 @@ int __wrap_probe_receive(const struct probe *probe, const struct probe_address *
     return arrives[exchanged];
 }
 
-/* The partner has what came when the own end sends. */
+/* The partner reports what arrived when this end sends the probe. */
 int control_exchange(struct control *control, const void *out, void *in, size_t size_bytes,
                      const struct control_idle *while_waiting)
 {
@@ -62,7 +63,8 @@ int control_exchange(struct control *control, const void *out, void *in, size_t 
     return ++exchanged > lines_last ? -1 : 0;
 }
 
-/* Of MTUs of 9000 and 8000 bytes; hangs_if_cut: what this end and the partner send hangs. */
+/* Runs a probe with MTUs of 9000 and 8000 bytes. hangs_if_cut: whether streams sent by this end
+ * and by the partner hang if frames of the MTU are lost. */
 static int probe(bool drives, const bool hangs_if_cut[2], const int *each, int *path_mtu_bytes)
 {
     static char places[1];
@@ -80,7 +82,7 @@ static int probe(bool drives, const bool hangs_if_cut[2], const int *each, int *
 
 static const bool neither[2], own[2] = {true, false}, partner[2] = {false, true};
 
-/* Each end has the same answer. */
+/* Checks both roles. Each end must come to the same answer. */
 static void check(const char *what, const int each[3], int tries, int path_mtu_bytes, bool is_cut)
 {
     for (int drives = 0; drives < 2; drives++) {
@@ -103,7 +105,7 @@ void __real_probe_send(const struct probe *probe, const struct probe_address *to
 int __real_probe_receive(const struct probe *probe, const struct probe_address *from,
                          uint64_t session);
 
-/* Of the partner, and of somebody else who knows the session. */
+/* Probes of the partner, and of another sender that knows the session. */
 static void foreign_probes(void)
 {
     static const struct nic nic = {.name = "lo", .mtu_bytes = 9000};

@@ -18,7 +18,7 @@ static void separates_tight_from_loose(void)
     ok(!samples_are_tight((double[]){197, 200, 212, 199}, 4), "6 %% above: not");
 }
 
-/* A link of 200 Mb/s, a mark each 40 ms. */
+/* A link of 200 Mb/s with a sample every 40 ms. */
 static void finds_what_arrived(void)
 {
     struct arrival arrivals[17];
@@ -26,7 +26,7 @@ static void finds_what_arrived(void)
     for (int i = 0; i < 17; i++)
         arrivals[i] = (struct arrival){0.04 * i, 1e6 * i, 1e6 * i};
     is_near(arrivals_best_mbps(arrivals, 17), 200, 0.1, "a steady stream");
-    /* nothing for 400 ms: nobody sent */
+    /* nothing arrives for 400 ms: the sender paused */
     for (int i = 9; i < 17; i++)
         arrivals[i].time_s += 0.4;
     is_near(arrivals_best_mbps(arrivals, 17), 200, 0.1, "... is as fast beside a pause");
@@ -35,7 +35,7 @@ static void finds_what_arrived(void)
         arrivals[i] =
             (struct arrival){i < 9 ? 0.04 * i : 0.64 + 1e-4 * i, 1e6 * i, i < 9 ? 1e6 * i : 16e6};
     is_near(arrivals_best_mbps(arrivals, 17), 200, 1, "a burst of reading is no speed");
-    /* counters that are brought up to date each 320 ms */
+    /* the counter is updated every 320 ms only */
     for (int i = 0; i < 17; i++)
         arrivals[i] = (struct arrival){0.04 * i, 1e6 * i, i < 8 ? 0 : i < 16 ? 8e6 : 16e6};
     is_near(arrivals_best_mbps(arrivals, 17), 200, 1, "nor is a counter that jumps");
@@ -65,7 +65,7 @@ static void intervals_hold_their_figure(void)
     ok(low == 196 && high == 199, "of the median alone (%g to %g)", low, high);
     samples_interval(samples, 16, 197.5, &low, &high);
     ok(low == 196 && high == 199, "a figure inside changes nothing");
-    samples[7] = 20; /* 400 ms of a stream of 1 s */
+    samples[7] = 20; /* a pause of 400 ms in a stream of 1 s */
     samples_interval(samples, 16, 125, &low, &high);
     ok(low == 125 && high == 198, "a pause lowers the whole, and the interval holds it");
     samples_interval(samples, 16, 200.5, &low, &high);

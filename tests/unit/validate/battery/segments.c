@@ -8,7 +8,7 @@
 
 #include "tests/unit/tap.h"
 
-/* A connection over the loopback; returns 0 with its two ends. */
+/* Connects over the loopback. Returns 0 with the two ends. */
 static int connect_loopback(int *near, int *far)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

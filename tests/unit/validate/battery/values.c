@@ -2,7 +2,7 @@
 #include "validate/battery/collectives/values.h"
 #include "tests/unit/tap.h"
 
-/* All orders of combining give the same: forwards, backwards, and as a tree. */
+/* Combines the values of all ranks. order: 0 forwards, 1 backwards, 2 as a tree. */
 static int64_t fold(enum value_type type, enum value_op op, int size, size_t i, int order)
 {
     int64_t parts[64] = {0}, result;
@@ -21,7 +21,7 @@ static int64_t fold(enum value_type type, enum value_op op, int size, size_t i, 
     return result;
 }
 
-/* Through the type itself, as MPI has it: what is stored comes back. */
+/* Whether the type stores the value exactly, as MPI does. */
 static int is_exact(enum value_type type, int64_t value)
 {
     char buffer[8];
@@ -45,7 +45,7 @@ static void holds(enum value_type type, enum value_op op, int size)
        value_type_name(type), value_op_name(op), size);
 }
 
-/* As IEEE 754 and its upper half have it. */
+/* Checks the bits of an IEEE 754 half or a bfloat16 (the upper half of a float). */
 static void is_bits(enum value_type type, int64_t value, uint16_t expected)
 {
     uint16_t found;

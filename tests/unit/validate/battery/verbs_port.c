@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An adapter of two ports, the first one down: what libibverbs is asked for is asked of the second
- * one. The functions below stand in the library's place. */
+/* An adapter with two ports, the first one down. Checks that verbs calls name the second port.
+ * The functions below replace libibverbs. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 
 enum { GID_INDEX = 3 };
 
-/* Of which port it was asked; 0: not at all. */
+/* The port number of the last call of each kind; 0: no call. */
 static struct {
     int state, gid, pair, way, datagram_way;
-    int dma_buf; /* what a driver answers when asked for one, an errno */
+    int dma_buf; /* errno of a driver that is asked for a dma-buf */
 } asked;
 
 static struct ibv_device adapter = {.name = "mlx5_0"}, other = {.name = "mlx5_1"};
@@ -201,8 +201,7 @@ static void connect_by(struct verbs_port *port, enum verb verb)
     verbs_link_close(link);
 }
 
-/* What is said of a GPU's memory where the driver answers so when asked for a dma-buf of no file.
- */
+/* Checks the text on GPU memory when the driver returns this errno for a dma-buf without a file. */
 static void probe(struct verbs_port *port, int answer, const char *root, bool is_available,
                   const char *expected)
 {
