@@ -9,15 +9,15 @@
 #include "validate/certify/stages/neighbors.h"
 #include "validate/subnet/subnet.h"
 
-/* What the stage that looks at cables makes of a network: it fails no node whose adapter only has
- * no name, or did not answer, and takes no leaf from one. */
+/* Tests the cable stage. It must not fail a node whose adapter only has no name or did not
+ * answer, and must not remove a node's leaf. */
 
 enum { NODES = 6 };
 
 static struct certify certify;
 static struct cluster_node *slurm;
 static struct node_run *node_runs;
-static struct subnet made; /* what is found */
+static struct subnet made; /* the network that discovery returns */
 static struct error err;
 
 int __wrap_subnet_discover(const char *port, struct subnet *subnet, struct error *error);
@@ -62,7 +62,7 @@ static void end(void)
     certify = (struct certify){0};
 }
 
-/* The first of these nodes are in the run; as many of them are under each leaf of topology.conf. */
+/* Begins a run with `count` nodes and of_leaf nodes under each leaf of topology.conf. */
 static void begin(size_t count, size_t of_leaf)
 {
     static const char *const names[NODES] = {"n1", "n2", "n3", "n4", "n5", "n6"};
@@ -108,7 +108,7 @@ static void adapter(const char *description, int at, int port)
         tap_skip_all("%s", err.text);
 }
 
-/* The worst that the stage says of the node. */
+/* Returns the worst verdict of the stage for a node. */
 static enum verdict judged(size_t number)
 {
     const struct outcome *outcome = &node_runs[number - 1].outcome;

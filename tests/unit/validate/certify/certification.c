@@ -39,9 +39,9 @@
 #include "validate/slurm/revocation.h"
 #include "lib/base/history_figure.h"
 
-/* Whole certifications, from the choice of nodes to the report, on a cluster that the test makes
- * up: it is the table of operations, and time and the user are made up too. Each operation is
- * refused in turn, alone and with all that follow. */
+/* Tests whole certifications, from the choice of nodes to the report, on a made-up cluster: the
+ * table of operations, the clock and the user are made up. Each operation is refused in turn,
+ * alone and with all that follow. */
 
 enum { NODES = 6, LAST_TURN = 400 };
 enum { HEALTHY, FAULTY, OURS, OTHERS }; /* kinds of nodes */
@@ -53,27 +53,27 @@ static const struct {
                   {"n4", OURS},    {"n5", OTHERS},  {"n6", HEALTHY}};
 static const char ours[] = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01";
 
-/* What each test sets of the cluster and of its runs; the next one begins with the usual. */
+/* What a test changes in the cluster and its runs. Each test begins with `usual`. */
 static struct setup {
     const char *others; /* the reason of an administrator's drain */
     const char *fifth;  /* the name of n5 in Slurm */
     bool is_dry_run, is_suspects, is_due, keeps_history;
     enum certify_level level;
     const char *live_directory;
-    int refused_turn; /* 0: none is refused */
-    int stopped_turn; /* in it the run gets SIGINT; 0: in none */
-    bool refuses_all; /* from then on */
-    /* when slurmctld is started again, which takes RESTART_S */
+    int refused_turn; /* 0: no operation is refused */
+    int stopped_turn; /* the run gets SIGINT in this operation; 0: in none */
+    bool refuses_all; /* refuses also all operations after it */
+    /* when slurmctld restarts, which takes RESTART_S */
     enum { NEVER, AFTER_THE_TESTS, AFTER_THE_CERTIFICATES } restarts;
     bool refuses_certificates;
-    bool has_extra;       /* the cluster offers certificates to jobs */
-    bool is_changing;     /* the site and another run change nodes once the run has its first job */
-    bool is_written_back; /* n1's health check writes Extra as it was before the first change */
-    int keeping;          /* the node that has a certificate of level full, until then; -1: none */
+    bool has_extra;   /* the cluster's nodes offer certificates in Extra */
+    bool is_changing; /* the site and another run change nodes while the run has its first job */
+    bool is_written_back; /* n1's health check restores Extra after the run's first change */
+    int keeping;          /* the node with a full-level certificate until kept_until; -1: none */
     long long kept_until;
-    long long issued_s; /* of the certificates that the nodes have at first */
-    /* the nodes' accelerators: none; well, as many on each; well, more of them from n4 on; n1's
-     * slow; n1's slow near its limit; all slow; no library; one node's library missing */
+    long long issued_s; /* issue time of the certificates that nodes have at first */
+    /* The nodes' accelerators: none; good, the same number on each; good, more of them from n4
+     * on; one of n1 slow; one of n1 slow near its limit; all slow; no library; no library on n1. */
     enum {
         NO_GPUS,
         GPUS,
@@ -85,8 +85,8 @@ static struct setup {
         NO_LIBRARY_OF_N1
     } accelerators;
     const char *container;       /* GpuContainer */
-    const char *container_lacks; /* a node, or "" for none; NULL: no container is looked for */
-    /* what muster-host of the fake cluster finds on n1 */
+    const char *container_lacks; /* the node that cannot start it, "": none; NULL: no container */
+    /* what the simulated muster-host finds on n1 */
     enum {
         HOST_IS_GOOD,
         CORE_IS_SLOW,
@@ -96,97 +96,97 @@ static struct setup {
         HOST_IS_LEFT_OUT
     } host_kind;
     double host_triad, host_stalled;
-    int lies; /* records of n1 that the faulty node prints */
-    const char
-        *rebooted; /* the node of which Slurm learns while the run has its jobs that it ... */
-    long booted_s; /* ... has booted, so long ago */
+    int lies;             /* number of records about n1 that the faulty node prints */
+    const char *rebooted; /* the node that Slurm reports as rebooted during the run */
+    long booted_s;        /* how long ago it booted */
     const char *reserved; /* the node that waits in the reservation of muster reserve */
-    bool is_waiting;      /* ... and the others wait in MPI_Init, until the step is ended */
-    int without_program;  /* so many nodes, from n2 on, on which the battery does not start */
+    bool is_waiting;      /* the other ranks wait in MPI_Init until the step is ended */
+    int without_program;  /* number of nodes, from n2 on, on which the battery does not start */
     const char *full;     /* the node whose slurmd has no space left, from launch on */
     const char *full_reason;
-    const char *drained_late;   /* the node that an administrator drains after the tests */
-    int leaving_late;           /* so many others go, one at each try to get the last job */
-    const char *freed;          /* the one that is taken out of the run's reservation then */
-    const char *reserved_later; /* the one where others' reservation begins in an hour */
-    const char *begun_late;     /* the one that a user's job begins on before it is reserved */
-    int leaving;         /* so often muster-launch loses its job to a drain, of n2, then of n6 */
-    bool is_ended_early; /* ... each time, without a drain */
-    /* no job is given: its user is none, the site does not allow it, or nobody knows why */
+    const char *drained_late; /* the node that an administrator drains after the tests */
+    int leaving_late;  /* number of other nodes that leave, one at each try to get the last job */
+    const char *freed; /* the node that is removed from the run's reservation after the tests */
+    const char *reserved_later; /* the node where another reservation begins in an hour */
+    const char *begun_late;     /* the node where a user's job begins before the run reserves it */
+    int leaving; /* how often muster-launch loses its job to a drain, of n2 and n6 in turn */
+    bool is_ended_early; /* muster-launch loses its job each time, without a drain */
+    /* why no job is given: the user is missing, the site refuses, or the reason is unknown */
     enum { JOBS, NO_USER, NO_ACCOUNT, NO_JOBS } jobs_kind;
-    /* the node whose process ends by itself in that program, and how often it does so yet */
+    /* the node whose process dies, the program in which it dies, and how often it still does */
     const char *dying, *dying_in;
     int deaths;
-    int dying_each;        /* so many, each by itself at a try of muster-launch */
-    enum fault_code death; /* ... or how it ends otherwise */
-    int partner_deaths;    /* as often its partner's does, too, when they are alone */
-    bool dies_late;        /* ... when all is measured */
+    int dying_each;        /* number of nodes, each of which dies in one try of muster-launch */
+    enum fault_code death; /* the code of the death */
+    int partner_deaths;    /* how often the partner's process dies, too, when the two are alone */
+    bool dies_late;        /* it dies after all results */
     const char *far_end;   /* of the path from n1 */
-    /* the node with a slow rail, and how often MPI does not start when it is measured again */
+    /* the node with a slow rail, and how often MPI hangs when the rail is measured again */
     const char *slow_rail;
     int hung_starts;
-    /* the node whose rail loses a quarter of its packets; the path */
+    /* the node whose rail loses a quarter of its packets */
     const char *lossy_rail;
     bool path_is_slow, path_is_lossy;
-    int rails;                /* of each node; what is slow or lossy is the first one */
-    double mbps;              /* of a good one */
+    int rails;                /* rails of each node; the first one is slow or lossy */
+    double mbps;              /* bandwidth of a good rail */
     int failed_rails;         /* AllowFailedRails */
-    const char *flapping;     /* the node that loses a link for a moment; n6 counts errors of one */
-    int untold_passes;        /* of muster-links, the last ones, of whose end nobody hears */
-    bool has_few_rounds;      /* ... or it has no time for all rounds */
+    const char *flapping;     /* the node that loses a link for a moment; n6 then has link errors */
+    int untold_passes;        /* number of last passes of muster-links whose end is not reported */
+    bool has_few_rounds;      /* muster-links has no time for all rounds */
     const char *unmeasured;   /* the program that measures nothing */
-    bool says_why;            /* ... and tells so */
+    bool says_why;            /* and says so */
     const char *unlike;       /* the node with another kernel */
     bool has_double;          /* n1 and n2 have the same address */
-    long drained_s;           /* when n5 was drained, and when its gate refused a job by its own */
-    double refused_s;         /* note; 0: there is none */
-    int other_from, other_to; /* another run has n2 from that look at the runs to this one */
+    long drained_s;           /* when n5 was drained */
+    double refused_s;         /* when n5's gate refused a job, as its note says; 0: no note */
+    int other_from, other_to; /* another run has n2 from this query of the runs to that one */
     bool other_has_job;
-    bool tells_addresses;  /* each node, in muster check */
-    int garbled_addresses; /* the node whose are not to be parsed, from 1; 0: none's */
-    const char *cut;       /* the node whose check does not complete */
-    const char *filled;    /* the one with a full file system */
-    int complete_wait_s;   /* CompleteWait of slurm.conf */
-    bool has_lldpds;       /* on each node */
-    bool has_cables;       /* ... which hear the switches leaf1, of n1 and n2, or leaf2 */
-    bool uplink_is_slow, uplink_is_lossy; /* ... between those */
-    const char *unheard;                  /* ... the one whose lldpd does not answer */
-    const char *cut_off;                  /* the node that the head does not reach */
-    bool is_cut_off_late;                 /* ... once it is in the job */
+    bool tells_addresses;                 /* nodes report their addresses in muster check */
+    int garbled_addresses;                /* the node, from 1, whose address is invalid; 0: none */
+    const char *cut;                      /* the node whose check does not complete */
+    const char *filled;                   /* the node with a full file system */
+    int complete_wait_s;                  /* CompleteWait of slurm.conf */
+    bool has_lldpds;                      /* on each node */
+    bool has_cables;                      /* lldpds see the switch leaf1 (n1 and n2) or leaf2 */
+    bool uplink_is_slow, uplink_is_lossy; /* the uplink between the leaves */
+    const char *unheard;                  /* the node whose lldpd does not answer */
+    const char *cut_off;                  /* the node that the head cannot reach */
+    bool is_cut_off_late;                 /* it cannot from the job's start on */
     enum reach_state cut_off_as;
-    int without_munge;    /* so many nodes, from n1 on, whose slurmd drops what the head sends */
-    double missed_s;      /* ... and from when on slurmctld does not either */
-    bool is_rebooting;    /* ... as it has it rebooted once it is in the job */
-    const char *hanging;  /* the node on which the job of the battery does not end */
-    const char *dead;     /* the one that goes down before the certificates' job */
-    double epilog_s;      /* the epilogs of all but n1 take so long */
-    int most_minutes;     /* of a job of each partition; 0: no limit */
-    size_t most_nodes;    /* likewise */
-    bool is_busy_cluster; /* where at any time another node completes */
-    /* --idle: when a user's job begins to wait for a node, INFINITY: never; how long each step
-     * takes; how long slurmctld takes to list its jobs */
+    int without_munge; /* number of nodes, from n1 on, whose slurmd rejects messages of the head */
+    double missed_s;   /* from when on slurmctld cannot reach cut_off either */
+    bool is_rebooting; /* Slurm reboots cut_off after the job's start */
+    const char *hanging;  /* the node where the battery's job does not end */
+    const char *dead;     /* the node that goes down before the certificates' job */
+    double epilog_s;      /* duration of the epilog on all nodes but n1 */
+    int most_minutes;     /* time limit of each partition; 0: no limit */
+    size_t most_nodes;    /* node limit of each partition; 0: no limit */
+    bool is_busy_cluster; /* at each query another node completes */
+    /* --idle. job_at_s: when a user's job begins to wait for a node; INFINITY: never. lasting_s:
+     * duration of each step. listing_s: how long slurmctld takes to list its jobs. */
     bool is_idle;
     double job_at_s, lasting_s, listing_s;
-    /* partitions: p alone; p and q, of n1, n2 and n6; p of n1, and q of all; both of all */
+    /* Partitions: p alone; p, and q with n1, n2 and n6; p with n1, and q with all; both with
+     * all. */
     enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER, TWIN_PARTITIONS } partition_kind;
-    int deletion;         /* the load of the cluster by which q is deleted; 0: none */
+    int deletion;         /* number of the cluster query from which on q is gone; 0: q stays */
     const char *closed;   /* the partition that refuses the account of BatteryUser's jobs */
-    double taken_until_s; /* the site has reserved the healthy nodes */
-    /* what fails once: slurmctld does not answer while they are, or a run after that finds no user
-     * or gets no job */
+    double taken_until_s; /* until then the site reserves the healthy nodes */
+    /* What fails once: slurmctld does not answer while the nodes are reserved, or a run after
+     * that finds no user or gets no job. */
     enum { NOTHING, A_LOOK, A_USER, A_JOB } failing;
-    int partitions_down; /* of p and q, the last ones first */
+    int partitions_down; /* number of partitions that are down, from the last one */
     const char *named;   /* -w; NULL: not given */
-    /* the node with which no job for suspect reports starts: another has it since, or nobody knows
-     * why */
+    /* The node on which no job for suspect reports starts: another job took it (is_taken), or
+     * the reason is unknown. */
     const char *spoiling;
     bool is_taken, is_srun_killed;
     bool has_silent_reports; /* no suspect report can be read */
-    bool has_other_warnings; /* n1 has one about n6, behind another test's warning of n2 */
+    bool has_other_warnings; /* n1 warns of n6, after another test's warning of n2 */
     const char *stopped_in;  /* the program in whose step the run gets SIGINT */
     const char *golden, *mounts, *fabric;
-    const char *reference; /* the file of what others measure; then nodes tell their hardware */
-    long valid_s;          /* CertificateValidity; 0: as it is without configuration */
+    const char *reference; /* the file with reference values; nodes then report their hardware */
+    long valid_s;          /* CertificateValidity; 0: the default */
 } setup;
 static const struct setup usual = {.others = "fan broken",
                                    .fifth = "n5",
@@ -232,7 +232,7 @@ static const struct setup usual = {.others = "fan broken",
 static struct {
     struct {
         bool is_drained, has_certificate, is_issued, is_reserved, was_in_service;
-        bool has_left; /* the reservation where no job starts */
+        bool has_left; /* has left the reservation where no job starts */
         char reason[256], comment[256], extra[256];
     } nodes[NODES];
     uint32_t job; /* 0: none */
@@ -242,49 +242,49 @@ static struct {
 static struct certify certify; /* the last run */
 static struct campaign state;  /* of the last campaign */
 
-static FILE *live; /* the file of the run that is looked at, opened in its first step */
+static FILE *live; /* the live file of the current run, opened in its first step */
 static bool live_was_held;
 
 static int turns; /* operations so far */
 enum { RESTART_S = 60 };
-static double refused_until_s; /* from the refused turn on */
-static long gpus_asked;        /* of the last step of muster-gpu, for each node */
-static long job_gpus;          /* that the last job asked for, of each node */
+static double refused_until_s; /* from the refused operation on */
+static long gpus_asked;        /* GPUs per node that the last step of muster-gpu asked for */
+static long job_gpus;          /* GPUs per node that the last job asked for */
 static int gpu_tasks;
 static char container_options[64], container_program[64];
 static int host_steps;      /* how often muster-host was started */
-static double waited_s;     /* in MPI_Init, the longest of all steps */
-static bool probe_is_named; /* the step that asks whether the battery starts */
-static int late_jobs;       /* that were asked for with a node that was drained late */
-static int preempting_jobs; /* that were asked for with a node that a user's job has begun on */
-enum { LAST_TRY = 60 };     /* of a job: after it the campaign is stopped */
+static double waited_s;     /* the longest wait in MPI_Init */
+static bool probe_is_named; /* the step that tests whether the battery starts has a name */
+static int late_jobs;       /* number of jobs requested with the node that was drained late */
+static int preempting_jobs; /* number of jobs requested with the node where a user's job began */
+enum { LAST_TRY = 60 };     /* the campaign is stopped at this try of a job */
 static int job_tries;
-static bool links_were_quick;  /* muster-links, when it ran last */
-static char links_blocks[100]; /* ... with leaves */
-static int unmeasured_steps;   /* of the program that measures nothing */
-static int run_looks;          /* at the runs of other hosts */
-static char requested[4096];   /* the certificates, the last ones */
-static char removed[64];       /* "--remove=" and whose suspect reports */
-static double lldp_deadline_s; /* of the step that asks lldpds */
-static char peers_of[3][1000]; /* muster-launch, -links, -collectives: of each try what it got */
-static int hung_loads;         /* of the table of nodes, since a job hangs */
-static double over_s;          /* since when it hangs */
-static int allocations;        /* of this run */
+static bool links_were_quick;  /* the last muster-links had --quick */
+static char links_blocks[100]; /* the last --blocks of muster-links */
+static int unmeasured_steps;   /* number of steps of the program that measures nothing */
+static int run_looks;          /* number of queries of other hosts' runs */
+static char requested[4096];   /* the last request for certificates */
+static char removed[64];       /* "--remove=" and the nodes whose suspect reports are removed */
+static double lldp_deadline_s; /* of the step that asks the lldpds */
+static char peers_of[3][1000]; /* MUSTER_PEERS of muster-launch, -links, -collectives, each try */
+static int hung_loads;         /* number of loads of the nodes since a job hangs */
+static double over_s;          /* when the job began to hang */
+static int allocations;        /* number of allocations of this run */
 static int wanted_minutes;     /* of the run's longest job */
-static int reserved_minutes;   /* 0: without an end */
-static char rails_of_mpi[200]; /* the programs that got a setting of them, and that */
-static double given_back_s;    /* when idle nodes were given back */
-static int looks;              /* at the jobs that wait */
-static int node_loads, loads;  /* of the nodes, and of all that there is */
-static bool was_read[NODES];   /* whose suspect reports were read */
+static int reserved_minutes;   /* of the reservation; 0: no end */
+static char rails_of_mpi[200]; /* "PROGRAM: setting of Open MPI's rails; ..." */
+static double given_back_s;    /* when the reservation was last removed */
+static int looks;              /* number of queries of pending jobs */
+static int node_loads, loads;  /* number of loads of the nodes, and of the whole cluster */
+static bool was_read[NODES];   /* the node's suspect reports were read */
 static char refused_name[64];
 static double now_s;
-static double check_deadline_s; /* of the last step that ran muster check */
-static double start_s;          /* that Slurm may take to start the last job */
+static double check_deadline_s; /* of the last step of muster check */
+static double start_s;          /* how long Slurm may take to start the last job */
 static pid_t own;
 static char directory[] = "/tmp/muster-certification-XXXXXX";
 
-/* The same for the same name. */
+/* Returns the path of a file in the test directory. The same name has the same buffer. */
 static const char *path_in(const char *name)
 {
     static char paths[12][100];
@@ -299,7 +299,7 @@ static const char *path_in(const char *name)
 static int turn(const char *name, struct error *err)
 {
     turns++;
-    if (getpid() != own) /* the keeper has no part in this */
+    if (getpid() != own) /* operations of the keeper's process are refused */
         return error_set(err, "of the keeper");
     if (turns == setup.stopped_turn)
         certify_stop = SIGINT;
@@ -315,7 +315,7 @@ static int turn(const char *name, struct error *err)
 
 /* ---------------------------------------------------------------- the machine */
 
-/* Runs of the same second have names of their own. */
+/* Gives runs that start in the same second different names. */
 ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags);
 ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags)
 {
@@ -327,7 +327,7 @@ ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags)
     return (ssize_t)size;
 }
 
-/* A campaign has given up the other partition by then. */
+/* Returns whether this fails now, once. By then a campaign has given up the other partition. */
 static bool fails_once(int what)
 {
     if ((int)setup.failing != what || job_tries < CAMPAIGN_BROKEN_MOST ||
@@ -355,7 +355,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
     return 0;
 }
 
-/* Another process holds the history until a run waits beside it. */
+/* Another process locks the history until a run waits for it. */
 static sqlite3 *busy_history;
 
 static void history_free(void)
@@ -596,7 +596,7 @@ static int job_cancel(uint32_t id, struct error *err)
     return 0;
 }
 
-/* Returns the text of the node, all of them in turn. */
+/* Applies `change` with the text to each node of the list. */
 static int each(const char *list, void (*change)(int node, const char *text), const char *text,
                 const char *operation, struct error *err)
 {
@@ -622,7 +622,7 @@ static int drain(const char *list, const char *reason, struct error *err)
     return each(list, drain_one, reason, "drain", err);
 }
 
-/* Outside of a reservation a job of a user would begin there. */
+/* Outside a reservation a user's job could begin at once. */
 static void resume_one(int i, const char *text)
 {
     (void)text;
@@ -758,7 +758,7 @@ static int reach(struct cluster_node *const *list, size_t count, double deadline
     return turn("reach_nodes", err);
 }
 
-/* The site labels n1 and the node that is ours, another run certifies n5 anew. */
+/* The site labels n1 and n4, and another run certifies n5 again. */
 static void change_meanwhile(void)
 {
     char mark[sizeof world.nodes[3].comment];
@@ -832,7 +832,7 @@ static int allocation_query(const struct allocation_request *request, struct err
 
 /* ---------------------------------------------------------------- what runs on the nodes */
 
-/* task: of a step with one on each node; -1: rank 0 of an MPI program. */
+/* task: the index in a step with one task per node; -1: rank 0 of an MPI program. */
 static void record_print(const struct process *process, long task, struct record record)
 {
     char *text = NULL;
@@ -849,7 +849,7 @@ static void record_print(const struct process *process, long task, struct record
 }
 
 #define PRINT(process, task, ...) record_print(process, task, RECORD(.time = 1, __VA_ARGS__))
-/* One of rank 0 of muster-NAME that passed. */
+/* Prints a passed record of rank 0 of muster-NAME. */
 #define PASS(name, ...) PRINT(process, -1, .suite = name, .verdict = VERDICT_PASS, __VA_ARGS__)
 
 static void gpu(const struct hostlist *names, const struct process *process)
@@ -866,7 +866,7 @@ static void gpu(const struct hostlist *names, const struct process *process)
         else if (setup.accelerators == GPUS_ARE_SLOW ||
                  (is_first &&
                   (setup.accelerators == GPU_IS_SLOW || setup.accelerators == GPU_IS_NEAR)))
-            for (int k = 0; k < 2; k++) /* two figures of one device */
+            for (int k = 0; k < 2; k++) /* two values of one device */
                 PRINT(process, -1, .suite = "gpu", .test = "gpu.compute",
                       .metric = k == 0 ? "rate_fp32" : "rate_fp64", .unit = "GFLOP/s",
                       .value = setup.accelerators == GPU_IS_NEAR ? 80 : 40, .limit = 85,
@@ -931,7 +931,7 @@ static bool is_of(const char *node, const char *from, const char *to)
     return strcmp(from, node) == 0 || strcmp(to, node) == 0;
 }
 
-/* One way of a pair. */
+/* One direction of a pair. */
 static void way(const char *from, const char *to, const struct process *process)
 {
     bool is_path = is_of("n1", from, to) && is_of(setup.far_end, from, to);
@@ -985,7 +985,8 @@ static void battery(const char *program, const struct hostlist *names,
               .message = "2 of 9 rounds");
 }
 
-/* What a request says of the node, from behind the line that names it on. */
+/* Returns the part of a request that belongs to the node, after the line that names it; "" if
+ * there is none. */
 static const char *block_of(int node, const char *request)
 {
     static const char key[] = "\nnode: ";
@@ -1007,7 +1008,8 @@ static const char *block_of(int node, const char *request)
     return "";
 }
 
-/* Whether the node has a certificate that lasts as long as the request wants of one that stays. */
+/* Returns whether the node has a certificate that lasts as long as the request demands of a kept
+ * one. */
 static bool is_kept(int node, const char *request)
 {
     static const char key[] = "\nkeep: ";
@@ -1017,9 +1019,8 @@ static bool is_kept(int node, const char *request)
            setup.kept_until >= strtoll(block + strlen(key), NULL, 10);
 }
 
-/* muster check. The first of a node's facts, of which muster's version is the last, where it is
- * cut.
- */
+/* Runs muster check on a node. A check that is cut prints only the first of its facts. A
+ * complete one ends with muster's version. */
 static void node_check(int i, long task, const struct process *process)
 {
     static const char *const facts[][3] = {
@@ -1086,7 +1087,7 @@ static void node_issue(int i, long task, const struct process *process)
           .value = stays ? (double)setup.kept_until : NAN, .node = nodes[i].name);
 }
 
-/* option: --issued-until=, or NULL */
+/* option: --issued-until=TIME, or NULL. */
 static void node_revoke(int i, long task, const char *option, const struct process *process)
 {
     bool is_later = option && setup.issued_s > atoll(strchr(option, '=') + 1);
@@ -1136,8 +1137,8 @@ static bool has_program(const char *node)
     return index_of(node) < 1 || index_of(node) > setup.without_program;
 }
 
-/* Each task prints its version, or the loader says why not. */
-/* What a container's command, or srun with pyxis, does: runs what it is given, where it can. */
+/* Simulates a container command, or srun with pyxis: runs the program where the container can
+ * start. */
 static void container_versions(const struct step *wanted, const struct process *process)
 {
     char text[200];
@@ -1151,6 +1152,7 @@ static void container_versions(const struct step *wanted, const struct process *
     }
 }
 
+/* Each task prints its version, or its loader's error. */
 static void versions(const struct hostlist *names, const struct process *process)
 {
     char text[200];
@@ -1176,7 +1178,7 @@ static void wait_for_rank(const struct process *process, struct process_result *
     result->end = *process->stop ? PROCESS_STOPPED : PROCESS_TIMED_OUT;
 }
 
-/* Returns whether the step goes on to its end. */
+/* Returns whether the step runs to its end. */
 static bool lasts(const struct process *process, struct process_result *result)
 {
     for (double left_s = setup.lasting_s; left_s > 0; left_s -= 0.1) {
@@ -1190,7 +1192,7 @@ static bool lasts(const struct process *process, struct process_result *result)
     return true;
 }
 
-/* Opens what the run under way shows, as muster top does. */
+/* Opens the live file of the current run, as muster top does. */
 static void live_look(void)
 {
     char path[256];
@@ -1217,7 +1219,7 @@ static bool has_option(char *const *words, const char *name)
     return false;
 }
 
-/* What the program gets to know of the peers, "-" for nothing, and of rails. */
+/* Notes what the program learns of peers ("-" for nothing) and of rails. */
 static void note_environment(const char *program, const struct process *process)
 {
     static const char *const programs[] = {"muster-launch", "muster-links", "muster-collectives"};
@@ -1326,8 +1328,7 @@ static int step(const struct step *wanted, const struct process *process,
     }
     if (strcmp(name, setup.dying_in) == 0 && hostlist_contains(wanted->nodes, setup.dying) &&
         setup.deaths-- > 0) {
-        if (strcmp(wanted->nodes->names[0], setup.dying) ==
-            0) { /* where rank 0 is, which tells for all */
+        if (strcmp(wanted->nodes->names[0], setup.dying) == 0) { /* rank 0 reports for all */
             result->status = 137;
             return 0;
         }
@@ -1431,9 +1432,9 @@ static const struct cluster_operations operations = {
 
 /* ---------------------------------------------------------------- the run */
 
-static const char *said = ""; /* by the last run, on standard error */
+static const char *said = ""; /* standard error of the last run */
 
-/* The cluster and the run as they are at first. */
+/* Resets the cluster and the run. */
 static void begin(void)
 {
     const char *path = path_in("history.db");
@@ -1504,8 +1505,8 @@ static int run(void)
     return go(certify_run);
 }
 
-/* The journals of runs that are left: what could not be undone, for the next run. Takes them away.
- */
+/* Removes journals that runs left for the next run because changes could not be undone. Returns
+ * their number. */
 static int journals_take(void)
 {
     char path[512];
@@ -1527,7 +1528,7 @@ static int journals_take(void)
     return count;
 }
 
-/* What must never happen and has, or "". */
+/* Returns the description of a forbidden change that was made, or "". */
 static const char *harm(int status)
 {
     bool is_left = journals_take() > 0;
@@ -1573,7 +1574,8 @@ static void see_value(const struct stage_value *value, void *context)
              value->found);
 }
 
-/* "check 5 1;": of each stage how many nodes it tested, and failed, by the history. */
+/* Returns "check 5 1;...": for each stage the number of nodes tested and failed, from the
+ * history. */
 static const char *values(void)
 {
     static char text[200];
@@ -1622,7 +1624,7 @@ static void one_run(void)
        "... and three mounts as well: %.0f s", check_deadline_s);
 }
 
-/* What is measured again is so once more where MPI does not start. */
+/* A slow rail is measured again, and once more if MPI does not start. */
 static void slow_rails(void)
 {
     setup.slow_rail = "n2";
@@ -1666,7 +1668,7 @@ static bool has_note(const char *text)
     return false;
 }
 
-/* What is slow because it loses packets is told as that alone. */
+/* A slow rail that loses packets is reported as lossy only. */
 static void losses(void)
 {
     setup.lossy_rail = "n2";
@@ -1690,7 +1692,7 @@ static void losses(void)
     ok(!has_note("path n1-n2 eth1 carries"), "... of which its speed follows");
 }
 
-/* A rail that is left out is in the certificate as what it is. */
+/* A rail that is left out is listed in the certificate with its state. */
 static void failed_rail(void)
 {
     const struct node_run *node_run;
@@ -1734,7 +1736,7 @@ static void failed_rail(void)
        "... and not where the site allows none");
 }
 
-/* What the site compares with and cannot be read is the run's fault. */
+/* A golden file that cannot be read is a fault of the run. */
 static void no_golden(void)
 {
     setup.golden = "/nowhere/golden";
@@ -1814,7 +1816,7 @@ static void put(const char *name, const char *text)
     }
 }
 
-/* Flags=explicit in gres.conf: a job has no more GPUs of each node than it asks for. */
+/* With Flags=explicit in gres.conf a job has only the GPUs that it asks for on each node. */
 static void explicit_accelerators(void)
 {
     put("slurm.conf", "ClusterName=made-up\n");
@@ -1945,7 +1947,7 @@ static void hosts(void)
     is_int(outcome_of("n2")->stages[STAGE_HOST], VERDICT_PASS, "... of no other node");
 }
 
-/* A step's task speaks of its own node only. */
+/* A task may report about its own node only. */
 static void lying(void)
 {
     size_t count;
@@ -1960,7 +1962,7 @@ static void lying(void)
     ok(count < 1000, "... and %zu records are kept", count);
 }
 
-/* What is measured of it afterwards is well. */
+/* Measurements after the reboot are good. */
 static void reboots(const char *name)
 {
     int status;
@@ -1975,9 +1977,7 @@ static void reboots(const char *name)
     is_str(harm(status), "", "... which does no harm");
 }
 
-/* The head does not reach n2, for ever or once it is in the job; slurmctld misses it after so long.
- */
-/* Jobs have n1, n2 and n6. */
+/* n1, n2 and n6 are reserved by the site. */
 static void leaves_nodes_alone_in_one_line(void)
 {
     setup.taken_until_s = now_s + 3600;
@@ -1988,6 +1988,8 @@ static void leaves_nodes_alone_in_one_line(void)
        "... for another in another");
 }
 
+/* The head cannot reach n2, from the start or once it is in the job. slurmctld misses it after_s
+ * later. */
 static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
 {
     setup.cut_off = "n2";
@@ -2007,7 +2009,7 @@ static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
                 "... which is said");
 }
 
-/* Names come first in a note, why and what is next come last. */
+/* A note begins with names and ends with the reason and the next step. */
 static void cuts_names_of_a_note(void)
 {
     struct certify noting = {0};
@@ -2027,7 +2029,7 @@ static void cuts_names_of_a_note(void)
     hostlist_clear(&noting.notes);
 }
 
-/* The certificates' job has to wait for n2, whose epilog hangs. n3 has failed, and answers. */
+/* The certificates' job waits for n2, whose epilog hangs. n3 failed but answers. */
 static void removes_the_certificate_where_another_node_hangs(void)
 {
     setup.hanging = "n2";
@@ -2040,7 +2042,6 @@ static void removes_the_certificate_where_another_node_hangs(void)
     ok(!world.nodes[2].has_certificate, "... and loses its certificate");
 }
 
-/* It goes in the first step, and slurmctld misses it only when all is over. */
 static void waits_for_epilogs_that_are_slow(void)
 {
     setup.hanging = "n2";
@@ -2052,7 +2053,7 @@ static void waits_for_epilogs_that_are_slow(void)
     ok(!world.nodes[2].has_certificate, "... and one that failed loses its own");
 }
 
-/* n3 has failed, and the battery's job does not end there. */
+/* n3 failed, and the battery's job does not end there. */
 static void asks_no_node_that_is_down_to_remove_its_certificate(void)
 {
     setup.dead = "n3";
@@ -2065,6 +2066,7 @@ static void asks_no_node_that_is_down_to_remove_its_certificate(void)
     ok(world.nodes[0].is_issued, "... and others are certified");
 }
 
+/* n2 goes silent once it is in the job. slurmctld misses it 15 s after the start. */
 static void is_cut_off_in_the_stage_that_noticed(void)
 {
     enum stage stage;
@@ -2095,7 +2097,7 @@ static void fails_no_node_that_slurm_reboots(void)
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... the others are certified");
 }
 
-/* A node keeps a certificate that says more than this run's. */
+/* A node keeps a certificate of a higher level than this run's. */
 static void certificate_kept(void)
 {
     char *comment;
@@ -2119,7 +2121,7 @@ static void certificate_kept(void)
     has_str(world.nodes[1].extra, "\"muster_level\":1,", "... and one that is revoked");
 }
 
-/* n1's certificate is of a higher level, and ends after so long. */
+/* n1's certificate has a higher level and ends in left_s. */
 static void with_a_higher_level(time_t left_s, bool is_due_run, const char *what, bool is_renewed)
 {
     const char *path = path_in("history.db");
@@ -2156,7 +2158,7 @@ static void renews_what_is_due(void)
     with_a_higher_level(10 * 3600, false, "... and one that ends sooner is renewed", true);
 }
 
-/* A run before certified all nodes that this one could choose. Returns history_add()'s. */
+/* Adds an earlier run to the history that certified all nodes. Returns history_add()'s result. */
 static int certified_before(void)
 {
     struct history_node certified[NODES];
@@ -2173,7 +2175,7 @@ static int certified_before(void)
                        &none, 0, &err);
 }
 
-/* With the two partners of n4, which is tested as muster has drained it, n6 is not tested. */
+/* n4 is tested because muster drained it. It has two other partners, so n6 is not tested. */
 static void knows_what_waits(void)
 {
     const char *path = path_in("history.db");
@@ -2191,7 +2193,7 @@ static void knows_what_waits(void)
     ok(world.nodes[3].is_issued && !world.nodes[5].is_issued, "... its nodes are not due");
 }
 
-/* What is left of the history after a full disk is no database. */
+/* A full disk can leave a history that is no database. */
 static void all_are_due_where_the_history_is_damaged(void)
 {
     const char *path = path_in("history.db");
@@ -2212,7 +2214,7 @@ static void all_are_due_where_the_history_is_damaged(void)
     is_int(system(command), 0, "... and the run is kept");
 }
 
-/* n6 is certified by the history, and not by what Slurm has of it. */
+/* The history has a certificate for n6. Slurm's fields say otherwise. */
 static void is_due_by_slurm(const char *extra, const char *comment, const char *what)
 {
     setup.is_due = true;
@@ -2243,7 +2245,8 @@ static void is_due_against_the_history(void)
     ok(!world.nodes[2].has_left, "... not one that failed");
 }
 
-/* n1 failed a minute ago by this host's history or by its Comment, and reboots in mid-run. */
+/* n1 failed a minute ago, as this host's history or its Comment says, and reboots during the
+ * run. */
 static void after_a_failure(bool is_in_comment, int later_s, bool stays)
 {
     struct records none = {0};
@@ -2294,7 +2297,7 @@ static void health_check_writes_back(void)
     has_str(world.nodes[0].extra, "\"muster_fault\":\"5 eth1\"", "... beside what it published");
 }
 
-/* Slurm drains n5, which another run certifies meanwhile. */
+/* Slurm drains n5. Another run certifies it during this one. */
 static void keeps_the_certificate_of_what_slurm_took_away(void)
 {
     setup.has_extra = setup.is_changing = true;
@@ -2331,7 +2334,7 @@ static void waits_for_no_node_of_a_busy_cluster_that_completes_later(void)
     ok(now_s - begin_s < CERTIFY_SETTLE_S, "... and the first alone is waited for");
 }
 
-/* A campaign tests it no more than twice: nobody but Slurm has it. */
+/* Nobody but Slurm has taken the node, so a campaign tests it at most twice. */
 static void answers_again(void)
 {
     setup.others = "Not responding";
@@ -2342,7 +2345,7 @@ static void answers_again(void)
            "... which is not for others' use of it");
 }
 
-/* A node that nobody else has, and that a campaign could test for ever. */
+/* Checks a node that nobody else has and that a campaign could otherwise test forever. */
 static void is_a_try(const char *name, const char *what)
 {
     is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "%s is unknown", what);
@@ -2406,7 +2409,7 @@ static void waits_as_long_as_slurm(void)
             "... and no day long");
 }
 
-/* The steps of a job by their deadlines. */
+/* A job's time limit covers the deadlines of its steps. */
 static void jobs_last_as_long_as_their_steps(void)
 {
     static struct certify made;
@@ -2424,7 +2427,7 @@ static void jobs_last_as_long_as_their_steps(void)
     free(made.node_runs);
 }
 
-/* It ends where nothing changes. */
+/* Runs a campaign, which ends when nothing changes any more. Returns the exit status. */
 static int campaign(const char *name)
 {
     struct error err;
@@ -2435,7 +2438,7 @@ static int campaign(const char *name)
     certify.options.is_campaign = true;
     certify.options.campaign_nodes = setup.named;
     certify.options.nodes = NULL;
-    certify.options.json_path = "-"; /* its lines are on standard error then */
+    certify.options.json_path = "-"; /* all messages are then on standard error */
     job_tries = 0;
     status = go(certify_campaign);
     campaign_clear(&state);
@@ -2456,7 +2459,7 @@ static void ends_a_campaign(void)
     is_int(state.runs, CAMPAIGN_BROKEN_MOST, "... after as many runs");
     is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... and its nodes");
     is_int((long long)state.counts[CAMPAIGN_LEFT], NODES, "... are left for when it is continued");
-    setup.jobs_kind = NO_ACCOUNT; /* or slurmctld lacks its associations, which passes */
+    setup.jobs_kind = NO_ACCOUNT; /* or slurmctld lacks the association for a while */
     is_int(campaign("spring"), COMMAND_UNKNOWN, "one without an account ends");
     is_int(state.runs, CAMPAIGN_BROKEN_MOST, "... after as many runs");
     is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... and its nodes");
@@ -2498,7 +2501,7 @@ static void tests_the_other_partitions_of_one_that_refuses(void)
     is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... tests them there");
 }
 
-/* After the campaign has chosen a group in it. */
+/* q is deleted after the campaign chose a group of it. */
 static void goes_on_without_a_partition_that_is_deleted(void)
 {
     setup.partition_kind = TWO_PARTITIONS;
@@ -2508,7 +2511,7 @@ static void goes_on_without_a_partition_that_is_deleted(void)
     is_int((long long)state.counts[CAMPAIGN_FAILED], 1, "... tests the nodes of the other");
 }
 
-/* All but n5 are free. */
+/* All nodes but n5 are free. */
 static void asks_for_no_more_nodes_than_the_partition_allows(void)
 {
     setup.most_nodes = 2;
@@ -2548,8 +2551,7 @@ static void keeps_a_run_of_a_campaign_while_the_history_is_busy(void)
     history_busy_ms = 10000;
 }
 
-/* n5, which Slurm took away, is in one partition with n1 and its partners; n1 in another one, too.
- */
+/* n5, which Slurm drained, is in partition q with n1 and its partners. n1 is in p as well. */
 static void campaign_partners_are_of_the_partition_of_their_group(void)
 {
     setup.others = "gres/gpu count reported lower than configured (0 < 8)";
@@ -2559,7 +2561,7 @@ static void campaign_partners_are_of_the_partition_of_their_group(void)
     is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 1, "... certifies the node that is well");
 }
 
-/* By a muster that left a long list out. */
+/* An older version of muster left out a long node list. */
 static void asks_for_nodes_that_no_record_names(void)
 {
     struct record record = RECORD(.suite = "certify", .test = "campaign", .metric = "nodes",
@@ -2592,7 +2594,7 @@ static void asks_for_nodes_that_no_record_names(void)
     records_clear(&records);
 }
 
-/* MUNGE fails on each node once the tests are over. */
+/* MUNGE fails on each node after the tests. */
 static void no_certificates(void)
 {
     int status;
@@ -2626,7 +2628,7 @@ static void waits_for_a_controller_that_is_started_again(void)
     }
 }
 
-/* Slurm drains a node in the middle of a stage, which ends that for all. */
+/* Slurm drains a node during a stage, which ends the stage for all nodes. */
 static void full_disk(void)
 {
     setup.full = "n2";
@@ -2644,7 +2646,7 @@ static void full_disk(void)
        "... but not in a test: it keeps its certificate");
 }
 
-/* The job of the certificates would wait for it. */
+/* The certificates' job would wait for the node. */
 static void asks_for_no_job_with_a_node_that_is_drained(void)
 {
     setup.drained_late = "n2";
@@ -2655,7 +2657,7 @@ static void asks_for_no_job_with_a_node_that_is_drained(void)
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
 }
 
-/* As one may at any time where there are thousands. */
+/* With thousands of nodes one may leave at any time. */
 static void asks_again_as_often_as_a_node_goes(void)
 {
     setup.leaving_late = 3;
@@ -2665,7 +2667,7 @@ static void asks_again_as_often_as_a_node_goes(void)
     is_str(world.nodes[5].reason, "fan broken", "... and stay drained");
 }
 
-/* A user's job is quicker than the run's reservation: Slurm would end it for the run's. */
+/* A user's job begins before the run's reservation. Slurm would preempt it for the run's job. */
 static void preempts_no_job_that_began_before_the_reservation(void)
 {
     setup.begun_late = "n2";
@@ -2676,7 +2678,7 @@ static void preempts_no_job_that_began_before_the_reservation(void)
     ok(!world.nodes[1].is_drained && world.nodes[0].is_issued, "... and the others are certified");
 }
 
-/* The run's own would keep its jobs off. */
+/* The other reservation would keep the run's jobs off the node. */
 static void leaves_a_node_where_a_reservation_begins_before_the_end(void)
 {
     char begins[64];
@@ -2690,7 +2692,7 @@ static void leaves_a_node_where_a_reservation_begins_before_the_end(void)
     ok(world.nodes[0].is_issued, "... and the others are certified");
 }
 
-/* Somebody changes the reservation of the run. */
+/* Somebody changes the run's reservation. */
 static void leaves_a_node_that_is_taken_out_of_the_reservation(void)
 {
     setup.freed = "n2";
@@ -2703,8 +2705,8 @@ static void leaves_a_node_that_is_taken_out_of_the_reservation(void)
        "... and the others are certified");
 }
 
-/* One node that cannot start the battery keeps the others waiting; where most cannot it is no
- * node's fault. */
+/* One node that cannot start the battery keeps the others waiting. If most nodes cannot, no node
+ * is at fault. */
 static void missing_program(void)
 {
     setup.without_program = 1;
@@ -2732,7 +2734,7 @@ static void missing_program(void)
     ok(!strstr(outcome_of("n2")->faults[0].message, "does not start here"), "... nor named");
 }
 
-/* One that ends by itself is measured again, alone with a good node that tells of it. */
+/* A node whose process dies is measured again, alone with a good node that reports on it. */
 static void dies(const char *name, int times, bool is_drained)
 {
     setup.dying = name;
@@ -2748,7 +2750,7 @@ static void dies(const char *name, int times, bool is_drained)
         has_str(world.nodes[index_of(name)].reason, "alone with", "... and why");
 }
 
-/* A campaign goes on at its own level unless another is given. */
+/* A campaign continues at its own level unless another is given. */
 static void knows_whether_a_level_is_given(void)
 {
     static char name[] = "certify", campaign[] = "--campaign=spring", level[] = "--level=quick";
@@ -2762,7 +2764,7 @@ static void knows_whether_a_level_is_given(void)
     ok(options.has_level && options.level == LEVEL_QUICK, "... has that");
 }
 
-/* One that ends when all is measured is warned of. */
+/* A process that dies after all results is a warning. */
 static void dies_after_the_results(void)
 {
     setup.dying = "n2";
@@ -2776,7 +2778,7 @@ static void dies_after_the_results(void)
     is_int(setup.deaths, 8, "... of the one run that there was");
 }
 
-/* A step asks each of its nodes for as many GPUs. */
+/* A step asks for the same number of GPUs on each node. */
 static void retests_with_a_node_that_has_as_many_gpus(void)
 {
     setup.accelerators = GPUS_OF_TWO_COUNTS;
@@ -2784,8 +2786,8 @@ static void retests_with_a_node_that_has_as_many_gpus(void)
     dies("n6", 9, true);
 }
 
-/* The first try of a stage accepts connections of the nodes alone; the next one shows what it is
- * without that. */
+/* The first try of a stage accepts connections from its nodes only. The next one shows what
+ * happens without that. */
 static void addresses(void)
 {
     static const char all[] = "10.0.0.1-10.0.0.2 10.0.0.4 10.0.0.6;";
@@ -2808,7 +2810,7 @@ static void addresses(void)
     ok(has_note("n2: muster check reported no addresses that can be parsed"), "... and whose");
 }
 
-/* By what its check tells, and others' do. */
+/* Compares a node's facts with those of other nodes. */
 static void holds_nodes_against_each_other(void)
 {
     setup.unlike = "n1";
@@ -2828,7 +2830,7 @@ static void holds_nodes_against_each_other(void)
     ok(world.nodes[5].is_issued, "... one with its own is");
 }
 
-/* The links of a node whose peers are well. */
+/* n2's link is lost for a moment. Its peers are good. */
 static void doubts_links_that_are_lost(void)
 {
     setup.flapping = "n2";
@@ -2841,7 +2843,7 @@ static void doubts_links_that_are_lost(void)
     ok(world.nodes[5].is_issued, "... and certified");
 }
 
-/* All rails alike are slower than they were. */
+/* All rails alike are slower than in earlier runs. */
 static void holds_rails_to_their_history(void)
 {
     for (int i = 0; i < HISTORY_RUNS_LEAST; i++) {
@@ -2882,7 +2884,7 @@ static void holds_rails_to_what_others_measure(void)
     unlink(path);
 }
 
-/* n1 is what the others are as well. */
+/* Checks a stage that measured only a part. n1 stands for all nodes. */
 static void is_measured_by_halves(enum stage stage, const char *what)
 {
     int status = run();
@@ -2920,7 +2922,7 @@ static void certifies_nothing_that_was_not_measured(void)
     is_measured_by_halves(STAGE_LINKS, "a node that is left alone");
 }
 
-/* Slurm has drained n5 for a failed prolog. Only n5 knows whether muster's gate failed it. */
+/* Slurm drained n5 for a failed prolog. Only n5 knows whether muster's gate failed it. */
 static void releases_what_its_gate_has_drained(void)
 {
     setup.others = "Prolog error";
@@ -2945,8 +2947,8 @@ static void releases_what_its_gate_has_drained(void)
     }
 }
 
-/* Another host's run has n2 before this one chooses, before it reserves, or sees this one's
- * reservation when both have theirs. */
+/* Another host's run has n2: before this run chooses, before it reserves, or when both have
+ * their reservations. */
 static void leaves_nodes_of_other_runs(void)
 {
     setup.other_has_job = true;
@@ -2971,7 +2973,7 @@ static void leaves_nodes_of_other_runs(void)
     }
 }
 
-/* A node that does not tell where its cables go passes, but not in silence. */
+/* A node that does not report its cables passes with a note. */
 static void names_nodes_whose_cables_are_not_checked(void)
 {
     setup.has_lldpds = true;
@@ -2991,7 +2993,7 @@ static const char *leaf_of(const char *name)
     return leaf < 0 ? "none" : certify.cluster.leaves[leaf];
 }
 
-/* All nodes tell. */
+/* All nodes report their cables. */
 static void knows_the_leaves_of_cables(void)
 {
     setup.failed_rails = 1;
@@ -3021,7 +3023,7 @@ static void knows_the_leaves_of_cables(void)
            "... with the limit of each one's uplinks");
 }
 
-/* What such a node lacks is not held against it. */
+/* Facts that are missing because a check was cut are no failure. */
 static void cut_check(void)
 {
     int failures = 0;
@@ -3049,7 +3051,7 @@ static void see_newest(const struct history_node *node, void *context)
         snprintf(context, 200, "%s %s", verdict_name(node->verdict), node->message);
 }
 
-/* n1 and n2 are chosen, n3, which is faulty, and n6 are their partners. */
+/* n1 and n2 are chosen. n3, which is faulty, and n6 are their partners. */
 static void idle(void)
 {
     char text[200] = "", path[sizeof certify.conf.history_path];
@@ -3074,7 +3076,7 @@ static void idle(void)
     is_int((long)certify.count, 0, "... none of them");
 
     begin_s = now_s;
-    setup.job_at_s = now_s + 25; /* launch */
+    setup.job_at_s = now_s + 25; /* during launch */
     is_int(run(), COMMAND_UNKNOWN, "a job that wants a node interrupts the test");
     ok(given_back_s > setup.job_at_s &&
            given_back_s < setup.job_at_s + certify.conf.idle_grace_s / 2,
@@ -3099,7 +3101,7 @@ static void idle(void)
     ok(certify.count == 0 && looks == 1, "... at the first look");
 }
 
-/* Where many fail alike that is found only at the end. */
+/* Whether many nodes fail alike is known only at the end of a run. */
 static void fails_none_when_stopped(void)
 {
     char text[200] = "", path[sizeof certify.conf.history_path];
@@ -3118,7 +3120,7 @@ static void fails_none_when_stopped(void)
            "... what was seen");
 }
 
-/* Two runs on one node would be measured against each other. */
+/* Two runs on one node would disturb each other's measurements. */
 static void tests_nothing_while_another_run_chooses(void)
 {
     const char *path = path_in("runs/.turn");
@@ -3147,7 +3149,7 @@ static void tests_nothing_while_another_run_chooses(void)
     unlink(path);
 }
 
-/* What was begun is undone. */
+/* A stopped run undoes its changes. */
 static void stops_without_harm(void)
 {
     const char *what = "";
@@ -3193,7 +3195,7 @@ static void knows_no_suspects_without_reports(void)
     ok(!has_note("no suspects"), "... and not that there are no suspects");
 }
 
-/* One node that a job has taken, or that starts none, is found by halves. */
+/* A job took the node, or the step on it fails. */
 static void reads_suspect_reports_of_the_other_nodes(void)
 {
     setup.is_suspects = true;
@@ -3226,7 +3228,7 @@ static void takes_no_other_warning_for_a_suspect_report(void)
     is_str(removed, "", "... or stays where nothing is known of the node");
 }
 
-/* Nodes of a partition that is down on purpose keep their suspect reports. */
+/* Nodes of a partition that was set down on purpose keep their suspect reports. */
 static void reads_suspect_reports_where_a_partition_is_up(void)
 {
     setup.partition_kind = TWO_PARTITIONS;
@@ -3239,7 +3241,7 @@ static void reads_suspect_reports_where_a_partition_is_up(void)
     is_int(run(), COMMAND_UNKNOWN, "where none is up suspects are unknown");
 }
 
-/* n5 is in the default partition and not to be tested; n1 is in the other one. */
+/* n5 is in the default partition and is not tested. n1 is in the other one. */
 static void partners_are_of_the_partition_of_who_is_tested(void)
 {
     setup.partition_kind = TWO_PARTITIONS;
@@ -3249,7 +3251,7 @@ static void partners_are_of_the_partition_of_who_is_tested(void)
     ok(world.nodes[1].is_issued && world.nodes[5].is_issued, "... of its own partition");
 }
 
-/* Whenever the job comes. */
+/* At any time that the job arrives. */
 static void idle_any_time(void)
 {
     double longest_s = 0;
@@ -3295,7 +3297,7 @@ static void refusals(bool all)
        all ? " with all that follow" : "");
 }
 
-/* What is known of the nodes before their stages. */
+/* The estimates of a run before its stages. */
 static void estimates(void)
 {
     static const char *const speeds[] = {"n1", "n2", "n2", "n2", "n3"};
@@ -3350,8 +3352,8 @@ static void estimates(void)
     records_clear(&made.records);
 }
 
-/* Nodes of 100 and 200 Gb/s, so many of the slower ones. Returns the limit that reports hold the
- * rail to. */
+/* Returns the limit that reports use for a rail when `slower` nodes run at 100 Gb/s and the
+ * others at 200 Gb/s. */
 static double limit_of_speeds(int slower)
 {
     enum { MANY = 16 };
@@ -3369,7 +3371,7 @@ static double limit_of_speeds(int slower)
         snprintf(texts[i], sizeof texts[i], "m%d", i);
         runs[i].name = record.node = many[i] = texts[i];
         record.value = i < slower ? 1e5 : 2e5;
-        for (int k = i < slower ? 0 : 3; k < 4; k++) /* slow ones are looked at again */
+        for (int k = i < slower ? 0 : 3; k < 4; k++) /* slow nodes are checked again */
             records_add(&made.records, &record);
     }
     name_index_build(many, MANY, &made.by_name);
@@ -3396,8 +3398,8 @@ static void reports_hold_a_rail_to_the_speed_of_its_slower_nodes(void)
     is_near(limit_of_speeds(1), 0.8 * 2e5, 1, "... one came up slow: it does not set the limit");
 }
 
-/* What a finding about the links makes of four nodes on two leaves: the verdict of each by its
- * first letter, a capital where it is near its limit, "-" for none. */
+/* Checks the effect of each finding about the links on four nodes with two leaves: the first
+ * letter of each node's verdict, a capital if it is near its limit, "-" for none. */
 static void takes_findings(void)
 {
     enum { MANY = 4 };
@@ -3407,7 +3409,7 @@ static void takes_findings(void)
         enum verdict verdict;
         int node;
         const char *limit_source, *expected;
-        bool has_fault, is_unmeasured; /* m3 */
+        bool has_fault, is_unmeasured; /* is_unmeasured: no link of m3 was measured */
     } cases[] = {
         {FINDING_NODE, VERDICT_FAIL, 0, "nominal", "f---", false, false},
         {FINDING_RAIL, VERDICT_FAIL, 1, "peers", "-F--", false, false},
@@ -3476,7 +3478,7 @@ static void takes_findings(void)
     }
 }
 
-/* With or without accelerators, and while nodes are idle. */
+/* Refuses operations with accelerators, and in --idle. */
 static void refusals_each(void)
 {
     setup.is_idle = true;
@@ -3498,7 +3500,7 @@ static void reboots_each(void)
     ok(world.nodes[0].is_issued, "one that has booted before the run is certified");
 }
 
-/* In a later stage it is no reason to end that. */
+/* In a later stage that is no reason to end the stage. */
 static void ignores_what_the_head_lacks(void)
 {
     setup.cut_off = "n2";
@@ -3510,7 +3512,7 @@ static void ignores_what_the_head_lacks(void)
     ok(world.nodes[1].is_issued, "a node whose name the head does not find any more is certified");
 }
 
-/* Of one it is the node's own; several have the key that the head has not yet. */
+/* With one node it is the node's fault. Several nodes may have a new key that the head lacks. */
 static void fails_no_nodes_whose_key_changes(void)
 {
     for (setup.without_munge = 1; setup.without_munge <= 2; setup.without_munge++) {
@@ -3559,7 +3561,7 @@ static void dies_in_each(void)
             "... as it may have been kept from running");
 }
 
-/* Of thousands of nodes the program may die on several, each at its own time. */
+/* With thousands of nodes a program may die on several, each at another time. */
 static void tries_as_often_as_another_dies(void)
 {
     setup.dying_each = 3;

@@ -10,7 +10,7 @@
 #include "tests/unit/tap.h"
 #include "validate/certify/report/run_records.h"
 
-/* Whose Extra a run changes: of its own nodes, and of those that no other run has. */
+/* A run changes the Extra field of its own nodes and of nodes that no run tests. */
 
 enum { NODES = 3 };
 
@@ -81,7 +81,7 @@ int main(void)
         nodes[i] = (struct cluster_node){.name = names[i], .extra = over};
     nodes[0].is_in_run = nodes[2].is_in_run = true;
     for (int i = 0; i < NODES; i++)
-        nodes[i].is_reserved = true; /* n2 by the site */
+        nodes[i].is_reserved = true; /* n2 is reserved by the site, not by a run */
     ours = (struct node_run){.name = "n1", .plan.role = ROLE_TEST};
     certify_extras(&certify, false);
     is_str(changed, "n[1-2]=;",

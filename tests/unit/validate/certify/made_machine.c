@@ -5,8 +5,9 @@
 #include "validate/command/report.h"
 #include "validate/slurm/ended.h"
 
-/* The machine of a certification whose cluster is made up: the user is root, the programs of the
- * battery are there, installed or not, no job has ended, and reports have no runs of before. */
+/* The machine of a certification with a made-up cluster: the user is root, the battery's
+ * programs exist whether installed or not, no job has ended, and there are no earlier runs to
+ * report. */
 
 uid_t __wrap_geteuid(void);
 uid_t __wrap_geteuid(void)

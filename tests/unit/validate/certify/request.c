@@ -8,7 +8,7 @@
 
 #include "tests/unit/tap.h"
 
-/* What is sent to the nodes that get a certificate, and to whom. */
+/* Tests what is sent to the nodes that get a certificate, and which node gets which part. */
 
 enum { NODES = 4096, RAILS = 8 };
 
@@ -39,8 +39,8 @@ static void unmake(size_t count)
     }
 }
 
-/* The bytes that all nodes get together; *longest: of a part. Checks that each node is in one part,
- * whose text has its block. */
+/* Returns the bytes sent to all nodes together, and in *longest the length of the longest part.
+ * Checks that each node is in one part, and that the part's text has the node's block. */
 static size_t sent(const struct request_parts *parts, size_t count, size_t *longest)
 {
     size_t bytes = 0, found = 0, strange = 0;

@@ -14,9 +14,9 @@
 #include "validate/history/node_status.h"
 #include "validate/policy/testing.h"
 
-/* What a run does to nodes once they are tested, on a controller that the test makes up: it lifts
- * the drains of ours, and drains, spares and releases. Each operation and each line of the journal
- * is refused in turn. */
+/* Tests what a run does to nodes after their test, with a made-up controller: it lifts muster's
+ * own drains, and drains, spares and releases nodes. Each operation and each journal entry is
+ * refused in turn. */
 
 enum { NODES = 10, CAP = 2, FIRST_TURNS = 200 };
 
@@ -28,12 +28,12 @@ static const char *const ours = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01"
 static struct {
     bool is_drained, is_down;
     char reason[256], comment[256];
-    bool is_marked_before, is_noted, is_settled; /* noted: in the journal; settled: it is done */
+    bool is_marked_before, is_noted, is_settled; /* in the journal: it is noted; it is done */
     bool is_down_noted;
     int drains, resumes;
 } world[NODES];
-static int turns, refused_turn; /* turns: operations so far; 0: none is refused */
-static bool refuses_all;        /* from then on */
+static int turns, refused_turn; /* turns: operations so far; refused_turn: 0 refuses none */
+static bool refuses_all;        /* refuses also all turns after refused_turn */
 static char notes[8192];
 
 static int place_of(const char *name)
@@ -55,7 +55,7 @@ static int turn(struct error *err)
 
 static int load_nodes(struct cluster *cluster, struct error *err)
 {
-    static struct cluster_node kept[2][NODES]; /* of the load before as well */
+    static struct cluster_node kept[2][NODES]; /* the previous load stays valid */
     static int loads;
     struct cluster_node *nodes = kept[loads++ % 2];
 
@@ -98,7 +98,7 @@ static int change(const char *list, const char *text, enum change what, struct e
     return 0;
 }
 
-static void (*at_drain)(void); /* what another head does before the controller drains for us */
+static void (*at_drain)(void); /* what another head does just before our drain takes effect */
 
 static int drain(const char *list, const char *reason, struct error *err)
 {
@@ -172,9 +172,9 @@ int undo_note_down(struct undo *undo, const char *node, const char *reason, stru
     return 0;
 }
 
-/* other runs of this host, which wait for the lock */
-static int lock, lock_reason; /* reason: why it is not to be had, an errno; 0: it is */
-static void (*at_lock)(void); /* what one of them does before it lets go of it */
+/* other runs on this host that compete for the lock */
+static int lock, lock_reason; /* lock_reason: errno of a lock that fails; 0: it succeeds */
+static void (*at_lock)(void); /* what another run does before it releases the lock */
 
 int testing_lock(const char *directory, struct error *err)
 {
@@ -189,7 +189,7 @@ int testing_lock(const char *directory, struct error *err)
     return lock = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* what else the run has, and what this part must not use */
+/* The rest of the run, which this part must not use. */
 void certify_note(struct certify *certify, const char *format, ...)
 {
     size_t length = strlen(notes);
@@ -215,7 +215,7 @@ void certify_verdict(struct certify *certify, struct node_run *node_run, enum st
     outcome_note(&node_run->outcome, stage, verdict, FAULT_NONE, test, part, message);
 }
 
-static enum verdict struck; /* of the last strike that was put on record */
+static enum verdict struck; /* verdict of the last recorded strike */
 
 void certify_record(struct certify *certify, struct record record)
 {
@@ -224,10 +224,10 @@ void certify_record(struct certify *certify, struct record record)
         struck = record.verdict;
 }
 
-/* the history: what each node is now, and the strikes against that */
-static uint64_t counted; /* the fingerprint of the strikes that were counted last */
-static int readings;     /* of all nodes' facts */
-static int strikes = 1;  /* with the new one; -1: they cannot be read */
+/* the history: the fingerprint of each node, and its strikes */
+static uint64_t counted; /* the fingerprint of the last counted strikes */
+static int readings;     /* how often all nodes' facts were read */
+static int strikes = 1;  /* including the new one; -1: the history cannot be read */
 
 uint64_t *certify_fingerprints(const struct certify *certify)
 {
@@ -252,11 +252,11 @@ int node_status_strike(const char *path, const char *cluster, const char *node,
 
 static struct certify run;
 static struct node_run node_runs[NODES];
-static struct cluster_node slurm[NODES]; /* as the run read them at its beginning */
+static struct cluster_node slurm[NODES]; /* as read when the run began */
 
-/* n1 passes; n2 is to be drained; n3 fails by what drains nobody; of n4 nothing can be told; n5 and
- * n6 are ours, and pass and fail; n7 is a suspect; n8 is an administrator's; n9 is to be drained,
- * but there is no room for it; n10 passes. */
+/* n1 passes. n2 is to be drained. n3 fails with a code that never drains. n4 has no result. n5
+ * and n6 were drained by muster: n5 passes, n6 fails. n7 is a suspect. n8 was drained by an
+ * administrator. n9 is to be drained, but the cap does not allow it. n10 passes. */
 static void run_begin(void)
 {
     static struct cluster_node *by_name[NODES];
@@ -298,7 +298,7 @@ static void run_begin(void)
     outcome_note_near(&node_runs[6].outcome, STAGE_LINKS, FAULT_RAIL_SLOW, "links", "eth2", "x");
     outcome_note(&node_runs[8].outcome, STAGE_CHECK, VERDICT_FAIL, FAULT_LINK_DOWN,
                  "net.interfaces", "eth3", "x");
-    hostlist_clear(&run.headlines); /* of the run before */
+    hostlist_clear(&run.headlines); /* of the previous run */
     run = (struct certify){
         .operations = &operations,
         .run = "run",
@@ -310,7 +310,7 @@ static void run_begin(void)
     };
 }
 
-/* Whether what must never happen has not; the name of the first that has in *what. */
+/* Returns whether no forbidden change was made. Otherwise *what describes the first one found. */
 static bool is_harmless(const char **what)
 {
     int taken = 0;
@@ -347,7 +347,7 @@ static bool is_harmless(const char **what)
     return !*what;
 }
 
-/* Lifts the drains of those of ours that are named. Returns 0, or -1. */
+/* Lifts muster's own drains of the listed nodes. Returns 0 or -1. */
 static int drains_lift(const char *list)
 {
     struct hostlist lifted;
@@ -394,7 +394,7 @@ static void healthy_controller(void)
     has_str(notes, "NOT DRAINED: n9 failed too", "... which is said");
 }
 
-/* By muster, but not by this run. */
+/* A drain by muster, but not by this run. */
 static void drain_elsewhere(const char *name)
 {
     snprintf(world[place_of(name)].reason, sizeof world->reason, "%s", ours);
@@ -423,7 +423,7 @@ static void other_run_drains_meanwhile(void)
     ok(fcntl(lock, F_GETFD) < 0, "... and the lock is let go of");
 }
 
-/* Two heads count at once, and each sees the drains of the other only when it has made its own. */
+/* Two heads count at the same time. Each sees the other's drains only after it has made its own. */
 static void another_head_drains_in_the_same_second(void)
 {
     at_drain = drain_before;
@@ -453,7 +453,7 @@ static void another_head_drains_in_the_same_second(void)
     ok(!world[1].is_drained, "a drain that another head has lifted for a test counts too");
 }
 
-/* It drained one of those that fail, n9 or n2, while they were tested. */
+/* A health check drains a failed node, n9 or n2, during the test. */
 static void keeps_what_a_health_check_drained_meanwhile(void)
 {
     run_begin();
@@ -518,7 +518,7 @@ static void reads_facts_once_for_all_strikes(void)
     is_int(readings, 0, "... and not where none is");
 }
 
-/* n7 is near its limit, and n3 with a fault beside that drains nobody. */
+/* n7 is near its limit. n3 is, too, and also has a fault that never drains. */
 static void drains_at_the_last_strike(void)
 {
     for (strikes = -1; strikes <= 3; strikes += 2) {
@@ -548,7 +548,7 @@ static void look_for_the_strike(void)
     has_strike = node_runs[6].strike == 1;
 }
 
-/* The history may be busy for as long as other runs wait for the lock. */
+/* Counting strikes may wait for a busy history while other runs wait for the lock. */
 static void counts_strikes_before_it_has_the_lock(void)
 {
     at_lock = look_for_the_strike;
@@ -563,14 +563,15 @@ static void drain_by_admin(int node)
     world[node].is_drained = true;
 }
 
-/* One that fails, one of ours before its drain is lifted, one of ours after that. */
+/* An administrator drains a node that fails, one that muster drained before that drain is
+ * lifted, and one after. */
 static void admin_drains_meanwhile(void)
 {
     static const struct {
         bool is_drained;
         const char *reason;
         int drains;
-    } by_now[] = {{false, "Not responding", 1}, /* Slurm would take it back */
+    } by_now[] = {{false, "Not responding", 1}, /* Slurm would return it to service */
                   {true, "Prolog error", 0},
                   {false, "DIMM A3, RMA 4711", 0}};
 
@@ -606,7 +607,7 @@ static void admin_drains_meanwhile(void)
     }
 }
 
-/* One of ours, before its drain would be lifted; it fails for the same again. */
+/* n6, before its drain is lifted. It then fails with the same fault again. */
 static void drains_again_what_an_admin_resumed(void)
 {
     run_begin();
@@ -614,7 +615,7 @@ static void drains_again_what_an_admin_resumed(void)
     world[5].reason[0] = '\0';
     is_int(drains_lift("n6,n5"), 0, "drains are lifted, of which one is no more");
     ok(world[5].resumes == 0 && world[4].resumes == 1, "... and the next one is");
-    node_runs[1].outcome = node_runs[0].outcome; /* or two were alike */
+    node_runs[1].outcome = node_runs[0].outcome; /* or two nodes would fail alike */
     certify_drains_decide(&run);
     certify_drains_release(&run);
     ok(world[5].is_drained && strncmp(world[5].reason, "muster: rail_slow eth1 x 20", 27) == 0,
@@ -626,7 +627,7 @@ static void drains_again_what_an_admin_resumed(void)
     is_int(drains_lift("n6"), 0, "another one is resumed");
     ok(!node_runs[5].plan.wants_refusal, "... and no refusal of its drain is asked for");
     node_runs[1].outcome = node_runs[0].outcome;
-    run.conf.drain_cap_percent = 10; /* n5 has it */
+    run.conf.drain_cap_percent = 10; /* n5 alone reaches the cap */
     certify_drains_decide(&run);
     ok(!world[5].is_drained && node_runs[5].decision == DECISION_SPARE,
        "... and is spared where the cap is reached, as any other in service");
@@ -636,7 +637,7 @@ static void drains_again_what_an_admin_resumed(void)
     has_str(notes, "n6 stays drained", "... which is said");
 }
 
-/* Two of ours and the one that is drained first are all that the cap lets. */
+/* Two drains of muster's own and the first new one reach the cap. */
 static void controller_goes(void)
 {
     run_begin();
@@ -667,7 +668,7 @@ static void fail_alike(void)
     run_begin();
     outcome_note(&node_runs[2].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
                  "x");
-    /* those did not come to the links */
+    /* these nodes did not reach the links stage */
     node_runs[6].outcome = node_runs[9].outcome = node_runs[8].outcome;
     certify_drains_decide(&run);
     is_int(node_runs[1].decision, DECISION_NOTHING,
@@ -682,7 +683,7 @@ static void fail_alike(void)
            "nodes that muster had drained for it before are none of those");
 }
 
-/* The rank of a node died, hung, or fell silent: one cause has many codes. */
+/* Ranks died, hung or fell silent. One cause can have many codes. */
 static void fail_alike_as_processes(void)
 {
     static const struct {
@@ -710,7 +711,7 @@ static void fail_alike_as_processes(void)
     is_int(node_runs[9].decision, DECISION_DRAIN, "... another fault is its node's");
 }
 
-/* This host does not reach it any more; slurmctld misses it as well, or not yet. */
+/* This host does not reach the node any more. is_missed: slurmctld has noticed it, too. */
 static void goes_silent(int i, bool is_missed)
 {
     outcome_note(&node_runs[i].outcome, STAGE_LINKS, is_missed ? VERDICT_FAIL : VERDICT_UNKNOWN,
@@ -719,7 +720,7 @@ static void goes_silent(int i, bool is_missed)
     node_runs[i].is_cut_off = !is_missed;
 }
 
-/* n1, n7 and n10 are behind one switch. */
+/* n1, n7 and n10 are connected to one switch. */
 static void fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece(void)
 {
     run_begin();
@@ -758,8 +759,8 @@ static void fail_on_leaf(int i, int leaf, enum fault_code code, const char *part
     outcome_note(&node_runs[i].outcome, STAGE_CHECK, VERDICT_FAIL, code, "x", part, "x");
 }
 
-/* The leaf switch of n2, n3 and n4 lets two of them down, which are few of all. n9 and n10, of
- * another leaf, lose a GPU each, which no switch does. */
+/* The leaf switch of n2, n3 and n4 disconnects two of them, a small part of all nodes. n9 and
+ * n10 on another leaf lose a GPU each, which no switch can cause. */
 static void fails_none_of_a_leaf_whose_switch_is_down(void)
 {
     run_begin();
@@ -778,7 +779,7 @@ static void fails_none_of_a_leaf_whose_switch_is_down(void)
     ok(world[8].drains == 1 && world[9].drains == 1, "what it does not do is the nodes' own");
 }
 
-/* Each of them refused alone, and with all that follow. */
+/* Refuses each operation alone, or with all that follow. */
 static void refusals(bool all)
 {
     int last = FIRST_TURNS, untold = 0;

@@ -15,15 +15,15 @@
 #include "validate/certify/step/reach_nodes.h"
 #include "validate/slurm/operations.h"
 
-/* A step on more nodes than are looked at in one go, some of which go at once. Time is made up, and
- * who answers. */
+/* A step on more nodes than are checked at a time. Some of its nodes fail at once. The clock and
+ * the nodes' answers are simulated. */
 
 enum { NODES = 2 * CERTIFY_WATCH_MOST };
 
-static double outage_s; /* from then on they do not answer */
+static double outage_s; /* from this time on these nodes do not answer */
 static size_t outage_from, outage_to;
 static bool is_known[NODES]; /* not to answer */
-static size_t asked;         /* nodes, since the step ended */
+static size_t asked;         /* number of nodes asked since the step ended */
 static size_t known_in_step, judged;
 static double lasting_s;
 
@@ -39,7 +39,7 @@ size_t __wrap_certify_reach_again(struct certify *certify, const struct hostlist
         size_t node = (size_t)atol(names->names[i] + 1);
 
         if (is_known[node])
-            continue; /* those that failed are not asked again */
+            continue; /* failed nodes are not asked again */
         asked++;
         is_known[node] = now_s >= outage_s && node >= outage_from && node < outage_to;
         silent += is_known[node];

@@ -10,8 +10,8 @@
 #include "tests/unit/tap.h"
 #include "validate/slurm/operations.h"
 
-/* What a step takes of what its tasks print: of two nodes each its own, or of an MPI program that
- * tells of both. */
+/* Tests which printed records a step accepts: from each task about its own node, and from rank 0
+ * of an MPI program about all nodes. */
 
 enum { NODES = 2, NAME_BYTES = 8 };
 
@@ -21,11 +21,11 @@ static struct node_run node_runs[NODES];
 static char names[NODES][NAME_BYTES];
 static struct hostlist both;
 
-/* What is printed, times over: the lines of a node's task begin with its label. Each has a name of
- * its own for %d. */
+/* The text printed `times` times, with the index for each %d. A line of a node's task begins
+ * with its label. */
 static const char *printed;
 static int times;
-static const char *last; /* the line behind them; NULL: none */
+static const char *last; /* a final line after them; NULL: none */
 
 static int run_step(const struct step *step, const struct process *process,
                     struct process_result *result, struct error *err)
@@ -75,7 +75,7 @@ static void cluster_make(void)
         exit(255);
 }
 
-/* Forgets what was taken before. */
+/* Runs a step. Forgets earlier records first. */
 static void step_with(const char *lines, int count, bool is_mpi)
 {
     char name[] = "/usr/bin/muster-links", *program[] = {name, NULL};
@@ -120,7 +120,7 @@ static void bounded(void)
        "rank 0 says no more of each");
 }
 
-/* A node that fails tells so, however much it has told before. */
+/* A failure counts even if the node has reached its limit of records. */
 static void doubts_who_fails_beyond_the_bound(void)
 {
     static const char passes[] =
