@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A tree is unpacked, faults are injected in it, a check is run, and what it says is one text of
- * lines "VERDICT PART MESSAGE". */
+/* Each test unpacks a tree, injects faults, runs a check, and collects the records as text: one
+ * line "VERDICT PART MESSAGE" each. */
 static char *root, said[32768];
 static struct conf conf;
-static const char *node, *subject; /* and a check */
+static const char *node, *subject; /* subject: the name of a check */
 static int record_count;
 
 static void receive(const struct record *record, void *context)
@@ -41,7 +41,7 @@ static void done(void)
     }
 }
 
-/* Ends what was before. */
+/* Removes the previous tree and unpacks another one. */
 static void with(const char *tree, const char *name, const char *check)
 {
     done();
@@ -71,7 +71,7 @@ static void check(const char *name)
     inventory_free(inventory);
 }
 
-/* What the subject says of the tree as it is now. */
+/* Run the check `subject` on the tree as it is now. */
 #define finds(...) is_str((check(subject), said), __VA_ARGS__)
 #define has_part(part, ...) has_str((check(subject), said), part, __VA_ARGS__)
 #define has_line(line, ...) has_part(line "\n", __VA_ARGS__)
@@ -82,7 +82,7 @@ static void put(const char *path, const char *content)
     tree_put(root, path, content);
 }
 
-/* The path has a number in it. */
+/* path: a format with one %d. */
 static void __attribute__((format(printf, 1, 0)))
 put_in(const char *path, int number, const char *content)
 {
@@ -159,7 +159,7 @@ static void stated(void)
     has_line("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24", "... alone is at fault");
 }
 
-/* What the prolog makes of interfaces is not held against them between jobs. */
+/* Interface settings that the prolog makes for jobs are not missed between jobs. */
 static void made_for_jobs(void)
 {
     with("lab-node", "n1", "net.interfaces");
@@ -316,7 +316,7 @@ static void gpus(void)
              "no GPU, eight stated: failed");
 }
 
-/* The device at /dev/gpuINDEX; number 0 removes it. */
+/* Makes the device /dev/gpuINDEX. Major number 0 removes it. */
 static void device(int index, unsigned major_number, unsigned minor_number)
 {
     char path[4096];
@@ -376,7 +376,7 @@ static void gres_devices(void)
              "more than it gives");
 }
 
-/* One GPU with seven MIG instances is seven of Slurm's. */
+/* One GPU with seven MIG instances is seven GPUs to Slurm. */
 static void partitions(void)
 {
     with("h100-ib", "h1", "slurm.gres");
@@ -532,8 +532,8 @@ static void host_facts(void)
     has_line("none mlx5_0:1 time_reset 300 ai_rate 5", "... and how it gives way");
 }
 
-/* Configuration spaces as lspci -xxxx shows them: MaxPayload 256, MaxReadReq 512; the bridge above
- * has ACS with request redirect. */
+/* PCI configuration spaces, as `lspci -xxxx` shows them: MaxPayload 256, MaxReadReq 512. The
+ * bridge above has ACS with request redirect. */
 static void pci_facts(void)
 {
     unsigned char device[4096] = {
@@ -640,7 +640,8 @@ static void wanted(const char *only, const char *expected)
     is_str(names, expected, "only %s", only);
 }
 
-/* The verdict of a step with 64 kB of locked memory below a parent that has more. */
+/* Runs host.limits in a step with 64 kB of locked memory, while its parent has more. Returns 1
+ * if it fails, 0 if not, -1 or 2 on an error. */
 static int memlock_of_step(const char *step)
 {
     struct fabric fabric = {.class = FABRIC_INFINIBAND};
@@ -686,7 +687,7 @@ static void limits_are_the_nodes(void)
     is_int(memlock_of_step("0"), 0, "... not where only root's step has it, from another host");
 }
 
-/* A link is as wide and as fast as both of its ends can be. */
+/* The expected width and speed of a PCIe link is what both ends support. */
 static void slots(void)
 {
     with("dgx-h100-half-width", "d1", "gpu.health");
@@ -714,7 +715,7 @@ static void slots(void)
              "... but not below the slot's speed");
 }
 
-/* Names of NICs and processes may be anything. */
+/* Names of NICs and processes may contain any bytes. */
 static void cleans_names(void)
 {
     struct checks checks = {"", "n1", &conf, NULL, NULL, receive, NULL, .test = "net.interfaces"};

@@ -15,8 +15,8 @@
 #include "validate/health/job_lines.h"
 #include "validate/health/state_file.h"
 
-/* What host.jobs tells the jobs of what accelerators have counted from one check to the next: the
- * state file is kept here, and there is no log of jobs. */
+/* Tests which counter increases of accelerators host.jobs attributes to jobs between two checks.
+ * The test keeps the state file in memory. There is no job log. */
 
 static char *kept, moved[1024];
 
@@ -76,7 +76,8 @@ static void ignore(const struct record *record, void *context)
 static struct inventory *inventory;
 static struct conf conf;
 
-/* A check that is told so many CRC errors of the first GPU's links. */
+/* Runs a check in which the first GPU's link CRC errors have this answer and number. Returns the
+ * counters that moved. */
 static const char *check(enum accelerator_answer answer, long long number)
 {
     struct accelerator_report *report = calloc(1, sizeof *report);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host.mounts and host.space on file systems that are mounted in a namespace of this test's own:
- * one that is well, one that is read-only, one that refuses, one whose server does not answer, and
- * full ones. */
+/* Tests host.mounts and host.space in a mount namespace of the test, on file systems that are
+ * good, read-only, full, do not allow access, or have a server that does not answer. */
 #include "config.h"
 
 #include "validate/checks/checks.h"
@@ -100,7 +99,7 @@ static void hangs(void)
     close(fd);
 }
 
-/* Without root's right to read everything, as a user or as root of a server that squashes it. */
+/* Gives up root's right to read everything, like a user, or root on a server that squashes root. */
 static int obey_modes(struct __user_cap_data_struct former[2])
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -130,7 +129,7 @@ static void refusals(void)
     chmod(path_of("a b"), 0700);
 }
 
-/* Writes 64 kB there, or what there is room for, for that user. Returns whether it could. */
+/* Writes 64 kB, or as much as fits, to a file of this user. Returns whether it could. */
 static bool fill(const char *file, uid_t uid)
 {
     static const char content[65536];
@@ -144,8 +143,8 @@ static bool fill(const char *file, uid_t uid)
     return is_filled;
 }
 
-/* Mounts a file system of 64 kB there, and fills it by that user; others may write to it unless
- * that is root. Returns whether it could. */
+/* Mounts a file system of 64 kB and fills it with a file of this user. Unless that is root,
+ * others may write to it. Returns whether it could. */
 static bool mount_full(const char *path, uid_t uid)
 {
     char file[160];
@@ -159,7 +158,7 @@ static bool mount_full(const char *path, uid_t uid)
     return true;
 }
 
-/* Images such as squashfs have no free block by design: here a full tmpfs. */
+/* Images such as squashfs never have a free block. Here a full tmpfs stands for one. */
 static void images(void)
 {
     if (!mount_full("/var/tmp", 0))
@@ -174,7 +173,8 @@ static void images(void)
     umount2("/var/tmp", MNT_DETACH);
 }
 
-/* By files that nobody looks at: a user with a little beside them has not done it. */
+/* The file system is full of files outside /tmp. A user with a small file in /tmp did not fill
+ * it. */
 static void filled_elsewhere(void)
 {
     if (!mount_full(path_of("gone"), 0))
@@ -204,7 +204,7 @@ static void filled_by_a_user(const char *path, enum verdict watched)
     umount2(path, MNT_DETACH);
 }
 
-/* Of a user's, whose server has stopped. */
+/* A user's mount below /tmp whose server stopped. */
 static void hangs_below(void)
 {
     int fd;
@@ -275,7 +275,7 @@ int main(void)
     hangs();
     refusals();
     images();
-    filled_by_a_user("/dev/shm", VERDICT_WARN); /* a job may fill it rightly */
+    filled_by_a_user("/dev/shm", VERDICT_WARN); /* a job may fill it */
     filled_by_a_user("/tmp", VERDICT_FAIL);
     filled_elsewhere();
     hangs_below();
