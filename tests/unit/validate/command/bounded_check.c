@@ -15,7 +15,10 @@
 #include "tests/unit/capture.h"
 #include "tests/unit/hung_mount.h"
 
-enum { ANY_AGE_S = -3600 /* a limit long over */, ENDS_S = 60 /* for what ends by itself */ };
+enum {
+    ANY_AGE_S = -3600 /* a limit long over */,
+    ENDS_S = 60 /* a limit for work that ends by itself */
+};
 
 static char directory[64], file[96];
 
@@ -40,7 +43,7 @@ static int leave(void *context, const char **at)
     exit(0);
 }
 
-/* What work prints goes to a file. Returns its text, or that of why it did not end. */
+/* Runs work. Returns what it printed, then "!" and the reason if it did not end. */
 static const char *run(double limit_s, int (*work)(void *context, const char **at), int *status)
 {
     static char part[] = "eth1", text[600];
@@ -54,7 +57,7 @@ static const char *run(double limit_s, int (*work)(void *context, const char **a
     return text;
 }
 
-/* The check before this one, which was killed and waits still. */
+/* Starts an earlier check that was killed and still hangs. */
 static pid_t start_earlier(void)
 {
     pid_t child = fork();

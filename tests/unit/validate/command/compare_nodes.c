@@ -11,11 +11,11 @@
 #include "tests/unit/validate/command/made_cluster.h"
 #include "validate/command/command.h"
 
-/* muster compare on four nodes, and what it says of one that does not tell all. The cluster is made
- * up, and so is what srun prints. */
+/* Tests muster compare on four nodes of a made-up cluster, with simulated output of srun. The
+ * check of one node does not complete. */
 
 static char conf[] = "/tmp/muster-compare-XXXXXX"; /* empty */
-static bool is_silent;                             /* n4 says nothing, also not why */
+static bool is_silent;                             /* n4 does not even print an error */
 
 static void line(const struct process *process, int task, const char *node, const char *metric)
 {
@@ -28,7 +28,7 @@ static void line(const struct process *process, int task, const char *node, cons
     process->on_line(text, false, process->context);
 }
 
-/* A step on all nodes does not start, those on some of them do. */
+/* A step on all nodes does not start. Steps on some of the nodes do. */
 int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int wait_s,
                        char *const *program, const struct process *watching,
                        struct process_result *result, struct error *err)
@@ -49,7 +49,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
     return 0;
 }
 
-/* What it says on standard error. */
+/* Returns what muster compare prints on standard error. */
 static const char *said(void)
 {
     static char name[] = "compare", option[] = "-c";

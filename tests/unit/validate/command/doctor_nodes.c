@@ -12,10 +12,11 @@
 #include "validate/command/doctor/doctor.h"
 #include "validate/slurm/reach.h"
 
-/* muster doctor on four nodes: how it asks them, and what it says of Slurm's health check. */
+/* Tests muster doctor on four nodes: how it asks them, and what it reports on Slurm's health
+ * check. */
 
 static const char *busy = ""; /* the node that starts no job */
-static char partitions[200];  /* that were asked for a job, each with a blank behind it */
+static char partitions[200];  /* that were asked for a job, each followed by a blank */
 
 int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                        const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
@@ -50,7 +51,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
     return 0;
 }
 
-/* Of the finding of that name and node: "pass a job ran ...". */
+/* Returns the finding with that name for a node: "pass a job ran ...", or "none". */
 static const char *found_of(const struct findings *findings, const char *node, const char *name)
 {
     static char text[DOCTOR_FOUND + 16];
@@ -133,7 +134,7 @@ int __wrap_seal_make(const char *text, size_t length, char **seal, struct error 
     return has_munge ? 0 : error_set(err, "munged is not running");
 }
 
-/* Slurm authenticates by itself: certificates need MUNGE all the same. */
+/* Certificates need MUNGE even if Slurm uses its own authentication. */
 static void certificates_need_munge(void)
 {
     char path[] = "/tmp/muster-doctor-XXXXXX", found[DOCTOR_FOUND] = "";

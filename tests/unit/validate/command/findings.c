@@ -6,7 +6,7 @@
 #include "tests/unit/tap.h"
 #include "validate/command/doctor/doctor.h"
 
-/* What muster doctor takes of what nodes print. */
+/* Tests which printed findings of nodes muster doctor accepts. */
 
 const struct precondition precondition_table[] = {{.name = "munge", .cure = "start it"}};
 const size_t precondition_count = 1;

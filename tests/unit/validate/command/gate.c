@@ -12,14 +12,14 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/validate/command/made_controller.h"
 
-/* All nodes of a large cluster lose their certificates at once: which of them may refuse jobs, and
- * what their health checks ask of the controller. */
+/* All nodes of a large cluster lose their certificates at once. Tests which of them may refuse
+ * jobs, and what their health checks ask the controller. */
 
 enum { NODES = 1500, LIMIT = 3 };
 
 static struct brake brakes[NODES];
 static bool has_brake[NODES];
-static size_t own; /* whose health check it is */
+static size_t own; /* the node whose health check runs */
 
 uid_t __wrap_geteuid(void);
 uid_t __wrap_geteuid(void)
@@ -51,7 +51,8 @@ int __wrap_brake_write(const char *path, const struct brake *brake, struct error
     return 0;
 }
 
-/* The health checks of all nodes, in an order of their own. Returns how many may refuse jobs. */
+/* Runs the health checks of all nodes in a permuted order. Returns how many nodes may refuse
+ * jobs. */
 static int checked(const struct conf *conf)
 {
     int allowed = 0;

@@ -12,8 +12,8 @@
 #include "validate/health/unreviewed.h"
 #include "validate/command/node/self_drain.h"
 
-/* What muster check does with the certificate of a node that it has drained. The controller is
- * made up, and what /run/muster keeps. */
+/* Tests what muster check does with the certificate of a node that it drained. The controller
+ * and the files of /run/muster are made up. */
 
 static bool is_unreviewed;
 static int removals;
@@ -59,7 +59,7 @@ int certificate_remove(const char *path, struct error *err)
     return 0;
 }
 
-/* What it prints is not looked at. */
+/* Runs a health check and discards its output. Returns how often the certificate was removed. */
 static int removed_by_check(bool drains)
 {
     const struct conf conf = {.health_drain = drains};

@@ -84,7 +84,7 @@ int cluster_load(struct cluster *cluster, struct error *err)
 int cluster_load_partitions(struct cluster *cluster, struct error *err)
 {
     static struct cluster_partition partition;
-    static char *names[CONTROLLER_NODES]; /* whose order a sample changes */
+    static char *names[CONTROLLER_NODES]; /* a sample reorders them */
 
     (void)err;
     for (size_t i = 0; i < controller.peers; i++)

@@ -16,13 +16,13 @@
 #include "validate/command/command.h"
 #include "validate/history/history.h"
 
-/* muster reserve on four nodes, whose certificates are in a history. The cluster is made up. */
+/* Tests muster reserve on four nodes of a made-up cluster, with certificates in a history. */
 
 int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
                         struct error *err);
 
 static char conf_path[256], history_path[256];
-static char waiting[200]; /* the nodes that were put into the reservation; "": none were */
+static char waiting[200]; /* the nodes put into the reservation; "": none */
 
 int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
                         struct error *err)
@@ -35,7 +35,7 @@ int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *cha
     return 0;
 }
 
-/* A run that certifies the node. */
+/* Adds a run that certified the node. Returns history_add()'s result. */
 static int certified(const char *node)
 {
     struct records records = {0};

@@ -15,14 +15,14 @@
 #include "validate/history/node_status.h"
 #include "validate/slurm/revocation.h"
 
-/* muster revoke -w on four nodes of which one says what became of another's certificate. The
- * cluster is made up, and so is what srun prints. */
+/* Tests muster revoke -w on four nodes of a made-up cluster, with simulated output of srun. n1's
+ * task also reports that n4 removed its certificate, which must not count. */
 
 int __wrap_cluster_load_nodes(struct cluster *cluster, struct error *err);
 int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct error *err);
 
 static bool is_failing;          /* n4 cannot remove its certificate */
-static const char *site_comment; /* which the site writes meanwhile */
+static const char *site_comment; /* the Comment that the site writes during the command */
 static char comments[4096], last_comment[256];
 static char history[256];
 
@@ -73,7 +73,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
     return 0;
 }
 
-/* What it prints is not looked at. */
+/* Runs the command and discards its output. Returns its exit status. */
 static int command(void)
 {
     int status;
@@ -85,7 +85,7 @@ static int command(void)
     return status;
 }
 
-/* The last run certified n1. */
+/* The last run in the history certified n1. */
 static void certified_add(void)
 {
     struct records none = {0};
@@ -100,7 +100,7 @@ static void certified_add(void)
            0, "a node is certified");
 }
 
-/* How many are, by the history. */
+/* Returns the number of nodes that are certified by the history; -1 on an error. */
 static int count_certified(void)
 {
     struct hostlist names = {0};

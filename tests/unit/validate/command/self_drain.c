@@ -10,8 +10,8 @@
 #include "validate/health/deferred_drain.h"
 #include "validate/health/unreviewed.h"
 
-/* A node that drains itself: what it asks of the controller, and what it makes of an answer that
- * does not come. */
+/* Tests a node that drains itself: what it asks the controller, and what it does without an
+ * answer. */
 
 enum { NODES = 40 };
 
@@ -44,7 +44,7 @@ static void note_put(size_t i, const char *note)
              (long long)time(NULL), note);
 }
 
-/* As the first of two checks leaves it. */
+/* Writes the state that the first of two checks leaves. */
 static void write_first_check(const char *path)
 {
     struct deferred_drain deferred = {.when = time(NULL)};
@@ -55,7 +55,8 @@ static void write_first_check(const char *path)
     deferred_drain_write(deferred_path, &deferred);
 }
 
-/* In a partition of thousands a node publishes its fault, and reads a few others before all. */
+/* In a partition with thousands of nodes a node publishes its fault, and queries a sample of
+ * nodes before it queries all. */
 static void many(const char *path)
 {
     char text[400];
@@ -103,7 +104,7 @@ static void many(const char *path)
     controller_put(0, "", 0);
     check(path, "", text);
 
-    /* below the share of a common fault the rule for all decides, at the second check */
+    /* below the share of a common fault all nodes are queried, at the second check */
     *controller.nodes[2].extra = '\0';
     note_put(1, fault);
     write_first_check(path);
@@ -121,7 +122,8 @@ int main(void)
     snprintf(path, sizeof path, "%s/state/unreviewed", root);
     controller_make(NODES);
 
-    /* all of a leaf switch that fails would drain themselves: who shares it must be known */
+    /* a failed leaf switch would make all its nodes drain themselves, so the topology must be
+     * known */
     controller.lacks_topology = true;
     begin(0);
     ok(!check(path, fault, text), "without the topology no node drains itself");
@@ -152,7 +154,7 @@ int main(void)
     ok(!check(path, fault, text), "a drain of others is theirs");
     is_int(controller.loads, 0, "... which its own state says too");
 
-    /* all drain at once, and the controller does not say so */
+    /* several nodes drain themselves at once, and the controller does not answer */
     controller_put(0, "", 0);
     begin(2);
     ok(check(path, fault, text), "a drain that cannot be reviewed stays");
@@ -168,7 +170,7 @@ int main(void)
     begin(0);
     ok(!check(path, "", text) && controller.loads == 0, "then there is nothing to review");
 
-    /* each of those that are not drained would look at all others at each of its checks */
+    /* otherwise each node that is not drained would query all others at each of its checks */
     begin(0);
     ok(!check(path, fault, text) && controller.loads == 1, "one too many is not drained");
     is_str(controller.done, "", "... as the others say");
@@ -190,7 +192,7 @@ int main(void)
     check(path, fault, text);
     is_int(controller.loads, 1, "... and later, the later the more nodes there are");
 
-    /* somebody else's drain for the same is not reviewed */
+    /* somebody else's drain for the same fault is not reviewed */
     controller_put(0, fault, time(NULL) + 4000);
     unreviewed_write(path, &(struct unreviewed){.drained = time(NULL),
                                                 .since = time(NULL),
