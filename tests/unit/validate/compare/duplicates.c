@@ -37,7 +37,7 @@ static void finds(void)
     free(duplicates);
 }
 
-/* A card whose firmware was written from another one's image. */
+/* The firmware of a card was copied from another card. */
 static void finds_guids(void)
 {
     struct identity told[] = {{"n1", "guid", "mlx5_0:1", "0002:c903:0010:1234"},
@@ -53,7 +53,7 @@ static void finds_guids(void)
     free(duplicates);
 }
 
-/* Behind NAT each virtual machine has the same address. */
+/* Behind NAT all virtual machines have the same address. */
 static void leaves_common_ones(void)
 {
     struct identity told[] = {{"n1", "address", "eth0", "10.0.2.15"},

@@ -91,7 +91,7 @@ static void test_majority(void)
     is_int(compare(NULL, 0, NULL, 0), 0, "no facts, no deviations");
 }
 
-/* What is better than its peers fails nobody. */
+/* A value better than that of its peers is no failure. */
 static void test_more(void)
 {
     static const char *const rows[][4] = {
@@ -116,14 +116,14 @@ static void test_more(void)
         }
 }
 
-/* How a port is set up that no cable is in fails nobody. */
+/* The settings of a port without a cable are no failure. */
 static void test_unplugged(void)
 {
     static const struct fact facts[] = {
         {"n1", "mtu", "eth2", "1500"},    {"n2", "mtu", "eth2", "1500"},
         {"n3", "mtu", "eth2", "9000"},    {"n1", "carrier", "eth2", "no"},
         {"n2", "carrier", "eth2", "no"},  {"n3", "carrier", "eth2", "no"},
-        {"n3", "carrier", "eth2", "yes"}, /* counts in the place of the one before */
+        {"n3", "carrier", "eth2", "yes"}, /* replaces the fact before it */
     };
 
     is_int(compare(facts, 6, NULL, 0), 1, "an unplugged port has another MTU");
@@ -132,7 +132,7 @@ static void test_unplugged(void)
     is_int(deviations[1].verdict, VERDICT_FAIL, "... a failure");
 }
 
-/* What half of the nodes do not have at all. */
+/* Half of the nodes lack a fact. */
 static void test_half_missing(void)
 {
     static const struct fact halves[] = {
@@ -187,7 +187,7 @@ static void test_excerpt(void)
     }
 }
 
-/* n1 to n4: H100, n3 without its GPUs; n5, n6, n7: CPU nodes; n8: another board */
+/* n1 to n4 have H100s, but n3 lost its GPUs. n5 to n7 are CPU nodes. n8 has another board. */
 static void test_groups(void)
 {
     static const struct fact facts[] = {
@@ -285,7 +285,7 @@ static void test_golden(void)
     }
 }
 
-/* What a node does not say of a part that it has is not known. */
+/* If a node has a part but not a fact about it, the fact is unknown. */
 static void test_golden_untold(void)
 {
     static const struct fact facts[] = {
@@ -337,7 +337,7 @@ static void test_order(void)
     is_str(deviations[0].node, "n2", "n2 comes before n10");
 }
 
-/* 16,384 nodes of 200 facts, one of them odd. */
+/* 16,384 nodes with 200 facts each; one fact deviates. */
 static void test_scale(void)
 {
     enum { NODES = 16384, FACTS = 200 };

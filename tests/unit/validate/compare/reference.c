@@ -99,7 +99,7 @@ static void test_match(void)
     reference_clear(&reference);
 }
 
-/* The file that is shipped. */
+/* The reference.conf that is shipped. */
 static void test_shipped(void)
 {
     const char *top = getenv("top_srcdir");
