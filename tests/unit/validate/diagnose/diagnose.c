@@ -10,8 +10,8 @@
 #include "validate/localization/inconsistent.h"
 #include "validate/localization/misplaced.h"
 
-/* A network of leaves of four nodes with two rails each: all pairs so often, and what a test has to
- * say of the rate of each sample. */
+/* A network with leaves of four nodes and two rails each. Each test runs all pairs several times
+ * and defines the rate of each sample. */
 
 enum { RAILS = 2, LEAF = 4, NODES_MOST = 12, SAMPLES_MOST = 20000 };
 
@@ -45,8 +45,8 @@ static void make(int nodes)
     state = 7;
 }
 
-/* A pair run: each rail alone, then all together, both ways. busy: how likely it is that machines
- * slow a sample. */
+/* Adds a pair run: each rail alone, then all together, in both directions. busy: the probability
+ * that a busy machine slows a sample. */
 static void meet(int a, int b, rate_of *rate, double busy)
 {
     runs++;
@@ -77,7 +77,7 @@ static void meet_all(int nodes, rate_of *rate, double busy)
                 meet(a, b, rate, busy);
 }
 
-/* Those of each leaf with each other. */
+/* Runs all pairs of nodes within each leaf. */
 static void meet_inside(int nodes, rate_of *rate)
 {
     for (int a = 0; a < nodes; a++)
@@ -122,7 +122,7 @@ static double uplink(int from, int to, int rail, bool is_together)
     return (from / LEAF == 1) != (to / LEAF == 1) ? 0.25 : 1;
 }
 
-/* One cable, which the rails share. */
+/* One uplink cable that the rails share. */
 static double cable(int from, int to, int rail, bool is_together)
 {
     double alone = uplink(from, to, rail, is_together);
@@ -130,7 +130,7 @@ static double cable(int from, int to, int rail, bool is_together)
     return alone < 1 && is_together ? alone / 2 : alone;
 }
 
-/* ... that is slow one way only, and of which the first rail always has more than the other. */
+/* A shared cable that is slow in one direction, where the first rail always has a larger share. */
 static double cable_one_way(int from, int to, int rail, bool is_together)
 {
     double rate = from / LEAF == 1 ? cable(from, to, rail, is_together) : 1;
@@ -138,7 +138,7 @@ static double cable_one_way(int from, int to, int rail, bool is_together)
     return rate < 1 && is_together ? rate * (rail == 0 ? 1.6 : 0.4) : rate;
 }
 
-/* What the switches of two of the leaves have between them. */
+/* The connections between the switches of two leaves. */
 static double between_leaves(int from, int to, int rail, bool is_together)
 {
     (void)is_together;
@@ -151,7 +151,8 @@ static double at_times(int from, int to, int rail, bool is_together)
     return (from == 3 || to == 3) && rail == 0 && runs % 3 == 0 ? 0.25 : 1;
 }
 
-/* One cable of four: a hash of its ends tells which one a stream has, always the same. */
+/* One uplink cable of four. A hash of the ends chooses the cable of a stream, always the same
+ * one. */
 static double cable_of_several(int from, int to, int rail, bool is_together)
 {
     uint64_t key = (uint64_t)(from * 100 + to * 2 + rail);
@@ -165,7 +166,7 @@ static double shallow(int from, int to, int rail, bool is_together)
     return (from == 2 || to == 2) && rail == 1 ? 0.9 : 1;
 }
 
-/* A node that is slow, and a rail of another that has nearly all. */
+/* A slow node, and a rail of another node that has nine tenths of its rate. */
 static double node_and_shallow(int from, int to, int rail, bool is_together)
 {
     return from == 5 || to == 5 ? 0.3 : shallow(from, to, rail, is_together);
@@ -178,7 +179,8 @@ static double dead_and_path(int from, int to, int rail, bool is_together)
     return path(from, to, rail, is_together);
 }
 
-/* Diagnoses; the first item has to be that part, surely, and `fails` in all. */
+/* Diagnoses, and checks that `fails` parts are at fault with certainty, the given part among
+ * them. */
 static void expect(const char *what, enum part_type type, int index, int peer, int rail, int ways,
                    int fails)
 {
@@ -244,8 +246,8 @@ static void check_parts(void)
     }
 }
 
-/* Rails that meet on a cable share it as they like, now this one has more of it and now the other:
- * at 32 nodes the low ends of what each had were taken for leaves that come and go. */
+/* Rails that share a cable divide it unevenly, and the shares change. With 32 nodes the low ends
+ * of the shares were once diagnosed as intermittent leaves. */
 static void check_uneven_shares(void)
 {
     make(8);
@@ -260,7 +262,7 @@ static void check_uneven_shares(void)
     expect("rails that share a cable unevenly", DIAGNOSE_UPLINK, 0, -1, -1, DIAGNOSE_BOTH, 1);
 }
 
-/* What busy machines do is no part's. */
+/* Slow samples of busy machines are no part's fault. */
 static void check_busy(void)
 {
     make(8);
@@ -271,7 +273,7 @@ static void check_busy(void)
     expect("a rail on busy machines", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
 }
 
-/* Two nodes have only each other: an end, or the path. */
+/* Two nodes have only each other as partner, so the fault may be at an end or on the path. */
 static void check_two_nodes(void)
 {
     struct diagnosis diagnosis;
@@ -290,7 +292,7 @@ static void check_two_nodes(void)
     diagnosis_clear(&diagnosis);
 }
 
-/* Uplinks that carry the rate of one rail, of which each rail has what the other one leaves. */
+/* Uplinks with the capacity of one rail. Each rail gets what the other one leaves. */
 static double thin_uplinks(int from, int to, int rail, bool is_together)
 {
     double share =
@@ -310,7 +312,7 @@ static double uplinks_of_second(int from, int to, int rail, bool is_together)
     return leaves[from] != leaves[to] && (leaves[from] == 1 || leaves[to] == 1) ? 0.16 : 1;
 }
 
-/* How uplinks were built is no node's. */
+/* Uplinks of low capacity by design are no node's fault. */
 static void check_thin_uplinks(void)
 {
     size_t kept = 0;
@@ -332,7 +334,7 @@ static void check_thin_uplinks(void)
            1);
     make(12);
     meet_all(12, uplinks_of_second, 0);
-    for (size_t i = 0; i < count; i++) /* all rails of no other leaves at once */
+    for (size_t i = 0; i < count; i++) /* remove joint samples between the other leaves */
         if (!samples[i].is_together || leaves[samples[i].from] == leaves[samples[i].to] ||
             leaves[samples[i].from] == 1 || leaves[samples[i].to] == 1)
             samples[kept++] = samples[i];
@@ -346,7 +348,7 @@ static void check_thin_uplinks(void)
     expect("two nodes of two leaves", DIAGNOSE_HOST, 0, 0, 0, 0, 0);
 }
 
-/* Whether the diagnosis asks for the pair next; before: NULL, the one before. */
+/* Returns whether the diagnosis asks for the pair next. before: the previous diagnosis, or NULL. */
 static bool is_next(const struct diagnosis *diagnosis, const struct diagnosis *before, int a, int b)
 {
     struct node_pair pairs[9];
@@ -358,8 +360,8 @@ static bool is_next(const struct diagnosis *diagnosis, const struct diagnosis *b
     return false;
 }
 
-/* What is sure is confirmed within its leaf, as elsewhere it could be a cable of an uplink; and
- * once, whenever it has come to be sure. */
+/* A certain fault is confirmed within its leaf, since elsewhere an uplink cable may be slow. It
+ * is confirmed once, whenever it becomes certain. */
 static void check_confirmed(void)
 {
     struct suspicion doubtful = {
@@ -380,7 +382,7 @@ static void check_confirmed(void)
     ok(!is_next(&now, &now, 0, 2), "... once");
 }
 
-/* What tells a rail from a path is the rail with somebody else. */
+/* A measurement of the rail with another partner distinguishes the rail from the path. */
 static void check_next(void)
 {
     struct diagnosis diagnosis;
@@ -402,8 +404,9 @@ static void check_next(void)
     diagnosis_clear(&diagnosis);
 }
 
-/* Beside a diagnosis that found nothing only parts of nodes that were measured since are looked
- * for: nodes 2 and 5 are slow in all samples now, and that node has one more. */
+/* After a diagnosis without a finding only parts of nodes that were measured since are examined.
+ * Nodes 2 and 5 are slow in all samples. Node `more` gets one more pair run. Returns whether
+ * `node` is found. */
 static bool is_found_after(const struct diagnosis *before, int node, int more)
 {
     struct diagnosis diagnosis;
@@ -439,7 +442,7 @@ static void check_nothing(void)
     expect("no samples at all", DIAGNOSE_RAIL, 0, 0, 0, 0, 0);
 }
 
-/* Node 2 says of all that it sends that it is fast; its partners say what comes. */
+/* Node 2 reports that all it sends is fast. Its partners report the true rates. */
 static void check_inconsistent(void)
 {
     struct inconsistent_node *inconsistent = NULL;
@@ -466,8 +469,8 @@ static void check_inconsistent(void)
     free(inconsistent);
 }
 
-/* A path among many nodes is met once, what comes and goes seldom: what that says is asked for,
- * though it is not in doubt. */
+/* Among many nodes a path is measured once, and an intermittent fault rarely. Such a part is
+ * measured again although it is not in doubt. */
 static void check_next_unlikely(void)
 {
     struct suspicion item = {
@@ -496,7 +499,7 @@ static void check_next_unlikely(void)
        "... of what it told something more is");
 }
 
-/* What changes while it is measured has any share of what it is when it is slow. */
+/* A rate that changes during a sample can have any value between the slow and the full rate. */
 static void check_changed(void)
 {
     for (int is_known = 0; is_known < 2; is_known++) {
@@ -526,8 +529,8 @@ static void check_changed(void)
     }
 }
 
-/* Pairs that share an uplink collide on its cables, but one of them is slow beside: once all at
- * once, then those that are asked for alone. */
+/* Pairs that share an uplink collide on its cables. One pair is also slow by itself. First all
+ * pairs run at once, then the requested ones alone. */
 static void check_screen(void)
 {
     struct diagnosis diagnosis;
@@ -545,14 +548,14 @@ static void check_screen(void)
             if (leaves[a] != leaves[b] && samples[i].rate > 0.9 && uniform() < 0.2)
                 samples[i].rate *= 0.67;
         }
-        /* it and two beside */
+        /* the slow pair and two others */
         for (int times = 0; times < 4 && is_asked && (a == 1 || b == 5) && b < 7 && b > 4;
              times++) {
             meet(a, b, path, 0);
             for (size_t i = count - 8; i < count; i++)
                 samples[i].shared = 1;
         }
-        if (pair == 12 * 12 - 13 && !is_asked) { /* the last one */
+        if (pair == 12 * 12 - 13 && !is_asked) { /* the last pair */
             ok(diagnose(&network, samples, count, &no_diagnosis, &diagnosis) == 0 &&
                    diagnose_screen(&network, samples, count, &diagnosis) == 0,
                "shared: diagnosed");
@@ -573,8 +576,8 @@ static void check_screen(void)
     diagnosis_clear(&diagnosis);
 }
 
-/* Samples that share uplinks are low when they are well below most of their class, not whenever
- * they are below others: a node that has a fiftieth less than all is none to ask for. */
+/* A sample on a shared uplink is low if it is well below most of its class. A node that is two
+ * percent below all others is not requested. */
 static void check_screen_is_not_petty(void)
 {
     struct diagnosis diagnosis;
@@ -597,7 +600,8 @@ static void check_screen_is_not_petty(void)
     }
 }
 
-/* Uplinks carry a quarter. slow: share of what those of node 5 have. */
+/* Uplinks have a quarter of the rate. `node` is on leaf_of_node. slow: the share of the rate
+ * that node 5 reaches. */
 static void meet_oversubscribed(int node, int leaf_of_node, double slow)
 {
     make(12);
@@ -657,7 +661,8 @@ static void check_bins(void)
             ok(false, "the middle of bin %d is in it", bin);
 }
 
-/* The prior of dips is a density of y: in all it is 1, with the 1e-3 of each bin that has none. */
+/* The prior of dips is a density over y. Its integral is 1, apart from the 1e-3 of each bin
+ * without dips. */
 static void check_dips(void)
 {
     static const unsigned none[MODEL_BINS];
@@ -675,7 +680,8 @@ static void check_dips(void)
     ok(low > 0.1 && low < 0.25, "... few of which are deep: %.3f", low);
 }
 
-/* Groups of depths bound what each of theirs gains, whatever part is looked at beside whichever. */
+/* The bound of each group of depths holds for all depths of the group, for any part beside any
+ * other. */
 static void check_groups(rate_of *rate)
 {
     struct observations observations;
