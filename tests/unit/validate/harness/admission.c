@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is let in at a listening socket, and what lying, silent and chattering callers cost. */
+/* Tests which callers are admitted at a listening socket, and what false, silent and noisy
+ * callers cost. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -43,7 +44,7 @@ static void reopen(void)
     admission_open(&admission, admission.listener, key, RANKS);
 }
 
-/* Serves for so long, or until one is let in: its rank, or -1. */
+/* Serves for this long, or until a caller is admitted. Returns its rank, or -1. */
 static int serve(double seconds)
 {
     double until = clock_s() + seconds;
@@ -62,8 +63,8 @@ static int serve(double seconds)
     return -1;
 }
 
-/* Serves until the caller has ended. Returns the rank that was let in, or -1, and the caller's exit
- * status. */
+/* Serves until the caller's process ends. Returns the rank that was admitted, or -1, and the
+ * caller's exit status. */
 static int serve_all_of(pid_t pid, int *status)
 {
     int rank = -1, one;
@@ -76,7 +77,8 @@ static int serve_all_of(pid_t pid, int *status)
     return rank;
 }
 
-/* A caller in a process of its own; its exit status: 0 let in, else errno of admission_call(). */
+/* Starts a caller in its own process. Its exit status is 0 if it was admitted, else errno of
+ * admission_call(). */
 static pid_t call(int rank, const unsigned char *with)
 {
     pid_t pid = fork();
@@ -119,14 +121,14 @@ static void check_callers(void)
     ok(!sha256_equal(environment, key), "... and is part of the key");
 }
 
-/* What a caller sent once does not open a second connection. */
+/* A proof that was sent once does not admit a second connection. */
 static void check_replay(void)
 {
     unsigned char nonce[NONCE_BYTES];
     struct admission_proof proof = {.rank = 2};
     int ends[2], fd;
 
-    /* a caller that plays listener: it gets a proof for its own nonce */
+    /* the false listener gets a proof for its own nonce */
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
         tap_skip_all("no sockets");
     memset(nonce, 7, sizeof nonce);

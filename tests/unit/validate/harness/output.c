@@ -6,7 +6,7 @@
 #include "tests/unit/capture.h"
 #include "tests/unit/poor_memory.h"
 
-/* A program of the battery of which a record is lost does not end as if all were well. */
+/* A program of the battery must not end with success if a record was lost. */
 int main(void)
 {
     struct record record = RECORD(.test = "links", .value = 3, .verdict = VERDICT_PASS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections from outside the run's nodes are closed before a library reads a byte. The nodes'
- * addresses are 127.0.0.1 and ::1 here, all others of 127.0.0.0/8 are outside. No privilege. */
+/* Connections from outside the run's nodes are closed before a library reads a byte. Here the
+ * nodes' addresses are 127.0.0.1 and ::1. All other addresses of 127.0.0.0/8 are outside. The
+ * test needs no privilege. */
 #define _GNU_SOURCE
 #include "config.h"
 
@@ -50,7 +51,8 @@ static int dial(uint32_t from)
     return fd;
 }
 
-/* The other end has closed: end of file, or a reset. Waits for up to so long. */
+/* Returns whether the other end closed the connection: end of file, or a reset. Waits up to
+ * wait_ms. */
 static bool is_over(int fd, int wait_ms)
 {
     struct pollfd polled = {.fd = fd, .events = POLLIN};
@@ -63,7 +65,7 @@ static bool is_over(int fd, int wait_ms)
     return got == 0 || (got < 0 && errno != EAGAIN);
 }
 
-/* Before any rank has spoken, by what the step was given. */
+/* Before any rank reported, the list comes from the step's environment. */
 static void check_environment(void)
 {
     int listener, other, node, second, fd;

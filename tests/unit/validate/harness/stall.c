@@ -15,7 +15,7 @@ static enum stall_kind find(const struct stall_rank *ranks, size_t count)
     return stall_find(ranks, count, 10, faulty_ranks, &found);
 }
 
-/* All had 12 s of the 12 s in which nothing moved. */
+/* Nothing moved for 12 s, and all ranks were scheduled all that time. */
 static void check_scheduled(void)
 {
     const struct stall_rank in_collective[] = {
@@ -43,7 +43,7 @@ static void check_scheduled(void)
     is_int(found, 4, "... both are told");
 }
 
-/* 12 s, of which some were spent in run queues. */
+/* Nothing moved for 12 s, and some ranks were in run queues for a part of it. */
 static void check_busy(void)
 {
     const struct stall_rank slow_pair[] = {{5, 1, 2, 10}, {5, 0, 11, 1}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The watch without MPI: processes of this test are the ranks, two on a node. */
+/* Tests the watch without MPI. Child processes of the test are the ranks, two on each node. */
 #include "config.h"
 
 #include "validate/harness/output.h"
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What nobody notices lasts until the alarm; what is noticed takes a second or a few on an idle
+/* A failure that nobody notices lasts until the alarm. Noticing takes a few seconds on an idle
  * machine. */
 enum { RANKS = 4, ALARM_S = 20, SOON_S = 15 };
 
@@ -28,12 +28,12 @@ static const char *const two_nodes[RANKS] = {"n1", "n1", "n2", "n2"};
 static const char *const four_nodes[RANKS] = {"n1", "n2", "n3", "n4"};
 static const char *const *nodes = two_nodes;
 static pid_t pids[RANKS];
-static char said[65536];      /* by rank 0 on its standard output */
-static char complained[4096]; /* by the others, on their standard error */
+static char said[65536];      /* standard output of rank 0 */
+static char complained[4096]; /* standard error of the other ranks */
 static double took_s;
 
-/* The main thread alone, on one processor with two that are always ready: it is ready all the time
- * and seldom runs. The same time passes for a rank of a busy node. */
+/* Starves the main thread: it shares one processor with two busy processes, so it is always
+ * ready and rarely runs. A rank of a busy node sees the same. */
 static void spin_without_processor(void)
 {
     struct sched_param parameter = {0};
@@ -54,7 +54,7 @@ static void spin_without_processor(void)
         ;
 }
 
-/* What each rank does once the watch is up. */
+/* What each rank does after the watch has started. */
 static void behave(const char *plot, int rank)
 {
     watch_phase("act 1");
@@ -95,7 +95,7 @@ static void behave(const char *plot, int rank)
         if (rank == 2)
             usleep(500000);
         watch_stop();
-        if (rank == 1) /* as a launcher does when a rank ends with a status */
+        if (rank == 1) /* as a launcher does when a rank fails */
             kill(pids[0], SIGKILL);
         _exit(1);
     }
@@ -107,7 +107,7 @@ static void behave(const char *plot, int rank)
     watch_phase("act 2");
 }
 
-/* A job that goes on without MPI: rank 0 waits until two are lost. */
+/* A job that continues after losses without MPI. It waits until two ranks are lost. */
 static void go_on(const char *plot, int rank)
 {
     usleep(300000); /* rank 0 tolerates by then */
@@ -123,7 +123,7 @@ static void go_on(const char *plot, int rank)
         usleep(10000);
     for (int i = 0; i < 1000 && strcmp(plot, "two are lost") == 0 && !watch_is_lost(2); i++)
         usleep(10000);
-    if (rank == 1) /* knows it too */
+    if (rank == 1) /* rank 1 knows it, too */
         printf("rank 1 saw %d %d\n", watch_is_lost(2), watch_is_lost(3));
     fflush(stdout);
     if (rank == 0)
@@ -137,7 +137,8 @@ static void go_on(const char *plot, int rank)
     _exit(rank == 0 ? output_status() : 0);
 }
 
-/* As MPI does to a rank that died: nobody is to die of it. */
+/* Writes to a closed pipe, as MPI does to a dead rank. The process must not be killed. Returns
+ * whether the write failed with EPIPE. */
 static bool writes_to_nobody(void)
 {
     int ends[2];
@@ -161,7 +162,7 @@ static void runner(const char *plot, int rank, int listener,
     output_start("test", "launch", true);
     if (rank == 0) {
         failed = watch_start_monitor(&config, listener, endpoint, &err);
-        usleep(200000); /* in MPI a barrier */
+        usleep(200000); /* MPI has a barrier here */
         watch_all_joined();
     } else {
         int fd = heartbeat_connect(endpoint, rank, 1000, 4000, &err);
@@ -196,7 +197,8 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Plays a plot to its end; the exit status of rank 0. signalled: sent to rank 1 after a while. */
+/* Runs a scenario to its end. Returns the exit status of rank 0, -1 on a signal. signalled: the
+ * signal sent to rank 1 after 0.7 s, or 0. */
 static int stage(const char *plot, int signalled)
 {
     struct heartbeat_endpoint endpoint;
@@ -227,10 +229,10 @@ static int stage(const char *plot, int signalled)
         kill(pids[3], SIGCONT);
     }
     for (int i = 0; i < RANKS; i++) {
-        int rank = (i + 1) % RANKS; /* a frozen one is killed once rank 0 is gone */
+        int rank = (i + 1) % RANKS; /* a frozen rank is killed after rank 0 has ended */
 
         if (rank == 2 && strcmp(plot, "two are not scheduled") == 0)
-            for (int k = 2; k <= 3; k++) /* rank 1 has left: so do they, which takes a processor */
+            for (int k = 2; k <= 3; k++) /* rank 1 has ended, so these must run to end, too */
                 sched_setscheduler(pids[k], SCHED_OTHER, &(struct sched_param){0});
         if (rank == 2 && strcmp(plot, "most freeze") == 0)
             continue;
@@ -263,8 +265,8 @@ static int connect_to(const struct heartbeat_endpoint *endpoint)
     return fd;
 }
 
-/* How many of the ranks that have all called before the monitor looks up are taken in.
- * is_second: each has called before, on a connection that it has given up. */
+/* Returns how many ranks are admitted if all have called before the monitor starts. is_second:
+ * each rank also made an earlier connection and closed it. */
 static int crowd(int size, bool is_second)
 {
     const char **names = calloc((size_t)size, sizeof *names);
@@ -296,10 +298,10 @@ static int crowd(int size, bool is_second)
     }
     close(listener);
     heartbeat_key(&endpoint, key);
-    end = now() + ALARM_S; /* no monitor is there any more */
+    end = now() + ALARM_S; /* the monitor is gone by then */
     for (int rank = 1; rank < size; rank++) {
         while (admission_call(fds[rank], key, rank, 4000) != 0 && now() < end) {
-            close(fds[rank]); /* its turn came late: as a rank does, it calls again */
+            close(fds[rank]); /* the monitor was late: call again, as a rank does */
             fds[rank] = connect_to(&endpoint);
         }
         greeted += now() < end;
@@ -313,7 +315,7 @@ static int crowd(int size, bool is_second)
     return greeted;
 }
 
-/* A rank of a job whose MPI_Init does not return. Returns its exit status. */
+/* Starts a rank whose MPI_Init may not return. Returns its exit status, -1 on a signal. */
 static int start_mpi(const char *rank, double limit_s, bool returns)
 {
     FILE *out = tmpfile();
