@@ -8,7 +8,7 @@
 
 static struct absences absences;
 
-/* The text that a check leaves is read by the next. */
+/* Passes the text that a check writes to the next check. */
 static void next_check(const char *boot)
 {
     char *text = NULL;

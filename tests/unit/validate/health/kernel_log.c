@@ -19,7 +19,7 @@ static const int64_t now_us = (int64_t)NOW_S * SECOND_US;
 static struct kernel_log kernel;
 static struct conf conf;
 
-/* An entry of the kernel's, written so many seconds before now. */
+/* Takes a kernel entry that was written ago_s before now. */
 static void take_ago(const char *text, int64_t ago_s)
 {
     struct kmsg_entry entry = {.priority = 3, .time_us = now_us - ago_s * SECOND_US};
@@ -52,7 +52,7 @@ static size_t count_of(enum verdict verdict)
 
 /* ---------------------------------------------------------------- every event */
 
-/* An entry that has the event's pattern. */
+/* Writes an entry that matches the event's pattern. */
 static void example_of(const struct kernel_event *event, char *text, size_t size)
 {
     static const struct {
@@ -71,7 +71,7 @@ static void example_of(const struct kernel_event *event, char *text, size_t size
             if (words[i].kind == at[1])
                 put = words[i].text;
         if (put && at[1] == 'd' && !*event->name)
-            put = "99999"; /* no code of the table */
+            put = "99999"; /* a code that the table does not have */
         if (put)
             at++;
         else
@@ -143,7 +143,7 @@ static void names(void)
 
 /* ---------------------------------------------------------------- what users can write */
 
-/* Whether the entry is one that drains, or that a site may have drain. */
+/* Returns whether the entry drains a node, or may do so if the site configures it. */
 static bool can_drain(const char *text)
 {
     char part[KERNEL_PART], name[KERNEL_NAME];
@@ -153,7 +153,7 @@ static bool can_drain(const char *text)
            (event->action != KERNEL_WARN || strncmp(text, "EXT4-fs error ", 14) != 0);
 }
 
-/* Lines of the kernel with the name of a process (@: 15 bytes) and of a file ($: any) in them. */
+/* Kernel messages that contain the name of a process (@: at most 15 bytes) or of a file ($). */
 static const char *const forms[] = {
     "@[4711]: segfault at 7f00 ip 00007f00 sp 00007ffd error 4 in $[7f00+1000]",
     "traps: @[4711] general protection fault ip:7f00 sp:7ffd error:0 in $[7f00+1000]",
@@ -198,7 +198,7 @@ static void no_user_drains(void)
 
     for (size_t i = 0; i < kernel_event_count; i++) {
         bool is_wanted = kernel_events[i].cause == KERNEL_BY_MACHINE;
-        bool is_short = is_code(&kernel_events[i]) && i % 16 != 0; /* these are alike */
+        bool is_short = is_code(&kernel_events[i]) && i % 16 != 0; /* their texts are alike */
 
         example_of(&kernel_events[i], text, sizeof text);
         for (size_t begins = 0; is_wanted && begins <= strlen(text); begins++)
@@ -216,7 +216,7 @@ static void no_user_drains(void)
     ok(is_good, "no name of a process or file makes the kernel write what drains");
 }
 
-/* A container's image is a file of a user's, with a file system as broken as the user likes. */
+/* A container image is a user's file. Its file system may be as broken as the user likes. */
 static void images_and_remote_devices_never_drain(void)
 {
     static const char *const patterns[] = {
@@ -353,7 +353,7 @@ static void wrong_lines(void)
 
 /* ---------------------------------------------------------------- published false alarms */
 
-/* Each was taken for a fault of the node by a program, whose report is named. */
+/* Each was reported by the named program as a fault of the node. */
 static const struct {
     const char *source, *text;
 } false_alarms[] = {
@@ -502,7 +502,7 @@ static void folding(void)
     is_int(kernel.left_out, 100 - KERNEL_FINDINGS, "... are counted");
 }
 
-/* Users can have the kernel write as many kinds as there is room for. */
+/* Users can make the kernel write more kinds of entries than the table holds. */
 static void the_worst_has_room(void)
 {
     char text[128];
@@ -655,7 +655,7 @@ static void state_is_kept(void)
     free(copy);
     for (size_t length = 0; length < size; length++) {
         copy = strndup(text, length);
-        (void)kernel_log_parse(&again, copy, "boot-1"); /* the sanitizers look on */
+        (void)kernel_log_parse(&again, copy, "boot-1"); /* a sanitizer build checks this */
         free(copy);
     }
     free(text);
@@ -692,7 +692,7 @@ static void reading(void)
     is_int(kmsg_read(path, 90, count_entry, &count, &found, &err), 0, "from before its beginning");
     is_int(found.lost, 13, "... ten more were overwritten");
     if ((log = fopen(path, "w"))) {
-        for (int i = 0; i < 90000; i++) /* 18 MB */
+        for (int i = 0; i < 90000; i++) /* 18 MB in all */
             fprintf(log, "6,%d,%d,-;%0180d\n", 100 + i, i, i);
         fclose(log);
     }
@@ -711,7 +711,7 @@ static void reading(void)
     tree_remove(root);
 }
 
-/* The kernel's log has the time since boot, certificates have that of day, which may be set. */
+/* The kernel log has the time since boot. Certificates have the time of day, which may be set. */
 static void knows_the_time_of_day(void)
 {
     double before_s = clock_raw_s();

@@ -30,7 +30,7 @@ static void process(int pid, int parent, unsigned uid, char state, const char *n
     tree_put(root, path, cgroups);
 }
 
-/* A node on which user 1000 has job 12, and 1003 a login. */
+/* A node where user 1000 has job 12 and user 1003 has a login. */
 static void node(void)
 {
     root = tree_unpack("");
@@ -76,7 +76,7 @@ static void processes(void)
     tree_remove(root);
 }
 
-/* A process gives itself any name: prctl(PR_SET_NAME). */
+/* A process can take any name with prctl(PR_SET_NAME). */
 static void takes_names_of_daemons_from_root_alone(void)
 {
     struct residue residue;
@@ -140,7 +140,7 @@ static void shared_memory(void)
 
 /* ---------------------------------------------------------------- without memory */
 
-static int allocations, refused; /* so many so far; the one that is refused */
+static int allocations, refused; /* allocations so far, and the one that is refused */
 
 static bool has_memory(void)
 {
