@@ -19,11 +19,11 @@ enum { HOUR = 3600, NODES = 8, MANY = 5000 };
 
 static const double now = 1795190000;
 static char path[] = "/tmp/muster-campaign-XXXXXX";
-static const char *of_cluster;    /* of what is added */
-static const char *asked_cluster; /* NULL: any */
+static const char *of_cluster;    /* cluster of the runs that are added */
+static const char *asked_cluster; /* cluster to read; NULL: any */
 
-/* A run of that level so long before now, 60 s long, with one node; campaign, nodes: NULL: of none.
- */
+/* Adds a run with one node that ended `ago` seconds before now and took 60 s. campaign, nodes:
+ * NULL if it belongs to no campaign. */
 static void add(const char *run, double ago, const char *campaign, const char *nodes,
                 const char *level, const char *node, enum verdict verdict, enum fault_code code)
 {
@@ -35,7 +35,7 @@ static void add(const char *run, double ago, const char *campaign, const char *n
 
     if (campaign)
         records_add(&records, &record);
-    record = (struct record)RECORD_INIT; /* its conclusion */
+    record = (struct record)RECORD_INIT; /* the node's conclusion */
     record.suite = "certify";
     record.test = "certify";
     record.run = run;
@@ -127,7 +127,7 @@ static void histories(void)
     hostlist_clear(&nodes);
 }
 
-/* The other one has a node n2 as well. */
+/* The other cluster has a node n2 as well. */
 static void heeds_its_own_cluster(void)
 {
     struct hostlist names = {0}, clusters = {0};
@@ -166,7 +166,7 @@ static void heeds_its_own_cluster(void)
     hostlist_clear(&clusters);
 }
 
-/* How many records of the campaign have names of nodes. */
+/* Returns the number of the campaign's records with node names. */
 static int count_names(const char *campaign)
 {
     sqlite3 *database = NULL;
@@ -186,7 +186,7 @@ static int count_names(const char *campaign)
     return count;
 }
 
-/* Names of no order, of which a list does not fit into one record. */
+/* The names have no pattern, so the list does not fit into one record. */
 static void knows_thousands_of_nodes(void)
 {
     struct campaign campaign = {.name = "summer"}, found;
@@ -229,7 +229,7 @@ static void knows_thousands_of_nodes(void)
     is_int((long long)same, MANY, "... each by its name");
     is_int((long long)found.counts[CAMPAIGN_LEFT], MANY - 2, "... and all but two are left");
     campaign_clear(&found);
-    records.count--; /* a part is lost */
+    records.count--; /* one part is lost */
     history_add(
         path, &(struct history_run){.run = "s2", .level = "quick", .time = now + 2, .seconds = 60},
         NULL, 0, &records, 0, &err);
@@ -242,7 +242,7 @@ static void knows_thousands_of_nodes(void)
     records_clear(&records);
 }
 
-static int scanned; /* rows that were read one by one */
+static int scanned; /* rows read by full scans */
 
 int __real_sqlite3_finalize(sqlite3_stmt *statement);
 int __wrap_sqlite3_finalize(sqlite3_stmt *statement);
@@ -253,7 +253,7 @@ int __wrap_sqlite3_finalize(sqlite3_stmt *statement)
     return __real_sqlite3_finalize(statement);
 }
 
-/* It is read every few seconds while nodes are awaited. */
+/* A campaign is read every few seconds while it waits for nodes. */
 static void reads_no_records_of_nodes(void)
 {
     struct record record = RECORD(.suite = "certify", .test = "certify", .run = "t0", .time = now,

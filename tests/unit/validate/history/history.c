@@ -78,7 +78,7 @@ static void note_since(const struct history_node *node, void *context)
         wanted->since = node->since;
 }
 
-/* 0: the node is not known. */
+/* Returns since when the node has its verdict; 0: the node is unknown. */
 static double since_of(const char *path, const char *node, struct error *err)
 {
     struct wanted wanted = {node, 0};
@@ -151,7 +151,7 @@ static void measure(struct records *records, const char *from, const char *to, d
     records_add(records, &record);
 }
 
-/* A run with n1 and n2; n1 sends so fast. */
+/* Adds a run with n1 and n2, in which n1 sends at this rate. */
 static int add_figures(const char *path, int number, double mbps, enum verdict n1,
                        const char *firmware, const char *kernel, bool is_warned)
 {
@@ -319,7 +319,7 @@ static void test_forgetting(void)
            "... but no fact that was in force");
 }
 
-/* Of runs at these times that are stored one after the other, how many are there at last. */
+/* Stores runs at these times one after the other. Returns how many are kept in the end. */
 static int kept_of(const char *name, const double *times, int count)
 {
     const char *path = in_directory(name);
@@ -431,7 +431,7 @@ static void test_pairs(void)
     records_clear(&records);
 }
 
-/* The code of a run's first record of test net.interfaces. */
+/* Returns the code of a run's first record of net.interfaces. */
 static enum fault_code recalled_code(const char *path, const char *run)
 {
     struct records records = {0};
@@ -467,7 +467,7 @@ static void test_codes(void)
 
 /* ---------------------------------------------------------------- other databases */
 
-/* The run waits beside a database that cannot take it, and is taken in once one can. */
+/* A run waits beside a database that cannot take it, and is taken in once one can. */
 static void test_waiting(const char *name, const char *why)
 {
     const char *path = in_directory(name);
@@ -489,7 +489,7 @@ static void test_waiting(const char *name, const char *why)
     ok(access(waiting, F_OK) != 0, "... and nothing waits any more");
 }
 
-/* Returns how many. */
+/* Returns the number of files removed. */
 static int remove_from_run(void)
 {
     glob_t found = {0};
@@ -562,7 +562,7 @@ static void test_bad_databases(void)
     unlink(in_directory("history.db.y.waiting"));
 }
 
-/* What is said on standard error while a run is added. */
+/* Returns what is printed on standard error while a run is added. */
 static const char *said_by_add(const char *path, const char *run)
 {
     const char *said;
@@ -625,8 +625,8 @@ static int mode_of(const char *path)
     return stat(path, &status) == 0 ? (int)(status.st_mode & 0777) : -1;
 }
 
-/* As an ordinary user: reads the history, then keeps whatever can be opened of it locked until the
- * pipe ends. Exit status 0: the copy could be read, and the database itself could not. */
+/* An ordinary user reads the history and keeps what it can open locked until the pipe ends. Exit
+ * status 0: the copy was readable, and the database was not. */
 static void __attribute__((noreturn)) other_user(const char *path, const char *copy, int done)
 {
     struct error err = {""};
@@ -688,8 +688,8 @@ static void test_other_users(void)
            "the user read the copy and could not open the history itself");
 }
 
-/* In a mount namespace of its own: a disk of 240 kB, half of which the copy takes, and a /run of
- * its own. */
+/* Runs in its own mount namespace with a disk of 240 kB, half of which the copy takes, and its
+ * own /run. Returns 0 on success, 77 to skip. */
 static int on_full_disk(void)
 {
     const char *path = in_directory("small/history.db");

@@ -18,8 +18,8 @@ enum { HOUR = 3600, DAY = 24 * HOUR };
 static const double now = 1795190000; /* 2026-11-20 */
 static char path[] = "/tmp/muster-standing-XXXXXX";
 static char seen[2000];
-static const char *cluster;  /* of what is added and asked; NULL: not known, any */
-static const char *firmware; /* of eth1 of each node; NULL: not known */
+static const char *cluster; /* cluster of the runs that are added and queried; NULL: unknown, any */
+static const char *firmware; /* firmware of eth1 of each node; NULL: unknown */
 
 static void see_suspect(const char *node, const char *message, void *context)
 {
@@ -46,8 +46,8 @@ static void facts_add(struct records *records, const char *node)
         records_add(records, &record);
 }
 
-/* A run that ended so long before now, with one node; of its record, NULL for none, run, node, time
- * and suite are set here. */
+/* Adds a run with one node that ended `ago` seconds before now. record: a record of the node, or
+ * NULL; its suite, run, node and time are set here. */
 static void run_add(const char *run, double ago, struct history_node node, struct record *record,
                     bool is_dry_run)
 {
@@ -72,7 +72,7 @@ static void run_add(const char *run, double ago, struct history_node node, struc
     records_clear(&records);
 }
 
-/* strike: 0 none, 1 not the last, 2 the last */
+/* strike: 0 none, 1 a strike before the last, 2 the last strike. */
 static void add(const char *run, double ago, const char *node, enum verdict verdict, int strike,
                 const char *until, bool is_dry_run)
 {
@@ -106,7 +106,7 @@ static void see_failed(const char *node, double time, void *context)
     snprintf(seen + length, sizeof seen - length, "%s %.0f;", node, (now - time) / HOUR);
 }
 
-/* Each with the hours since its last failure. */
+/* Returns the failed nodes with the hours since their last failure. */
 static const char *failed(void)
 {
     seen[0] = '\0';
@@ -123,14 +123,15 @@ static void see_tests(const struct node_tests *tests, void *context)
              tests->warnings, tests->jobs);
 }
 
-/* Of each node: hours since its last test and its last try, warnings, jobs. */
+/* Returns for each node the hours since its last test and its last try, its warnings, and its
+ * jobs. */
 static const char *tests(double since)
 {
     seen[0] = '\0';
     return node_status_tests(path, cluster, since, see_tests, NULL, NULL) < 0 ? "an error" : seen;
 }
 
-/* A run that knew of what a job left on the node. */
+/* Adds a run with a record of what a job left on the node. */
 static void add_of_job(const char *run, double ago, const char *node, double job)
 {
     struct record record = RECORD(.test = "host.jobs", .metric = "events", .value = 1,
@@ -156,7 +157,7 @@ static void check_tests(void)
            "... warnings count for a while");
 }
 
-/* Against the node as it is now. */
+/* Counts the strikes against the node with its current fingerprint. */
 static int strike(const char *node, const char *part)
 {
     uint64_t fingerprint = 0;
@@ -191,7 +192,7 @@ static void check_hardware(void)
     firmware = NULL;
 }
 
-/* A run so long ago that tested the node for that user. */
+/* Adds a run `ago` seconds before now that tested the node for the user. */
 static void test_for(const char *run, double ago, const char *node, double uid, bool is_dry_run)
 {
     struct record record = RECORD(.test = "preflight.suspects", .metric = "user", .value = uid,
@@ -224,7 +225,7 @@ static void check_tested(void)
     is_int(tested(4294967294U), 0, "... the last one too");
 }
 
-/* Nodes that failed, by the cluster that is asked. */
+/* Returns the number of nodes that failed in the queried cluster; -1 on an error. */
 static long offending(void)
 {
     struct offenders offenders;
@@ -252,7 +253,7 @@ static const char *past(void)
     return history_nodes_past(path, cluster, 2, see_past, NULL, NULL) < 0 ? "an error" : seen;
 }
 
-/* Red and blue have a node n1 each. */
+/* The clusters red and blue each have a node n1. */
 static void check_clusters(void)
 {
     static const char until[] = "2026-11-27 18:13 UTC";
