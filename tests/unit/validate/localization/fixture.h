@@ -5,8 +5,8 @@
 #include "tests/unit/tap.h"
 #include "validate/localization/localization.h"
 
-/* What tests of a localization share: names of nodes, of their rails and of leaf switches, and the
- * records of what was measured. */
+/* Shared by tests of localization: names of nodes, rails and leaf switches, and the records of
+ * measurements. */
 static const char *const rails[] = {"eth1", "eth2"};
 static char *names[] = {(char *)"n1", (char *)"n2", (char *)"n3", (char *)"n4", (char *)"n5",
                         (char *)"n6", (char *)"n7", (char *)"n8", (char *)"n9"};
@@ -19,7 +19,7 @@ static inline void put(const struct record *record)
         tap_skip_all("no memory");
 }
 
-/* The last record, to be put again as it should be: it is taken away. */
+/* Removes and returns the last record, so that a changed one can be put. */
 static inline struct record take_last(void)
 {
     struct record record = *RECORD_AT(&records, records.count - 1);
@@ -35,7 +35,7 @@ static inline void clear_all(void)
     records = (struct records){0};
 }
 
-/* Of nodes on those leaf switches, whose suspects measure() measures again. */
+/* Makes a localization of nodes on these leaf switches. measure() measures suspects again. */
 static inline void localization_make(const struct conf *conf, const struct hostlist *nodes,
                                      const int *leaves,
                                      bool (*measure)(void *, const struct hostlist *, const char *,

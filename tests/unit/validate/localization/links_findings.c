@@ -8,10 +8,10 @@
 
 #include "lib/base/splitmix.h"
 
-/* Up to nine nodes, of which a test says what each way has, on localization. */
+/* Localization with up to nine nodes. Each test defines the bandwidth of each direction. */
 enum { NODES = 9, LOOKS = 3 };
 
-/* What a way has; 0: it is not measured; DEAD: nothing. */
+/* The bandwidth of a direction. 0: it was not measured. DEAD: no data arrives. */
 static const double DEAD = 1e-9;
 typedef double way_mbps(int from, int to, int rail);
 
@@ -19,9 +19,9 @@ static struct conf conf;
 static struct hostlist nodes = {names, 0};
 static int rail_count, retests;
 static way_mbps *way;
-static double stalled;  /* of the way that was asked for last */
-static int sharing;     /* pairs that use uplinks of leaves of three nodes at a time */
-static bool loses_long; /* what is dead is so for long packets alone */
+static double stalled; /* of the direction queried last */
+static int sharing; /* number of pairs that share an uplink at a time, with leaves of three nodes */
+static bool loses_long; /* a dead rail loses long packets only */
 
 static void add(const char *metric, int from, int to, int rail, double value)
 {
@@ -38,7 +38,7 @@ static void add_pair(int low, int high)
     for (int rail = 0; rail < rail_count; rail++)
         for (int back = 0; back < 2; back++) {
             int from = back ? high : low, to = back ? low : high;
-            /* as samples scatter */
+            /* samples scatter */
             double scatter = 1 - 0.002 * ((from * 5 + to * 3 + rail + retests) % 7);
 
             double mbps = way(from, to, rail);
@@ -81,7 +81,8 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
     return true;
 }
 
-/* leaf_size 0: the leaves are not known; speed 0: nor is the rails'. */
+/* Runs a localization. leaf_size 0: the leaves are unknown. speed_mbps 0: the speed of the rails
+ * is unknown. */
 static void hold(int count, int per_node, int leaf_size, double speed_mbps, way_mbps *mbps)
 {
     static int leaves[NODES];
@@ -105,7 +106,7 @@ static void hold(int count, int per_node, int leaf_size, double speed_mbps, way_
     ok(localization_run(&localization) == 0, "the localization is held");
 }
 
-/* "fail n2 eth1; unknown n3 eth1" in the findings' order. */
+/* Returns the findings in their order: "fail n2 eth1; unknown n3 eth1". */
 static const char *found(void)
 {
     static char text[2048];
@@ -140,14 +141,14 @@ static double slow_n2(int from, int to, int rail)
     return (from == 1 || to == 1) && rail == 0 ? 49 : 196;
 }
 
-/* n2's eth1 has no connection; nobody says how long its ends waited. */
+/* n2's eth1 has no connection. How long its ends waited is unknown. */
 static double dead_n2(int from, int to, int rail)
 {
     return (from == 1 || to == 1) && rail == 0 ? DEAD : 196;
 }
 
-/* n2 is kept from running for much of the time, as a busy machine of the model is, and notices that
- * mostly. */
+/* n2 is often not scheduled, as in the model of a busy machine, and mostly records that it
+ * stalled. */
 static double busy_n2(int from, int to, int rail)
 {
     static uint64_t state = 1;
@@ -178,19 +179,19 @@ static double slow_uplinks(int from, int to, int rail)
     return from / 3 != to / 3 ? 60 + rail : 196;
 }
 
-/* ... of the first leaf far more than of the others */
+/* Like slow_uplinks(), but the first leaf's uplinks are much slower. */
 static double slower_uplink(int from, int to, int rail)
 {
     return (from / 3 == 0) != (to / 3 == 0) ? 10 : slow_uplinks(from, to, rail);
 }
 
-/* ... of four leaves */
+/* The same with four leaves. */
 static double slower_of_four(int from, int to, int rail)
 {
     return from / 2 == to / 2 ? 196 : from / 2 == 0 || to / 2 == 0 ? 10 : 60 + rail;
 }
 
-/* ... one way only */
+/* The same in one direction only. */
 static double sends_slower(int from, int to, int rail)
 {
     return from / 2 == to / 2 ? 196 : from / 2 == 0 ? 10 : 60 + rail;
@@ -201,7 +202,7 @@ static double slow_n9(int from, int to, int rail)
     return (from == 8 || to == 8) && rail == 0 ? 49 : 196;
 }
 
-/* n4 is on the third leaf, of three nodes each. */
+/* n4 is on the third leaf. Leaves have three nodes each. */
 static double n4_elsewhere(int from, int to, int rail)
 {
     int leaf_of_from = from == 3 ? 2 : from / 3, leaf_of_to = to == 3 ? 2 : to / 3;
@@ -214,7 +215,7 @@ static double n2_only_sends(int from, int to, int rail)
     return to == 1 && rail == 1 ? 0 : all_well(from, to, rail);
 }
 
-/* n6 was met by n1 only, which is slow. */
+/* n6 was measured with n1 only, and n1 is slow. */
 static double n6_with_a_slow_one(int from, int to, int rail)
 {
     if ((from == 5 && to != 0) || (to == 5 && from != 0))
@@ -222,12 +223,12 @@ static double n6_with_a_slow_one(int from, int to, int rail)
     return from == 0 || to == 0 ? 49 : all_well(from, to, rail);
 }
 
-/* n1 and n2 are on one leaf, n3 and n4 on another; NULL: nobody knows. */
+/* n1 and n2 are on one leaf, n3 and n4 on another; NULL: unknown */
 static const int *known_leaves;
 static int partner = 1;
 
-/* Whether a retest in which n1 is low so often of six with its partner, and a pair of others, bears
- * out that n1's rail is slow. */
+/* Returns whether a retest confirms that n1's rail is slow. n1 is low in `low` of six samples
+ * with its partner, the control pair in control_low of six. */
 static bool is_confirmed(int low, int control_low, const char **why)
 {
     static struct diagnose_sample samples[12];
@@ -268,7 +269,7 @@ static bool is_confirmed(int low, int control_low, const char **why)
     return is_right;
 }
 
-/* One transfer of four that was low for a part of it, and not in the mean. */
+/* One of four transfers was low for a part of its time, but not in the mean. */
 static void counts_what_was_low_in_part(void)
 {
     struct diagnose_sample samples[4];

@@ -6,31 +6,31 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Four nodes with two rails at 200 Mb/s on two leaves, on localization. What is measured again is
- * what the test says of node n2's eth1. */
+/* Localization with four nodes on two leaves, with two rails of 200 Mb/s each. Each test defines
+ * what a retest of n2's eth1 measures. */
 enum { NODES = 4, RAILS = 2 };
 static const struct hostlist nodes = {names, NODES};
 static int leaves[] = {0, 0, 1, 1};
 
-/* One transfer that n2's eth1 has a part in; the others have 196. */
+/* One transfer over n2's eth1. Transfers of other rails reach 196 Mb/s. */
 struct figures {
-    double sent, high, received, arrived; /* arrived 0: the receiver does not count */
+    double sent, high, received, arrived; /* arrived 0: the receiver's interface does not count */
     double together;                      /* 0: not measured */
     double stalled;
 };
 
 static struct conf conf;
-static struct figures again, every_other;    /* the latter with sent 0: as again */
-static const double (*recorded_mbps)[NODES]; /* what n2's eth1 had at first; NULL: as once */
-static const double *times; /* what n2's eth1 has alone, one time after the other; NULL: again */
+static struct figures again, every_other;    /* of retests; of every other one; sent 0: as again */
+static const double (*recorded_mbps)[NODES]; /* n2's eth1 at first; NULL: `once` of hold() */
+static const double *times; /* of n2's eth1 in the isolated retests, in turn; NULL: as again */
 static int times_count, times_next,
-    times_peer = -1;                        /* times_peer: only with that node; -1: with all */
+    times_peer = -1; /* times_peer: the partner for which times applies; -1: all */
 static double latency_us, least_latency_us; /* of n2's eth1; 0: not measured */
-static double latency_stalled;              /* ... by pauses of the processes */
-static int measured, measured_together, measured_most = 99; /* measured_most: then it fails */
-static double path_mbps;                                    /* of n3 to n4 on eth2; 0: well */
-static double others_mbps;                                  /* of each alone but n2's; 0: well */
-static double all_mbps, all_alone_mbps; /* of each path, at first and alone; 0: well */
+static double latency_stalled; /* share of the latency test in which processes were paused */
+static int measured, measured_together, measured_most = 99; /* measured_most: the next fails */
+static double path_mbps;                                    /* of n3 to n4 on eth2; 0: healthy */
+static double others_mbps;              /* of isolated transfers without n2; 0: healthy */
+static double all_mbps, all_alone_mbps; /* of each path, at first and in retests; 0: healthy */
 static bool lacks_rail;                 /* n2 has no eth2 */
 
 static void add(const char *metric, int from, int to, int rail, double value, double high,
@@ -101,7 +101,7 @@ static void add_transfer(int from, int to, int rail, const struct figures *figur
         add_latency(from, to, rail);
 }
 
-/* The next time that it is measured alone. */
+/* Adds the next isolated transfer. */
 static void add_time(int from, int to, int rail, const struct figures *use)
 {
     struct figures figures = *use;
@@ -114,7 +114,7 @@ static void add_time(int from, int to, int rail, const struct figures *use)
         figures = (struct figures){mbps, 199, mbps, 199, 0, 0.002};
     }
     add_transfer(from, to, rail, &figures);
-    if (times && is_there && figures.sent < 180) { /* its slow parts are at a quarter */
+    if (times && is_there && figures.sent < 180) { /* its slow parts run at a quarter of the rate */
         struct record received = take_last(), sent = take_last();
 
         sent.low = 49;
@@ -123,15 +123,15 @@ static void add_time(int from, int to, int rail, const struct figures *use)
     }
 }
 
-/* Messages of libibverbs that do not arrive, in a retest. */
+/* libibverbs messages that do not arrive in a retest. */
 struct deaf {
     int node, peer; /* peer -1: with all */
-    int times;      /* of retest_schedule(): 0: it arrives then */
+    int times;      /* number of failing rounds of retest_schedule(); 0: end of the list */
 };
 static const struct deaf *deaf;
-static char verbs_pairs[128]; /* what was asked for of them */
+static char verbs_pairs[128]; /* the pairs of the last verbs retest */
 
-/* Each asked pair, all pairs once and then all once more. */
+/* Measures the requested pairs, all once in each round. */
 static void measure_verbs(const char *pairs)
 {
     snprintf(verbs_pairs, sizeof verbs_pairs, "%s", pairs);
@@ -159,7 +159,7 @@ static void measure_verbs(const char *pairs)
             }
 }
 
-/* A node that is lost as soon as it is measured again; -1: none. */
+/* the node that is lost when it is measured again; -1: none */
 static int losing = -1;
 static bool is_gone;
 static char last_pairs[256];
@@ -224,7 +224,7 @@ static void get_reference(void *context, const char *node, const char *rail,
         *reference = (struct reference_figure){900, "a table:1"};
 }
 
-/* The first finding that is worse than a warning, NULL: none. */
+/* Runs a localization. Returns the first finding that is worse than a warning; NULL: none. */
 static const struct finding *hold(const struct figures *once, const struct figures *alone)
 {
     clear_all();
@@ -248,7 +248,7 @@ static const struct finding *hold(const struct figures *once, const struct figur
 
 static const struct figures well = {196, 198, 197, 197, 0}, slow = {49, 50, 49, 49, 0};
 
-/* The finding about n2's eth1, NULL: none. */
+/* Returns the finding about n2's eth1; NULL: none. */
 static const struct finding *rail_of_n2(void)
 {
     for (size_t i = 0; i < localization.findings.count; i++)
@@ -268,7 +268,7 @@ static void fails_what_stays_slow(void)
     ok(measured > 0 && measured_together == 0, "it was measured again, rail by rail");
 }
 
-/* The looks at it see one rail only, as it has no other. */
+/* A retest sees one rail only, since n2 has no other. */
 static void fails_the_only_rail(void)
 {
     const struct finding *finding;
@@ -336,7 +336,7 @@ static void drains_only_what_is_proved(void)
     recorded_mbps = NULL;
 }
 
-/* The rail is sure after one look, the path is not, and for a second look there is no time. */
+/* The rail is certain after one retest, the path is not, and there is no time for a second one. */
 static void keeps_what_is_sure(void)
 {
     const struct figures held_up = {49, 50, 49, 49, 0, 0.1};
@@ -390,7 +390,7 @@ static void measures_with_those_who_are_left(void)
     losing = -1;
 }
 
-/* Low each time, but never alike. */
+/* Low each time, but never at the same rate. */
 static void knows_what_comes_and_goes(void)
 {
     const struct figures once = {118, 130, 119, 0, 0, 0}, busy = {65, 190, 66, 196, 0, 0.3};
@@ -411,8 +411,8 @@ static void knows_what_comes_and_goes(void)
     every_other.sent = 0;
 }
 
-/* As recorded: at a quarter for a second of every three, which three of six transfers met. That is
- * not enough to be sure of. */
+/* A recorded case: the rail runs at a quarter for one of every three seconds, and three of six
+ * transfers met that. They are not enough for certainty. */
 static void asks_what_was_low_here_and_there(void)
 {
     static const double met_mbps[NODES][NODES] = {
@@ -432,8 +432,9 @@ static void asks_what_was_low_here_and_there(void)
     recorded_mbps = NULL;
 }
 
-/* As recorded, of a rail at a quarter for a second of every three: each of its paths was well at
- * some time. The judge asked four times, and the best counted. */
+/* A recorded case: the rail runs at a quarter for one of every three seconds, and each of its
+ * paths was healthy at some time. An earlier version measured four times and used the best
+ * value. */
 static void counts_each_time(void)
 {
     static const double first_mbps[NODES][NODES] = {
@@ -473,7 +474,7 @@ static void counts_each_time(void)
     times = NULL;
 }
 
-/* Low once while nobody was held up. */
+/* Low once while no process was delayed. */
 static void forgives_what_was_low_once(void)
 {
     static const double first_mbps[NODES][NODES] = {
@@ -487,7 +488,7 @@ static void forgives_what_was_low_once(void)
     recorded_mbps = NULL;
 }
 
-/* The way between n2 and n4 only. */
+/* Only the path between n2 and n4. */
 static void counts_each_time_of_a_path(void)
 {
     static const double first_mbps[NODES][NODES] = {
@@ -610,7 +611,7 @@ static void passes_hints_on(void)
 /* ---------------------------------------------------------------- libibverbs */
 
 static enum verdict reported[NODES];
-static char reported_message[512]; /* the last one's */
+static char reported_message[512]; /* of the last report */
 
 static void take_report(void *context, const char *node, enum verdict verdict,
                         const struct record *record)
@@ -636,7 +637,8 @@ static void add_failure(const char *metric, int from, int to)
     put(&record);
 }
 
-/* Who is reported of what was added; retest: what then does not arrive, ended by one of no time. */
+/* Collects the reports for the added records. retest: what does not arrive in a retest, ended by
+ * an entry with times 0. Removes the records of retests afterwards. */
 static void weigh(const struct deaf *retest)
 {
     size_t count = records.count;
@@ -648,7 +650,7 @@ static void weigh(const struct deaf *retest)
     records.count = count; /* as if there had been none */
 }
 
-/* n3 with both of those that are asked, and one other. */
+/* n3 fails with two of its three partners, n1 and n4. */
 static void report_n3(const struct deaf *retest)
 {
     records.count = 0;
@@ -685,7 +687,7 @@ static void retests_verbs(void)
     measured_most = 99;
 }
 
-/* The only one on its leaf switch. */
+/* n3 is the only node on its leaf switch. */
 static void retests_verbs_across(void)
 {
     static const struct deaf always[] = {{2, -1, 99}, {0}};
@@ -755,7 +757,7 @@ static void count_reported(void *context, const char *node, enum verdict verdict
     counts[verdict == VERDICT_FAIL && strcmp(node, "m77") == 0]++;
 }
 
-/* One node damages what it exchanges with each of many. */
+/* One node damages the data that it exchanges with each of many. */
 static void weighs_many(void)
 {
     enum { MANY = 100000 };
@@ -785,7 +787,7 @@ static void weighs_many(void)
     is_int((long)counts[0], 0, "... and none of these");
 }
 
-/* Two of n2's three paths were low, or one only, and there was no time to ask. */
+/* Two of n2's three paths were low, or only one, and there was no time for a retest. */
 static void doubts_what_could_not_be_asked(void)
 {
     static const double two_mbps[NODES][NODES] = {
@@ -835,7 +837,7 @@ static void asks_a_slow_fabric_too(void)
     all_mbps = all_alone_mbps = 0;
 }
 
-/* One pair's bandwidths on a rail, in both directions. */
+/* Adds the bandwidths of a pair on a rail in both directions. */
 static void add_pair(int low, int high, int rail, double mbps)
 {
     add("bandwidth", low, high, rail, mbps, mbps, 0);
@@ -870,7 +872,7 @@ static void reads_what_has_come_since(void)
     links_clear(&links);
 }
 
-/* Where one node does not state its speed, those of the others hold. */
+/* If one node does not report its speed, the speeds of the others apply. */
 static void scales_by_stated_speeds(void)
 {
     static const double speeds_mbps[NODES] = {200, 200, 100, 0};

@@ -10,15 +10,16 @@
 
 enum { NODES = 16, RAILS = 2, SENT = 1400 };
 
-/* A network whose rails, ways, pairs and leaves lose so much. */
+/* Shares that rails (sends, receives), paths, uplinks and a leaf lose. */
 static double sends[NODES][RAILS], receives[NODES][RAILS], path[NODES][NODES], uplink, of_leaf;
 static bool is_damaged, is_stalled;
-static bool knows_leaves; /* it is known which nodes are on one leaf switch */
+static bool knows_leaves; /* the leaf switches are known */
 
-/* What is measured again, of rail 0: NULL: nothing. */
+/* What is measured again on rail 0; NULL: nothing. */
 static const struct retest {
-    double suspect, partner, control; /* shares that are lost: of rail_node with two partners, with
-                                         one of the two, and of two others */
+    /* Lost shares: of rail_node with the first partner, of rail_node with the second, and
+     * between the two partners; control < 0: not measured. */
+    double suspect, partner, control;
     bool is_stalled;
     int rail_node, first, second;
 } * retest;
@@ -57,8 +58,8 @@ static void add_retest(struct loss_sample *samples, size_t *count)
         add_isolated(samples, count, first, second, retest->control);
 }
 
-/* "rail 2.0 both;path 0-1.0": what is found when `nodes` measure each other, those below leaf on
- * one leaf switch. */
+/* Returns the findings when `nodes` nodes measure each other: "rail 2.0 both;path 0-1.0". Nodes
+ * below `leaf` are on one leaf switch. */
 static const char *found(int nodes, int leaf)
 {
     static char text[4096];
@@ -164,7 +165,7 @@ static void nobodys(void)
     is_str(found(4, 0), "many.0", "what all have alike is no node's");
 }
 
-/* What the leaf switches are is known. */
+/* The leaf switches are known. */
 static void shared(void)
 {
     reset();

@@ -7,22 +7,22 @@
 
 #include "tests/unit/validate/localization/fixture.h"
 
-/* Records of four nodes with two rails on two leaf switches. Each stream has SENT segments, of
- * which so many are sent again. */
+/* Records of four nodes with two rails on two leaf switches. Each stream has SENT segments, some
+ * of which are retransmitted. */
 enum { NODES = 4, RAILS = 2, SENT = 1000, TIMES = 3 };
 static const struct hostlist nodes = {names, NODES};
 static int leaves[] = {0, 0, 1, 1};
 
 struct network {
-    double sends, receives; /* of n2's eth1, to others and from them: lost of SENT */
-    double dropped;         /* by n2 itself, of what eth1 receives */
-    double uplink, all;     /* between the leaf switches, everywhere */
+    double sends, receives; /* lost of SENT by n2's eth1, to others and from them */
+    double dropped;         /* segments that n2 drops itself of those that eth1 receives */
+    double uplink, all;     /* lost segments between the leaf switches, and everywhere */
     double stalled;
-    double slow_mbps; /* of all that passes n2's eth1; 0: as fast as the others */
+    double slow_mbps; /* of all transfers over n2's eth1; 0: as fast as the others */
 };
 
 static struct conf conf = {.link_nominal_percent = 80, .link_peers_percent = 80};
-static const struct network *now, *again; /* again NULL: cannot be measured again */
+static const struct network *now, *again; /* again: NULL: a retest fails */
 static char asked[2][256];                /* the pairs of each retest */
 static int measured;
 
@@ -46,7 +46,7 @@ static void add_pair_run(int from, int to)
 
         lost += rail == 0 && from == 1 ? now->sends : 0;
         lost += rail == 0 && to == 1 ? now->receives : 0;
-        if (rail == 0 && to == 1 && now->dropped > 0) /* told before */
+        if (rail == 0 && to == 1 && now->dropped > 0) /* written before the losses */
             add("socket_drops", to, from, rail, now->dropped, 0);
         add("bandwidth", from, to, rail,
             now->slow_mbps > 0 && rail == 0 && (from == 1 || to == 1) ? now->slow_mbps : 196, 8);
@@ -80,7 +80,7 @@ static bool measure(void *context, const struct hostlist *some, const char *pair
     return true;
 }
 
-/* "fail n2 eth1 sends": what is found. */
+/* Returns the findings, such as "fail n2 eth1 sends". */
 static const char *found(const struct network *once, const struct network *then)
 {
     static const char *const kinds[] = {

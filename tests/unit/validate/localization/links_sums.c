@@ -8,7 +8,7 @@
 
 static struct sum_verdict verdicts[8];
 
-/* Each leaf switch of a large cluster with each other. */
+/* Each leaf switch of a large cluster to each other one. */
 static void test_many(void)
 {
     enum { LEAVES = 625, SUMS = LEAVES * (LEAVES - 1) };
