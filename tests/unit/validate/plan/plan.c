@@ -67,8 +67,8 @@ static double drawn(uint64_t *state, double mean)
     return -mean * log(((double)(splitmix_next(state) >> 11) + 0.5) / 9007199254740992.0);
 }
 
-/* Share of new work of a job that fails, restarts and writes checkpoints; failures come in each of
- * these. */
+/* Simulates a job that fails, restarts and writes checkpoints. Failures can occur in each of
+ * these phases. Returns the share of time spent on new work. */
 static double simulate_work(double interval_s, double checkpoint_s, double restart_s, double mttf_s)
 {
     uint64_t state = 7;
@@ -92,8 +92,8 @@ static double simulate_work(double interval_s, double checkpoint_s, double resta
     return done_s / now_s;
 }
 
-/* Share of the time that a job stands still: nodes fail while it runs, and are back after a repair
- * of the same or of a drawn length. */
+/* Simulates node failures during a job, with repairs of constant or random length. Returns the
+ * share of time that the job waits for nodes. */
 static double simulate_waits(double nodes, double failures, double repair_s, int spares,
                              bool is_drawn)
 {
@@ -150,8 +150,8 @@ static void formulas_are_what_happens(void)
 
 /* ---------------------------------------------------------------- layouts */
 
-/* Holmes (Yang et al., ICPP 2024), the 3.6B model: 30 layers of 3072, 2048 tokens, 51200 words, 768
- * sequences, 4 at once, two stages, nodes of 8 A100. */
+/* Holmes (Yang et al., ICPP 2024), the 3.6B model: 30 layers of 3072, 2048 tokens, 51200 words,
+ * 768 sequences, microbatches of 4, two stages, nodes of 8 A100. */
 static const struct plan_job holmes = {.layers = 30,
                                        .width = 3072,
                                        .context = 2048,
@@ -186,7 +186,7 @@ static struct plan_job job_of(const struct plan_job *other)
     return job;
 }
 
-/* Operations that a device gets done in a second, of the work without computing again. */
+/* Returns a device's useful operations per second, without recomputation. */
 static double rate_of(const struct plan_job *job, size_t nodes, double gbps, double flops)
 {
     struct plan_cluster cluster = cluster_of(nodes, gbps, flops);
@@ -196,8 +196,8 @@ static double rate_of(const struct plan_job *job, size_t nodes, double gbps, dou
     return plan_evaluate(&cluster, job, &layout) ? layout.busy * flops : 0;
 }
 
-/* Published, in TFLOPS of a device: InfiniBand 197 on 4 nodes, 148 on 8; Ethernet 122 and 83. Links
- * of 200 and 25 Gb/s a node; how fast a device is, the first of these says. */
+/* Published, in TFLOPS of a device: InfiniBand 197 on 4 nodes, 148 on 8; Ethernet 122 and 83.
+ * Links have 200 and 25 Gb/s a node. The device's speed is fitted to the first value. */
 static void ratios_are_holmes(void)
 {
     struct plan_job job = job_of(&holmes);
