@@ -18,7 +18,7 @@ static void takings(void)
     ok(!cap_is_taken(&nodes[4]) && cap_counts(&nodes[4]), "... the latter are not muster's own");
 }
 
-/* 10 % of 2,000 that a cloud may make, and of 100 that are there, are more than all of these. */
+/* 10 % of 2,000 nodes that a cloud may create would be more than the 100 nodes that exist. */
 static void clouds(void)
 {
     struct cluster_node nodes[] = {{.is_idle = true},

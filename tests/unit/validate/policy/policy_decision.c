@@ -3,7 +3,7 @@
 
 #include "tests/unit/tap.h"
 
-/* A run as the defaults have it: three strikes, one of four may be drained, none is yet. */
+/* Rules as by default: three strikes. One node may be drained, none is yet. */
 static const struct decision_rules usual = {.strikes = 3, .cap = 1};
 
 static enum decision about(enum plan_role role, enum verdict verdict, int strike,
@@ -19,7 +19,7 @@ static enum decision about(enum plan_role role, enum verdict verdict, int strike
                          rules);
 }
 
-/* The same of a node that failed hard, by a fault that drains nobody, or also by that ground. */
+/* A node that failed with a code that never drains, and has this ground for a drain, too. */
 static enum decision innocent(enum plan_role role, enum ground ground, int strike)
 {
     return decision_make(
@@ -28,7 +28,7 @@ static enum decision innocent(enum plan_role role, enum ground ground, int strik
         &usual);
 }
 
-/* By each code of the catalogue, with each verdict. */
+/* Checks each code of the catalog with each verdict. */
 static void marks(void)
 {
     bool is_right = true;

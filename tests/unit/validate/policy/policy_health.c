@@ -10,7 +10,7 @@
 static char none[] = "", ours[] = "muster: link_down eth1 has no carrier 2026-11-20",
             theirs[] = "replace PSU";
 
-/* health.c asks for nodes by their names only */
+/* health.c finds nodes by name only */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
 {
     for (size_t i = 0; i < cluster->node_count; i++)
@@ -92,7 +92,7 @@ static void decisions(void)
     is_int(health_decide(&cluster, "n2", ours, 100, 2), HEALTH_ALIKE,
            "... not for what half of the nodes have alike");
 
-    /* n2, n3 and n4 did so in one second, one after the other unseen */
+    /* n2, n3 and n4 drained themselves in the same second without seeing each other */
     for (int i = 1; i < 4; i++)
         drain(&nodes[i], i == 1 ? others : ours, 200);
     is_int(health_review(&cluster, "n1", 200, 2), HEALTH_OURS, "the first stays drained");
@@ -110,7 +110,7 @@ static void decisions(void)
 
 enum { NODES = 64, ON_LEAF = 8 };
 
-/* Healthy nodes n0, n1 and so on. */
+/* Makes healthy nodes n0, n1 and so on. */
 static struct cluster nodes_make(struct cluster_node *nodes)
 {
     static char names[NODES][4];
@@ -123,7 +123,7 @@ static struct cluster nodes_make(struct cluster_node *nodes)
     return (struct cluster){.nodes = nodes, .node_count = NODES};
 }
 
-/* Of a cloud's nodes most may not be made. */
+/* Most nodes of a cloud may not exist yet. */
 static void clouds(void)
 {
     enum { MADE = 4 };
@@ -144,7 +144,7 @@ static void clouds(void)
            "... not of those that are powered down");
 }
 
-/* A switch that restarts: its nodes alone lose their links. */
+/* When a leaf switch restarts, only its nodes lose their links. */
 static void leaves(void)
 {
     struct cluster_node nodes[NODES];
@@ -171,7 +171,7 @@ static void leaves(void)
            "where no topology is known, the cluster alone counts");
 }
 
-/* Nodes that wait for a spare part of the same name, and one that loses its own weeks later. */
+/* Some nodes wait for the same spare part, and weeks later another node loses its own. */
 static void drains_what_fails_weeks_after_others(void)
 {
     enum { WEEK_S = 7 * 86400 };
@@ -202,7 +202,7 @@ static void drains_what_fails_weeks_after_others(void)
            "... nor where they were after its own fault began, however long it lasts");
 }
 
-/* What a node removes its certificate for. */
+/* Which drains make a node remove its certificate. */
 static void ends_certificates(void)
 {
     static char refusal[] = "muster: gate_refused - certificate expired: on 2026-11-19 2026-11-20",
@@ -225,7 +225,7 @@ static void ends_certificates(void)
     ok(health_ends_certificate(&node, 100), "a node that muster set down loses it");
 }
 
-/* All have a fault at once: each publishes it before it looks at the others. */
+/* All nodes have a fault at once. Each publishes it before it checks the others. */
 static void published(void)
 {
     char extras[NODES][100], note[80];

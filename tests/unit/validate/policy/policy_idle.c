@@ -9,7 +9,7 @@
 
 static const double now = 1e9, valid_s = 7 * 86400;
 
-/* A free node whose last test is so long ago, as a share of the time that a certificate holds. */
+/* Returns a free node. age: time since its last test, as a share of a certificate's validity. */
 static struct idle_node node_of(double age, unsigned faults, unsigned warnings, unsigned jobs)
 {
     double then = now - age * valid_s;
@@ -43,7 +43,7 @@ static void scores(void)
     is_score(node_of(0, 1000, 1000, 1000), 0, "whatever its history, after a test it is 0");
 }
 
-/* "0110": who is chosen. */
+/* Returns which nodes are chosen, such as "0110". */
 static const char *chosen(struct idle_node *nodes, size_t count, size_t most)
 {
     static char text[32];

@@ -32,7 +32,7 @@ static void is_role(const struct cluster_node *node, bool is_dry_run, enum plan_
     has_str(plan.message, says, "... says '%s'", says);
 }
 
-/* A failed prolog may be muster's own gate: only the node knows. */
+/* A failed prolog may come from muster's own gate. Only the node knows. */
 static void failed_prologs(void)
 {
     struct cluster_node node = idle();
@@ -150,7 +150,7 @@ static void elsewhere_is(const struct cluster *cluster, const char *names, const
     hostlist_clear(&list);
 }
 
-/* Nodes in several partitions are told of once. */
+/* A node in several partitions is listed once. */
 static void elsewhere(void)
 {
     char gpu[] = "gpu", big[] = "big", off[] = "off", all[] = "all";
@@ -220,7 +220,7 @@ static void many_nodes(void)
     hostlist_clear(&names);
 }
 
-/* What a cloud has not made yet is no fault of a node. */
+/* A node that a cloud has not created yet has no fault. */
 static void clouds(void)
 {
     struct cluster_node node = idle();
@@ -240,7 +240,7 @@ static void clouds(void)
             "a node of the site's own that did not come up");
 }
 
-/* A name that was cut could be another node's. */
+/* A name that was cut could be that of another node. */
 static void long_names(void)
 {
     struct cluster_node node = idle();

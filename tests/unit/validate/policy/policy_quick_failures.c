@@ -26,7 +26,7 @@ static void take(const char *node, const char *text, void *context)
     snprintf(found + strlen(found), sizeof found - strlen(found), "%s: %s;", node, text);
 }
 
-/* What is found of the jobs that were added, which are forgotten. */
+/* Returns what is found about the added jobs, and forgets the jobs. */
 static const char *find(void)
 {
     *found = '\0';

@@ -49,7 +49,7 @@ static void reasons(void)
            "two faults are told apart by ; alone, and a part is one word");
 }
 
-/* On another day, wherever it is cut behind the first fault. */
+/* On another day, with a cut anywhere after the first fault. */
 static void sameness_of_cut_ones(void)
 {
     const struct reason_fault two[] = {{FAULT_RAIL_SLOW, "eth1", "eth1 98 of 940 Mb/s"},

@@ -32,7 +32,7 @@ static void begin(void)
     }
 }
 
-/* As a node's health check does. */
+/* Publishes a cause and asks for permission, as a node's health check does. */
 static bool asks(int node, const char *cause, size_t limit, size_t cap)
 {
     char *text = extra_with_note(nodes[node].extra, EXTRA_GATE, cause, NULL);
@@ -75,7 +75,7 @@ static void one_event(void)
     begin();
 }
 
-/* Nodes whose certificates end while they wait for a spare part. */
+/* Certificates of nodes expire while the nodes wait for a spare part. */
 static void out_of_service(void)
 {
     static char refused[] = "muster: gate_refused - certificate expired: on 2026-11-19 2026-11-20";
@@ -140,7 +140,7 @@ static void causes(void)
     is_str(cause, "missing", "... also without any");
 }
 
-/* What is no such file gives no leave. */
+/* An invalid file gives no permission. */
 static void damaged(const char *certificate, const char *path)
 {
     static const char *const texts[] = {

@@ -20,7 +20,7 @@
 
 static char directory[] = "/tmp/muster-testing-XXXXXX";
 
-/* A run's journal, locked as long as it lives. */
+/* Opens a run's journal, which is locked while the run lives. */
 static int journal_open(const char *run)
 {
     char path[256];
@@ -49,7 +49,7 @@ static const char *read_by(const char *run)
 
 enum { LOCKED = 7, NOT_LOCKED, NO_MOUNT };
 
-/* Where the file system of the journals is read-only. */
+/* Locks while the journals' file system is read-only. */
 static int lock_read_only(void)
 {
     struct error err;
@@ -106,7 +106,7 @@ int main(void)
 
     for (lock = dup(0); lock >= 0 && count < 4096; lock = dup(0))
         taken[count++] = lock;
-    close(taken[--count]); /* one is left, for the directory itself */
+    close(taken[--count]); /* one is left to open the directory */
     is_int(testing_read(directory, "c", &nodes, &err), -1, "journals that cannot be opened");
     has_str(err.text, "Too many open files", "... are an error: their nodes may be in tests");
     while (count > 0)
@@ -115,10 +115,10 @@ int main(void)
     lock = testing_lock(directory, &err);
     ok(lock >= 0, "the choice is locked");
     pid = fork();
-    if (pid == 0) { /* waits until it is free */
+    if (pid == 0) { /* waits until the lock is free */
         int second;
 
-        close(lock); /* or it is held here too */
+        close(lock); /* else the child would hold it, too */
         second = testing_lock(directory, &err);
         _exit(second >= 0 ? 7 : 8);
     }

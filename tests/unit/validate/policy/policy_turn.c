@@ -6,7 +6,7 @@
 
 #include "tests/unit/tap.h"
 
-/* "0110": who is chosen. */
+/* Returns which nodes are chosen, such as "0110". */
 static const char *chosen(struct turn_node *nodes, size_t count, size_t room)
 {
     static char text[32];
@@ -65,13 +65,13 @@ static void dues(void)
     ok(!turn_is_due(1010, 1000, 10), "one that lasts is not");
 }
 
-/* A week's certificate and a timer that fires each night within 90 minutes: by when the node has
- * another one, if the night on which it is due first finds it busy. */
+/* A week's certificate, and a timer that fires each night within 90 minutes. Checks that the
+ * node has another certificate in time if it is busy on the first night on which it is due. */
 static void a_busy_night_costs_no_certificate(void)
 {
     enum { NIGHT_S = 86400, SPREAD_S = 5400, RUN_S = 1500 };
     static const int spreads[] = {0, SPREAD_S / 2, SPREAD_S};
-    static const int places[] = {3, 9, 27}; /* of three nights in a row each has its own spread */
+    static const int places[] = {3, 9, 27}; /* three nights in a row each have their own spread */
     int lapses = 0, early = 0;
 
     for (int i = 0; i < 81; i++) {
@@ -92,7 +92,7 @@ static void a_busy_night_costs_no_certificate(void)
     is_int(early, 0, "... and none in the first days");
 }
 
-/* The same timer, and certificates of 26 hours to a week, one after the other. */
+/* The same timer with certificates of 26 hours to a week, one after the other. */
 static void no_validity_is_too_short_or_always_due(void)
 {
     enum { HOUR_S = 3600, SPREAD_S = 5400, RUN_S = 1500 };
