@@ -7,11 +7,11 @@
 #include "validate/preflight/preflight.h"
 #include "validate/slurm/reach.h"
 
-/* Whether a node that does not answer is at fault, by how long it was given. */
+/* Whether a node without an answer is at fault depends on how long it had to answer. */
 
 volatile sig_atomic_t preflight_stop;
 static enum reach_state state; /* of n2 */
-static bool is_timed_out;      /* else this host's kernel has given it up */
+static bool is_timed_out;      /* else this host's kernel reported an error */
 static enum verdict added;
 
 int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,

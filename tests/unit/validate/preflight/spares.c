@@ -12,7 +12,7 @@ enum { COUNT = 6 };
 
 static char text[64];
 
-/* The numbers of the nodes, best first. */
+/* Returns the numbers of the usable nodes, the best first. */
 static const char *ranked(const struct member *members)
 {
     size_t indices[COUNT], good = spares_rank(members, COUNT, indices);
