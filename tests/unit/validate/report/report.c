@@ -9,7 +9,7 @@
 #include "validate/report/records.h"
 #include "validate/report/table.h"
 
-static bool has_no_memory; /* for texts */
+static bool has_no_memory; /* strdup() fails */
 
 char *__real_strdup(const char *text);
 char *__wrap_strdup(const char *text);
@@ -19,7 +19,7 @@ char *__wrap_strdup(const char *text)
     return has_no_memory ? NULL : __real_strdup(text);
 }
 
-/* A record without its suite would be read by everybody who reads suites. */
+/* A record without its suite would match every suite. */
 static void without_memory(void)
 {
     struct records records = {0};
@@ -155,7 +155,7 @@ static void sizes(void)
     records_clear(&records);
 }
 
-/* What is kept packed comes back as it was. */
+/* Packed records must come back unchanged. */
 static void packing(void)
 {
     struct records records = {0};

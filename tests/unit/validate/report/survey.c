@@ -19,11 +19,11 @@
 #include "validate/report/html.h"
 #include "validate/report/recordfile.h"
 
-/* What a test looks at: begin() makes room for it. */
+/* The records and the survey of a test. begin() clears both. */
 static struct records records;
 static struct survey survey;
 
-/* The text with " for each ', until the next call. */
+/* Returns the text with each ' replaced by ". Valid until the next call. */
 static const char *json(const char *line)
 {
     static char text[600];
@@ -66,7 +66,7 @@ static char *written(const char *format)
     return text;
 }
 
-/* Two runs; the newer one has three nodes, of which n10 comes after n2. */
+/* Two runs. The newer one has three nodes, of which n10 is listed after n2. */
 static const char *const run[] = {
     "{'run':'old', 'time':1, 'suite':'certify', 'test':'certify', 'node':'n9', 'verdict':'fail'}",
     "{'run':'r', 'time':10, 'suite':'certify', 'test':'run', 'metric':'cluster', 'message':'lab'}",
@@ -218,7 +218,7 @@ static void metrics(void)
     free(text);
 }
 
-/* What a few pairs of many nodes take is as much as the pairs, not as the nodes squared. */
+/* A few pairs of many nodes take memory by pairs, not by nodes squared. */
 static void many(void)
 {
     enum { NODES = 30000 };
@@ -255,10 +255,10 @@ static void cells(void)
     free(text);
 }
 
-/* More warnings than a report has room for, and one failure behind them. */
+/* One failure follows more warnings than a report shows. */
 static void worst_first(void)
 {
-    enum { WARNINGS = 20000 }; /* the rows of a page */
+    enum { WARNINGS = 20000 }; /* number of rows on a page */
     char *text;
 
     begin(NULL);
@@ -277,7 +277,7 @@ static void worst_first(void)
     free(text);
 }
 
-/* What many nodes have alike. */
+/* A fault that many nodes share. */
 static void told_alike(void)
 {
     static const char *const lines[] = {
@@ -293,7 +293,7 @@ static void told_alike(void)
     free(text);
 }
 
-/* The record of a node that passed, with a warning, as muster certify has it in memory. */
+/* A node that passed with a warning, as muster certify has it in memory. */
 static void passed_with_a_warning(void)
 {
     struct record record = RECORD(.suite = "certify", .test = "certify", .node = "n1",
@@ -305,7 +305,7 @@ static void passed_with_a_warning(void)
     is_int(survey.nodes[0].code, FAULT_NONE, "... has nothing to be done");
 }
 
-/* The JSON that stands in the page. */
+/* Returns the JSON data of the page. */
 static json_t *data_of(const char *page)
 {
     const char *begin = strstr(page, "type=\"application/json\">");
@@ -474,7 +474,7 @@ static bool saves(const char *name, struct error *err)
     return format_save(format_find("junit"), &survey, in_folder(name), err) == 0;
 }
 
-/* Bytes at the path, which may be a link; -1: there is no file. */
+/* Returns the size of the file at the path, which may be a link; -1: no regular file. */
 static long size_of(const char *name)
 {
     struct stat status;
@@ -483,7 +483,7 @@ static long size_of(const char *name)
                                                                           : -1;
 }
 
-/* In a folder where others may put anything while root writes a report. */
+/* Root writes a report into a directory where others can write. */
 static void saved_where_others_write(void)
 {
     struct error err = {""};
@@ -524,7 +524,7 @@ static void saved_where_others_write(void)
     alarm(0);
 }
 
-/* `muster report -o >(program)`: such a pipe blocks, and has room for a part of the report only. */
+/* `muster report -o >(program)`: the pipe blocks and has room for a part of the report only. */
 static void saved_to_a_slow_reader(void)
 {
     struct error err = {""};
@@ -560,7 +560,7 @@ static void saved_to_a_slow_reader(void)
     free(page);
 }
 
-/* A /dev of our own, so that what goes wrong here breaks nobody's. */
+/* Makes a separate /dev, so that a failure of this test does not damage the host's. */
 static bool has_own_dev(void)
 {
     return geteuid() != 0 ||
@@ -570,7 +570,7 @@ static bool has_own_dev(void)
             symlink("/proc/self/fd/1", "/dev/stdout") == 0);
 }
 
-/* Standard output in a file, as of `muster report -o /dev/stdout >file`. */
+/* Standard output is a file, as in `muster report -o /dev/stdout >file`. */
 static void saved_to_descriptors(void)
 {
     struct error err = {""};
