@@ -12,8 +12,8 @@
 #include "tests/unit/tree.h"
 #include "validate/slurm/step.h"
 
-/* The preflight of `muster run` on a node that has no place for files: a script is the preflight.
- */
+/* Tests the preflight of `muster run` on a node without a directory for files. A script stands
+ * in for the preflight. */
 
 static char script[512];
 

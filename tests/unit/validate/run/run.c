@@ -33,7 +33,7 @@ static const char *decided(const struct run_seen *seen)
     return text;
 }
 
-/* A command that ended with status 9 on four nodes of five, all of which pass. */
+/* A command that ended with status 9 on four of five nodes. All nodes pass. */
 static const struct run_seen usual = {.status = 9,
                                       .left_s = 3600,
                                       .most_restarts = 3,
@@ -164,11 +164,11 @@ static void keeping(void)
     hostlist_clear(&job.nodes);
 }
 
-/* A keeper on n3 of a job of n[1-3] that nobody gives a sign of life to: Slurm takes n1 away, where
- * the script is, and then n3. Its requeue has this outcome. */
+/* A keeper on n3 of a job with n[1-3]. Nobody sends it heartbeats. Slurm removes n1, which runs
+ * the script, and then n3. Its requeue has this outcome. */
 static int requeued, looks;
 
-/* ... and of the job that is queued again by muster run itself: */
+/* For the job that muster run itself requeues: */
 static bool is_requeue;
 static int refusals, requests, sleeps;
 static jmp_buf ended;
@@ -177,7 +177,7 @@ int __real_poll(struct pollfd *polled, nfds_t count, int wait_ms);
 int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms);
 int __wrap_poll(struct pollfd *polled, nfds_t count, int wait_ms)
 {
-    return count == 1 ? 0 : __real_poll(polled, count, wait_ms); /* 1: the keeper's */
+    return count == 1 ? 0 : __real_poll(polled, count, wait_ms); /* count 1: the keeper's poll */
 }
 
 int cluster_open(struct error *err)
@@ -250,7 +250,7 @@ static void requeueing(void)
     own_job_clear(&job);
 }
 
-/* What is told when the requeue has that outcome. */
+/* Returns the keeper's output when the requeue has this outcome. */
 static const char *told(int outcome)
 {
     static char words[256];
@@ -369,7 +369,7 @@ static void environment(void)
 
 /* ---------------------------------------------------------------- a hang */
 
-static bool is_watch; /* what is executed stands for muster watch, which sees no hang */
+static bool is_watch; /* the executed program acts as muster watch, which sees no hang */
 
 int __real_execvp(const char *file, char *const words[]);
 int __wrap_execvp(const char *file, char *const words[]);
@@ -387,7 +387,7 @@ static void watching(void)
     struct hang hang;
     double begin;
 
-    signal(SIGTERM, SIG_IGN); /* trap '' TERM in the job script */
+    signal(SIGTERM, SIG_IGN); /* the job script has trap '' TERM */
     is_watch = true;
     is_int(hang_begin(&hang, 7, 60, NULL, NULL), 0, "SIGTERM is ignored: a job is watched");
     begin = clock_s();
@@ -397,7 +397,7 @@ static void watching(void)
     signal(SIGTERM, SIG_DFL);
 }
 
-/* As memory runs out on the node of the job script. */
+/* The watching process is killed, as when memory runs out on the job script's node. */
 static void watch_is_killed(void)
 {
     struct hang_note note = {.is_hung = true};
