@@ -17,7 +17,7 @@ static int make(const struct schedule_request *request)
     return schedule_make(request, &schedule, &err);
 }
 
-/* Pairs of a round that leave a block, the most of all blocks, counted afresh. */
+/* Returns the largest number of a round's pairs that leave a block. Counted independently. */
 static int crossing(const int *blocks, int count, int round)
 {
     int load = 0;
@@ -35,7 +35,8 @@ static int crossing(const int *blocks, int count, int round)
     return load;
 }
 
-/* The most that a pair of the round says to share an uplink with, itself counted. */
+/* Returns the largest number of pairs that share an uplink in the round, as a pair reports it,
+ * itself included. */
 static int load_of(int count, int round)
 {
     int load = 0;
@@ -49,12 +50,12 @@ static int load_of(int count, int round)
 }
 
 struct seen {
-    int rounds, load, inside; /* the most pairs across at once; rounds without any */
-    int missing, doubled;     /* pairs that never met, or more than once */
+    int rounds, load, inside; /* the most pairs across an uplink at once; rounds without any */
+    int missing, doubled;     /* pairs that never met, or met more than once */
     int most_partners, least_partners;
 };
 
-/* Plays all rounds of count nodes and checks what must always hold. */
+/* Runs all rounds of `count` nodes and checks what must always hold. */
 static struct seen play(const int *blocks, int count, const char *what)
 {
     struct seen seen = {.rounds = schedule_rounds(schedule), .least_partners = count};
@@ -175,7 +176,7 @@ static int group_of(const int *group, int node)
     return node;
 }
 
-/* How many groups of nodes are never joined by a pair that crosses an uplink. */
+/* Returns the number of groups of nodes that no pair across an uplink joins. */
 static int groups_across(int count)
 {
     int *group = calloc((size_t)count, sizeof *group), groups = count;
@@ -315,8 +316,8 @@ static void test_bad_requests(void)
     schedule_destroy(NULL);
 }
 
-/* Conflicts in a round: a node twice, two pairs across the uplink of a block, or pairs within and
- * across. */
+/* Counts conflicts in a round: a node in two pairs, two pairs across one block's uplink, or
+ * pairs within and across blocks. */
 static int conflicts(const int (*pairs)[2], int count, const int *in_block, const int *rounds)
 {
     int found = 0;
@@ -363,7 +364,7 @@ static void test_apart(void)
         shared += blocks_of[many[i][0]] != blocks_of[many[i][1]];
     ok(made >= 2 * shared / 10 && made < 4 * shared / 10,
        "... in %d rounds, the uplinks need %d at least", made, 2 * shared / 10);
-    /* a node with all others, beyond the 64 rounds of a word */
+    /* a node with all others, more than the 64 rounds of a word */
     for (int i = 0; i < 199; i++) {
         many[i][0] = 0;
         many[i][1] = i + 1;
@@ -373,7 +374,7 @@ static void test_apart(void)
     is_int(conflicts((const int(*)[2])many, 199, blocks_of, rounds), 0, "... one pair in each");
 }
 
-/* Each time all rounds are played, and each begins with another one. */
+/* Each repetition runs all rounds and begins with another round. */
 static void test_again(void)
 {
     enum { ROUNDS = 7, TIMES = 3 };

@@ -9,7 +9,7 @@ enum { NODES = 64, LEAF = 16 };
 
 static int blocks[NODES], partners[NODES], sub_rounds[NODES];
 
-/* A round of NODES: with across, each node with one of another leaf. */
+/* Makes a round. across: each node's partner is on another leaf. */
 static void make_round(bool across)
 {
     for (int node = 0; node < NODES; node++) {
@@ -18,7 +18,7 @@ static void make_round(bool across)
     }
 }
 
-/* The most pairs of one sub-round for which is_of() holds. */
+/* Returns the largest number of pairs in one sub-round for which is_of() holds. */
 static int most_at_once(int count, bool (*is_of)(int node, int what), int what)
 {
     int most = 0;
@@ -45,7 +45,7 @@ static bool is_of_leaf(int node, int leaf)
     return blocks[node] == leaf || blocks[partners[node]] == leaf;
 }
 
-/* Each pair has one sub-round, both ends the same. */
+/* Counts nodes that are not in exactly one sub-round together with their partner. */
 static int wrong_pairs(int count)
 {
     int wrong = 0;
@@ -108,7 +108,7 @@ static void test_leaves(void)
            "leaves that are not known have no limit");
 }
 
-/* Leaves of 32, 16, 12 and 4 nodes, of which the third has no limit. */
+/* Leaves of 32, 16, 12 and 4 nodes. The third one has no limit. */
 static void test_own_limits(void)
 {
     static const int uplink_pairs[4] = {8, 4, 0, 1};

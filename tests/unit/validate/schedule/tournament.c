@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* All rounds of count players: who met whom how often, and was every round made of pairs? */
+/* Runs all rounds of `count` players and checks who met whom. */
 static void holds(int count)
 {
     int rounds = tournament_rounds(count), byes = 0, odd_pairs = 0, wrong = 0;
