@@ -8,7 +8,7 @@
 #include "tests/unit/tap.h"
 #include "validate/scheduling/simulate/day.h"
 
-/* Judges on what scontrol and sprio of Slurm 22.05 printed. Nothing is probed here. */
+/* Judges output of scontrol and sprio of Slurm 22.05. The test submits no probe jobs. */
 
 const struct verify_capacity *verify_capacity_of(const struct verify_run *run)
 {
@@ -61,7 +61,7 @@ void verify_uncertified(struct verify_run *run, const struct intent_who *who,
 #define CANCELLED                                                                                  \
     "JobId=20 JobName=x UserId=alice(7721) Priority=11000 JobState=PREEMPTED Reason=None "         \
     "Restarts=0 SubmitTime=2026-11-25T17:16:01 StartTime=2026-11-25T17:16:02"
-#define REFUSED "" /* not accepted */
+#define REFUSED "" /* the job was not accepted */
 
 static const struct intent_who customer = {"customer", "bob", "", "urgent", ""},
                                burst = {"burst", "alice", "", "batch", ""};
@@ -69,7 +69,7 @@ static struct verify_seen seen;
 static struct verify_result result;
 static struct intent_statement statement;
 
-/* Of each job what scontrol prints, "" for one that a limit refused; NULL ends. */
+/* texts: scontrol's output for each job, "" for a job that a limit refused; ends with NULL. */
 static void see(const char *const *texts)
 {
     memset(&seen, 0, sizeof seen);
@@ -89,7 +89,7 @@ static void see(const char *const *texts)
     }
 }
 
-/* "pass", "unknown", or the code of the finding. */
+/* Returns "pass", "unknown", or the code of the finding. */
 static const char *judge(const struct verify_kind *kind)
 {
     statement.kind = kind;
@@ -212,7 +212,7 @@ static void test_reservation(void)
     is_str(judge(&verify_reserved), "unknown", "no answer");
 }
 
-/* Nodes without certificate, asked in this order; "pass" and so on, as judge(). */
+/* Judges nodes without a certificate, asked in this order. Returns as judge() does. */
 static const char *certified_of(const struct seen_node *nodes, size_t count)
 {
     bool has_gate = seen.has_gate;
@@ -308,7 +308,7 @@ static void test_look(void)
     is_near(job.used_s, 3, 0, "one that nobody saw run has used its time");
 }
 
-/* Of four nodes, in seconds of the replay: the user's QOS, submission, start, end. */
+/* Returns a job of the replay, with times in seconds of the replay. The cluster has four nodes. */
 static struct day_job replayed(const char *qos, long nodes, double submitted_s, double started_s,
                                double ended_s)
 {
