@@ -15,16 +15,16 @@
 #include "validate/slurm/release.h"
 #include "validate/slurm/show.h"
 
-/* What is asked for, and what is said of a job that Slurm refuses or does not start. Time passes in
- * sleeps. */
+/* Tests what a job asks for, and the messages about a job that Slurm refuses or does not start.
+ * The clock advances by sleeps only. */
 
-static int refusal;            /* slurmctld's; 0: it takes the job */
-static uint32_t state_reason;  /* why the job waits */
+static int refusal;            /* errno of slurmctld; 0: it accepts the job */
+static uint32_t state_reason;  /* why the job is pending */
 static const char *shown = ""; /* the same as scontrol prints it */
 static uint64_t wanted_memory;
 static char wanted_nodes[64]; /* "n1 without none" */
 static char wanted_gpus[32];
-static bool can_spread; /* this release knows segments */
+static bool can_spread; /* whether this release supports segments */
 
 bool __wrap_release_job_spread(job_desc_msg_t *job);
 bool __wrap_release_job_spread(job_desc_msg_t *job)
@@ -97,7 +97,7 @@ int __wrap_cluster_show_job(uint32_t id, char **text, struct error *err)
     return asprintf(text, "JobId=0 JobState=PENDING Reason=%s Dependency=(null)\n", shown) < 0;
 }
 
-/* Returns what allocation_get() does, with all that it says in err. */
+/* Returns the result of allocation_get(), with its message in err. */
 static int get(uint64_t memory, struct error *err)
 {
     struct hostlist nodes = {0};
@@ -159,7 +159,7 @@ static void asks_for_memory(void)
     static const struct {
         const char *name;
         uint64_t limit, wanted;
-        bool is_second; /* the job is of the second node alone */
+        bool is_second; /* the job has the second node only */
     } rows[] = {
         {"without a limit a job asks for all memory", 0, 0, false},
         {"... also where it is of each CPU", MEM_PER_CPU, 0, false},
@@ -215,7 +215,7 @@ static void asks_for(const char *reserved, const char *expected, const char *wha
     hostlist_clear(&among);
 }
 
-/* A job may not name nodes of more blocks than would hold as many. */
+/* A job that names its nodes may not use more blocks than their number would fill. */
 static void spreads_over_blocks(void)
 {
     asks_for(NULL, "n[1,3] without none", "a job requires its nodes");

@@ -7,13 +7,14 @@
 #include "lib/base/hostlist.h"
 #include "tests/unit/tap.h"
 
-/* How many requests a change of many nodes is, and who has failed when one is refused. */
+/* Tests how many requests a change of many nodes needs, and which nodes fail when a request is
+ * refused. */
 
 enum { NODES = 4096 };
 
 static int requests, refusals;
 static char asked[400], failed[400];
-static const char *refused_node; /* "": all */
+static const char *refused_node; /* NULL: none; "": all nodes */
 
 static int change(const char *nodes, const char *text, struct error *err)
 {

@@ -11,7 +11,7 @@
 #include "tests/unit/tap.h"
 #include "validate/slurm/release.h"
 
-/* The nodes of a cluster that is as large as any, in no order. */
+/* The largest possible cluster, with node names in no order. */
 
 enum { NODES = 65536 };
 
@@ -19,7 +19,8 @@ static char names[NODES][8];
 
 static pid_t test;
 
-/* In a process of its own it tells much of slurm.conf, and goes on when nobody reads any more. */
+/* In a child process it prints warnings about slurm.conf, and continues when nobody reads any
+ * more. */
 void __wrap_slurm_init(const char *path);
 void __wrap_slurm_init(const char *path)
 {
@@ -32,8 +33,8 @@ void __wrap_slurm_init(const char *path)
 }
 
 static time_t asked_end;     /* of the reservation that is changed */
-static char asked_list[100]; /* the nodes that were asked for, each time */
-static bool is_older;        /* slurmctld, as of before 23.02, takes whole lists only */
+static char asked_list[100]; /* the node lists of all requests */
+static bool is_older;        /* slurmctld before 23.02 accepts whole lists only */
 
 int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted);
 int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted)
@@ -49,7 +50,7 @@ int __wrap_slurm_update_reservation(resv_desc_msg_t *wanted)
     return SLURM_ERROR;
 }
 
-/* Another host may have changed the others since they were read. */
+/* Another host may have changed other nodes since they were read. */
 static void waiting_changes_by_nodes(void)
 {
     struct hostlist all = {0}, changed = {0}, left = {0};
@@ -79,7 +80,7 @@ static void waiting_changes_by_nodes(void)
 
 static node_info_t all[5];
 static uint32_t all_count;
-static int load_error; /* of all nodes; 0: there is none at all */
+static int load_error; /* of the query of all nodes; 0: the nodes are returned */
 
 int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags);
 int __wrap_slurm_load_node(time_t since, node_info_msg_t **found, uint16_t flags)
@@ -130,7 +131,7 @@ void __wrap_slurm_free_reservation_info_msg(reserve_info_msg_t *message)
     (void)message;
 }
 
-/* n1 to n5: a run's reservation of MAINT would keep the jobs of others' off their nodes. */
+/* n1 to n5. A run's MAINT reservation would keep others' jobs off their nodes. */
 static void reservations_that_begin_soon(void)
 {
     static char lesson[] = "lesson", later[] = "later", floats[] = "floats", over[] = "over",
@@ -146,7 +147,7 @@ static void reservations_that_begin_soon(void)
         (reserve_info_t){.name = floats, .start_time = now + 600, .flags = RESERVE_FLAG_TIME_FLOAT};
     reservations[3] = (reserve_info_t){.name = over, .start_time = now - 7200};
     reservations[4] =
-        (reserve_info_t){.name = run, .start_time = now + 5}; /* by its head's clock */
+        (reserve_info_t){.name = run, .start_time = now + 5}; /* the head's clock is ahead */
     for (int i = 0; i < 5; i++) {
         reservations[i].end_time = reservations[i].start_time + 3600;
         reservations[i].node_list = lists[i];
@@ -189,7 +190,7 @@ static void a_users_view(void)
     cluster_clear(&cluster);
 }
 
-/* As long as nodes come and go. */
+/* The reservation lasts while nodes come and go. */
 static void nodes_wait_without_end(void)
 {
     struct hostlist one = {0};
@@ -336,7 +337,7 @@ static void reservations_of_runs(void)
     ok(!cluster_has_end(1000, 1000 + 365 * 86400), "one of Slurm's INFINITE minutes has none");
 }
 
-/* A user who means another cluster must not have this one certified. */
+/* A user who means another cluster must not certify this one. */
 static void mean_clusters(void)
 {
     struct error err = {""};

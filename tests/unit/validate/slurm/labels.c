@@ -19,7 +19,7 @@ static void taken(const char *line, long task, const char *text, const char *wha
         ok(!found, "... of which more is to come");
 }
 
-/* What slurmstepd passes on of a long line: pieces, which srun labels each. */
+/* Makes one piece of a long line as slurmstepd forwards it. srun labels each piece. */
 static void piece(char *line, size_t size, int task, char letter, size_t length)
 {
     int label = snprintf(line, size, "%2d: ", task);

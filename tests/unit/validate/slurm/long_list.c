@@ -16,8 +16,8 @@
 #include "validate/slurm/preempts.h"
 #include "validate/slurm/user.h"
 
-/* Steps on so many nodes that neither srun's nor our own program's command line holds the names. A
- * script in srun's place tells what it was given. */
+/* Steps on so many nodes that their names fit neither into srun's nor into our own program's
+ * command line. A script replaces srun and prints its arguments. */
 
 enum { NODES = 16384, ARGUMENT_KERNEL_MAX = 32 * 4096 };
 
@@ -46,7 +46,7 @@ static void receive(const char *line, bool is_error, void *context)
         snprintf(said[lines++], sizeof *said, "%s", line);
 }
 
-/* Returns what step_run() does. */
+/* Returns the result of step_run(). */
 static int run(const char *value, const long *groups, const struct user *user, struct error *err)
 {
     struct arguments program = {0};
@@ -70,8 +70,8 @@ static int run(const char *value, const long *groups, const struct user *user, s
     return rv;
 }
 
-/* srun as far as we need it: how long its longest argument is, the names in --nodelist, the last
- * argument and how much standard input has. */
+/* Makes a srun script that prints the length of its longest argument, the number of names in
+ * --nodelist, its last argument, and the size of standard input. */
 static void srun_make(const char *directory)
 {
     char path[200];
@@ -97,7 +97,7 @@ static void srun_make(const char *directory)
     setenv("PATH", path, 1);
 }
 
-/* Many nodes that are asked by halves: the bad ones let no step start that they are in. */
+/* Many nodes queried by halves. A step with a bad node does not start. */
 static struct {
     int asked[NODES], answered[NODES];
     bool is_bad[NODES];
@@ -121,7 +121,7 @@ static size_t group_query(size_t first, size_t count, bool is_last, void *contex
     return fails ? count : 0;
 }
 
-/* Nodes bad to bad_end - 1 of all are bad. */
+/* Queries all nodes, of which the nodes from bad to bad_end - 1 are bad. */
 static void many_query(int bad, int bad_end)
 {
     memset(&many, 0, sizeof many);

@@ -13,7 +13,7 @@
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/tap.h"
 
-/* Time is made up: it passes in sleeps, and munged comes back at back_s. */
+/* The clock advances by sleeps only. munged restarts at back_s. */
 static double back_s;
 static int listener = -1;
 static struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -12,8 +12,8 @@
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
 
-/* Two tasks of the array 36, of which one has that number itself, and a job of no array. Slurm
- * takes 36 for both tasks, where something is asked of them, and where their steps are listed. */
+/* Two tasks of array 36, one of which has the job ID 36 itself, and a job without an array.
+ * Slurm takes 36 for both tasks in requests and in lists of steps. */
 
 static char nodes[] = "n[1-2]", app[] = "app", keeper[] = OWN_JOB_KEEPER, ours[] = "n1",
             theirs[] = "n5";
@@ -139,7 +139,7 @@ static void has_steps_of_its_own(void)
     is_int(kills, 0, "... and no step that has the number of another's is ended");
 }
 
-/* The time that is left is less at each look at the clock, without another at the job. */
+/* end_s is an absolute time, so the time left needs no other query of the job. */
 static void has_an_end(void)
 {
     struct own_job job;

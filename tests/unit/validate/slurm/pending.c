@@ -8,8 +8,8 @@
 #include "validate/slurm/cluster.h"
 #include "validate/slurm/release.h"
 
-/* Whether a job waits for given nodes: on a cluster of n1 to n6 in partition a, of these n5 and n6
- * in partition b as well; n1 and n2 are in question. */
+/* Whether a pending job waits for given nodes. The cluster has n1 to n6 in partition a, of which
+ * n5 and n6 are also in partition b. The nodes asked about are n1 and n2. */
 
 enum { NODES = 6 };
 
@@ -24,7 +24,7 @@ static struct cluster cluster = {.nodes = nodes,
                                  .partition_count = 2};
 static struct hostlist asked;
 
-/* All other nodes are full. */
+/* All nodes are full. */
 static void make(void)
 {
     struct error err;

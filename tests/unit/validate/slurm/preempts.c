@@ -7,8 +7,8 @@
 #include "validate/slurm/release.h"
 #include "validate/slurm/step.h"
 
-/* A small job beside others, where slurmctld would preempt one of them for it on n2 and, in the
- * partition low, nowhere; and where it does not answer. */
+/* Whether a small job would preempt another one. slurmctld reports a preemption on n2, except in
+ * partition low, or does not answer. */
 
 static bool is_gone;
 

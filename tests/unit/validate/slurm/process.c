@@ -37,7 +37,7 @@ static void tick(void *context)
 static bool holds_input;
 static const struct user *user;
 
-static struct process_result result; /* of the last that was run */
+static struct process_result result; /* of the last program */
 
 static struct process_result run(const char *script, const char *input, double deadline_s,
                                  const char *environment, void *context)
@@ -75,9 +75,9 @@ static struct process_result run(const char *script, const char *input, double d
 #define prints(script, input, environment, ...)                                                    \
     (run(script, input, 10, environment, NULL), is_str(heard, __VA_ARGS__))
 
-enum { SOON_S = 15 /* beside the 20 s and more of what is not ended */, GONE_S = 60 };
+enum { SOON_S = 15 /* less than the 20 s and more of a program that is not ended */, GONE_S = 60 };
 
-/* Also a dead process that nobody has waited for is gone. */
+/* A zombie counts as gone. */
 static bool is_gone(int pid)
 {
     char path[64], state = 'Z';
@@ -100,7 +100,7 @@ static bool goes(int pid)
     return pid > 0 && is_gone(pid);
 }
 
-static bool hangs; /* a program: its file system does not answer, and no signal reaches it */
+static bool hangs; /* a program hangs: its file system does not answer, and no signal reaches it */
 static pid_t left;
 
 int __real_execvp(const char *file, char *const words[]);
@@ -123,7 +123,7 @@ int __wrap_kill(pid_t pid, int number)
     return __real_kill(pid, number);
 }
 
-static bool is_early; /* a signal comes before the child is the program */
+static bool is_early; /* a signal arrives before the child executes the program */
 
 int __real_setpgid(pid_t pid, pid_t group);
 int __wrap_setpgid(pid_t pid, pid_t group);
@@ -161,7 +161,7 @@ static void is_left_where_it_hangs(void)
     is_int(waitpid(left, NULL, 0), -left, "... and left");
 }
 
-/* What root starts as somebody else has nothing left of root's, and dies with us all the same. */
+/* A program that root starts as another user has nothing of root's, and dies with muster. */
 static void is_the_users(void)
 {
     struct user nobody;
@@ -197,8 +197,8 @@ static void is_the_users(void)
     user = NULL;
 }
 
-/* Killed, we take the program of another user with us: a change of user takes the kernel's note of
- * that away. */
+/* When muster is killed it takes another user's program with it, although a change of user
+ * clears the kernel's parent death signal. */
 static void dies_with_us(void)
 {
     struct process_result ended;
@@ -252,8 +252,8 @@ static void run_another(void *context)
         was_read = *(bool *)context;
 }
 
-/* A program is read while another one runs, which its tick began, and which ends when more than a
- * pipe holds was read beyond "last". */
+/* A program is read while another one runs. A tick of the first starts the second, which ends
+ * after more than a pipe holds was read beyond "last". */
 static void is_read_meanwhile(void)
 {
     char *const talking[] = {(char *)"sh", (char *)"-c",

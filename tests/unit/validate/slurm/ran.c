@@ -74,7 +74,7 @@ static void knows_jobs_by_their_ids(void)
        "... not by the array's");
 }
 
-/* As sacct: of a job that was requeued only the newest run, unless all are asked for. */
+/* Like sacct: of a requeued job only the newest run is listed, unless duplicates are requested. */
 static void believes_reports_of_runs_before_a_requeue(void)
 {
     char *root = tree_unpack(""), path[4096], *before = strdup(getenv("PATH"));
@@ -98,7 +98,7 @@ static void believes_reports_of_runs_before_a_requeue(void)
     tree_remove(root);
 }
 
-/* sacct tells times as it is asked to by its environment; so does scontrol. */
+/* sacct and scontrol format times as their environment demands. */
 static void reads_times_whatever_the_environment(void)
 {
     char *root = tree_unpack(""), path[4096], *before = strdup(getenv("PATH"));

@@ -19,13 +19,13 @@
 #include "lib/constants/slurm_constants.h"
 #include "tests/unit/tap.h"
 
-/* What is said of a node whose name, host or slurmd takes its time, each on this machine. */
+/* Tests the state of nodes whose name, host or slurmd is slow. All are on this machine. */
 
 #define DEADLINE_S 0.5
 
 static double slow_name_s;
 static int slow_slurmd_s;
-static const char *slow_node = ""; /* whose slurmd it is; "": each */
+static const char *slow_node = ""; /* the node whose slurmd is slow; "": each */
 
 int __real_getaddrinfo(const char *name, const char *port, const struct addrinfo *hints,
                        struct addrinfo **found);
@@ -48,7 +48,7 @@ pid_t __wrap_fork(void)
     return __real_fork();
 }
 
-/* Built with --enable-multiple-slurmd or, as most sites have it, without. */
+/* Slurm built with --enable-multiple-slurmd, or without, as on most sites. */
 static bool has_multiple_slurmd = true;
 static bool has_slurmd_hung_up;
 slurmdb_cluster_rec_t *working_cluster_rec;
@@ -73,7 +73,7 @@ int slurm_load_slurmd_status(slurmd_status_t **status)
     if (!*slow_node || strcmp(getenv("SLURMD_NODENAME"), slow_node) == 0)
         sleep((unsigned)slow_slurmd_s);
     if (working_cluster_rec && strcmp(getenv("SLURMD_NODENAME"), "cloud") == 0)
-        sleep(5); /* for the controller that the record does not name */
+        sleep(5); /* the record does not name the controller */
     if (strcmp(getenv("SLURMD_NODENAME"), "dynamic") == 0) { /* slurm.conf has no such node */
         errno = EAGAIN;
         return SLURM_ERROR;
@@ -109,7 +109,7 @@ int seal_verify_by(unsigned owner_uid, const char *seal, const char *text, size_
     return SEAL_GENUINE;
 }
 
-/* A socket that listens on a port of its own, which *port gets. */
+/* Returns a socket that listens on its own port, which is stored in *port. */
 static int listen_on(uint16_t *port, int backlog)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -123,7 +123,7 @@ static int listen_on(uint16_t *port, int backlog)
     return fd;
 }
 
-/* Connects until the kernel takes no more, so that the next one waits. */
+/* Connects until the kernel accepts no more, so that the next connection waits. */
 static void fill(uint16_t port)
 {
     struct sockaddr_in address = {
@@ -162,7 +162,7 @@ static enum reach_state reached(uint16_t port)
     return answer.state;
 }
 
-/* Of many nodes two hang: those behind them are asked all the same. */
+/* Two of many nodes hang. The nodes after them are asked nevertheless. */
 static void many(void)
 {
     enum { MANY = 5 * REACH_AT_ONCE };

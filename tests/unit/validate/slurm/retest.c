@@ -9,15 +9,15 @@
 
 #include "tests/unit/tap.h"
 
-/* The mark of a drain that is lifted, and what a later run makes of one that was left. */
+/* Tests the mark of a lifted drain, and what a later run does with a mark that was left. */
 
-static const char *reserved = "n[1-3]"; /* NULL: there is no reservation */
-static time_t reserved_since;           /* 0: it ends by itself */
+static const char *reserved = "n[1-3]"; /* NULL: no reservation */
+static time_t reserved_since;           /* when it began; 0: it has an end */
 static char done[1000], job_name[64], job_reservation[64];
 static uid_t job_uid;
 static struct cluster_node nodes[3];
 static int loads;             /* of the nodes, so far */
-static void (*at_load)(void); /* what the run does meanwhile */
+static void (*at_load)(void); /* what the other run does meanwhile */
 
 static void note(const char *what, const char *name)
 {
@@ -102,7 +102,7 @@ static void print_text(const char *text)
     note("say", text);
 }
 
-/* The comment is written for one node. */
+/* Writes the comment of one node. */
 static int mark(const struct cluster_node *node, const char *run)
 {
     struct batch comments = {0};
@@ -123,7 +123,7 @@ static int unmark(const struct cluster_node *node)
                : -1;
 }
 
-/* Nobody has the run's journal. */
+/* The run's journal is gone. */
 static void leaves_what_others_have_changed(const struct cluster *cluster)
 {
     static volatile sig_atomic_t stop;
@@ -162,7 +162,7 @@ static void leaves_what_others_have_changed(const struct cluster *cluster)
     reserved = "n[1-3]";
 }
 
-/* A run that lifts drains: one in the first second, its job comes after the next. */
+/* Another run lifts drains: one in the first second. Its job begins after the next. */
 static void lift(void)
 {
     nodes[1].is_drained = loads < 2;
@@ -211,7 +211,7 @@ static void leaves_a_run_whose_journal_is_locked(const struct cluster *cluster)
     rmdir(directory);
 }
 
-/* Its host was lost before it marked a node, or after it had unmarked all. */
+/* The run's host was lost before it marked a node, or after it had removed all marks. */
 static void removes_what_has_no_end(void)
 {
     static volatile sig_atomic_t stop;

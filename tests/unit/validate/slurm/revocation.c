@@ -5,7 +5,7 @@
 
 #include "tests/unit/tap.h"
 
-/* The revocation in a node's Comment, beside what the site and a retest have there. */
+/* The revocation in a node's Comment, beside text of the site and a retest's mark. */
 
 #define MARK "[muster: certificates issued until 2026-11-20T16:13:20Z are revoked]"
 

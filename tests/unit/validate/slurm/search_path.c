@@ -9,7 +9,7 @@
 #include "tests/unit/tap.h"
 #include "tests/unit/tree.h"
 
-/* Where Slurm's commands are found by a process whose PATH lacks them. */
+/* Tests where a process finds Slurm's commands if its PATH lacks them. */
 
 static void put_command(const char *root, const char *path)
 {
@@ -55,7 +55,7 @@ int main(void)
     complete(root, "/nowhere", "opt/slurm/lib/none.so");
     is_str(getenv("PATH"), "/nowhere", "... and so does one without a library");
 
-    /* those of this machine, if there are any, are found without a PATH */
+    /* commands of this machine, if any, are found without a PATH */
     complete(root, NULL, "opt/slurm/lib/libslurm.so.42");
     snprintf(expected, sizeof expected, "/bin:/usr/bin:%s/opt/slurm/bin", root);
     if (getenv("PATH"))

@@ -21,14 +21,14 @@
 #include "validate/slurm/journal.h"
 #include "validate/slurm/operations.h"
 
-/* The journal of a run, and what is undone by it in a cluster that the test makes up. */
+/* A run's journal, and what is undone from it on a made-up cluster. */
 
 static char directory[] = "/tmp/muster-undo-XXXXXX";
-static int writes_refused; /* so many, by a disk that is full */
+static int writes_refused; /* number of writes that fail with a full disk */
 static int seen_unlocked, seen_unkept, loads;
 static char done[256], said[1000], **arguments;
 static int argument_count;
-static struct hostlist changed; /* reservations that stay, of the last leftover() */
+static struct hostlist changed; /* reservations that stay, from the last leftover() */
 static bool is_unreserved;
 static struct cluster_job found_jobs[2];
 static int found_count;
@@ -53,9 +53,9 @@ void cluster_clear(struct cluster *cluster)
     (void)cluster;
 }
 
-/* n0 and n3 are marked; n4 is drained; n5 is in service with the reason that it had; n7, n8 and n9
- * do not end their job: n8 is as muster drained it, n9 as an administrator did since, n7 was
- * resumed. */
+/* n0 and n3 have marks. n4 is drained. n5 is in service with its old reason. n7, n8 and n9 do
+ * not end their job: n8 is as muster drained it, an administrator has since drained n9, and n7
+ * was resumed. */
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
 {
     static struct cluster_node node;
@@ -74,7 +74,7 @@ struct cluster_node *cluster_node(const struct cluster *cluster, const char *nam
     return strcmp(name, "gone") == 0 ? NULL : &node;
 }
 
-/* Of reservations there are r1 as it was made, and r2, which somebody has given other nodes. */
+/* The reservation r1 is as it was made. Somebody has given r2 other nodes. */
 static int reservation(const char *name, struct hostlist *nodes, time_t *since, struct error *err)
 {
     const char *found = strcmp(name, "r1") == 0   ? "n3,n[1-2],n4,gone"
@@ -146,7 +146,7 @@ static const struct cluster_operations operations = {.load_nodes = load_nodes,
                                                      .unreserve = unreserve,
                                                      .job_cancel = job_cancel};
 
-/* The files that other runs look at. */
+/* Counts the journals that other runs see. */
 static int count_journals(void)
 {
     DIR *runs = opendir(directory);
@@ -191,7 +191,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t size)
 }
 
 static int syncs;
-static bool is_full_later; /* the disk of a server, which says so when it is to be written */
+static bool is_full_later; /* a server's disk, which reports that it is full only at a sync */
 
 int __wrap_fdatasync(int fd);
 int __wrap_fdatasync(int fd)
@@ -212,7 +212,7 @@ int __wrap_usleep(useconds_t microseconds)
     return 0;
 }
 
-/* A run of this program, whose arguments its keeper has. */
+/* Begins a run of this program, whose arguments its keeper gets. */
 static int begin(const char *name, struct undo *undo, struct error *err)
 {
     return undo_begin(&operations, directory, name, "one", argument_count, arguments, undo, err);
@@ -233,7 +233,7 @@ static const char *killed(void)
     return path;
 }
 
-/* What a killed run has left behind. */
+/* Writes the journal of a killed run and undoes it. Returns the number undone. */
 static int leftover(const char *text, size_t length)
 {
     struct error err = {""};
@@ -246,7 +246,7 @@ static int leftover(const char *text, size_t length)
     return undo_leftovers(&operations, directory, "one", print_text, &changed, &err);
 }
 
-/* One that is told of and not executed. */
+/* Checks a journal that is reported and not executed. */
 static void stays(const char *text, const char *name, const char *why)
 {
     is_int(leftover(text, strlen(text)), 0, "%s", name);
@@ -393,7 +393,7 @@ static int settled_note(struct undo *undo, const char *node, struct error *err)
     return rv;
 }
 
-/* A thousand waits for a disk are seconds, in which nodes are drained that are to be tested. */
+/* A thousand syncs take seconds, during which nodes under test would be drained. */
 static void notes_many_nodes_at_once(void)
 {
     struct batch drains = {0}, two = {0};
