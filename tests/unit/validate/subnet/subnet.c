@@ -20,7 +20,7 @@ static void begin(void)
     subnet_findings_clear(&findings);
 }
 
-/* What a node has heard on its interface eth0, eth1, ...; mbps 0: not said. */
+/* Adds what a node receives on its interface eth0, eth1 and so on. mbps 0: unknown. */
 static void receive(int rail, const char *chassis, const char *port, int mbps)
 {
     struct subnet_neighbor neighbor = {.rate = {mbps > 0, mbps}};
@@ -42,7 +42,7 @@ static void node(int number)
         tap_skip_all("%s", err.text);
 }
 
-/* How many findings there are, -1 with an error. */
+/* Returns the number of findings; -1 on an error. */
 static int judge(void)
 {
     if ((neighbors.nodes.count > 0 && subnet_neighbors_build(&neighbors, &subnet, &err) != 0) ||
@@ -65,7 +65,7 @@ static int adapter(const char *description, uint64_t guid, int device, int port)
     return added;
 }
 
-/* A speed that a switch does not say is no slow one. */
+/* A switch that does not report a speed is not slow. */
 static void test_unknown_rate(void)
 {
     begin();
@@ -80,7 +80,7 @@ static void test_unknown_rate(void)
     is_str(findings.count > 0 ? findings.items[0].node : "", "n5", "... the slower one is told");
 }
 
-/* Where a switch calls all of its ports the same, it has as many as cables are in it. */
+/* If a switch gives all its ports the same label, each cable is a port of its own. */
 static void test_same_label(void)
 {
     begin();
@@ -92,7 +92,7 @@ static void test_same_label(void)
     is_int((int)subnet.attachment_count, 4, "... has a port for each node");
 }
 
-/* A node that has heard no switch is told, and that nobody has is the switches' way. */
+/* A node that sees no switch is reported. If no node does, the switches do not send LLDP. */
 static void test_mute(void)
 {
     begin();
@@ -111,7 +111,7 @@ static void test_mute(void)
     is_int(judge(), 0, "nobody has heard a switch");
 }
 
-/* LLDP does not tell a bad cable from a slower kind of adapter. */
+/* LLDP cannot distinguish a bad cable from an adapter with a lower speed. */
 static void warns_of_slow_ethernet(void)
 {
     for (int nodes = 2; nodes <= 4; nodes += 2) {
@@ -129,7 +129,7 @@ static void warns_of_slow_ethernet(void)
     }
 }
 
-/* Two links that do not say what they could: either may be the usual. */
+/* If two links do not report what they support, either may be the normal one. */
 static void warns_of_one_of_two(void)
 {
     for (int is_told = 0; is_told < 2; is_told++) {
@@ -155,7 +155,7 @@ static void warns_of_one_of_two(void)
     }
 }
 
-/* An adapter whose node description nobody has set is there all the same. */
+/* An adapter without a node description still counts as present. */
 static void warns_of_unnamed_rail(void)
 {
     int device;
@@ -178,7 +178,7 @@ static void warns_of_unnamed_rail(void)
             "... and said");
 }
 
-/* What a switch says ends up in messages and in topology.conf. */
+/* Texts from switches appear in messages and in topology.conf. */
 static void test_wild_names(void)
 {
     static const char text[] =
@@ -208,7 +208,7 @@ static void test_wild_names(void)
            "... in one line");
 }
 
-/* A switch is called by the key of its own ID; another neighbor has no ID at all. */
+/* A switch is named "id", like the key of an ID. Another neighbor has no ID. */
 static void keeps_neighbors_beside_odd_ones(void)
 {
     static const char text[] =
@@ -229,7 +229,7 @@ static void keeps_neighbors_beside_odd_ones(void)
            "... and the one without a name");
 }
 
-/* Adapters that say only whose they are are numbered by their GUIDs. */
+/* Adapters whose description is only the node's name are numbered by GUID. */
 static void test_numbers(void)
 {
     int device, adapters[5];
@@ -249,7 +249,7 @@ static void test_numbers(void)
     is_str(subnet.devices[adapters[3]].adapter, "hca0", "... its first one");
 }
 
-/* PortInfo's byte of speeds past NDR. */
+/* PortInfo's byte for speeds above NDR. */
 static void test_xdr(void)
 {
     unsigned char info[64] = {0};
@@ -264,7 +264,7 @@ static void test_xdr(void)
     is_int(subnet_speed_of_info(info, SUBNET_SUPPORTED), 200000, "... but could");
 }
 
-/* PortInfo's other masks: LinkSpeed*, LinkSpeedExt*, FDR10's. */
+/* PortInfo's other masks: LinkSpeed*, LinkSpeedExt*, and FDR10's. */
 static void test_masks(void)
 {
     is_int(subnet_speed_of_masks(7, 15, 1), 100000, "a port of all speeds has NDR");
@@ -275,7 +275,7 @@ static void test_masks(void)
     is_int(subnet_speed_of_masks(7, 30, 1), 10300, "... FDR10 is not");
 }
 
-/* A switch by itself lacks no uplink, whoever is on it. */
+/* A single switch lacks no uplink, whatever is connected. */
 static void test_one_switch(void)
 {
     for (int has_names = 0; has_names < 2; has_names++) {
@@ -301,7 +301,7 @@ static double processor_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* What takes a second here takes hours where time goes by the square of the nodes. */
+/* What takes a second here would take hours if time grew with the square of the nodes. */
 static void test_many(void)
 {
     enum { NODES = 10000, RAILS = 8, LEAF = 16, CHIP = 200 };
