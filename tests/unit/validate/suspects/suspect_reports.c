@@ -14,8 +14,8 @@
 
 #include "tests/unit/tap.h"
 
-/* Suspect reports are files of anybody's that root reads: what is left is read again, and nothing
- * else is believed. */
+/* Any user can write suspect reports, and root reads them. A report that was left must be read,
+ * and nothing else may be believed. */
 
 static char directory[256];
 static struct suspect_report *reports;
@@ -29,7 +29,7 @@ static const char *file(const char *name)
     return path;
 }
 
-/* A suspect report about node of this user's, named as suspect_report_write() names it. */
+/* Writes a report about the node as this user, named as suspect_report_write() names it. */
 static void put(unsigned job, const char *node, const char *text)
 {
     char name[128];
@@ -154,7 +154,8 @@ static void bounded(void)
     is_int(count(), 0, "... all are removed");
 }
 
-/* One user's junk, named as suspect reports are, and fresh; others' real ones are older. */
+/* One user's junk files have names of suspect reports and are new. Reports of other users are
+ * older. */
 static void junk_hides_nothing(void)
 {
     enum { JUNK = 20000, USERS = 20 };
@@ -197,7 +198,7 @@ static void junk_hides_nothing(void)
     empty();
 }
 
-/* Anybody may make directories, which root cannot take away while something is in them. */
+/* Any user can make directories, which root cannot remove while they contain files. */
 static void directories_hide_nothing(void)
 {
     enum { DIRECTORIES = 5000, REPORTS = 8 };
@@ -224,7 +225,7 @@ static void directories_hide_nothing(void)
 static int entries(void)
 {
     DIR *stream = opendir(directory);
-    int found = -2; /* . and .. */
+    int found = -2; /* minus . and .. */
 
     while (stream && readdir(stream))
         found++;
@@ -233,7 +234,8 @@ static int entries(void)
     return found;
 }
 
-/* What is none, or none any more, goes when reports are read: it takes the place of others'. */
+/* Files that are no suspect report, or no longer one, are removed when reports are read, since
+ * they take the place of others. */
 static void clears_what_is_none(void)
 {
     const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
@@ -260,7 +262,7 @@ static void clears_what_is_none(void)
     empty();
 }
 
-/* A directory that is not the one for all users may be anything: /etc, or a recorded tree. */
+/* A directory other than the shared one may be anything, such as /etc or a recorded tree. */
 static void leaves_other_directories_alone(void)
 {
     const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
