@@ -23,19 +23,20 @@
 
 enum { NODES = 4, RAILS = 2 };
 
-/* What each of its nodes does in a second. One rank a node, number and pid that of the node. */
+/* What each node does per second. Each node has one rank, whose number and PID follow the node's
+ * index. */
 static struct node {
     char state;
     double cpu, queued, io_MB;
     double mbps[RAILS];
     double losses, errors, unread;
-    double flow_mbps[RAILS]; /* of what it sends to the next node; 0: no network limits it */
-    double far_mbps;         /* and by eth1 to the one after that */
+    double flow_mbps[RAILS]; /* of what it sends to the next node; 0: not limited by the network */
+    double far_mbps;         /* of what it sends on eth1 to the node after that */
     bool is_silent, has_none, is_partial, is_unread;
 } nodes[NODES];
 
-static int used;  /* of the nodes: the job has the first of them */
-static long step; /* of the ranks */
+static int used;  /* the job has the first `used` nodes */
+static long step; /* step of the ranks */
 static struct watch watch;
 static struct watch_verdict verdict;
 static struct hostlist names;
@@ -73,7 +74,7 @@ static void begin_on(const char *list)
     healthy();
 }
 
-/* The sample that the node has now. */
+/* Returns the node's current sample. */
 static struct watch_sample sample_make(int i)
 {
     struct watch_sample sample = {.time_s = 5000 * i + now_s};
@@ -126,7 +127,7 @@ static struct watch_sample sample_make(int i)
     return sample;
 }
 
-/* Goes on for so long. */
+/* Continues for this time, then judges. */
 static void pass(double seconds)
 {
     for (double end_s = now_s + seconds; now_s < end_s;) {
@@ -145,14 +146,15 @@ static void pass(double seconds)
 
 #define finds_after(seconds, ...) (pass(seconds), is_str(found(), __VA_ARGS__))
 
-/* A job of four nodes that has gone well for so long. */
+/* Begins a job of four nodes that runs well for this time. */
 static void begin(double seconds)
 {
     begin_on("n[1-4]");
     pass(seconds);
 }
 
-/* "fail job_hung n3 rank 2" of the worst finding that is named in the line; "pass" without one. */
+/* Returns the first of the worst findings: "fail job_hung n3 rank 2"; the verdict, such as
+ * "pass", without one. */
 static const char *found(void)
 {
     static char text[256];
@@ -224,7 +226,7 @@ static void hanging(void)
     finds_after(40, "fail job_hung n4", "the node whose data stopped first is named");
 }
 
-/* Rails that do not count what RDMA carries. */
+/* These rails do not count RDMA bytes. */
 static void uncounted(void)
 {
     begin(0);
@@ -308,7 +310,7 @@ static void stopped(void)
     finds_after(60, "unknown node_unreachable n1", "... but may be who computes");
 }
 
-/* What nothing tells of a job that sends no data. */
+/* Without data many states cannot be distinguished. */
 static void without_data(void)
 {
     begin(0);
@@ -339,7 +341,7 @@ static void without_data(void)
     finds_after(60, "unknown not_measured", "what else its rails carry is not the job's");
 }
 
-/* Slurm suspends a job and goes on with it, and the samplers in it are suspended as well. */
+/* Slurm suspends a job and resumes it. The samplers in the job are suspended, too. */
 static void suspended(void)
 {
     begin(20);
@@ -363,7 +365,7 @@ static void suspended(void)
     finds_after(2, "unknown not_measured", "who is continued last was not stopped for so long");
 }
 
-/* As `muster run --hang` looks, which ends the job. */
+/* As in `muster run --hang`, which ends the job. */
 static void patiently(void)
 {
     begin(0);
@@ -562,7 +564,7 @@ static void answers(void)
     ras_clear(&ras);
 }
 
-/* The port that answers with an address's text, once. */
+/* Accepts one connection and answers with a fixture. */
 static void *serve(void *context)
 {
     int *pair = context, fd = accept(pair[0], NULL, NULL);
@@ -606,7 +608,7 @@ static void port(void)
     is_int(ras_query("nonsense", getuid(), 60, &ras), -1, "... nor where there is no such address");
 }
 
-/* Of all that is well only the sum is kept. */
+/* Of healthy communicators only the sum is kept. */
 static void keeps_few_communicators(void)
 {
     struct ras ras = {0};
@@ -617,7 +619,7 @@ static void keeps_few_communicators(void)
     bool is_missing = false;
 
     fputs("{\"communicators\":[", stream);
-    for (int i = 0; i < 2000; i++) /* the second half with one behind, the last with one missing */
+    for (int i = 0; i < 2000; i++) /* half have one rank behind, the last lacks one */
         fprintf(stream,
                 "%s{\"hash\":\"%x\",\"ranks\":[{\"collective_counts\":{\"AllReduce\":5}},"
                 "{\"pid\":7,\"collective_counts\":{\"AllReduce\":%d}}],\"missing_ranks\":[%s]}",
@@ -637,7 +639,7 @@ static void keeps_few_communicators(void)
     free(text);
 }
 
-/* What a process on the port may say instead. */
+/* A process on the port may send anything. */
 static void stays_in_its_line(void)
 {
     static const char answer[] =
@@ -675,7 +677,7 @@ static void takes_one_task_for_each_node(void)
     is_int(watch_node_of(&watch, 2, "n9"), -1, "no node is none");
 }
 
-/* What NCCL says of the job of begin(), whose processes are 100 and so on. */
+/* Adds a sample with NCCL's report on the job of begin(), whose processes are 100 and so on. */
 static void ras_add(const char *name, long missing_pid)
 {
     struct watch_sample sample;
