@@ -112,7 +112,7 @@ static void are_told(size_t device, const enum accelerator_value_id *untold, siz
         for (size_t i = 0; i < count; i++)
             is_expected = is_expected && (int)untold[i] != id;
         is_int(report->accelerators[device].values[id].answer == ANSWER_PRESENT, is_expected,
-               "%s is %stold", accelerator_value_name((enum accelerator_value_id)id),
+               "%s is %spresent", accelerator_value_name((enum accelerator_value_id)id),
                is_expected ? "" : "not ");
     }
 }
@@ -135,14 +135,14 @@ static void reads(const char *name, const char *library_version, const char *dri
 static void healthy(void)
 {
     reads("NVML", "13.580.65.06", "580.65.06");
-    is_str(report->accelerators[3].pci, "0000:5d:00.0", "an address is as the kernel writes it");
+    is_str(report->accelerators[3].pci, "0000:5d:00.0", "the PCI address has the kernel's format");
     is_str(report->accelerators[3].model, "NVIDIA H100 80GB HBM3", "... model");
     is_str(report->accelerators[3].uuid, "GPU-00000000-0000-4000-8000-000000000003", "... UUID");
     is_told(7, ACCELERATOR_ROWS_LIMIT, ACCELERATOR_TEMPERATURE_LIMIT, ACCELERATOR_LINK_STATUS);
     is_int(number(0, ACCELERATOR_LINKS_ACTIVE), 18, "18 links are up");
     is_int(number(0, ACCELERATOR_POWER_LIMIT), 700000, "... the power limit is in mW");
     is_int(number(0, ACCELERATOR_MEMORY_TOTAL), 85520809984, "... memory in bytes");
-    is_int(accelerator_count_missing(report), 0, "nothing is left untold");
+    is_int(accelerator_count_missing(report), 0, "no value is missing");
 }
 
 #define finds(state, ...) reports("devices 8\n" state "\n", __VA_ARGS__)
@@ -166,86 +166,90 @@ static void faults(void)
     gpu3 = "NVIDIA H100 80GB HBM3 at 0000:5d:00.0";
     finds("gpu3.lost 1", "gpu_lost gpu3 NVIDIA is lost: it fell off the bus\n", "a lost GPU");
     finds("gpu3.lost_late 1", "gpu_lost gpu3 NVIDIA is lost: it fell off the bus\n",
-          "... that is lost while it is read");
+          "... a GPU that gets lost while it is read");
     finds("gpu3.reset_required 1",
           "gpu_reset_required gpu3 NVIDIA must be reset before it works again\n",
           "a GPU that must be reset");
     finds("gpu3.return.nvmlDeviceGetHandleByIndex_v2 4", "",
-          "a GPU that this process may not use is not its to judge");
+          "a GPU that this process may not use is not judged");
     gpu3_has("recovery_action 2", "gpu_reboot_required",
-             "needs a node reboot according to its driver", "the driver's own verdict");
+             "needs a node reboot according to its driver", "the driver asks for a reboot");
     gpu3_has("recovery_action 9", "gpu_reset_required",
-             "needs recovery action 9 according to its driver", "... one that is not known yet");
+             "needs recovery action 9 according to its driver",
+             "... or for an unknown recovery action");
     gpu3_has("ecc_volatile_uncorrected 2", "gpu_memory_errors",
              "has 2 uncorrected memory errors since its driver was loaded", "uncorrected errors");
     finds(
         "gpu3.ecc_volatile_corrected 900\ngpu3.ecc_aggregate_uncorrected 7\ngpu3.rows_corrected 4",
-        "", "corrected ones, and those of its whole life, are none");
+        "", "corrected errors and lifetime errors are no fault");
     gpu3_has("sram_threshold 1", "gpu_sram_errors", "has more SRAM errors than its vendor allows",
              "SRAM");
     gpu3_has("rows_failed 1", "gpu_row_remap_failed",
              "has a bad memory row that could not be remapped", "a row that was not remapped");
     gpu3_has("rows_pending 1", "gpu_row_remap_pending",
-             "has a bad memory row that is remapped at the next reset", "... that will be");
+             "has a bad memory row that is remapped at the next reset",
+             "a row remapped at the next reset");
     gpu3_has("rows_uncorrected 512", "gpu_rows_worn",
              "has remapped 512 memory rows for uncorrected errors", "very many rows");
     gpu3_has("clock_reasons 0x48", "gpu_throttled",
              "lowers its clocks: thermal slowdown (hardware)", "throttling");
-    finds("gpu3.clock_reasons 0x116", "", "... for other reasons is none");
+    finds("gpu3.clock_reasons 0x116", "", "... other clock reasons are no fault");
     gpu3_has("temperature 94", "gpu_hot", "is at 94 C", "heat");
     gpu3_has("power_limit 350000", "gpu_power_limited", "is limited to 350 W, its default is 700 W",
              "a power limit");
     gpu3_has("ecc_pending 0", "gpu_ecc_pending", "has ECC on, and from its next reset on off",
              "an ECC mode that waits for a reset");
     gpu3_has("pcie_width 8", "pcie_degraded", "uses 8 of 16 PCIe lanes", "half the lanes");
-    finds("gpu3.pcie_generation 1", "", "a link that saves power is no fault");
+    finds("gpu3.pcie_generation 1", "", "a lower PCIe generation saves power and is no fault");
     gpu3_has("links_down 1", "gpu_link_down",
              "has 17 NVLinks up, another device of the node has 18", "a link down");
-    finds("gpu.links_down 6", "", "... of all GPUs alike is how they are wired");
+    finds("gpu.links_down 6", "", "... the same number down on all GPUs is the wiring");
     gpu3_has("links_down 18", "gpu_link_down",
-             "has 0 NVLinks up, another device of the node has 18", "all links down in a fabric");
+             "has 0 NVLinks up, another device of the node has 18",
+             "all links down in an NVLink fabric");
     finds("gpu3.links_down 18\ngpu.fabric_state 0\ngpu.name NVIDIA A100-SXM4-40GB",
           "gpu_link_down gpu3 NVIDIA A100-SXM4-40GB at 0000:5d:00.0 has 0 NVLinks up, another "
           "device of the node has 18\n",
-          "... or on a baseboard");
+          "... or on an SXM baseboard");
     gpu3_has("links_down 18\ngpu.fabric_state 0", "gpu_link_down",
              "has 0 NVLinks up, another device of the node has 18",
-             "... of a name that does not say so: bridges leave no single card without");
-    finds("gpu3.links_down 18\ngpu.fabric_state 0\ngpu3.mig 1", "", "... but for MIG");
+             "... or for an unknown form factor: a bridge never leaves out a single card");
+    finds("gpu3.links_down 18\ngpu.fabric_state 0\ngpu3.mig 1", "", "... but not with MIG");
     finds("gpu2.links_down 18\ngpu3.links_down 18\ngpu.fabric_state 0\n"
           "gpu.name NVIDIA A100-PCIE-40GB",
-          "", "PCIe cards without bridge are well");
+          "", "PCIe cards without a bridge are healthy");
     finds("gpu3.links_down 4\ngpu.fabric_state 0\ngpu.name NVIDIA A100-PCIE-40GB",
           "gpu_link_down gpu3 NVIDIA A100-PCIE-40GB at 0000:5d:00.0 has 14 NVLinks up, another "
           "device of the node has 18\n",
-          "... one with a bridge that is partly down is not");
-    finds("gpu.links 0", "", "GPUs without NVLink are well");
+          "... a bridge that is partly down is a fault");
+    finds("gpu.links 0", "", "GPUs without NVLink are healthy");
     gpu3_has("link_recoveries_failed 2", "gpu_link_errors", "failed 2 times to recover an NVLink",
              "link errors");
     gpu3_has("fabric_state 2", "gpu_fabric_down", "has not joined the NVLink fabric: in progress",
-             "no fabric yet");
+             "fabric not joined yet");
     up_s = ACCELERATOR_FABRIC_S + 1;
     gpu3_has("fabric_state 1", "gpu_fabric_down", "has not joined the NVLink fabric: not started",
              "... long after the boot");
     up_s = 45;
     gpu3_has("fabric_state 2", "not_measured",
              "has not joined the NVLink fabric: in progress, 45 s after the node's boot",
-             "... soon after it, which is no fault");
+             "... soon after the boot it is no fault");
     up_s = 0;
     gpu3_has("fabric_status 999", "gpu_fabric_down", "could not join the NVLink fabric: error 999",
-             "... or never");
+             "... fabric not joined, with an error");
     gpu3_has("fabric_health 3", "gpu_fabric_degraded", "has limited capacity in the NVLink fabric",
-             "... or in part");
+             "... fabric joined with limited capacity");
     gpu3_has("fabric_clique 5", "gpu_fabric_differs",
              "is in another NVLink clique than the node's first GPU", "another clique");
-    finds("gpu.fabric_state 0", "", "GPUs without such a fabric are well");
+    finds("gpu.fabric_state 0", "", "GPUs without an NVLink fabric are healthy");
     gpu3_has("compute_mode 2", "gpu_compute_prohibited",
-             "is set to compute mode 'prohibited': no job can use it", "no programs allowed");
+             "is set to compute mode 'prohibited': no job can use it",
+             "a compute mode that prohibits all programs");
     gpu3_has("process 4711", "gpu_foreign_process",
              "is used by process 4711 (vllm), which belongs to no job", "a process of no job");
     finds("gpu3.process 4712\ngpu3.memory_used 50000000000", "", "a job's process may use it");
     gpu3_has("memory_used 50000000000", "gpu_memory_held",
-             "has 47683 MiB in use, and no process uses it", "memory that nobody uses");
+             "has 47683 MiB in use, and no process uses it", "memory in use without a process");
 }
 
 static void inventory_has(const char *pci, const char *driver)
@@ -268,28 +272,28 @@ static void places(void)
     inventory_has("0000:19:00.0", "vfio-pci");
     inventory_has("0000:2a:00.0", "nvidia");
     reports_part("devices 2\ngpu1.temperature 99\n", "gpu_hot gpu2 ",
-                 "a GPU is named by its place in the inventory");
+                 "a GPU is named by its index in the inventory");
     reports("devices 2\ngpu0.lost 1\n", "gpu_lost gpu0 NVIDIA is lost: it fell off the bus\n",
-            "one that does not say where it is, is the one that no other is");
+            "a lost GPU without an address is the one that no other device matches");
     inventory_has("0000:3a:00.0", "nvidia");
     look("devices 2\ngpu1.lost 1\n");
     said[0] = '\0';
     accelerator_evaluate(report, &of_job, receive, NULL);
     is_str(said, "gpu_lost gpu3 NVIDIA is lost: it fell off the bus\n",
-           "... in a job it is one of the job's");
+           "... in a job it is one of the job's GPUs");
     node.gpu_count--;
     reports_part("devices 1\n", "gpu_lost gpu2 H100 at 0000:2a:00.0 is on the PCI bus, but ",
                  "a GPU that is not listed is lost");
-    ok(!strstr(said, "gpu1"), "unless it is kept for virtual machines");
+    ok(!strstr(said, "gpu1"), "... but not a GPU bound to vfio-pci for virtual machines");
     node.gpus[2].is_excluded = true;
-    reports("devices 1\n", "", "... or excluded by the site");
+    reports("devices 1\n", "", "... nor a GPU excluded by the site");
     node.gpus[2].is_excluded = false;
     reports("devices 2\ngpu1.links_down 18\ngpu.fabric_state 0\n", "",
-            "the bridge of a card that is listed may lead to one that is not");
+            "a card's bridge may lead to a card that is not listed");
     reports_part("devices 2\ngpu1.pcie_width 8\n", "pcie_degraded gpu2 ",
                  "a GPU with half its lanes");
     node.gpus[2].location.port_width_max = 8;
-    reports("devices 2\ngpu1.pcie_width 8\n", "", "... is well in a slot that has no more");
+    reports("devices 2\ngpu1.pcie_width 8\n", "", "... is healthy in a slot with 8 lanes");
     memset(&node, 0, sizeof node);
 }
 
@@ -299,14 +303,15 @@ static void answers(void)
             "gpu2.return.nvmlDeviceGetSramEccErrorStatus 4\n"
             "gpu2.return.nvmlDeviceGetEnforcedPowerLimit 999\n"
             "gpu2.return.nvmlDeviceGetFieldValues 25\n",
-            "", "values that are not told are no faults");
+            "", "missing values are no faults");
     is_int(report->accelerators[2].values[ACCELERATOR_ECC_VOLATILE_CORRECTED].answer,
-           ANSWER_NOT_SUPPORTED, "not supported is told as that");
+           ANSWER_NOT_SUPPORTED, "a value that is not supported");
     is_int(report->accelerators[2].values[ACCELERATOR_SRAM_THRESHOLD].answer, ANSWER_NO_PERMISSION,
-           "no permission, too");
-    is_int(report->accelerators[2].values[ACCELERATOR_POWER_LIMIT].error, 999, "an error");
+           "... or not permitted");
+    is_int(report->accelerators[2].values[ACCELERATOR_POWER_LIMIT].error, 999,
+           "... or read with an error");
     is_int(report->accelerators[2].values[ACCELERATOR_RECOVERY_ACTION].answer, ANSWER_NO_FUNCTION,
-           "another version of a structure");
+           "... or in another version of its structure");
     for (int code = 1; code < 31; code++) {
         char state[300];
 
@@ -320,7 +325,7 @@ static void answers(void)
                  code, code, code, code);
         reports(state, "", "code %d is no fault", code);
     }
-    reports("devices 8\nfabric_version 2\n", "", "an older structure of the fabric will do");
+    reports("devices 8\nfabric_version 2\n", "", "an older fabric structure is read");
     is_int(number(0, ACCELERATOR_FABRIC_STATE), 3, "... with its state");
     is_int(report->accelerators[0].values[ACCELERATOR_FABRIC_HEALTH].answer, ANSWER_NO_FUNCTION,
            "... and without its health");
@@ -355,12 +360,12 @@ static void beside_another_check(void)
         fclose(file);
     }
     has_str(text, "(muster-gpu) D", "another check waits for the driver");
-    ends("devices 8\n", OUTCOME_READ, "... which is not hung");
+    ends("devices 8\n", OUTCOME_READ, "... which does not count as hung");
     deadline_s = -3600; /* the other check is then long past its deadline */
     look("devices 8\n");
     deadline_s = READS_S;
-    has_str(said, "gpu_driver_hung  ", "... until it has outlived its deadline");
-    has_str(said, "of an earlier check is hung in the driver", "... with its process");
+    has_str(said, "gpu_driver_hung  ", "... until it is past its deadline");
+    has_str(said, "of an earlier check is hung in the driver", "... its process is named");
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
 }
@@ -373,14 +378,16 @@ static void libraries(void)
     ends(NULL, OUTCOME_NO_DRIVER, "no driver");
     is_str(said, "", "... is no fault");
     ends("return.nvmlInit_v2 18\n", OUTCOME_VERSION_MISMATCH, "a library of another version");
-    has_str(said, "gpu_driver_mismatch  ", "... is a fault of its own");
+    has_str(said, "gpu_driver_mismatch  ", "... is its own fault");
     reports_part("return.nvmlInit_v2 17\n", "not_measured  ",
-                 "an error of the library is not measured");
+                 "an error of the library is reported as not measured");
 
     ends("crash nvmlDeviceGetMemoryInfo_v2\n", OUTCOME_CRASHED, "a library that crashes");
-    has_str(said, "gpu_library_crashed  ", "... is named");
-    has_str(said, "Aborted) in nvmlDeviceGetMemoryInfo_v2 of device 0", "... and where");
-    reports_part("crash nvmlInit_v2\n", "gpu_library_crashed  ", "... at its start, too");
+    has_str(said, "gpu_library_crashed  ", "... is reported");
+    has_str(said, "Aborted) in nvmlDeviceGetMemoryInfo_v2 of device 0",
+            "... with the function and device");
+    reports_part("crash nvmlInit_v2\n", "gpu_library_crashed  ",
+                 "... also when it crashes in its init");
 
     deadline_s = HANGS_S;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -389,9 +396,10 @@ static void libraries(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     is_int(report->outcome, OUTCOME_ERROR, "a library that does not answer");
     ok((double)now.tv_sec + (double)now.tv_nsec / 1e9 - begin_s >= HANGS_S, "... at the deadline");
-    has_str(said, "not_measured  ", "... is not measured, as its process could be killed");
-    has_str(said, "no answer within 1 s in nvmlDeviceGetNvLinkState of device 0", "... with where");
-    has_str(said, "gpu_memory_errors gpu0 ", "... and what it told before holds");
+    has_str(said, "not_measured  ", "... is not measured, since its process could be killed");
+    has_str(said, "no answer within 1 s in nvmlDeviceGetNvLinkState of device 0",
+            "... the function and device are named");
+    has_str(said, "gpu_memory_errors gpu0 ", "... earlier findings are kept");
     is_int(waitpid(-1, NULL, WNOHANG), -1, "no child is left");
     deadline_s = READS_S;
     beside_another_check();
@@ -399,18 +407,18 @@ static void libraries(void)
     with(GPU_NVIDIA, "nvml-old", "libnvidia-ml.so.1");
     ends("devices 8\ngpu3.temperature 95\ngpu3.clock_reasons 8\n", OUTCOME_READ,
          "an old library is read");
-    has_str(said, "gpu_throttled gpu3", "... by the older names of its functions");
-    has_str(said, "gpu_hot gpu3", "... and its older functions");
+    has_str(said, "gpu_throttled gpu3", "... by the old names of its functions");
+    has_str(said, "gpu_hot gpu3", "... and by its old functions");
     is_int(report->accelerators[0].values[ACCELERATOR_RECOVERY_ACTION].answer, ANSWER_NO_FUNCTION,
-           "what it does not know is not guessed");
+           "unknown values are not guessed");
     is_int(report->accelerators[0].values[ACCELERATOR_MEMORY_USED].answer, ANSWER_NO_FUNCTION,
-           "... memory in use neither, which it counts otherwise");
-    is_int(number(0, ACCELERATOR_MEMORY_TOTAL), 85520809984, "... the whole is told");
-    ok(accelerator_count_missing(report) > 0, "... and it is known that something is missing");
+           "... nor is memory in use, which the old library counts differently");
+    is_int(number(0, ACCELERATOR_MEMORY_TOTAL), 85520809984, "... total memory is read");
+    ok(accelerator_count_missing(report) > 0, "... missing values are counted");
 
     snprintf(library, sizeof library, "%s/none", directory);
     ends("devices 8\n", OUTCOME_NO_LIBRARY, "no library");
-    has_str(report->reason, "No such file", "... says why");
+    has_str(report->reason, "No such file", "... the reason is given");
     is_str(said, "", "... is no fault");
     snprintf(library, sizeof library, "%s", directory);
     {
@@ -423,7 +431,7 @@ static void libraries(void)
             fputs("no ELF", file);
             fclose(file);
         }
-        ends("devices 8\n", OUTCOME_NO_LIBRARY, "what is no library is none");
+        ends("devices 8\n", OUTCOME_NO_LIBRARY, "a file that is not a library is no library");
         unlink(path);
     }
 }
@@ -441,13 +449,13 @@ static void misbehaves(const char *function, const char *late)
     deadline_s = READS_S;
     is_int(report->outcome, OUTCOME_ERROR, "a library that does not answer");
     snprintf(expected, sizeof expected, "no answer within 1 s in %s of device 0", late);
-    has_str(said, expected, "... with where");
-    has_str(said, "gpu_memory_errors gpu0 ", "... and what it told before holds");
+    has_str(said, expected, "... the function and device are named");
+    has_str(said, "gpu_memory_errors gpu0 ", "... earlier findings are kept");
     snprintf(state, sizeof state, "crash %s\n", function);
     ends(state, OUTCOME_CRASHED, "a library that crashes");
-    has_str(said, "gpu_library_crashed  ", "... is named");
+    has_str(said, "gpu_library_crashed  ", "... is reported");
     snprintf(expected, sizeof expected, "in %s", function);
-    has_str(said, expected, "... and where");
+    has_str(said, expected, "... with the function");
     for (int code = 1; code < 60; code++) {
         if (vendor == GPU_GAUDI && code == 15)
             continue;
@@ -457,7 +465,7 @@ static void misbehaves(const char *function, const char *late)
         if (report->outcome != OUTCOME_READ || said[0])
             is_str(said, "", "code %d is no fault", code);
     }
-    ok(true, "no code of them is a fault");
+    ok(true, "no error code is a fault");
     ends(NULL, OUTCOME_NO_DRIVER, "no driver");
     is_str(said, "", "... is no fault");
 }
@@ -482,10 +490,11 @@ static void amd(void)
     is_int(number(0, ACCELERATOR_MEMORY_TOTAL), 206141652992, "... memory in bytes");
     is_int(number(0, ACCELERATOR_CLOCK_MAX), 2100, "... clocks in MHz");
     is_int(number(0, ACCELERATOR_TEMPERATURE), 41, "... the temperature in C");
-    is_int(number(0, ACCELERATOR_PCIE_GENERATION), 5, "... and the link is one of PCIe 5");
+    is_int(number(0, ACCELERATOR_PCIE_GENERATION), 5, "... and the link is PCIe 5");
     is_int(number(0, ACCELERATOR_LINKS_ACTIVE), 7, "seven links are up");
-    is_int(number(0, ACCELERATOR_PROCESSES), 0, "the reading process is no user");
-    is_int(accelerator_count_missing(report), 0, "nothing is left untold");
+    is_int(number(0, ACCELERATOR_PROCESSES), 0,
+           "the reading process itself is not counted as a user");
+    is_int(accelerator_count_missing(report), 0, "no value is missing");
 
     usual = "gpu.no_counters 1\n"; /* reading these counters takes 0.1 s */
     gpu3_has("ecc_volatile_uncorrected 2", "gpu_memory_errors",
@@ -493,22 +502,24 @@ static void amd(void)
     gpu3_has("rows_failed 1", "gpu_row_remap_failed",
              "has a bad memory page that could not be retired", "a page that was not retired");
     gpu3_has("rows_pending 1", "gpu_row_remap_pending",
-             "has a bad memory page that is retired at the next reset", "... that will be");
+             "has a bad memory page that is retired at the next reset",
+             "... a page retired at the next reset");
     gpu3_has("rows_uncorrected 257", "gpu_rows_worn",
              "has retired 257 memory pages for uncorrected errors",
              "more pages than the device's own limit");
-    finds("gpu3.rows_uncorrected 256", "", "... as many are none");
+    finds("gpu3.rows_uncorrected 256", "", "... the limit itself is no fault");
     gpu3_has("clock_reasons 0x40\ngpu.no_counters 0", "gpu_throttled",
              "lowers its clocks: thermal slowdown (hardware)", "throttling");
     gpu3_has("clock_reasons 0x8\ngpu.no_counters 0", "gpu_throttled",
-             "lowers its clocks: hardware slowdown", "... by the board");
-    finds("gpu.no_counters 0\ngpu3.clock_reasons 0x4", "", "... for its power is none");
-    is_int(number(3, ACCELERATOR_CLOCK_REASONS), 4, "... which is told");
-    finds("gpu3.no_counters 1", "", "... nor what does not count it");
+             "lowers its clocks: hardware slowdown", "... throttled by the board");
+    finds("gpu.no_counters 0\ngpu3.clock_reasons 0x4", "",
+          "... a power limit is no throttling fault");
+    is_int(number(3, ACCELERATOR_CLOCK_REASONS), 4, "... and the reason is read");
+    finds("gpu3.no_counters 1", "", "a device without throttling counters is no fault");
     is_int(report->accelerators[3].values[ACCELERATOR_CLOCK_REASONS].answer, ANSWER_NOT_SUPPORTED,
-           "... which is told");
+           "... and the value is not supported");
     gpu3_has("temperature 100", "gpu_hot", "is at 100 C", "heat, by the device's limit");
-    finds("gpu3.temperature 99", "", "... below it");
+    finds("gpu3.temperature 99", "", "... below the limit is no fault");
     gpu3_has("power_limit 500000", "gpu_power_limited", "is limited to 500 W, its default is 750 W",
              "a power limit");
     gpu3_has("pcie_width 8", "pcie_degraded", "uses 8 of 16 PCIe lanes", "half the lanes");
@@ -519,64 +530,66 @@ static void amd(void)
     reports(
         "devices 8\ngpu3.link_crc_errors 5\ngpu3.pcie_replays 7\ngpu3.ecc_volatile_corrected 9\n",
         "", "corrected errors are no fault");
-    is_int(number(3, ACCELERATOR_LINK_CRC_ERRORS), 5, "... they are counted of the links");
-    is_int(number(3, ACCELERATOR_PCIE_REPLAYS), 7, "... of PCIe");
-    is_int(number(3, ACCELERATOR_ECC_VOLATILE_CORRECTED), 14, "... and of all blocks");
+    is_int(number(3, ACCELERATOR_LINK_CRC_ERRORS), 5, "... CRC errors of the links are counted");
+    is_int(number(3, ACCELERATOR_PCIE_REPLAYS), 7, "... PCIe replays");
+    is_int(number(3, ACCELERATOR_ECC_VOLATILE_CORRECTED), 14, "... ECC errors of all blocks");
     gpu3_has("process 4711", "gpu_foreign_process",
              "is used by process 4711 (vllm), which belongs to no job", "a process of no job");
     finds("gpu3.process 4712\ngpu3.memory_used 50000000000", "", "a job's process may use it");
     gpu3_has("memory_used 50000000000", "gpu_memory_held",
              "has 47967 MiB in use, and no process uses it", "memory that nobody uses");
     finds("gpu3.memory_used 50000000000\ngpu3.compute_partition CPX\ngpu3.memory_partition NPS4",
-          "", "... is not known of a partitioned one");
-    is_str(report->accelerators[3].partition, "CPX/NPS4", "... whose partition is told");
+          "", "... the owner of memory is unknown on a partitioned GPU");
+    is_str(report->accelerators[3].partition, "CPX/NPS4", "... whose partition is read");
     finds("gpu3.compute_partition CPX\ngpu3.no_links 1", "",
-          "a partition of which no links are told has none down");
+          "a partition without link information has no link down");
     gpu3_has("no_links 1", "gpu_link_down", "has 0 xGMI links up, another device of the node has 7",
              "... a whole GPU has");
     misbehaves("amdsmi_get_temp_metric", "amdsmi_get_clock_info");
-    ends("return.amdsmi_init 7\n", OUTCOME_ERROR, "an error of its start");
-    has_str(said, "not_measured  ", "... is not measured");
+    ends("return.amdsmi_init 7\n", OUTCOME_ERROR, "an error of the library's init");
+    has_str(said, "not_measured  ", "... is reported as not measured");
     reports_part("library_major 27\ngpu3.temperature 101\n", "gpu_hot gpu3",
-                 "of a library that is newer than this program, numbers are read");
+                 "plain numbers are read from a library newer than this program");
     is_int(report->accelerators[0].values[ACCELERATOR_PCIE_WIDTH].answer, ANSWER_NO_FUNCTION,
-           "... structures are not");
+           "... its structures are not");
 
     memset(&node, 0, sizeof node);
     inventory_has("0000:0c:00.0", "amdgpu");
     node.gpus[0].vendor = GPU_AMD;
     reports("devices 1\ngpu0.ecc_volatile_uncorrected 1\n", "",
-            "errors that the kernel counts are judged elsewhere");
+            "errors that the kernel counts are not reported twice");
     node.gpus[0].ecc_uncorrected = -1;
     reports_part("devices 1\ngpu0.ecc_volatile_uncorrected 1\n", "gpu_memory_errors gpu0 ",
-                 "... and here where it does not");
+                 "... they are reported where the kernel does not count");
     inventory_has("0000:22:00.0", "amdgpu");
     node.gpus[1].vendor = GPU_AMD;
     reports("devices 16\npartitions 8\ngpu9.temperature 101\n",
             "gpu_hot gpu1 AMD Instinct MI300X at 0000:22:00.1 is at 101 C\n",
-            "a partition is named by its GPU, which has the function 0");
+            "a partition is named by its GPU, which has PCI function 0");
     memset(&node, 0, sizeof node);
 
     with(GPU_AMD, "amdsmi-old", "libamd_smi.so");
     look("devices 8\ngpu3.temperature 101\ngpu3.clock_reasons 0x40\n");
     is_str(report->library_version, "24.5.1", "an older library is read");
     is_str(said, "gpu_hot gpu3 AMD Instinct MI300X at 0000:5c:00.0 is at 101 C\n",
-           "... what it knows");
-    is_int(number(3, ACCELERATOR_PCIE_WIDTH), 16, "... its older structures");
+           "... the values it knows");
+    is_int(number(3, ACCELERATOR_PCIE_WIDTH), 16, "... by its older structures");
     is_int(report->accelerators[3].values[ACCELERATOR_CLOCK_REASONS].answer, ANSWER_NO_FUNCTION,
-           "... and nothing by layouts that it does not have");
+           "... layouts it does not have are not read");
     look("library_minor 4\n");
     if (dlopen("librocm_smi64.so", RTLD_LAZY)) {
-        ok(true, "an even older one is none # SKIP this machine has ROCm SMI, which is read then");
+        ok(true,
+           "an even older one is refused # SKIP this machine has ROCm SMI, which is read then");
         ok(true, "... says why # SKIP");
     } else {
-        is_int(report->outcome, OUTCOME_NO_LIBRARY, "an even older one is none");
+        is_int(report->outcome, OUTCOME_NO_LIBRARY, "an even older one is refused");
         is_str(report->reason, "found version 24.4.1, expected 24.5 (ROCm 6.1) or later",
                "... says why");
     }
     add("rsmi", "librocm_smi64.so");
     look("library_minor 4\n");
-    is_str(report->accelerators[0].model, "AMD Instinct MI250X", "... and the other is read");
+    is_str(report->accelerators[0].model, "AMD Instinct MI250X",
+           "... and ROCm SMI is read instead");
 }
 
 static void rocm(void)
@@ -613,33 +626,33 @@ static void gaudi(void)
     is_str(report->accelerators[3].serial, "AN18013573", "... serial number");
     is_str(report->accelerators[3].firmware, "hl-gaudi2-1.15.0-fw-48.2.1", "... firmware");
     is_int(number(0, ACCELERATOR_LINKS_ACTIVE), 21, "21 ports to the other devices are up");
-    is_int(number(0, ACCELERATOR_LINKS), 21, "... those to other nodes are not counted");
+    is_int(number(0, ACCELERATOR_LINKS), 21, "... ports to other nodes are not counted");
     is_int(number(0, ACCELERATOR_MEMORY_TOTAL), 103079215104, "... memory in bytes");
     is_int(number(0, ACCELERATOR_POWER_LIMIT_DEFAULT), 600000, "... the power limit in mW");
     is_int(report->accelerators[0].values[ACCELERATOR_POWER_LIMIT].answer, ANSWER_NO_FUNCTION,
-           "... a function of newer libraries is not told");
+           "... a function of newer libraries is missing");
     is_int(report->accelerators[0].values[ACCELERATOR_ECC_VOLATILE_CORRECTED].answer,
-           ANSWER_NOT_SUPPORTED, "... nor what this one does not support");
+           ANSWER_NOT_SUPPORTED, "... and so is a value this library does not support");
     finds("gpu3.lost 1", "gpu_lost gpu3 Gaudi is lost: it fell off the bus\n", "a lost device");
     finds("gpu3.lost_late 1", "gpu_lost gpu3 Gaudi is lost: it fell off the bus\n",
-          "... that is lost while it is read");
+          "... a device that gets lost while it is read");
     gpu3_has("ecc_volatile_uncorrected 2", "gpu_memory_errors",
              "has 2 uncorrected memory errors since its driver was loaded", "uncorrected errors");
     gpu3_has("rows_pending 1", "gpu_row_remap_pending",
              "has a bad memory row that is replaced at the next reset",
              "a row that will be replaced");
     reports("devices 8\ngpu3.rows_uncorrected 3\ngpu3.rows_corrected 2\ngpu3.pcie_replays 4\n", "",
-            "rows that were are no fault");
-    is_int(number(3, ACCELERATOR_ROWS_UNCORRECTED), 3, "... they are counted by their cause");
-    is_int(number(3, ACCELERATOR_ROWS_CORRECTED), 2, "... each");
+            "rows already replaced are no fault");
+    is_int(number(3, ACCELERATOR_ROWS_UNCORRECTED), 3, "... they are counted by cause");
+    is_int(number(3, ACCELERATOR_ROWS_CORRECTED), 2, "... for both causes");
     gpu3_has("clock_reasons 0x40", "gpu_throttled",
              "lowers its clocks: thermal slowdown (hardware)", "throttling");
-    finds("gpu3.clock_reasons 0x4", "", "... for its power is none");
+    finds("gpu3.clock_reasons 0x4", "", "... a power limit is no throttling fault");
     gpu3_has("temperature 95", "gpu_hot", "is at 95 C", "heat, by the device's limit");
-    finds("gpu3.temperature 94", "", "... below it");
+    finds("gpu3.temperature 94", "", "... below the limit is no fault");
     gpu3_has("links_down 2", "gpu_link_down",
              "has 19 internal ports up, another device of the node has 21", "ports down");
-    finds("gpu3.memory_used 50000000000", "", "whose memory it is, this library does not tell");
+    finds("gpu3.memory_used 50000000000", "", "this library does not know who uses the memory");
     misbehaves("hlml_device_get_clock_info", "hlml_device_get_replaced_rows");
 }
 
