@@ -28,20 +28,20 @@ static void times(void)
     double elapsed_s;
 
     run(&fast, 16, 40, 0.01);
-    ok(effort_coverage(&fast) == 1, "where there is time all cases are run");
+    ok(effort_coverage(&fast) == 1, "with enough time all cases run");
     elapsed_s = run(&slow, 16, 40, 0.1);
-    ok(elapsed_s > 5 && elapsed_s < 11, "slow ones take what is allowed: %.1f of 10 s", elapsed_s);
+    ok(elapsed_s > 5 && elapsed_s < 11, "slow cases use the allowed time: %.1f of 10 s", elapsed_s);
     ok(effort_coverage(&slow) > 0.1 && effort_coverage(&slow) < 0.2, "... with %.2f of the cases",
        effort_coverage(&slow));
     elapsed_s = run(&slowest, 16, 40, 10);
     ok(slowest.run == (size_t)16 * EFFORT_LEAST,
-       "the slowest run the least of each, however long it takes");
+       "very slow cases still run the minimum of each collective");
     effort_begin(&late, 10);
     late.planned = 20;
     effort_begin(&late, 10);
     for (int i = 0; i < EFFORT_LEAST; i++)
         effort_add(&late);
-    ok(effort_has_time(&late, 9.9), "what one collective left over is the next one's");
+    ok(effort_has_time(&late, 9.9), "time left by one collective is available to the next");
     ok(!effort_has_time(&late, 10), "... and no more");
 }
 
@@ -68,7 +68,7 @@ static void orders(void)
             is_in |= effort_order(i, 84) / 21 == quarter;
         gaps += !is_in;
     }
-    is_int((long long)gaps, 0, "... and the first eight of 84 are spread over all");
+    is_int((long long)gaps, 0, "... and the first eight of 84 cover all quarters");
 }
 
 int main(void)

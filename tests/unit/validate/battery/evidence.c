@@ -91,7 +91,7 @@ int main(void)
 {
     int missed = 0;
 
-    is_int(attribute(), 0, "nothing wrong, nobody named");
+    is_int(attribute(), 0, "without evidence no rank is named");
     for (int rank = 0; rank < SIZE; rank++) {
         send_damaged(rank);
         is_int(attribute(), 1, "rank %d sends damaged data: one faulty rank", rank);
@@ -111,7 +111,7 @@ int main(void)
                     faulty_ranks[0].rivals > 0 || faulty_ranks[0].sends != is_sender)
                     missed++;
             }
-    is_int(missed, 0, "a rank that lies in one case of eight is named by four rounds");
+    is_int(missed, 0, "a rank that damages one case in eight is named after four rounds");
     send_damaged(2);
     receive_damaged(6);
     is_int(attribute(), 2, "a sender and a receiver: two faulty ranks");
@@ -120,8 +120,8 @@ int main(void)
     case_count++;
     for (int i = 0; i < SIZE; i++)
         see(EVIDENCE_SHARED, i, -1);
-    is_int(attribute(), 1, "a sum wrong everywhere, and no more");
-    ok(faulty_ranks[0].rivals == SIZE - 1, "... may be anybody's");
+    is_int(attribute(), 1, "a sum that is wrong on all ranks, without other evidence");
+    ok(faulty_ranks[0].rivals == SIZE - 1, "... may come from any rank");
 
     case_count++;
     see(EVIDENCE_SHARED, 1, -1);
@@ -133,6 +133,6 @@ int main(void)
     case_count++;
     see(EVIDENCE_PERSONAL, 3, 5);
     is_int(attribute(), 1, "one block from 5 to 3");
-    is_int(faulty_ranks[0].rivals, 1, "... is one of the two");
+    is_int(faulty_ranks[0].rivals, 1, "... both are possible: one rival");
     return tap_done();
 }

@@ -132,7 +132,7 @@ static void look_at(int ranks, int liar)
             run_case(a, ranks, root, liar);
     found = evidence_attribute(items, item_count, ranks, faulty_ranks);
     ok(found == 1 && faulty_ranks[0].rank == liar && faulty_ranks[0].rivals == 0,
-       "%d ranks: %d, whose messages are damaged, is named by %d wrong blocks, and nobody else",
+       "%d ranks: rank %d, which damages its messages, is the only one named, by %d wrong blocks",
        ranks, liar, item_count);
     for (int i = 0; i < found; i++)
         tap_diag("rank %d (%d), %d cases, %d rivals", faulty_ranks[i].rank, faulty_ranks[i].sends,
@@ -158,7 +158,7 @@ static void look_at_broadcasts(int ranks, int liar)
     is_reversed = false;
     found = evidence_attribute(items, item_count, ranks, faulty_ranks);
     ok(found > 0 && faulty_ranks[0].rank == liar && faulty_ranks[0].rivals == 0,
-       "%d ranks: %d is named by broadcasts that it passed on", ranks, liar);
+       "%d ranks: rank %d is named by broadcasts that it forwarded", ranks, liar);
     for (int i = 0; i < found; i++)
         tap_diag("rank %d (%d), %d cases, %d rivals", faulty_ranks[i].rank, faulty_ranks[i].sends,
                  faulty_ranks[i].cases, faulty_ranks[i].rivals);

@@ -81,33 +81,35 @@ static void rates(void)
     is_str(evaluated(NODES), "", "healthy devices of four nodes");
     nodes[2].devices[1].best[FIGURE_FP32] = 80;
     is_str(evaluated(NODES), "gpu_slow n3 gpu1 rate_fp32\n", "a slow device among many");
-    ok(is_low(2, 1, FIGURE_FP32), "... is to be measured again");
-    ok(!is_low(2, 0, FIGURE_FP32), "... and no other");
+    ok(is_low(2, 1, FIGURE_FP32), "... is measured again");
+    ok(!is_low(2, 0, FIGURE_FP32), "... no other is");
     healthy(1);
     nodes[0].devices[0].best[FIGURE_COPY] = 50;
-    is_str(evaluated(2), "gpu_memory_slow n1 gpu0 memory_copy\n", "the slower of two");
-    is_str(evaluated(1), "", "one alone has nobody to be held against");
+    is_str(evaluated(2), "gpu_memory_slow n1 gpu0 memory_copy\n", "the slower of two devices");
+    is_str(evaluated(1), "", "one device has no peer to compare with");
     healthy(DEVICES);
     for (int k = 0; k < DEVICES; k++)
         snprintf(nodes[1].devices[k].model, sizeof nodes[1].devices[k].model, "A100");
     for (int k = 0; k < DEVICES; k++)
         nodes[1].devices[k].best[FIGURE_FP32] = 30;
-    is_str(evaluated(NODES), "", "devices of another model have their own measure");
+    is_str(evaluated(NODES), "", "devices of another model are compared with each other only");
     healthy(DEVICES);
     for (int k = 0; k < DEVICES; k++) {
         nodes[1].devices[k].multiprocessors = 38;
         nodes[1].devices[k].best[FIGURE_FP32] = 12;
     }
-    is_str(evaluated(NODES), "", "... and so have partitions of the same one");
+    is_str(evaluated(NODES), "", "... and so are partitions of the same size");
     nodes[1].devices[3].best[FIGURE_FP32] = 6;
     nodes[1].devices[3].part = 1;
-    is_str(evaluated(NODES), "gpu_slow n2 gpu1 rate_fp32\n", "... that are named by their GPU");
-    is_str(last_message, "H100 (device 3) reaches 6, its peers 12 GFLOP/s", "... and by number");
+    is_str(evaluated(NODES), "gpu_slow n2 gpu1 rate_fp32\n",
+           "... a slow partition is named by its GPU");
+    is_str(last_message, "H100 (device 3) reaches 6, its peers 12 GFLOP/s",
+           "... and by its number");
     healthy(DEVICES);
     nodes[0].devices[2].best[FIGURE_TO_HOST] = 20;
     is_str(evaluated(NODES), "gpu_host_path_slow n1 gpu2 to_host\n", "a slow path to the host");
     nodes[0].devices[2].best[FIGURE_TO_HOST] = 0;
-    is_str(evaluated(NODES), "", "what was not measured is not slow");
+    is_str(evaluated(NODES), "", "a value that was not measured is not slow");
 }
 
 /* Within the first three devices paths have one bandwidth, to the fourth device another. Three
@@ -128,11 +130,12 @@ static void paths(void)
 {
     healthy(DEVICES);
     path(3, 1, 2)->GBps = 100;
-    is_str(evaluated(NODES), "gpu_peer_slow n4 gpu1 gpu2 to_peer\n", "a slow path, by other nodes");
-    ok(gpu_is_peer_low(nodes, NODES, 3, 1, 2), "... is to be measured again");
+    is_str(evaluated(NODES), "gpu_peer_slow n4 gpu1 gpu2 to_peer\n",
+           "a slow path, compared with other nodes");
+    ok(gpu_is_peer_low(nodes, NODES, 3, 1, 2), "... is measured again");
     node_copy(0, 3);
     is_str(evaluated(1), "gpu_peer_slow n1 gpu1 gpu2 to_peer\n",
-           "... and by the node's other paths");
+           "... compared with the node's other paths");
     for (int i = 0; i < DEVICES; i++) /* pairs on one switch, and pairs across the sockets */
         for (int k = 0; k < DEVICES; k++)
             if (i != k)
@@ -141,13 +144,14 @@ static void paths(void)
     most_within(25, 10);
     for (int i = 0; i < DEVICES; i++)
         nodes[0].devices[i].numa_node = i == 3;
-    is_str(evaluated(1), "", "nor those of a NUMA node with those between two");
+    is_str(evaluated(1), "", "... nor paths within a NUMA node with paths between two");
     most_within(900, 50);
     for (int i = 0; i < DEVICES; i++)
         nodes[0].devices[i].part = i == 3;
-    is_str(evaluated(1), "", "nor those within a GPU with those between two");
+    is_str(evaluated(1), "", "... nor paths within a GPU with paths between two");
     path(0, 0, 1)->GBps = 300;
-    is_str(evaluated(1), "gpu_peer_slow n1 gpu0 gpu0 to_peer\n", "... but with each other");
+    is_str(evaluated(1), "gpu_peer_slow n1 gpu0 gpu0 to_peer\n",
+           "... paths within GPUs are compared with each other");
     healthy(DEVICES);
     for (int i = 0; i < DEVICES; i++) /* pairs on a switch, and pairs over the sockets */
         for (int k = 0; k < DEVICES; k++)
@@ -158,9 +162,9 @@ static void paths(void)
             node_copy(n, 0);
     path(1, 0, 3)->GBps = 50;
     is_str(evaluated(NODES), "gpu_peer_slow n2 gpu0 gpu3 to_peer\n",
-           "... but with the same path of other nodes");
+           "... the same path of other nodes is compared");
     snprintf(nodes[1].devices[3].pci, sizeof nodes[1].devices[3].pci, "0000:41:00.0");
-    is_str(evaluated(NODES), "", "... not with that of machines that have the device elsewhere");
+    is_str(evaluated(NODES), "", "... unless that device has another PCI address there");
     healthy(DEVICES);
     path(1, 0, 1)->is_direct = false;
     is_str(evaluated(NODES), "gpu_no_peer_access n2 gpu0 gpu1 to_peer\n", "no peer access");
@@ -168,14 +172,14 @@ static void paths(void)
         for (int k = 0; k < DEVICES; k++)
             if (i != k)
                 path(1, i, k)->is_direct = false;
-    is_str(evaluated(NODES), "", "... where no pair has it, it is no fault");
+    is_str(evaluated(NODES), "", "... is no fault if no pair has it");
     path(0, 2, 1)->wrong_words = 3;
     is_str(evaluated(NODES), "gpu_peer_damaged n1 gpu2 gpu1 to_peer\n", "damaged copies");
     nodes[0].devices[1].wrong_memory.count = 1;
     path(0, 2, 1)->wrong_atomics = 1;
     path(0, 2, 1)->has_atomics = true;
     is_str(evaluated(NODES), "gpu_memory_wrong n1 gpu1 wrong\n",
-           "... with a device that is wrong itself are that device's");
+           "... are blamed on the device that has wrong memory itself");
 }
 
 static void outcomes(void)
@@ -211,13 +215,13 @@ static void outcomes(void)
     nodes[0].devices[0].wrong_products.count = 1;
     nodes[0].devices[1].wrong_memory.count = 1;
     is_str(evaluated(NODES), "gpu_result_wrong n1 gpu0 wrong\ngpu_memory_wrong n1 gpu1 wrong\n",
-           "wrong results and wrong memory are told apart");
+           "wrong results and wrong memory are different faults");
     healthy(DEVICES);
     nodes[1].devices[3].outcome = WORKER_ERROR;
     nodes[1].devices[3].task = TASK_BLAS;
     nodes[1].devices[3].error = 700;
     is_str(evaluated(NODES), "not_measured n2 gpu3 device\n",
-           "what comes while the vendor's library multiplies may be its own fault");
+           "an error during the vendor's BLAS may come from that library");
     healthy(DEVICES);
     for (int i = 0; i < NODES; i++)
         for (int k = 0; k < 2; k++) {
@@ -230,13 +234,13 @@ static void outcomes(void)
            "gpu_result_wrong n2 gpu1 wrong\ngpu_result_wrong n3 gpu0 wrong\n"
            "gpu_result_wrong n3 gpu1 wrong\ngpu_result_wrong n4 gpu0 wrong\n"
            "gpu_result_wrong n4 gpu1 wrong\n",
-           "wrong products of the vendor's library on fewer than half of the devices are theirs");
+           "wrong BLAS products on fewer than half of the devices are faults of these devices");
     nodes[0].devices[0].wrong_blas.count = 1;
-    ok(!strstr(evaluated(NODES), "gpu_result_wrong"), "... and on half of them nobody's");
+    ok(!strstr(evaluated(NODES), "gpu_result_wrong"), "... on half of them no device is at fault");
     healthy(DEVICES);
     snprintf(nodes[2].devices[0].no_blas, sizeof nodes[2].devices[0].no_blas, "not found");
     is_str(evaluated(NODES), " n3  library\n",
-           "without that library the rest is measured, and nothing is at fault");
+           "without the BLAS library the rest is measured, and nothing is at fault");
 }
 
 /* Compares a NIC's transfers with GPU memory to its transfers with host memory. */
@@ -252,34 +256,36 @@ static void nics(void)
             for (int figure = FIGURE_NIC_LOOPBACK; figure <= FIGURE_NIC_FROM_DEVICE; figure++)
                 nodes[i].devices[k].best[figure] = k == 0 ? 12 : 50;
         }
-    is_str(evaluated(NODES), "", "NICs of other speeds are each held against themselves");
+    is_str(evaluated(NODES), "",
+           "NICs of different speeds are each compared with their own host memory rate");
     device->best[FIGURE_NIC_TO_DEVICE] = 24;
     is_str(evaluated(NODES), "gpu_nic_slow n2 gpu2 nic_to_device\n",
-           "a GPU that its NIC reaches slowly, of host memory not so");
-    ok(gpu_is_nic_low(device, FIGURE_NIC_TO_DEVICE), "... is to be measured again");
+           "a NIC that is slow with GPU memory but not with host memory");
+    ok(gpu_is_nic_low(device, FIGURE_NIC_TO_DEVICE), "... is measured again");
     device->best[FIGURE_NIC_LOOPBACK] = 24;
-    is_str(evaluated(NODES), "", "a NIC that is slow with host memory, too, is not the GPU's");
+    is_str(evaluated(NODES), "", "a NIC that is also slow with host memory is not the GPU's fault");
     device->best[FIGURE_NIC_LOOPBACK] = 50;
     device->is_nic_near = false;
-    is_str(evaluated(NODES), "", "nor is one that is not known to be near");
+    is_str(evaluated(NODES), "", "... nor is a NIC that is not known to be near the GPU");
     device->best[FIGURE_NIC_TO_DEVICE] = 50;
     device->wrong_nic.count = 1;
     is_str(evaluated(NODES), "gpu_nic_damaged n2 gpu2 nic\n", "damaged data");
     for (int i = 0; i < NODES / 2; i++)
         for (int k = 0; k < DEVICES; k++)
             nodes[i].devices[k].wrong_nic.count = 1;
-    ok(!strstr(evaluated(NODES), "gpu_nic_damaged"), "... with half of the devices are nobody's");
+    ok(!strstr(evaluated(NODES), "gpu_nic_damaged"),
+       "... on half of the devices is no device's fault");
     healthy(DEVICES);
     snprintf(device->nic_failure, sizeof device->nic_failure, "refused");
     is_str(evaluated(NODES), "gpu_nic_failed n2 gpu2 nic\n", "writes that fail are named");
     healthy(DEVICES);
     snprintf(device->no_nic, sizeof device->no_nic, "no dma-buf");
-    is_str(evaluated(NODES), " n2  nic\n", "where no NIC reaches GPUs nothing is at fault");
+    is_str(evaluated(NODES), " n2  nic\n", "if no NIC reaches GPU memory, nothing is at fault");
     healthy(DEVICES);
     device->outcome = WORKER_HUNG;
     device->task = TASK_NIC;
     is_str(evaluated(NODES), "gpu_nic_failed n2 gpu2 device\n",
-           "a hang in the NIC's driver is not the GPU's");
+           "a hang in the NIC's driver is not the GPU's fault");
 }
 
 /* Returns whether every two of the GPUs have a measured pair of devices, with `each` devices a
@@ -314,27 +320,28 @@ static void many_devices(void)
     struct gpu_device device = {.path_count = 0};
 
     is_int(peers_of(1, 0), 0, "one device has no peer");
-    is_int(peers_of(8, 5), 7, "one of eight has all others");
+    is_int(peers_of(8, 5), 7, "one of eight measures all others");
     is_int(peers_of(16, 15), 15, "... one of sixteen too");
-    is_int(peers_of(64, 40), GPU_PEERS_MOST, "... one of 64 no more than these");
-    ok(peers_of(17, 0) >= GPU_PEERS_MOST - 1, "... and one of an odd number rests once, at most");
+    is_int(peers_of(64, 40), GPU_PEERS_MOST, "... one of 64 at most the limit");
+    ok(peers_of(17, 0) >= GPU_PEERS_MOST - 1, "... with an odd number one rests at most once");
     ok(has_all_gpus(8, 8) && has_all_gpus(8, 7) && has_all_gpus(16, 7) && has_all_gpus(4, 6),
-       "each two GPUs of some devices have a pair");
+       "every two GPUs with several devices have a measured pair");
     is_int(device_set_next(&set, -1), -1, "an empty set");
     device_set_add(&set, 3);
     device_set_add(&set, 64);
     device_set_add(&set, GPU_DEVICES_MOST - 1);
     is_int(device_set_count(&set), 3, "a set of three devices");
     is_int(device_set_next(&set, 3), 64, "... in order");
-    is_int(device_set_next(&set, 64), GPU_DEVICES_MOST - 1, "... up to the last there can be");
-    is_int(device_set_next(&set, GPU_DEVICES_MOST - 1), -1, "... and no further");
-    ok(device_set_has(&set, 64) && !device_set_has(&set, 0), "... has these and no other");
+    is_int(device_set_next(&set, 64), GPU_DEVICES_MOST - 1,
+           "... up to the highest possible device");
+    is_int(device_set_next(&set, GPU_DEVICES_MOST - 1), -1, "... which is the last");
+    ok(device_set_has(&set, 64) && !device_set_has(&set, 0), "... it has these devices only");
     for (int to = 0; to < GPU_PEERS_MOST; to++)
         gpu_path_make(&device, 100 + to);
-    ok(!gpu_path_make(&device, 5), "a device has room for so many paths");
+    ok(!gpu_path_make(&device, 5), "a device has room for no more paths than the limit");
     gpu_path_forget(&device, 100);
     ok(!gpu_path_find(&device, 100) && gpu_path_find(&device, 101) && gpu_path_make(&device, 5),
-       "... and for another when one is forgotten");
+       "... one more fits after another is removed");
 }
 
 /* Nodes whose devices were not tested, because the library or the devices are missing. */
@@ -343,13 +350,13 @@ static void nodes_left_out(void)
     healthy(DEVICES);
     nodes[1] = (struct gpu_node){.outcome = WORKER_NOT_TESTED, .text = "no library"};
     is_str(evaluated(NODES), "not_measured n2  device\n",
-           "a node without a library, beside others that have it, cannot be told");
+           "a node without the library, while others have it, is not measured");
     for (int i = 0; i < NODES; i++)
         nodes[i] = nodes[1];
-    is_str(evaluated(1), " n1  device\n", "without it on any node nothing is at fault");
+    is_str(evaluated(1), " n1  device\n", "if no node has the library, nothing is at fault");
     healthy(DEVICES);
     nodes[1] = (struct gpu_node){.outcome = WORKER_NO_DEVICE, .text = "no device"};
-    is_str(evaluated(2), " n2  device\n", "a node without devices has nothing to be tested");
+    is_str(evaluated(2), " n2  device\n", "a node without devices has nothing to test");
     healthy(DEVICES);
     nodes[2].device_count = DEVICES + 1;
     is_str(evaluated(NODES), "not_measured n3  device\n",

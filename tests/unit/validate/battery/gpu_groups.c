@@ -78,19 +78,21 @@ static void nodes_beside_each_other(void)
     is_str(evaluated(NODES), "gpu_collective_slow n2 - all_gather\n", "a slow node");
     is_str(evaluated(2), "gpu_collective_slow n2 - all_gather\n", "... the slower of two");
     devices[1].devices[0].model[0] = 'A';
-    is_str(evaluated(NODES), "", "... has nobody to be held against where its model is another");
+    is_str(evaluated(NODES), "", "... has no peer if its model differs");
     devices[1].devices[0].model[0] = 'H';
     snprintf(devices[1].devices[7].pci, sizeof devices[1].devices[7].pci, "0000:41:00.0");
-    is_str(evaluated(NODES), "", "... or its machine has a device elsewhere");
+    is_str(evaluated(NODES), "", "... or if a device has another PCI address");
     healthy(DEVICES);
     nodes[3].version = 21903;
-    is_str(evaluated(NODES), "gpu_collective_version n4 - library\n", "another version than most");
-    ok(group_version(nodes, NODES) == 22105, "... which is known");
+    is_str(evaluated(NODES), "gpu_collective_version n4 - library\n",
+           "a node whose library version differs from most");
+    ok(group_version(nodes, NODES) == 22105, "... the most common version is known");
     nodes[3].version = 0;
     nodes[3].count = 0;
     nodes[3].outcome = WORKER_NOT_TESTED;
     nodes[3].within.is_measured = nodes[3].across.is_measured = false;
-    is_str(evaluated(NODES), "gpu_collective_version n4 - library\n", "none, where others have it");
+    is_str(evaluated(NODES), "gpu_collective_version n4 - library\n",
+           "a node without the library, where others have it");
 }
 
 static void devices_in_pairs(void)
@@ -101,7 +103,8 @@ static void devices_in_pairs(void)
     for (int k = 0; k < DEVICES; k++)
         if (k != 5)
             pair_set(0, 5, k, PAIR_DONE, 2);
-    is_str(evaluated(1), "gpu_collective_slow n1 gpu5 all_reduce\n", "one that is slow with all");
+    is_str(evaluated(1), "gpu_collective_slow n1 gpu5 all_reduce\n",
+           "a device that is slow with all others");
     pairs_of(0, DEVICES);
     pair_set(0, 2, 3, PAIR_DONE, 2);
     is_str(evaluated(1), "gpu_collective_slow n1 gpu2 gpu3 all_reduce\n", "a slow pair");
@@ -110,16 +113,16 @@ static void devices_in_pairs(void)
     for (int i = 0; i < 4; i++)
         for (int k = i + 1; k < 4; k++)
             pair_set(0, i, k, PAIR_DONE, k == (i ^ 1) ? 1 : 3);
-    is_str(evaluated(1), "", "pairs with a bridge and others without are as they were built");
+    is_str(evaluated(1), "", "pairs with a bridge and pairs without are no fault");
     healthy(DEVICES);
     for (int i = 0; i < 3; i++) /* three devices on one socket, one on the other */
         for (int a = 0; a < 4; a++)
             for (int b = a + 1; b < 4; b++)
                 pair_set(i, a, b, PAIR_DONE, b == 3 ? 3 : 1);
-    is_str(evaluated(NODES), "", "a device that is far on all nodes is at no fault");
+    is_str(evaluated(NODES), "", "a device that is far away on all nodes is no fault");
     pair_set(1, 0, 3, PAIR_DONE, 6);
     is_str(evaluated(NODES), "gpu_collective_slow n2 gpu0 gpu3 all_reduce\n",
-           "... but a pair that is slower than on the others");
+           "... a pair that is slower than on other nodes is");
     healthy(4);
     nodes[0].within.outcome = WORKER_HUNG;
     nodes[0].within.collective = COLLECTIVE_ALL_REDUCE;
@@ -127,10 +130,11 @@ static void devices_in_pairs(void)
     pair_set(0, 2, 3, PAIR_DONE, 1);
     pair_set(0, 0, 2, PAIR_DONE, 1);
     pair_set(0, 1, 3, PAIR_BROKEN, 0);
-    is_str(evaluated(1), "gpu_collective_hung n1 gpu1 device\n", "the one with which none ends");
+    is_str(evaluated(1), "gpu_collective_hung n1 gpu1 device\n", "the device whose pairs all hang");
     pair_set(0, 2, 3, PAIR_BROKEN, 0);
     pair_set(0, 0, 2, PAIR_BROKEN, 0);
-    is_str(evaluated(1), "gpu_collective_hung n1 - device\n", "none where no pair ends");
+    is_str(evaluated(1), "gpu_collective_hung n1 - device\n",
+           "no device is named if all pairs hang");
 }
 
 static void round_set(int round, int one, int other, enum pair_state state, float bandwidth)
@@ -155,7 +159,7 @@ static void nodes_in_pairs(void)
     round_set(1, 1, 3, PAIR_DONE, 50);
     round_set(2, 1, 2, PAIR_DONE, 50);
     is_str(evaluated(4), "gpu_collective_slow n2 - all_reduce_nodes\n",
-           "a node slow in all of them");
+           "a node that is slow in all its pairs");
     for (int i = 0; i < 4; i++)
         nodes[i].across.outcome = WORKER_HUNG;
     for (int round = 0; round < 3; round++)
@@ -166,7 +170,7 @@ static void nodes_in_pairs(void)
                       100);
         }
     is_str(evaluated(4), "gpu_collective_hung n3 - device\ngpu_collective_hung - - device\n",
-           "a node with which none ends");
+           "a node whose pairs all hang");
 }
 
 /* Checks that collective_verify() accepts exactly the elements that other ranks sent. */
@@ -184,13 +188,13 @@ static void contents(void)
     for (int rank = 0; rank < RANKS; rank++)
         memcpy(received + (size_t)rank * each, sent[rank] + 1 * each, each * sizeof **sent);
     is_int(collective_verify(COLLECTIVE_ALL_TO_ALL, &sums, 1, COUNT, received, &index, &expected),
-           0, "an all-to-all as rank 1 has it");
+           0, "the all-to-all result of rank 1");
     ok(collective_verify(COLLECTIVE_ALL_TO_ALL, &sums, 2, COUNT, received, &index, &expected) > 90,
-       "... is not what rank 2 has");
+       "... is not that of rank 2");
     received[40] ^= 1;
     is_int(collective_verify(COLLECTIVE_ALL_TO_ALL, &sums, 1, COUNT, received, &index, &expected),
            1, "a wrong bit is one wrong element");
-    is_int(index, 40, "... at its place");
+    is_int(index, 40, "... whose index is found");
     for (int rank = 0; rank < RANKS; rank++)
         collective_fill(COLLECTIVE_ALL_REDUCE, rank, sent[rank], COUNT);
     for (size_t i = 0; i < COUNT; i++) {
@@ -206,10 +210,11 @@ static void contents(void)
            0, "sums");
     is_int(collective_verify(COLLECTIVE_REDUCE_SCATTER, &sums, 2, COUNT, received + 2 * each,
                              &index, &expected),
-           0, "... and the share of them of a rank");
+           0, "... and one rank's share of the sums");
     is_near(collective_bus_factor(COLLECTIVE_ALL_REDUCE, 8), 1.75, 1e-12,
-            "the bus carries 7/4 of an all-reduce of eight");
-    is_near(collective_bytes(8192, 3), 8064, 0, "an operation of three ranks in 8192 bytes");
+            "the bus factor of an all-reduce of eight is 7/4");
+    is_near(collective_bytes(8192, 3), 8064, 0,
+            "an operation of three ranks uses 8064 of 8192 bytes");
 }
 
 int main(void)

@@ -77,10 +77,11 @@ static void rates(void)
 {
     healthy();
     is_str(evaluated(NODES), "", "healthy nodes pass");
-    is_int(passed, NODES * (2 + 1 + 2 + 3), "... in all that is judged");
+    is_int(passed, NODES * (2 + 1 + 2 + 3), "... each judged metric has a record");
     nodes[1].cores[6].rate.best = 25;
     is_str(evaluated(NODES), "fail core_slow n2 cpu6 core_rate\n", "a core at half its clock");
-    ok(is_low(1, HOST_RATE, 6) && !is_low(1, HOST_RATE, 5), "... it alone is measured again");
+    ok(is_low(1, HOST_RATE, 6) && !is_low(1, HOST_RATE, 5),
+       "... it is the only one measured again");
     is_str(evaluated(2), "fail core_slow n2 cpu6 core_rate\n", "... also with one peer");
     nodes[0] = nodes[1];
     is_str(evaluated(1), "fail core_slow n1 cpu6 core_rate\n", "... or alone");
@@ -92,77 +93,80 @@ static void rates(void)
     for (int k = 0; k < CORES; k++)
         nodes[3].cores[k].rate.best = 30;
     is_str(evaluated(NODES),
-           "fail core_slow n4 socket0 core_rate\nfail core_slow n4 socket1 core_rate\n", "a node");
+           "fail core_slow n4 socket0 core_rate\nfail core_slow n4 socket1 core_rate\n",
+           "a node with all cores slow");
     healthy();
     for (int i = 0; i < NODES; i++)
         nodes[i].cores[3].rate.best = 30;
-    is_str(evaluated(NODES), "", "cores that are slow on each node are another kind of core");
+    is_str(evaluated(NODES), "", "cores that are slow on every node are another kind of core");
     healthy();
     nodes[1].cores[6].rate = (struct host_value){25, 25, 0.2F, 60};
     is_str(evaluated(NODES), "unknown not_steady n2 cpu6 core_rate\n",
-           "a core that the hypervisor took away");
+           "a core whose time a hypervisor stole");
     nodes[1].cores[5].rate.best = 30;
     is_str(evaluated(NODES), "fail core_slow n2 cpu5,6 core_rate\n",
-           "... does not hide one that ran and was slow");
-    is_near(value, 30, 0.1, "... whose figure counts");
+           "... does not hide a slow core that ran");
+    is_near(value, 30, 0.1, "... whose value is reported");
     healthy();
     for (int i = 0; i < NODES; i++)
         nodes[i].cores[4].rate.best = 20;
     nodes[1].cores[6].rate.best = 30;
     is_str(evaluated(NODES), "fail core_slow n2 cpu6 core_rate\n",
-           "a slow core beside one that is slow on each node");
-    is_near(value, 30, 0.1, "... is told by its own figure");
+           "a slow core beside one that is slow on every node");
+    is_near(value, 30, 0.1, "... is reported with its own value");
     healthy();
     nodes[0].cores[6].rate.best = 0;
-    is_str(evaluated(1), "", "what was not measured is not slow");
+    is_str(evaluated(1), "", "a value that was not measured is not slow");
 }
 
 static void kinds(void)
 {
     healthy();
     nodes[1].numas[1].triad.best = 150;
-    is_str(evaluated(NODES), "fail memory_slow n2 numa1 triad\n", "a channel that is lost");
+    is_str(evaluated(NODES), "fail memory_slow n2 numa1 triad\n", "a lost memory channel");
     nodes[1].numas[1].triad.stalled = 0.3F;
-    is_str(evaluated(NODES), "unknown not_steady n2 numa1 triad\n", "... a busy node");
+    is_str(evaluated(NODES), "unknown not_steady n2 numa1 triad\n",
+           "... on a busy node is not steady");
     nodes[1].numas[1].triad.best = 201;
-    is_str(evaluated(NODES), "", "... that reaches its peers' all the same");
+    is_str(evaluated(NODES), "", "... and passes if it reaches its peers nevertheless");
     healthy();
     for (int i = 1; i < NODES; i++)
         nodes[i].numas[0].triad.stalled = nodes[i].numas[1].triad.stalled = 0.3F;
     nodes[0].numas[0].triad.best = nodes[0].numas[1].triad.best = 100;
-    is_str(evaluated(NODES), "", "busy nodes are no measure");
+    is_str(evaluated(NODES), "", "busy nodes are no reference");
     healthy();
     for (int k = 0; k < 2; k++)
         nodes[0].numas[k].triad.best = 100;
     nodes[0].memory_gib = 370;
-    is_str(evaluated(NODES), "", "less memory is another kind");
+    is_str(evaluated(NODES), "", "a node with much less memory has another configuration");
     nodes[0].memory_gib = 750;
     is_str(evaluated(NODES), "fail memory_slow n1 numa0 triad\nfail memory_slow n1 numa1 triad\n",
-           "... a little less is not");
+           "... with a little less it has not");
     nodes[0].array_share = 0.3;
     is_str(evaluated(NODES), "skip - n1 numa0 triad\nskip - n1 numa1 triad\n",
-           "arrays in the cache are not judged");
+           "arrays that fit in the cache are not judged");
     healthy();
     nodes[2].disks[HOST_WRITE].best = 500;
     is_str(evaluated(NODES), "warn disk_slow n3 /scratch disk_write\n", "a slow disk is a warning");
     nodes[2].disks[HOST_WRITE].stalled = 0.3F;
     is_str(evaluated(NODES), "skip not_steady n3 /scratch disk_write\n",
-           "... of a busy node not even that");
+           "... on a busy node it is skipped");
     for (int i = 0; i < NODES; i++)
         nodes[i].disks[HOST_WRITE].stalled = i == 2 ? 0 : 0.3F;
     is_str(evaluated(NODES), "warn disk_slow n3 /scratch disk_write\n",
-           "... nor do busy peers hide it: their disks reach that at least");
+           "... busy peers are still a reference, as their disks reach at least that rate");
     snprintf(nodes[2].disk_text, sizeof nodes[2].disk_text, "a read: error");
     nodes[2].disks[HOST_WRITE].best = 2000;
-    is_str(evaluated(NODES), "unknown not_measured n3 /scratch disk\n", "... a broken one unknown");
+    is_str(evaluated(NODES), "unknown not_measured n3 /scratch disk\n",
+           "... a failed disk test is unknown");
     healthy();
     for (int i = 0; i < NODES; i++)
         nodes[i].is_shared = true;
     nodes[2].numas[0].triad.best = 20;
     nodes[1].cores[0].rate.best = 5;
-    is_str(evaluated(NODES), "", "nodes on one machine slow each other down");
+    is_str(evaluated(NODES), "", "nodes that share a machine are not judged");
     nodes[2].quota_share = 0.5;
-    is_str(evaluated(NODES), "warn cpu_limited n3  quota\n", "a CPU quota is named");
+    is_str(evaluated(NODES), "warn cpu_limited n3  quota\n", "a CPU quota is reported");
     healthy();
     snprintf(nodes[0].text, sizeof nodes[0].text, "no processor found");
     snprintf(nodes[1].text, sizeof nodes[1].text, "others were measured");
@@ -176,12 +180,12 @@ static void results(void)
     healthy();
     nodes[1].cores[5].others = 1;
     nodes[1].cores[5].other = 7;
-    ok(host_differs(&nodes[1].cores[5], 42), "a core with another result is measured again");
+    ok(host_differs(&nodes[1].cores[5], 42), "a core whose result differs is measured again");
     nodes[1].cores[5].again = 60;
     is_str(evaluated(NODES), "unknown core_wrong n2 cpu5 core_wrong\n",
-           "... once, and never again: unknown");
+           "... wrong once and not again: unknown");
     nodes[1].cores[5].again_wrong = 1;
-    is_str(evaluated(NODES), "fail core_wrong n2 cpu5 core_wrong\n", "... again: a fault");
+    is_str(evaluated(NODES), "fail core_wrong n2 cpu5 core_wrong\n", "... wrong again: a fault");
     healthy();
     for (int k = 0; k < CORES; k++) {
         nodes[0].cores[k].sum = 7;
@@ -192,7 +196,7 @@ static void results(void)
            !strstr(found, "n2"),
        "a node that is wrong on all cores");
     is_str(evaluated(2), "unknown core_wrong n1  results\nunknown core_wrong n2  results\n",
-           "... with one other node: who of the two is not known");
+           "... with only two nodes either may be wrong: unknown");
     for (int k = 0; k < CORES; k++)
         nodes[0].cores[k].again_wrong = 0; /* no peer has the same model then */
     snprintf(nodes[0].model, sizeof nodes[0].model, "Xeon");

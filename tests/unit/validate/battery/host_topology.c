@@ -68,44 +68,46 @@ static void machine(const char *root)
     int last = CORES - 1;
 
     read_with(root, 0, CPUS - 1);
-    is_int(node.core_count, CORES, "a thread of each core");
+    is_int(node.core_count, CORES, "one thread of each core is used");
     is_int(node.cores[last].cpu, last, "... the first");
     ok(node.cores[3].socket == 0 && node.cores[4].socket == 1, "... and its socket");
-    is_int(node.numa_count, 2, "NUMA nodes that have processors");
+    is_int(node.numa_count, 2, "NUMA nodes with processors are counted");
     ok(numa_of[3] == 0 && numa_of[4] == 1 && node.numas[1].number == 1, "... with their cores");
-    ok(fabs(cache_bytes[0] - 2 * 32768.0 * 1024) < 1, "caches count once each");
+    ok(fabs(cache_bytes[0] - 2 * 32768.0 * 1024) < 1, "each cache is counted once");
     has_str(node.model, "AMD EPYC 9654 (", "the model");
     ok(fabs(node.memory_gib - 32) < 1e-9, "the memory");
     read_with(root, 12, 15);
     ok(node.core_count == 4 && node.cores[0].cpu == 12 && node.numa_count == 1 &&
            node.numas[0].number == 1,
-       "a job that has only second threads of one socket");
-    ok(fabs(cache_bytes[0] - 2 * 32768.0 * 1024) < 1, "... and these caches");
+       "a job with the second threads of one socket only");
+    ok(fabs(cache_bytes[0] - 2 * 32768.0 * 1024) < 1, "... and the caches of that socket");
 }
 
 static void cgroups(const char *root)
 {
-    ok(fabs(topology_free_bytes(root) - 16777216 * 1024.0) < 1, "no cgroup: what is available");
+    ok(fabs(topology_free_bytes(root) - 16777216 * 1024.0) < 1,
+       "without a cgroup all available memory is free");
     tree_put(root, "proc/self/cgroup",
              "4:cpu,cpuacct:/slurm\n3:memory:/slurm/job_7\n0::/system.slice/job_7/step_0\n");
     tree_put(root, "sys/fs/cgroup/system.slice/job_7/memory.max", "5000000\n");
     tree_put(root, "sys/fs/cgroup/system.slice/job_7/memory.current", "1000000\n");
     tree_put(root, "sys/fs/cgroup/system.slice/job_7/step_0/memory.max", "max\n");
     tree_put(root, "sys/fs/cgroup/system.slice/job_7/step_0/memory.current", "1000000\n");
-    ok(fabs(topology_free_bytes(root) - 4e6) < 1, "a limit of a cgroup above, version 2");
+    ok(fabs(topology_free_bytes(root) - 4e6) < 1, "a limit of a parent cgroup, version 2");
     tree_put(root, "sys/fs/cgroup/memory/slurm/memory.limit_in_bytes", "3000000\n");
     tree_put(root, "sys/fs/cgroup/memory/slurm/memory.usage_in_bytes", "1000000\n");
     ok(fabs(topology_free_bytes(root) - 2e6) < 1, "... version 1");
     ok(fabs(topology_throttled_s(root)) < 1e-9, "no quota");
     tree_put(root, "sys/fs/cgroup/system.slice/cpu.stat",
              "usage_usec 9\nnr_throttled 3\nthrottled_usec 2500000\n");
-    ok(fabs(topology_throttled_s(root) - 2.5) < 1e-9, "a quota of a cgroup above");
+    ok(fabs(topology_throttled_s(root) - 2.5) < 1e-9, "a quota of a parent cgroup");
     tree_put(root, "sys/fs/cgroup/cpu/slurm/cpu.stat", "nr_periods 9\nthrottled_time 500000000\n");
-    ok(fabs(topology_throttled_s(root) - 3) < 1e-9, "... version 1, with another controller");
+    ok(fabs(topology_throttled_s(root) - 3) < 1e-9,
+       "... version 1, in another controller's hierarchy");
     ok(topology_steal_ticks("cpu  9 9 9 9 9 9 9 9\ncpu1 1 2 3 4 5 6 7 8\n", 1) == 8 &&
            topology_steal_ticks("cpu1 1 2 3 4 5 6 7 8\n", 11) == 0 &&
            topology_steal_ticks(NULL, 1) == 0,
-       "the time that a hypervisor gave to others");
+       "steal time of a CPU is read");
 }
 
 static void bare(void)
@@ -114,7 +116,7 @@ static void bare(void)
 
     read_with(root, 0, 1);
     ok(node.core_count == 2 && node.numa_count == 1 && cache_bytes[0] > 0,
-       "a kernel that tells nothing: each processor is a core");
+       "without topology files each processor is a core");
     ok(topology_free_bytes(root) <= 0, "... and no memory is free");
     tree_remove(root);
 }

@@ -77,9 +77,9 @@ static void names_what_moves(void)
 
         put(root, cases[i].file, "5\n");
         counters_read(root, "ib0", "mlx5_0", 1, &before);
-        is_str(moved(root, &before), "", "%s stays", cases[i].file);
+        is_str(moved(root, &before), "", "%s does not change", cases[i].file);
         put(root, cases[i].file, "8\n");
-        is_str(moved(root, &before), cases[i].expected, "... and moves");
+        is_str(moved(root, &before), cases[i].expected, "... and then goes up");
         tree_remove(root);
     }
 }
@@ -96,20 +96,20 @@ static void counts_what_is_known(void)
     counters_read(root, "ib0", "mlx5_0", 1, &before);
     put(root, PORT("counters/symbol_error"), "5000\n");
     put(root, PORT("hw_counters/out_of_sequence"), "300\n");
-    is_str(moved(root, &before), "", "what was not told before has not moved");
+    is_str(moved(root, &before), "", "a counter that could not be read before has not gone up");
     counters_read(root, "ib0", "mlx5_0", 1, &before);
     put(root, PORT("counters/symbol_error"), "5002\n");
     put(root, PORT("hw_counters/packet_seq_err"), "\n");
     put(root, PORT("hw_counters/out_of_sequence"), "3000\n");
     is_str(moved(root, &before), "symbol_errors 2 link_errors in what it received",
-           "nor has what is not told now");
+           "... nor has one that cannot be read now");
     put(root, STATISTIC("rx_missed_errors"), "\n");
     put(root, STATISTIC("rx_errors"), "0\n");
     counters_read(root, "ib0", "mlx5_0", 1, &before);
     put(root, STATISTIC("rx_missed_errors"), "5000\n");
     put(root, STATISTIC("rx_errors"), "4\n");
     has_str(moved(root, &before), "rx_errors 4 link_errors",
-            "... and hides no error of another counter");
+            "... and it hides no error of another counter");
     tree_remove(root);
 }
 
@@ -124,16 +124,16 @@ static void counts_once(void)
     counters_read(root, "ib0", "mlx5_0", 1, &before);
     put(root, STATISTIC("rx_errors"), "4\n");
     is_str(moved(root, &before), "rx_errors 4 link_errors in what it received",
-           "what was missed before hides no error");
+           "frames missed before hide no error");
     put(root, STATISTIC("rx_crc_errors"), "3\n");
     is_str(moved(root, &before),
            "crc_errors 3 link_errors in what it received;rx_errors 1 link_errors in what it "
            "received",
-           "a wrong CRC is told once");
+           "a wrong CRC is reported once");
     put(root, STATISTIC("rx_crc_errors"), "0\n");
     put(root, STATISTIC("rx_missed_errors"), "904\n");
     is_str(moved(root, &before), "rx_missed 4 nic_overrun in what it received",
-           "a frame for which there was no buffer is no damaged one");
+           "a frame dropped for lack of a buffer is not damaged");
     tree_remove(root);
 }
 
@@ -162,11 +162,11 @@ static void counts_what_goes_by_tcp(void)
 
     lacks_rdma_bytes = true;
     errors_read(&rail, &counters, &can_count);
-    ok(!can_count, "a port that does not count RDMA's bytes");
+    ok(!can_count, "a port that does not count RDMA bytes cannot be counted");
     rail.class = FABRIC_IWARP;
     errors_read(&rail, &counters, &can_count);
-    ok(can_count, "... where the rail's data go by TCP all are counted");
-    ok(errors_arrived_bytes(&rail) >= 0, "... those that arrive as well");
+    ok(can_count, "... unless the rail uses TCP");
+    ok(errors_arrived_bytes(&rail) >= 0, "... arrived bytes are counted as well");
     lacks_rdma_bytes = false;
 }
 
@@ -188,7 +188,7 @@ static void counts_known_pauses(void)
     for (int kind = 0; kind < ERROR_KINDS; kind++)
         if (strncmp(error_kinds[kind].name, "pauses", strlen("pauses")) == 0)
             paused += errors.counts[kind];
-    is_near(paused, 0, 0, "pauses that were not told before are none of a test");
+    is_near(paused, 0, 0, "pauses that could not be read before are not counted");
 }
 
 int main(void)

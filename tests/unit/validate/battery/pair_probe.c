@@ -90,14 +90,15 @@ static void check(const char *what, const int each[3], int tries, int path_mtu_b
 
         is_int(probe(drives, drives ? own : partner, each, &found), is_cut, "%s, %s", what,
                drives ? "which this end sent" : "which the partner sent");
-        is_int(found, path_mtu_bytes, "... so many bytes arrive");
-        is_int(exchanged, tries, "... tries");
+        is_int(found, path_mtu_bytes, "... the number of bytes that arrive");
+        is_int(exchanged, tries, "... the number of tries");
         ok(!is_confused && received == (drives ? 0 : tries),
-           "... in each of them one end sends, and the other one looks");
-        is_int(told, drives ? -1 : each[tries - 1], "... and says what came");
+           "... in each try one end sends and the other one receives");
+        is_int(told, drives ? -1 : each[tries - 1], "... and reports what arrived");
         is_int(probe(drives, neither, each, &found), 0,
-               "... which stops no stream of a TCP that finds a smaller MTU");
-        is_int(probe(drives, drives ? partner : own, each, &found), 0, "... nor of the other end");
+               "... a TCP that finds the smaller MTU itself is not stopped");
+        is_int(probe(drives, drives ? partner : own, each, &found), 0,
+               "... nor if only the other direction would hang");
     }
 }
 
@@ -118,9 +119,10 @@ static void foreign_probes(void)
     if (ends[0] && ends[1] && ends[2]) {
         __real_probe_send(ends[2], &addresses[1], SESSION);
         is_int(__real_probe_receive(ends[1], &addresses[0], SESSION), 0,
-               "what others send is not the partner's");
+               "probes from another sender are not accepted");
         __real_probe_send(ends[0], &addresses[1], SESSION);
-        is_int(__real_probe_receive(ends[1], &addresses[0], SESSION), 9000, "... which arrives");
+        is_int(__real_probe_receive(ends[1], &addresses[0], SESSION), 9000,
+               "... the partner's are");
     } else {
         tap_skip("no loopback");
     }
@@ -132,26 +134,27 @@ int main(void)
 {
     int path_mtu_bytes = 0;
 
-    is_int(PROBE_TIMES, 3, "the test has a figure for each try");
+    is_int(PROBE_TIMES, 3, "the test has a value for each try");
     lines_last = TRIES;
     check("frames of the smaller MTU", (int[]){8000, 0, 0}, 1, 8000, false);
-    check("those that arrive in the second try", (int[]){1500, 8000, 0}, 2, 8000, false);
-    check("those that arrive in the last one", (int[]){1500, 1280, 9000}, 3, 9000, false);
-    check("long ones that are lost each time", (int[]){1500, 4096, 1280}, 3, 4096, true);
-    check("none", (int[]){0, 0, 0}, 1, 0, false);
-    check("none where that cannot be seen", (int[]){-1, -1, -1}, 1, -1, false);
+    check("frames that arrive in the second try", (int[]){1500, 8000, 0}, 2, 8000, false);
+    check("frames that arrive in the last try", (int[]){1500, 1280, 9000}, 3, 9000, false);
+    check("long frames that are lost in each try", (int[]){1500, 4096, 1280}, 3, 4096, true);
+    check("no frame arrives", (int[]){0, 0, 0}, 1, 0, false);
+    check("arrival cannot be observed", (int[]){-1, -1, -1}, 1, -1, false);
 
     probe(true, own, (int[]){1500, 1500, 1500}, &path_mtu_bytes);
     ok(sessions[0] != sessions[1] && sessions[1] != sessions[2] && sessions[0] != sessions[2],
        "late frames of one try do not count in the next");
     for (int i = 0; i < 3; i++)
-        is_int(sessions[i] & UINT32_MAX, SESSION, "... and both ends know those of try %d", i + 1);
+        is_int(sessions[i] & UINT32_MAX, SESSION, "... both ends know the session of try %d",
+               i + 1);
 
     lines_last = 1;
     is_int(probe(true, own, (int[]){1500, 8000, 0}, &path_mtu_bytes), -1,
-           "a partner that goes between two tries");
-    is_int(exchanged, 2, "... is asked nothing more");
-    is_int(path_mtu_bytes, 1500, "... and what arrived before is known");
+           "a partner that leaves between two tries");
+    is_int(exchanged, 2, "... gets no further messages");
+    is_int(path_mtu_bytes, 1500, "... the largest frame that arrived is known");
     foreign_probes();
     return tap_done();
 }

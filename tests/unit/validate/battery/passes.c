@@ -8,7 +8,7 @@ static void is_refused(const char *text, const char *why)
     struct error err = {""};
 
     is_int(passes_parse(text, &passes, &err), -1, "passes \"%s\" are refused", text);
-    has_str(err.text, why, "... and it says why");
+    has_str(err.text, why, "... with the reason");
 }
 
 static void blocks_are_refused(const char *text, const char *why)
@@ -17,8 +17,8 @@ static void blocks_are_refused(const char *text, const char *why)
     struct error err = {""};
 
     is_int(blocks_parse(text, &blocks, &err), -1, "blocks \"%s\" are refused", text);
-    is_str(err.text, why, "... and it says why");
-    is_int((long)blocks.count, 0, "... none is left");
+    is_str(err.text, why, "... with the reason");
+    is_int((long)blocks.count, 0, "... no block is left");
 }
 
 int main(void)
@@ -33,10 +33,10 @@ int main(void)
     is_int(passes.kinds[1], PASS_PAIRS, "... that was asked for");
     is_int(passes_parse("pairs,together,uplinks,bisection,verbs,local", &passes, &err), 0,
            "all six");
-    is_str(pass_name(passes.kinds[4]), "verbs", "... also those by libibverbs");
-    is_str(pass_name(passes.kinds[5]), "local", "... and of one node");
-    is_str(pass_name(passes.kinds[3]), "bisection", "... have names");
-    is_str(pass_metric(passes.kinds[2]), "bandwidth_uplink", "... and metrics");
+    is_str(pass_name(passes.kinds[4]), "verbs", "... verbs is one");
+    is_str(pass_name(passes.kinds[5]), "local", "... local is one");
+    is_str(pass_name(passes.kinds[3]), "bisection", "... bisection is one");
+    is_str(pass_metric(passes.kinds[2]), "bandwidth_uplink", "... each has a metric");
     is_refused("", "found \"\"");
     is_refused("pairs,", "found \"pairs,\"");
     is_refused("pairs,pairs", "each once");
@@ -48,8 +48,8 @@ int main(void)
     is_int(blocks_of(&blocks, "n2"), 0, "n2 is in the first");
     is_int(blocks_of(&blocks, "x"), 1, "x is in the second");
     is_int(blocks_of(&blocks, "n5"), -1, "n5 is in none");
-    is_int(blocks.uplink_pairs[0], 0, "the uplinks of the first have no limit");
-    is_int(blocks.uplink_pairs[1], 3, "... those of the second their own");
+    is_int(blocks.uplink_pairs[0], 0, "the first leaf has no uplink limit");
+    is_int(blocks.uplink_pairs[1], 3, "... the second has a limit of 3 pairs");
     blocks_clear(&blocks);
     blocks_are_refused("", "expected LEAF=NODES[:PAIRS];..., found \"\"");
     blocks_are_refused("a=n1;", "expected LEAF=NODES[:PAIRS];..., found \"\"");
@@ -61,6 +61,6 @@ int main(void)
     blocks_are_refused("b=n2;a=n1:2x", "expected NODES:PAIRS, found \"n1:2x\"");
     blocks_are_refused("a=n[1-2];b=n2", "node n2 is in two blocks");
     blocks_parse("a=n[1-", &blocks, &err);
-    has_str(err.text, "n[1-", "a bad list is named");
+    has_str(err.text, "n[1-", "an invalid node list is named");
     return tap_done();
 }

@@ -43,17 +43,16 @@ int main(void)
             tap_diag("no data");
     segments_read("lo", &after);
     segments_between(&before, &after, &found);
-    ok(found.sent >= 10, "ten writes that were read are ten segments or more, found %g",
-       found.sent);
+    ok(found.sent >= 10, "ten writes are at least ten segments, found %g", found.sent);
     is_int((long)found.lost, 0, "none was lost");
     segments_read("no-such-interface", &found);
-    is_int((long)found.sent, 0, "nothing goes through what is not there");
+    is_int((long)found.sent, 0, "an interface that does not exist sent nothing");
     segments_read(NULL, &found);
-    is_int((long)found.sent, 0, "no interface: nothing");
+    is_int((long)found.sent, 0, "no interface sent nothing");
     close(near);
     close(far);
     segments_read("lo", &found);
     segments_between(&after, &found, &found);
-    is_int((long)found.sent, 0, "a connection that is closed takes its counts with it");
+    is_int((long)found.sent, 0, "the counts of a closed connection are gone");
     return tap_done();
 }

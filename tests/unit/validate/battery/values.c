@@ -66,9 +66,9 @@ int main(void)
                 for (int size = 1; size <= 64; size += 21)
                     holds(type, op, size);
     ok(!value_op_applies(TYPE_FLOAT, OP_BAND) && !value_op_applies(TYPE_DOUBLE, OP_LOR),
-       "no bits and no truth of floating-point numbers");
-    ok(value_op_applies(TYPE_DOUBLE, OP_PROD), "but products");
-    ok(!value_op_applies(TYPE_FLOAT_AS_INT8, OP_PROD), "... none in blocks of one scale");
+       "floating-point types have no bitwise and no logical operations");
+    ok(value_op_applies(TYPE_DOUBLE, OP_PROD), "... but products");
+    ok(!value_op_applies(TYPE_FLOAT_AS_INT8, OP_PROD), "... block-scaled int8 has no products");
     for (enum value_type type = 0; type < TYPE_COUNT; type++)
         for (int64_t value = 0; value < 300; value++) {
             int64_t right = value_moved(type, 3, 0, 1, (size_t)value);
@@ -76,12 +76,12 @@ int main(void)
 
             bad += wrong == right || !is_exact(type, wrong);
         }
-    is_int(bad, 0, "a lie is another value, which each type holds exactly");
+    is_int(bad, 0, "a damaged value differs, and each type holds it exactly");
     bad = 0;
     for (int64_t value = -2048; value <= 2048; value++)
         bad += !is_exact(TYPE_FP16, value) ||
                (value >= -256 && value <= 256 && !is_exact(TYPE_BF16, value));
-    is_int(bad, 0, "fp16 holds 2048 and bf16 256, and all below");
+    is_int(bad, 0, "fp16 holds all integers up to 2048, bf16 up to 256");
     is_bits(TYPE_FP16, 1000, 0x63d0);
     is_bits(TYPE_FP16, -1, 0xbc00);
     is_bits(TYPE_FP16, 2049, 0x6800);
@@ -93,7 +93,8 @@ int main(void)
     value_put(TYPE_INT16, buffer, 3, -5);
     is_int(value_get(TYPE_INT16, buffer, 3), -5, "int16 is stored and read");
     is_int(buffer[5] | buffer[8], 0, "... and its neighbors are left alone");
-    is_int(value_combine(TYPE_INT8, OP_SUM, 127, 1), -128, "a sum is held as the type holds it");
-    is_int(value_combine(TYPE_UINT8, OP_SUM, 255, 1), 0, "... without a sign too");
+    is_int(value_combine(TYPE_INT8, OP_SUM, 127, 1), -128,
+           "a signed sum wraps around as in its type");
+    is_int(value_combine(TYPE_UINT8, OP_SUM, 255, 1), 0, "... and so does an unsigned one");
     return tap_done();
 }

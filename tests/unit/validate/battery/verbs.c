@@ -13,12 +13,12 @@ static void verbs_are_chosen(void)
     char metric[48];
 
     is_int(settings.wanted, 15, "all verbs are wanted");
-    is_int(verbs_parse("read,ud", &settings.wanted, &err), 0, "... or two");
-    is_int(settings.wanted, 1 << VERB_READ | 1 << VERB_UD, "... these");
+    is_int(verbs_parse("read,ud", &settings.wanted, &err), 0, "... two of them are chosen");
+    is_int(settings.wanted, 1 << VERB_READ | 1 << VERB_UD, "... read and ud");
     is_int(verbs_parse("read,writes", &settings.wanted, &err), -1, "an unknown one is refused");
     is_str(err.text, "expected some of write,read,send,ud, found \"read,writes\"",
-           "... with a line");
-    is_int(verbs_parse("", &settings.wanted, &err), -1, "none is refused");
+           "... with the reason");
+    is_int(verbs_parse("", &settings.wanted, &err), -1, "an empty list is refused");
     verb_metric("bandwidth", VERB_UD, VERB_PAIR, metric, sizeof metric);
     is_str(metric, "bandwidth_ud_send", "a metric of a pair");
     verb_metric("bandwidth", VERB_WRITE, VERB_TOGETHER, metric, sizeof metric);
@@ -37,27 +37,28 @@ static void failures_are_explained(void)
     has_str(text,
             "rc_write: mlx5_2:1 of n7 does not answer (transport retries exceeded): its port "
             "is down",
-            "no answer is the peer's port");
+            "no answer points to the peer's port");
     completion_explain(IBV_WC_RNR_RETRY_EXC_ERR, 0, &ends, text, sizeof text);
     has_str(text, "mlx5_2:1 of n7 had no receive buffer", "a receiver that is not ready");
-    has_str(text, "the network carries data", "... is not the network");
+    has_str(text, "the network carries data", "... does not point to the network");
     completion_explain(IBV_WC_REM_ACCESS_ERR, 0, &ends, text, sizeof text);
     has_str(text, "mlx5_2:1 of n7 refused access to its memory (remote protection)",
-            "protection at the peer");
+            "a protection error at the peer");
     completion_explain(IBV_WC_LOC_PROT_ERR, 0, &ends, text, sizeof text);
-    has_str(text, "not registered for this access at mlx5_0:1 (local protection)", "... and here");
+    has_str(text, "not registered for this access at mlx5_0:1 (local protection)",
+            "... and at this end");
     completion_explain(IBV_WC_RETRY_EXC_ERR, 0, &local, text, sizeof text);
-    has_str(text, "rc_send: mlx5_2:1 does not answer", "without a node no node is named");
+    has_str(text, "rc_send: mlx5_2:1 does not answer", "without a node name no node is named");
     completion_explain(4711, 0x81, &ends, text, sizeof text);
     has_str(text, "libibverbs status 4711 (vendor error 0x81)", "an unknown status");
     for (int status = IBV_WC_LOC_LEN_ERR; status <= IBV_WC_GENERAL_ERR; status++) {
         completion_explain(status, 0, &ends, text, sizeof text);
         if (status != IBV_WC_INV_EECN_ERR && status != IBV_WC_INV_EEC_STATE_ERR &&
             status != IBV_WC_LOC_RDD_VIOL_ERR && status != IBV_WC_REM_INV_RD_REQ_ERR)
-            ok(strstr(text, "status") == NULL, "status %d has a sentence: %s", status, text);
+            ok(strstr(text, "status") == NULL, "status %d has an explanation: %s", status, text);
     }
     completion_explain(IBV_WC_RETRY_EXC_ERR, 0, &ends, again, 30);
-    is_int((long)strlen(again), 29, "a long one is cut");
+    is_int((long)strlen(again), 29, "a long explanation is cut");
 }
 
 static struct verbs_address address_of(const char *port, const char *gid, int index, int type)
@@ -78,7 +79,7 @@ static void gids_are_compared(void)
     struct verbs_address old = address_of("rxe2:1", "::ffff:10.77.0.2", 2, GID_ROCE_V1);
     struct error err = {""};
 
-    is_int(verbs_addresses_fit(&own, "n1", &like, "n2", &err), 0, "GIDs of one kind");
+    is_int(verbs_addresses_fit(&own, "n1", &like, "n2", &err), 0, "GIDs of one kind fit");
     is_int(verbs_addresses_fit(&own, "n1", &local, "n2", &err), -1, "IPv4 and link-local");
     is_str(err.text,
            "rxe1:1 of n1 uses GID index 1 (RoCE v2, ::ffff:10.77.0.1), rxe2:1 of n2 GID index 0 "
@@ -94,7 +95,8 @@ static void gids_are_compared(void)
            "the rails of one fabric in FabricInterfaces",
            "... are named");
     like.count = 4;
-    is_int(verbs_addresses_fit(&own, "n1", &like, "n2", &err), -1, "other options there");
+    is_int(verbs_addresses_fit(&own, "n1", &like, "n2", &err), -1,
+           "different numbers of queue pairs do not fit");
 }
 
 int main(void)

@@ -194,9 +194,9 @@ static void connect_by(struct verbs_port *port, enum verb verb)
     if (!link)
         return;
     verbs_link_address(link, &address);
-    is_str(address.port, "mlx5_0:2", "... tells its partner which port it is");
+    is_str(address.port, "mlx5_0:2", "... its address names the port");
     is_int(verbs_link_connect(link, &address, "n2", 0, &err), 0, "... connects");
-    is_int(asked.pair, 2, "... its queue pairs are the second port's");
+    is_int(asked.pair, 2, "... its queue pairs are on the second port");
     is_int(link->mtu_bytes, 4096, "... with the second port's MTU");
     verbs_link_close(link);
 }
@@ -210,7 +210,7 @@ static void probe(struct verbs_port *port, int answer, const char *root, bool is
     asked.dma_buf = answer;
     is_int(verbs_probe_gpu_memory(port, root, text, sizeof text), is_available,
            "memory of GPUs, %s", is_available ? "available" : "not available");
-    is_str(text, expected, "... and why");
+    is_str(text, expected, "... with the reason");
 }
 
 static void probe_gpu_memory(struct verbs_port *port)
@@ -245,17 +245,17 @@ int main(void)
     if (!port)
         return tap_done();
     is_str(port->name, "mlx5_0:2", "... under its number");
-    is_int(asked.state, 2, "... its state was asked");
+    is_int(asked.state, 2, "... its state is queried");
     is_int(asked.gid, 2, "... and its GID");
     verbs_gid_text(&port->gid, gid, sizeof gid);
-    is_str(gid, "::ffff:10.0.2.1", "... which is its own");
+    is_str(gid, "::ffff:10.0.2.1", "... the GID of the second port");
     probe_gpu_memory(port);
     connect_by(port, VERB_WRITE);
-    is_int(asked.way, 2, "... and so is their way");
+    is_int(asked.way, 2, "... and so is the path of the connection");
     connect_by(port, VERB_UD);
-    is_int(asked.datagram_way, 2, "... and that of datagrams");
+    is_int(asked.datagram_way, 2, "... and the path of datagrams");
     verbs_port_close(port);
-    is_int(verbs_port_open(&second, 5, &port, &err), -1, "a GID that the port has not");
-    has_str(err.text, "mlx5_0:2 has no GID with index 5", "... is named with the port's number");
+    is_int(verbs_port_open(&second, 5, &port, &err), -1, "a missing GID index");
+    has_str(err.text, "mlx5_0:2 has no GID with index 5", "... is reported with the port's number");
     return tap_done();
 }
