@@ -128,8 +128,8 @@ static void fails_no_unnamed_node(void)
         adapter((const char *[]){"n1 mlx5_0", "n2 mlx5_0", "n3 mlx5_0"}[i - 1], at, i);
     adapter("MT4129 ConnectX7   Mellanox Technologies", at, 4);
     stage_subnet.run(&certify);
-    is_int(judged(4), VERDICT_WARN, "a node whose adapter has no name is warned of");
-    ok(!certify.has_fault, "... which is no fault of the cluster's");
+    is_int(judged(4), VERDICT_WARN, "a node whose adapter has no name gets a warning");
+    ok(!certify.has_fault, "... the cluster has no fault");
     is_int(cluster_node(&certify.cluster, "n4")->leaf, cluster_node(&certify.cluster, "n3")->leaf,
            "... it stays on its leaf");
 }
@@ -146,7 +146,7 @@ static void fails_no_leaf_of_other_kind(void)
     ok(!certify.has_fault, "a leaf whose nodes have no InfiniBand is no fault");
     is_int(judged(5), VERDICT_NONE, "... nor are its nodes");
     is_str(certify.cluster.leaves[slurm[4].leaf < 0 ? 0 : slurm[4].leaf], "leaf2",
-           "... which stay on it");
+           "... which stay on their leaf");
 }
 
 static void fails_none_with_fewer_rails(void)
@@ -159,7 +159,8 @@ static void fails_none_with_fewer_rails(void)
     adapter("n1 mlx5_1", at, 2);
     adapter("n2 mlx5_0", at, 3);
     stage_subnet.run(&certify);
-    is_int(judged(2), VERDICT_NONE, "a node with a rail fewer than its only neighbor lacks none");
+    is_int(judged(2), VERDICT_NONE,
+           "a node with one rail fewer than its only neighbor is not at fault");
 }
 
 static void fails_no_rails_left_out(void)
@@ -178,7 +179,7 @@ static void fails_no_rails_left_out(void)
     hostlist_append(&node_runs[3].unusable, "mlx5_2:1");
     hostlist_append(&node_runs[3].unusable, "mlx5_3:1");
     stage_subnet.run(&certify);
-    is_int(judged(4), VERDICT_WARN, "two rails that AllowFailedRails allows to fail do no harm");
+    is_int(judged(4), VERDICT_WARN, "two failed rails that AllowFailedRails permits are a warning");
 }
 
 static void fails_narrow_links(bool is_left_out)
@@ -229,9 +230,9 @@ static void keeps_leaf_of_mute_node(void)
         tap_skip_all("%s", err.text);
     subnet_neighbors_clear(&neighbors);
     stage_subnet.run(&certify);
-    is_int(slurm[3].leaf, slurm[2].leaf, "a node that hears no switch stays with its neighbors");
-    ok(slurm[3].leaf >= 0 && slurm[3].leaf != slurm[0].leaf, "... on a leaf of their own");
-    is_int(judged(2), VERDICT_WARN, "a slower kind of adapter on Ethernet is no bad cable");
+    is_int(slurm[3].leaf, slurm[2].leaf, "a node that sees no switch stays with its neighbors");
+    ok(slurm[3].leaf >= 0 && slurm[3].leaf != slurm[0].leaf, "... on their leaf");
+    is_int(judged(2), VERDICT_WARN, "an adapter with a lower Ethernet rate is no bad cable");
     ok(!certify.has_fault, "... nor a fault of the cluster's");
 }
 

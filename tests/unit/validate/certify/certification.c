@@ -1598,25 +1598,26 @@ static void one_run(void)
         is_int(world.nodes[i].is_issued, nodes[i].kind == HEALTHY || nodes[i].kind == OURS,
                "%s %s certified", nodes[i].name,
                nodes[i].kind == HEALTHY || nodes[i].kind == OURS ? "is" : "is not");
-    has_str(world.nodes[2].reason, "muster: link_down eth1 no link", "the faulty one is drained");
-    ok(!world.nodes[2].has_certificate, "... and its certificate is gone");
-    is_int(revocation_read(world.nodes[2].comment), 0, "... so that none is to be revoked later");
-    has_str(requested, "cluster: made-up\nlevel: quick\nexpires: ", "what is certified");
+    has_str(world.nodes[2].reason, "muster: link_down eth1 no link", "the faulty node is drained");
+    ok(!world.nodes[2].has_certificate, "... and its certificate is removed");
+    is_int(revocation_read(world.nodes[2].comment), 0, "... so no later revocation is needed");
+    has_str(requested, "cluster: made-up\nlevel: quick\nexpires: ",
+            "the request for certificates has its level");
     expires = strstr(requested, "expires: ");
     until = expires ? strtoll(expires + strlen("expires: "), NULL, 10) : 0;
-    ok(llabs(until - time(NULL) - certify.conf.certificate_valid_s) < 600, "... until when: %lld",
-       until);
+    ok(llabs(until - time(NULL) - certify.conf.certificate_valid_s) < 600,
+       "... and its expiry: %lld", until);
     is_str(block_of(3, requested),
            "\ntest: check: pass\ntest: launch: pass\ntest: collectives: pass\n"
            "test: links eth1: 198 Mb/s\n",
-           "... and what was measured, which is no more");
-    ok(!world.nodes[3].is_drained, "what is ours and passed is released");
+           "... and what was measured, and nothing else");
+    ok(!world.nodes[3].is_drained, "a node that muster drained and that passed is released");
     ok(world.job == 0 && !*world.reservation, "no job and no reservation is left");
     is_str(values(), "check 5 1;collectives 4 0;launch 4 0;links 4 0;reach 5 0;",
-           "the history knows what each stage found");
+           "the history has the results of each stage");
     ok(links_were_quick, "the links were measured quickly");
     ok(check_deadline_s > bounded_longest_s(certify.conf.gpu_deadline_s) + CERTIFY_CHECK_S - 1,
-       "muster check has time to say that a GPU driver hangs: %.0f s", check_deadline_s);
+       "muster check has time to report a hanging GPU driver: %.0f s", check_deadline_s);
     setup.mounts = "/home,/scratch:rw,/projects";
     run();
     ok(check_deadline_s >
@@ -1639,7 +1640,7 @@ static void slow_rails(void)
     setup.hung_starts = 2;
     run();
     ok(!world.nodes[1].is_drained && !world.nodes[1].is_issued,
-       "... it is unknown where MPI hangs twice");
+       "... if MPI hangs twice the node is unknown");
 }
 
 static int count_drained(void)
@@ -1679,17 +1680,18 @@ static void losses(void)
     ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and its partners pass");
     setup.path_is_slow = true;
     run();
-    has_str(world.nodes[1].reason, "muster: packet_loss", "... as well where a path of it is slow");
-    ok(!has_note("path n1-n2"), "... which nobody blames on the path");
+    has_str(world.nodes[1].reason, "muster: packet_loss", "... also if one of its paths is slow");
+    ok(!has_note("path n1-n2"), "... and the path is not blamed");
     setup.lossy_rail = "";
 
     run();
-    ok(has_note("path n1-n2 eth1 carries 80 of 198 Mb/s"), "a slow path is told");
-    ok(count_drained() == 1 && world.nodes[0].is_issued, "... and no node's");
+    ok(has_note("path n1-n2 eth1 carries 80 of 198 Mb/s"), "a slow path is reported");
+    ok(count_drained() == 1 && world.nodes[0].is_issued, "... no node is at fault");
     setup.path_is_lossy = true;
     run();
-    ok(has_note("path n1-n2 eth1 loses 25 % of the packets that "), "one that loses packets, too");
-    ok(!has_note("path n1-n2 eth1 carries"), "... of which its speed follows");
+    ok(has_note("path n1-n2 eth1 loses 25 % of the packets that "),
+       "so is a path that loses packets");
+    ok(!has_note("path n1-n2 eth1 carries"), "... as lossy only, since that explains its speed");
 }
 
 /* A rail that is left out is listed in the certificate with its state. */
@@ -1702,38 +1704,40 @@ static void failed_rail(void)
     run();
     node_run = certify_node_run(&certify, "n3");
     ok(node_run && hostlist_contains(&node_run->rails, "links eth1: unusable rail_fault"),
-       "a dead rail that the site allows is told as unusable");
+       "a dead rail that AllowFailedRails permits is listed as unusable");
     is_str(rails_of_mpi, "muster-collectives: OMPI_MCA_btl_tcp_if_exclude=lo,eth1",
-           "... and data of MPI leaves it alone");
+           "... and MPI data avoids it");
     hostlist_append(&certify_node_run(&certify, "n1")->unusable, "eth1");
     is_int(certify_rails_setting(&certify, setting, sizeof setting), 0,
-           "... and kept from Open MPI");
-    is_str(setting, "OMPI_MCA_btl_tcp_if_exclude=lo,eth1", "... once, however many nodes lack it");
+           "... a rail is excluded from Open MPI");
+    is_str(setting, "OMPI_MCA_btl_tcp_if_exclude=lo,eth1",
+           "... once, even if several nodes lack it");
     setup.fabric = "eth1,eth2";
     setup.level = LEVEL_STANDARD;
     run();
     is_str(rails_of_mpi,
            "muster-collectives: OMPI_MCA_btl_tcp_if_include=eth2; "
            "muster-train: OMPI_MCA_btl_tcp_if_include=eth2",
-           "... and uses the site's other rails");
+           "... and the site's other rails are used");
     setup.fabric = "";
     setup.level = LEVEL_QUICK;
     setup.slow_rail = "n2";
     run();
     ok(world.nodes[1].is_drained && !world.nodes[1].is_issued,
-       "a node whose only rail is slow is drained whatever the site allows");
+       "a node whose only rail is slow is drained in spite of AllowFailedRails");
     setup.rails = 2;
     run();
     node_run = certify_node_run(&certify, "n2");
-    ok(world.nodes[1].is_issued && !world.nodes[1].is_drained, "... one of two is allowed");
+    ok(world.nodes[1].is_issued && !world.nodes[1].is_drained,
+       "... one slow rail of two is permitted");
     ok(node_run && hostlist_contains(&node_run->rails, "links eth1: 80 Mb/s rail_slow") &&
            hostlist_contains(&node_run->rails, "links eth2: 198 Mb/s"),
-       "... and its certificate says which");
-    ok(has_note("n2: eth1 80 of 198 Mb/s, left out by AllowFailedRails"), "... as does a note");
+       "... and the certificate lists it");
+    ok(has_note("n2: eth1 80 of 198 Mb/s, left out by AllowFailedRails"), "... and so does a note");
     setup.failed_rails = 0;
     run();
     ok(world.nodes[1].is_drained && !world.nodes[1].is_issued,
-       "... and not where the site allows none");
+       "... without AllowFailedRails it is drained");
 }
 
 /* A golden file that cannot be read is a fault of the run. */
@@ -1741,8 +1745,8 @@ static void no_golden(void)
 {
     setup.golden = "/nowhere/golden";
     run();
-    ok(certify.has_fault, "golden values that cannot be read are a fault");
-    ok(world.nodes[0].is_issued, "... and no node's");
+    ok(certify.has_fault, "a golden file that cannot be read is a fault of the run");
+    ok(world.nodes[0].is_issued, "... and of no node");
 }
 
 static void looked_at(void)
@@ -1754,7 +1758,7 @@ static void looked_at(void)
 
     setup.live_directory = path;
     run();
-    ok(live && live_was_held, "a run can be looked at while it holds its file");
+    ok(live && live_was_held, "a run holds its live file, which can be read meanwhile");
     while (live && fgets(line, sizeof line, live)) {
         size_t length;
 
@@ -1769,10 +1773,10 @@ static void looked_at(void)
     }
     is_int(wrong, 0, "... each line is an event");
     is_str(stages, "reach allocate check allocate launch links collectives allocate certificate ",
-           "... the stages, as they end");
+           "... it has the end of each stage");
     is_str(faults, "n3 fail check|", "... and the faulty node, once");
-    ok(live && !live_is_held(fileno(live)), "nobody holds it after the run");
-    ok(rmdir(path) == 0, "... and it is gone");
+    ok(live && !live_is_held(fileno(live)), "nobody holds the file after the run");
+    ok(rmdir(path) == 0, "... and it is removed");
     if (live)
         fclose(live);
     live = NULL;
@@ -1801,7 +1805,7 @@ static void good_accelerators(void)
     setup.accelerators = GPUS;
     run();
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_PASS, "accelerators pass");
-    is_int(gpus_asked, 8, "... by a step that asks for all devices of a node");
+    is_int(gpus_asked, 8, "... in a step that asks for all devices of a node");
     is_int(gpu_tasks, 1, "... with one task a node");
     ok(world.nodes[0].is_issued, "... and the node is certified");
 }
@@ -1825,16 +1829,18 @@ static void explicit_accelerators(void)
     setup.accelerators = GPUS_OF_TWO_COUNTS;
     run();
     is_int(job_gpus, 8, "a job asks for as many GPUs of each node as the one with the fewest has");
-    is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_PASS, "... that is tested");
+    is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_PASS, "... and those are tested");
     is_int(gpus_asked, 8, "... no step asks for more");
-    is_int(outcome_of("n6")->stages[STAGE_GPU], VERDICT_UNKNOWN, "... one with more is unknown");
+    is_int(outcome_of("n6")->stages[STAGE_GPU], VERDICT_UNKNOWN,
+           "... a node with more GPUs is unknown");
     has_str(outcome_of("n6")->faults[0].message, "certify nodes with 16 GPUs in a run of their own",
-            "... it says why");
-    ok(!world.nodes[5].is_drained && world.nodes[5].has_certificate, "... and nothing is taken");
+            "... the message says why");
+    ok(!world.nodes[5].is_drained && world.nodes[5].has_certificate,
+       "... it is not drained and keeps its certificate");
     put("gres.conf", "NodeName=other Name=gpu File=/dev/nvidia0 Flags=explicit\n");
     run();
     is_int(outcome_of("n6")->stages[STAGE_GPU], VERDICT_PASS,
-           "the flag of another node's GPUs hides none of this one");
+           "the flag of another node's GPUs has no effect on this one");
     unsetenv("SLURM_CONF");
     unlink(path_in("gres.conf"));
     unlink(path_in("slurm.conf"));
@@ -1846,17 +1852,17 @@ static void slow_accelerators(void)
     run();
     has_str(world.nodes[0].reason, "muster: gpu_slow gpu3 slow", "a slow device drains its node");
     ok(!world.nodes[0].has_certificate, "... which loses its certificate");
-    is_int(outcome_of("n1")->fault_count, 1, "... its figures are one fault");
-    ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... and no other node");
+    is_int(outcome_of("n1")->fault_count, 1, "... its two values are one fault");
+    ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... other nodes are certified");
     setup.accelerators = GPU_IS_NEAR;
     run();
     ok(!world.nodes[0].is_drained && !world.nodes[0].is_issued,
-       "one near its limit is a strike: neither drained nor certified");
-    ok(world.nodes[0].has_certificate, "... and keeps the certificate that it has");
+       "a value near its limit is a strike: neither drained nor certified");
+    ok(world.nodes[0].has_certificate, "... and the node keeps its certificate");
     setup.accelerators = GPUS_ARE_SLOW;
     run();
     ok(!world.nodes[0].is_drained && !world.nodes[1].is_drained && !world.nodes[5].is_drained,
-       "what all nodes have alike drains nobody");
+       "a fault that all nodes share drains none");
 }
 
 static void containers(void)
@@ -1866,14 +1872,14 @@ static void containers(void)
     setup.container_lacks = "";
     run();
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_PASS, "in a container accelerators pass");
-    is_str(container_program, "contain", "... whose command begins the step's");
-    is_int(gpus_asked, 8, "... and that is muster-gpu's");
+    is_str(container_program, "contain", "... the container command begins the step's command");
+    is_int(gpus_asked, 8, "... and the step is muster-gpu's");
     setup.container = "--container-image=image";
     setup.container_lacks = "n1";
     run();
-    is_str(container_options, setup.container, "options of srun's are given to it");
+    is_str(container_options, setup.container, "srun options of the container are passed to srun");
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_SKIP,
-           "a node that cannot have the container skips the stage");
+           "a node that cannot start the container skips the stage");
     is_int(outcome_of("n2")->stages[STAGE_GPU], VERDICT_PASS, "... the others pass");
     ok(world.nodes[0].is_issued && !world.nodes[0].is_drained && certify.notes.count > 0,
        "... it is certified, with a note");
@@ -1889,7 +1895,7 @@ static void missing_libraries(void)
     setup.accelerators = NO_LIBRARY_OF_N1;
     run();
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_UNKNOWN,
-           "without it on one node that node is unknown");
+           "without the library on one node that node is unknown");
     ok(!world.nodes[0].is_issued && !world.nodes[0].is_drained && world.nodes[1].is_issued,
        "... neither certified nor drained");
 }
@@ -1904,29 +1910,30 @@ static void hosts(void)
     run();
     is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_PASS, "level standard has it");
     is_int(host_steps, 1, "... once for all nodes");
-    ok(!links_were_quick, "... and measures the links well");
+    ok(!links_were_quick, "... and the links are not measured quickly");
     ok(world.nodes[0].is_issued, "... and the node is certified");
     setup.host_kind = CORE_IS_SLOW;
     run();
     has_str(world.nodes[0].reason, "muster: core_slow cpu6 slow", "a slow core drains its node");
-    ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... and no other");
+    ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... other nodes are certified");
     setup.host_kind = CORE_IS_NEAR;
     run();
     ok(!world.nodes[0].is_drained && !world.nodes[0].is_issued,
-       "one near its limit is a strike: neither drained nor certified");
+       "a value near its limit is a strike: neither drained nor certified");
     setup.host_kind = CORE_IS_WRONG;
     run();
-    has_str(world.nodes[0].reason, "muster: core_wrong cpu6 wrong", "a core that computes wrong");
+    has_str(world.nodes[0].reason, "muster: core_wrong cpu6 wrong",
+            "a core with wrong results drains its node");
     setup.host_kind = DISK_IS_SLOW;
     run();
     ok(!world.nodes[0].is_drained && *certify_node_run(&certify, "n1")->certified_until,
        "a slow disk is a warning, and the node is certified");
-    is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_WARN, "... of the stage");
+    is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_WARN, "... in the stage's verdict");
     setup.host_kind = HOST_IS_LEFT_OUT;
     run();
     is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_SKIP,
            "a node on which nothing was measured skips the stage");
-    ok(has_note("host: n1: not measured: 8 nodes of the same machine"), "... why is told");
+    ok(has_note("host: n1: not measured: 8 nodes of the same machine"), "... a note says why");
     ok(world.nodes[0].is_issued, "... and it is certified");
     is_int(outcome_of("n2")->stages[STAGE_HOST], VERDICT_PASS, "... the others pass");
     setup.host_kind = HOST_IS_GOOD;
@@ -1938,13 +1945,13 @@ static void hosts(void)
     setup.host_stalled = 0.3;
     run();
     is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_PASS,
-           "a figure of threads that others kept from running is none of the node's history");
+           "a value of stalled threads is not compared with the node's history");
     setup.host_stalled = 0;
     run();
     is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_WARN,
            "a figure below the node's own history is a warning");
     is_int(outcome_worst(outcome_of("n1"))->code, FAULT_MEMORY_SLOW, "... with its code");
-    is_int(outcome_of("n2")->stages[STAGE_HOST], VERDICT_PASS, "... of no other node");
+    is_int(outcome_of("n2")->stages[STAGE_HOST], VERDICT_PASS, "... on no other node");
 }
 
 /* A task may report about its own node only. */
@@ -1955,9 +1962,9 @@ static void lying(void)
     setup.lies = 3000;
     run();
     ok(!world.nodes[0].is_drained && world.nodes[0].is_issued,
-       "what a node says of another one costs that one nothing");
-    has_str(world.nodes[2].reason, "muster: link_down", "... and what it says of itself counts");
-    is_int((long)certify.refused_records, 3000, "... all that was refused is counted");
+       "reports of a node about another one do not harm it");
+    has_str(world.nodes[2].reason, "muster: link_down", "... reports about itself count");
+    is_int((long)certify.refused_records, 3000, "... all refused records are counted");
     count = certify.records.count;
     ok(count < 1000, "... and %zu records are kept", count);
 }
@@ -1970,11 +1977,12 @@ static void reboots(const char *name)
     setup.rebooted = name;
     setup.lasting_s = 20; /* each step */
     status = run();
-    ok(!world.nodes[index_of(name)].is_issued, "%s that reboots in mid-run is not certified", name);
+    ok(!world.nodes[index_of(name)].is_issued, "%s, which reboots during the run, is not certified",
+       name);
     is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "... it is unknown");
     is_int(outcome_worst(outcome_of(name))->code, FAULT_NOT_MEASURED,
-           "... which is not for others' use of it");
-    is_str(harm(status), "", "... which does no harm");
+           "... with a code that counts as a try");
+    is_str(harm(status), "", "... and no harm is done");
 }
 
 /* n1, n2 and n6 are reserved by the site. */
@@ -1983,9 +1991,9 @@ static void leaves_nodes_alone_in_one_line(void)
     setup.taken_until_s = now_s + 3600;
     run();
     ok(has_note("n[1-2,6]: left alone: it is in a reservation"),
-       "nodes that are left alone for the same reason are in one line");
+       "nodes left alone for the same reason share a line");
     ok(has_note("n5: left alone: drained by someone else: fan broken"),
-       "... for another in another");
+       "... another reason has its own line");
 }
 
 /* The head cannot reach n2, from the start or once it is in the job. slurmctld misses it after_s
@@ -2001,12 +2009,12 @@ static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
            isinf(after_s)  ? "does"
            : after_s > 0.0 ? "misses later"
                            : "neither");
-    is_int(world.nodes[1].is_drained, verdict == VERDICT_FAIL, "... is drained where it failed");
+    is_int(world.nodes[1].is_drained, verdict == VERDICT_FAIL, "... is drained if it failed");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
     if (verdict == VERDICT_UNKNOWN)
         has_str(outcome_worst(outcome_of("n2"))->message,
                 "no answer; slurmctld does not miss it: check names and network of this host",
-                "... which is said");
+                "... the message says so");
 }
 
 /* A note begins with names and ends with the reason and the next step. */
@@ -2019,13 +2027,13 @@ static void cuts_names_of_a_note(void)
     names_of_many[sizeof names_of_many - 1] = '\0';
     certify_note(&noting, "%s: left for another run; next: muster certify --campaign NAME",
                  names_of_many);
-    is_int((long long)noting.notes.count, 1, "a note of a thousand nodes");
+    is_int((long long)noting.notes.count, 1, "a note with a thousand nodes");
     is_int((long long)strlen(noting.notes.names[0]), RECORDFILE_MESSAGE,
-           "... is as long as a record may have it");
+           "... has the maximum length of a record");
     ok(strstr(noting.notes.names[0], "nnn ... (cut) ... nnn") &&
            strstr(noting.notes.names[0], ": left for another run; next: muster certify "
                                          "--campaign NAME"),
-       "... and is cut in the names");
+       "... the names are cut");
     hostlist_clear(&noting.notes);
 }
 
@@ -2035,10 +2043,10 @@ static void removes_the_certificate_where_another_node_hangs(void)
     setup.hanging = "n2";
     hung_loads = 0;
     run();
-    ok(hung_loads < 50, "while two jobs hang the nodes are looked at %d times", hung_loads);
+    ok(hung_loads < 50, "while two jobs hang the nodes are loaded %d times only", hung_loads);
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued,
-       "a node whose epilog hangs has no certificate, others have");
-    ok(!certify_node_run(&certify, "n3")->is_silent, "... one that failed does not become silent");
+       "a node whose epilog hangs gets no certificate, others do");
+    ok(!certify_node_run(&certify, "n3")->is_silent, "... a failed node does not become silent");
     ok(!world.nodes[2].has_certificate, "... and loses its certificate");
 }
 
@@ -2047,10 +2055,10 @@ static void waits_for_epilogs_that_are_slow(void)
     setup.hanging = "n2";
     setup.epilog_s = 10;
     run();
-    ok(!world.nodes[1].is_issued, "where an epilog hangs that node has no certificate");
+    ok(!world.nodes[1].is_issued, "a node whose epilog hangs gets no certificate");
     ok(world.nodes[0].is_issued && world.nodes[3].is_issued && world.nodes[5].is_issued,
-       "... those whose epilog is slow have one");
-    ok(!world.nodes[2].has_certificate, "... and one that failed loses its own");
+       "... those with a slow epilog do");
+    ok(!world.nodes[2].has_certificate, "... a failed node loses its certificate");
 }
 
 /* n3 failed, and the battery's job does not end there. */
@@ -2058,12 +2066,11 @@ static void asks_no_node_that_is_down_to_remove_its_certificate(void)
 {
     setup.dead = "n3";
     run();
-    ok(certify_node_run(&certify, "n3")->is_missed,
-       "a node that is down, and completing, is missed");
+    ok(certify_node_run(&certify, "n3")->is_missed, "a node that is down and completing is missed");
     ok(world.nodes[2].has_certificate && revocation_read(world.nodes[2].comment) != 0,
-       "... the certificate that it still has is revoked in its Comment");
-    ok(has_note("n3 did not remove its certificate; it is revoked"), "... which is said");
-    ok(world.nodes[0].is_issued, "... and others are certified");
+       "... its remaining certificate is revoked in its Comment");
+    ok(has_note("n3 did not remove its certificate; it is revoked"), "... a note says so");
+    ok(world.nodes[0].is_issued, "... other nodes are certified");
 }
 
 /* n2 goes silent once it is in the job. slurmctld misses it 15 s after the start. */
@@ -2077,10 +2084,10 @@ static void is_cut_off_in_the_stage_that_noticed(void)
     setup.missed_s = now_s + 15;
     run();
     stage = outcome_worst(outcome_of("n2"))->stage;
-    is_int(outcome_of("n2")->verdict, VERDICT_FAIL, "a node that is missed at last fails");
-    is_str(stage_name(stage), "check", "... in the stage that noticed");
+    is_int(outcome_of("n2")->verdict, VERDICT_FAIL, "a node that slurmctld misses late fails");
+    is_str(stage_name(stage), "check", "... in the stage where it went silent");
     ok(world.nodes[0].is_issued && world.nodes[5].is_issued,
-       "... and the others' checks go on without it");
+       "... the other nodes' checks continue");
 }
 
 static void fails_no_node_that_slurm_reboots(void)
@@ -2091,8 +2098,9 @@ static void fails_no_node_that_slurm_reboots(void)
     setup.missed_s = now_s;
     run();
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
-           "a node that is rebooted by intent meanwhile is unknown");
-    is_str(outcome_worst(outcome_of("n2"))->message, "left alone: rebooting", "... which is said");
+           "a node that Slurm reboots on purpose is unknown");
+    is_str(outcome_worst(outcome_of("n2"))->message, "left alone: rebooting",
+           "... the message says so");
     ok(!world.nodes[1].is_drained, "... and is not drained");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... the others are certified");
 }
@@ -2106,19 +2114,21 @@ static void certificate_kept(void)
     setup.keeping = 1;
     run();
     has_str(world.nodes[1].extra, "\"muster_level\":3,\"muster_expires\":4000000000",
-            "a certificate of a higher level that stays is what jobs are offered");
-    has_str(world.nodes[0].extra, "\"muster_level\":1,", "... of other nodes the new one");
-    ok(strstr(world.nodes[0].extra, "4000000000") == NULL, "... with its own end");
+            "a kept certificate of a higher level is offered to jobs");
+    has_str(world.nodes[0].extra, "\"muster_level\":1,", "... other nodes offer the new one");
+    ok(strstr(world.nodes[0].extra, "4000000000") == NULL, "... with its own expiry");
     setup.keeping = 3;
     run();
-    has_str(world.nodes[3].extra, "\"muster_level\":1,", "one that was drained for a fault is new");
+    has_str(world.nodes[3].extra, "\"muster_level\":1,",
+            "a node drained for a fault gets a new certificate");
     setup.keeping = 1;
     begin();
     comment = revocation_put("", time(NULL));
     comment_one(1, comment);
     free(comment);
     go(certify_run);
-    has_str(world.nodes[1].extra, "\"muster_level\":1,", "... and one that is revoked");
+    has_str(world.nodes[1].extra, "\"muster_level\":1,",
+            "... and so does one whose certificate was revoked");
 }
 
 /* n1's certificate has a higher level and ends in left_s. */
@@ -2149,12 +2159,11 @@ static void renews_what_is_due(void)
 {
     with_a_higher_level(CERTIFY_DUE_S - 3600, true,
                         "a certificate of a higher level that is due is renewed", true);
-    with_a_higher_level(CERTIFY_DUE_S - 3600, false,
-                        "... and stays where its node is tested for another reason", false);
+    with_a_higher_level(CERTIFY_DUE_S - 3600, false, "... in other runs it is kept", false);
     setup.valid_s = 86400;
-    with_a_higher_level(20 * 3600, true, "where all last a day, one that is not due yet stays",
-                        false);
-    with_a_higher_level(20 * 3600, false, "... whyever its node is tested", false);
+    with_a_higher_level(20 * 3600, true,
+                        "with a validity of a day, a certificate not due yet is kept", false);
+    with_a_higher_level(20 * 3600, false, "... in other runs, too", false);
     with_a_higher_level(10 * 3600, false, "... and one that ends sooner is renewed", true);
 }
 
@@ -2185,12 +2194,12 @@ static void knows_what_waits(void)
     history_busy_ms = 1;
     sqlite3_open(path, &busy);
     sqlite3_exec(busy, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    is_int(certified_before(), 1, "a run waits");
+    is_int(certified_before(), 1, "an earlier run waits for the history");
     sqlite3_close(busy);
     history_busy_ms = 10000;
     setup.is_due = setup.keeps_history = true;
     run();
-    ok(world.nodes[3].is_issued && !world.nodes[5].is_issued, "... its nodes are not due");
+    ok(world.nodes[3].is_issued && !world.nodes[5].is_issued, "... and its nodes are not due");
 }
 
 /* A full disk can leave a history that is no database. */
@@ -2208,8 +2217,8 @@ static void all_are_due_where_the_history_is_damaged(void)
     setup.is_due = setup.keeps_history = true;
     run();
     ok(world.nodes[0].is_issued && world.nodes[3].is_issued && world.nodes[5].is_issued,
-       "where the history is damaged all nodes are due");
-    ok(has_note("all certificates count as due: "), "... which is said");
+       "with a damaged history all nodes are due");
+    ok(has_note("all certificates count as due: "), "... a note says so");
     snprintf(command, sizeof command, "rm -f %s*", path); /* the run is stored beside it */
     is_int(system(command), 0, "... and the run is kept");
 }
@@ -2225,9 +2234,10 @@ static void is_due_by_slurm(const char *extra, const char *comment, const char *
     comment_one(5, comment);
     go(certify_run);
     ok(world.nodes[5].is_issued, "a node %s is due", what);
-    is_int(revocation_read(world.nodes[5].comment), 0, "... with the new one none is revoked");
-    is_str(world.nodes[5].extra, "", "... nor is any refused");
-    ok(!has_note("did not remove its certificate"), "... as nobody has to be told");
+    is_int(revocation_read(world.nodes[5].comment), 0,
+           "... after the new certificate none is revoked");
+    is_str(world.nodes[5].extra, "", "... and none is refused");
+    ok(!has_note("did not remove its certificate"), "... and no removal is reported as missing");
 }
 
 static void is_due_against_the_history(void)
@@ -2239,10 +2249,10 @@ static void is_due_against_the_history(void)
     free(comment);
     setup.reserved = nodes[5].name;
     is_due_by_slurm("", "", "that waits where no job starts");
-    ok(world.nodes[5].has_left, "... and is taken out of there");
+    ok(world.nodes[5].has_left, "... and leaves that reservation");
     setup.reserved = nodes[2].name;
     run();
-    ok(!world.nodes[2].has_left, "... not one that failed");
+    ok(!world.nodes[2].has_left, "... a failed node stays in it");
 }
 
 /* n1 failed a minute ago, as this host's history or its Comment says, and reboots during the
@@ -2267,25 +2277,26 @@ static void after_a_failure(bool is_in_comment, int later_s, bool stays)
     setup.issued_s = failed + later_s;
     setup.rebooted = "n1";
     go(certify_run);
-    is_int(outcome_of("n1")->verdict, VERDICT_UNKNOWN, "one of which nothing is known");
+    is_int(outcome_of("n1")->verdict, VERDICT_UNKNOWN, "a node without a result");
     is_int(world.nodes[0].has_certificate, stays, "... %s a certificate from %s failed by its %s",
            stays ? "keeps" : "loses", stays ? "after it" : "before it",
            is_in_comment ? "Comment" : "history");
     is_int(revocation_read(world.nodes[0].comment) != 0, is_in_comment && stays,
-           "... which revokes none any more once it is gone");
-    ok(!world.nodes[2].has_certificate, "... while what fails now loses its own");
+           "... and the Comment revokes none once it is removed");
+    ok(!world.nodes[2].has_certificate, "... while a node that fails now loses its certificate");
 }
 
 static void others_write(void)
 {
     setup.has_extra = setup.is_changing = true;
     run();
-    is_str(world.nodes[3].comment, "rack 9", "what the site writes into a Comment meanwhile stays");
-    has_str(world.nodes[0].extra, "\"rack\":7", "... and into Extra");
-    has_str(world.nodes[0].extra, "\"muster_level\":1,", "... with the certificate behind it");
+    is_str(world.nodes[3].comment, "rack 9",
+           "text that the site writes into Comment during the run is kept");
+    has_str(world.nodes[0].extra, "\"rack\":7", "... and so is text in Extra");
+    has_str(world.nodes[0].extra, "\"muster_level\":1,", "... with the new certificate after it");
     has_str(world.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
-            "a certificate that another run wrote meanwhile stays");
-    is_str(world.nodes[2].extra, "", "... not that of a node that fails now");
+            "a certificate that another run wrote during the run is kept");
+    is_str(world.nodes[2].extra, "", "... except that of a node that fails");
 }
 
 static void health_check_writes_back(void)
@@ -2293,8 +2304,9 @@ static void health_check_writes_back(void)
     setup.has_extra = setup.is_written_back = true;
     run();
     has_str(world.nodes[0].extra, "\"muster_level\":1,",
-            "a certificate that a health check took out of Extra is written once more");
-    has_str(world.nodes[0].extra, "\"muster_fault\":\"5 eth1\"", "... beside what it published");
+            "a certificate that a health check removed from Extra is written again");
+    has_str(world.nodes[0].extra, "\"muster_fault\":\"5 eth1\"",
+            "... beside the fault that the check published");
 }
 
 /* Slurm drains n5. Another run certifies it during this one. */
@@ -2303,9 +2315,9 @@ static void keeps_the_certificate_of_what_slurm_took_away(void)
     setup.has_extra = setup.is_changing = true;
     setup.others = "gres/gpu count reported lower than configured (0 < 8)";
     run();
-    is_int(outcome_of("n5")->verdict, VERDICT_FAIL, "one that Slurm took away fails");
+    is_int(outcome_of("n5")->verdict, VERDICT_FAIL, "a node that Slurm drained for a fault fails");
     has_str(world.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
-            "... its certificate is not revoked, and jobs are still offered it");
+            "... its certificate is not revoked and is still offered to jobs");
 }
 
 static void takes_nothing_for_a_full_file_system(void)
@@ -2319,7 +2331,7 @@ static void takes_nothing_for_a_full_file_system(void)
     setup.cut = "n2";
     setup.keeps_history = true;
     run();
-    ok(world.nodes[1].has_certificate, "... also in a later run that cannot tell");
+    ok(world.nodes[1].has_certificate, "... also in a later run without a result");
 }
 
 static void waits_for_no_node_of_a_busy_cluster_that_completes_later(void)
@@ -2330,8 +2342,8 @@ static void waits_for_no_node_of_a_busy_cluster_that_completes_later(void)
     setup.is_busy_cluster = setup.is_dry_run = true;
     begin_s = now_s;
     run();
-    is_int(loads, 2, "where at each look another node completes the cluster is loaded twice");
-    ok(now_s - begin_s < CERTIFY_SETTLE_S, "... and the first alone is waited for");
+    is_int(loads, 2, "while nodes complete in turn the cluster is loaded only twice");
+    ok(now_s - begin_s < CERTIFY_SETTLE_S, "... and only the first completing node is waited for");
 }
 
 /* Nobody but Slurm has taken the node, so a campaign tests it at most twice. */
@@ -2340,9 +2352,9 @@ static void answers_again(void)
     setup.others = "Not responding";
     run();
     is_int(outcome_of("n5")->verdict, VERDICT_UNKNOWN,
-           "one that Slurm took away and that answers now is unknown");
+           "a node that Slurm set down and that answers again is unknown");
     is_int(outcome_worst(outcome_of("n5"))->code, FAULT_NOT_MEASURED,
-           "... which is not for others' use of it");
+           "... with a code that counts as a try");
 }
 
 /* Checks a node that nobody else has and that a campaign could otherwise test forever. */
@@ -2350,7 +2362,7 @@ static void is_a_try(const char *name, const char *what)
 {
     is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "%s is unknown", what);
     is_int(outcome_worst(outcome_of(name))->code, FAULT_NOT_MEASURED,
-           "... which is not for others' use of it");
+           "... with a code that counts as a try");
 }
 
 static void counts_what_recurs_as_tries(void)
@@ -2367,9 +2379,9 @@ static void counts_what_recurs_as_tries(void)
     setup.leaving = CERTIFY_TRIES;
     run();
     is_int(setup.leaving, 0, "a job ends early in each attempt");
-    is_a_try("n1", "... the node that is left");
+    is_a_try("n1", "... the remaining node");
     is_int(outcome_worst(outcome_of("n6"))->code, FAULT_NODE_AWAY,
-           "... one that others have taken is away");
+           "... a node that was drained is away");
 }
 
 /* Slurm refuses a longer job, or never starts it. */
@@ -2379,7 +2391,8 @@ static void asks_for_no_longer_job_than_the_partition_allows(void)
 
     run();
     ok(wanted_minutes > 20, "the battery's job may last %d minutes", wanted_minutes);
-    is_int(reserved_minutes, 0, "... in a reservation that holds a node of ours without an end");
+    is_int(reserved_minutes, 0,
+           "... its reservation has no end while it holds a node that muster drained");
     setup.most_minutes = 20;
     run();
     is_int(wanted_minutes, 20, "... but no longer than the partition allows");
@@ -2387,14 +2400,14 @@ static void asks_for_no_longer_job_than_the_partition_allows(void)
     setup.is_ended_early = true;
     run();
     has_str(outcome_worst(outcome_of("n1"))->message, "MaxTime=20 of partition p",
-            "... and of a job that is ended early why");
+            "... the end of a job that was too short is explained");
     setup = usual;
     setup.named = "n1,n2";
     run();
-    ok(reserved_minutes > wanted_minutes, "... one that holds none ends by itself after %d minutes",
-       reserved_minutes);
+    ok(reserved_minutes > wanted_minutes,
+       "... a reservation without drained nodes ends by itself after %d minutes", reserved_minutes);
     allocation_refused(&err, "no job of", "n1", "muster", ESLURM_INVALID_TIME_LIMIT);
-    has_str(err.text, "MaxTime", "of a refusal for the time limit what to change is said");
+    has_str(err.text, "MaxTime", "a refusal for the time limit names the setting to change");
 }
 
 static void waits_as_long_as_slurm(void)
@@ -2402,11 +2415,11 @@ static void waits_as_long_as_slurm(void)
     setup.complete_wait_s = 120;
     run();
     is_near(start_s, CERTIFY_ALLOCATE_NEXT_S + 120, 0.1,
-            "CompleteWait is waited for, and a job's start as long after it");
+            "CompleteWait is added to the wait for a job's start");
     setup.complete_wait_s = 65533;
     run();
     is_near(start_s, CERTIFY_ALLOCATE_NEXT_S + CERTIFY_COMPLETE_WAIT_MOST_S, 0.1,
-            "... and no day long");
+            "... up to a maximum");
 }
 
 /* A job's time limit covers the deadlines of its steps. */
@@ -2418,12 +2431,12 @@ static void jobs_last_as_long_as_their_steps(void)
     made.node_runs = calloc(made.count, sizeof *made.node_runs);
     ok(60 * certify_job_minutes(&made, JOB_CHECK) >
            certify_deadline_s(CERTIFY_CHECK_S, made.count) + 60,
-       "the job of 16,384 nodes' check does not end before its step");
+       "the check job of 16,384 nodes lasts longer than its step");
     ok(60 * certify_job_minutes(&made, JOB_CERTIFICATES) >
            2 * certify_deadline_s(CERTIFY_CERTIFICATE_S, made.count) + 60,
-       "... nor that of their certificates");
+       "... and so does the job of their certificates");
     made.count = 6;
-    ok(certify_job_minutes(&made, JOB_CERTIFICATES) < 10, "... that of a few is short");
+    ok(certify_job_minutes(&made, JOB_CERTIFICATES) < 10, "... the job of a few nodes is short");
     free(made.node_runs);
 }
 
@@ -2448,22 +2461,22 @@ static int campaign(const char *name)
 
 static void ends_a_campaign(void)
 {
-    is_int(campaign("spring"), COMMAND_FAIL, "a campaign");
+    is_int(campaign("spring"), COMMAND_FAIL, "a campaign with one faulty node fails");
     is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... certifies the good nodes");
-    is_int((long long)state.counts[CAMPAIGN_LEFT], 1, "... and leaves what others drained");
+    is_int((long long)state.counts[CAMPAIGN_LEFT], 1, "... and leaves nodes that others drained");
     setup.jobs_kind = NO_USER;
-    is_int(campaign("spring"), COMMAND_UNKNOWN, "one without BatteryUser ends");
+    is_int(campaign("spring"), COMMAND_UNKNOWN, "a campaign without BatteryUser ends");
     is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after some tries");
     setup.jobs_kind = NO_JOBS;
-    is_int(campaign("spring"), COMMAND_UNKNOWN, "one that gets no job ends");
-    is_int(state.runs, CAMPAIGN_BROKEN_MOST, "... after as many runs");
-    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... and its nodes");
-    is_int((long long)state.counts[CAMPAIGN_LEFT], NODES, "... are left for when it is continued");
+    is_int(campaign("spring"), COMMAND_UNKNOWN, "a campaign that gets no job ends");
+    is_int(state.runs, CAMPAIGN_BROKEN_MOST, "... after the same number of runs");
+    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... no node is unknown");
+    is_int((long long)state.counts[CAMPAIGN_LEFT], NODES, "... all are left for a continuation");
     setup.jobs_kind = NO_ACCOUNT; /* or slurmctld lacks the association for a while */
-    is_int(campaign("spring"), COMMAND_UNKNOWN, "one without an account ends");
-    is_int(state.runs, CAMPAIGN_BROKEN_MOST, "... after as many runs");
-    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... and its nodes");
-    is_int((long long)state.counts[CAMPAIGN_LEFT], NODES, "... are left as well");
+    is_int(campaign("spring"), COMMAND_UNKNOWN, "a campaign whose account is refused ends");
+    is_int(state.runs, CAMPAIGN_BROKEN_MOST, "... after the same number of runs");
+    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... no node is unknown");
+    is_int((long long)state.counts[CAMPAIGN_LEFT], NODES, "... all are left, too");
 }
 
 /* Most of the free nodes are in q. */
@@ -2471,19 +2484,21 @@ static void tests_the_other_partitions_of_one_that_refuses(void)
 {
     setup.partition_kind = TWO_PARTITIONS;
     setup.closed = "q";
-    is_int(campaign("may"), COMMAND_UNKNOWN, "a campaign that one partition refuses");
-    ok(!certify_stop, "... ends");
-    is_int((long long)state.counts[CAMPAIGN_FAILED], 1, "... and tests the nodes of the other");
+    is_int(campaign("may"), COMMAND_UNKNOWN, "a campaign that one partition refuses ends");
+    ok(!certify_stop, "... by itself");
+    is_int((long long)state.counts[CAMPAIGN_FAILED], 1,
+           "... it tests the nodes of the other partition");
     is_int((long long)state.counts[CAMPAIGN_LEFT], 4, "... the rest is left");
-    is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after as many tries as where there is no other");
+    is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after as many tries as without another partition");
     setup.closed = "p";
     setup.taken_until_s = now_s + 3600;
     campaign("april");
-    ok(!certify_stop, "one where the nodes of the other are not free ends, too");
-    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 3, "... once they were, and were tested");
-    is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after which the first gets no more tries");
+    ok(!certify_stop, "a campaign whose other partition is busy ends, too");
+    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 3,
+           "... after it tested those nodes once free");
+    is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... without further tries in the first partition");
     has_str(said, "busy nodes are free; partition p is given up: it refused 20 jobs in a row",
-            "... which is said while the other is waited for");
+            "... the output says so while it waits");
     for (int i = A_LOOK; i <= A_JOB; i++) {
         static const char *const whats[] = {"", "slurmctld", "BatteryUser", "a job"};
         char name[20];
@@ -2494,10 +2509,11 @@ static void tests_the_other_partitions_of_one_that_refuses(void)
         campaign(name);
         ok(setup.failing == NOTHING && !certify_stop, "one that lacks %s once then ends, too",
            whats[i]);
-        is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 3, "... and has tested them as well");
+        is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 3,
+               "... and has tested the nodes as well");
     }
     setup.partition_kind = TWIN_PARTITIONS;
-    is_int(campaign("june"), COMMAND_FAIL, "one whose nodes are in another one too");
+    is_int(campaign("june"), COMMAND_FAIL, "a campaign whose nodes are in a second partition, too");
     is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... tests them there");
 }
 
@@ -2507,8 +2523,9 @@ static void goes_on_without_a_partition_that_is_deleted(void)
     setup.partition_kind = TWO_PARTITIONS;
     loads = 0;
     setup.deletion = 2;
-    is_int(campaign("july"), COMMAND_FAIL, "a campaign one of whose partitions is deleted");
-    is_int((long long)state.counts[CAMPAIGN_FAILED], 1, "... tests the nodes of the other");
+    is_int(campaign("july"), COMMAND_FAIL, "a campaign with a deleted partition continues");
+    is_int((long long)state.counts[CAMPAIGN_FAILED], 1,
+           "... with the nodes of the other partition");
 }
 
 /* All nodes but n5 are free. */
@@ -2520,18 +2537,18 @@ static void asks_for_no_more_nodes_than_the_partition_allows(void)
        "as many nodes as MaxNodes allows are certified");
     is_int(outcome_of("n6")->verdict, VERDICT_UNKNOWN, "... the others are unknown");
     ok(world.nodes[3].is_drained, "... and drains of theirs are not lifted");
-    ok(has_note("n[3-4,6]: left for another run: MaxNodes=2 of partition p"), "... which is said");
+    ok(has_note("n[3-4,6]: left for another run: MaxNodes=2 of partition p"), "... a note says so");
     setup.most_nodes = 4;
-    is_int(campaign("august"), COMMAND_FAIL, "a campaign takes no more at a time");
+    is_int(campaign("august"), COMMAND_FAIL, "a campaign takes at most MaxNodes at a time");
     is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... and tests all of them");
 }
 
 static void names_what_is_never_tested(void)
 {
     setup.fifth = "n5-in-the-third-rack-of-the-second-row-of-the-first-hall-of-two-halls";
-    is_int(campaign("autumn"), COMMAND_FAIL, "a campaign with a name that is too long");
-    has_str(said, "1 node cannot be tested: names longer than 63", "... says so");
-    ok(!strstr(said, "once they are back"), "... and not to wait for it");
+    is_int(campaign("autumn"), COMMAND_FAIL, "a campaign with a node name that is too long");
+    has_str(said, "1 node cannot be tested: names longer than 63", "... names it");
+    ok(!strstr(said, "once they are back"), "... and does not advise to wait for it");
 }
 
 static void keeps_a_run_of_a_campaign_while_the_history_is_busy(void)
@@ -2542,10 +2559,10 @@ static void keeps_a_run_of_a_campaign_while_the_history_is_busy(void)
     history_busy_ms = 1;
     sqlite3_open(path, &busy_history);
     sqlite3_exec(busy_history, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    is_int(campaign("winter"), COMMAND_FAIL, "a campaign beside a copy of the history");
-    ok(!busy_history, "... has a run that waits for it");
+    is_int(campaign("winter"), COMMAND_FAIL, "a campaign while a copy of the history is made");
+    ok(!busy_history, "... has a run that waits for the history");
     is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... and certifies the good nodes");
-    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... to its end");
+    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... and leaves no node unknown");
     sqlite3_close(busy_history);
     busy_history = NULL;
     history_busy_ms = 10000;
@@ -2557,8 +2574,8 @@ static void campaign_partners_are_of_the_partition_of_their_group(void)
     setup.others = "gres/gpu count reported lower than configured (0 < 8)";
     setup.partition_kind = PARTITION_IN_ANOTHER;
     setup.named = "n1,n5";
-    is_int(campaign("summer"), COMMAND_FAIL, "a campaign over a partition in another one");
-    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 1, "... certifies the node that is well");
+    is_int(campaign("summer"), COMMAND_FAIL, "a campaign with overlapping partitions");
+    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 1, "... certifies the good node");
 }
 
 /* An older version of muster left out a long node list. */
@@ -2602,12 +2619,12 @@ static void no_certificates(void)
     setup.refuses_certificates = true;
     status = run();
     is_int(outcome_of("n1")->stages[STAGE_COLLECTIVES], VERDICT_PASS,
-           "a certificate that cannot be written says nothing of the collectives");
+           "a failed certificate does not change the collectives' result");
     is_int(outcome_of("n1")->stages[STAGE_CERTIFICATE], VERDICT_UNKNOWN,
-           "... it stands in its own column");
+           "... it is unknown in its own stage");
     ok(world.nodes[3].is_drained && strcmp(world.nodes[3].reason, ours) == 0,
-       "... and a node of ours stays drained");
-    is_str(harm(status), "", "... which does no harm");
+       "... a node that muster drained stays drained");
+    is_str(harm(status), "", "... and no harm is done");
 }
 
 static void waits_for_a_controller_that_is_started_again(void)
@@ -2616,13 +2633,13 @@ static void waits_for_a_controller_that_is_started_again(void)
          setup.restarts++) {
         int status = run();
 
-        is_str(refused_name, "load", "slurmctld is started again after the %s",
+        is_str(refused_name, "load", "slurmctld restarts after the %s",
                setup.restarts == AFTER_THE_TESTS ? "tests" : "certificates");
-        is_str(harm(status), "", "... which does no harm");
+        is_str(harm(status), "", "... and no harm is done");
         ok(world.nodes[0].is_issued && world.nodes[3].is_issued, "... nodes are certified");
         ok(!world.nodes[3].is_drained && !strstr(world.nodes[3].comment, "[muster"),
-           "... one that passed is released for good");
-        has_str(world.nodes[2].reason, "muster: link_down", "... one that failed is drained");
+           "... a node that passed is released and its mark removed");
+        has_str(world.nodes[2].reason, "muster: link_down", "... a failed node is drained");
         ok(!world.nodes[2].has_certificate, "... and loses its certificate");
         setup.refused_turn = 0;
     }
@@ -2634,16 +2651,17 @@ static void full_disk(void)
     setup.full = "n2";
     run();
     is_str(world.nodes[1].reason, "SlurmdSpoolDir is full",
-           "a node that Slurm drains in mid-run stays as Slurm has it");
+           "a node that Slurm drains during the run keeps that reason");
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued && world.nodes[5].is_issued,
        "... and the others are certified without it");
     setup.full_reason = "Kill task failed";
     run();
-    is_str(world.nodes[1].reason, setup.full_reason, "what Slurm drains for a fault stays so, too");
+    is_str(world.nodes[1].reason, setup.full_reason,
+           "a node that Slurm drains for a fault keeps that reason, too");
     is_int(outcome_of("n2")->verdict, VERDICT_FAIL, "... it failed");
     ok(world.nodes[1].has_certificate && revocation_read(world.nodes[1].comment) == 0,
-       "... but not in a test: it keeps its certificate");
+       "... but not in a test, so it keeps its certificate");
 }
 
 /* The certificates' job would wait for the node. */
@@ -2652,7 +2670,7 @@ static void asks_for_no_job_with_a_node_that_is_drained(void)
     setup.drained_late = "n2";
     late_jobs = 0;
     run();
-    is_int(late_jobs, 0, "no job is asked for with a node that was drained after its tests");
+    is_int(late_jobs, 0, "no job is requested with a node drained after its tests");
     is_str(world.nodes[1].reason, "fan broken", "... whose drain stays");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
 }
@@ -2662,9 +2680,10 @@ static void asks_again_as_often_as_a_node_goes(void)
 {
     setup.leaving_late = 3;
     run();
-    ok(world.nodes[0].is_issued, "a node is certified though at each of three tries another goes");
-    ok(!world.nodes[1].is_issued && !world.nodes[5].is_issued, "... and those that went are not");
-    is_str(world.nodes[5].reason, "fan broken", "... and stay drained");
+    ok(world.nodes[0].is_issued,
+       "a node is certified though another one leaves in each of three tries");
+    ok(!world.nodes[1].is_issued && !world.nodes[5].is_issued, "... the nodes that left are not");
+    is_str(world.nodes[5].reason, "fan broken", "... and they stay drained");
 }
 
 /* A user's job begins before the run's reservation. Slurm would preempt it for the run's job. */
@@ -2673,8 +2692,8 @@ static void preempts_no_job_that_began_before_the_reservation(void)
     setup.begun_late = "n2";
     preempting_jobs = 0;
     run();
-    is_int(preempting_jobs, 0, "no job is asked for with a node that a user's job has begun on");
-    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... which is unknown");
+    is_int(preempting_jobs, 0, "no job is requested with a node where a user's job began");
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... the node is unknown");
     ok(!world.nodes[1].is_drained && world.nodes[0].is_issued, "... and the others are certified");
 }
 
@@ -2687,8 +2706,10 @@ static void leaves_a_node_where_a_reservation_begins_before_the_end(void)
               time(NULL) + 3660);
     setup.reserved_later = "n2";
     run();
-    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "a node where a reservation begins soon");
-    has_str(outcome_worst(outcome_of("n2"))->message, begins, "... is left alone, and until when");
+    is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
+           "a node where a reservation begins soon is unknown");
+    has_str(outcome_worst(outcome_of("n2"))->message, begins,
+            "... and left alone, with the time of the reservation");
     ok(world.nodes[0].is_issued, "... and the others are certified");
 }
 
@@ -2698,9 +2719,9 @@ static void leaves_a_node_that_is_taken_out_of_the_reservation(void)
     setup.freed = "n2";
     run();
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
-           "a node that is taken out of the run's reservation is unknown");
+           "a node removed from the run's reservation is unknown");
     has_str(outcome_worst(outcome_of("n2"))->message,
-            "it was removed from the run's reservation meanwhile", "... which is said");
+            "it was removed from the run's reservation meanwhile", "... the message says so");
     ok(!world.nodes[1].is_issued && world.nodes[0].is_issued && world.nodes[5].is_issued,
        "... and the others are certified");
 }
@@ -2713,25 +2734,26 @@ static void missing_program(void)
     run();
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
            "a node on which the battery does not start is unknown");
-    ok(probe_is_named, "... the step that asks has a name: it alone is canceled if it is late");
+    ok(probe_is_named, "... the probe step has a name, so that it alone can be canceled");
     has_str(outcome_of("n2")->faults[0].message,
             "muster-launch does not start here: muster-launch: libucp.so.0: cannot open it",
-            "... with what its loader says");
+            "... with its loader's error");
     ok(!world.nodes[1].is_drained && !world.nodes[1].is_issued,
        "... neither drained nor certified");
     ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and the others are certified");
     setup.is_waiting = true;
     run();
     ok(waited_s > CERTIFY_MUTE_S && waited_s < CERTIFY_MUTE_S + 2,
-       "while the others wait for it nodes are asked soon: after %.1f s", waited_s);
+       "while other ranks wait for it nodes are probed after %.1f s", waited_s);
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
     ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and the others are certified");
     setup.is_waiting = false;
     setup.without_program = 4;
     run();
     ok(!world.nodes[1].is_issued && !world.nodes[5].is_issued && !world.nodes[1].is_drained,
-       "where it does not start on most, none is certified nor drained");
-    ok(!strstr(outcome_of("n2")->faults[0].message, "does not start here"), "... nor named");
+       "if it does not start on most nodes, none is certified or drained");
+    ok(!strstr(outcome_of("n2")->faults[0].message, "does not start here"),
+       "... and no node is named");
 }
 
 /* A node whose process dies is measured again, alone with a good node that reports on it. */
@@ -2740,14 +2762,14 @@ static void dies(const char *name, int times, bool is_drained)
     setup.dying = name;
     setup.deaths = times;
     run();
-    is_int(world.nodes[index_of(name)].is_drained, is_drained, "%s whose process ends %s", name,
+    is_int(world.nodes[index_of(name)].is_drained, is_drained, "%s whose process dies %s", name,
            is_drained   ? "again and again is drained"
            : times == 1 ? "once is not drained"
                         : "without a word is not drained");
     ok(!world.nodes[index_of(name)].is_issued && world.nodes[0].is_issued,
        "... it is not certified, and others are");
     if (is_drained)
-        has_str(world.nodes[index_of(name)].reason, "alone with", "... and why");
+        has_str(world.nodes[index_of(name)].reason, "alone with", "... with the reason");
 }
 
 /* A campaign continues at its own level unless another is given. */
@@ -2758,10 +2780,10 @@ static void knows_whether_a_level_is_given(void)
     struct certify_options options = {0};
 
     is_int(certify_options_read(2, argv, &options), -1, "a campaign without a level");
-    ok(!options.has_level && options.level == LEVEL_QUICK, "... has the first");
+    ok(!options.has_level && options.level == LEVEL_QUICK, "... has the default level");
     options = (struct certify_options){0};
     is_int(certify_options_read(3, argv, &options), -1, "a campaign with a level");
-    ok(options.has_level && options.level == LEVEL_QUICK, "... has that");
+    ok(options.has_level && options.level == LEVEL_QUICK, "... has that level");
 }
 
 /* A process that dies after all results is a warning. */
@@ -2773,9 +2795,9 @@ static void dies_after_the_results(void)
     setup.deaths = 9;
     run();
     ok(world.nodes[1].is_issued && !world.nodes[1].is_drained,
-       "a node whose process ends after the results is certified");
+       "a node whose process dies after the results is certified");
     is_int(outcome_of("n2")->stages[STAGE_COLLECTIVES], VERDICT_WARN, "... with a warning");
-    is_int(setup.deaths, 8, "... of the one run that there was");
+    is_int(setup.deaths, 8, "... after a single run");
 }
 
 /* A step asks for the same number of GPUs on each node. */
@@ -2793,7 +2815,7 @@ static void addresses(void)
     static const char all[] = "10.0.0.1-10.0.0.2 10.0.0.4 10.0.0.6;";
 
     run();
-    is_str(peers_of[0], "-;", "addresses that nobody told are not known");
+    is_str(peers_of[0], "-;", "without reported addresses the peers are unknown");
     setup.tells_addresses = true;
     run();
     for (int i = 0; i < 3; i++)
@@ -2806,8 +2828,9 @@ static void addresses(void)
     setup.dying = "";
     setup.garbled_addresses = 2;
     run();
-    is_str(peers_of[0], "-;", "addresses of which some cannot be parsed are not known");
-    ok(has_note("n2: muster check reported no addresses that can be parsed"), "... and whose");
+    is_str(peers_of[0], "-;", "with an invalid address the peers are unknown");
+    ok(has_note("n2: muster check reported no addresses that can be parsed"),
+       "... a note names the node");
 }
 
 /* Compares a node's facts with those of other nodes. */
@@ -2817,17 +2840,17 @@ static void holds_nodes_against_each_other(void)
     run();
     is_int(outcome_of("n1")->stages[STAGE_CHECK], VERDICT_WARN, "another kernel is a warning");
     is_int(outcome_worst(outcome_of("n1"))->code, FAULT_CONFIG_DIFFERS, "... with its code");
-    is_int(outcome_of("n2")->stages[STAGE_CHECK], VERDICT_PASS, "... of no other node");
+    is_int(outcome_of("n2")->stages[STAGE_CHECK], VERDICT_PASS, "... on no other node");
     ok(world.nodes[0].is_issued, "... and certified");
     setup.has_double = true;
     run();
     for (int i = 0; i < 2; i++) {
         is_int(outcome_worst(outcome_of(nodes[i].name))->code, FAULT_ADDRESS_DUPLICATE,
-               "%s has an address that another one has", nodes[i].name);
+               "%s has the same address as another node", nodes[i].name);
         ok(!world.nodes[i].is_issued && !world.nodes[i].is_drained,
            "... it is neither certified nor drained");
     }
-    ok(world.nodes[5].is_issued, "... one with its own is");
+    ok(world.nodes[5].is_issued, "... a node with its own address is certified");
 }
 
 /* n2's link is lost for a moment. Its peers are good. */
@@ -2836,11 +2859,11 @@ static void doubts_links_that_are_lost(void)
     setup.flapping = "n2";
     run();
     is_int(outcome_of("n2")->stages[STAGE_LINKS], VERDICT_UNKNOWN,
-           "a node whose link is lost while it is measured is unknown");
+           "a node whose link is lost during the measurement is unknown");
     ok(!world.nodes[1].is_issued && !world.nodes[1].is_drained,
        "... neither certified nor drained");
-    is_int(outcome_of("n6")->stages[STAGE_LINKS], VERDICT_WARN, "errors of a link are a warning");
-    ok(world.nodes[5].is_issued, "... and certified");
+    is_int(outcome_of("n6")->stages[STAGE_LINKS], VERDICT_WARN, "link errors are a warning");
+    ok(world.nodes[5].is_issued, "... and the node is certified");
 }
 
 /* All rails alike are slower than in earlier runs. */
@@ -2850,15 +2873,16 @@ static void holds_rails_to_their_history(void)
         run();
         setup.keeps_history = true;
     }
-    is_int(outcome_of("n1")->stages[STAGE_LINKS], VERDICT_PASS, "rails as they were before");
+    is_int(outcome_of("n1")->stages[STAGE_LINKS], VERDICT_PASS, "rails as fast as before pass");
     setup.mbps = 120;
     run();
-    ok(has_note("n1: eth1 runs at 120 Mb/s, in its last 5 good runs at 198"), "... or were faster");
+    ok(has_note("n1: eth1 runs at 120 Mb/s, in its last 5 good runs at 198"),
+       "... slower ones get a note");
     for (int i = 0; i < NODES; i++)
         if (nodes[i].kind == HEALTHY) {
             is_int(outcome_of(nodes[i].name)->stages[STAGE_LINKS], VERDICT_WARN,
-                   "%s whose rail is slower than it was is warned of", nodes[i].name);
-            ok(world.nodes[i].is_issued, "... and certified, as it is as good as the others");
+                   "%s, whose rail became slower, gets a warning", nodes[i].name);
+            ok(world.nodes[i].is_issued, "... and is certified, as it is as good as the others");
         }
 }
 
@@ -2878,9 +2902,9 @@ static void holds_rails_to_what_others_measure(void)
     setup.reference = path;
     run();
     is_int(outcome_of("n1")->stages[STAGE_LINKS], VERDICT_WARN,
-           "a rail that is slower than others' on such hardware is warned of");
-    ok(world.nodes[0].is_issued, "... and certified");
-    ok(has_note("n1: eth1 runs at 198 Mb/s, the reference minimum is 199"), "... which is said");
+           "a rail slower than the reference for its hardware gets a warning");
+    ok(world.nodes[0].is_issued, "... and its node is certified");
+    ok(has_note("n1: eth1 runs at 198 Mb/s, the reference minimum is 199"), "... a note says so");
     unlink(path);
 }
 
@@ -2891,7 +2915,7 @@ static void is_measured_by_halves(enum stage stage, const char *what)
 
     is_int(outcome_of("n1")->stages[stage], VERDICT_UNKNOWN, "%s: %s is unknown", what,
            stage_name(stage));
-    is_str(harm(status), "", "... which does no harm");
+    is_str(harm(status), "", "... and no harm is done");
     is_int(count_issued(), 0, "... and certifies no node");
 }
 
@@ -2908,7 +2932,7 @@ static void certifies_nothing_that_was_not_measured(void)
             is_measured_by_halves(stages[i], says_why
                                                  ? "a program that says that it measured nothing"
                                                  : "a program that says nothing");
-            is_int(unmeasured_steps, 2, "... after a second try");
+            is_int(unmeasured_steps, 2, "... after two tries");
         }
     setup.unmeasured = "";
     for (setup.untold_passes = 1; setup.untold_passes <= 2; setup.untold_passes++)
@@ -2916,7 +2940,8 @@ static void certifies_nothing_that_was_not_measured(void)
     setup.untold_passes = 0;
     setup.has_few_rounds = true;
     is_measured_by_halves(STAGE_LINKS, "too few rounds");
-    is_str(outcome_worst(outcome_of("n1"))->message, "links: 2 of 9 rounds", "... as is said");
+    is_str(outcome_worst(outcome_of("n1"))->message, "links: 2 of 9 rounds",
+           "... the message says so");
     setup.has_few_rounds = false;
     setup.named = "n1,n3"; /* which fails before */
     is_measured_by_halves(STAGE_LINKS, "a node that is left alone");
@@ -2940,8 +2965,9 @@ static void releases_what_its_gate_has_drained(void)
                             : "a job the day before");
         is_int(world.nodes[4].is_drained, !is_refusal, "... is %s",
                is_refusal ? "released" : "drained as it was");
-        is_str(is_refusal ? "" : harm(status), "", "... and no harm is done");
-        is_int(has_note("n5 was drained by muster's gate"), is_refusal, "... by whom is known");
+        is_str(is_refusal ? "" : harm(status), "", "... no harm is done");
+        is_int(has_note("n5 was drained by muster's gate"), is_refusal,
+               "... a note names muster's gate");
         is_int(outcome_of("n5")->verdict, is_refusal ? VERDICT_WARN : VERDICT_FAIL, "... it %s",
                is_refusal ? "passed" : "failed");
     }
@@ -2956,20 +2982,20 @@ static void leaves_nodes_of_other_runs(void)
     setup.other_to = 100;
     run();
     ok(!certify_node_run(&certify, "n2") && !world.nodes[1].is_issued && world.nodes[0].is_issued,
-       "a node that another run tests is none of this one's");
+       "a node that another run tests is not in this run");
     ok(has_note("left alone: run 20261101-120000-0001 of host head2 tests n2 since "),
-       "... whose it is, is said");
+       "... a note names the other run");
     for (setup.other_from = 2; setup.other_from <= 3; setup.other_from++) {
         setup.other_has_job = true;
         setup.other_to = 100;
-        is_str(harm(run()), "", "two runs on a node do no harm");
-        ok(allocations == 0 && count_issued() == 0, "... the later one has no job");
+        is_str(harm(run()), "", "two runs on one node do no harm");
+        ok(allocations == 0 && count_issued() == 0, "... the later run requests no job");
         has_str(outcome_worst(outcome_of("n1"))->message, "of host head2 tests n2 since ",
-                "... why is said");
+                "... its message names the other run");
         setup.other_has_job = false;
         setup.other_to = setup.other_from + 2;
         is_str(harm(run()), "", "a run that waits for another one does no harm");
-        ok(world.nodes[0].is_issued && world.nodes[1].is_issued, "... and tests all of its nodes");
+        ok(world.nodes[0].is_issued && world.nodes[1].is_issued, "... and tests all its nodes");
     }
 }
 
@@ -2978,12 +3004,13 @@ static void names_nodes_whose_cables_are_not_checked(void)
 {
     setup.has_lldpds = true;
     run();
-    ok(!has_note("LLDP"), "cables of which all nodes tell");
-    ok(lldp_deadline_s > CERTIFY_NEIGHBORS_S, "... in a step that many nodes get more time for");
+    ok(!has_note("LLDP"), "if all nodes report their cables no note says otherwise");
+    ok(lldp_deadline_s > CERTIFY_NEIGHBORS_S,
+       "... the step's deadline grows with the number of nodes");
     setup.unheard = "n2";
     run();
-    ok(has_note("LLDP: cables of n2 not checked"), "a node that does not is named");
-    ok(world.nodes[1].is_issued, "... which is nothing against it");
+    ok(has_note("LLDP: cables of n2 not checked"), "a node that does not report them is named");
+    ok(world.nodes[1].is_issued, "... and certified");
 }
 
 static const char *leaf_of(const char *name)
@@ -2999,28 +3026,29 @@ static void knows_the_leaves_of_cables(void)
     setup.failed_rails = 1;
     setup.has_lldpds = setup.has_cables = true;
     run();
-    is_str(leaf_of("n1"), "leaf1", "a node is on the leaf that its cable goes to");
-    is_str(leaf_of("n6"), "leaf2", "... another on another one");
+    is_str(leaf_of("n1"), "leaf1", "a node is on the leaf that its cable leads to");
+    is_str(leaf_of("n6"), "leaf2", "... another node on the other leaf");
     setup.uplink_is_slow = true;
     run();
-    ok(has_note("uplink leaf1-leaf2"), "an uplink between them that is slow is told");
-    ok(count_drained() == 0 && world.nodes[0].is_issued, "... and no node's");
+    ok(has_note("uplink leaf1-leaf2"), "a slow uplink between the leaves is reported");
+    ok(count_drained() == 0 && world.nodes[0].is_issued, "... no node is at fault");
     setup.uplink_is_slow = false;
     setup.path_is_slow = true;
     setup.far_end = "n6";
     run();
-    ok(has_note("path n1-n6 eth1 carries 80 of 198 Mb/s"), "so is a path across it");
+    ok(has_note("path n1-n6 eth1 carries 80 of 198 Mb/s"),
+       "a slow path across the uplink is reported");
     setup.uplink_is_lossy = true;
     run();
     ok(has_note("uplink leaf1-leaf2 eth1 loses 25 % of the packets"),
-       "an uplink that loses packets");
-    ok(!has_note("path n1-n6"), "... of which the speed of that follows");
-    is_str(links_blocks, "leaf1=n[1-2];leaf2=n[3-4,6]", "links are measured by leaves");
+       "an uplink that loses packets is reported");
+    ok(!has_note("path n1-n6"), "... and not the path, since that explains its speed");
+    is_str(links_blocks, "leaf1=n[1-2];leaf2=n[3-4,6]", "links are measured by leaf");
     begin();
     certify.conf.uplink_concurrency = 3;
     go(certify_run);
     is_str(links_blocks, "leaf1=n[1-2]:3;leaf2=n[3-4,6]:3",
-           "... with the limit of each one's uplinks");
+           "... with the uplink limit of each leaf");
 }
 
 /* Facts that are missing because a check was cut are no failure. */
@@ -3036,7 +3064,7 @@ static void cut_check(void)
         failures +=
             record->node && strcmp(record->node, "n2") == 0 && record->verdict == VERDICT_FAIL;
     }
-    is_int(failures, 0, "what was not heard of a node's check is no failure");
+    is_int(failures, 0, "facts missing from a cut check are no failure");
     is_int(certify_node_run(&certify, "n2")->outcome.verdict, VERDICT_UNKNOWN,
            "... the node is unknown");
     is_int(world.nodes[1].is_drained, false, "... and not drained");
@@ -3063,13 +3091,13 @@ static void idle(void)
     setup.lasting_s = 10;
     run();
     is_int((long)certify.count, 4,
-           "of idle nodes as many as IdleCap allows are tested, and two partners");
+           "IdleCap limits the idle nodes that are tested, and two partners join them");
     ok(world.nodes[0].is_issued && world.nodes[1].is_issued, "... and certified");
-    has_str(world.nodes[2].reason, "muster: link_down", "... or drained");
+    has_str(world.nodes[2].reason, "muster: link_down", "... or drained if faulty");
     ok(world.nodes[3].is_drained && strcmp(world.nodes[3].reason, ours) == 0,
-       "one that is drained is not idle");
+       "a drained node is not idle");
     ok(looks > 4 && looks < (now_s - begin_s) / 4,
-       "the jobs that wait are listed now and then: %d times in %.0f s", looks, now_s - begin_s);
+       "pending jobs are listed now and then: %d times in %.0f s", looks, now_s - begin_s);
 
     setup.job_at_s = 0;
     is_int(run(), COMMAND_PASS, "nodes that a job waits for are not tested");
@@ -3077,28 +3105,29 @@ static void idle(void)
 
     begin_s = now_s;
     setup.job_at_s = now_s + 25; /* during launch */
-    is_int(run(), COMMAND_UNKNOWN, "a job that wants a node interrupts the test");
+    is_int(run(), COMMAND_UNKNOWN, "a job that needs a node interrupts the test");
     ok(given_back_s > setup.job_at_s &&
            given_back_s < setup.job_at_s + certify.conf.idle_grace_s / 2,
-       "... which gives its nodes back after %.1f s", given_back_s - setup.job_at_s);
+       "... nodes are given back after %.1f s", given_back_s - setup.job_at_s);
     ok(world.job == 0 && !*world.reservation, "... no job and no reservation is left");
-    is_int(count_drained() + count_issued(), 0, "... nobody is drained or certified");
-    ok(world.nodes[2].has_certificate, "... and no certificate is lost, were it one to lose");
-    is_int(outcome_of("n3")->verdict, VERDICT_UNKNOWN, "... as there is no verdict");
+    is_int(count_drained() + count_issued(), 0, "... no node is drained or certified");
+    ok(world.nodes[2].has_certificate, "... no node loses its certificate");
+    is_int(outcome_of("n3")->verdict, VERDICT_UNKNOWN, "... the faulty node has no verdict");
     snprintf(path, sizeof path, "%s", certify.conf.history_path);
-    ok(history_nodes(path, NULL, NODES, see_newest, text, &err) > 0, "the history knows");
-    is_str(values(), "", "... that no stage has a finding");
-    is_str(text, "unknown interrupted: job 77 of user 1000 wants nodes of partition p", "... why");
+    ok(history_nodes(path, NULL, NODES, see_newest, text, &err) > 0, "the history has the nodes");
+    is_str(values(), "", "... without a finding of any stage");
+    is_str(text, "unknown interrupted: job 77 of user 1000 wants nodes of partition p",
+           "... and with the reason");
 
     setup.keeps_history = true;
     setup.job_at_s = INFINITY;
-    is_int(run(), COMMAND_PASS, "after that they are left alone for a while");
-    is_int((long)certify.count, 0, "... none of them is tested");
+    is_int(run(), COMMAND_PASS, "after an interruption the nodes are left alone for a while");
+    is_int((long)certify.count, 0, "... and none is tested");
     setup.keeps_history = false;
 
     setup.listing_s = 4;
-    is_int(run(), COMMAND_UNKNOWN, "a busy slurmctld is left alone");
-    ok(certify.count == 0 && looks == 1, "... at the first look");
+    is_int(run(), COMMAND_UNKNOWN, "a slow slurmctld is left alone");
+    ok(certify.count == 0 && looks == 1, "... after the first query");
 }
 
 /* Whether many nodes fail alike is known only at the end of a run. */
@@ -3108,16 +3137,16 @@ static void fails_none_when_stopped(void)
     struct error err;
 
     setup.stopped_in = "muster-launch";
-    is_int(run(), COMMAND_UNKNOWN, "a run that is stopped knows nothing");
-    is_int(count_drained() + count_issued(), 0, "... nobody is drained or certified");
+    is_int(run(), COMMAND_UNKNOWN, "a stopped run has no result");
+    is_int(count_drained() + count_issued(), 0, "... no node is drained or certified");
     is_int(outcome_of("n3")->verdict, VERDICT_UNKNOWN,
-           "... what failed so far is unknown, as it is not decided about");
+           "... a failure seen so far is unknown, as it was not decided");
     snprintf(path, sizeof path, "%s", certify.conf.history_path);
     seen_node = "n3";
-    ok(history_nodes(path, NULL, NODES, see_newest, text, &err) > 0, "the history knows");
+    ok(history_nodes(path, NULL, NODES, see_newest, text, &err) > 0, "the history has the nodes");
     seen_node = "n1";
     is_str(text, "unknown interrupted: stopped by signal 2; seen until then: eth1: no link",
-           "... what was seen");
+           "... with what was seen");
 }
 
 /* Two runs on one node would disturb each other's measurements. */
@@ -3129,13 +3158,13 @@ static void tests_nothing_while_another_run_chooses(void)
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     ok(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "another run has the lock");
     is_int(run(), COMMAND_UNKNOWN, "... for too long");
-    is_int(allocations, 0, "... and nothing is tested");
-    has_str(said, "cannot tell whether another run tests the same nodes", "... which is said");
+    is_int(allocations, 0, "... so nothing is tested");
+    has_str(said, "cannot tell whether another run tests the same nodes", "... the output says so");
     close(fd);
     unlink(path);
-    is_int(mkdir(path, 0700), 0, "a lock that cannot be had at all");
+    is_int(mkdir(path, 0700), 0, "a lock that cannot be made");
     run();
-    ok(allocations > 0, "... is no other run: the nodes are tested");
+    ok(allocations > 0, "... is no sign of another run: the nodes are tested");
     rmdir(path);
     path = path_in("runs/other");
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -3143,8 +3172,8 @@ static void tests_nothing_while_another_run_chooses(void)
        "another run of this host tests a node");
     run();
     ok(!certify_node_run(&certify, "n2") && !world.nodes[1].is_issued && world.nodes[0].is_issued,
-       "... which is none of this one's");
-    ok(has_note("n2: left alone: another run is testing it"), "... as is said");
+       "... which is not in this run");
+    ok(has_note("n2: left alone: another run is testing it"), "... a note says so");
     close(fd);
     unlink(path);
 }
@@ -3163,8 +3192,7 @@ static void stops_without_harm(void)
         if (turns < setup.stopped_turn)
             break;
     }
-    ok(!*what && stopped > 30, "a run is stopped in each of %d operations, and no harm is done",
-       stopped);
+    ok(!*what && stopped > 30, "a run is stopped in each of %d operations without harm", stopped);
 }
 
 static void claims_nothing_left_after_a_dry_run(void)
@@ -3180,19 +3208,19 @@ static void claims_nothing_left_after_a_dry_run(void)
             break;
     }
     ok(stopped > 20, "a dry run is stopped in each of %d operations", stopped);
-    is_int(wrong, 0, "... and says that nothing is left");
+    is_int(wrong, 0, "... and reports that nothing is left");
 }
 
 static void knows_no_suspects_without_reports(void)
 {
     setup.is_suspects = true;
     is_int(run(), COMMAND_PASS, "without a suspect report nothing is tested");
-    is_int((long)certify.count, 0, "... no node");
-    ok(has_note("no suspects"), "... which is said");
+    is_int((long)certify.count, 0, "... no node is in the run");
+    ok(has_note("no suspects"), "... a note says so");
     setup.has_silent_reports = true;
     is_int(run(), COMMAND_UNKNOWN, "reports that cannot be read are no pass");
-    ok(has_note("no job for the suspect reports"), "... why is said");
-    ok(!has_note("no suspects"), "... and not that there are no suspects");
+    ok(has_note("no job for the suspect reports"), "... a note says why");
+    ok(!has_note("no suspects"), "... and does not claim that there are no suspects");
 }
 
 /* A job took the node, or the step on it fails. */
@@ -3206,13 +3234,14 @@ static void reads_suspect_reports_of_the_other_nodes(void)
         is_int(run(), setup.is_taken ? COMMAND_PASS : COMMAND_UNKNOWN, "a node %s",
                setup.is_taken ? "that a job took is as one that was not free"
                               : "whose reports cannot be read is no pass");
-        ok(was_read[0] && was_read[2] && was_read[5] && !was_read[1], "... the others are read");
+        ok(was_read[0] && was_read[2] && was_read[5] && !was_read[1],
+           "... the other nodes' reports are read");
         is_int(has_note("cannot read the suspect reports of n2: srun: nodes are busy"),
                !setup.is_taken, "... which is %ssaid", setup.is_taken ? "not " : "");
     }
     setup.is_taken = setup.is_srun_killed = true;
-    is_int(run(), COMMAND_UNKNOWN, "a node that our own job may still have");
-    ok(has_note("cannot read the suspect reports of n2"), "... is not said to be taken");
+    is_int(run(), COMMAND_UNKNOWN, "a node that muster's own job may still hold");
+    ok(has_note("cannot read the suspect reports of n2"), "... is not taken for a busy one");
 }
 
 static void takes_no_other_warning_for_a_suspect_report(void)
@@ -3220,12 +3249,12 @@ static void takes_no_other_warning_for_a_suspect_report(void)
     setup.is_suspects = setup.has_other_warnings = true;
     run();
     ok(has_note("n6: reported"), "a node is tested because of a suspect report");
-    ok(!has_note("n2: reported"), "... and not because of another test's warning");
-    ok(strstr(removed, "--remove=") && strstr(removed, "6]"), "... which is done with then: %s",
+    ok(!has_note("n2: reported"), "... and none because of another test's warning");
+    ok(strstr(removed, "--remove=") && strstr(removed, "6]"), "... the report is then removed: %s",
        removed);
     setup.rebooted = "n6";
     run();
-    is_str(removed, "", "... or stays where nothing is known of the node");
+    is_str(removed, "", "... and is kept if the node has no result");
 }
 
 /* Nodes of a partition that was set down on purpose keep their suspect reports. */
@@ -3234,11 +3263,11 @@ static void reads_suspect_reports_where_a_partition_is_up(void)
     setup.partition_kind = TWO_PARTITIONS;
     setup.is_suspects = true;
     setup.partitions_down = 1;
-    is_int(run(), COMMAND_PASS, "suspect reports of a partition that is up suffice");
+    is_int(run(), COMMAND_PASS, "reading suspect reports of partitions that are up suffices");
     ok(has_note("cannot read the suspect reports of 3 nodes: none of their partitions"),
-       "... the others are told of");
+       "... a note names the rest");
     setup.partitions_down = 2;
-    is_int(run(), COMMAND_UNKNOWN, "where none is up suspects are unknown");
+    is_int(run(), COMMAND_UNKNOWN, "if no partition is up suspects are unknown");
 }
 
 /* n5 is in the default partition and is not tested. n1 is in the other one. */
@@ -3247,8 +3276,8 @@ static void partners_are_of_the_partition_of_who_is_tested(void)
     setup.partition_kind = TWO_PARTITIONS;
     setup.named = "n1,n5";
     run();
-    ok(world.nodes[0].is_issued, "a node that is named with one that is not free has partners");
-    ok(world.nodes[1].is_issued && world.nodes[5].is_issued, "... of its own partition");
+    ok(world.nodes[0].is_issued, "a node named together with a busy one has partners");
+    ok(world.nodes[1].is_issued && world.nodes[5].is_issued, "... from its own partition");
 }
 
 /* At any time that the job arrives. */
@@ -3273,9 +3302,9 @@ static void idle_any_time(void)
             longest_s = fmax(longest_s, given_back_s - setup.job_at_s);
     }
     ok(whole > 2 && interrupted > 10, "%d tests end, %d are interrupted", whole, interrupted);
-    is_int(halves, 0, "... nothing is done by halves");
+    is_int(halves, 0, "... none is half done");
     ok(longest_s > 1 && longest_s <= certify.conf.idle_grace_s,
-       "... the job has its node after %.1f s at most", longest_s);
+       "... the job has its node after at most %.1f s", longest_s);
 }
 
 static void refusals(bool all)
@@ -3293,7 +3322,7 @@ static void refusals(bool all)
         count++;
     }
     ok(!*what && count > 30 && count < LAST_TURN - 1,
-       "each of %d operations is refused%s, and no harm is done", count,
+       "each of %d operations is refused%s without harm", count,
        all ? " with all that follow" : "");
 }
 
@@ -3314,7 +3343,8 @@ static void estimates(void)
 
     made = (struct certify){.node_runs = runs, .count = 3};
     name_index_build((const char *const[]){"n1", "n2", "n3"}, 3, &made.by_name);
-    is_int(certify_work(&made, 3).rails, BUDGET_RAILS_GUESSED, "rails that nobody told of");
+    is_int(certify_work(&made, 3).rails, BUDGET_RAILS_GUESSED,
+           "without reported rails a default is used");
     for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++) {
         record.node = speeds[i];
         records_add(&made.records, &record);
@@ -3332,22 +3362,22 @@ static void estimates(void)
         records_add(&made.records, &record);
     }
     work = certify_work(&made, 3);
-    is_int(work.rails, 3, "... the most that a node told of");
-    is_int(work.gpus, 8, "... GPUs of nodes with an accelerator");
-    is_near(work.crowd, 1.5, 1e-9, "... nodes that share a machine");
-    is_int(work.sub_rounds, 0, "... and no limit of leaves");
+    is_int(work.rails, 3, "... else the largest number of a node");
+    is_int(work.gpus, 8, "... GPUs of nodes with an accelerator are counted");
+    is_near(work.crowd, 1.5, 1e-9, "... nodes that share a machine oversubscribe it");
+    is_int(work.sub_rounds, 0, "... without leaf limits there are no sub-rounds");
     made.cluster.leaf_count = 2;
-    ok(!certify_uplink_pairs(&made, &none), "... nor of uplinks, where no job runs beside");
+    ok(!certify_uplink_pairs(&made, &none), "... without other jobs uplinks have no limit");
     made.conf.uplink_concurrency = 3;
     pairs = certify_uplink_pairs(&made, &none);
-    ok(pairs && pairs[0] == 3 && pairs[1] == 3, "the site's limit of uplinks is that of each leaf");
+    ok(pairs && pairs[0] == 3 && pairs[1] == 3, "UplinkConcurrency applies to each leaf");
     free(pairs);
     for (int i = 0; i < 3; i++)
         runs[i].slurm = &slurm[i];
     made.conf.leaf_concurrency = 1;
-    is_int(certify_work(&made, 3).sub_rounds, 1, "... or one that the nodes' leaves have");
+    is_int(certify_work(&made, 3).sub_rounds, 1, "... LeafConcurrency makes sub-rounds");
     runs[0].outcome.verdict = VERDICT_FAIL;
-    is_near(certify_work(&made, 2).crowd, 1, 1e-9, "... but for those that are not good");
+    is_near(certify_work(&made, 2).crowd, 1, 1e-9, "... nodes that failed are not counted");
     name_index_clear(&made.by_name);
     records_clear(&made.records);
 }
@@ -3394,8 +3424,9 @@ static double limit_of_speeds(int slower)
 
 static void reports_hold_a_rail_to_the_speed_of_its_slower_nodes(void)
 {
-    is_near(limit_of_speeds(8), 0.8 * 1e5, 1, "half of the nodes are slower: a rail's limit");
-    is_near(limit_of_speeds(1), 0.8 * 2e5, 1, "... one came up slow: it does not set the limit");
+    is_near(limit_of_speeds(8), 0.8 * 1e5, 1,
+            "with half of the nodes slower the limit follows the slower speed");
+    is_near(limit_of_speeds(1), 0.8 * 2e5, 1, "... one node that came up slow does not set it");
 }
 
 /* Checks the effect of each finding about the links on four nodes with two leaves: the first
@@ -3469,9 +3500,9 @@ static void takes_findings(void)
                                                  : *verdict_name(verdict);
             hostlist_clear(&runs[k].rails);
         }
-        is_str(found, cases[i].expected, "a finding %zu%s", i,
+        is_str(found, cases[i].expected, "finding %zu%s", i,
                cases[i].is_unmeasured ? ", and a node of which no link was measured" : "");
-        is_int(made.has_fault, cases[i].has_fault, "... of the network's");
+        is_int(made.has_fault, cases[i].has_fault, "... of the network");
         name_index_clear(&made.by_name);
         records_clear(&made.records);
         hostlist_clear(&made.notes);
@@ -3497,7 +3528,7 @@ static void reboots_each(void)
     setup.rebooted = "n1";
     setup.booted_s = 3600;
     run();
-    ok(world.nodes[0].is_issued, "one that has booted before the run is certified");
+    ok(world.nodes[0].is_issued, "a node that booted before the run is certified");
 }
 
 /* In a later stage that is no reason to end the stage. */
@@ -3509,7 +3540,7 @@ static void ignores_what_the_head_lacks(void)
     setup.missed_s = INFINITY;
     setup.lasting_s = 10;
     run();
-    ok(world.nodes[1].is_issued, "a node whose name the head does not find any more is certified");
+    ok(world.nodes[1].is_issued, "a node whose name the head can no longer resolve is certified");
 }
 
 /* With one node it is the node's fault. Several nodes may have a new key that the head lacks. */
@@ -3519,13 +3550,13 @@ static void fails_no_nodes_whose_key_changes(void)
         bool is_one = setup.without_munge == 1;
 
         run();
-        is_int(world.nodes[0].is_drained, is_one, "%s that does not take the head's key",
+        is_int(world.nodes[0].is_drained, is_one, "%s that does not accept the head's key",
                is_one ? "a node" : "one of two nodes");
         ok(!world.nodes[0].is_issued && world.nodes[5].is_issued,
            "... is not certified, others are");
         is_int(outcome_of("n1")->verdict, is_one ? VERDICT_FAIL : VERDICT_UNKNOWN, "... it %s",
                is_one ? "failed" : "is unknown");
-        ok(!outcome_worst(outcome_of("n1"))->is_common, "... by itself");
+        ok(!outcome_worst(outcome_of("n1"))->is_common, "... not as a common fault");
     }
 }
 
@@ -3552,13 +3583,13 @@ static void dies_in_each(void)
     dies("n2", 9, true);
     setup.partner_deaths = 1;
     dies("n2", 9, true);
-    ok(!strstr(world.nodes[1].reason, "alone with n1"), "... nor with one that did so, too: %s",
-       world.nodes[1].reason);
+    ok(!strstr(world.nodes[1].reason, "alone with n1"),
+       "... a try with a partner that died, too, does not count: %s", world.nodes[1].reason);
     setup.death = FAULT_NODE_FROZEN;
     dies("n2", 9, false);
     has_str(outcome_worst(outcome_of("n2"))->message,
             "recurred, but its slurmd answers: the process was stopped or not scheduled",
-            "... as it may have been kept from running");
+            "... its process may not have been scheduled");
 }
 
 /* With thousands of nodes a program may die on several, each at another time. */
@@ -3567,8 +3598,8 @@ static void tries_as_often_as_another_dies(void)
     setup.dying_each = 3;
     run();
     is_int(outcome_of("n1")->stages[STAGE_LAUNCH], VERDICT_PASS,
-           "a node passes a stage though at each of three tries the process of another died");
-    is_int(outcome_of("n6")->verdict, VERDICT_UNKNOWN, "... which are unknown");
+           "a node passes a stage though another one's process dies in each of three tries");
+    is_int(outcome_of("n6")->verdict, VERDICT_UNKNOWN, "... those nodes are unknown");
 }
 
 static void (*const tests[])(void) = {

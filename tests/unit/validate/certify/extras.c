@@ -85,11 +85,11 @@ int main(void)
     ours = (struct node_run){.name = "n1", .plan.role = ROLE_TEST};
     certify_extras(&certify, false);
     is_str(changed, "n[1-2]=;",
-           "an offer that has ended is taken out, but of a node that another run has");
+           "an expired Extra entry is removed, except from a node of another run");
 
     changed[0] = '\0';
     ours.plan.role = ROLE_LEAVE;
     certify_extras(&certify, false);
-    is_str(changed, "n2=;", "... also one that this run was named and left");
+    is_str(changed, "n2=;", "... also from a node that this run was given and left out");
     return tap_done();
 }

@@ -90,7 +90,8 @@ int main(void)
     struct request_parts parts;
     struct error err;
 
-    ok(many < 5 * few, "four times the nodes are sent four times as much: %zu and %zu", few, many);
+    ok(many < 5 * few, "four times the nodes get about four times as many bytes: %zu and %zu", few,
+       many);
     ok(parts_count < 20, "... in %zu parts", parts_count);
     sent_of(NODES, true, &parts_count);
     is_int(parts_count, 1, "all alike are one part");
@@ -101,7 +102,7 @@ int main(void)
         request_parts_make(head, nodes, REQUEST_BLOCK_NODES + more, REQUEST_BYTES, &parts, &err);
         for (const char *at = parts.items[0].text; (at = strstr(at, "\nnode: ")); at++)
             blocks++;
-        is_int(blocks, 1 + more, "... of %zu nodes in blocks of at most %d",
+        is_int(blocks, 1 + more, "... %zu nodes are in blocks of at most %d",
                (size_t)REQUEST_BLOCK_NODES + more, REQUEST_BLOCK_NODES);
         request_parts_clear(&parts);
         unmake(REQUEST_BLOCK_NODES + more);
@@ -115,7 +116,7 @@ int main(void)
     is_str(parts.items[0].text, "head: x\nnode: n[1-2]\ntest: a\nnode: n3\ntest: b\n",
            "... two of them alike");
     request_parts_clear(&parts);
-    is_int(request_parts_make(head, nodes, 0, REQUEST_BYTES, &parts, &err), 0, "none");
-    is_int(parts.count, 0, "... are no part");
+    is_int(request_parts_make(head, nodes, 0, REQUEST_BYTES, &parts, &err), 0, "no node");
+    is_int(parts.count, 0, "... needs no part");
     return tap_done();
 }

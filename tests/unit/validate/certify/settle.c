@@ -374,24 +374,25 @@ static void healthy_controller(void)
     const char *what;
 
     run_all();
-    is_str(is_harmless(&what) ? "" : what, "", "nothing is done that must not be");
+    is_str(is_harmless(&what) ? "" : what, "", "no forbidden change is made");
     ok(world[1].is_drained && strncmp(world[1].reason, "muster: rail_slow eth1 x 20", 27) == 0,
-       "who failed is drained, for what drains: %s", world[1].reason);
-    is_int(node_runs[2].decision, DECISION_NOTHING, "not for what drains nobody");
+       "a node that failed is drained with the code that drains: %s", world[1].reason);
+    is_int(node_runs[2].decision, DECISION_NOTHING,
+           "a code that never drains does not drain its node");
     has_str(notes,
             "n3 not certified, stays in service: fault code uplinks_missing never drains a node",
-            "... which is said");
+            "... and a note says so");
     ok(!world[4].is_drained && world[4].is_settled && !*world[4].comment,
-       "one of ours that passed is released");
-    has_str(notes, "n5 released; it was drained: muster: rail_slow", "... which is said");
-    ok(!strstr(notes, "n6 released"), "... and not of one that failed again");
-    ok(world[5].is_drained && world[5].is_settled, "one that failed again is drained again");
-    is_str(world[5].comment, "rack 7", "... and has its Comment back");
-    is_str(world[5].reason, ours, "... and its reason, which says since when");
-    is_int(node_runs[6].decision, DECISION_SUSPECT, "a figure near its limit makes a suspect");
-    is_int(counted, 706, "... by its strikes, which are those against what it is now");
-    is_int(node_runs[8].decision, DECISION_SPARE, "the cap spares the next one");
-    has_str(notes, "NOT DRAINED: n9 failed too", "... which is said");
+       "a node that muster drained and that passed is released");
+    has_str(notes, "n5 released; it was drained: muster: rail_slow", "... and a note says so");
+    ok(!strstr(notes, "n6 released"), "... but not for a node that failed again");
+    ok(world[5].is_drained && world[5].is_settled, "a node that failed again is drained again");
+    is_str(world[5].comment, "rack 7", "... with its former Comment");
+    is_str(world[5].reason, ours, "... and its former reason, which has the date");
+    is_int(node_runs[6].decision, DECISION_SUSPECT, "a value near its limit makes a suspect");
+    is_int(counted, 706, "... its strikes are counted for its current fingerprint");
+    is_int(node_runs[8].decision, DECISION_SPARE, "the cap spares the next node");
+    has_str(notes, "NOT DRAINED: n9 failed too", "... and a note says so");
 }
 
 /* A drain by muster, but not by this run. */
@@ -418,9 +419,9 @@ static void other_run_drains_meanwhile(void)
     at_lock = drain_before;
     run_all();
     at_lock = NULL;
-    ok(!world[1].is_drained, "what another run drains meanwhile counts against the cap");
-    is_int(node_runs[1].decision, DECISION_SPARE, "... and spares the next one");
-    ok(fcntl(lock, F_GETFD) < 0, "... and the lock is let go of");
+    ok(!world[1].is_drained, "a drain by another run during the test counts against the cap");
+    is_int(node_runs[1].decision, DECISION_SPARE, "... and spares the next node");
+    ok(fcntl(lock, F_GETFD) < 0, "... and the lock is released");
 }
 
 /* Two heads count at the same time. Each sees the other's drains only after it has made its own. */
@@ -428,15 +429,17 @@ static void another_head_drains_in_the_same_second(void)
 {
     at_drain = drain_before;
     run_all();
-    ok(!world[1].is_drained, "what another head drained before is counted once more");
-    is_int(node_runs[1].decision, DECISION_SPARE, "... and the drain that is too much taken back");
-    has_str(notes, "NOT DRAINED: n[2,9] failed too, but muster has drained", "... which is said");
-    ok(!strstr(notes, "n2 drained: "), "... and not that it is drained");
-    ok(world[5].is_drained && world[5].is_settled, "... one that was drained before stays so");
+    ok(!world[1].is_drained, "drains that another head made just before are counted again");
+    is_int(node_runs[1].decision, DECISION_SPARE, "... and the excess drain is taken back");
+    has_str(notes, "NOT DRAINED: n[2,9] failed too, but muster has drained",
+            "... and a note says so");
+    ok(!strstr(notes, "n2 drained: "), "... and no note says it was drained");
+    ok(world[5].is_drained && world[5].is_settled,
+       "... a node that was drained before stays drained");
     at_drain = drain_behind;
     run_all();
-    ok(world[1].is_drained, "where the other head's are those too many, ours stay");
-    has_str(notes, "n2 drained: muster: rail_slow", "... which is said");
+    ok(world[1].is_drained, "if the other head's drains are the excess ones, ours stay");
+    has_str(notes, "n2 drained: muster: rail_slow", "... and a note says so");
 
     run_begin();
     sleeps = 0;
@@ -444,13 +447,13 @@ static void another_head_drains_in_the_same_second(void)
     node_runs[1].outcome = (struct outcome){0};
     node_runs[8].outcome = (struct outcome){0};
     certify_drains_decide(&run);
-    is_int(sleeps, 0, "without a new drain there is nothing to wait for");
+    is_int(sleeps, 0, "without a new drain there is no wait");
 
     run_begin();
     drains_lift("n[5-6]");
     snprintf(world[0].comment, sizeof world[0].comment, "rack 1 [muster other: %s]", ours);
     certify_drains_decide(&run);
-    ok(!world[1].is_drained, "a drain that another head has lifted for a test counts too");
+    ok(!world[1].is_drained, "a drain that another head lifted for its test counts, too");
 }
 
 /* A health check drains a failed node, n9 or n2, during the test. */
@@ -462,15 +465,15 @@ static void keeps_what_a_health_check_drained_meanwhile(void)
     drain_elsewhere("n9");
     at_drain = drain_before;
     certify_drains_decide(&run);
-    is_int(world[8].resumes, 0, "a drain that was there before is none to take back");
-    is_int(node_runs[8].decision, DECISION_DRAIN, "... where another head drains too many");
+    is_int(world[8].resumes, 0, "a drain that existed before is not taken back");
+    is_int(node_runs[8].decision, DECISION_DRAIN, "... when another head drains too many");
 
     run_begin();
     run.conf.drain_cap_percent = 30;
     drains_lift("n[5-6]");
     drain_elsewhere("n2");
     certify_drains_decide(&run);
-    ok(world[1].drains == 1 && world[8].drains == 1, "... and counts once against the cap");
+    ok(world[1].drains == 1 && world[8].drains == 1, "... and counts against the cap once");
 }
 
 static void drains_none_while_another_run_decides(void)
@@ -478,12 +481,13 @@ static void drains_none_while_another_run_decides(void)
     lock_reason = EWOULDBLOCK;
     run_all();
     ok(!world[1].is_drained, "without the lock nothing is drained");
-    is_int(node_runs[1].decision, DECISION_SPARE, "... as the cap may be reached");
+    is_int(node_runs[1].decision, DECISION_SPARE, "... since the cap may be reached");
     has_str(notes,
             "NOT DRAINED: n[2,9] failed, but another run of this host may be draining nodes "
             "(DrainCap): cannot lock",
-            "... which is said");
-    ok(world[5].is_drained && world[5].is_settled, "one of ours that failed is drained again");
+            "... and a note says so");
+    ok(world[5].is_drained && world[5].is_settled,
+       "a node that muster drained and that failed is drained again");
     run_begin();
     run.conf.drain_cap_percent = 30;
     node_runs[1].is_silent = true;
@@ -491,13 +495,13 @@ static void drains_none_while_another_run_decides(void)
     ok(!node_runs[1].is_decided, "a silent node is decided later");
     lock_reason = 0;
     certify_drains_decide(&run);
-    ok(world[1].is_drained, "... with the lock");
+    ok(world[1].is_drained, "... once the lock is available");
     lock_reason = ENOENT;
     run_all();
-    ok(world[1].is_drained, "a host without a place for journals has no other runs");
+    ok(world[1].is_drained, "a host without a journal directory has no other runs");
     lock_reason = EACCES;
     run_all();
-    ok(world[1].is_drained, "... nor one where that cannot be written");
+    ok(world[1].is_drained, "... nor has a host where it cannot be written");
     lock_reason = 0;
 }
 
@@ -509,13 +513,13 @@ static void reads_facts_once_for_all_strikes(void)
     readings = 0;
     certify_drains_decide(&run);
     ok(node_runs[0].strike == 1 && node_runs[6].strike == 1, "two nodes are near their limits");
-    is_int(readings, 1, "... what they are is read once");
-    is_int(counted, 706, "... of each its own");
+    is_int(readings, 1, "... the nodes' facts are read once");
+    is_int(counted, 706, "... each node has its own fingerprint");
     run_begin();
     node_runs[6].outcome = node_runs[0].outcome;
     readings = 0;
     certify_drains_decide(&run);
-    is_int(readings, 0, "... and not where none is");
+    is_int(readings, 0, "... and are not read if no node is near a limit");
 }
 
 /* n7 is near its limit. n3 is, too, and also has a fault that never drains. */
@@ -530,13 +534,13 @@ static void drains_at_the_last_strike(void)
         is_int(node_runs[6].decision, strikes == 3 ? DECISION_DRAIN : DECISION_SUSPECT,
                "strike %d of 3", strikes);
         is_int(node_runs[2].decision, strikes == 3 ? DECISION_DRAIN : DECISION_NOTHING,
-               "... beside a fault that drains nobody");
+               "... also with a fault that never drains");
         is_int(struck, strikes == 3 ? VERDICT_FAIL : VERDICT_WARN,
-               "... is on record, the last one as such");
+               "... is recorded, the last one as a failure");
         is_int(strstr(notes, "n7 is a suspect: links x, strike 1 of 3") != NULL, strikes < 3,
-               "... of others it is said that the node is a suspect");
+               "... a note names the suspect until then");
         is_int(strstr(notes, "n7: cannot read its strikes: the history is damaged") != NULL,
-               strikes < 0, "... one that cannot be counted is the first");
+               strikes < 0, "... a strike that cannot be counted is the first");
     }
     strikes = 1;
 }
@@ -554,7 +558,7 @@ static void counts_strikes_before_it_has_the_lock(void)
     at_lock = look_for_the_strike;
     run_all();
     at_lock = NULL;
-    ok(has_strike, "a suspect's strikes are counted before other runs have to wait");
+    ok(has_strike, "strikes are counted before the lock is taken");
 }
 
 static void drain_by_admin(int node)
@@ -580,21 +584,22 @@ static void admin_drains_meanwhile(void)
     drain_before();
     is_int(drains_lift("n[1-10]"), 0, "drains are lifted");
     ok(world[0].resumes == 0 && world[9].resumes == 0,
-       "one that muster drains while it is tested stays drained");
+       "nodes that muster drains elsewhere during the test stay drained");
     world[0].is_drained = world[9].is_drained = false;
-    ok(world[4].resumes == 0 && world[4].is_drained, "one that is not ours any more is not");
+    ok(world[4].resumes == 0 && world[4].is_drained,
+       "a drain that is no longer muster's is not lifted");
     is_int(outcome_tested(&node_runs[4].outcome), VERDICT_UNKNOWN, "... and its node is unknown");
-    is_int(world[5].resumes, 1, "one that is ours still is");
+    is_int(world[5].resumes, 1, "a drain that is still muster's is lifted");
     drain_by_admin(1);
     drain_by_admin(5);
     certify_drains_decide(&run);
     certify_drains_release(&run);
     for (int i = 1; i <= 5; i += 4)
         ok(world[i].drains == 0 && strcmp(world[i].reason, "DIMM A3, RMA 4711") == 0,
-           "an administrator's drain of the meantime stays: %s", world[i].reason);
+           "an administrator's drain made during the test stays: %s", world[i].reason);
     has_str(notes, "n2 left as it is: drained by someone else meanwhile: DIMM A3, RMA 4711",
-            "... which is said");
-    ok(world[8].is_drained, "... and counts for no cap");
+            "... and a note says so");
+    ok(world[8].is_drained, "... and does not count against the cap");
     for (size_t i = 0; i < sizeof by_now / sizeof *by_now; i++) {
         run_begin();
         run.conf.drain_cap_percent = 40;
@@ -602,7 +607,8 @@ static void admin_drains_meanwhile(void)
         world[1].is_down = !by_now[i].is_drained;
         snprintf(world[1].reason, sizeof world[1].reason, "%s", by_now[i].reason);
         certify_drains_decide(&run);
-        is_int(world[1].drains, by_now[i].drains, "a node that is %s by \"%s\" when it is decided",
+        is_int(world[1].drains, by_now[i].drains,
+               "a node that is %s with reason \"%s\" at the decision",
                by_now[i].is_drained ? "drained" : "down", by_now[i].reason);
     }
 }
@@ -613,28 +619,28 @@ static void drains_again_what_an_admin_resumed(void)
     run_begin();
     world[5].is_drained = false;
     world[5].reason[0] = '\0';
-    is_int(drains_lift("n6,n5"), 0, "drains are lifted, of which one is no more");
-    ok(world[5].resumes == 0 && world[4].resumes == 1, "... and the next one is");
+    is_int(drains_lift("n6,n5"), 0, "drains are lifted, one of which no longer exists");
+    ok(world[5].resumes == 0 && world[4].resumes == 1, "... and the other one is lifted");
     node_runs[1].outcome = node_runs[0].outcome; /* or two nodes would fail alike */
     certify_drains_decide(&run);
     certify_drains_release(&run);
     ok(world[5].is_drained && strncmp(world[5].reason, "muster: rail_slow eth1 x 20", 27) == 0,
-       "one of ours that an administrator resumed fails: it is drained: %s", world[5].reason);
+       "a node that an administrator resumed fails again and is drained: %s", world[5].reason);
     run_begin();
     world[5].is_drained = false;
     world[5].reason[0] = '\0';
     node_runs[5].plan.wants_refusal = true;
-    is_int(drains_lift("n6"), 0, "another one is resumed");
-    ok(!node_runs[5].plan.wants_refusal, "... and no refusal of its drain is asked for");
+    is_int(drains_lift("n6"), 0, "another node is resumed");
+    ok(!node_runs[5].plan.wants_refusal, "... and no gate refusal has to explain its drain");
     node_runs[1].outcome = node_runs[0].outcome;
     run.conf.drain_cap_percent = 10; /* n5 alone reaches the cap */
     certify_drains_decide(&run);
     ok(!world[5].is_drained && node_runs[5].decision == DECISION_SPARE,
-       "... and is spared where the cap is reached, as any other in service");
+       "... and the cap spares it like any node in service");
     run_begin();
     certify_drains_decide(&run);
-    is_int(world[5].drains, 0, "one that is still drained needs no other drain");
-    has_str(notes, "n6 stays drained", "... which is said");
+    is_int(world[5].drains, 0, "a node that is still drained needs no new drain");
+    has_str(notes, "n6 stays drained", "... and a note says so");
 }
 
 /* Two drains of muster's own and the first new one reach the cap. */
@@ -644,12 +650,13 @@ static void controller_goes(void)
     run.conf.drain_cap_percent = 30;
     node_runs[1].is_silent = true;
     certify_drop_silent(&run);
-    ok(world[1].is_drained && !world[8].is_drained, "a silent node is drained before the others");
-    ok(world[1].is_down_noted, "... and is to be set down, as its job does not end");
+    ok(world[1].is_drained && !world[8].is_drained, "a silent node is drained first");
+    ok(world[1].is_down_noted, "... and is noted to be set down, as its job does not end");
     refused_turn = turns + 1;
     certify_drains_decide(&run);
-    is_int(node_runs[8].decision, DECISION_SPARE, "... and counts where Slurm lists no nodes then");
-    is_int(node_runs[1].decision, DECISION_DRAIN, "... and is not decided again");
+    is_int(node_runs[8].decision, DECISION_SPARE,
+           "... and counts even if Slurm then lists no nodes");
+    is_int(node_runs[1].decision, DECISION_DRAIN, "... and is not decided a second time");
     refused_turn = 0;
 }
 
@@ -660,7 +667,7 @@ static void counts_no_node_that_passes(void)
     drains_lift("n[1-10]");
     certify_drains_decide(&run);
     ok(world[1].is_drained && world[8].is_drained,
-       "nodes of ours that pass leave the cap to those that failed");
+       "nodes that passed leave room in the cap for failed ones");
 }
 
 static void fail_alike(void)
@@ -672,7 +679,7 @@ static void fail_alike(void)
     node_runs[6].outcome = node_runs[9].outcome = node_runs[8].outcome;
     certify_drains_decide(&run);
     is_int(node_runs[1].decision, DECISION_NOTHING,
-           "the same part of two nodes is nobody's, of four that were measured");
+           "the same fault on two of four measured nodes drains none");
     run_begin();
     run.count = 6;
     run.conf.drain_cap_percent = 100;
@@ -680,7 +687,7 @@ static void fail_alike(void)
                  "x");
     certify_drains_decide(&run);
     is_int(node_runs[1].decision, DECISION_DRAIN,
-           "nodes that muster had drained for it before are none of those");
+           "nodes that muster drained before for this fault do not count as alike");
 }
 
 /* Ranks died, hung or fell silent. One cause can have many codes. */
@@ -707,8 +714,8 @@ static void fail_alike_as_processes(void)
     certify_drains_decide(&run);
     for (int i = 0; i < 3; i++)
         is_int(node_runs[faults[i].node].decision, DECISION_NOTHING,
-               "a process that ended is nobody's where two others did, too");
-    is_int(node_runs[9].decision, DECISION_DRAIN, "... another fault is its node's");
+               "a process fault that three nodes share drains none");
+    is_int(node_runs[9].decision, DECISION_DRAIN, "... another fault drains its node");
 }
 
 /* This host does not reach the node any more. is_missed: slurmctld has noticed it, too. */
@@ -730,26 +737,25 @@ static void fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece(void)
     goes_silent(6, false);
     goes_silent(9, false);
     certify_drop_silent(&run);
-    is_int(world[0].drains, 0,
-           "one of three that are cut off at once is missed: it is not drained");
-    is_int(outcome_tested(&node_runs[0].outcome), VERDICT_UNKNOWN, "... but unknown");
+    is_int(world[0].drains, 0, "one of three nodes cut off together is missed: it is not drained");
+    is_int(outcome_tested(&node_runs[0].outcome), VERDICT_UNKNOWN, "... it is unknown");
     goes_silent(6, true);
     certify_drains_decide(&run);
-    is_int(world[6].drains, 0, "... nor is the next one");
+    is_int(world[6].drains, 0, "... nor is the next one drained");
     run_begin();
     run.conf.drain_cap_percent = 100;
     node_runs[6].outcome = node_runs[0].outcome;
     goes_silent(0, true);
     goes_silent(6, false);
     certify_drop_silent(&run);
-    is_int(world[0].drains, 1, "of two it is drained");
-    is_int(world[6].drains, 0, "... the other not");
+    is_int(world[0].drains, 1, "with only two cut off, the missed one is drained");
+    is_int(world[6].drains, 0, "... the other one is not");
     goes_silent(6, true);
     goes_silent(9, true);
     certify_drains_decide(&run);
     is_int(outcome_tested(&node_runs[0].outcome), VERDICT_FAIL,
-           "... which stands where more go after it");
-    ok(world[6].drains == 0 && world[9].drains == 0, "... of whom none is drained");
+           "... and stays failed when more nodes follow");
+    ok(world[6].drains == 0 && world[9].drains == 0, "... none of which is drained");
 }
 
 static void fail_on_leaf(int i, int leaf, enum fault_code code, const char *part)
@@ -772,11 +778,13 @@ static void fails_none_of_a_leaf_whose_switch_is_down(void)
     fail_on_leaf(8, 2, FAULT_GPU_LOST, "gpu3");
     fail_on_leaf(9, 2, FAULT_GPU_LOST, "gpu3");
     certify_drains_decide(&run);
-    ok(world[1].drains == 0 && world[3].drains == 0, "what a leaf switch does drains none");
+    ok(world[1].drains == 0 && world[3].drains == 0,
+       "a fault that a leaf switch can cause drains no node");
     is_int(outcome_tested(&node_runs[1].outcome), VERDICT_UNKNOWN, "... its nodes are unknown");
     has_str(run.headlines.count > 0 ? run.headlines.names[0] : "",
-            "2 of 7 nodes fail alike in check: x eth1: x", "... which is told first");
-    ok(world[8].drains == 1 && world[9].drains == 1, "what it does not do is the nodes' own");
+            "2 of 7 nodes fail alike in check: x eth1: x", "... and the headline says so");
+    ok(world[8].drains == 1 && world[9].drains == 1,
+       "a fault that a switch cannot cause drains its nodes");
 }
 
 /* Refuses each operation alone, or with all that follow. */
@@ -796,9 +804,9 @@ static void refusals(bool all)
                   !strstr(notes, "NOT DRAINED: n[2,9] failed too");
     }
     ok(!what && refused_turn > 8 && refused_turn < last,
-       "each of %d operations is refused%s, and nothing is done that must not be", refused_turn - 1,
+       "each of %d operations is refused%s, and no forbidden change is made", refused_turn - 1,
        all ? " with all that follow" : "");
-    is_int(untold, 0, "... and who should have been drained and was not is told");
+    is_int(untold, 0, "... a node that could not be drained is reported");
 }
 
 int main(void)

@@ -112,24 +112,24 @@ int main(void)
     outage_to = CERTIFY_WATCH_MOST + 200;
     lasting_s = 60;
 
-    is_int(step_with(&names, false), 1, "a step whose nodes go is ended");
-    is_int((long)known_in_step, 100, "... by the first of them that are asked");
-    is_int((long)judged, 300, "... and all of one outage are known when it is judged");
+    is_int(step_with(&names, false), 1, "a step that loses nodes is ended");
+    is_int((long)known_in_step, 100, "... when the first silent nodes are found");
+    is_int((long)judged, 300, "... and all nodes of the outage are known before it is judged");
 
     outage_s = now_s + CERTIFY_WATCH_AFTER_S + 5;
-    is_int(step_with(&names, false), 1, "a step whose nodes go between two looks is ended");
-    is_int((long)known_in_step, 200, "... by the last of them");
-    is_int((long)judged, 300, "... and those that had answered before are asked again");
+    is_int(step_with(&names, false), 1, "a step that loses nodes between two checks is ended");
+    is_int((long)known_in_step, 200, "... when the last of them are found");
+    is_int((long)judged, 300, "... and nodes that had answered before are asked again");
 
     outage_s = 0;
     lasting_s = CERTIFY_WATCH_AFTER_S + 2;
     is_int(step_with(&names, true), 0, "a step that survives a loss ends by itself");
-    is_int((long)known_in_step, 100, "... before its other nodes are asked");
-    is_int((long)judged, 300, "... and they are asked at its end");
+    is_int((long)known_in_step, 100, "... before its other nodes are checked");
+    is_int((long)judged, 300, "... they are checked after it ends");
 
     outage_s = INFINITY;
     is_int(step_with(&names, false), 0, "a step whose nodes all answer ends by itself");
-    is_int((long)asked, 0, "... and none is asked again");
+    is_int((long)asked, 0, "... and no node is asked again");
 
     hostlist_clear(&names);
     return tap_done();

@@ -106,18 +106,19 @@ static void bounded(void)
 {
     step_with("1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n1\",\"message\":\"m%d\"}", 1000,
               false);
-    is_int((long)certify.records.count, 0, "nothing that a node says of another is taken");
-    is_int((long)certify.records.texts.count, 0, "... nor any of its texts kept");
-    is_int((long)certify.refused_records, 1000, "... and all of it counted");
+    is_int((long)certify.records.count, 0, "records of a node about another node are refused");
+    is_int((long)certify.records.texts.count, 0, "... none of their texts is kept");
+    is_int((long)certify.refused_records, 1000, "... all of them are counted");
     step_with("1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"m%d\"}",
               2 * CERTIFY_RECORDS_OF_NODE, false);
-    is_int((long)certify.records.count, CERTIFY_RECORDS_OF_NODE, "of itself so many records");
+    is_int((long)certify.records.count, CERTIFY_RECORDS_OF_NODE,
+           "a node's own records are accepted up to a limit");
     ok(certify.records.texts.count < CERTIFY_RECORDS_OF_NODE + 8, "... with their texts");
     step_with("{\"suite\":\"links\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"m%d\"}",
               3 * CERTIFY_RECORDS_OF_NODE, true);
     ok(certify.records.count >= NODES * CERTIFY_RECORDS_OF_NODE &&
            certify.records.count < NODES * CERTIFY_RECORDS_OF_NODE + 1000,
-       "rank 0 says no more of each");
+       "rank 0 is limited to as many records per node");
 }
 
 /* A failure counts even if the node has reached its limit of records. */
@@ -129,12 +130,12 @@ static void doubts_who_fails_beyond_the_bound(void)
     last = "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"verdict\":\"fail\","
            "\"message\":\"slow\"}";
     step_with(passes, CERTIFY_RECORDS_OF_NODE, false);
-    is_int(verdict_of(1), VERDICT_UNKNOWN, "a failure beyond the bound makes its node unknown");
-    is_int(verdict_of(0), VERDICT_NONE, "... and no other");
+    is_int(verdict_of(1), VERDICT_UNKNOWN, "a failure beyond the limit makes its node unknown");
+    is_int(verdict_of(0), VERDICT_NONE, "... and no other node");
     last = "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n1\",\"verdict\":\"fail\","
            "\"message\":\"slow\"}";
     step_with(passes, CERTIFY_RECORDS_OF_NODE, false);
-    is_int(verdict_of(0), VERDICT_NONE, "... none that another tells of");
+    is_int(verdict_of(0), VERDICT_NONE, "... but not if another node's task reports it");
     last = NULL;
 }
 
@@ -149,8 +150,8 @@ static void text_bounded(void)
              "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"%%d%s\"}",
              filler);
     step_with(line, 3000, false);
-    ok(certify.records.count > 1000 && certify.records.count < 1300, "of long texts fewer: %zu",
-       certify.records.count);
+    ok(certify.records.count > 1000 && certify.records.count < 1300,
+       "of long texts fewer records are kept: %zu", certify.records.count);
 }
 
 static void possible(void)
@@ -158,18 +159,19 @@ static void possible(void)
     step_with("1: {\"suite\":\"check\",\"test\":\"host.memory\",\"node\":\"n2\",\"unit\":\"GB/s\","
               "\"value\":1e300}",
               1, false);
-    is_int((long)certify.records.count, 0, "a figure that cannot be is left out");
+    is_int((long)certify.records.count, 0, "an impossible value is refused");
     is_int((long)certify.refused_records, 1, "... and counted");
-    is_int(verdict_of(1), VERDICT_NONE, "... the node is not worse for it");
+    is_int(verdict_of(1), VERDICT_NONE, "... without an effect on its node");
     step_with("1: {\"suite\":\"check\",\"test\":\"host.memory\",\"node\":\"n2\",\"unit\":\"GB/s\","
               "\"value\":-4,\"verdict\":\"fail\",\"message\":\"slow\"}",
               1, false);
-    is_int(verdict_of(1), VERDICT_UNKNOWN, "a failure with one makes its node unknown");
-    is_int(verdict_of(0), VERDICT_NONE, "... and no other");
+    is_int(verdict_of(1), VERDICT_UNKNOWN,
+           "a failure with an impossible value makes its node unknown");
+    is_int(verdict_of(0), VERDICT_NONE, "... and no other node");
     step_with("{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n1\","
               "\"peer\":\"n2\",\"unit\":\"Mb/s\",\"value\":100,\"low\":200,\"high\":90}",
               3, true);
-    is_int((long)certify.records.count, 0, "so it is with what rank 0 says");
+    is_int((long)certify.records.count, 0, "impossible values from rank 0 are refused, too");
 }
 
 int main(void)
