@@ -106,11 +106,11 @@ static void links(void)
     with("lab-node", "n1", "net.interfaces");
     finds("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24\n"
           "pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24\n",
-          "a healthy node passes, a line for each rail");
+          "a healthy node passes, with a record for each rail");
     put("sys/class/net/eth1/carrier", "0\n");
     has_line("fail eth1 eth1 has no carrier; check cable or switch port",
-             "a link that is not there");
-    has_line("pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24", "... alone is at fault");
+             "a link without a carrier");
+    has_line("pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24", "... the other rail passes");
     put("sys/class/net/eth1/flags", "0x1002\n");
     has_line("fail eth1 eth1 is down; bring it up: ip link set eth1 up",
              "an interface that is down");
@@ -134,29 +134,29 @@ static void stated(void)
     hostlist_expand("eth[1-3]", &conf.fabric_interfaces, NULL);
     strcpy(conf.management_interface, "eth9");
     has_line("fail eth3 eth3 is not on this node; FabricInterfaces of the configuration names it",
-             "a rail that the configuration names and the node has not");
+             "a configured rail that the node does not have");
     has_line(
         "fail eth9 eth9 is not on this node; ManagementInterface of the configuration names it",
-        "the same for management");
+        "... or a missing management interface");
     conf.nominal_speed_count = 1;
     conf.nominal_speeds[0].mbps = 200;
     hostlist_expand("eth[1-2]", &conf.nominal_speeds[0].interfaces, NULL);
     has_line("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24",
-             "more than the stated speed is well");
+             "more than the configured speed passes");
     conf.nominal_speeds[0].mbps = 25000;
     has_line(
         "fail eth1 eth1 runs at 10 Gb/s, NominalSpeed of the configuration is 25 Gb/s; check cable "
         "or switch port",
-        "less is not");
+        "less than the configured speed fails");
     conf.nominal_speeds[0].mbps = 10000;
     put("sys/class/net/eth2/mtu", "1500\n");
     has_line("warn eth2 eth2 has MTU 1500, eth1 of the same node has 9000; change one of them",
-             "an MTU unlike the others'");
+             "an MTU that differs from the other rails'");
     conf.mtu_bytes = 9000;
     has_line("fail eth2 eth2 has MTU 1500, the configuration expects 9000; set it: ip link set "
              "eth2 mtu 9000",
-             "an MTU unlike the stated one");
-    has_line("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24", "... alone is at fault");
+             "an MTU that differs from the configured one");
+    has_line("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24", "... the other rail passes");
 }
 
 /* Interface settings that the prolog makes for jobs are not missed between jobs. */
@@ -172,21 +172,21 @@ static void made_for_jobs(void)
     finds("skip eth1 eth1 is down between jobs; Interface line 4 of the configuration brings it up "
           "for them\n"
           "pass eth2 Ethernet, 10 Gb/s, MTU 1500, 10.156.2.1/24\n",
-          "what is made for jobs is not missed between them");
+          "settings made for jobs are not missed between jobs");
     conf.mtu_bytes = 4000;
     has_line("fail eth2 eth2 has MTU 1500, the configuration expects 4000; set it: ip link set "
              "eth2 mtu 4000",
-             "an MTU that the configuration wants otherwise is");
+             "an MTU that the setting for jobs would not correct fails");
     conf.mtu_bytes = 9000;
     put("j", "muster-interfaces 1\nboot 11112222-3333-4444-5555-666677778888\n"
              "eth1 3 mtu was 1500 set 9000 jobs -\neth2 4 mtu was 1500 set 9000 jobs 7\nend 2\n");
     strcpy(conf.interface_journal, "/j");
     has_line("warn eth1 mtu of eth1 is still 9000, set for a job that ended; it was 1500 before; "
              "next: muster interfaces --restore",
-             "what was not put back is told");
-    is_silent_on("mtu of eth2", "... what a job holds is not");
+             "a setting that was not restored is reported");
+    is_silent_on("mtu of eth2", "... unless a job uses it");
     put("j", "muster-interfaces 1\nboot 0123\neth1 3 mtu was 1500 set 9000 jobs -\nend 1\n");
-    is_silent_on("put it back", "... nor what is of an earlier boot");
+    is_silent_on("put it back", "... or it is from an earlier boot");
 }
 
 static void ports(void)
@@ -209,16 +209,16 @@ static void ports(void)
         "other limited member, and MPI and NCCL between such nodes hang; make it a full member in "
         "the subnet manager's partitions",
         "a limited member of its partition");
-    is_silent_on("mlx5_0:1 is a limited", "... but not one that is a full member of another");
+    is_silent_on("mlx5_0:1 is a limited", "... a full member of another partition passes");
     has_line("warn mlx5_4:1 mlx5_4:1 runs on one lane, 100 Gb/sec (1X NDR); an InfiniBand link has "
              "four, a split cable two: check the cable's connectors at both ends, then the cable",
-             "a link of one lane");
+             "a link with one lane");
     has_line("warn mlx5_6:1 mlx5_6:1 has firmware 28.36.1010, 6 of the node's ports on the same "
              "board model have 28.39.1002; update it to match",
-             "a port of another firmware");
-    is_silent_on("mlx5_7:1 has firmware", "... another board may have another one");
+             "a port with another firmware");
+    is_silent_on("mlx5_7:1 has firmware", "... another board model may have another firmware");
     with("h100-ib", "h1", "net.interfaces");
-    has_line("pass mlx5_7:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.7.11/24", "... pass");
+    has_line("pass mlx5_7:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.7.11/24", "... all rails pass");
     put("sys/class/infiniband/mlx5_2/ports/1/state", "2: INIT\n");
     put("sys/class/infiniband/mlx5_3/ports/1/state", "1: DOWN\n");
     put("sys/class/infiniband/mlx5_3/ports/1/phys_state", "2: Polling\n");
@@ -228,7 +228,7 @@ static void ports(void)
     put("sys/bus/pci/devices/0000:dc:00.0/current_link_speed", "16.0 GT/s PCIe\n");
     put("sys/class/net/ib0/flags", "0x1002\n");
     has_line("pass mlx5_0:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.0.11/24",
-             "InfiniBand does not need its IPoIB interface");
+             "InfiniBand passes without its IPoIB interface");
     has_line(
         "fail mlx5_2:1 mlx5_2:1 is in state INIT, not ACTIVE: the link is there, but no subnet "
         "manager has set the port up; check the subnet manager",
@@ -272,10 +272,10 @@ static void gpus(void)
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:h100:9\n");
     has_line("fail gpu 8 GPUs on the PCI bus, slurm.conf expects 9; the kernel log shows which one "
              "is gone",
-             "one too few");
+             "one GPU too few");
     conf.gpus_per_node = 4;
     has_line("warn gpu 8 GPUs on the PCI bus, GPUsPerNode in muster.conf expects 4",
-             "too many are a warning; the configuration goes before slurm.conf");
+             "too many are a warning; GPUsPerNode takes precedence over slurm.conf");
     conf.gpus_per_node = 8;
     put("sys/bus/pci/devices/0000:43:00.0/driver", "");
     has_line(
@@ -284,36 +284,37 @@ static void gpus(void)
         "a GPU without a driver");
     subject = "gpu.health";
     has_line("pass gpu 8 GPUs without faults in the driver's files", "health passes");
-    has_line("skip  libnvidia-ml.so.1 not queried: recorded node", "... which has no NVML to ask");
+    has_line("skip  libnvidia-ml.so.1 not queried: recorded node",
+             "... NVML of a recorded node cannot be queried");
     with("mi300x-roce", "m7", "gpu.health");
     has_line("fail gpu2 AMD Instinct MI300X OAM at 0000:4e:00.0 has 2 uncorrected memory errors",
              "uncorrected errors");
-    is_silent_on("gpu3", "corrected ones are no fault");
+    is_silent_on("gpu3", "corrected errors are no fault");
     with("gaudi3", "g3", "gpu.health");
     has_line("fail gpu4 GAUDI3 at 0000:9a:00.0 is in state 'needs reset', not operational",
-             "a state");
-    has_line("warn gpu4 GAUDI3 at 0000:9a:00.0 was reset 1 time", "a reset");
+             "a device that needs a reset");
+    has_line("warn gpu4 GAUDI3 at 0000:9a:00.0 was reset 1 time", "a device that was reset");
     put("sys/devices/pci0000:97/0000:97:03.0/0000:9a:00.0/status", "in reset\n");
     put("sys/devices/pci0000:97/0000:97:05.0/0000:9b:00.0/status",
         "in reset after device release\n");
     put("sys/devices/pci0000:b0/0000:b0:01.0/0000:b3:00.0/status", "in device creation\n");
     put("sys/devices/pci0000:b0/0000:b0:03.0/0000:b4:00.0/status", "disabled\n");
     has_line("unknown gpu4 GAUDI3 at 0000:9a:00.0 is in state 'in reset', not operational yet",
-             "a reset that is under way is no fault");
+             "a reset in progress is unknown, not a fault");
     has_line("unknown gpu5 GAUDI3 at 0000:9b:00.0 is in state 'in reset after device release', not "
              "operational yet",
-             "... nor the one after each job");
+             "... so is the reset after each job");
     has_line("unknown gpu6 GAUDI3 at 0000:b3:00.0 is in state 'in device creation', not "
              "operational yet",
-             "... nor a driver that is being loaded");
+             "... and a driver that is being loaded");
     has_line("fail gpu7 GAUDI3 at 0000:b4:00.0 is in state 'disabled', not operational",
-             "a device that is disabled is one");
+             "a disabled device is a fault");
     with("lab-node", "n1", "gpu.enumerate");
-    finds("skip  no supported GPU found\n", "no GPU, none stated: skipped");
+    finds("skip  no supported GPU found\n", "no GPU found, none expected: skipped");
     conf.gpus_per_node = 8;
     has_line("fail gpu 0 GPUs on the PCI bus, GPUsPerNode in muster.conf expects 8; the kernel log "
              "shows which one is gone",
-             "no GPU, eight stated: failed");
+             "no GPU found, eight expected: failed");
 }
 
 /* Makes the device /dev/gpuINDEX. Major number 0 removes it. */
@@ -349,31 +350,31 @@ static void gres_devices(void)
     device(3, 0, 0);
     finds("fail gpu3 /etc/slurm/gres.conf:2: /dev/gpu3 does not exist; check that its driver is "
           "loaded and the device is on the bus\n",
-          "a missing device is named, and nothing else");
+          "a missing device is named, and no other");
     device(3, 4, 23);
     device(7, 1, 7);
     finds("fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is not a GPU: it is a device of mem (1:7), "
           "the others are of tty (4)\n",
-          "a foreign device is named, with what it is");
+          "a device of another kind is named, with its kind");
     device(7, 4, 20);
     finds("fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is the same device as /dev/gpu0 (4:20): two "
           "jobs would share it\n",
-          "a double is named");
+          "a device listed twice is named");
     device(7, 4, 27);
     device(0, 1, 3);
     device(1, 1, 5);
     has_line("fail gpu0 /etc/slurm/gres.conf:2: /dev/gpu0 is not a GPU: it is a device of mem "
              "(1:3), the others are of tty (4)",
-             "foreign devices that come first do not make the others foreign");
+             "foreign devices listed first do not make the others foreign");
     is_int(record_count, 2, "... and both are named");
     device(0, 4, 20);
     device(1, 4, 21);
     put("etc/slurm/gres.conf", "NodeName=n1 Name=gpu File=/dev/gpu[0-6]\n");
     finds("fail gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has 7\n",
-          "fewer than slurm.conf gives");
+          "fewer than in slurm.conf");
     put("etc/slurm/gres.conf", "Name=gpu File=/dev/gpu[0-7]\nName=gpu File=/dev/gpu0\n");
     has_line("warn gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has 9",
-             "more than it gives");
+             "more than in slurm.conf");
 }
 
 /* One GPU with seven MIG instances is seven GPUs to Slurm. */
@@ -383,11 +384,11 @@ static void partitions(void)
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:1g.10gb:56\n");
     finds("skip gpu not checked: slurm.conf gives gpu:56 with partitions (MIG) counted, which only "
           "slurmd can find\n",
-          "a type that is a MIG profile is not held against the bus");
+          "a MIG profile type is not compared with the bus");
     subject = "gpu.enumerate";
     finds("skip gpu 8 GPUs on the PCI bus; not compared, as slurm.conf gives 56 with partitions "
           "(MIG) counted\n",
-          "... nor is the bus against it");
+          "... nor is the bus compared with it");
     put("etc/slurm/gres.conf", "AutoDetect=nvml Name=gpu Type=1g.10gb\n");
     subject = "slurm.gres";
     has_part("skip gpu not checked: slurm.conf gives gpu:56 with", "... nor gres.conf's type");
@@ -395,12 +396,12 @@ static void partitions(void)
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:14\n");
     has_line(
         "fail gpu /etc/slurm/slurm.conf:1: slurm.conf gives gpu:14, AutoDetect=nvml can find 8",
-        "a number without a type is");
+        "a count without a type is compared");
     put("proc/driver/nvidia/capabilities/gpu4/mig/gi7/access", "DeviceFileMinor: 3");
     has_part("skip gpu not checked: slurm.conf gives gpu:14 with partitions",
-             "... not where a GPU has MIG instances");
+             "... unless a GPU has MIG instances");
     subject = "gpu.enumerate";
-    has_part("skip gpu 8 GPUs on the PCI bus; not compared", "... nor is the bus against it");
+    has_part("skip gpu 8 GPUs on the PCI bus; not compared", "... nor is the bus compared with it");
     conf.gpus_per_node = 9;
     has_part("fail gpu 8 GPUs on the PCI bus, GPUsPerNode in muster.conf expects 9",
              "GPUsPerNode is the number of GPUs");
@@ -418,24 +419,26 @@ static void gres(void)
              "a regular file");
     put("etc/slurm/gres.conf", "NodeName=n[2-4] Name=gpu File=/dev/gpu[0-7]\n");
     finds("fail gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has no GPU for n1\n",
-          "lines for other nodes do not count");
+          "lines for other nodes are not counted");
     put("etc/slurm/gres.conf", "NodeName=n1 Name=gpu File=/dev/gpu[7-0]\n");
-    has_part("fail  /etc/slurm/gres.conf:1: File=/dev/gpu[7-0]: ", "a bad list names its line");
+    has_part("fail  /etc/slurm/gres.conf:1: File=/dev/gpu[7-0]: ",
+             "the line of an invalid list is named");
     node = "login";
-    finds("skip  /etc/slurm/slurm.conf has no NodeName login\n", "another node is skipped");
+    finds("skip  /etc/slurm/slurm.conf has no NodeName login\n",
+          "a node that slurm.conf does not have is skipped");
     with("h100-ib", "h1", "slurm.gres");
     finds("pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
-          "AutoDetect is held against the bus");
+          "AutoDetect is compared with the bus");
     put("etc/slurm/gres.conf", "NodeName=h[1-2] AutoDetect=nvml\nAutoDetect=off\n");
     finds("pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
-          "... a node's own line goes before one of all nodes");
+          "... a node's own line takes precedence over a general one");
     put("etc/slurm/gres.conf", "Name=nic Count=1 AutoDetect=off\nAutoDetect=nvml\n");
     finds("pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
-          "... one within a device of all nodes counts for nothing");
+          "... AutoDetect in a line of another GRES is ignored");
     put("etc/slurm/gres.conf", "AutoDetect=nvml\n");
     put("sys/bus/pci/devices/0000:43:00.0/class", "0xffffff\n");
     has_line("fail gpu /etc/slurm/slurm.conf:6: slurm.conf gives gpu:8, AutoDetect=nvml can find 7",
-             "... and a GPU that fell off is missed");
+             "... a GPU missing from the bus is noticed");
     partitions();
     with("ethernet", "e1", "slurm.gres");
     finds("skip  no slurm.conf in /etc/slurm or /run/slurm/conf; set SLURM_CONF\n",
@@ -444,16 +447,16 @@ static void gres(void)
     finds("skip  slurm.conf and gres.conf have no GRES for e1\n", "no GRES: skipped");
     put("run/slurm/conf/slurm.conf", "NodeName=e1 Gres=gpu:2\n");
     finds("skip  slurm.conf and gres.conf have no GRES for e1\n",
-          "/etc/slurm goes before configless");
+          "/etc/slurm takes precedence over configless");
 }
 
 static void facts(void)
 {
     with("h100-ib", "h1", "host.config");
     has_line("none  5.15.0-1053-generic", "the kernel is a fact");
-    has_line("none  550.54.15", "the NVIDIA driver is one");
-    has_line("none mlx5_0:1 400000 Mb/s", "a rail's speed is one");
-    has_line("none gpu7 NVIDIA H100 80GB HBM3", "a GPU's model is one");
+    has_line("none  550.54.15", "the NVIDIA driver is a fact");
+    has_line("none mlx5_0:1 400000 Mb/s", "a rail's speed is a fact");
+    has_line("none gpu7 NVIDIA H100 80GB HBM3", "a GPU's model is a fact");
     is_silent_on("pass", "facts have no verdict");
 }
 
@@ -496,27 +499,27 @@ static void host_facts(void)
     put("sys/class/infiniband/mlx5_0/ports/1/pkeys/0", "0xffff\n");
     has_line("none  Big One", "the processor is a fact");
     has_line("none  0x2b0004d0", "... its microcode");
-    has_line("none  ro iommu=pt quiet", "... what the kernel was started with, without names");
+    has_line("none  ro iommu=pt quiet", "... the kernel's command line, without image and root");
     has_line("none  Dell Inc. PowerEdge XE9680", "... the machine");
     has_line("none  2.1.5", "... its firmware");
     has_line("none numa0 CPUs 0-55, 1008 GiB", "... each NUMA node");
     has_line("none  performance", "... the governor");
     has_line("none  off", "... turbo");
-    has_line("none  intel_idle, deepest C1E", "... how deep processors may sleep");
+    has_line("none  intel_idle, deepest C1E", "... the deepest enabled idle state");
     has_line("none  identity", "... the IOMMU");
     has_line("none mlx5_0:1 0xffff", "... the partition key");
-    has_line("none  none", "... and that no module lets NICs read GPU memory");
+    has_line("none  none", "... and that no module lets NICs access GPU memory");
     put("sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "powersave\n");
     put("sys/module/nvidia_peermem/refcnt", "0\n");
-    has_line("none  mixed", "one processor with another governor shows");
-    has_line("none  nvidia_peermem", "so does the module");
+    has_line("none  mixed", "processors with different governors are mixed");
+    has_line("none  nvidia_peermem", "the peer memory module is named");
     with("mi300x-roce", "m1", "host.config");
     has_line("none bnxt_re0:1 3 RoCE v2 IPv4", "the GID that jobs use is a fact");
-    is_silent_on("np ", "congestion control is not told where no driver does");
+    is_silent_on("np ", "congestion control is no fact if no driver reports it");
     put("sys/class/net/ens11np0/ecn/roce_np/enable/3", "1\n");
     put("sys/class/net/ens11np0/ecn/roce_np/enable/4", "0\n");
     put("sys/class/net/ens11np0/ecn/roce_rp/enable/3", "0\n");
-    has_line("none bnxt_re0:1 np 3 rp none", "... and is a fact where one does");
+    has_line("none bnxt_re0:1 np 3 rp none", "... and is one if a driver reports it");
     with("two-fabrics", "mix1", "host.config");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/np_cnp_dscp", "48\n");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/np_cnp_prio", "6\n");
@@ -528,8 +531,8 @@ static void host_facts(void)
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/np_cnp_prio", "6\n");
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/rp_time_reset", "300\n");
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/rp_ai_rate", "5\n");
-    has_line("none mlx5_0:1 cnp_dscp 48 cnp_prio 6", "how mlx5 marks congestion is a fact");
-    has_line("none mlx5_0:1 time_reset 300 ai_rate 5", "... and how it gives way");
+    has_line("none mlx5_0:1 cnp_dscp 48 cnp_prio 6", "mlx5's congestion marking is a fact");
+    has_line("none mlx5_0:1 time_reset 300 ai_rate 5", "... and so is its reaction to congestion");
 }
 
 /* PCI configuration spaces, as `lspci -xxxx` shows them: MaxPayload 256, MaxReadReq 512. The
@@ -551,22 +554,23 @@ static void pci_facts(void)
     pci_settings_read(root, "0000:3b:00.0", &settings);
     is_int(settings.payload_bytes, 256, "the payload of a device");
     is_int(settings.read_request_bytes, 512, "... its read requests");
-    is_int(settings.redirects, -1, "... and that it has no ACS");
+    is_int(settings.redirects, -1, "... it has no ACS");
     pci_settings_read(root, "0000:3a:00.0", &settings);
-    is_int(settings.redirects, 1, "a bridge that redirects");
+    is_int(settings.redirects, 1, "a bridge with request redirect");
     bridge[0x146] = 0x11;
     put_bytes("sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
     pci_settings_read(root, "0000:3a:00.0", &settings);
-    is_int(settings.redirects, 0, "... and one that does not");
+    is_int(settings.redirects, 0, "... and one without");
     bridge[0x41] = 0x40;
     bridge[0x103] = 0x10;
     put_bytes("sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
     pci_settings_read(root, "0000:3a:00.0", &settings);
-    is_int(settings.payload_bytes, 0, "a list in a circle ends");
+    is_int(settings.payload_bytes, 0, "a circular capability list ends");
     pci_settings_read(root, "0000:3c:00.0", &settings);
-    is_int(settings.payload_bytes, 0, "64 bytes, as without root, tell nothing");
+    is_int(settings.payload_bytes, 0,
+           "64 bytes, all that a user without root can read, have no settings");
     pci_settings_read(root, "0000:ff:00.0", &settings);
-    is_int(settings.payload_bytes, 0, "nor does a device that is not there");
+    is_int(settings.payload_bytes, 0, "a missing device has no settings");
 }
 
 static void libraries(void)
@@ -595,37 +599,37 @@ static void libraries(void)
     put("usr/local/lib/libnccl.so.2.19.3", "no library");
     has_line("none nccl libnccl.so.2.18.5 build deadbeef in /usr/lib64; libnccl.so.2.19.3 in "
              "/usr/local/lib",
-             "libraries are facts, by their longest name and their build");
+             "libraries are facts, with their longest name and build ID");
     library.note.n_namesz = 0xfffffff0;
     put_bytes("usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
     has_line("none nccl libnccl.so.2.18.5 in /usr/lib64; libnccl.so.2.19.3 in /usr/local/lib",
-             "a broken one tells its name");
+             "a library with a broken note is listed by name");
 }
 
 static void services(void)
 {
     with("lab-node", "n1", "host.services");
-    has_line("skip  Services is not set in the configuration", "no service is named");
+    has_line("skip  Services is not set in the configuration", "no service is configured");
     hostlist_expand("sssd,munge.service,user@0", &conf.services, NULL);
     has_line("skip  cannot read /run/systemd/units: systemd is not running, or is older than 237",
-             "of a recorded node that is not known");
+             "services of a recorded node are unknown");
     put("run/systemd/units/.keep", "");
     link_to("run/systemd/units/invocation:sssd.service", "0123456789abcdef0123456789abcdef");
     link_to("run/systemd/units/invocation:user@0.service", "0123456789abcdef0123456789abcdef");
     finds("pass sssd runs\nfail munge.service munge.service is not running; see systemctl status "
           "munge.service\npass user@0 runs\n",
-          "the one that does not run is named");
+          "the service that does not run is named");
 }
 
 static void taint(void)
 {
     with("lab-node", "n1", "host.kernel");
     put("proc/sys/kernel/tainted", "4097\n");
-    has_line("pass  no kernel error since boot", "modules of others are no error");
+    has_line("pass  no kernel error since boot", "a taint by a foreign module is no error");
     put("proc/sys/kernel/tainted", "20624\n");
     has_line(
         "warn  the kernel had a machine check, an oops, a soft lockup since boot (taint 20624)",
-        "errors are");
+        "taints by kernel errors are");
 }
 
 static void wanted(const char *only, const char *expected)
@@ -684,7 +688,8 @@ static void limits_are_the_nodes(void)
         return;
     }
     is_int(memlock_of_step(NULL), 1, "a low limit of locked memory fails");
-    is_int(memlock_of_step("0"), 0, "... not where only root's step has it, from another host");
+    is_int(memlock_of_step("0"), 0,
+           "... unless only root's step has it, as another host's limit may apply");
 }
 
 /* The expected width and speed of a PCIe link is what both ends support. */
@@ -704,15 +709,15 @@ static void slots(void)
     put("sys/devices/pci0000:cb/0000:cb:01.0/0000:cc:00.0/0000:cd:00.0/max_link_speed",
         "16.0 GT/s PCIe\n");
     subject = "gpu.health";
-    is_silent_on("lanes", "... is well in a slot that has no more");
+    is_silent_on("lanes", "... passes in a slot with 8 lanes");
     subject = "net.interfaces";
-    is_silent_on("GT/s", "... is well in a slot that is no faster");
+    is_silent_on("GT/s", "... passes in a slot that is no faster");
     put("sys/devices/pci0000:cb/0000:cb:01.0/0000:cc:00.0/0000:cd:00.0/0000:ce:00.0/"
         "current_link_speed",
         "8.0 GT/s PCIe\n");
     has_line("warn mlx5_10:1 mlx5_10:1 (0000:ce:00.0) has a PCIe link of 8 GT/s, it supports "
              "16; reseat it, or check the slot's speed in the firmware settings",
-             "... but not below the slot's speed");
+             "... but fails below the slot's speed");
 }
 
 /* Names of NICs and processes may contain any bytes. */
@@ -722,7 +727,7 @@ static void cleans_names(void)
 
     said[0] = '\0';
     checks_record(&checks, "e\033[2J", VERDICT_WARN, "e\033[2J is\ndown");
-    is_str(said, "warn e?[2J e?[2J is?down\n", "what steers a terminal is told as ?");
+    is_str(said, "warn e?[2J e?[2J is?down\n", "control characters are replaced by ?");
 }
 
 int main(void)
@@ -752,7 +757,7 @@ int main(void)
     with("broken", "x", NULL);
     for (size_t i = 0; i < check_count; i++) {
         check(check_table[i].name);
-        ok(record_count > 0, "%s says something of a broken node", check_table[i].name);
+        ok(record_count > 0, "%s has a record for a broken node", check_table[i].name);
     }
     done();
     return tap_done();

@@ -106,15 +106,18 @@ int main(void)
 {
     inventory = tree_inventory("dgx-h100");
     conf_defaults(&conf);
-    is_str(check(ANSWER_PRESENT, 100), "", "of the first check nothing has moved");
-    is_str(check(ANSWER_PRESENT, 103), "gpu0 link_crc_errors 3\n", "three more are three");
-    is_str(check(ANSWER_NOT_ASKED, 0), "", "a library that hung before it was asked");
-    is_str(check(ANSWER_PRESENT, 104), "", "... has not counted all since the boot");
-    is_str(check(ANSWER_ERROR, 0), "", "one that could not tell");
-    is_str(check(ANSWER_PRESENT, 105), "", "... nor that");
-    is_str(check(ANSWER_PRESENT, 107), "gpu0 link_crc_errors 2\n", "... and goes on from there");
-    is_str(check(ANSWER_NOT_SUPPORTED, 0), "", "what a device does not count");
-    is_str(check(ANSWER_PRESENT, 1), "gpu0 link_crc_errors 1\n", "... is none");
+    is_str(check(ANSWER_PRESENT, 100), "", "the first check has no increase");
+    is_str(check(ANSWER_PRESENT, 103), "gpu0 link_crc_errors 3\n",
+           "three more errors are an increase of 3");
+    is_str(check(ANSWER_NOT_ASKED, 0), "", "a library that hung before this value has no increase");
+    is_str(check(ANSWER_PRESENT, 104), "", "... and the next value counts as the new start");
+    is_str(check(ANSWER_ERROR, 0), "", "a value that cannot be read has no increase");
+    is_str(check(ANSWER_PRESENT, 105), "", "... and the next value counts as the new start");
+    is_str(check(ANSWER_PRESENT, 107), "gpu0 link_crc_errors 2\n",
+           "... from which the increase is counted");
+    is_str(check(ANSWER_NOT_SUPPORTED, 0), "", "a counter that is not supported has no increase");
+    is_str(check(ANSWER_PRESENT, 1), "gpu0 link_crc_errors 1\n",
+           "... and counts from zero afterwards");
     conf_clear(&conf);
     inventory_free(inventory);
     free(kept);

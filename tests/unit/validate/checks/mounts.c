@@ -88,13 +88,13 @@ static void hangs(void)
              "unknown mount_hangs %s did not respond within 2 s\npass  tmpfs, mounted\n",
              path_of("gone"));
     is_str(check(mounts), expected,
-           "one whose server is gone is named, and the next one looked at");
+           "a mount whose server is gone is named, and the next one is checked");
     ok(clock_s() - begin_s < 10, "... within its deadline");
     umount2(path_of("gone"), MNT_DETACH);
     close(fd);
     fd = hung_mount("/var/tmp");
     has_str(space(false), "unknown mount_hangs /var/tmp did not respond within 2 s\n",
-            "so is one of those that everybody writes to");
+            "a hanging directory that all users write to is named");
     umount2("/var/tmp", MNT_DETACH);
     close(fd);
 }
@@ -121,9 +121,10 @@ static void refusals(void)
         tap_skip("cannot give up rights: %s", strerror(errno));
         return;
     }
-    is_str(check(path_of("a b")), "pass  tmpfs, mounted\n", "who may not list it has an answer");
+    is_str(check(path_of("a b")), "pass  tmpfs, mounted\n", "a path that may not be listed passes");
     if (chmod(directory, 0) == 0)
-        is_str(check(path_of("a b")), "pass  tmpfs, mounted\n", "... nor reach it");
+        is_str(check(path_of("a b")), "pass  tmpfs, mounted\n",
+               "... and so does one that may not be reached");
     chmod(directory, 0700);
     syscall(SYS_capset, &header, former);
     chmod(path_of("a b"), 0700);
@@ -166,10 +167,10 @@ static void images(void)
     has_str(space(true), "fail disk_full 0% of /var/tmp is free, 0.0 GB\n",
             "a full file system of root's alone fails a health check");
     has_str(space(false), "unknown disk_full 0% of /var/tmp is free, 0.0 GB\n",
-            "... but no node that is tested");
+            "... but is unknown for a node under test");
     if (mount("none", "/var/tmp", NULL, MS_REMOUNT | MS_RDONLY, NULL) < 0)
         tap_diag("remount: %s", strerror(errno));
-    ok(!strstr(space(false), "/var/tmp"), "... is none that nobody writes to");
+    ok(!strstr(space(false), "/var/tmp"), "... a read-only file system is not reported");
     umount2("/var/tmp", MNT_DETACH);
 }
 
@@ -184,7 +185,7 @@ static void filled_elsewhere(void)
         mount(path_of("gone/tmp"), "/tmp", NULL, MS_BIND, NULL) < 0)
         tap_diag("%s: %s", path_of("gone"), strerror(errno));
     has_str(space(true), "fail disk_full 0% of /tmp is free, 0.0 GB\n",
-            "who has less than a tenth of it is not named");
+            "a user with less than a tenth of it is not named");
     umount2("/tmp", MNT_DETACH);
     umount2(path_of("gone"), MNT_DETACH);
 }
@@ -198,9 +199,10 @@ static void filled_by_a_user(const char *path, enum verdict watched)
     snprintf(full, sizeof full,
              "disk_full 0%% of %s is free, 0.0 GB; uid 4711 has 6.55e-05 GB in %s\n", path, path);
     snprintf(expected, sizeof expected, "unknown %s", full);
-    has_str(space(false), expected, "a node with a full %s is unknown; it says who fills it", path);
+    has_str(space(false), expected,
+            "a node with a full %s is unknown; the user with most of it is named", path);
     snprintf(expected, sizeof expected, "%s %s", verdict_name(watched), full);
-    has_str(space(true), expected, "... a health check takes that as %s", verdict_name(watched));
+    has_str(space(true), expected, "... a health check reports %s", verdict_name(watched));
     umount2(path, MNT_DETACH);
 }
 
@@ -216,7 +218,7 @@ static void hangs_below(void)
     fd = hung_mount("/tmp/gone");
     if (fd >= 0) {
         has_str(space(true), "unknown mount_hangs /tmp",
-                "a mount below a full directory that hangs is named");
+                "a mount that hangs below a full directory is named");
         has_str(found, "fail disk_full 0% of /tmp is free",
                 "... and does not hide that it is full");
         umount2("/tmp/gone", MNT_DETACH);
@@ -234,7 +236,7 @@ static void is_once(void)
     has_str(space(false),
             " of /tmp is free, 0.0 GB; uid 4711 has 6.55e-05 GB in /tmp; uid 4711 has 6.55e-05 GB "
             "in /var/tmp\n",
-            "whose files are in each directory of one file system");
+            "a user's files are named in each directory of one file system");
     ok(!strstr(found, " of /var/tmp"), "... which is reported once");
     umount2("/var/tmp", MNT_DETACH);
     umount2("/tmp", MNT_DETACH);
@@ -253,25 +255,26 @@ int main(void)
         mount("none", path_of("locked"), "tmpfs", MS_RDONLY, "size=1m") < 0)
         tap_skip_all("nothing can be mounted: %s", strerror(errno));
 
-    is_str(check(""), "skip  Mounts is not set in the configuration\n", "none is named");
-    is_str(check(path_of("a b")), "pass  tmpfs, mounted\n", "a path with a blank in it");
+    is_str(check(""), "skip  Mounts is not set in the configuration\n", "no mount is configured");
+    is_str(check(path_of("a b")), "pass  tmpfs, mounted\n", "a path with a blank");
     snprintf(mounts, sizeof mounts, "%s/:rw", path_of("a b"));
-    is_str(check(mounts), "pass  tmpfs, mounted\n", "... that is writable, with a slash behind it");
-    is_str(check(path_of("locked")), "pass  tmpfs, mounted read-only\n", "a read-only one");
+    is_str(check(mounts), "pass  tmpfs, mounted\n",
+           "... that is writable, with a slash at the end");
+    is_str(check(path_of("locked")), "pass  tmpfs, mounted read-only\n", "a read-only mount");
     snprintf(mounts, sizeof mounts, "%s:rw", path_of("locked"));
     snprintf(expected, sizeof expected,
              "fail mount_missing %s (tmpfs) is mounted read-only; Mounts in the configuration "
              "requires it writable\n",
              path_of("locked"));
-    is_str(check(mounts), expected, "... is wrong where it has to be writable");
+    is_str(check(mounts), expected, "... fails if it must be writable");
     snprintf(expected, sizeof expected,
              "fail mount_missing %s is not mounted; Mounts in the configuration lists it\n",
              path_of("gone"));
-    is_str(check(path_of("gone")), expected, "a directory is no mounted file system");
+    is_str(check(path_of("gone")), expected, "a directory that is no mount fails");
     snprintf(expected, sizeof expected,
              "fail mount_missing %s is not mounted; Mounts in the configuration lists it\n",
              path_of("none"));
-    is_str(check(path_of("none")), expected, "nor is what is not there");
+    is_str(check(path_of("none")), expected, "... and so does a missing path");
     hangs();
     refusals();
     images();
