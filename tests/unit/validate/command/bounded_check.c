@@ -81,7 +81,8 @@ static void earlier(void)
         usleep(1000);
     snprintf(expected, sizeof expected,
              "!%s does not respond: process %d of an earlier check waits for it", file, (int)child);
-    is_str(run(ANY_AGE_S, end, &status), expected, "no other is begun while one waits");
+    is_str(run(ANY_AGE_S, end, &status), expected,
+           "no check is started while an earlier one hangs");
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
 }
@@ -91,10 +92,10 @@ int main(void)
     char expected[200];
     int status, fd;
 
-    is_str(run(ENDS_S, end, &status), "done", "what a check prints");
+    is_str(run(ENDS_S, end, &status), "done", "the output of a check");
     is_int(status, 7, "... and its status");
     is_str(run(ENDS_S, leave, &status), "!ended early in configuration and inventory",
-           "one that a library ends");
+           "a check that a library ends");
 
     snprintf(directory, sizeof directory, "/tmp/muster-check-XXXXXX");
     if (unshare(CLONE_NEWNS) < 0 || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
@@ -107,7 +108,7 @@ int main(void)
     snprintf(expected, sizeof expected,
              "eth1 fails\n!%s does not respond: stopped after 1 s in host.jobs", file);
     is_str(run(1, read_file, &status), expected,
-           "one that hangs: what it printed, the file, and where");
+           "a check that hangs: its output, the file, and where");
     earlier();
     umount2(directory, MNT_DETACH);
     close(fd);

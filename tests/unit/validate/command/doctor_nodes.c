@@ -73,20 +73,20 @@ static void asks_each_by_its_partition(void)
 
     doctor_cluster(NULL, NULL, &findings);
     is_str(partitions, "lab ", "one job asks all nodes of a partition");
-    is_str(found_of(&findings, "n4", "answer"), answered, "... which tell");
+    is_str(found_of(&findings, "n4", "answer"), answered, "... which report");
     doctor_clear(&findings);
     made_is_divided = true;
     partitions[0] = '\0';
     doctor_cluster(NULL, NULL, &findings);
-    is_str(partitions, "lab other ", "where no partition is the default one each is asked");
+    is_str(partitions, "lab other ", "without a default partition each partition is asked");
     is_str(found_of(&findings, "n4", "answer"), answered, "... for its nodes");
     doctor_clear(&findings);
     busy = "n2";
     doctor_cluster(NULL, "n[2-4]", &findings);
     is_str(found_of(&findings, "n2", "answer"),
            "unknown a job on it reported nothing: Slurm would preempt a job there",
-           "a node that starts no job is unknown, and why");
-    is_str(found_of(&findings, "n3", "answer"), answered, "... and the others tell all the same");
+           "a node where no job starts is unknown, with the reason");
+    is_str(found_of(&findings, "n3", "answer"), answered, "... and the other nodes report");
     doctor_clear(&findings);
 }
 
@@ -96,14 +96,15 @@ static void names_an_extra_that_is_the_sites(void)
 
     made_extra = "{\"rack\":7}";
     doctor_cluster(NULL, "n1", &findings);
-    is_str(found_of(&findings, "n1", "extra"), "none", "an Extra that is an object is no matter");
+    is_str(found_of(&findings, "n1", "extra"), "none",
+           "an Extra that is a JSON object has no finding");
     doctor_clear(&findings);
     made_extra = "rack 7";
     doctor_cluster(NULL, "n1", &findings);
     is_str(found_of(&findings, "n1", "extra"),
            "warn Extra is not a JSON object: its faults and certificate are not published, and its "
            "gate gets no permission to refuse jobs",
-           "... one that is none is told");
+           "... any other Extra gets a warning");
     doctor_clear(&findings);
     made_extra = "";
 }
@@ -145,15 +146,15 @@ static void certificates_need_munge(void)
     close(fd);
     setenv("SLURM_CONF", path, 1);
     is_int(precondition_find("munge")->check(&site, found), VERDICT_WARN,
-           "with auth/slurm a munged that is not there is warned of");
+           "with auth/slurm a missing munged gets a warning");
     is_str(found,
            "Slurm authenticates with auth/slurm; certificates are sealed by MUNGE, which does not "
            "answer: munged is not running",
-           "... and why it is needed");
+           "... with the reason why it is needed");
     has_munge = true;
     found[0] = '\0';
     is_int(precondition_find("munge")->check(&site, found), VERDICT_PASS,
-           "... one that is there passes");
+           "... a running munged passes");
     unsetenv("SLURM_CONF");
     unlink(path);
 }
@@ -167,13 +168,13 @@ int main(void)
               "pass HealthCheckProgram=/x/muster-healthcheck", "a health check that runs");
     health_is("ClusterName=x", "MpiDefault=pmix",
               "warn slurmd does not run /x/muster-healthcheck: HealthCheckInterval is not set",
-              "... one without an interval does not");
+              "... without an interval it does not run");
     health_is("HealthCheckInterval=0", "HealthCheckNodeState=ANY",
               "warn slurmd does not run /x/muster-healthcheck: HealthCheckInterval is 0",
-              "... nor one whose interval is 0");
+              "... nor with the interval 0");
     health_is("HealthCheckInterval=300", "HealthCheckNodeState=START_ONLY",
               "warn slurmd runs /x/muster-healthcheck only as it starts: "
               "HealthCheckNodeState=START_ONLY",
-              "... one may run at slurmd's start only");
+              "... or it runs at slurmd's start only");
     return tap_done();
 }

@@ -30,13 +30,15 @@ int main(void)
     struct findings findings = {0};
 
     is_int(doctor_take(&findings, "n1", LINE("n1", "it runs"), 1), 0, "a node's own finding");
-    is_int(doctor_take(&findings, "n1", LINE("n4", "it runs"), 1), -1, "one of another host's");
-    is_int(doctor_take(&findings, "n1", LINE("head", "it runs"), 1), -1, "... of the head's");
-    is_int(doctor_take(&findings, "n1", "it runs", 1), -1, "... and what is none");
-    is_int((long)findings.count, 1, "... are left out");
+    is_int(doctor_take(&findings, "n1", LINE("n4", "it runs"), 1), -1,
+           "a finding about another node");
+    is_int(doctor_take(&findings, "n1", LINE("head", "it runs"), 1), -1, "... about the head");
+    is_int(doctor_take(&findings, "n1", "it runs", 1), -1, "... and text that is no finding");
+    is_int((long)findings.count, 1, "... are refused");
     is_int(doctor_take(&findings, "n2", LINE("n2", "\\u001b[2J\\u202eit"), 1), 0,
-           "what would steer a terminal");
-    ok(!strpbrk(findings.items[1].found, "\x1b\xe2"), "... does not: %s", findings.items[1].found);
+           "a finding with control characters is accepted");
+    ok(!strpbrk(findings.items[1].found, "\x1b\xe2"), "... without them: %s",
+       findings.items[1].found);
     doctor_clear(&findings);
     return tap_done();
 }

@@ -80,23 +80,23 @@ int main(void)
     controller_make(NODES);
     allowed = checked(&conf);
     ok(allowed > 0 && allowed <= LIMIT,
-       "of 1500 nodes without a certificate three at most may refuse jobs");
+       "of 1500 nodes without a certificate at most three may refuse jobs");
     ok(controller.loads >= allowed && controller.loads < 2 * NODES / HEALTH_SAMPLE_NODES,
-       "... after %d readings of all nodes", controller.loads);
-    ok(controller.singles < 8 * NODES, "... and %d of one", controller.singles);
+       "... after %d queries of all nodes", controller.loads);
+    ok(controller.singles < 8 * NODES, "... and %d queries of one node", controller.singles);
 
-    is_int(checked(&conf), 0, "at the next check none may: more than three would");
-    ok(controller.loads == 0, "... by %d readings of all nodes", controller.loads);
-    ok(controller.singles <= 5 * NODES, "... and %d of one", controller.singles);
+    is_int(checked(&conf), 0, "at the next check none may, since more than three would");
+    ok(controller.loads == 0, "... after %d queries of all nodes", controller.loads);
+    ok(controller.singles <= 5 * NODES, "... and %d queries of one node", controller.singles);
     checked(&conf);
-    is_int(controller.singles, NODES, "... then each looks at itself alone for half an hour");
+    is_int(controller.singles, NODES, "... then each node queries only itself for half an hour");
 
     brakes[5].permission = BRAKE_LIFTED;
     own = 5;
     controller.loads = controller.singles = 0;
     health_gate(controller.nodes[5].name, NULL, &conf);
     is_int(controller.singles + controller.loads, 1,
-           "a node whose brake was lifted by hand looks at no other");
-    ok(brakes[5].permission == BRAKE_LIFTED, "... and stays so");
+           "a node whose brake was lifted by hand queries no other node");
+    ok(brakes[5].permission == BRAKE_LIFTED, "... and its brake stays lifted");
     return tap_done();
 }

@@ -76,13 +76,13 @@ int main(void)
 {
     controller_make(1);
     controller_put(0, "muster: link_down eth1 has no carrier 2026-11-20", 200);
-    is_int(removed_by_check(true), 1, "a drain that stays takes the certificate");
-    is_near((double)drained_since, (double)time(NULL) - 100, 2, "... its reason, since when");
+    is_int(removed_by_check(true), 1, "a drain that stays removes the certificate");
+    is_near((double)drained_since, (double)time(NULL) - 100, 2, "... since the time of its fault");
     is_unreviewed = true;
-    is_int(removed_by_check(true), 0, "one that may be taken back leaves it");
-    is_int(removed_by_check(false), 1, "... unless nobody reviews drains any more");
+    is_int(removed_by_check(true), 0, "a drain that may be taken back keeps it");
+    is_int(removed_by_check(false), 1, "... unless drains are not reviewed any more");
     is_unreviewed = false;
     controller_put(0, "muster: gate_refused - certificate expired 2026-11-20", 200);
-    is_int(removed_by_check(true), 0, "one of the gate leaves it what it refuses for");
+    is_int(removed_by_check(true), 0, "a drain by the gate keeps the certificate that it refuses");
     return tap_done();
 }

@@ -77,12 +77,12 @@ static void heeds_runs_that_wait(void)
     history_busy_ms = 1;
     sqlite3_open(history_path, &busy);
     sqlite3_exec(busy, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    is_int(certified("n2"), 1, "the history is busy: a run waits beside it");
-    is_int(reserve(), COMMAND_UNKNOWN, "... which nobody can take in");
-    is_str(waiting, "", "... no node is taken from users");
+    is_int(certified("n2"), 1, "the history is busy: the run waits beside it");
+    is_int(reserve(), COMMAND_UNKNOWN, "... and cannot be read");
+    is_str(waiting, "", "... so no node is reserved");
     sqlite3_close(busy);
-    is_int(reserve(), COMMAND_PASS, "... once it can be");
-    is_str(waiting, "n[3-4]", "... its nodes are certified");
+    is_int(reserve(), COMMAND_PASS, "... once it can be read");
+    is_str(waiting, "n[3-4]", "... its nodes count as certified");
 }
 
 int main(void)

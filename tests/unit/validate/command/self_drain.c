@@ -65,34 +65,35 @@ static void many(const char *path)
     controller.peers = 2000;
     begin(0);
     check(path, "", text);
-    is_int(controller.singles, 1, "a fault that has gone is withdrawn");
+    is_int(controller.singles, 1, "a published fault that is gone is withdrawn");
     begin(0);
     check(path, "", text);
     is_int(controller.singles, 0, "... once");
 
     begin(0);
-    ok(check(path, fault, text), "a node that is alone with its fault drains itself");
-    is_int(controller.loads, 2, "... after a look at all others");
-    ok(controller.singles > HEALTH_SAMPLE_NODES / 2, "... and before it at some of them");
-    has_str(controller.nodes[0].extra, fault, "... and has published it");
+    ok(check(path, fault, text), "a node that is the only one with its fault drains itself");
+    is_int(controller.loads, 2, "... after a query of all nodes");
+    ok(controller.singles > HEALTH_SAMPLE_NODES / 2, "... and before that of some of them");
+    has_str(controller.nodes[0].extra, fault, "... and has published its fault");
     controller_put(0, "", 0);
     begin(0);
     check(path, "", text);
-    is_str(controller.nodes[0].extra, "", "what it published goes with the fault");
+    is_str(controller.nodes[0].extra, "", "the published fault is removed with the fault");
 
     for (size_t i = 1; i < NODES; i++)
         note_put(i, fault);
     begin(0);
-    ok(!check(path, fault, text), "where others have published it the node waits for one check");
-    is_int(controller.loads, 0, "... without a look at all");
-    has_str(text, "not drained yet: other nodes have the same fault", "... and says so");
+    ok(!check(path, fault, text),
+       "if other nodes published the fault the node waits for a second check");
+    is_int(controller.loads, 0, "... without a query of all nodes");
+    has_str(text, "not drained yet: other nodes have the same fault", "... and reports it");
     begin(0);
     ok(!check(path, fault, text), "... and is not drained at the next one");
-    is_int(controller.loads, 0, "... which needs none either");
-    has_str(text, "not drained: many nodes have the same fault", "... and says why");
+    is_int(controller.loads, 0, "... again without a query of all nodes");
+    has_str(text, "not drained: many nodes have the same fault", "... and reports why");
     begin(0);
     check(path, fault, text);
-    is_int(controller.singles, 1, "... nor does it look at others again at once");
+    is_int(controller.singles, 1, "... and does not query others again at once");
     check(path, "", text);
 
     note_put(2, "muster: link_down eth2 has no carrier 2026-11-20");
@@ -100,7 +101,7 @@ static void many(const char *path)
         if (i != 2)
             *controller.nodes[i].extra = '\0';
     begin(0);
-    ok(check(path, fault, text), "another fault of others is none of them");
+    ok(check(path, fault, text), "a different fault of others does not count");
     controller_put(0, "", 0);
     check(path, "", text);
 
@@ -109,8 +110,8 @@ static void many(const char *path)
     note_put(1, fault);
     write_first_check(path);
     begin(0);
-    ok(check(path, fault, text), "one of 40 others is no common fault");
-    is_int(controller.loads, 2, "... as all of them say");
+    ok(check(path, fault, text), "a fault of one among 40 other nodes is not common");
+    is_int(controller.loads, 2, "... as the query of all nodes shows");
     controller_put(0, "", 0);
     check(path, "", text);
 }
@@ -127,32 +128,32 @@ int main(void)
     controller.lacks_topology = true;
     begin(0);
     ok(!check(path, fault, text), "without the topology no node drains itself");
-    is_str(controller.done, "", "... nor is anything asked for");
+    is_str(controller.done, "", "... and nothing is changed");
     is_str(text,
            "not drained: the nodes of its leaf switch are unknown: cannot start scontrol: No such "
            "file or directory",
-           "... and it is said why");
+           "... the text says why");
     controller.lacks_topology = false;
 
     begin(0);
     ok(check(path, fault, text), "a node with a fault drains itself");
     is_str(controller.done, "drain n1;", "... once");
-    has_str(text, "drained: muster: link_down eth1", "... and says so");
-    is_int(controller.loads, 2, "... after a look at the others, and before another");
+    has_str(text, "drained: muster: link_down eth1", "... the text says so");
+    is_int(controller.loads, 2, "... after a query of all nodes, and before another");
     begin(0);
     ok(check(path, fault, text), "at the next check it is drained");
-    is_int(controller.loads, 0, "... which its own state says");
-    is_str(text, "", "... and nothing is said");
+    is_int(controller.loads, 0, "... as its own state shows");
+    is_str(text, "", "... without a text");
 
     controller_put(0, "muster: rail_slow eth2 9 of 98 Mb/s 2026-11-19", 100);
     begin(0);
-    ok(!check(path, fault, text), "one that is drained for something else is not drained for it");
-    is_str(controller.done, "", "... nor again");
+    ok(!check(path, fault, text), "a node drained for another fault is not drained for this one");
+    is_str(controller.done, "", "... and not again");
 
     controller_put(0, "replace PSU", 100);
     begin(0);
-    ok(!check(path, fault, text), "a drain of others is theirs");
-    is_int(controller.loads, 0, "... which its own state says too");
+    ok(!check(path, fault, text), "a drain by others does not count as this one");
+    is_int(controller.loads, 0, "... as its own state shows");
 
     /* several nodes drain themselves at once, and the controller does not answer */
     controller_put(0, "", 0);
@@ -162,25 +163,26 @@ int main(void)
         controller_put(i, fault, time(NULL) - 1);
     begin(1);
     ok(check(path, fault, text), "... at the next check too");
-    is_str(controller.done, "", "... while the controller is silent");
+    is_str(controller.done, "", "... while the controller does not answer");
     begin(0);
-    ok(!check(path, "", text), "once it answers the drain is reviewed, as one too many");
+    ok(!check(path, "", text), "once it answers the drain is reviewed: it exceeds the cap");
     is_str(controller.done, "resume n1;", "... and taken back");
-    has_str(text, "not drained: muster has drained 2 nodes", "... which is said");
+    has_str(text, "not drained: muster has drained 2 nodes", "... the text says why");
     begin(0);
     ok(!check(path, "", text) && controller.loads == 0, "then there is nothing to review");
 
     /* otherwise each node that is not drained would query all others at each of its checks */
     begin(0);
-    ok(!check(path, fault, text) && controller.loads == 1, "one too many is not drained");
-    is_str(controller.done, "", "... as the others say");
+    ok(!check(path, fault, text) && controller.loads == 1,
+       "a node that exceeds the cap is not drained");
+    is_str(controller.done, "", "... after a query of the others");
     begin(0);
     ok(!check(path, fault, text), "... nor at the next check");
-    is_int(controller.loads, 0, "... which does not look at them again at once");
-    has_str(text, "not drained: muster has drained 2 nodes", "... and says the same");
+    is_int(controller.loads, 0, "... which does not query them again at once");
+    has_str(text, "not drained: muster has drained 2 nodes", "... with the same text");
     begin(0);
     check(path, "muster: gpu_missing gpu3 has gone 2026-11-20", text);
-    is_int(controller.loads, 1, "... but for another fault");
+    is_int(controller.loads, 1, "... it does for another fault");
     snprintf(deferred, sizeof deferred, "%s.spared", path);
     deferred_drain_write(deferred,
                          &(struct deferred_drain){.when = time(NULL) - NODES / HEALTH_LOOKS_PER_S,
@@ -190,7 +192,7 @@ int main(void)
                                                   .text = "not drained"});
     begin(0);
     check(path, fault, text);
-    is_int(controller.loads, 1, "... and later, the later the more nodes there are");
+    is_int(controller.loads, 1, "... and after a while, longer with more nodes");
 
     /* somebody else's drain for the same fault is not reviewed */
     controller_put(0, fault, time(NULL) + 4000);
@@ -199,8 +201,7 @@ int main(void)
                                                 .reason = "muster: link_down eth1 has no carrier "
                                                           "2026-11-20"});
     begin(0);
-    ok(check(path, fault, text) && controller.loads == 0,
-       "a later drain is not the one to be reviewed");
+    ok(check(path, fault, text) && controller.loads == 0, "a later drain is not the one to review");
     is_str(controller.done, "", "... and stays");
 
     many(path);
