@@ -21,15 +21,15 @@ static void finds(void)
     char text[256];
 
     is_int(duplicates_find(told, sizeof told / sizeof *told, 5, &duplicates), 3,
-           "two addresses and a MAC that two nodes have");
+           "two addresses and a MAC that two nodes share");
     is_str(duplicates[0].identities[0].value, "10.1.1.1", "one address");
     duplicate_message(&duplicates[0], 0, text, sizeof text);
     is_str(text, "eth1 has the address 10.1.1.1, and so has n2 (eth2); give one of them another",
-           "... what the first hears");
+           "... the message for the first node");
     duplicate_message(&duplicates[0], 1, text, sizeof text);
     is_str(text, "eth2 has the address 10.1.1.1, and so has n1 (eth1); give one of them another",
-           "... what the second hears");
-    ok(!duplicates[0].is_common, "... is a mistake");
+           "... the message for the second node");
+    ok(!duplicates[0].is_common, "... it is a mistake, not common");
     duplicate_message(&duplicates[2], 0, text, sizeof text);
     is_str(text,
            "eth1 has the MAC 02:00:00:00:00:01, and so has n2 (eth2); give one of them another",
@@ -46,10 +46,10 @@ static void finds_guids(void)
     struct duplicate *duplicates;
     char text[256];
 
-    is_int(duplicates_find(told, 3, 5, &duplicates), 1, "a GUID that two ports have");
+    is_int(duplicates_find(told, 3, 5, &duplicates), 1, "a GUID that two ports share");
     duplicate_message(&duplicates[0], 0, text, sizeof text);
     has_str(text, "mlx5_0:1 has the GUID 0002:c903:0010:1234, and so has n2 (mlx5_1:1)",
-            "... is told with both");
+            "... with both ports in the message");
     free(duplicates);
 }
 
@@ -62,21 +62,21 @@ static void leaves_common_ones(void)
     struct duplicate *duplicates;
     char text[256];
 
-    is_int(duplicates_find(told, 3, 4, &duplicates), 1, "three of four nodes");
-    ok(duplicates[0].is_common, "... have it by intention");
+    is_int(duplicates_find(told, 3, 4, &duplicates), 1, "three of four nodes share an address");
+    ok(duplicates[0].is_common, "... it is common");
     duplicate_message(&duplicates[0], 1, text, sizeof text);
     is_str(text,
            "eth0 has the address 10.0.2.15, and so have n1 (eth0) and 1 more; give each its "
            "own",
-           "... which says whose");
+           "... the message names them");
     free(duplicates);
-    is_int(duplicates_find(told, 3, 6, &duplicates), 1, "three of six");
-    ok(!duplicates[0].is_common, "... do not");
+    is_int(duplicates_find(told, 3, 6, &duplicates), 1, "three of six nodes share it");
+    ok(!duplicates[0].is_common, "... it is not common");
     free(duplicates);
-    is_int(duplicates_find(told, 2, 2, &duplicates), 1, "two of two");
-    ok(!duplicates[0].is_common, "... neither");
+    is_int(duplicates_find(told, 2, 2, &duplicates), 1, "two of two nodes share it");
+    ok(!duplicates[0].is_common, "... it is not common");
     free(duplicates);
-    is_int(duplicates_find(NULL, 0, 0, &duplicates), 0, "nothing told");
+    is_int(duplicates_find(NULL, 0, 0, &duplicates), 0, "no identities have no duplicates");
 }
 
 int main(void)

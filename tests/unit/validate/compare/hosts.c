@@ -32,19 +32,19 @@ int main(void)
     struct duplicate *duplicates;
 
     is_int(hosts_differ(told, sizeof told / sizeof *told, receive, NULL), 2,
-           "two names that do not have one address on all nodes");
+           "two names have different addresses on some nodes");
     is_str(said[0],
            "/etc/hosts differs between nodes: db.site is 10.2.0.1 on n1, fd00::1 on n4; have all "
            "nodes say the same",
-           "... one that two nodes know");
+           "... a name that two nodes have");
     is_str(said[1],
            "/etc/hosts differs between nodes: n4 is 10.0.0.4 on n[1-2], 10.0.0.9 on n3; have all "
            "nodes say the same",
-           "... one that three know");
+           "... a name that three nodes have");
     count = 0;
-    is_int(hosts_differ(told, 0, receive, NULL), 0, "nothing of none");
+    is_int(hosts_differ(told, 0, receive, NULL), 0, "no identities have no differences");
     is_int(duplicates_find(told, sizeof told / sizeof *told, 4, &duplicates), 0,
-           "what many say of a name is no address that they have");
+           "addresses in /etc/hosts are no duplicates");
     free(duplicates);
     return tap_done();
 }

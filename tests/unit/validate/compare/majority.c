@@ -62,32 +62,32 @@ static void test_majority(void)
         {"n3", "mtu", "eth0", "9000"},
     };
 
-    is_int(compare(mtu, 8, NULL, 0), 2, "two nodes are odd");
-    is_str(deviations[0].node, "n4", "the other kernel is n4's");
+    is_int(compare(mtu, 8, NULL, 0), 2, "two nodes deviate");
+    is_str(deviations[0].node, "n4", "another kernel on n4");
     is_int(deviations[0].verdict, VERDICT_WARN, "... which is a warning");
-    is_str(deviations[1].node, "n2", "the other MTU is n2's");
-    is_int(deviations[1].verdict, VERDICT_FAIL, "... which breaks jobs");
-    is_str(message(1), "eth1 mtu is 1500, 9000 on 3 of 4 nodes", "... and is said so");
-    ok(deviations[1].group == NULL, "one group needs no name");
-    is_int(compare(mtu, 2, NULL, 0), 1, "two nodes that differ are told");
+    is_str(deviations[1].node, "n2", "another MTU on n2");
+    is_int(deviations[1].verdict, VERDICT_FAIL, "... which fails, since it breaks jobs");
+    is_str(message(1), "eth1 mtu is 1500, 9000 on 3 of 4 nodes", "... the message says so");
+    ok(deviations[1].group == NULL, "a single group needs no name");
+    is_int(compare(mtu, 2, NULL, 0), 1, "two nodes that differ are reported");
     ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN,
        "... and neither is named");
     is_str(message(0), "eth1 mtu differs, 1500 and 9000, and two nodes have no majority",
-           "... and it is said so");
-    is_int(compare(missing, 5, NULL, 0), 1, "a missing fact is odd");
+           "... the message says so");
+    is_int(compare(missing, 5, NULL, 0), 1, "a missing fact is a deviation");
     is_str(deviations[0].node, "n3", "... on the node that lacks it");
-    has_str(message(0), "eth2 speed is missing, 100 on 2 of 3", "... and is said so");
+    has_str(message(0), "eth2 speed is missing, 100 on 2 of 3", "... the message says so");
     is_int(deviations[0].verdict, VERDICT_FAIL,
-           "... which fails where it says nothing of the part");
-    is_int(compare(missing, 6, NULL, 0), 1, "where it says something else of the part");
-    is_int(deviations[0].verdict, VERDICT_UNKNOWN, "... what is missing is not known");
-    is_int(compare(split, 4, NULL, 0), 1, "half and half is reported once");
-    ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN, "... and names nobody");
+           "... it fails if the node has no other fact of the part");
+    is_int(compare(missing, 6, NULL, 0), 1, "if the node has another fact of the part");
+    is_int(deviations[0].verdict, VERDICT_UNKNOWN, "... the missing one is unknown");
+    is_int(compare(split, 4, NULL, 0), 1, "an even split is reported once");
+    ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN, "... no node is named");
     is_str(message(0),
            "eth1 mtu differs and no value has a majority, 1500 on 2 and 9000 on 2 of 4 nodes",
-           "... and both values are named");
-    is_int(compare(minority, 4, NULL, 0), 0, "what few have and agree on is not odd");
-    is_int(compare(twice, 4, NULL, 0), 0, "of two values of one node the last one counts");
+           "... the message has both values");
+    is_int(compare(minority, 4, NULL, 0), 0, "a fact of a minority that agrees is no deviation");
+    is_int(compare(twice, 4, NULL, 0), 0, "of two values of one node the last one is used");
     is_int(compare(NULL, 0, NULL, 0), 0, "no facts, no deviations");
 }
 
@@ -112,7 +112,7 @@ static void test_more(void)
             is_int(deviations[0].verdict, is_less ? VERDICT_FAIL : VERDICT_WARN,
                    is_less ? "... a failure" : "... a warning");
             is_int(deviations[0].code, is_less ? fact_code(name) : FAULT_CONFIG_DIFFERS,
-                   "... of its own fault code only where it is less");
+                   "... it has its own fault code only if it is less");
         }
 }
 
@@ -126,9 +126,9 @@ static void test_unplugged(void)
         {"n3", "carrier", "eth2", "yes"}, /* replaces the fact before it */
     };
 
-    is_int(compare(facts, 6, NULL, 0), 1, "an unplugged port has another MTU");
+    is_int(compare(facts, 6, NULL, 0), 1, "another MTU on a port without a link");
     is_int(deviations[0].verdict, VERDICT_WARN, "... a warning");
-    is_int(compare(facts, 7, NULL, 0), 2, "one with a link has");
+    is_int(compare(facts, 7, NULL, 0), 2, "another MTU on a port with a link, and the link itself");
     is_int(deviations[1].verdict, VERDICT_FAIL, "... a failure");
 }
 
@@ -146,19 +146,18 @@ static void test_half_missing(void)
                                         {"n5", "mtu", "eth1", "9"}, {"n6", "kernel", "", "6"}};
 
     is_int(compare(halves, 6, NULL, 0), 1, "half of the nodes lack a rail");
-    ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN,
-       "... and nobody is named");
+    ok(deviations[0].node == NULL && deviations[0].verdict == VERDICT_WARN, "... no node is named");
     is_str(message(0),
            "eth2 carrier differs and no value has a majority, 1 on 2 and missing on 2 of 4 nodes",
-           "... which is said");
+           "... the message says so");
     is_int(compare(two, 3, NULL, 0), 1, "one of two nodes lacks a rail");
     is_str(message(0), "eth2 carrier differs, 1 and missing, and two nodes have no majority",
-           "... which is said");
-    is_int(compare(three, 6, NULL, 0), 2, "two values, and as many nodes that say neither");
+           "... the message says so");
+    is_int(compare(three, 6, NULL, 0), 2, "two values, and as many nodes without the fact");
     is_str(message(0),
            "kernel differs and no value has a majority, 6 on 2 and missing on 3 of 6 nodes",
-           "... which is said");
-    is_int(compare(two, 1, NULL, 0), 0, "a node by itself lacks nothing");
+           "... the message says so");
+    is_int(compare(two, 1, NULL, 0), 0, "a single node lacks nothing");
 }
 
 static void test_excerpt(void)
@@ -214,24 +213,25 @@ static void test_groups(void)
 
     found = compare(facts, count, classes, 7);
     is_int((int)groups.count, 3, "three kinds of nodes");
-    is_str(groups.groups[0].label, "XE9680, H100", "the greatest first, named by its hardware");
+    is_str(groups.groups[0].label, "XE9680, H100",
+           "the largest group comes first, with its hardware as label");
     folded = group_fold(&table, &groups.groups[0]);
-    is_str(folded, "n[1-4]", "a node that lost its GPUs is no other kind of node");
+    is_str(folded, "n[1-4]", "a node that lost its GPUs stays in its group");
     free(folded);
-    is_int(found, 4, "each is held against its own kind");
+    is_int(found, 4, "each node is compared with its own group");
     is_str(message(0), "gpu.count is 0, 1 on 3 of 4 nodes of XE9680, H100", "the lost GPUs");
     is_str(message(1), "hardware is XE9640, XE9680, H100 on 4 of 5 nodes",
-           "one alone among many of its class is odd itself");
+           "a single node among many of its class deviates by its hardware");
     is_str(deviations[1].node, "n8", "... and named");
     is_str(message(2), "gpu0 model is missing, H100 on 3 of 4 nodes of XE9680, H100",
            "the lost GPUs' model");
     is_str(message(3), "eth1 mtu is 4000, 1500 on 2 of 3 nodes of R660",
            "no node is compared with one of another kind");
     compare(facts, count, (struct node_class[]){{"n1", "a"}, {"n2", "a"}, {"n3", "b"}}, 3);
-    is_int((int)groups.count, 5, "classes divide what is of one hardware");
+    is_int((int)groups.count, 5, "classes divide groups of the same hardware");
     ok(strcmp(groups.groups[0].label, "R660") == 0,
-       "... a class that divides nothing is not named");
-    has_str(groups.groups[1].label, "XE9680, H100, a", "... one that does is");
+       "... a class that divides nothing is not in the label");
+    has_str(groups.groups[1].label, "XE9680, H100, a", "... a class that does is");
 }
 
 static void test_golden(void)
@@ -264,23 +264,27 @@ static void test_golden(void)
     is_str(written,
            "# of a test\n\n# all nodes\ngroup n[1-4]\nbios = 1 2\nkernel = 6.1\n"
            "# no value has a majority: eth1 mtu = 9000\n",
-           "... with what most say");
+           "... with the majority's values");
     free(written);
     is_int(golden_parse("# a\ngroup n[2-3]\n  kernel =  5.15 \neth1 mtu = 9000\r\nnew = 1\n", "x/g",
                         &golden, &err),
-           0, "one is read");
-    is_int(compare(facts, 11, NULL, 0), 7, "and nodes are held against it");
+           0, "a golden file is read");
+    is_int(compare(facts, 11, NULL, 0), 7, "nodes are compared with it");
     is_str(message(1), "kernel is 6.1, the golden file's line 3 says 5.15",
-           "... what is in it goes before a majority");
-    is_str(deviations[1].node, "n2", "... for the nodes it names");
-    is_str(message(3), "kernel is 5.14, 6.1 on 3 of 4 nodes", "... and for no others");
-    is_str(deviations[3].node, "n4", "... who have their majority");
-    is_str(message(4), "eth1 mtu is 1500, the golden file's line 4 says 9000", "... where");
-    ok(deviations[4].verdict == VERDICT_FAIL, "... the difference is as grave");
-    is_str(message(5), "new is missing, the golden file's line 5 says 1", "a fact may be missing");
+           "... its values take precedence over a majority");
+    is_str(deviations[1].node, "n2", "... for the nodes of its group");
+    is_str(message(3), "kernel is 5.14, 6.1 on 3 of 4 nodes",
+           "... other nodes are compared with the majority");
+    is_str(deviations[3].node, "n4", "... here n4");
+    is_str(message(4), "eth1 mtu is 1500, the golden file's line 4 says 9000",
+           "... the message has the line");
+    ok(deviations[4].verdict == VERDICT_FAIL, "... the verdict is that of the fact");
+    is_str(message(5), "new is missing, the golden file's line 5 says 1",
+           "a fact of the golden file may be missing");
     golden_clear(&golden);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        is_int(golden_parse(bad[i][0], "g", &golden, &err), -1, "refused");
+        is_int(golden_parse(bad[i][0], "g", &golden, &err), -1,
+               "an invalid golden file is refused");
         is_str(err.text, bad[i][1], "... with line and cause");
     }
 }
@@ -298,7 +302,7 @@ static void test_golden_untold(void)
     int found, untold = 0;
 
     is_int(golden_parse("group n[1-3]\neth1 speed = 100000\n", "g", &golden, &err), 0,
-           "a golden file says how fast eth1 is");
+           "a golden file has the speed of eth1");
     found = compare(facts, 4, NULL, 0);
     for (int i = 0; i < found; i++) {
         if (strcmp(deviations[i].name, "speed") != 0 || !deviations[i].golden_line)
@@ -306,11 +310,12 @@ static void test_golden_untold(void)
         untold++;
         if (strcmp(deviations[i].node, "n2") == 0)
             is_int((int)deviations[i].verdict, VERDICT_UNKNOWN,
-                   "... it is not known of a node that tells of eth1");
+                   "... it is unknown on a node with other facts of eth1");
         else
-            is_int((int)deviations[i].verdict, VERDICT_FAIL, "... and a failure of one without");
+            is_int((int)deviations[i].verdict, VERDICT_FAIL,
+                   "... and a failure on a node without eth1");
     }
-    is_int(untold, 2, "... two nodes do not say it");
+    is_int(untold, 2, "... two nodes lack the fact");
     golden_clear(&golden);
 }
 
@@ -318,12 +323,15 @@ static void test_severity(void)
 {
     const char *reason = NULL;
 
-    is_int(fact_severity("mtu", &reason), VERDICT_FAIL, "what stops jobs is a failure");
+    is_int(fact_severity("mtu", &reason), VERDICT_FAIL, "a fact that stops jobs is a failure");
     has_str(reason, "transfers hang", "... with the reason of the catalogue");
-    is_int(fact_severity("kernel", &reason), VERDICT_WARN, "what changes behavior a warning");
+    is_int(fact_severity("kernel", &reason), VERDICT_WARN,
+           "a fact that changes behavior is a warning");
     is_int(fact_code("carrier"), FAULT_LINK_DOWN, "a fact has a fault code");
-    is_int(fact_code("never heard of"), FAULT_CONFIG_DIFFERS, "... what is unknown that of any");
-    is_int(fact_severity("never heard of", &reason), VERDICT_WARN, "what is unknown is a warning");
+    is_int(fact_code("never heard of"), FAULT_CONFIG_DIFFERS,
+           "... an unknown fact has the general code");
+    is_int(fact_severity("never heard of", &reason), VERDICT_WARN,
+           "... an unknown fact is a warning");
 }
 
 static void test_order(void)
@@ -334,7 +342,7 @@ static void test_order(void)
     };
 
     is_int(compare(facts, 5, NULL, 0), 2, "two nodes that differ");
-    is_str(deviations[0].node, "n2", "n2 comes before n10");
+    is_str(deviations[0].node, "n2", "n2 is listed before n10");
 }
 
 /* 16,384 nodes with 200 facts each; one fact deviates. */

@@ -45,11 +45,11 @@ static void test_parse(void)
                            "80GB\" nodes=2-8\tgpus=8 nic_gbps=400" REST " note=\"c d\"\r\n",
                            "/etc/r", &reference, &err),
            0, "a line is read (%s)", err.text);
-    is_int(reference.count, 1, "one");
-    is_str(reference.lines[0].gpu, "H100 80GB", "... with blanks in quotes");
-    is_str(reference.lines[0].source, "a b", "... its source");
-    is_near(reference_mbps(&reference.lines[0]), 380000, 0, "... and its unit");
-    is_int(reference.lines[0].nodes_most, 8, "... and how many nodes");
+    is_int(reference.count, 1, "one line is read");
+    is_str(reference.lines[0].gpu, "H100 80GB", "... a value with blanks in quotes");
+    is_str(reference.lines[0].source, "a b", "... the source");
+    is_near(reference_mbps(&reference.lines[0]), 380000, 0, "... the value in Mb/s");
+    is_int(reference.lines[0].nodes_most, 8, "... the most nodes");
     reference_clear(&reference);
 }
 
@@ -72,30 +72,33 @@ static void test_match(void)
 
     is_int(reference_parse(table, "r", &reference, &err), 0, "a table");
     found = reference_find(&reference, "links.bandwidth", REFERENCE_THRESHOLD, &h100);
-    is_int(found ? (int)found->line : 0, 4, "the line of the hardware, the least of two");
+    is_int(found ? (int)found->line : 0, 4, "the line for the hardware, the lowest of two");
     found = reference_find(&reference, "links.bandwidth", REFERENCE_MEASURED, &h100);
-    is_int(found ? (int)found->line : 0, 5, "... of that kind");
+    is_int(found ? (int)found->line : 0, 5, "... and the line of another kind");
     other.gpu = "NVIDIA H200";
     found = reference_find(&reference, "links.bandwidth", REFERENCE_THRESHOLD, &other);
-    is_int(found ? (int)found->line : 0, 2, "other GPUs have another one");
+    is_int(found ? (int)found->line : 0, 2, "other GPUs have another line");
     other.gpu = "NVIDIA GB200";
     found = reference_find(&reference, "links.bandwidth", REFERENCE_THRESHOLD, &other);
-    is_int(found ? (int)found->line : 0, 1, "GB200 is no B200");
+    is_int(found ? (int)found->line : 0, 1, "B200 does not match GB200");
     h100.nic_gbps = 200;
     found = reference_find(&reference, "links.bandwidth", REFERENCE_THRESHOLD, &h100);
-    is_int(found ? (int)found->line : 0, 1, "other rails have the general one");
-    ok(!reference_applies(&reference.lines[2], &h100, why, sizeof why), "why not");
-    is_str(why, "not: rails of 400 Gb/s (here 200)", "... is told");
+    is_int(found ? (int)found->line : 0, 1, "other rails have the general line");
+    ok(!reference_applies(&reference.lines[2], &h100, why, sizeof why),
+       "a line that does not apply");
+    is_str(why, "not: rails of 400 Gb/s (here 200)", "... with the reason");
     h100.nic_gbps = 400;
-    ok(reference_applies(&reference.lines[2], &h100, why, sizeof why), "why");
+    ok(reference_applies(&reference.lines[2], &h100, why, sizeof why), "a line that applies");
     is_str(why, "GPU h100 (here NVIDIA H100 80GB HBM3), rails of 400 Gb/s (here 400)",
-           "... is told as well");
+           "... with the reason, too");
     other = (struct reference_hardware){"", "AMD EPYC 9V33X", 0, 0, 0};
-    ok(reference_applies(&reference.lines[6], &other, why, sizeof why), "nodes not known: any");
+    ok(reference_applies(&reference.lines[6], &other, why, sizeof why),
+       "an unknown number of nodes matches");
     other.nodes = 1;
-    ok(!reference_applies(&reference.lines[6], &other, why, sizeof why), "known: as many as said");
+    ok(!reference_applies(&reference.lines[6], &other, why, sizeof why),
+       "a known number must match");
     ok(!reference_is_measured("nccl.all_reduce") && reference_is_measured("links.bandwidth"),
-       "what muster measures itself");
+       "only muster's own metrics count as measured");
     reference_clear(&reference);
 }
 
@@ -109,11 +112,11 @@ static void test_shipped(void)
 
     snprintf(path, sizeof path, "%s/etc/reference.conf", top ? top : ".");
     is_int(reference_parse(tree_text(path), path, &reference, &err), 0,
-           "the table that is shipped is good %s", err.text);
+           "the shipped reference file is valid %s", err.text);
     ok(reference.count > 30, "... and has %zu lines", reference.count);
     for (size_t i = 0; i < reference.count; i++)
         if (!strchr(reference.lines[i].source, '.') && !strstr(reference.lines[i].source, "NVIDIA"))
-            ok(false, "line %u has a source that can be looked up", reference.lines[i].line);
+            ok(false, "line %u has a source that can be verified", reference.lines[i].line);
     reference_clear(&reference);
 }
 
