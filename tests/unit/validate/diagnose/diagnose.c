@@ -188,7 +188,8 @@ static void expect(const char *what, enum part_type type, int index, int peer, i
     int found = 0;
     bool is_there = false;
 
-    ok(diagnose(&network, samples, count, &no_diagnosis, &diagnosis) == 0, "%s: diagnosed", what);
+    ok(diagnose(&network, samples, count, &no_diagnosis, &diagnosis) == 0,
+       "%s: the diagnosis succeeds", what);
     for (size_t i = 0; i < diagnosis.count; i++) {
         const struct suspicion *item = &diagnosis.items[i];
 
@@ -199,8 +200,8 @@ static void expect(const char *what, enum part_type type, int index, int peer, i
                    (item->part.type == type && item->part.index == index &&
                     item->part.peer == peer && item->part.rail == rail && item->part.ways == ways);
     }
-    is_int(found, fails, "... as many parts at fault as there are");
-    ok(fails == 0 || is_there, "... the right one among them");
+    is_int(found, fails, "... the number of parts at fault is right");
+    ok(fails == 0 || is_there, "... the faulty part is among them");
     if (found != fails || (fails > 0 && !is_there))
         for (size_t i = 0; i < diagnosis.count; i++)
             tap_diag("type %d index %d peer %d rail %d ways %d: %.6f",
@@ -287,8 +288,9 @@ static void check_two_nodes(void)
     ok(diagnose(&network, samples, count, &no_diagnosis, &diagnosis) == 0 && diagnosis.count >= 2,
        "two nodes: several explanations");
     for (size_t i = 0; i < diagnosis.count; i++)
-        ok(diagnosis.items[i].probability < MODEL_SURE, "... none of them sure");
-    is_int(diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8), 1, "... the one pair is asked");
+        ok(diagnosis.items[i].probability < MODEL_SURE, "... none of them is certain");
+    is_int(diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8), 1,
+           "... the only pair is requested");
     diagnosis_clear(&diagnosis);
 }
 
@@ -377,9 +379,9 @@ static void check_confirmed(void)
     sure.probability = 1;
     sure.rival_count = 0;
     ok(is_next(&now, NULL, 0, 2) && is_next(&now, NULL, 1, 2),
-       "what is sure is measured in its leaf");
-    ok(is_next(&now, &before, 0, 2), "... also where it was not so before");
-    ok(!is_next(&now, &now, 0, 2), "... once");
+       "a certain fault is measured within its leaf");
+    ok(is_next(&now, &before, 0, 2), "... also if it just became certain");
+    ok(!is_next(&now, &now, 0, 2), "... but only once");
 }
 
 /* A measurement of the rail with another partner distinguishes the rail from the path. */
@@ -396,11 +398,11 @@ static void check_next(void)
             if ((a != 2 && b != 2) || b == 3)
                 meet(a, b, rail_sends, 0);
     ok(diagnose(&network, samples, count, &no_diagnosis, &diagnosis) == 0 && diagnosis.count > 0,
-       "a node that met one other: it is in doubt");
+       "a node measured with one partner only is in doubt");
     asked = diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8);
     for (size_t i = 0; i < asked; i++)
         has_other = has_other || ((pairs[i].low == 2 || pairs[i].high == 2) && pairs[i].high != 3);
-    ok(has_other, "... and is measured with somebody else");
+    ok(has_other, "... and is measured with another partner");
     diagnosis_clear(&diagnosis);
 }
 
@@ -413,7 +415,7 @@ static bool is_found_after(const struct diagnosis *before, int node, int more)
     bool is_found = false;
 
     meet(more - 1, more, healthy, 0);
-    ok(diagnose(&network, samples, count, before, &diagnosis) == 0, "diagnosed once more");
+    ok(diagnose(&network, samples, count, before, &diagnosis) == 0, "the diagnosis is repeated");
     for (size_t i = 0; i < diagnosis.count; i++)
         is_found |= diagnosis.items[i].part.index == node;
     diagnosis_clear(&diagnosis);
@@ -427,12 +429,12 @@ static void check_before(void)
     make(8);
     meet_inside(8, healthy);
     ok(diagnose(&network, samples, count, &no_diagnosis, &before) == 0 && before.count == 0,
-       "nothing is found");
+       "without a fault nothing is found");
     for (size_t i = 0; i < count; i++)
         samples[i].rate *= samples[i].from == 2 || samples[i].from == 5 ? 0.3 : 1;
-    ok(is_found_after(&before, 2, 2), "... but a node that was measured since");
-    ok(!is_found_after(&before, 5, 3), "... and no other one");
-    ok(is_found_after(&before, 5, 6), "... until it is as well");
+    ok(is_found_after(&before, 2, 2), "... a slow node that was measured since is found");
+    ok(!is_found_after(&before, 5, 3), "... one that was not is not found");
+    ok(is_found_after(&before, 5, 6), "... until it is measured, too");
     diagnosis_clear(&before);
 }
 
@@ -454,18 +456,19 @@ static void check_inconsistent(void)
         samples[i].rate = samples[i].from == 2 ? 1 : samples[i].rate;
     }
     ok(inconsistent_find(&network, samples, count, &inconsistent) == 1 && inconsistent[0].node == 2,
-       "a node that is contradicted by its partners has inconsistent reports");
+       "a node that its partners contradict is inconsistent");
     free(inconsistent);
-    expect("... and they are believed", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
+    expect("... and the partners are believed", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
 
     make(8);
     meet(0, 1, healthy, 0);
     samples[0].received = 0.5;
     samples[1].received = 1.2;
     ok(inconsistent_find(&network, samples, count, &inconsistent) == 0,
-       "one partner that contradicts makes no node inconsistent, nor does a sender that says less");
+       "one contradicting partner does not make a node inconsistent, nor does a lower value of the "
+       "sender");
     ok(samples[0].rate == 0.5 && samples[1].rate > 0.9 && samples[1].rate < 1,
-       "... the lower figure is believed");
+       "... the lower value is used");
     free(inconsistent);
 }
 
@@ -484,19 +487,19 @@ static void check_next_unlikely(void)
     make(12);
     ok(diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8) > 0 && pairs[0].low == 2 &&
            pairs[0].high == 9,
-       "what is likelier than chance is asked for at first");
+       "a fault more likely than chance is requested at first");
     is_int((int)diagnose_next(&network, &diagnosis, &diagnosis, pairs, 8, 8), 0,
-           "... and only then");
+           "... and not again");
     item.probability = 0.5;
     is_int((int)diagnose_next(&network, &diagnosis, &diagnosis, pairs, 8, 8), 0,
-           "of what the last look told nothing no more is asked");
+           "a part whose last measurement changed nothing is not requested again");
     item.probability = 0.6;
     ok(diagnose_next(
            &network, &diagnosis,
            &(struct diagnosis){.items = &(struct suspicion){.part = item.part, .probability = 0.5},
                                .count = 1},
            pairs, 8, 8) > 0,
-       "... of what it told something more is");
+       "... one whose probability rose is");
 }
 
 /* A rate that changes during a sample can have any value between the slow and the full rate. */
@@ -516,15 +519,15 @@ static void check_changed(void)
             }
         ok(diagnose(&network, samples, count, &no_diagnosis, &diagnosis) == 0 &&
                diagnosis.count > 0,
-           "what changes meanwhile is diagnosed");
+           "a rate that changes during samples is diagnosed");
         part = &diagnosis.items[0].part;
         ok(part->type == DIAGNOSE_RAIL && part->index == 3 && part->rail == 0 && part->duty > 0 &&
                diagnosis.items[0].probability >= MODEL_SURE,
            "... a rail that comes and goes, %s", is_known ? "by its slow part" : "by its mean");
         ok(diagnosis.count < 2 || diagnosis.items[1].probability < MODEL_SURE,
-           "... and nothing else");
+           "... and no other part");
         ok(!is_known || fabs(exp(model_depth(part->depth)) - 0.25) < 0.03,
-           "... as slow as it was then");
+           "... with its slow rate");
         diagnosis_clear(&diagnosis);
     }
 }
@@ -558,12 +561,12 @@ static void check_screen(void)
         if (pair == 12 * 12 - 13 && !is_asked) { /* the last pair */
             ok(diagnose(&network, samples, count, &no_diagnosis, &diagnosis) == 0 &&
                    diagnose_screen(&network, samples, count, &diagnosis) == 0,
-               "shared: diagnosed");
-            ok(diagnosis.count == 0, "... what shares uplinks is nobody's fault");
+               "shared uplinks: the diagnosis succeeds");
+            ok(diagnosis.count == 0, "... collisions on uplinks are no part's fault");
             for (size_t i = 0; i < diagnosis.screened_count; i++)
                 is_asked |= diagnosis.screened[i].low == 1 && diagnosis.screened[i].high == 5;
-            ok(is_asked, "... the slow path is asked for");
-            ok(diagnosis.screened_count < 12, "... and few others");
+            ok(is_asked, "... the slow path is requested");
+            ok(diagnosis.screened_count < 12, "... with few others");
             diagnosis_clear(&diagnosis);
             count = 0;
             pair = is_asked ? -1 : pair;
@@ -572,7 +575,7 @@ static void check_screen(void)
     ok(diagnose(&network, samples, count, &no_diagnosis, &diagnosis) == 0 && diagnosis.count == 1 &&
            diagnosis.items[0].part.type == DIAGNOSE_PATH &&
            diagnosis.items[0].probability >= MODEL_SURE,
-       "... measured alone it is at fault, and nothing else");
+       "... measured alone the path is at fault, and nothing else");
     diagnosis_clear(&diagnosis);
 }
 
@@ -626,31 +629,30 @@ static void check_misplaced(void)
     meet_oversubscribed(5, 2, 1);
     ok(misplaced_find(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
            misplaced[0].leaf == 2 && misplaced[0].probability > MODEL_SURE,
-       "a node of another leaf than is said, and which one");
-    ok(misplaced[0].is_certain, "... for sure");
+       "a node on another leaf than configured is found, with its leaf");
+    ok(misplaced[0].is_certain, "... with certainty");
     free(misplaced);
     meet_oversubscribed(5, 2, 1);
     for (size_t i = 0; i < count; i++)
         samples[i].rate *= samples[i].shared == 1 && samples[i].rate < 0.5 ? 4 : 1;
     ok(misplaced_find(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
            !misplaced[0].is_certain,
-       "... also where it is as well with those of its leaf, but not for sure");
+       "... also if it is fast within the configured leaf, but without certainty");
     free(misplaced);
     meet_oversubscribed(-1, 0, 1);
     for (size_t i = 0; i < count; i++)
         samples[i].rate *=
             (samples[i].from == 5 || samples[i].to == 5) && samples[i].rate < 0.5 ? 4 : 1;
     ok(misplaced_find(&network, samples, count, &misplaced) == 0,
-       "a node that is well with all has only a better way");
+       "a node that is fast with all others is not misplaced");
     free(misplaced);
     meet_oversubscribed(-1, 0, 0.25);
-    ok(misplaced_find(&network, samples, count, &misplaced) == 0,
-       "a slow node is where it is said to be");
+    ok(misplaced_find(&network, samples, count, &misplaced) == 0, "a slow node is not misplaced");
     free(misplaced);
     make(8);
     meet_all(8, healthy, 0);
     ok(misplaced_find(&network, samples, count, &misplaced) == 0,
-       "where uplinks are as fast as rails nothing is known");
+       "if uplinks are as fast as rails no node is known to be misplaced");
     free(misplaced);
 }
 
@@ -658,7 +660,7 @@ static void check_bins(void)
 {
     for (int bin = 0; bin < MODEL_BINS; bin++)
         if (model_bin(model_bin_y(bin)) != bin)
-            ok(false, "the middle of bin %d is in it", bin);
+            ok(false, "the middle of bin %d is in that bin", bin);
 }
 
 /* The prior of dips is a density over y. Its integral is 1, apart from the 1e-3 of each bin
@@ -676,8 +678,8 @@ static void check_dips(void)
         all += noise.dip_density[bin] * wide;
         low += exp(model_bin_y(bin)) < MODEL_MOST / 2 ? noise.dip_density[bin] * wide : 0;
     }
-    is_near(all, 1, 0.02, "all dips together");
-    ok(low > 0.1 && low < 0.25, "... few of which are deep: %.3f", low);
+    is_near(all, 1, 0.02, "the density of dips integrates to 1");
+    ok(low > 0.1 && low < 0.25, "... few dips are deep: %.3f", low);
 }
 
 /* The bound of each group of depths holds for all depths of the group, for any part beside any
@@ -700,7 +702,8 @@ static void check_groups(rate_of *rate)
     for (long i = 0; i < found; i++)
         leaf_ways +=
             candidates[i].part.type == DIAGNOSE_LEAF && candidates[i].part.ways != DIAGNOSE_BOTH;
-    is_int(leaf_ways, 0, "... a leaf switch both ways: what enters leaves it");
+    is_int(leaf_ways, 0,
+           "... a leaf switch is never slow in one direction: what enters also leaves it");
     for (long i = 1; i < found; i++)
         for (unsigned k = 0; k < observations.pair_count; k++) {
             struct part beside = candidates[i - 1].part;
@@ -718,8 +721,8 @@ static void check_groups(rate_of *rate)
                 looser += gains[cell] < bounds[cell / MODEL_DEPTHS_OF_GROUP] * 0.5;
             }
         }
-    is_int(beyond, 0, "no depth gains more than its group");
-    ok(looser > 0, "most of a group gain less");
+    is_int(beyond, 0, "no depth gains more than the bound of its group");
+    ok(looser > 0, "most depths gain less than the bound");
     free(candidates);
     observations_clear(&observations);
 }
