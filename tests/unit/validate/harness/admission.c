@@ -104,19 +104,19 @@ static void check_callers(void)
     pid_t pid = call(5, key);
     int status;
 
-    is_int(serve(SOON_S), 5, "who knows the secret is let in as its rank");
-    is_int(status_of(pid), 0, "... and knows the listener");
+    is_int(serve(SOON_S), 5, "a caller with the secret is admitted as its rank");
+    is_int(status_of(pid), 0, "... and accepts the listener");
     pid = call(3, other);
-    is_int(serve_all_of(pid, &status), -1, "who does not know it is not");
-    is_int(status, ECONNRESET, "... and is told by the end of the connection");
+    is_int(serve_all_of(pid, &status), -1, "a caller without the secret is not");
+    is_int(status, ECONNRESET, "... and its connection is reset");
     pid = call(RANKS, key);
-    is_int(serve_all_of(pid, &status), -1, "a rank that the run does not have is not");
+    is_int(serve_all_of(pid, &status), -1, "a rank beyond the run's ranks is not admitted");
     pid = call(-1, key);
-    is_int(serve_all_of(pid, &status), -1, "... nor a negative one");
+    is_int(serve_all_of(pid, &status), -1, "... and a negative rank is not either");
 
     setenv("MUSTER_SECRET", "00112233445566778899aabbccddeeff", 1);
     heartbeat_read_secret();
-    ok(getenv("MUSTER_SECRET") == NULL, "the secret of the run is taken out of the environment");
+    ok(getenv("MUSTER_SECRET") == NULL, "the secret is removed from the environment");
     heartbeat_key(&endpoint, environment);
     ok(!sha256_equal(environment, key), "... and is part of the key");
 }
@@ -132,13 +132,14 @@ static void check_replay(void)
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
         tap_skip_all("no sockets");
     memset(nonce, 7, sizeof nonce);
-    is_int(write(ends[0], nonce, sizeof nonce), sizeof nonce, "a false listener asks");
+    is_int(write(ends[0], nonce, sizeof nonce), sizeof nonce, "a false listener sends a nonce");
     if (fork() == 0)
         _exit(admission_call(ends[1], key, 2, 500) == 0);
     is_int(recv(ends[0], &proof, sizeof proof, MSG_WAITALL), sizeof proof, "... gets a proof");
     fd = dial(0);
-    is_int(write(fd, &proof, sizeof proof), sizeof proof, "... and plays it to the true one");
-    is_int(serve(0.5), -1, "... which does not let it in");
+    is_int(write(fd, &proof, sizeof proof), sizeof proof,
+           "... and replays it to the real listener");
+    is_int(serve(0.5), -1, "... which does not admit it");
     close(fd);
     close(ends[0]);
     close(ends[1]);
@@ -154,13 +155,13 @@ static void check_garbage(void)
     memset(noise, 0xa5, sizeof noise);
     fcntl(fd, F_SETFL, O_NONBLOCK);
     ok(write(fd, noise, sizeof noise) > 0, "garbage of any length");
-    is_int(serve(0.3), -1, "... lets nobody in");
+    is_int(serve(0.3), -1, "... admits nobody");
     close(fd);
     fd = dial(0);
-    is_int(write(fd, noise, 3), 3, "a proof that breaks off");
+    is_int(write(fd, noise, 3), 3, "an incomplete proof");
     close(fd);
     pid = call(1, key);
-    is_int(serve(SOON_S), 1, "... and the next caller is let in");
+    is_int(serve(SOON_S), 1, "... does not keep the next caller out");
     status_of(pid);
 }
 
@@ -174,10 +175,10 @@ static void check_silent(void)
         fds[i] = dial(0);
     begin = clock_s();
     pid = call(6, key);
-    is_int(serve(SOON_S), 6, "after 200 silent connections the true one is let in");
+    is_int(serve(SOON_S), 6, "after 200 silent connections a real caller is admitted");
     took = clock_s() - begin;
     ok(took < 3, "... soon (%.2f s)", took);
-    is_int(status_of(pid), 0, "... by its first call");
+    is_int(status_of(pid), 0, "... at its first call");
     for (int i = 0; i < SILENT; i++)
         close(fds[i]);
     reopen();
@@ -188,7 +189,7 @@ static void check_silent(void)
     pid = call(4, key);
     serve(3);
     took = clock_s() - begin;
-    ok(took < 0.5, "ten silent ones cost nothing (%.3f s)", took);
+    ok(took < 0.5, "ten silent connections cost no time (%.3f s)", took);
     status_of(pid);
     for (int i = 0; i < 10; i++)
         close(fds[i]);

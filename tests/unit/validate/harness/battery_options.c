@@ -42,22 +42,22 @@ static void takes_the_longest_limit_that_certify_has(void)
 
     snprintf(text, sizeof text, "--time-limit=%.0f", PROGRAM_TIME_LIMIT_MOST_S);
     is_int(parse(text), OPTION_RUN, "%s", text);
-    is_int(parse("--time-limit=604800"), OPTION_RUN, "... as long as FullBudget may be");
+    is_int(parse("--time-limit=604800"), OPTION_RUN, "... FullBudget's maximum is accepted");
 }
 
 int main(void)
 {
     takes_the_longest_limit_that_certify_has();
     is_int(parse("--json"), OPTION_RUN, "--json");
-    ok(common.json, "... is taken");
+    ok(common.json, "... is set");
     is_int(parse("--time-limit=5"), OPTION_RUN, "--time-limit");
-    is_near(common.time_limit_s, 5, 0, "... is taken");
+    is_near(common.time_limit_s, 5, 0, "... is set");
     is_int(parse("--config=x"), OPTION_RUN, "--config");
-    is_str(common.config_path, "x", "... is taken");
+    is_str(common.config_path, "x", "... is set");
     is_int(parse("--inject=die:5@2.5"), OPTION_RUN, "--inject");
-    is_int(common.inject.rank, 5, "... is taken");
-    is_int(parse("--inject=fly:1"), OPTION_MISUSE, "what is no fault is refused");
-    has_str(err.text, "option --inject: expected lie:RANK", "... because of that");
+    is_int(common.inject.rank, 5, "... is set");
+    is_int(parse("--inject=fly:1"), OPTION_MISUSE, "an unknown fault is refused");
+    has_str(err.text, "option --inject: expected lie:RANK", "... with the reason");
 
     injects("die:5@2.5", INJECT_DIE, 5, 2.5, "");
     injects("hang:0", INJECT_HANG, 0, -1, "");

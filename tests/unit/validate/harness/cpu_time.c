@@ -34,20 +34,20 @@ int main(void)
     root = tree_unpack("");
     is_int(read_at("3000000000 500000000 9\n", "S", 100), 0, "a recorded thread is read");
     ok(fabs(at.ran_s - 3) < 1e-9 && fabs(at.queued_s - 0.5) < 1e-9 && at.state == 'S',
-       "... its times and state, whatever its name");
+       "... its times and state, for any thread name");
     read_at("3000000000 500000000 9\n", "R", 101);
-    ok(fabs(at.queued_s - 0.5) < 1e-9, "ready to run: not yet a wait");
+    ok(fabs(at.queued_s - 0.5) < 1e-9, "ready for a short time: no wait yet");
     read_at("3000000000 500000000 9\n", "R", 104);
-    ok(fabs(at.queued_s - 3.5) < 1e-9, "... one that lasts is counted before it ends");
+    ok(fabs(at.queued_s - 3.5) < 1e-9, "... a long wait counts before it ends");
     read_at("3010000000 4000000000 9\n", "R", 105);
-    ok(fabs(at.queued_s - 4) < 1e-9, "... and once, when the kernel tells");
+    ok(fabs(at.queued_s - 4) < 1e-9, "... and only once when the kernel counts it");
     read_at("3010000000 4000000000 9\n", "S", 106);
     read_at("3010000000 4000000000 9\n", "S", 109);
-    ok(fabs(at.queued_s - 4) < 1e-9, "one that sleeps waits for no processor");
+    ok(fabs(at.queued_s - 4) < 1e-9, "a sleeping thread does not wait for a processor");
     tree_put(root, TASK "schedstat", "");
-    is_int(cpu_time_read(root, 7, 110, &memory, &at), -1, "a kernel that does not tell");
-    is_int(cpu_time_read("", thread_id(), clock_s(), &own, &at), 0, "this very thread");
-    ok(at.state == 'R', "... runs");
+    is_int(cpu_time_read(root, 7, 110, &memory, &at), -1, "no counters in the kernel");
+    is_int(cpu_time_read("", thread_id(), clock_s(), &own, &at), 0, "the calling thread is read");
+    ok(at.state == 'R', "... and runs");
     tree_remove(root);
     return tap_done();
 }

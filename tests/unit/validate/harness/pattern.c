@@ -19,23 +19,24 @@ int main(void)
     size_t places[] = {0, 1, 7, 8, 500, 991, 992, 999};
 
     pattern_fill(&pattern, data, sizeof data);
-    is_int(pattern_check(&pattern, data, sizeof data), 1000, "what was filled in is right");
-    is_int(pattern_check(&pattern, data, 0), 0, "and so is nothing");
+    is_int(pattern_check(&pattern, data, sizeof data), 1000, "the filled data is right");
+    is_int(pattern_check(&pattern, data, 0), 0, "... and so is no data");
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         data[places[i]] ^= 0x40;
-        is_int(pattern_check(&pattern, data, sizeof data), places[i], "damage at byte %zu is seen",
+        is_int(pattern_check(&pattern, data, sizeof data), places[i], "damage at byte %zu is found",
                places[i]);
         data[places[i]] ^= 0x40;
     }
     memmove(data, data + 1, sizeof data - 1);
-    ok(pattern_check(&pattern, data, sizeof data) < 2, "a shift is seen");
+    ok(pattern_check(&pattern, data, sizeof data) < 2, "a shift by one byte is found");
     differs(pattern, pattern_of(2, 1, 1000, 7), "direction");
     differs(pattern, pattern_of(1, 3, 1000, 7), "receiver");
     differs(pattern, pattern_of(1, 2, 1001, 7), "size");
     differs(pattern, pattern_of(1, 2, 1000, 8), "seed");
     for (size_t i = 0; i < 20; i++) {
         pattern_fill(&pattern, data, i);
-        ok(i == 0 || data[i - 1] == pattern_byte(&pattern, i - 1), "byte %zu alone is the same", i);
+        ok(i == 0 || data[i - 1] == pattern_byte(&pattern, i - 1),
+           "the first %zu bytes are the same when filled alone", i);
     }
     return tap_done();
 }

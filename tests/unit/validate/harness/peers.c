@@ -72,11 +72,11 @@ static void check_environment(void)
 
     setenv(PEERS_VARIABLE, "10.9.9.9 nonsense", 1);
     peers_read_environment();
-    ok(!getenv(PEERS_VARIABLE), "the variable is taken out of the environment");
+    ok(!getenv(PEERS_VARIABLE), "the variable is removed from the environment");
     listener = serve_tcp(SOCK_NONBLOCK);
     node = dial(NODE);
     fd = accept(listener, NULL, NULL);
-    ok(fd >= 0, "what cannot be understood changes nothing");
+    ok(fd >= 0, "an invalid list has no effect");
     close(fd);
     close(node);
     setenv(PEERS_VARIABLE, "127.0.0.6-127.0.0.9 fe80::-fe80::ffff:ffff:ffff:ffff", 1);
@@ -85,11 +85,11 @@ static void check_environment(void)
     node = dial(OTHER + 2);
     fd = accept(listener, NULL, NULL);
     ok(fd >= 0 && is_over(other, 5000) && !is_over(node, 0),
-       "one that no range has is closed, and one behind it is accepted");
+       "an address in no range is closed, and the next one is accepted");
     close(fd);
     second = dial(NODE);
     fd = accept(listener, NULL, NULL);
-    ok(fd >= 0, "this node itself is accepted, though no range has it");
+    ok(fd >= 0, "this node's own address is accepted, though no range has it");
     close(fd);
     close(second);
     close(node);
@@ -115,9 +115,9 @@ static void check_before(void)
     inet_pton(AF_INET6, "::ffff:127.0.0.1", &nodes[1]);
     nodes[2] = nodes[1];
     is_int(peers_set(nodes, 3), 0, "the run's addresses are set");
-    ok(is_over(other, 5000), "... a connection from outside that was accepted before ends");
-    ok(!is_over(node, 0), "... one of a node does not");
-    ok(!is_over(to_other, 0), "... nor one that this process made");
+    ok(is_over(other, 5000), "... a connection from outside that was accepted before is closed");
+    ok(!is_over(node, 0), "... one from a node is not");
+    ok(!is_over(to_other, 0), "... nor is one that this process made");
     close(first);
     close(second);
     close(other);
@@ -142,7 +142,7 @@ static void check_accept(void)
     other = dial(OTHER);
     node = dial(NODE);
     fd = accept4(listener, (struct sockaddr *)&from, &size, SOCK_CLOEXEC);
-    ok(fd >= 0, "the node's behind it is accepted by the same call");
+    ok(fd >= 0, "the same call accepts the next connection, from a node");
     ok(from.sin_family == AF_INET && ntohl(from.sin_addr.s_addr) == NODE && size == sizeof from,
        "... with its address");
     is_int(fcntl(fd, F_GETFD), FD_CLOEXEC, "... and its flags");
@@ -153,14 +153,14 @@ static void check_accept(void)
     memset(&from, 0x5a, sizeof from);
     fd = accept(listener, (struct sockaddr *)&from, &size);
     ok(fd >= 0 && size == sizeof from && from.sin_addr.s_addr == 0x5a5a5a5a,
-       "an address is cut to the room that there is");
+       "an address is cut to the given size");
     close(fd);
     close(node);
     close(other);
     close(listener);
     errno = 0;
     is_int(accept(-1, NULL, NULL), -1, "an error");
-    is_int(errno, EBADF, "... is told");
+    is_int(errno, EBADF, "... has its errno");
     ok(dladdr(dlsym(RTLD_DEFAULT, "accept"), &info) != 0 && strstr(info.dli_fname, "peers") != NULL,
        "libraries find this program's accept()");
     ok(dladdr(dlsym(RTLD_DEFAULT, "accept4"), &info) != 0 &&
@@ -181,7 +181,7 @@ static void check_families(void)
     listen(listener, 1);
     connect(caller, (struct sockaddr *)&name, size);
     fd = accept(listener, NULL, NULL);
-    ok(fd >= 0, "a local socket is not asked for its address");
+    ok(fd >= 0, "a local socket has no address to check");
     close(fd);
     close(caller);
     close(listener);
@@ -195,11 +195,12 @@ static void check_families(void)
     }
     where.sin_port = six.sin6_port;
     caller = dial(OTHER);
-    is_int(accept(listener, NULL, NULL), -1, "an IPv4 address at an IPv6 socket from outside");
+    is_int(accept(listener, NULL, NULL), -1,
+           "an IPv4 address from outside is refused at an IPv6 socket");
     close(caller);
     caller = dial(NODE);
     fd = accept(listener, NULL, NULL);
-    ok(fd >= 0, "... and of a node");
+    ok(fd >= 0, "... one of a node is accepted");
     close(fd);
     close(caller);
     close(listener);
@@ -252,7 +253,7 @@ static void check_crowd(void)
             over++;
     } while (fd < 0 && over < OTHERS && calls < 20);
     ok(fd < 0 && over == OTHERS && calls > 1 && calls < 20,
-       "200 from outside hold no thread: %d calls close %d", calls, over);
+       "200 connections from outside block no thread: %d calls close %d", calls, over);
     for (int i = 0; i < OTHERS; i++)
         close(fds[i]);
     for (int i = 0; i < OTHERS + PEERS; i++)
@@ -263,7 +264,7 @@ static void check_crowd(void)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < 10; i++)
         accept_some(NULL);
-    is_int(accepted, PEERS, "by four threads: each connection of a node is accepted once");
+    is_int(accepted, PEERS, "with four threads each connection of a node is accepted once");
     for (int i = 0; i < OTHERS + PEERS; i++)
         close(fds[i]);
     accepted = 0;

@@ -28,19 +28,19 @@ static void check_scheduled(void)
     const struct stall_rank two_pairs[] = {
         {5, 1, 12, 0}, {5, 0, 12, 0}, {5, 3, 12, 0}, {5, 2, 12, 0}};
 
-    is_int(find(in_collective, 4), STALL_HUNG, "one is outside of MPI");
+    is_int(find(in_collective, 4), STALL_HUNG, "one rank is outside of MPI");
     is_int(found, 1, "... one faulty rank");
-    is_int(faulty_ranks[0], 2, "... and it is the one");
-    is_int(find(chain, 4), STALL_PAIR, "two wait for each other");
+    is_int(faulty_ranks[0], 2, "... which is that rank");
+    is_int(find(chain, 4), STALL_PAIR, "two ranks wait for each other");
     is_int(found, 2, "... two faulty ranks");
-    ok(faulty_ranks[0] == 2 && faulty_ranks[1] == 3, "... those, not the ones that wait for them");
-    is_int(find(behind, 4), STALL_HUNG, "one is behind");
+    ok(faulty_ranks[0] == 2 && faulty_ranks[1] == 3, "... not the ranks that wait for them");
+    is_int(find(behind, 4), STALL_HUNG, "one rank is behind");
     ok(found == 1 && faulty_ranks[0] == 3, "... it is named");
-    is_int(find(equal, 3), STALL_UNKNOWN, "all wait alike: nobody is named");
+    is_int(find(equal, 3), STALL_UNKNOWN, "all wait alike: no rank is named");
     is_int(found, 0, "... no faulty rank");
-    is_int(find(all_work, 2), STALL_UNKNOWN, "all work: nobody is named");
-    is_int(find(two_pairs, 4), STALL_PAIRS, "two pairs at once: none of their ends");
-    is_int(found, 4, "... both are told");
+    is_int(find(all_work, 2), STALL_UNKNOWN, "all work: no rank is named");
+    is_int(find(two_pairs, 4), STALL_PAIRS, "two pairs at once: no rank is at fault");
+    is_int(found, 4, "... both pairs are returned");
 }
 
 /* Nothing moved for 12 s, and some ranks were in run queues for a part of it. */
@@ -59,18 +59,19 @@ static void check_busy(void)
 
     for (int i = 0; i < 48; i++)
         all_slow[i] = (struct stall_rank){5, i ^ 1, 0.5, 11.5};
-    is_int(find(all_slow, 48), STALL_SLOW, "24 pairs, all of them in run queues: slow");
-    is_int(found, 0, "... nobody is named");
-    is_int(find(slow_pair, 2), STALL_SLOW, "a pair of which one was not scheduled is slow");
-    is_int(found, 0, "... nobody is named");
-    is_int(find(slow_worker, 3), STALL_SLOW, "one that works and was not scheduled is slow");
-    is_int(find(one_hangs, 3), STALL_HUNG, "one that slept hangs, however busy those that wait");
+    is_int(find(all_slow, 48), STALL_SLOW, "24 pairs, all in run queues: slow");
+    is_int(found, 0, "... no rank is named");
+    is_int(find(slow_pair, 2), STALL_SLOW, "a pair with one rank not scheduled is slow");
+    is_int(found, 0, "... no rank is named");
+    is_int(find(slow_worker, 3), STALL_SLOW, "a working rank that was not scheduled is slow");
+    is_int(find(one_hangs, 3), STALL_HUNG,
+           "a rank that slept hangs, however busy the waiting ranks are");
     ok(found == 1 && faulty_ranks[0] == 1, "... it is named");
-    is_int(find(one_hangs_one_slow, 3), STALL_HUNG, "one sleeps, one is not scheduled");
-    ok(found == 1 && faulty_ranks[0] == 1, "... the one that slept is named alone");
-    is_int(find(one_pair_slow, 4), STALL_PAIRS, "... also when only one was scheduled");
-    is_int(find(behind, 3), STALL_SLOW, "one is behind, and may wait for one that is slow");
-    is_int(find(not_told, 2), STALL_SLOW, "a kernel that does not tell: nobody is named");
+    is_int(find(one_hangs_one_slow, 3), STALL_HUNG, "one rank sleeps, and one is not scheduled");
+    ok(found == 1 && faulty_ranks[0] == 1, "... only the sleeping rank is named");
+    is_int(find(one_pair_slow, 4), STALL_PAIRS, "... also when only one pair was scheduled");
+    is_int(find(behind, 3), STALL_SLOW, "a rank is behind, and may wait for a slow one");
+    is_int(find(not_told, 2), STALL_SLOW, "without scheduling times no rank is named");
 }
 
 static void check_allowed(void)
@@ -79,19 +80,20 @@ static void check_allowed(void)
     ok(stall_allowed_s(0, 240, 2000) > 25, "more in a large one");
     ok(fabs(stall_allowed_s(0, 8, 4) - 4) < 0.1, "half of a short time limit");
     ok(stall_allowed_s(0, 1, 4) >= 2, "... 2 s at least");
-    ok(stall_allowed_s(60, 8, 4) >= 60, "what a program asks for");
+    ok(stall_allowed_s(60, 8, 4) >= 60, "a limit that the program sets is kept");
 
-    ok(fabs(stall_silence_s(0.2, 0.2) - 3) < 1e-9, "silence of 3 s where heartbeats come in time");
-    ok(fabs(stall_silence_s(0.2, 1.5) - 7.5) < 1e-9, "... longer where they were late before");
-    ok(stall_silence_s(0.2, 100) <= 60, "... but not for ever");
-    ok(stall_silence_s(2, 2) >= 20, "... and where they are rare");
+    ok(fabs(stall_silence_s(0.2, 0.2) - 3) < 1e-9, "3 s of silence if heartbeats are in time");
+    ok(fabs(stall_silence_s(0.2, 1.5) - 7.5) < 1e-9, "... longer if they were late before");
+    ok(stall_silence_s(0.2, 100) <= 60, "... up to a maximum");
+    ok(stall_silence_s(2, 2) >= 20, "... and longer if they are rare");
     ok(fabs(stall_gap_s(0.2, 1) - 1) < 1e-9, "a long pause is remembered");
     ok(stall_gap_s(1, 0.2) > 0.9, "... for a while");
-    ok(stall_gap_s(1, 0.2) < 1, "... less and less");
+    ok(stall_gap_s(1, 0.2) < 1, "... that fades");
 
     ok(!stall_is_common(1, 1), "one of one other node is silent: it may be its own fault");
-    ok(!stall_is_common(1, 3) && !stall_is_common(2, 10), "few of many: their own");
-    ok(stall_is_common(2, 3) && stall_is_common(6, 10), "most at once: not theirs");
+    ok(!stall_is_common(1, 3) && !stall_is_common(2, 10),
+       "few of many are silent: their own fault");
+    ok(stall_is_common(2, 3) && stall_is_common(6, 10), "most are silent at once: not their fault");
 }
 
 int main(void)

@@ -346,97 +346,100 @@ static int start_mpi(const char *rank, double limit_s, bool returns)
 
 static void mpi_starts(void)
 {
-    ok(watchdog_limit_s(260, 4) < 61, "MPI's start does not have a stage's whole time");
+    ok(watchdog_limit_s(260, 4) < 61, "the limit of MPI's start is less than a stage's time limit");
     ok(watchdog_limit_s(260, 4000) > 130, "... more with many ranks");
     ok(watchdog_limit_s(20, 4) <= 20, "... and never more than the stage");
     is_int(start_mpi("0", 1, true), 0, "MPI starts: nothing happens");
-    is_str(said, "", "... and nothing is said");
+    is_str(said, "", "... without output");
     is_int(start_mpi("0", 1, false), 3, "MPI_Init does not return: rank 0 leaves with status 3");
     has_str(said, "\"metric\":\"complete\",\"node\":\"n1\",\"verdict\":\"unknown\"",
-            "... what it says names nobody");
-    has_str(said, "MPI_Init did not return in ", "... and is the cause");
-    has_str(said, "\"metric\":\"end\"", "... and it is all");
+            "... its record names no rank");
+    has_str(said, "MPI_Init did not return in ", "... and has the cause");
+    has_str(said, "\"metric\":\"end\"", "... and ends the output");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
-    is_int(start_mpi("1", 1, false), 3, "so does another rank, which may have lost rank 0");
-    is_str(said, "", "... without a word");
+    is_int(start_mpi("1", 1, false), 3, "another rank leaves, too, as rank 0 may be lost");
+    is_str(said, "", "... without output");
     ok(took_s > 5, "... later than rank 0 (%.1f s)", took_s);
 }
 
 int main(void)
 {
     mpi_starts();
-    is_int(crowd(400, false), 399, "400 ranks that call at once are all taken in");
-    is_int(crowd(40, true), 39, "ranks that call again are taken in by their second call");
+    is_int(crowd(400, false), 399, "400 ranks that call at once are all admitted");
+    is_int(crowd(40, true), 39, "ranks that call again are admitted at their second call");
 
     is_int(stage("all is well", 0), 0, "all ranks end: status 0");
-    is_str(said, "", "... nothing is said");
-    is_str(complained, "", "... by nobody");
+    is_str(said, "", "... without output");
+    is_str(complained, "", "... or complaints");
 
     stage("rank 2 is late", 0);
-    is_str(complained, "", "no rank ends, and has rank 0 killed, before the last one is done");
+    is_str(complained, "", "no rank ends, and gets rank 0 killed, before the last rank is done");
 
     is_int(stage("rank 2 dies", 0), 1, "a rank dies: status 1");
     has_str(said, "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",
-            "... it and its node are named");
-    has_str(said, "rank 2 on n2 died in phase act 1", "... and what it did");
-    has_str(said, "\"verdict\":\"unknown\"", "... and that not all was measured");
+            "... the rank and its node are named");
+    has_str(said, "rank 2 on n2 died in phase act 1", "... with its phase");
+    has_str(said, "\"verdict\":\"unknown\"", "... and the run is incomplete");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
     is_int(stage("rank 3 freezes", 0), 1, "a rank freezes: status 1");
     has_str(said, "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
-            "... it and its node are named");
-    ok(strstr(said, "rank 2") == NULL, "... and no other");
+            "... the rank and its node are named");
+    ok(strstr(said, "rank 2") == NULL, "... and no other rank");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
     nodes = four_nodes;
     is_int(stage("most freeze", 0), 3, "most nodes freeze at once: status 3");
-    ok(strstr(said, "\"fail\"") == NULL, "... nobody is named");
-    has_str(said, "2 of 4 ranks stopped responding at once", "... and it is told");
+    ok(strstr(said, "\"fail\"") == NULL, "... no rank is named");
+    has_str(said, "2 of 4 ranks stopped responding at once",
+            "... the record has the number of ranks");
     nodes = two_nodes;
 
-    is_int(stage("rank 3 stops a while", 0), 0, "a rank that stands still for a while: status 0");
-    is_str(said, "", "... nothing is said");
+    is_int(stage("rank 3 stops a while", 0), 0, "a rank that stops for a while: status 0");
+    is_str(said, "", "... without output");
 
     is_int(stage("two are not scheduled", 0), 3, "a pair without a processor: status 3");
-    ok(strstr(said, "\"fail\"") == NULL, "... nobody is named");
-    has_str(said, "\"metric\":\"slow\"", "... it is told as slow");
-    has_str(said, "while nodes were busy: rank ", "... and which node was busy");
+    ok(strstr(said, "\"fail\"") == NULL, "... no rank is named");
+    has_str(said, "\"metric\":\"slow\"", "... the record says slow");
+    has_str(said, "while nodes were busy: rank ", "... and names the busy node");
 
-    is_int(stage("two pairs wait", 0), 3, "two pairs at once wait for each other: status 3");
-    ok(strstr(said, "\"fail\"") == NULL, "... nobody is named");
-    has_str(said, "2 pairs of ranks at once wait for each other", "... both are counted");
+    is_int(stage("two pairs wait", 0), 3, "two pairs wait for each other: status 3");
+    ok(strstr(said, "\"fail\"") == NULL, "... no rank is named");
+    has_str(said, "2 pairs of ranks at once wait for each other", "... both pairs are counted");
 
     is_int(stage("rank 1 hangs", 0), 1, "a rank hangs: status 1");
     has_str(said, "\"metric\":\"hang\",\"node\":\"n1\",\"part\":\"rank 1\",\"verdict\":\"fail\"",
-            "... it and its node are named");
+            "... the rank and its node are named");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
     is_int(stage("rank 0 dies", 0), -1, "rank 0 dies");
-    has_str(complained, "rank 0 on n1 is gone", "... the others say so, with its node");
+    has_str(complained, "rank 0 on n1 is gone", "... the others name it and its node");
     ok(took_s < SOON_S, "... and leave (%.1f s)", took_s);
 
     is_int(stage("rank 3 cannot go on", 0), 1, "a rank cannot go on: status 1");
-    has_str(said, "rank 3 on n2 in phase act 1: no such thing", "... it says why");
+    has_str(said, "rank 3 on n2 in phase act 1: no such thing", "... its message has the reason");
 
     is_int(stage("all wait", SIGTERM), 3, "SIGTERM to one rank: status 3");
-    has_str(said, "stopped by SIGTERM", "... is told as what it is");
-    ok(strstr(said, "\"fail\"") == NULL, "... and names nobody");
+    has_str(said, "stopped by SIGTERM", "... the record names the signal");
+    ok(strstr(said, "\"fail\"") == NULL, "... and no rank");
 
-    is_int(stage("two are lost", 0), 1, "one dies and one freezes in a job that goes on: status 1");
+    is_int(stage("two are lost", 0), 1,
+           "one rank dies and one freezes in a job that continues: status 1");
     has_str(said, "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",
-            "... the first is named");
+            "... the first rank is named");
     has_str(said, "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
-            "... the second too");
-    ok(strstr(said, "unknown") == NULL, "... what is left was done");
-    has_str(said, "rank 1 saw 1 1", "... every rank knew who is lost");
-    has_str(said, "needs abort: 1", "... and the frozen one will not end by itself");
+            "... and so is the second");
+    ok(strstr(said, "unknown") == NULL, "... the rest is complete");
+    has_str(said, "rank 1 saw 1 1", "... each rank knows which ranks are lost");
+    has_str(said, "needs abort: 1", "... and that the frozen rank does not end by itself");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
-    is_int(stage("one hangs and is given up", 0), 1, "one hangs in a job that goes on: status 1");
+    is_int(stage("one hangs and is given up", 0), 1,
+           "one rank hangs in a job that continues: status 1");
     has_str(said, "\"metric\":\"hang\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
-            "... it is named");
-    has_str(said, "rank 1 saw 0 1", "... and no other");
-    is_str(complained, "", "... it leaves without a word");
-    has_str(said, "needs abort: 0", "... when it is told to");
+            "... the rank is named");
+    has_str(said, "rank 1 saw 0 1", "... and no other rank");
+    is_str(complained, "", "... it leaves without a complaint");
+    has_str(said, "needs abort: 0", "... and without an abort");
     return tap_done();
 }
