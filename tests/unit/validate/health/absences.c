@@ -31,42 +31,44 @@ int main(void)
     char text[256], part[16];
 
     absences_init(&absences, "boot");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "a GPU is missing once");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "... twice in one check is once");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "a missing GPU is counted once");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "... twice in one check counts once");
     next_check("boot");
     is_int(missing(FAULT_GPU_LOST, "gpu3"), 2, "... in the next check as well");
-    is_int(missing(FAULT_INTERFACE_MISSING, "eth1"), 1, "an interface is counted by itself");
-    is_int(missing(FAULT_GPU_MISSING, "gpu3"), 1, "... so is another fault");
+    is_int(missing(FAULT_INTERFACE_MISSING, "eth1"), 1, "an interface has its own count");
+    is_int(missing(FAULT_GPU_MISSING, "gpu3"), 1, "... and so has another fault");
     next_check("boot");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), ABSENCES_IN_A_ROW, "... for the third time it is gone");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), ABSENCES_IN_A_ROW,
+           "... missing for the third time it is reported");
     next_check("boot");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), ABSENCES_IN_A_ROW, "... and stays so");
-    is_int(missing(FAULT_INTERFACE_MISSING, "eth1"), 1, "what was there meanwhile begins anew");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), ABSENCES_IN_A_ROW, "... and stays reported");
+    is_int(missing(FAULT_INTERFACE_MISSING, "eth1"), 1,
+           "a part that was present in between starts again");
     next_check("boot");
     next_check("boot");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "... so does the GPU that came back");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "... and so does the GPU");
     next_check("other");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "another boot begins anew");
+    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "another boot starts again");
 
     ok(absences_concern(FAULT_LINK_DOWN) && absences_concern(FAULT_GPU_LINK_DOWN),
-       "a link that is down is missing");
+       "links that are down can be missing for a while");
     ok(absences_concern(FAULT_GRES_MISMATCH) && absences_concern(FAULT_GPU_NO_DRIVER),
-       "while a driver is loaded again GPUs have no files and no driver");
+       "while a driver is reloaded GPUs have no files and no driver");
     ok(absences_concern(FAULT_GPU_MISSING) && !absences_concern(FAULT_GPU_MEMORY_ERRORS),
-       "a part that is missing is one thing, one that is broken another");
+       "missing parts can come back, broken ones do not");
     strcpy(text, "somebody else's\n");
     is_int(absences_parse(&absences, text, "boot"), -1, "a foreign text is refused");
     strcpy(text, "muster absences 1\nboot boot\n2 gpu_lost gpu1\n9999 gpu_lost gpu2\nx\n"
                  "2 gpu_memory_errors gpu1\n2 gpu_lost\n2 gpu_lost gpu3");
-    is_int(absences_parse(&absences, text, "boot"), 0, "one that was cut off is read");
-    is_int(absences.count, 2, "... as far as it is whole and right");
-    is_int(missing(FAULT_GPU_LOST, "gpu2"), ABSENCES_IN_A_ROW, "... with no number too large");
+    is_int(absences_parse(&absences, text, "boot"), 0, "a text that was cut off is read");
+    is_int(absences.count, 2, "... up to its last complete and valid line");
+    is_int(missing(FAULT_GPU_LOST, "gpu2"), ABSENCES_IN_A_ROW, "... with counts limited");
     absences_init(&absences, "boot");
     for (int i = 0; i < ABSENCES_MOST; i++) {
         snprintf(part, sizeof part, "eth%d", i);
         missing(FAULT_INTERFACE_MISSING, part);
     }
     is_int(missing(FAULT_INTERFACE_MISSING, "eth999"), ABSENCES_IN_A_ROW,
-           "what finds no place is told at once");
+           "a part beyond the table's size is reported at once");
     return tap_done();
 }

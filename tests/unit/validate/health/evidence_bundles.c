@@ -48,35 +48,40 @@ int main(void)
 
     root = tree_unpack("");
     snprintf(path, sizeof path, "%s/certificate", root);
-    is_int(evidence_directory(path, directory), 0, "evidence is beside the certificate");
-    is_int(evidence_directory("certificate", path), -1, "... which has to have a directory");
-    is_str(bundles(0), "", "without a folder there is none");
-    is_int(evidence_make_room(directory, &err), 0, "the folder is made");
+    is_int(evidence_directory(path, directory), 0, "the directory is beside the certificate");
+    is_int(evidence_directory("certificate", path), -1,
+           "... and a certificate without a directory has none");
+    is_str(bundles(0), "", "without a directory there are no bundles");
+    is_int(evidence_make_room(directory, &err), 0, "the directory is made");
     ok(stat(directory, &status) == 0 && (status.st_mode & 0777) == 0700, "... for root alone");
 
-    ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW, 0, &evidence), "a fault wants a bundle");
+    ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW, 0, &evidence), "a fault needs a bundle");
     snprintf(path, sizeof path, "%s/gpu_lost-gpu3-20251125T170000Z.tar", directory);
-    is_str(evidence.path, path, "... that is named after it");
+    is_str(evidence.path, path, "... whose name has the fault, part and time");
     put(&evidence);
-    ok(!is_wanted(FAULT_GPU_LOST, "gpu3", NOW + HOUR, 0, &evidence), "the same one no second");
-    is_str(evidence.path, path, "... and is told the first");
+    ok(!is_wanted(FAULT_GPU_LOST, "gpu3", NOW + HOUR, 0, &evidence),
+       "the same fault needs no second one");
+    is_str(evidence.path, path, "... and gets the path of the first");
     ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW + HOUR, NOW + 1, &evidence),
-       "... unless the node was certified meanwhile");
+       "... unless the node was certified in between");
     ok(is_wanted(FAULT_GPU_LOST, "gpu3", NOW + EVIDENCE_KEEP_S + 1, 0, &evidence),
-       "... or the first is old");
-    ok(is_wanted(FAULT_GPU_LOST, "gpu4", NOW + HOUR, 0, &evidence), "another part has its own");
-    ok(is_wanted(FAULT_NIC_FAILED, "../../x-y z", NOW + 1, 0, &evidence), "whatever it is called");
-    ok(!strstr(evidence.path + strlen(directory) + 1, "/"), "... in that folder");
+       "... or the first one is old");
+    ok(is_wanted(FAULT_GPU_LOST, "gpu4", NOW + HOUR, 0, &evidence), "another part needs its own");
+    ok(is_wanted(FAULT_NIC_FAILED, "../../x-y z", NOW + 1, 0, &evidence),
+       "... whatever its name is");
+    ok(!strstr(evidence.path + strlen(directory) + 1, "/"),
+       "... and the path stays in the directory");
     put(&evidence);
-    ok(is_wanted(FAULT_DISK_FAILED, "", NOW + 2, 0, &evidence), "a fault of no part as well");
+    ok(is_wanted(FAULT_DISK_FAILED, "", NOW + 2, 0, &evidence),
+       "a fault without a part needs one, too");
     put(&evidence);
     tree_put(root, "evidence/notes", "of somebody");
     tree_put(root, "evidence/frob-gpu3-20251125T170000Z.tar", "of no fault");
     tree_put(root, "evidence/gpu_lost-gpu3-now.tar", "of no time");
     is_str(bundles(0),
            "gpu_lost gpu3 1764090000\nnic_failed .._.._x_y_z 1764090001\ndisk_failed  1764090002\n",
-           "they are listed by time, and nothing else");
-    is_str(bundles(NOW + 2), "disk_failed  1764090002\n", "... since a time");
+           "bundles are listed by time, and no other files");
+    is_str(bundles(NOW + 2), "disk_failed  1764090002\n", "... from a given time");
 
     tree_put(root, "evidence/gpu_lost-gpu3-20251125T170000Z.tar.0123abcd",
              "of one that was killed");
@@ -85,19 +90,20 @@ int main(void)
         if (is_wanted(FAULT_GPU_LOST, "gpu5", NOW + HOUR + i, NOW + HOUR + i, &evidence))
             put(&evidence);
     }
-    is_int(evidence_each(directory, 0, put_bundle, NULL), EVIDENCE_BUNDLES, "the oldest make room");
+    is_int(evidence_each(directory, 0, put_bundle, NULL), EVIDENCE_BUNDLES,
+           "the oldest bundles are removed");
     is_int(evidence_each(directory, NOW + HOUR + EVIDENCE_BUNDLES, put_bundle, NULL),
-           EVIDENCE_BUNDLES, "... for the newest");
+           EVIDENCE_BUNDLES, "... and the newest are kept");
     snprintf(path, sizeof path, "%s/gpu_lost-gpu3-20251125T170000Z.tar.0123abcd", directory);
-    ok(access(path, F_OK) != 0, "what did not end is removed");
+    ok(access(path, F_OK) != 0, "an incomplete bundle is removed");
     snprintf(path, sizeof path, "%s/notes", directory);
-    ok(access(path, F_OK) == 0, "... and what is not ours is not");
+    ok(access(path, F_OK) == 0, "... and foreign files are kept");
     tree_remove(root);
 
     root = tree_unpack("");
     tree_put(root, "evidence", "a file");
     snprintf(directory, sizeof directory, "%s/evidence", root);
-    is_int(evidence_make_room(directory, &err), -1, "a file in its place is told");
+    is_int(evidence_make_room(directory, &err), -1, "a file in place of the directory is an error");
     tree_remove(root);
     return tap_done();
 }

@@ -122,9 +122,10 @@ static void every_event(void)
                 kernel_event_find("xid", event->name) == event;
         sxids += strcmp(event->source, "sxid") == 0 && *event->name;
     }
-    ok(are_found, "every row of the table is found by its text");
+    ok(are_found, "each row of the table is found by an example");
     ok(are_named, "... with its part");
-    ok(are_good, "what drains has a code that drains and no job for a cause; all have a source");
+    ok(are_good,
+       "each event that drains has a code that drains and a machine cause; all have a reference");
     is_int(xids, 172, "all codes of NVIDIA's catalog");
     is_int(sxids, 93, "all codes of NVIDIA's guide");
 }
@@ -132,13 +133,13 @@ static void every_event(void)
 static void names(void)
 {
     is_str(kernel_event_find("XID", "63")->meaning, "GPU memory remapping event",
-           "a code is known");
+           "a known code has a meaning");
     is_str(kernel_event_find("xid", "999")->name, "",
-           "an XID of a newer driver is one of the others");
+           "an XID of a newer driver matches the general row");
     ok(!kernel_event_find("xid", "0") && !kernel_event_find("xid", "63a") &&
            !kernel_event_find("xid", "") && !kernel_event_find("nvme", "63") &&
            !kernel_event_find("", ""),
-       "what is no event is none");
+       "unknown events are not found");
 }
 
 /* ---------------------------------------------------------------- what users can write */
@@ -213,7 +214,7 @@ static void no_user_drains(void)
                     }
                 }
     }
-    ok(is_good, "no name of a process or file makes the kernel write what drains");
+    ok(is_good, "no name of a process or file makes the kernel write an entry that drains");
 }
 
 /* A container image is a user's file. Its file system may be as broken as the user likes. */
@@ -250,13 +251,13 @@ static void images_and_remote_devices_never_drain(void)
             is_good = is_good && event && event->cause == KERNEL_BY_EITHER && kernel.count == 1 &&
                       judged(0).verdict == VERDICT_WARN && strcmp(part, devices[k]) == 0;
         }
-        ok(is_good, "%.30s: of an image or a remote device no more than a warning", patterns[i]);
+        ok(is_good, "%.30s: at most a warning for an image or a remote device", patterns[i]);
     }
     begin();
     take_ago("EXT4-fs (loop): Remounting filesystem read-only", 10);
     take_ago("EXT4-fs (dm-0): Remounting filesystem read-only", 10);
     take_ago("EXT4-fs (nbdx): Remounting filesystem read-only", 10);
-    is_int(count_of(VERDICT_FAIL), 3, "what is not called so is the node's own");
+    is_int(count_of(VERDICT_FAIL), 3, "devices with other names are the node's own");
 }
 
 static int parsed(const char *line, struct kmsg_entry *entry)
@@ -281,22 +282,22 @@ static void facilities(void)
     for (size_t i = 0; i < sizeof users / sizeof *users; i++)
         if (parsed(users[i], &entry) == 0)
             kernel_log_take(&kernel, &entry);
-    is_int(kernel.count, 0, "what users write to the log is not the kernel's");
+    is_int(kernel.count, 0, "entries that users write to the log are not taken");
     is_int(parsed("3,7,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", &entry),
            0, "an entry of the kernel");
-    is_int(entry.facility, 0, "... is its own");
-    is_int(entry.sequence, 7, "... with its number");
+    is_int(entry.facility, 0, "... has the kernel's facility");
+    is_int(entry.sequence, 7, "... and its sequence number");
     is_int(entry.time_us, 100, "... and time");
     kernel_log_take(&kernel, &entry);
-    is_int(kernel.count, 1, "... and counts");
-    is_int(parsed("3,8,100,-;a\xff\033[2J", &entry), 0, "bytes that are no text");
-    is_str(entry.text, "a??[2J", "... are not passed on");
+    is_int(kernel.count, 1, "... and is counted");
+    is_int(parsed("3,8,100,-;a\xff\033[2J", &entry), 0, "an entry with control bytes");
+    is_str(entry.text, "a??[2J", "... gets ? for them");
     take_ago("kernel: NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
     take_ago(" NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
     take_ago("NVRM: Xid (invalid): 79, GPU has fallen off the bus.", 1);
     take_ago("NVRM: Xid (PCI:0000:9b:00): 79", 1);
     take_ago("NVRM: Xid error: xyz, invalid data", 1);
-    is_int(kernel.findings[0].count, 1, "what only looks like it does not");
+    is_int(kernel.findings[0].count, 1, "entries that only look similar are not taken");
 }
 
 static void wrong_lines(void)
@@ -333,7 +334,7 @@ static void wrong_lines(void)
             tap_diag("%s", lines[i]);
             is_good = false;
         }
-    ok(is_good, "what is no entry is refused");
+    ok(is_good, "invalid lines are refused");
     begin();
     for (int i = 0; i < 200000; i++) {
         size_t length = splitmix_next(&state) % sizeof line;
@@ -347,7 +348,7 @@ static void wrong_lines(void)
             kernel_log_take(&kernel, &entry);
         }
     }
-    ok(taken > 1000, "of lines made up %d are entries", taken);
+    ok(taken > 1000, "of random lines %d are entries", taken);
     is_int(count_of(VERDICT_FAIL), 0, "... and none is a fault");
 }
 
@@ -420,7 +421,7 @@ static void false_alarms_drain_nobody(void)
     for (int64_t i = 0; i < 168924; i++)
         take_ago(false_alarms[0].text, 172800 - i);
     is_int(count_of(VERDICT_PASS), 1, "168924 times XID 45 is one fault of jobs' programs");
-    ok(!judged(0).is_ignored, "... that is told");
+    ok(!judged(0).is_ignored, "... which is reported");
 }
 
 /* ---------------------------------------------------------------- rules */
@@ -481,15 +482,15 @@ static void folding(void)
         take_ago(text, 5);
     }
     is_int(kernel.count, 29, "800000 entries of 29 kinds are 29 findings");
-    is_int(kernel.findings[28].count, 800000 / 29, "... that are counted");
+    is_int(kernel.findings[28].count, 800000 / 29, "... with their counts");
     kernel_log_describe(&kernel.findings[0], now_us, described, sizeof described);
     is_str(described,
            "xid 95 (uncontained memory error), 27587 entries, the last 5 s ago: NVRM: Xid "
            "(PCI:0000:00:00): 95, Uncontained ECC error",
-           "... and said in a line");
+           "... each described in a line");
     kernel_log_describe(&kernel.findings[0], now_us + 7100LL * SECOND_US, described,
                         sizeof described);
-    ok(strstr(described, "the last 118 min ago: ") != NULL, "... after a while in minutes");
+    ok(strstr(described, "the last 118 min ago: ") != NULL, "... with the age in minutes");
     kernel_log_describe(&kernel.findings[0], now_us + 7200LL * SECOND_US, described,
                         sizeof described);
     ok(strstr(described, "the last 2 h ago: ") != NULL, "... and in hours");
@@ -498,7 +499,7 @@ static void folding(void)
         snprintf(text, sizeof text, "nvme nvme%d: Disabling device after reset failure: -19", i);
         take_ago(text, 5);
     }
-    is_int(kernel.count, KERNEL_FINDINGS, "more than there is room for");
+    is_int(kernel.count, KERNEL_FINDINGS, "more findings than the table holds");
     is_int(kernel.left_out, 100 - KERNEL_FINDINGS, "... are counted");
 }
 
@@ -514,14 +515,14 @@ static void the_worst_has_room(void)
                  i);
         take_ago(text, 20 - (i > 0));
     }
-    is_int(kernel.left_out, 1, "programs' faults are more than there is room for");
+    is_int(kernel.left_out, 1, "findings about programs fill the table");
     take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 5);
-    is_int(count_of(VERDICT_FAIL), 1, "... and a GPU that falls off the bus drains all the same");
-    is_int(count_of(VERDICT_WARN), 1, "... in the place of a program's fault");
-    is_int(kernel.count, KERNEL_FINDINGS, "... of which there are no more");
-    is_int(kernel.left_out, 2, "... and which is counted");
+    is_int(count_of(VERDICT_FAIL), 1, "... a GPU that falls off the bus still drains");
+    is_int(count_of(VERDICT_WARN), 1, "... it replaces a finding about a program");
+    is_int(kernel.count, KERNEL_FINDINGS, "... the table stays full");
+    is_int(kernel.left_out, 2, "... the replaced one is counted as left out");
     take_ago("NVRM: Xid (PCI:0000:00:00): 31, pid=1, name=a, MMU Fault", 4);
-    is_int(kernel.left_out, 3, "... as it was the oldest");
+    is_int(kernel.left_out, 3, "... it was the oldest");
 }
 
 static void bursts(void)
@@ -534,11 +535,11 @@ static void bursts(void)
         take_ago(ce, 3000 - i);
     ok(judged(0).is_ignored, "nine corrected errors in an hour are normal");
     take_ago(ce, 2000);
-    is_int(judged(0).verdict, VERDICT_WARN, "the tenth makes a warning");
+    is_int(judged(0).verdict, VERDICT_WARN, "the tenth is a warning");
     begin();
     for (int i = 0; i < 30; i++)
         take_ago(ce, 80000 - 2000 * i);
-    ok(judged(0).is_ignored, "thirty over a day do not");
+    ok(judged(0).is_ignored, "thirty over a day are normal");
 }
 
 static void relations(void)
@@ -548,30 +549,33 @@ static void relations(void)
     take_ago("NVRM: Xid (PCI:0000:9b:00): 45, pid=1, name=a, Ch 1", 99);
     take_ago("NVRM: Xid (PCI:0000:9b:00): 171, DRAM", 99);
     take_ago("NVRM: Xid (PCI:0000:aa:00): 171, DRAM", 99);
-    ok(judged(1).is_ignored && judged(2).is_ignored, "what follows from another is told with it");
-    is_int(judged(3).verdict, VERDICT_WARN, "the same alone is told");
+    ok(judged(1).is_ignored && judged(2).is_ignored,
+       "entries that follow from another fault are ignored");
+    is_int(judged(3).verdict, VERDICT_WARN, "the same entry alone is a warning");
     take_ago("NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (GPU Reset "
              "Required) to 0x0 (None)",
              50);
-    is_int(count_of(VERDICT_FAIL), 0, "when the driver asks for nothing any more it is over");
+    is_int(count_of(VERDICT_FAIL), 0,
+           "after the driver clears the recovery action the fault is over");
     begin();
     take_ago("NVRM: Xid (PCI:0000:9b:00): 64, failed", 100);
     take_ago("NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (x) to 0x0 (N)",
              50);
-    is_int(count_of(VERDICT_FAIL), 1, "... but a row that cannot be remapped stays so");
+    is_int(count_of(VERDICT_FAIL), 1, "... except a row that cannot be remapped");
     begin();
     take_ago("mlx5_core 0000:d2:00.0: poll_health:825:(pid 0): device's health compromised", 100);
     take_ago("mlx5_core 0000:d3:00.0: poll_health:825:(pid 0): device's health compromised", 100);
     take_ago("mlx5_core 0000:d2:00.0: mlx5_health_try_recover:335:(pid 1): health recovery "
              "succeeded",
              50);
-    is_int(count_of(VERDICT_FAIL), 1, "a NIC that its driver has recovered is well, its twin not");
+    is_int(count_of(VERDICT_FAIL), 1,
+           "a NIC that its driver recovered is healthy, the other one is not");
     begin();
     take_ago("NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 "
              "(Node Reboot Required)",
              20);
     take_ago("NVRM: Xid (PCI:0009:01:00): 154, strange", 10);
-    is_int(judged(0).code, FAULT_GPU_REBOOT_REQUIRED, "the worst of one code's entries counts");
+    is_int(judged(0).code, FAULT_GPU_REBOOT_REQUIRED, "the worst entry of a code is used");
 }
 
 static void time_and_repair(void)
@@ -582,18 +586,18 @@ static void time_and_repair(void)
     take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 3600);
     kernel_log_judge(&kernel, 0, &conf, now_us, now_us - (int64_t)1800 * SECOND_US, &judgement);
     ok(judgement.verdict == VERDICT_PASS && judgement.is_ignored,
-       "what was written before the node was certified does not count");
+       "an entry from before the node's certificate does not count");
     kernel_log_judge(&kernel, 0, &conf, now_us, now_us - (int64_t)7200 * SECOND_US, &judgement);
-    is_int(judgement.verdict, VERDICT_FAIL, "what was written since does");
+    is_int(judgement.verdict, VERDICT_FAIL, "an entry from after it counts");
     kernel_log_judge(&kernel, 0, &conf, now_us + (int64_t)86400 * SECOND_US, 0, &judgement);
     is_int(judgement.verdict, VERDICT_WARN, "after a day it is a warning");
-    is_int(kernel_log_drained(&kernel, &conf, now_us, 0), 1, "the node is drained for it");
-    is_int(judged(0).verdict, VERDICT_WARN, "... and not a second time");
-    is_int(kernel_log_drained(&kernel, &conf, now_us, 0), 0, "... nor a third");
+    is_int(kernel_log_drained(&kernel, &conf, now_us, 0), 1, "the node is drained for the entry");
+    is_int(judged(0).verdict, VERDICT_WARN, "... the entry is then a warning");
+    is_int(kernel_log_drained(&kernel, &conf, now_us, 0), 0, "... and drains no second time");
     take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
-    is_int(judged(0).verdict, VERDICT_FAIL, "... unless it comes back");
+    is_int(judged(0).verdict, VERDICT_FAIL, "... unless it occurs again");
     kernel_log_prune(&kernel, now_us + (int64_t)3 * 86400 * SECOND_US, 0);
-    is_int(kernel.count, 0, "days later it is forgotten");
+    is_int(kernel.count, 0, "after days it is forgotten");
 }
 
 static void overrides(void)
@@ -616,12 +620,12 @@ static void overrides(void)
     take_ago("NVRM: Xid (PCI:0000:aa:00): 777, new", 1);
     for (size_t i = 0; i < 5; i++)
         kernel_log_judge(&kernel, i, &site, now_us, 0, &found[i]);
-    ok(found[0].is_ignored, "the site ignores an event");
-    is_int(found[1].verdict, VERDICT_FAIL, "... drains for another");
-    is_int(found[1].code, FAULT_KERNEL_LOG_FAULT, "... by a code that drains");
-    is_int(found[2].verdict, VERDICT_WARN, "... only warns of a third");
-    is_int(found[3].verdict, VERDICT_WARN, "... and wants to know of a program's");
-    is_int(found[4].verdict, VERDICT_FAIL, "... and of a code that muster does not know");
+    ok(found[0].is_ignored, "a site can ignore an event");
+    is_int(found[1].verdict, VERDICT_FAIL, "... or drain for one");
+    is_int(found[1].code, FAULT_KERNEL_LOG_FAULT, "... with a code that drains");
+    is_int(found[2].verdict, VERDICT_WARN, "... or only warn");
+    is_int(found[3].verdict, VERDICT_WARN, "... or get a warning about a program's event");
+    is_int(found[4].verdict, VERDICT_FAIL, "... or drain for a code that muster does not know");
 }
 
 /* ---------------------------------------------------------------- files */
@@ -646,12 +650,13 @@ static void state_is_kept(void)
     fclose(stream);
     copy = strdup(text);
     is_int(kernel_log_parse(&again, copy, "boot-1"), 0, "... and read");
-    is_int(again.next, 4711, "... with how far the log was read");
-    is_int(memcmp(again.findings, kernel.findings, sizeof again.findings), 0, "... and all found");
+    is_int(again.next, 4711, "... with the position in the log");
+    is_int(memcmp(again.findings, kernel.findings, sizeof again.findings), 0,
+           "... and all findings");
     free(copy);
     copy = strdup(text);
-    is_int(kernel_log_parse(&again, copy, "boot-2"), -1, "that of another boot is none");
-    is_int(again.next + again.count, 0, "... and the log is read from its beginning");
+    is_int(kernel_log_parse(&again, copy, "boot-2"), -1, "a state of another boot is refused");
+    is_int(again.next + again.count, 0, "... the log is read from its beginning");
     free(copy);
     for (size_t length = 0; length < size; length++) {
         copy = strndup(text, length);
@@ -676,38 +681,43 @@ static void reading(void)
     FILE *log;
 
     snprintf(path, sizeof path, "%s/kmsg", root);
-    is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 1, "no log is no error");
+    is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 1, "a missing log is no error");
     tree_put(root, "kmsg",
              "6,100,1,-;a\n SUBSYSTEM=pci\n\nnonsense\n14,101,2,-;a user's\n3,105,3,c;b\n");
-    is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 0, "a file is read in its place");
-    is_int(count, 2, "... the kernel's own entries");
-    is_int(found.read, 3, "... of three");
-    is_int(found.lost, 3, "... and three that are missing between them");
-    is_int(found.wrong, 1, "... and a line that is none");
-    is_int(found.next, 106, "... up to its end");
+    is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 0, "a file is read as the log");
+    is_int(count, 2, "... the two entries of the kernel are passed on");
+    is_int(found.read, 3, "... three entries are read");
+    is_int(found.lost, 3, "... three missing between them are counted as lost");
+    is_int(found.wrong, 1, "... an invalid line is counted");
+    is_int(found.next, 106, "... the next position is known");
     count = 0;
-    is_int(kmsg_read(path, 106, count_entry, &count, &found, &err), 0, "again from there");
+    is_int(kmsg_read(path, 106, count_entry, &count, &found, &err), 0,
+           "the log is read again from there");
     is_int(count + (int)found.lost, 0, "... nothing is new or lost");
-    is_int(found.next, 106, "... and the place is the same");
-    is_int(kmsg_read(path, 90, count_entry, &count, &found, &err), 0, "from before its beginning");
-    is_int(found.lost, 13, "... ten more were overwritten");
+    is_int(found.next, 106, "... and the position stays");
+    is_int(kmsg_read(path, 90, count_entry, &count, &found, &err), 0,
+           "the log is read from an older position");
+    is_int(found.lost, 13, "... ten more entries were overwritten");
     if ((log = fopen(path, "w"))) {
         for (int i = 0; i < 90000; i++) /* 18 MB in all */
             fprintf(log, "6,%d,%d,-;%0180d\n", 100 + i, i, i);
         fclose(log);
     }
     count = 0;
-    is_int(kmsg_read(path, 90099, count_entry, &count, &found, &err), 0, "behind 18 MB");
-    is_int(count, 1, "... that were read before is an entry that was not");
-    is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 0, "18 MB that are new");
+    is_int(kmsg_read(path, 90099, count_entry, &count, &found, &err), 0,
+           "a log with 18 MB that were read before");
+    is_int(count, 1, "... one new entry is read");
+    is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 0, "18 MB of new entries");
     ok(found.next < 90100, "... are more than one reading takes");
-    is_int(kmsg_read(path, found.next, count_entry, &count, &found, &err), 0, "... and the next");
-    is_int(found.next, 90100, "... goes on with the rest");
+    is_int(kmsg_read(path, found.next, count_entry, &count, &found, &err), 0,
+           "... the next reading");
+    is_int(found.next, 90100, "... gets the rest");
     unlink(path);
-    is_int(mkfifo(path, 0600), 0, "a pipe in its place");
+    is_int(mkfifo(path, 0600), 0, "a pipe instead of a log");
     is_int(kmsg_read(path, 0, count_entry, &count, &found, &err), 1, "... is not opened");
-    is_int(kmsg_read("/dev/null", 0, count_entry, &count, &found, &err), 1, "nor is /dev/null");
-    has_str(err.text, "/dev/null is not the kernel log", "... as containers have it");
+    is_int(kmsg_read("/dev/null", 0, count_entry, &count, &found, &err), 1,
+           "/dev/null instead of a log");
+    has_str(err.text, "/dev/null is not the kernel log", "... is reported, as containers have it");
     tree_remove(root);
 }
 
@@ -719,11 +729,11 @@ static void knows_the_time_of_day(void)
     int64_t ago = log_time_us(time(NULL) - 3600), near = log_time_us(time(NULL) + 60);
 
     ok(now >= (int64_t)(before_s * 1e6) && now <= (int64_t)(clock_raw_s() * 1e6),
-       "now is by the clock of the kernel's log, which no time service corrects");
-    ok(llabs(now - hour - ago) < 10 * SECOND_US, "an hour ago");
-    ok(log_time_us(0) == INT64_MIN, "no time at all is long ago");
-    ok(log_time_us(time(NULL) + 3600) == INT64_MIN, "what lies ahead, too");
-    ok(near >= now && near <= log_now_us(), "... a minute ahead is now");
+       "now is the raw monotonic clock, as in the kernel log");
+    ok(llabs(now - hour - ago) < 10 * SECOND_US, "a time one hour ago is converted");
+    ok(log_time_us(0) == INT64_MIN, "no time is converted to long ago");
+    ok(log_time_us(time(NULL) + 3600) == INT64_MIN, "a time far ahead is converted to long ago");
+    ok(near >= now && near <= log_now_us(), "... a minute ahead is converted to now");
 }
 
 int main(void)

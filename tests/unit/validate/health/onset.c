@@ -13,14 +13,16 @@ int main(void)
     snprintf(path, sizeof path, "%s/state/onset", root);
     is_int(onset_take(path, "link_down eth1", 1000), 1000,
            "a fault begins with the check that finds it");
-    is_int(onset_take(path, "link_down eth1", 9000), 1000, "... and goes on while checks find it");
-    is_int(onset_take(path, "link_down eth2", 9000), 9000, "another one begins anew");
+    is_int(onset_take(path, "link_down eth1", 9000), 1000, "... and lasts while checks find it");
+    is_int(onset_take(path, "link_down eth2", 9000), 9000, "another fault begins anew");
     is_int(onset_take(path, "", 9100), 9100, "a check without fault");
     is_int(onset_take(path, "link_down eth2", 9200), 9200, "... ends it");
-    is_int(onset_take(path, "link_down eth2", 9000), 9000, "one of another boot begins it anew");
+    is_int(onset_take(path, "link_down eth2", 9000), 9000,
+           "a fault with a later time, of another boot, begins anew");
     tree_put(root, "state/onset", "not a time\n");
-    is_int(onset_take(path, "gpu_missing ", 9300), 9300, "... as does a file of something else");
-    is_int(onset_take(path, "gpu_missing ", 9400), 9300, "... which is written over");
+    is_int(onset_take(path, "gpu_missing ", 9300), 9300,
+           "... and so it does after an invalid file");
+    is_int(onset_take(path, "gpu_missing ", 9400), 9300, "... which is replaced");
     tree_remove(root);
     return tap_done();
 }

@@ -20,17 +20,17 @@ static void windows(void)
     double rise = 0;
 
     rates_init(&rates, "boot");
-    is_near(take(12, 600), 12, 0, "ten minutes after boot all errors are of the last hour");
-    is_near(take(14, 900), 2, 0, "then what has come since the last look counts");
+    is_near(take(12, 600), 12, 0, "ten minutes after boot all errors count for the last hour");
+    is_near(take(14, 900), 2, 0, "then only the increase since the last reading counts");
     is_near(take(14, 4200), 2, 0, "... for an hour");
-    is_near(take(14, 5000), 0, 0, "... and then no more");
+    is_near(take(14, 5000), 0, 0, "... and then not any more");
     rates_clear(&rates);
 
     rates_init(&rates, "boot");
-    is_near(take(240, 240 * HOUR), 1, 0, "ten days after boot their share is");
+    is_near(take(240, 240 * HOUR), 1, 0, "ten days after boot the mean rate counts");
     for (int minute = 1; minute <= 600; minute++)
         rise = take(240 + (uint64_t)minute, 240 * HOUR + 60 * minute);
-    is_near(rise, 60, 5, "one a minute is 60 an hour, for hours");
+    is_near(rise, 60, 5, "one error a minute is 60 an hour, for hours");
     is_int(rates.series[0].count <= RATES_SAMPLES, 1, "... with few samples");
     rates_clear(&rates);
 }
@@ -39,8 +39,8 @@ static void resets(void)
 {
     rates_init(&rates, "boot");
     take(1000, HOUR);
-    is_near(take(3, 2 * HOUR), 3, 0, "a counter that was reset has what it counted since");
-    is_near(take(4, 2 * HOUR + 600), 1, 0, "... and goes on from there");
+    is_near(take(3, 2 * HOUR), 3, 0, "a counter that was reset counts from zero");
+    is_near(take(4, 2 * HOUR + 600), 1, 0, "... and continues from there");
     rates_clear(&rates);
 }
 
@@ -68,18 +68,19 @@ static void files(void)
     rates_take(&rates, "mlx5_0:1", "symbol_errors", 18446744073709551615u, 1000, HOUR);
     text = text_of(&rates);
     rates_clear(&rates);
-    is_int(rates_parse(&rates, strcpy(again = strdup(text), text), "boot"), 0, "a text is read");
-    is_near(take(8, 1100), 3, 0, "... and goes on");
+    is_int(rates_parse(&rates, strcpy(again = strdup(text), text), "boot"), 0,
+           "a written text is read");
+    is_near(take(8, 1100), 3, 0, "... and its counts continue");
     rates_clear(&rates);
     free(again);
     again = strdup(text);
-    is_int(rates_parse(&rates, again, "other"), -1, "that of another boot is not");
+    is_int(rates_parse(&rates, again, "other"), -1, "a text of another boot is refused");
     is_int(rates.count, 0, "... nothing is known then");
     rates_clear(&rates);
-    is_int(rates_parse(&rates, bad, "boot"), 0, "what is no sample is left out");
-    is_int(rates.count, 3, "... with what follows it");
+    is_int(rates_parse(&rates, bad, "boot"), 0, "invalid samples are left out");
+    is_int(rates.count, 3, "... the following series are read");
     is_int(rates.series[0].count + rates.series[1].count + rates.series[2].count, 2,
-           "... and what runs backwards");
+           "... samples that go backwards are left out");
     rates_clear(&rates);
     free(again);
     free(text);

@@ -55,24 +55,25 @@ static void processes(void)
     process(402, 1, 1000, 'S', "tmux", SLURMD);
     process(502, 1, 1003, 'S', "tmux", SLURMD);
     residue_read(root, &residue);
-    is_int(residue.processes, 0, "nor are processes of users who are here");
+    is_int(residue.processes, 0, "processes of users with a job or a login are no residue");
     process(700, 1, 65534, 'S', "dnsmasq", SLURMD);
     process(701, 1, 996, 'S', "munged", SLURMD);
     residue_read(root, &residue);
-    is_int(residue.processes, 0, "nor those of the system's users");
+    is_int(residue.processes, 0, "processes of system users are no residue");
     process(800, 1, 1001, 'S', "daemon", SLURMD);
     process(801, 1, 1002, 'D', "python3", JOB("11"));
     residue_read(root, &residue);
-    is_int(residue.processes, 2, "what left its job behind, and what a job left behind, is");
+    is_int(residue.processes, 2, "processes that left a job, or stayed after it, are residue");
     is_int(residue.stuck, 1, "... one cannot be killed");
-    is_str(residue.names[0], "daemon (pid 800, uid 1001)", "... and both are named");
-    is_str(residue.names[1], "python3 (pid 801, uid 1002)", "... with their users");
+    is_str(residue.names[0], "daemon (pid 800, uid 1001)", "... the first is named");
+    is_str(residue.names[1], "python3 (pid 801, uid 1002)",
+           "... and so is the second, with its user");
     tree_put(root, "proc/400/cmdline", "slurmstepd: [11.batch]");
     residue_read(root, &residue);
-    is_int(residue.processes, 1, "while the job's slurmstepd runs it is the job's");
+    is_int(residue.processes, 1, "while the job's slurmstepd runs its processes are no residue");
     tree_put(root, "etc/login.defs", "# UID_MIN 1\nUID_MIN\t\t 2000\n");
     residue_read(root, &residue);
-    is_int(residue.processes, 0, "where users begin is the system's to say");
+    is_int(residue.processes, 0, "UID_MIN of login.defs is the first UID of users");
     tree_remove(root);
 }
 
@@ -88,9 +89,10 @@ static void takes_names_of_daemons_from_root_alone(void)
     process(801, 1, 1002, 'S', "sshd", SLURMD);
     process(802, 1, 1005, 'S', "a\033[2Jb", JOB("11"));
     residue_read(root, &residue);
-    is_int(residue.processes, 3, "who calls itself slurmstepd or sshd is residue all the same");
-    is_str(residue.names[2], "a?[2Jb (pid 802, uid 1005)", "... and steers no terminal");
-    is_int(residue_is_of_step(root, 800), 0, "... nor is it of a step");
+    is_int(residue.processes, 3, "a user's process named slurmstepd or sshd is residue");
+    is_str(residue.names[2], "a?[2Jb (pid 802, uid 1005)",
+           "... control characters in a name are replaced");
+    is_int(residue_is_of_step(root, 800), 0, "... and it belongs to no step");
     tree_remove(root);
 }
 
@@ -99,11 +101,11 @@ static void steps(void)
     node();
     process(402, 401, 1000, 'R', "worker", "0::/system.slice/slurmd.service\n");
     process(403, 9999, 1000, 'R', "orphan", SLURMD);
-    is_int(residue_is_of_step(root, 402), 1, "what descends from slurmstepd is of a step");
-    is_int(residue_is_of_step(root, 501), 0, "... what has logged in is not");
-    is_int(residue_is_of_step(root, 600), 0, "... nor a service");
-    is_int(residue_is_of_step(root, 403), -1, "an ancestor that has gone cannot be told");
-    is_int(residue_is_of_step(root, 404), -1, "... nor a process that has");
+    is_int(residue_is_of_step(root, 402), 1, "a descendant of slurmstepd belongs to a step");
+    is_int(residue_is_of_step(root, 501), 0, "... a login does not");
+    is_int(residue_is_of_step(root, 600), 0, "... nor does a service");
+    is_int(residue_is_of_step(root, 403), -1, "with a missing ancestor it is unknown");
+    is_int(residue_is_of_step(root, 404), -1, "... and with a missing process");
     tree_remove(root);
 }
 
@@ -120,12 +122,12 @@ static void shared_memory(void)
              "         0          3   600               4000000   401   401      0  1000  1000\n"
              "         0          4   600               8000000   401   401      0     0     0\n");
     residue_read(root, &residue);
-    is_int(residue.segments, 1, "a segment that nobody is attached to, of a user who is not here");
-    is_near(residue.bytes, 2e6, 0, "... is residue with its size");
+    is_int(residue.segments, 1, "an unattached segment of a user without a job or login");
+    is_near(residue.bytes, 2e6, 0, "... is residue, with its size");
     tree_put(root, "dev/shm/nccl-abc", "some bytes");
     tree_put(root, "dev/shm/sem.of-a-job", "some bytes");
     residue_read(root, &residue);
-    is_int(residue.files, 0, "files of root are none");
+    is_int(residue.files, 0, "root's files are no residue");
     snprintf(path, sizeof path, "%s/dev/shm/nccl-abc", root);
     if (chown(path, 1002, 1002) < 0)
         tap_skip("only root can give a file to another user");
@@ -133,7 +135,7 @@ static void shared_memory(void)
         snprintf(path, sizeof path, "%s/dev/shm/sem.of-a-job", root);
         (void)!chown(path, 1000, 1000);
         residue_read(root, &residue);
-        is_int(residue.files, 1, "a file in /dev/shm of a user who is not here is");
+        is_int(residue.files, 1, "a file in /dev/shm of a user without a job or login is");
     }
     tree_remove(root);
 }
@@ -177,7 +179,7 @@ static void without_memory(void)
         refused++;
         blamed += residue_read(root, &residue) == 0 && residue.processes > 0;
     } while (allocations >= refused);
-    ok(blamed == 0 && refused > 20, "each of %d allocations fails, and nobody is blamed",
+    ok(blamed == 0 && refused > 20, "each of %d allocations fails, and no process is counted",
        refused - 1);
     refused = 0;
     tree_remove(root);
@@ -192,6 +194,6 @@ int main(void)
     steps();
     shared_memory();
     without_memory();
-    is_int(residue_read("/nonexistent", &residue), -1, "no /proc is no pass");
+    is_int(residue_read("/nonexistent", &residue), -1, "without /proc the reading fails");
     return tap_done();
 }
