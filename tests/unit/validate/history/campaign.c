@@ -79,23 +79,24 @@ static void histories(void)
     struct hostlist names = {0}, clusters = {0}, nodes = {0};
     struct error err;
 
-    is_int(campaign_read(path, "spring", NULL, NULL, &campaign, &err), 0, "no run, no campaign");
+    is_int(campaign_read(path, "spring", NULL, NULL, &campaign, &err), 0,
+           "without runs there is no campaign");
     campaign_clear(&campaign);
     add("r0", 9 * HOUR, NULL, NULL, "quick", "n3", VERDICT_PASS, FAULT_NONE);
     add("r1", 8 * HOUR, "spring", "n[1-4]", "standard", "n1", VERDICT_PASS, FAULT_NONE);
     is_campaign("spring", "1 of 4 nodes certified (standard), 3 left",
-                "what was certified before the campaign is left");
+                "a node certified before the campaign is left");
     add("r2", 7 * HOUR, "spring", "n[1-4]", "standard", "n2", VERDICT_FAIL, FAULT_RAIL_SLOW);
     is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 2 left",
-                "one that failed is not left");
+                "a node that failed is not left");
     add("r3", 6 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_NODE_AWAY);
     add("r4", 6 * HOUR - 1, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_NODE_AWAY);
     add("r5", 5 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_PROCESS_SLOW);
     is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 2 left",
-                "one that a job had, or that was unknown once, is left");
+                "a node that a job had, or that was unknown once, is left");
     add("r6", 4 * HOUR, "spring", "n[1-4]", "standard", "n3", VERDICT_UNKNOWN, FAULT_PROCESS_SLOW);
     is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 1 unknown, 1 left",
-                "... not when it was unknown twice");
+                "... one that was unknown twice is not");
     add("r7", 3 * HOUR, NULL, NULL, "quick", "n4", VERDICT_PASS, FAULT_NONE);
     is_campaign("spring", "1 of 4 nodes certified (standard), 1 failed, 1 unknown, 1 left",
                 "a certificate of a lower level does not count");
@@ -103,24 +104,23 @@ static void histories(void)
     add("r9", 2 * HOUR - 1, NULL, NULL, "standard", "n2", VERDICT_PASS, FAULT_NONE);
     add("r10", 2 * HOUR - 2, NULL, NULL, "standard", "n9", VERDICT_PASS, FAULT_NONE);
     is_campaign("spring", "3 of 4 nodes certified (standard), 1 unknown",
-                "one of another run does, and of other nodes it is not");
+                "a run outside the campaign counts, but adds no other nodes");
     add("r11", 1 * HOUR, NULL, NULL, "quick", "n1", VERDICT_FAIL, FAULT_RAIL_SLOW);
     is_campaign("spring", "2 of 4 nodes certified (standard), 1 failed, 1 unknown",
-                "one that fails later has failed");
+                "a node that fails later has failed");
     add("r12", 60, "autumn", NULL, "quick", "n1", VERDICT_PASS, FAULT_NONE);
     is_campaign("autumn", "1 of 4 nodes certified (quick), 3 left",
-                "where the nodes are not known by name their number is");
+                "without node names only their number is known");
     campaign_read(path, "autumn", NULL, NULL, &campaign, &err);
-    ok(!campaign.is_named, "... which is said");
+    ok(!campaign.is_named, "... and is_named says so");
     campaign_clear(&campaign);
     is_int(campaign_list(path, NULL, &names, &clusters, &err), 0, "all campaigns");
-    ok(names.count == 2 && strcmp(names.names[0], "spring") == 0, "... the oldest first");
+    ok(names.count == 2 && strcmp(names.names[0], "spring") == 0, "... are listed from the oldest");
     hostlist_expand("n[1,5]", &nodes, &err);
     is_int(campaign_read(path, "spring", NULL, &nodes, &campaign, &err), 1,
-           "other nodes may be asked for");
-    is_int((long long)campaign.counts[CAMPAIGN_LEFT], 1, "... of which those are left");
-    ok(fabs(campaign.begin - (now - 8 * HOUR - 60)) < 1,
-       "it began with the beginning of its first run");
+           "other nodes can be requested");
+    is_int((long long)campaign.counts[CAMPAIGN_LEFT], 1, "... one of them is left");
+    ok(fabs(campaign.begin - (now - 8 * HOUR - 60)) < 1, "a campaign begins with its first run");
     campaign_clear(&campaign);
     hostlist_clear(&names);
     hostlist_clear(&clusters);
@@ -138,30 +138,30 @@ static void heeds_its_own_cluster(void)
     of_cluster = "blue";
     add("c2", 40, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
     is_campaign("twins", "1 of 4 nodes certified (quick), 3 left",
-                "what another cluster's run certifies is left");
+                "a node certified by another cluster's run is left");
     of_cluster = NULL;
     add("c3", 30, NULL, NULL, "quick", "n2", VERDICT_PASS, FAULT_NONE);
     is_campaign("twins", "2 of 4 nodes certified (quick), 2 left",
-                "... unless nobody knows which that is");
+                "... but a run without a cluster counts");
     of_cluster = "blue";
     add("c4", 20, "twins", "n[5-8]", "standard", "n5", VERDICT_PASS, FAULT_NONE);
     of_cluster = NULL;
     asked_cluster = "red";
     is_campaign("twins", "2 of 4 nodes certified (quick), 2 left",
-                "a campaign of that name on another cluster is another one");
+                "a campaign of the same name on another cluster is separate");
     asked_cluster = "blue";
     is_campaign("twins", "1 of 4 nodes certified (standard), 3 left", "... with its own nodes");
     asked_cluster = NULL;
     is_int(campaign_list(path, "twins", &names, &clusters, &err), 0, "both are listed");
     ok(clusters.count == 2 && strcmp(clusters.names[0], "red") == 0 &&
            strcmp(clusters.names[1], "blue") == 0,
-       "... each with its cluster");
+       "... with their clusters");
     add("c5", 10, "twins", "n[5-8]", "standard", "n6", VERDICT_PASS, FAULT_NONE);
     hostlist_clear(&names);
     hostlist_clear(&clusters);
     is_int(campaign_list(path, "twins", &names, &clusters, &err), 0,
-           "a run of which the cluster is not known");
-    is_int((long long)names.count, 2, "... is of both, and lists the name not again");
+           "a run without a cluster is added");
+    is_int((long long)names.count, 2, "... belongs to both and lists no third campaign");
     hostlist_clear(&names);
     hostlist_clear(&clusters);
 }
@@ -200,13 +200,13 @@ static void knows_thousands_of_nodes(void)
         hostlist_append(&campaign.nodes, name);
     }
     is_int(campaign_records(&campaign, &records), 0, "a campaign of %d nodes", MANY);
-    ok(records.count > 1, "... is told in %zu records", records.count);
+    ok(records.count > 1, "... needs %zu records", records.count);
     for (size_t i = 0; i < records.count; i++) {
         size_t length = strlen(RECORD_AT(&records, i)->message);
 
         longest = length > longest ? length : longest;
     }
-    ok(longest < RECORDFILE_MESSAGE, "... each of which a file of records may have");
+    ok(longest < RECORDFILE_MESSAGE, "... none longer than a record may be");
     for (int run = 0; run < 2; run++)
         is_int(history_add(path,
                            &(struct history_run){.run = run == 0 ? "s0" : "s1",
@@ -218,11 +218,11 @@ static void knows_thousands_of_nodes(void)
                                                   .certified_until = "2027-01-01 00:00",
                                                   .rail_mbps = NAN},
                            1, &records, 0, &err),
-               0, "run %d of it is added", run);
-    is_int(count_names("summer"), (long long)records.count, "... their names are stored once");
-    is_int(count_names("spring"), 1, "... as are another campaign's");
-    is_int(campaign_read(path, "summer", NULL, NULL, &found, &err), 1, "... and read");
-    is_int(found.runs, 2, "... of two runs");
+               0, "its run %d is added", run);
+    is_int(count_names("summer"), (long long)records.count, "... its names are stored once");
+    is_int(count_names("spring"), 1, "... and so are those of another campaign");
+    is_int(campaign_read(path, "summer", NULL, NULL, &found, &err), 1, "... the campaign is read");
+    is_int(found.runs, 2, "... with two runs");
     ok(found.is_named, "... all nodes are known");
     for (size_t i = 0; i < MANY && found.nodes.count == MANY; i++)
         same += hostlist_contains(&found.nodes, campaign.nodes.names[i]);
@@ -234,8 +234,8 @@ static void knows_thousands_of_nodes(void)
         path, &(struct history_run){.run = "s2", .level = "quick", .time = now + 2, .seconds = 60},
         NULL, 0, &records, 0, &err);
     campaign_read(path, "summer", NULL, NULL, &found, &err);
-    ok(!found.is_named, "where a part is not there they are not known");
-    is_int((long long)found.wanted, MANY, "... but for their number");
+    ok(!found.is_named, "with a missing part the names are unknown");
+    is_int((long long)found.wanted, MANY, "... but their number is known");
     records.count++;
     campaign_clear(&found);
     campaign_clear(&campaign);
@@ -271,9 +271,9 @@ static void reads_no_records_of_nodes(void)
            0, "a run with %d records of nodes", MANY);
     records_clear(&records);
     scanned = 0;
-    is_int(campaign_read(path, "spring", NULL, NULL, &campaign, &err), 1, "a campaign beside it");
+    is_int(campaign_read(path, "spring", NULL, NULL, &campaign, &err), 1, "a campaign is read");
     campaign_clear(&campaign);
-    ok(scanned < MANY / 10, "... is read without those: %d rows", scanned);
+    ok(scanned < MANY / 10, "... without a scan of those records: %d rows", scanned);
 }
 
 static void is_group(const struct cluster *cluster, const struct campaign *campaign, size_t most,
@@ -319,16 +319,18 @@ static void groups(void)
                                          .state = "idle"};
     }
     is_group(&cluster, &campaign, 3, "n[1-3] + ; 8 0 0", "the first group has no partners");
-    is_group(&cluster, &campaign, 0, "n[1-8] + ; 8 0 0", "without a limit all that are free");
+    is_group(&cluster, &campaign, 0, "n[1-8] + ; 8 0 0",
+             "without a limit all free nodes are chosen");
     campaign.states[0] = campaign.states[1] = CAMPAIGN_CERTIFIED;
     campaign.states[2] = CAMPAIGN_FAILED;
     is_group(&cluster, &campaign, 3, "n[4-6] + n[1-2]; 5 0 0",
-             "the next one has those that are certified as partners");
+             "the next group has certified nodes as partners");
     nodes[0].is_allocated = nodes[3].is_allocated = true;
     nodes[0].is_idle = nodes[3].is_idle = false;
-    is_group(&cluster, &campaign, 3, "n[5-7] + n2; 4 1 0", "busy ones are neither");
+    is_group(&cluster, &campaign, 3, "n[5-7] + n2; 4 1 0",
+             "busy nodes are neither chosen nor partners");
     nodes[4].is_drained = true;
-    is_group(&cluster, &campaign, 3, "n[6-8] + n2; 3 1 1", "nor is one that somebody drained");
+    is_group(&cluster, &campaign, 3, "n[6-8] + n2; 3 1 1", "a drained node is not chosen");
     for (int i = 5; i < NODES; i++) {
         nodes[i].is_reserved = true;
         nodes[i].is_idle = false;
@@ -336,28 +338,28 @@ static void groups(void)
     nodes[7].is_reserved = false;
     nodes[7].is_idle = true;
     is_group(&cluster, &campaign, 3, "n8 + n[2-3]; 1 3 1",
-             "one that is alone gets any free one, the certified ones first");
+             "a single node gets any free partner, certified ones first");
     nodes[7].is_allocated = true;
-    is_group(&cluster, &campaign, 3, " + ; 0 4 1", "nothing is free");
+    is_group(&cluster, &campaign, 3, " + ; 0 4 1", "with no free node there is no group");
     nodes[7].is_allocated = false;
     for (int i = 1; i < 3; i++)
         nodes[i].is_allocated = !(nodes[i].is_idle = false);
     is_group(&cluster, &campaign, 3, " + ; 0 4 1",
-             "one that is alone waits while others are busy: links needs two");
+             "a single node waits while others are busy, since links need two");
     hostlist_clear(&partitions[0].nodes);
     hostlist_expand("n[2-8]", &partitions[0].nodes, &err);
     hostlist_expand("n1,n8", &partitions[1].nodes, &err);
     cluster.partition_count = 2;
     nodes[0].is_allocated = !(nodes[0].is_idle = true);
     is_group(&cluster, &campaign, 3, "n8 + n1; 1 3 1",
-             "... but not where another partition of its has a partner");
+             "... but not if another of its partitions has a partner");
     hostlist_clear(&partitions[0].nodes);
     hostlist_clear(&partitions[1].nodes);
     hostlist_expand("n[1-8]", &partitions[0].nodes, &err);
     cluster.partition_count = 1;
     for (int i = 0; i < 7; i++)
         nodes[i].is_drained = true;
-    is_group(&cluster, &campaign, 3, "n8 + ; 1 0 4", "... nor where none will be free");
+    is_group(&cluster, &campaign, 3, "n8 + ; 1 0 4", "... nor if no other node will be free");
     for (int i = 0; i < NODES; i++)
         nodes[i].is_allocated = nodes[i].is_reserved = nodes[i].is_drained =
             !(nodes[i].is_idle = true);
@@ -366,19 +368,20 @@ static void groups(void)
     hostlist_expand("n[7-8]", &partitions[1].nodes, &err);
     cluster.partition_count = 2;
     is_group(&cluster, &campaign, 0, "n[4-6] + n[1-2]; 5 0 0",
-             "a group is in the partition that has most of those left");
+             "a group is in the partition with the most nodes left");
     campaign.states[3] = campaign.states[4] = campaign.states[5] = CAMPAIGN_CERTIFIED;
-    is_group(&cluster, &campaign, 0, "n[7-8] + ; 2 0 0", "... then in the next");
+    is_group(&cluster, &campaign, 0, "n[7-8] + ; 2 0 0", "... the next group is in the other one");
     cluster.partition_count = 1;
-    is_group(&cluster, &campaign, 0, " + ; 0 0 2", "in no partition a node cannot be tested");
+    is_group(&cluster, &campaign, 0, " + ; 0 0 2", "a node in no partition cannot be tested");
     nodes[6].is_allocated = !(nodes[6].is_idle = false);
-    is_group(&cluster, &campaign, 0, " + ; 0 0 2", "... nor once its job has ended");
+    is_group(&cluster, &campaign, 0, " + ; 0 0 2", "... even after its job has ended");
     memset(longest, 'n', sizeof longest - 1);
     nodes[0].name = longest;
     hostlist_clear(&campaign.nodes);
     hostlist_append(&campaign.nodes, longest);
     campaign.states[0] = CAMPAIGN_LEFT;
-    is_group(&cluster, &campaign, 0, " + ; 0 0 1", "nor can one whose name is too long");
+    is_group(&cluster, &campaign, 0, " + ; 0 0 1",
+             "a node with a name that is too long cannot be tested");
     hostlist_clear(&partitions[0].nodes);
     hostlist_clear(&partitions[1].nodes);
     campaign_clear(&campaign);
@@ -393,7 +396,7 @@ int main(void)
     ok(campaign_is_name("spring-2026.1_a"), "a campaign's name");
     ok(!campaign_is_name("") && !campaign_is_name("-x") && !campaign_is_name("a b") &&
            !campaign_is_name("a;b"),
-       "... and what is none");
+       "... and invalid names");
     histories();
     heeds_its_own_cluster();
     knows_thousands_of_nodes();

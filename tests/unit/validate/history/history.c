@@ -91,20 +91,21 @@ static void test_runs(void)
     const char *path = in_directory("history.db");
     struct error err = {""};
 
-    is_int(history_nodes(path, NULL, 10, see, NULL, &err), 0, "no database is no history");
+    is_int(history_nodes(path, NULL, 10, see, NULL, &err), 0,
+           "without a database there is no history");
     is_int(add(path, "r1", 100, VERDICT_PASS, VERDICT_PASS, &err), 0, "a run is added");
     is_int(add(path, "r2", 200, VERDICT_FAIL, VERDICT_PASS, &err), 0, "another one");
     is_int(add(path, "r3", 300, VERDICT_FAIL, VERDICT_UNKNOWN, &err), 0, "and a third");
     is_int(history_nodes(path, NULL, 10, see, NULL, &err), 2, "two nodes are known");
-    is_str(seen, "r3 n1 fail 300 eth1;r3 n2 unknown 300 ;", "each with its newest verdict");
+    is_str(seen, "r3 n1 fail 300 eth1;r3 n2 unknown 300 ;", "each node has its newest verdict");
     seen[0] = '\0';
     is_int(history_nodes(path, "n1", 2, see, NULL, &err), 2, "the newest two runs of a node");
-    is_str(seen, "r3 n1 fail 300 eth1;r2 n1 fail 200 eth1;", "newest first");
+    is_str(seen, "r3 n1 fail 300 eth1;r2 n1 fail 200 eth1;", "the newest run comes first");
     is_near(since_of(path, "n1", &err), 200, 0, "n1 has failed since the second run");
-    is_near(since_of(path, "n2", &err), 300, 0, "n2 is unknown since the third");
-    is_near(since_of(path, "n9", &err), 0, 0, "n9 is not known");
-    is_int(add(path, "r3", 400, VERDICT_PASS, VERDICT_PASS, &err), -1, "a run's id comes once");
-    is_near(since_of(path, "n1", &err), 200, 0, "... and nothing of the second is kept");
+    is_near(since_of(path, "n2", &err), 300, 0, "n2 is unknown since the third run");
+    is_near(since_of(path, "n9", &err), 0, 0, "n9 is unknown");
+    is_int(add(path, "r3", 400, VERDICT_PASS, VERDICT_PASS, &err), -1, "a run's ID is unique");
+    is_near(since_of(path, "n1", &err), 200, 0, "... and nothing of the second one is kept");
 }
 
 static void test_find(void)
@@ -116,14 +117,14 @@ static void test_find(void)
 
     is_int(history_run_find(path, "last", &run, text, &err), 1, "the last run");
     is_str(run.run, "r3", "... is the newest");
-    is_int(history_run_find(path, "previous", &run, text, &err), 1, "the one before");
-    is_str(run.run, "r2", "... too");
-    is_int(history_run_find(path, "r1", &run, text, &err), 1, "a run by its name");
+    is_int(history_run_find(path, "previous", &run, text, &err), 1, "the previous run");
+    is_str(run.run, "r2", "... is the second newest");
+    is_int(history_run_find(path, "r1", &run, text, &err), 1, "a run by its ID");
     is_near(run.time, 100, 0, "... with its time");
-    is_int(history_run_find(path, "r", &run, text, &err), 0, "a beginning of several");
-    is_str(err.text, "several runs start with 'r'", "... is told so");
-    is_int(history_run_find(path, "x", &run, text, &err), 0, "one of none");
-    has_str(err.text, "no run 'x' in", "... too");
+    is_int(history_run_find(path, "r", &run, text, &err), 0, "an ambiguous prefix");
+    is_str(err.text, "several runs start with 'r'", "... is an error");
+    is_int(history_run_find(path, "x", &run, text, &err), 0, "an unknown prefix");
+    has_str(err.text, "no run 'x' in", "... is an error");
 }
 
 /* ---------------------------------------------------------------- figures and facts */
@@ -213,8 +214,8 @@ static struct history_figure query(const char *path, const char *metric, const c
     name_index_build(&query.node, 1, &index);
     history_fingerprints(&records, &index, &query.fingerprint);
     name_index_clear(&index);
-    is_int(history_figures(path, &query, 1, &err), 0, "asked for %s with firmware %s (%s)", metric,
-           firmware, err.text);
+    is_int(history_figures(path, &query, 1, &err), 0,
+           "the history of %s with firmware %s is queried (%s)", metric, firmware, err.text);
     records_clear(&records);
     return query.figure;
 }
@@ -226,52 +227,53 @@ static void test_figures(void)
     struct error err;
 
     figure = query(path, "sends", "1.0");
-    is_int(figure.count, 0, "no database is no history");
+    is_int(figure.count, 0, "without a database there is no history");
     for (int i = 1; i <= 6; i++)
         is_int(add_figures(path, i, 190 + i, VERDICT_PASS, "1.0", "quiet", false), 0, "run %d", i);
     add_figures(path, 7, 40, VERDICT_FAIL, "1.0", "quiet", false);
     add_figures(path, 8, 120, VERDICT_PASS, "1.0", "quiet iommu=pt", true);
     add_figures(path, 9, 80, VERDICT_PASS, "2.0", NULL, false);
     figure = query(path, "sends", "1.0");
-    is_int(figure.count, 6, "the runs that passed, were not warned of, and had this firmware");
-    is_near(figure.median, 193.5, 1e-9, "... their median is of the best with any partner");
+    is_int(figure.count, 6, "runs that passed without warnings on this firmware count");
+    is_near(figure.median, 193.5, 1e-9, "... their median is over the best rate with any partner");
     is_near(figure.mad, 1.5, 1e-9, "... and its deviation");
-    is_near(history_figure_floor(&figure), 193.5 * 0.9, 1e-9, "... never nearer than the margin");
-    is_int(history_accept(path, "n9", NULL, NULL, 0, &err), 1, "a node that no run knows");
-    is_int(history_accept(path, "n1", "eth7", NULL, 0, &err), 1, "... nor such a part");
+    is_near(history_figure_floor(&figure), 193.5 * 0.9, 1e-9, "... and the floor keeps the margin");
+    is_int(history_accept(path, "n9", NULL, NULL, 0, &err), 1, "a node that no run has is refused");
+    is_int(history_accept(path, "n1", "eth7", NULL, 0, &err), 1, "... and so is an unknown part");
     ok(strstr(err.text, "no run of muster certify contains n1 eth7") != NULL,
-       "... which is said (%s)", err.text);
-    is_int(history_accept(path, "n1", "eth1", "new cable", 1003.5, &err), 0, "a repaired rail (%s)",
-           err.text);
+       "... with the reason (%s)", err.text);
+    is_int(history_accept(path, "n1", "eth1", "new cable", 1003.5, &err), 0,
+           "a repair of a rail is accepted (%s)", err.text);
     figure = query(path, "sends", "1.0");
-    is_int(figure.count, 3, "... is held against later runs only");
+    is_int(figure.count, 3, "... only later runs count then");
     is_near(figure.median, 195, 1e-9, "... their median");
-    is_int(history_accept(path, "n1", NULL, NULL, 1004.5, &err), 0, "all of a node");
-    is_int((int)query(path, "sends", "1.0").count, 2, "... each part of it");
+    is_int(history_accept(path, "n1", NULL, NULL, 1004.5, &err), 0,
+           "a repair of a whole node is accepted");
+    is_int((int)query(path, "sends", "1.0").count, 2, "... for each of its parts");
     figure = query(path, "receives", "1.0");
-    is_near(figure.median, 150, 1e-9, "the other direction is another figure");
+    is_near(figure.median, 150, 1e-9, "the other direction has its own history");
     figure = query(path, "sends", "2.0");
-    is_int(figure.count, 1, "other firmware is another history");
-    ok(isnan(history_figure_floor(&figure)), "... of which one run says nothing yet");
+    is_int(figure.count, 1, "other firmware has its own history");
+    ok(isnan(history_figure_floor(&figure)), "... one run gives no floor yet");
     figure = (struct history_figure){100, 10, 9};
     is_near(history_figure_floor(&figure), 100 - 4 * 14.826, 1e-9, "noise widens the margin");
 
     seen[0] = '\0';
-    is_int(history_points(path, "n1", "eth1", 2, see_point, NULL, &err), 6, "trends");
+    is_int(history_points(path, "n1", "eth1", 2, see_point, NULL, &err), 6, "trends are read");
     is_str(seen,
            "n1 eth1 bandwidth f08 120;n1 eth1 bandwidth f09 80;n1 eth1 receives f08 150;n1 eth1 "
            "receives f09 150;n1 eth1 sends f08 120;"
            "n1 eth1 sends f09 80;",
-           "... of each figure the newest runs");
+           "... each with its newest runs");
     seen[0] = '\0';
-    is_int(history_changes(path, NULL, 1001, 1008, see_change, NULL, &err), 1, "changes");
+    is_int(history_changes(path, NULL, 1001, 1008, see_change, NULL, &err), 1, "changes are read");
     is_str(seen, "n1 cmdline quiet>quiet iommu=pt @1008;", "... between two runs");
     seen[0] = '\0';
     history_changes(path, "n1", 1007, 1009, see_change, NULL, &err);
     is_str(seen, "n1 cmdline quiet>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
-           "... a fact may be gone");
+           "... a fact may disappear");
     is_int(history_changes(path, NULL, 500, 1009, see_change, NULL, &err), 0,
-           "what was not known then has not changed");
+           "a fact that was unknown before has not changed");
 }
 
 static int count_rows(const char *path, const char *query)
@@ -306,17 +308,17 @@ static void test_forgetting(void)
     struct error err;
 
     is_int(count_rows(path, "SELECT count(*) FROM facts"), 6,
-           "of nine runs' facts only the changes are stored");
+           "of the facts of nine runs only changes are stored");
     is_int(history_add(path, &(struct history_run){.run = "g", .time = 1010}, NULL, 0, &records, 2,
                        &err),
-           0, "a run that keeps two seconds");
+           0, "a run that keeps two seconds of history");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 4,
-           "... removes those older by more than the run before it");
-    is_int(count_rows(path, "SELECT count(*) FROM figures"), 21, "... their figures");
+           "... removes runs older than that before the previous run");
+    is_int(count_rows(path, "SELECT count(*) FROM figures"), 21, "... and their figures");
     seen[0] = '\0';
     history_changes(path, "n1", 1008, 1010, see_change, NULL, &err);
     is_str(seen, "n1 cmdline quiet iommu=pt>- @1009;n1 eth1 firmware 1.0>2.0 @1009;",
-           "... but no fact that was in force");
+           "... but keeps facts that are still valid");
 }
 
 /* Stores runs at these times one after the other. Returns how many are kept in the end. */
@@ -342,9 +344,9 @@ static void keeps_runs_though_a_clock_was_ahead(void)
     const double seldom[] = {1000, 1200, 1400, 1600, 1800};
 
     is_int(kept_of("ahead.db", once, 5), 5,
-           "a run that is stored while the clock is ahead removes none, nor does the next");
+           "a run stored with a clock that is ahead removes none, nor does the next");
     is_int(kept_of("often.db", often, 7), 7, "... nor do several");
-    is_int(kept_of("seldom.db", seldom, 5), 3, "of runs that are rarer than that three are kept");
+    is_int(kept_of("seldom.db", seldom, 5), 3, "with rare runs three are kept");
 }
 
 static void is_newest(const char *path, const char *run, const char *what)
@@ -369,19 +371,19 @@ static void orders_runs_though_a_clock_was_stepped_back(void)
     is_newest(path, "late", "a run after the clock was set back by an hour is the newest");
     seen[0] = '\0';
     history_nodes(path, "n1", 1, see, NULL, &err);
-    ok(strncmp(seen, "late n1 pass ", 13) == 0, "... of its nodes as well");
-    is_int(history_accept(path, "n1", "eth1", NULL, 0, &err), 0, "a repair after that");
-    is_int(history_figures(path, &query, 1, &err), 0, "... is asked for");
-    is_int(query.figure.count, 0, "... and comes after both");
+    ok(strncmp(seen, "late n1 pass ", 13) == 0, "... and so is its node");
+    is_int(history_accept(path, "n1", "eth1", NULL, 0, &err), 0, "a repair is accepted after that");
+    is_int(history_figures(path, &query, 1, &err), 0, "... the history is queried");
+    is_int(query.figure.count, 0, "... the repair is later than both runs");
     add(path, "third", 0, VERDICT_PASS, VERDICT_PASS, &err);
     history_figures(path, &query, 1, &err);
-    is_int(query.figure.count, 1, "... but before the next run");
+    is_int(query.figure.count, 1, "... and earlier than the next run");
     add(path, "error", now + 40.0 * 86400, VERDICT_PASS, VERDICT_PASS, &err);
     add(path, "fourth", 0, VERDICT_PASS, VERDICT_PASS, &err);
-    is_newest(path, "error", "a clock that was ahead by far moves no time of a run");
+    is_newest(path, "error", "a clock that was far ahead does not move other runs");
     ok(count_rows(path, "SELECT count(*) FROM runs WHERE run = 'fourth' AND time <"
                         " (SELECT time FROM runs WHERE run = 'error') - 86400") == 1,
-       "... which stands where it ran");
+       "... the later run keeps its own time");
 }
 
 /* ---------------------------------------------------------------- pairs */
@@ -418,8 +420,8 @@ static void test_pairs(void)
         add(path, name, 100 * run, VERDICT_PASS, VERDICT_PASS, &err);
     }
     is_int((long)recalled_pairs(path, "p11"), 2, "a run is recalled with its pair and leaf");
-    is_int((long)recalled_pairs(path, "p2"), 2, "... the tenth newest too");
-    is_int((long)recalled_pairs(path, "p1"), 0, "... an older one without");
+    is_int((long)recalled_pairs(path, "p2"), 2, "... and so is the tenth newest");
+    is_int((long)recalled_pairs(path, "p1"), 0, "... an older run has none");
     for (int i = 0; i < 5000; i++) {
         snprintf(name, sizeof name, "n%d", i);
         measure(&records, "n1", name, 196);
@@ -427,7 +429,7 @@ static void test_pairs(void)
     is_int(history_add(path, &(struct history_run){.run = "big", .time = 2000}, &node, 1, &records,
                        0, &err),
            0, "a run with thousands of pairs");
-    is_int((long)recalled_pairs(path, "big"), 0, "... is kept without their figures");
+    is_int((long)recalled_pairs(path, "big"), 0, "... is kept without pairs");
     records_clear(&records);
 }
 
@@ -461,7 +463,7 @@ static void test_codes(void)
     records_add(&records, &record);
     is_int(history_add(path, &(struct history_run){.run = "r"}, NULL, 0, &records, 0, &err), 0,
            "a run with a code is added (%s)", err.text);
-    is_int(recalled_code(path, "r"), FAULT_LINK_DOWN, "... and recalled with it");
+    is_int(recalled_code(path, "r"), FAULT_LINK_DOWN, "... and read back with the code");
     records_clear(&records);
 }
 
@@ -475,18 +477,18 @@ static void test_waiting(const char *name, const char *why)
     struct error err = {""};
 
     is_int(add(path, "w1", 100, VERDICT_PASS, VERDICT_FAIL, &err), 1, "%s: the run waits", name);
-    has_str(err.text, why, "... and it is said why");
+    has_str(err.text, why, "... with the reason");
     snprintf(waiting, sizeof waiting, "%s.w1.waiting", path);
-    has_str(err.text, waiting, "... and where");
-    is_int(add(path, "w2", 200, VERDICT_FAIL, VERDICT_FAIL, &err), 1, "so does the next one");
+    has_str(err.text, waiting, "... and the path");
+    is_int(add(path, "w2", 200, VERDICT_FAIL, VERDICT_FAIL, &err), 1, "the next run waits, too");
     snprintf(aside, sizeof aside, "%s.aside", path);
     is_int(rename(path, aside), 0, "the cause is moved away");
-    is_int(add(path, "w3", 300, VERDICT_FAIL, VERDICT_PASS, &err), 0, "a third one is added (%s)",
+    is_int(add(path, "w3", 300, VERDICT_FAIL, VERDICT_PASS, &err), 0, "a third run is added (%s)",
            err.text);
     is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... with the two that waited");
     is_int(count_rows(path, "SELECT count(*) FROM figures"), 6, "... and their figures");
-    is_near(since_of(path, "n1", &err), 200, 0, "... in their order");
-    ok(access(waiting, F_OK) != 0, "... and nothing waits any more");
+    is_near(since_of(path, "n1", &err), 200, 0, "... in the order of time");
+    ok(access(waiting, F_OK) != 0, "... and none waits any more");
 }
 
 /* Returns the number of files removed. */
@@ -513,16 +515,17 @@ static void test_bad_databases(void)
         fclose(file);
     }
     is_int(history_nodes(in_directory("corrupt.db"), NULL, 1, see, NULL, &err), -1,
-           "a file that is no database is told when it is read");
+           "a file that is no database cannot be read");
     has_str(err.text, "corrupt.db: ", "... with its name");
     test_waiting("corrupt.db", "file is not a database");
-    is_int(add(in_directory("damaged.db"), "d1", 1, VERDICT_PASS, VERDICT_PASS, &err), 0, "a run");
+    is_int(add(in_directory("damaged.db"), "d1", 1, VERDICT_PASS, VERDICT_PASS, &err), 0,
+           "a run is added");
     execute(in_directory("damaged.db"),
             "PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM"
             " sqlite_master WHERE name = 'records') WHERE name = 'sqlite_autoindex_nodes_1'");
     is_int(history_accept(in_directory("damaged.db"), "n1", NULL, NULL, 2, &err), -1,
-           "a node of a damaged database is not one that no run has");
-    has_str(err.text, "malformed", "... and it is said what is wrong");
+           "a damaged database is an error, not an unknown node");
+    has_str(err.text, "malformed", "... with the reason");
     execute(in_directory("foreign.db"), "CREATE TABLE moz_places (id INTEGER)");
     test_waiting("foreign.db", "found a database that is not muster's");
     execute(in_directory("newer.db"), "PRAGMA application_id = 0x6d757374;"
@@ -531,10 +534,11 @@ static void test_bad_databases(void)
     execute(in_directory("older.db"), "PRAGMA application_id = 0x6d757374;"
                                       "PRAGMA user_version = 3; CREATE TABLE runs (x)");
     test_waiting("older.db", "found schema 3 of an older muster");
-    is_int(mkdir(in_directory("directory.db"), 0755), 0, "a directory");
+    is_int(mkdir(in_directory("directory.db"), 0755), 0, "a directory is made");
     test_waiting("directory.db", "found a directory, expected a database");
     is_int(add("/dev/null/x/history.db", "r9", 1, VERDICT_PASS, VERDICT_PASS, &err),
-           geteuid() == 0 ? 1 : -1, "a place that cannot be written is told (%s)", err.text);
+           geteuid() == 0 ? 1 : -1,
+           "a directory that cannot be written: the run waits in /run (%s)", err.text);
     execute(in_directory("history.db.v.waiting"),
             "CREATE TABLE runs (x); PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 7");
     file = fopen(in_directory("history.db.w.waiting"), "w");
@@ -546,19 +550,19 @@ static void test_bad_databases(void)
     if (file)
         fclose(file);
     is_int(add(in_directory("history.db"), "after", 900, VERDICT_PASS, VERDICT_PASS, &err), 0,
-           "what waits and is no run holds nobody up");
+           "an invalid waiting file does not stop a run");
     for (const char *name = "vwx"; *name; name++) {
         snprintf(broken, sizeof broken, "%s.%c.waiting.broken", in_directory("history.db"), *name);
-        ok(access(broken, F_OK) == 0, "... %c is put aside", *name);
+        ok(access(broken, F_OK) == 0, "... %c is renamed to broken", *name);
     }
     is_int(count_rows(in_directory("history.db"), "SELECT count(*) FROM runs WHERE run = 'r9'"), 0,
-           "... and what waits for another file of this name is not taken in");
-    is_int(remove_from_run(), geteuid() == 0, "... but stays in /run");
+           "... runs that wait for another path are not taken in");
+    is_int(remove_from_run(), geteuid() == 0, "... they stay in /run");
     execute(in_directory("history.db.y.waiting"), "PRAGMA application_id = 0x6d757374;"
                                                   "PRAGMA user_version = 7; CREATE TABLE runs (x)");
     is_int(add(in_directory("history.db"), "then", 901, VERDICT_PASS, VERDICT_PASS, &err), 0,
-           "nor does what another muster left");
-    ok(access(in_directory("history.db.y.waiting"), F_OK) == 0, "... which goes on waiting");
+           "a run of a newer muster does not stop one");
+    ok(access(in_directory("history.db.y.waiting"), F_OK) == 0, "... and keeps waiting");
     unlink(in_directory("history.db.y.waiting"));
 }
 
@@ -587,8 +591,8 @@ static void names_a_run_of_another_user(void)
         return;
     }
     snprintf(said, sizeof said, "%s: belongs to UID %u, ", waiting, (unsigned)geteuid() + 1);
-    has_str(said_by_add(path, "a1"), said, "what another user left is named");
-    ok(access(waiting, F_OK) == 0, "... and goes on waiting");
+    has_str(said_by_add(path, "a1"), said, "a waiting file of another user is named");
+    ok(access(waiting, F_OK) == 0, "... and keeps waiting");
 }
 
 static void test_locked(void)
@@ -597,25 +601,24 @@ static void test_locked(void)
     struct error err;
     sqlite3 *database;
 
-    is_int(history_take_in(path, &err), 0, "where no run waits");
+    is_int(history_take_in(path, &err), 0, "without waiting runs nothing is taken in");
     ok(access(path, F_OK) != 0, "... no database is made");
     add(path, "l1", 100, VERDICT_PASS, VERDICT_PASS, &err);
     history_busy_ms = 100;
     sqlite3_open(path, &database);
     sqlite3_exec(database, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
     is_int(add(path, "l2", 200, VERDICT_PASS, VERDICT_PASS, &err), 1,
-           "a run waits while another process does not let go");
-    has_str(err.text, "database is locked", "... and it is said why");
-    is_int(history_take_in(path, &err), -1, "... nor is it taken in then");
+           "a run waits while another process holds the lock");
+    has_str(err.text, "database is locked", "... with the reason");
+    is_int(history_take_in(path, &err), -1, "... and is not taken in");
     sqlite3_close(database);
     history_busy_ms = 10000;
-    is_int(history_take_in(path, &err), 0, "once it has");
-    is_int(count_rows(path, "SELECT count(*) FROM runs"), 2, "... it is taken in by itself");
+    is_int(history_take_in(path, &err), 0, "after the lock is released");
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 2, "... the waiting run is taken in");
     is_int(count_rows(in_directory("locked.db.copy"), "SELECT count(*) FROM runs"), 2,
-           "... for other users too");
-    is_int(add(path, "l3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0,
-           "... so that the next run finds none");
-    is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... and is added");
+           "... and is in the copy for other users");
+    is_int(add(path, "l3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0, "... the next run is added");
+    is_int(count_rows(path, "SELECT count(*) FROM runs"), 3, "... and no run waits");
 }
 
 static int mode_of(const char *path)
@@ -658,12 +661,12 @@ static void test_other_users(void)
     pid_t child;
 
     add(path, "o1", 100, VERDICT_PASS, VERDICT_PASS, &err);
-    is_int(mode_of(path), 0600, "the history is its owner's alone");
-    is_int(mode_of(copy), 0644, "... and all others have a copy");
+    is_int(mode_of(path), 0600, "only the owner can read the history");
+    is_int(mode_of(copy), 0644, "... other users have a copy");
     chmod(path, 0644);
     add(path, "o2", 200, VERDICT_PASS, VERDICT_PASS, &err);
-    is_int(mode_of(path), 0600, "one that everybody could read is everybody's no more");
-    is_int(count_rows(copy, "SELECT count(*) FROM runs"), 2, "... and the copy has each run");
+    is_int(mode_of(path), 0600, "a history that others could read is made private");
+    is_int(count_rows(copy, "SELECT count(*) FROM runs"), 2, "... and the copy has both runs");
     if (geteuid() != 0 || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
         ok(true, "other users # SKIP needs root");
         return;
@@ -676,12 +679,12 @@ static void test_other_users(void)
         other_user(path, copy, ends[1]);
     }
     close(ends[1]);
-    ok(read(ends[0], &byte, 1) == 1, "another user reads, and holds a lock");
+    ok(read(ends[0], &byte, 1) == 1, "another user reads the copy and holds a lock");
     history_busy_ms = 100;
-    is_int(add(path, "o3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0, "... which stops no run (%s)",
-           err.text);
+    is_int(add(path, "o3", 300, VERDICT_PASS, VERDICT_PASS, &err), 0,
+           "... which does not stop a run (%s)", err.text);
     history_busy_ms = 10000;
-    is_int(count_rows(copy, "SELECT count(*) FROM runs"), 3, "... nor the next copy");
+    is_int(count_rows(copy, "SELECT count(*) FROM runs"), 3, "... or the next copy");
     close(ends[0]);
     waitpid(child, &status, 0);
     is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
@@ -739,7 +742,8 @@ static void test_full_disk(void)
         ok(true, "a full disk # SKIP no mount namespace of our own here");
     else
         is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0,
-               "on a full disk runs wait, nothing is harmed, and all is there once there is room");
+               "on a full disk runs wait, nothing is damaged, and all are taken in once there is "
+               "space");
 }
 
 /* ---------------------------------------------------------------- several at once */
@@ -766,10 +770,10 @@ static void test_concurrency(void)
         }
     while (wait(&status) > 0)
         good += status == 0;
-    is_int(good, WRITERS, "four processes write at once");
+    is_int(good, WRITERS, "four processes write at the same time");
     is_int(add(path, "end", 0, VERDICT_PASS, VERDICT_PASS, &err), 0, "one more run");
     is_int(count_rows(path, "SELECT count(*) FROM runs"), WRITERS * RUNS_EACH + 1,
-           "... and each run is there once");
+           "... each run is stored once");
 }
 
 static void test_kills(void)
@@ -795,12 +799,12 @@ static void test_kills(void)
         waitpid(child, NULL, 0);
     }
     is_int(add(path, "end", 0, VERDICT_PASS, VERDICT_PASS, &err), 0,
-           "writers are killed at any moment and the next one goes on (%s)", err.text);
+           "after writers are killed at any time the next run is added (%s)", err.text);
     runs = count_rows(path, "SELECT count(*) FROM runs");
     nodes = count_rows(path, "SELECT count(*) FROM nodes");
-    is_int(nodes, 2 * runs, "... and of each of %d runs all is there", runs);
+    is_int(nodes, 2 * runs, "... each of %d runs is complete", runs);
     is_int(count_rows(path, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'"), 0,
-           "... in a whole database");
+           "... and the database is intact");
 }
 
 int main(void)

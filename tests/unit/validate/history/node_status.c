@@ -152,9 +152,9 @@ static void check_tests(void)
     add_of_job("w7", 7 * HOUR, "n3", 12);
     add_of_job("w8", 6 * HOUR, "n3", 13);
     is_str(tests(now - 2 * DAY), "n1 20.0 10.0 2 0;n2 0.0 9.0 0 0;n3 6.0 6.0 0 2;",
-           "an unknown verdict is a try and no test, a dry run is neither, a job counts once");
+           "an unknown verdict is a try but no test, a dry run is neither, a job counts once");
     is_str(tests(now - DAY), "n1 20.0 10.0 1 0;n2 0.0 9.0 0 0;n3 6.0 6.0 0 2;",
-           "... warnings count for a while");
+           "... warnings count within the window");
 }
 
 /* Counts the strikes against the node with its current fingerprint. */
@@ -179,16 +179,16 @@ static void check_hardware(void)
     firmware = "20.1";
     add("s1", 5 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
     add("s2", 4 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
-    is_int(strike("n1", "eth1"), 3, "two strikes against the card that is there");
+    is_int(strike("n1", "eth1"), 3, "two strikes against the current card");
     firmware = "22.4";
-    is_int(strike("n1", "eth1"), 1, "... do not count against another");
+    is_int(strike("n1", "eth1"), 1, "... do not count against another card");
     add("s3", 3 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
-    is_int(strike("n1", "eth1"), 2, "... whose own do");
+    is_int(strike("n1", "eth1"), 2, "... its own strikes do");
     firmware = NULL;
-    is_int(strike("n1", "eth1"), 4, "where it is not known which is there, all count");
+    is_int(strike("n1", "eth1"), 4, "without known firmware all strikes count");
     add("s4", 2 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
     firmware = "22.4";
-    is_int(strike("n1", "eth1"), 3, "... as do those against one that was not known");
+    is_int(strike("n1", "eth1"), 3, "... and so do strikes against unknown firmware");
     firmware = NULL;
 }
 
@@ -213,16 +213,15 @@ static void check_tested(void)
            "without a history nothing was tested for a user");
     is_int(tested(1000), 0, "no node was tested for a user");
     test_for("t1", 26 * HOUR, "n1", 1000, false);
-    is_int(tested(1000), 0, "one more than a day ago does not count");
+    is_int(tested(1000), 0, "a test more than a day ago does not count");
     test_for("t2", 23 * HOUR, "n1", 1000, false);
     test_for("t3", 2 * HOUR, "n1", 1000, false);
     test_for("t4", HOUR, "n2", 1000, false);
     test_for("t5", HOUR, "n3", 1001, false);
     test_for("t6", HOUR, "n3", 1000, true);
-    is_int(tested(1000), 3,
-           "over runs each node counts as often as it was tested, dry runs do not");
-    is_int(tested(1001), 1, "... for each user alone");
-    is_int(tested(4294967294U), 0, "... the last one too");
+    is_int(tested(1000), 3, "each test of a node counts, but dry runs do not");
+    is_int(tested(1001), 1, "... each user has an own count");
+    is_int(tested(4294967294U), 0, "... also the highest UID");
 }
 
 /* Returns the number of nodes that failed in the queried cluster; -1 on an error. */
@@ -260,35 +259,36 @@ static void check_clusters(void)
 
     cluster = "red";
     add("u1", 9 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
-    is_int(strike("n1", "eth1"), 2, "a strike of red");
+    is_int(strike("n1", "eth1"), 2, "a strike in cluster red");
     cluster = "blue";
-    is_int(strike("n1", "eth1"), 1, "... is none of blue");
-    is_str(suspects(now - DAY), "", "... nor a suspect of blue's");
+    is_int(strike("n1", "eth1"), 1, "... does not count in cluster blue");
+    is_str(suspects(now - DAY), "", "... and makes no suspect in blue");
     add("u2", 8 * HOUR, "n1", VERDICT_PASS, 0, until, false);
-    is_str(certified(), "n1 613180;", "blue's is certified");
+    is_str(certified(), "n1 613180;", "n1 of blue is certified");
     is_str(tests(now - DAY), "n1 8.0 8.0 0 0;", "... and was tested without a warning");
-    is_int(offending(), 0, "... and has not failed");
+    is_int(offending(), 0, "... and did not fail");
     cluster = "red";
-    is_str(tests(now - DAY), "n1 9.0 9.0 1 0;", "... red's was tested before, with one");
+    is_str(tests(now - DAY), "n1 9.0 9.0 1 0;", "... n1 of red was tested earlier, with a warning");
     is_int(offending(), 1, "... and failed");
-    is_str(certified(), "", "... and not red's");
-    is_str(suspects(now - DAY), "n1 links eth1;", "... which is the suspect still");
+    is_str(certified(), "", "... and is not certified");
+    is_str(suspects(now - DAY), "n1 links eth1;", "... and is still a suspect");
     add("u3", 7 * HOUR, "n1", VERDICT_FAIL, 0, NULL, false);
     cluster = "blue";
-    is_str(certified(), "n1 613180;", "... nor does its failure end blue's");
-    is_str(failed(), "", "... or count as blue's");
-    is_str(past(), "u2 pass certified;", "... or stand in blue's past");
+    is_str(certified(), "n1 613180;", "... its failure does not end the certificate of blue's n1");
+    is_str(failed(), "", "... or count as a failure in blue");
+    is_str(past(), "u2 pass certified;", "... or appear in blue's past runs");
     add("u4", 6 * HOUR, "n1", VERDICT_PASS, 0, until, false);
     cluster = "red";
-    is_str(failed(), "n1 7;", "... and what blue's passes does not mend red's");
+    is_str(failed(), "n1 7;", "... a pass in blue does not clear the failure in red");
     cluster = NULL;
     add("u5", 5 * HOUR, "n1", VERDICT_PASS, 0, until, false);
     cluster = "red";
-    is_str(failed(), "", "a run of which the cluster is not known is of both");
+    is_str(failed(), "", "a run without a cluster counts for both clusters");
     is_str(certified(), "n1 613180;", "... and certifies both");
-    is_str(past(), "u5 pass certified;u3 fail;", "... and is of the past of both");
+    is_str(past(), "u5 pass certified;u3 fail;", "... and is in the past runs of both");
     cluster = NULL;
-    is_str(past(), "u5 pass certified;u4 pass;", "of any cluster the newest runs of the name");
+    is_str(past(), "u5 pass certified;u4 pass;",
+           "without a cluster the newest runs of the name are listed");
 }
 
 int main(void)
@@ -299,52 +299,54 @@ int main(void)
 
     close(mkstemp(path));
     unlink(path);
-    is_int(strike("n1", "eth1"), 1, "without a history the first strike is the first");
-    is_str(suspects(0), "", "nobody is suspect");
-    is_str(certified(), "", "nor certified");
-    is_str(failed(), "", "nor failed");
+    is_int(strike("n1", "eth1"), 1, "without a history the next strike is the first");
+    is_str(suspects(0), "", "without a history no node is a suspect");
+    is_str(certified(), "", "... or certified");
+    is_str(failed(), "", "... or failed");
 
     add("a", 30 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
     add("b", 20 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
     add("c", 10 * HOUR, "n1", VERDICT_FAIL, 1, NULL, true);
-    is_int(strike("n1", "eth1"), 2, "one within the day, dry runs apart");
+    is_int(strike("n1", "eth1"), 2, "an earlier strike within a day counts, a dry run's does not");
     is_int(strike("n1", "eth2"), 1, "another part has its own count");
-    is_int(strike("n2", "eth1"), 1, "another node too");
-    is_str(suspects(now - DAY), "n1 links eth1;", "whom the last run left so is suspect");
+    is_int(strike("n2", "eth1"), 1, "another node has its own count");
+    is_str(suspects(now - DAY), "n1 links eth1;",
+           "a node whose last run was a strike is a suspect");
     is_str(suspects(now - HOUR), "", "... within the window");
     add("c1", 9.5 * HOUR, "n1", VERDICT_UNKNOWN, 0, NULL, false);
-    is_str(suspects(now - DAY), "n1 links eth1;",
-           "... and one that was interrupted since is still");
+    is_str(suspects(now - DAY), "n1 links eth1;", "... also after an interrupted run");
     add("d", 9 * HOUR, "n1", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
-    is_str(suspects(now - DAY), "", "one that passed since is not");
-    is_int(strike("n1", "eth1"), 2, "... but its strike is remembered");
-    is_str(certified(), "n1 613180;", "it is certified");
+    is_str(suspects(now - DAY), "", "a node that passed since is no suspect");
+    is_int(strike("n1", "eth1"), 2, "... but its strike still counts");
+    is_str(certified(), "n1 613180;", "the node is certified");
     add("e", 8 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
     is_str(certified(), "n1 613180;", "a suspect keeps its certificate");
-    is_str(failed(), "", "... and has not failed for good");
+    is_str(failed(), "", "... and has not failed");
     add("f", 7 * HOUR, "n1", VERDICT_FAIL, 2, NULL, false);
-    is_str(certified(), "", "one that was drained does not");
+    is_str(certified(), "", "a drained node loses its certificate");
     is_str(suspects(now - DAY), "", "... and is no suspect any more");
-    is_int(strike("n1", "eth1"), 1, "... and begins anew");
+    is_int(strike("n1", "eth1"), 1, "... and its strikes start again");
     is_str(failed(), "n1 7;", "... and has failed");
     add("g", 6 * HOUR, "n2", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
     add("h", 5 * HOUR, "n2", VERDICT_UNKNOWN, 0, NULL, false);
     add("i", 4 * HOUR, "n2", VERDICT_FAIL, 0, NULL, true);
-    is_str(failed(), "n1 7;", "nor does it fail then");
-    is_str(certified(), "n2 613180;", "neither unknown nor a dry run takes it away");
+    is_str(failed(), "n1 7;", "an unknown verdict or a dry run does not make it fail");
+    is_str(certified(), "n2 613180;", "... or end its certificate");
     add("j", 3 * HOUR, "n1", VERDICT_FAIL, 1, NULL, false);
-    is_int(strike("n1", "eth1"), 2, "a strike");
-    is_str(failed(), "n1 7;", "what failed before stands until it is certified");
+    is_int(strike("n1", "eth1"), 2, "a strike after the failure");
+    is_str(failed(), "n1 7;", "a failure stays until the node is certified");
     add("k", 2.5 * HOUR, "n1", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
-    is_str(failed(), "", "... and no longer");
-    is_int(history_accept(path, "n1", NULL, "new cable", now - 2 * HOUR, &err), 0, "repaired");
-    is_int(strike("n1", "eth1"), 1, "... it counts no more");
-    is_str(certified(), "n1 613180;n2 613180;", "... which leaves certificates as they are");
+    is_str(failed(), "", "... and not longer");
+    is_int(history_accept(path, "n1", NULL, "new cable", now - 2 * HOUR, &err), 0,
+           "a repair is accepted");
+    is_int(strike("n1", "eth1"), 1, "... earlier strikes do not count");
+    is_str(certified(), "n1 613180;n2 613180;", "... certificates stay");
     hostlist_expand("n[2-3]", &revoked, &err);
-    is_int(history_revoke(path, &revoked, now - 2 * HOUR, &err), 0, "one is revoked by hand");
-    is_str(certified(), "n1 613180;", "... and counts no more");
+    is_int(history_revoke(path, &revoked, now - 2 * HOUR, &err), 0,
+           "a certificate is revoked by hand");
+    is_str(certified(), "n1 613180;", "... and does not count any more");
     add("l", HOUR, "n2", VERDICT_PASS, 0, "2026-11-27 18:13 UTC", false);
-    is_str(certified(), "n1 613180;n2 613180;", "... until the node has another one");
+    is_str(certified(), "n1 613180;n2 613180;", "... until the node gets another one");
     hostlist_clear(&revoked);
 
     stream = fopen(path, "w");
@@ -352,7 +354,7 @@ int main(void)
           stream);
     fclose(stream);
     is_int(node_status_strike(path, NULL, "n1", FAULT_RAIL_SLOW, "eth1", 0, now, DAY, &err), -1,
-           "no database");
+           "a file that is no database is an error");
     has_str(err.text, path, "... is named");
     unlink(path);
     check_tested();
