@@ -103,7 +103,7 @@ static void hold(int count, int per_node, int leaf_size, double speed_mbps, way_
             for (int look = 0; look < LOOKS; look++)
                 add_pair(low, high);
     localization_make(&conf, &nodes, leaves, measure);
-    ok(localization_run(&localization) == 0, "the localization is held");
+    ok(localization_run(&localization) == 0, "the localization succeeds");
 }
 
 /* Returns the findings in their order: "fail n2 eth1; unknown n3 eth1". */
@@ -296,11 +296,11 @@ static void counts_what_was_low_in_part(void)
     evidence_index(&builder);
     evidence_value(&builder, &item, &finding);
     is_int(lround(finding.value), 60,
-           "what is low for a part of a transfer is told as low as it was");
+           "a transfer that was low for a part is reported with its low rate");
     samples[1].low = samples[1].high = 0;
     finding.value = NAN;
     evidence_value(&builder, &item, &finding);
-    is_int(lround(finding.value), 180, "... and where nothing is below the limit the lowest");
+    is_int(lround(finding.value), 180, "... if no rate is below the limit, with the lowest mean");
     evidence_index_clear(&builder);
 }
 
@@ -308,22 +308,22 @@ static void weighs_retests(void)
 {
     const char *why;
 
-    ok(is_confirmed(6, 0, &why), "a rail that is low alone, and others are not");
-    ok(is_confirmed(6, 2, &why), "... or half as often");
-    ok(!is_confirmed(6, 4, &why), "... not where others are as well");
-    has_str(why, "control pair is slow as well", "... which is said");
-    ok(!is_confirmed(3, 0, &why), "... nor where it is low at times only");
-    has_str(why, "3 of 6 retest samples were slow", "... which is said");
+    ok(is_confirmed(6, 0, &why), "a rail that is low while the control pair is not is confirmed");
+    ok(is_confirmed(6, 2, &why), "... also if the control pair is low in a third of its samples");
+    ok(!is_confirmed(6, 4, &why), "... not if the control pair is low in most of its samples");
+    has_str(why, "control pair is slow as well", "... the reason says so");
+    ok(!is_confirmed(3, 0, &why), "... not if it is low in half of its samples only");
+    has_str(why, "3 of 6 retest samples were slow", "... the reason says so");
 
     known_leaves = (int[]){0, 0, 1, 1};
-    ok(is_confirmed(6, 0, &why), "a rail that is low within its leaf");
+    ok(is_confirmed(6, 0, &why), "a rail that is low within its leaf is confirmed");
     partner = 2;
-    ok(!is_confirmed(6, 0, &why), "... not one that is low with other leaves alone");
-    has_str(why, "0 of 0 samples within its leaf were slow", "... which is said");
+    ok(!is_confirmed(6, 0, &why), "... not one that is low with other leaves only");
+    has_str(why, "0 of 0 samples within its leaf were slow", "... the reason says so");
     known_leaves = (int[]){0, 1, 1, 1};
-    ok(is_confirmed(6, 0, &why), "... unless it is the only node of its leaf");
+    ok(is_confirmed(6, 0, &why), "... but the only node of its leaf is");
     known_leaves = NULL;
-    ok(is_confirmed(6, 0, &why), "... or nobody knows the leaves");
+    ok(is_confirmed(6, 0, &why), "... and so is a rail with unknown leaves");
     partner = 1;
 }
 
@@ -332,17 +332,17 @@ int main(void)
     conf_defaults(&conf);
     weighs_retests();
     counts_what_was_low_in_part();
-    finds(6, 2, 0, 200, all_well, "", "where all is well nothing is found");
+    finds(6, 2, 0, 200, all_well, "", "a healthy network has no findings");
     is_int(retests, 0, "... and nothing is measured again");
 
     finds(6, 2, 0, 200, slow_n2, "fail n2 eth1", "a slow rail");
-    has_str(message(), "48 of 200 Mb/s (nominal), its peers 195", "... in figures");
-    finds(6, 2, 0, 0, slow_n2, "fail n2 eth1", "... of speeds that nobody stated");
-    has_str(message(), "48 Mb/s, its peers 195", "... by its peers");
-    finds(6, 1, 0, 200, slow_n2, "fail n2 eth1", "... the only one of its node");
+    has_str(message(), "48 of 200 Mb/s (nominal), its peers 195", "... with its bandwidths");
+    finds(6, 2, 0, 0, slow_n2, "fail n2 eth1", "... found without nominal speeds");
+    has_str(message(), "48 Mb/s, its peers 195", "... by comparison with its peers");
+    finds(6, 1, 0, 200, slow_n2, "fail n2 eth1", "... found as the only rail of its node");
 
-    finds(6, 2, 0, 200, dead_n2, "fail n2 eth1", "a rail without connection");
-    has_str(message(), "no connection with any partner", "... in words");
+    finds(6, 2, 0, 200, dead_n2, "fail n2 eth1", "a rail without a connection");
+    has_str(message(), "no connection with any partner", "... the message says so");
     loses_long = true;
     hold(6, 2, 0, 200, dead_n2);
     loses_long = false;
@@ -350,61 +350,65 @@ int main(void)
     is_str(message(),
            "eth1 loses packets of 9000 bytes, those of 1500 arrive: check the MTU of the switches, "
            "first of its own port",
-           "... in words");
+           "... the message says so");
 
-    finds(6, 2, 0, 200, slow_pair, "fail n2 path n2-n3 eth1", "a slow path is neither end's");
+    finds(6, 2, 0, 200, slow_pair, "fail n2 path n2-n3 eth1",
+          "a slow path is no fault of either end");
     hold(2, 2, 0, 200, slow_n2);
     is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
-           "of two nodes nothing can be told: %s", found());
-    has_str(found(), "unknown n1 eth1", "... not the one");
-    has_str(found(), "unknown n2 eth1", "... nor the other");
+           "of two nodes either may be slow: %s", found());
+    has_str(found(), "unknown n1 eth1", "... n1");
+    has_str(found(), "unknown n2 eth1", "... or n2");
 
     finds(8, 2, 4, 200, slow_across, "fail uplink leaf1-leaf2",
-          "slow uplinks of two leaves are both's");
+          "a slow uplink between two leaves names both leaves");
     finds(8, 2, 4, 200, slow_n2_and_across, "fail n2 eth1; fail uplink leaf1-leaf2",
-          "... which are no control of a rail");
+          "... and pairs across it are no control for a rail");
     finds(8, 2, 0, 200, slow_across, "fail uplink n[1-4]-n[5-8]",
-          "... of leaves that nobody stated");
-    has_str(message(), "leaves found from the measurements", "... as is said");
-    finds(9, 2, 3, 200, slow_uplinks, "warn all uplinks",
-          "all uplinks slow alike are as they were built");
+          "... is found without known leaves");
+    has_str(message(), "leaves found from the measurements", "... the message says so");
+    finds(9, 2, 3, 200, slow_uplinks, "warn all uplinks", "equally slow uplinks are by design");
     hold(9, 2, 3, 200, slower_uplink);
     ok(strstr(found(), "fail uplink leaf1") && !strstr(found(), "all uplinks"),
-       "... not where one leaf's are far slower: %s", found());
+       "... unless one leaf's are far slower: %s", found());
     finds(8, 2, 2, 200, slower_of_four, "fail uplink leaf1; warn all other uplinks",
-          "... beside which three others are as they were built");
+          "... three other leaves are then by design");
     has_str(localization.findings.items[localization.findings.count - 1].message,
-            "every other uplink carries 6", "... with what they carry of each other's");
+            "every other uplink carries 6", "... with their rate");
     hold(8, 2, 2, 200, sends_slower);
-    ok(strstr(found(), "uplink leaf1"), "... nor where it is slower one way: %s", found());
+    ok(strstr(found(), "uplink leaf1"), "... a leaf that is slower in one direction is found: %s",
+       found());
     hold(9, 2, 4, 200, slow_n9);
     is_int((int)localization.findings.items[0].verdict, VERDICT_UNKNOWN,
-           "a node alone on its leaf may be the leaf: %s", found());
+           "for a node alone on its leaf the leaf may be slow: %s", found());
 
     sharing = 4;
     hold(9, 2, 3, 200, n4_elsewhere);
     sharing = 0;
     is_str(found(), "fail n4 leaf2; warn all uplinks",
-           "a node on another leaf than topology.conf says");
+           "a node on another leaf than in topology.conf");
     is_str(message(), "topology.conf has it on leaf2, but measurements place it on leaf3",
-           "... and which one");
-    ok(localization.findings.items[0].confidence >= MODEL_SURE, "... for sure");
+           "... with that leaf");
+    ok(localization.findings.items[0].confidence >= MODEL_SURE, "... with certainty");
     finds(6, 2, 0, 200, n2_only_sends, "unknown n2 eth2",
-          "a rail of which one direction was not measured");
-    has_str(message(), "nothing that it receives", "... which is said");
+          "a rail measured in one direction only is unknown");
+    has_str(message(), "nothing that it receives", "... the message says so");
     hold(6, 2, 0, 200, n6_with_a_slow_one);
-    has_str(found(), "fail n1 all rails; unknown n6 eth1", "a rail that only a slow node met");
+    has_str(found(), "fail n1 all rails; unknown n6 eth1",
+            "a rail measured only with a slow node is unknown");
     has_str(localization.findings.count > 1 ? localization.findings.items[1].message : "",
-            "no measurement clears it", "... nobody vouches for");
-    is_str(localization.findings.items[1].limit_source, "nominal", "... by its stated speed");
+            "no measurement clears it", "... the message says so");
+    is_str(localization.findings.items[1].limit_source, "nominal",
+           "... compared with its nominal speed");
     hold(6, 2, 0, 0, n6_with_a_slow_one);
-    has_str(found(), "unknown n6 eth1", "... of speeds that nobody stated");
+    has_str(found(), "unknown n6 eth1", "... found without nominal speeds");
     for (size_t i = 0; i < localization.findings.count; i++)
         if (localization.findings.items[i].node == 5 && localization.findings.items[i].rail == 0)
-            is_str(localization.findings.items[i].limit_source, "peers", "... by its peers");
+            is_str(localization.findings.items[i].limit_source, "peers",
+                   "... compared with its peers");
     for (int count = 3; count < 7; count++) {
         hold(count, 2, 0, 200, busy_n2);
-        ok(!strstr(found(), "fail"), "%d nodes: a busy machine fails nobody: %s", count, found());
+        ok(!strstr(found(), "fail"), "%d nodes: a busy machine fails no node: %s", count, found());
     }
     clear_all();
     conf_clear(&conf);

@@ -240,7 +240,7 @@ static const struct finding *hold(const struct figures *once, const struct figur
                     figures.sent = figures.received = recorded_mbps[from][to];
                 add_transfer(from, to, rail, &figures);
             }
-    ok(localization_run(&localization) == 0, "the localization is held");
+    ok(localization_run(&localization) == 0, "the localization succeeds");
     return localization.findings.count > 0 && localization.findings.items[0].verdict > VERDICT_WARN
                ? &localization.findings.items[0]
                : NULL;
@@ -263,9 +263,9 @@ static void fails_what_stays_slow(void)
     const struct finding *finding = hold(&slow, &slow);
 
     ok(finding && finding->verdict == VERDICT_FAIL, "a slow rail that stays slow is at fault");
-    ok(finding && finding->kind == FINDING_RAIL, "... the rail");
+    ok(finding && finding->kind == FINDING_RAIL, "... the finding is about the rail");
     is_int(finding ? finding->node : -1, 1, "... of n2");
-    ok(measured > 0 && measured_together == 0, "it was measured again, rail by rail");
+    ok(measured > 0 && measured_together == 0, "... it was measured again without the other rail");
 }
 
 /* A retest sees one rail only, since n2 has no other. */
@@ -277,10 +277,10 @@ static void fails_the_only_rail(void)
     finding = hold(&slow, &slow);
     ok(finding && finding->verdict == VERDICT_FAIL && finding->kind == FINDING_RAIL &&
            finding->node == 1 && finding->rail == 0,
-       "a slow rail is at fault where its node lacks the other");
-    ok(finding && !finding->is_intermittent, "... at all times");
-    is_int(measured, 1, "... as one look shows");
-    is_int((long)localization.findings.count, 2, "... which is told besides");
+       "a slow rail is at fault although its node lacks the other rail");
+    ok(finding && !finding->is_intermittent, "... as a permanent fault");
+    is_int(measured, 1, "... after one retest");
+    is_int((long)localization.findings.count, 2, "... and the other rail has a finding");
     is_int(localization.findings.count == 2 ? (int)localization.findings.items[1].kind : -1,
            FINDING_MISSING, "... as missing");
     lacks_rail = false;
@@ -291,10 +291,10 @@ static void acquits_what_the_machine_took(void)
     const struct figures kept_waiting = {90, 100, 185, 190, 0},
                          taken = {110, 120, 112, 196, 0, 0.45};
 
-    ok(!hold(&slow, &well), "what is well alone is not at fault");
-    ok(measured > 0, "... after one more look");
-    ok(!hold(&kept_waiting, &well), "a sender that was kept waiting does not lie");
-    ok(!hold(&kept_waiting, &taken), "what the interface counted in the best part is what counts");
+    ok(!hold(&slow, &well), "a rail that is healthy in a retest is not at fault");
+    ok(measured > 0, "... after a retest");
+    ok(!hold(&kept_waiting, &well), "a sender that was delayed does not have inconsistent reports");
+    ok(!hold(&kept_waiting, &taken), "the best part that the interface counted is used");
 }
 
 /* Three rules before a node is drained. */
@@ -307,9 +307,9 @@ static void drains_only_what_is_proved(void)
 
     ok(finding && finding->verdict == VERDICT_UNKNOWN && finding->node == 1,
        "a rail that is slow while an end is not scheduled is unknown");
-    has_str(finding ? finding->message : "", "busy machine?", "... which is said: %s",
+    has_str(finding ? finding->message : "", "busy machine?", "... the message says so: %s",
             finding ? finding->message : "");
-    ok(measured > 0, "... after another look");
+    ok(measured > 0, "... after a retest");
 
     others_mbps = 60;
     finding = hold(&slow, &slow);
@@ -317,9 +317,9 @@ static void drains_only_what_is_proved(void)
         ok(localization.findings.items[i].verdict != VERDICT_FAIL ||
                localization.findings.items[i].node < 0 ||
                localization.findings.items[i].kind == FINDING_PAIR,
-           "a rail is no failure while the control pair is as slow: %s",
+           "a rail does not fail while the control pair is as slow: %s",
            localization.findings.items[i].message);
-    ok(finding && localization.findings.count > 0, "... it is not certified either");
+    ok(finding && localization.findings.count > 0, "... but it is not certified");
     others_mbps = 0;
 
     recorded_mbps = one_path_mbps;
@@ -347,14 +347,14 @@ static void keeps_what_is_sure(void)
     finding = hold(&slow, &slow);
     ok(finding && finding->verdict == VERDICT_FAIL && finding->kind == FINDING_RAIL &&
            finding->node == 1,
-       "a rail that was slow alone is at fault, whatever there was no time to ask");
+       "a rail that was slow in a retest is at fault, even without time for other retests");
     hold(&slow, &held_up);
     finding = rail_of_n2();
     ok(finding && finding->verdict == VERDICT_UNKNOWN,
-       "... but not when an end was not scheduled each time");
+       "... unless an end was not scheduled in each of its samples");
     measured_most = 0;
     finding = hold(&slow, &slow);
-    ok(finding && finding->verdict == VERDICT_UNKNOWN, "... but not when nobody was asked");
+    ok(finding && finding->verdict == VERDICT_UNKNOWN, "... unless there was no retest");
     measured_most = 99;
     path_mbps = 0;
 }
@@ -365,10 +365,10 @@ static void believes_no_burst(void)
     const struct finding *finding = hold(&slow, &burst);
 
     ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
-       "samples that the sender saw end at once acquit no slow rail");
+       "samples that the sender saw end at once do not clear a slow rail");
     finding = hold(&slow, &uncounted);
     ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
-       "... nor where the interface does not count");
+       "... even if the interface does not count");
 }
 
 static void measures_with_those_who_are_left(void)
@@ -378,14 +378,14 @@ static void measures_with_those_who_are_left(void)
     losing = 0;
     localization.is_lost = is_lost;
     finding = hold(&slow, &slow);
-    ok(is_gone, "a node is lost while suspects are measured again");
-    ok(measured > 0 && !strstr(last_pairs, names[losing]), "... they are, without it");
+    ok(is_gone, "a node is lost during a retest");
+    ok(measured > 0 && !strstr(last_pairs, names[losing]), "... the retest is repeated without it");
     ok(finding && finding->verdict == VERDICT_FAIL && finding->node == 1,
-       "... and a slow rail fails as ever");
+       "... and a slow rail still fails");
     is_gone = false;
     localization.is_lost = NULL;
     ok((finding = hold(&slow, &slow)) && finding->verdict == VERDICT_UNKNOWN,
-       "where nobody knows what was lost it is unknown");
+       "if the lost node is unknown the rail is unknown");
     is_gone = false;
     losing = -1;
 }
@@ -400,14 +400,14 @@ static void knows_what_comes_and_goes(void)
     every_other = (struct figures){100, 198, 102, 197, 0, 0.02};
     finding = hold(&once, &first);
     ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
-       "a rail that is slow at times is at fault where the machines let the ends run");
-    has_str(finding ? finding->message : "", "at times", "... which is said");
+       "an intermittently slow rail is at fault if its ends were scheduled");
+    has_str(finding ? finding->message : "", "at times", "... the message says so");
     every_other = busy;
     first.sent = first.received = 60;
     first.stalled = 0.3;
     finding = hold(&once, &first);
-    ok(finding && finding->verdict == VERDICT_UNKNOWN, "... where they did not it fails nobody");
-    has_str(finding ? finding->message : "", "busy machine?", "... which is asked");
+    ok(finding && finding->verdict == VERDICT_UNKNOWN, "... it is unknown if they were not");
+    has_str(finding ? finding->message : "", "busy machine?", "... the message says so");
     every_other.sent = 0;
 }
 
@@ -422,13 +422,13 @@ static void asks_what_was_low_here_and_there(void)
 
     recorded_mbps = met_mbps;
     finding = hold(&well, &mean);
-    ok(measured > 0, "a rail that was low here and there is measured again, for longer");
+    ok(measured > 0, "a rail that was low in some transfers is measured again");
     ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
-       "... and at fault when it is low alone");
-    is_int(finding ? finding->node : -1, 1, "... n2's");
-    is_int((long)localization.findings.count, 1, "... and nothing else");
-    ok(!hold(&well, &well), "... and not when it is well alone");
-    is_int((long)localization.findings.count, 0, "... nothing is left of it");
+       "... and is at fault if it is low in the retest");
+    is_int(finding ? finding->node : -1, 1, "... the rail of n2");
+    is_int((long)localization.findings.count, 1, "... and nothing else is");
+    ok(!hold(&well, &well), "... it is not at fault if it is healthy in the retest");
+    is_int((long)localization.findings.count, 0, "... and there is no finding then");
     recorded_mbps = NULL;
 }
 
@@ -453,23 +453,24 @@ static void counts_each_time(void)
         times_count = (int)(sizeof quarter / sizeof *quarter) - 6 * begin;
         finding = hold(&well, &well);
         ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
-           "a rail of which each path is well at some time is at fault");
-        is_int(finding ? finding->node : -1, 1, "... n2's");
-        is_int((long)localization.findings.count, 1, "... and nothing else");
-        ok(measured <= 3, "... and known after three looks: %d", measured);
+           "a rail is at fault although each of its paths is healthy at some time");
+        is_int(finding ? finding->node : -1, 1, "... the rail of n2");
+        is_int((long)localization.findings.count, 1, "... and nothing else is");
+        ok(measured <= 3, "... after at most three retests: %d", measured);
     }
     times = in_turn;
     times_count = sizeof in_turn / sizeof *in_turn;
     finding = hold(&well, &well);
     ok(finding && finding->kind == FINDING_RAIL && finding->verdict == VERDICT_FAIL,
-       "... one that is well with each partner in turn as well");
-    is_int((long)localization.findings.count, 1, "... and nothing else");
+       "... also if it is healthy with one partner after the other");
+    is_int((long)localization.findings.count, 1, "... and nothing else is");
     for (int i = 0; i < 60; i++)
         once_low[i] = i == 2 ? 141 : sound[i % 12];
     times = once_low;
     times_count = 60;
-    ok(!hold(&busy, &well), "what was low on busy machines, and one time alone, is not at fault");
-    is_int((long)localization.findings.count, 0, "... nor is anything else");
+    ok(!hold(&busy, &well),
+       "a rail that was low on busy machines and once in a retest is not at fault");
+    is_int((long)localization.findings.count, 0, "... and nothing else is");
     recorded_mbps = NULL;
     times = NULL;
 }
@@ -482,9 +483,9 @@ static void forgives_what_was_low_once(void)
     const struct figures busy = {196, 198, 197, 197, 0, 0.3};
 
     recorded_mbps = first_mbps;
-    ok(!hold(&well, &well), "a path that was low once on quiet machines is not at fault");
-    is_int((long)localization.findings.count, 0, "... and nothing is left of it");
-    ok(!hold(&busy, &well), "... nor one that was low on busy machines");
+    ok(!hold(&well, &well), "a path that was low once on idle machines is not at fault");
+    is_int((long)localization.findings.count, 0, "... and there is no finding");
+    ok(!hold(&busy, &well), "... nor is one that was low on busy machines");
     recorded_mbps = NULL;
 }
 
@@ -502,10 +503,11 @@ static void counts_each_time_of_a_path(void)
     times_peer = 3;
     finding = hold(&well, &well);
     ok(finding && finding->kind == FINDING_PAIR && finding->verdict == VERDICT_FAIL,
-       "a path that is slow at times is at fault");
-    ok(finding && finding->node + finding->peer == 4 && finding->rail == 0, "... n2 to n4");
-    has_str(finding ? finding->message : "", "at times", "... which is said");
-    is_int((long)localization.findings.count, 1, "... and neither of its ends");
+       "an intermittently slow path is at fault");
+    ok(finding && finding->node + finding->peer == 4 && finding->rail == 0,
+       "... the path from n2 to n4");
+    has_str(finding ? finding->message : "", "at times", "... the message says so");
+    is_int((long)localization.findings.count, 1, "... and neither of its ends is");
     recorded_mbps = NULL;
     times = NULL;
     times_peer = -1;
@@ -517,21 +519,21 @@ static void warns_of_what_never_answers_soon(void)
 
     latency_us = 259;
     least_latency_us = 9;
-    ok(!hold(&well, &well), "answers that other work delays");
-    is_int((long)localization.findings.count, 0, "... are no warning while one of them comes soon");
+    ok(!hold(&well, &well), "answers that other work delays are no fault");
+    is_int((long)localization.findings.count, 0, "... or warning, while some come fast");
     least_latency_us = 240;
     hold(&well, &well);
     finding = localization.findings.count > 0 ? &localization.findings.items[0] : NULL;
     ok(finding && finding->verdict == VERDICT_WARN && finding->node == 1 && finding->rail == 0,
-       "a rail that never answers soon is warned of");
-    is_near(finding ? finding->value : NAN, 240, 0, "... by its soonest answer");
-    is_near(finding ? finding->limit : NAN, 35, 0, "... against a multiple of its peers'");
+       "a rail that never answers fast gets a warning");
+    is_near(finding ? finding->value : NAN, 240, 0, "... with its fastest answer");
+    is_near(finding ? finding->limit : NAN, 35, 0, "... and a limit relative to its peers");
     latency_stalled = 0.4;
     hold(&well, &well);
-    is_int((long)localization.findings.count, 1, "... though pauses may have made a part of it");
+    is_int((long)localization.findings.count, 1, "... also if pauses can explain a part of it");
     latency_stalled = 0.7;
     hold(&well, &well);
-    is_int((long)localization.findings.count, 0, "... but not where they may have made it all");
+    is_int((long)localization.findings.count, 0, "... but not if pauses can explain all of it");
     latency_us = latency_stalled = 0;
 }
 
@@ -546,14 +548,15 @@ static void names_the_latency_of_what_is_slow(void)
     if (finding)
         localization_short_message(finding, text, sizeof text);
     is_str(text, "eth1 49 of 200 Mb/s, latency 5000 us, peers 7 us",
-           "a rail that is slow and late is named with both");
+           "a slow rail with a high latency is named with both");
     has_str(finding ? finding->message : "", "latency is 5000 us, its peers' 7: check its path",
-            "... and where to look first");
+            "... and with the first thing to check");
     latency_us = least_latency_us = 9;
     finding = hold(&slow, &slow);
     if (finding)
         localization_short_message(finding, text, sizeof text);
-    is_str(text, "eth1 49 of 200 Mb/s", "... one that answers soon by its speed alone");
+    is_str(text, "eth1 49 of 200 Mb/s",
+           "... one with a normal latency is named with its bandwidth only");
     latency_us = 0;
 }
 
@@ -566,7 +569,7 @@ static void names_inconsistent_reports(void)
     for (size_t i = 0; i < localization.findings.count; i++)
         is_named |= localization.findings.items[i].kind == FINDING_INCONSISTENT &&
                     localization.findings.items[i].node == 1;
-    ok(finding && is_named, "more than the receivers ever had is a lie");
+    ok(finding && is_named, "a node that reports more than its receivers got is inconsistent");
 }
 
 static void asks_hosts_again(void)
@@ -578,11 +581,11 @@ static void asks_hosts_again(void)
     alone.together = 100;
     finding = hold(&once, &alone);
     ok(finding && finding->kind == FINDING_HOST && finding->verdict == VERDICT_FAIL,
-       "a host that is slow with all rails, twice, is at fault");
+       "a host that is slow with all rails together, twice, is at fault");
     is_int(finding ? finding->node : -1, 1, "... n2");
-    ok(measured_together > 0, "... it was asked with all rails again");
+    ok(measured_together > 0, "... it was measured again with all rails together");
     alone.together = 195;
-    ok(!hold(&once, &alone), "one that is well then is not");
+    ok(!hold(&once, &alone), "a host that is healthy in the retest is not at fault");
 }
 
 static void passes_hints_on(void)
@@ -591,21 +594,20 @@ static void passes_hints_on(void)
 
     localization.get_history = get_history;
     localization.get_reference = get_reference;
-    ok(!hold(&well, &well), "hints fail nobody");
+    ok(!hold(&well, &well), "warnings fail no node");
     for (size_t i = 0; i < localization.findings.count; i++) {
         const struct finding *finding = &localization.findings.items[i];
 
         history += strcmp(finding->limit_source, "history") == 0 && finding->node == 2;
         reference += strcmp(finding->limit_source, "reference") == 0 && finding->node == 3;
     }
-    is_int(history, 1, "a rail that was faster is warned of, once");
-    is_int(reference, 1, "... and one that is slower than others take for the least");
-    is_int((long)localization.findings.count, 2, "... and nothing else");
-    is_int(measured, 0, "no hint is a reason to measure again");
+    is_int(history, 1, "a rail that was faster before gets one warning");
+    is_int(reference, 1, "... and so does one that is slower than the reference");
+    is_int((long)localization.findings.count, 2, "... and nothing else does");
+    is_int(measured, 0, "a warning causes no retest");
     localization.get_history = NULL;
     localization.get_reference = NULL;
-    ok(!links_show_leaves(&localization.links),
-       "uplinks as fast as the leaves do not show who is where");
+    ok(!links_show_leaves(&localization.links), "uplinks as fast as leaves do not show the leaves");
 }
 
 /* ---------------------------------------------------------------- libibverbs */
@@ -666,24 +668,24 @@ static void retests_verbs(void)
                              others[] = {{2, -1, 99}, {0, 1, 99}, {0}}, none[] = {{0}};
 
     report_n3(always);
-    ok(reported[2] == VERDICT_FAIL, "what does not arrive in a retest either is that node's");
-    ok(reported[0] == VERDICT_NONE && reported[3] == VERDICT_NONE, "... and of no other");
+    ok(reported[2] == VERDICT_FAIL, "a failure that recurs in the retest is that node's");
+    ok(reported[0] == VERDICT_NONE && reported[3] == VERDICT_NONE, "... and no other node's");
     is_str(verbs_pairs, "n3:n4,n1:n3,n1:n2",
-           "... by turns with good partners and a control pair, each alone");
+           "... measured with good partners in turn and a control pair, each isolated");
     report_n3(none);
-    ok(reported[2] == VERDICT_UNKNOWN, "what arrives in the retest fails nobody");
-    has_str(reported_message, "did not recur in the retest", "... which is said");
+    ok(reported[2] == VERDICT_UNKNOWN, "a failure that does not recur fails no node");
+    has_str(reported_message, "did not recur in the retest", "... the message says so");
     report_n3(at_times);
-    ok(reported[2] == VERDICT_UNKNOWN, "nor what arrives at one of its times");
+    ok(reported[2] == VERDICT_UNKNOWN, "... nor does one that recurs only in some rounds");
     report_n3(a_path);
-    ok(reported[2] == VERDICT_UNKNOWN, "nor what arrives with one of its partners");
+    ok(reported[2] == VERDICT_UNKNOWN, "... or with one partner only");
     report_n3(others);
-    ok(reported[2] == VERDICT_UNKNOWN, "nor what the control pair has as well");
-    has_str(reported_message, "control pair fails too", "... which is said");
+    ok(reported[2] == VERDICT_UNKNOWN, "... or with the control pair as well");
+    has_str(reported_message, "control pair fails too", "... the message says so");
     measured_most = measured;
     report_n3(always);
-    ok(reported[2] == VERDICT_UNKNOWN, "nor what could not be measured again");
-    has_str(reported_message, "not measured again", "... which is said");
+    ok(reported[2] == VERDICT_UNKNOWN, "... or that could not be measured again");
+    has_str(reported_message, "not measured again", "... the message says so");
     measured_most = 99;
 }
 
@@ -695,8 +697,9 @@ static void retests_verbs_across(void)
     leaves[3] = 0;
     hold(&well, &well);
     report_n3(always);
-    ok(reported[2] == VERDICT_UNKNOWN, "a node alone on its leaf switch: it or the uplinks");
-    has_str(reported_message, "uplinks of its leaf switch", "... which is said");
+    ok(reported[2] == VERDICT_UNKNOWN,
+       "for a node alone on its leaf switch the uplinks may be at fault");
+    has_str(reported_message, "uplinks of its leaf switch", "... the message says so");
     leaves[3] = 1;
     hold(&well, &well);
 }
@@ -709,12 +712,13 @@ static void weighs_damage(void)
     add_failure("damaged", 0, 2);
     add_failure("damaged", 0, 3);
     weigh(NULL);
-    ok(reported[0] == VERDICT_UNKNOWN, "damage with nodes of another leaf switch fails nobody");
-    has_str(reported_message, "uplinks of its leaf switch", "... which is said");
+    ok(reported[0] == VERDICT_UNKNOWN,
+       "damage only with nodes of another leaf switch fails no node");
+    has_str(reported_message, "uplinks of its leaf switch", "... the message says so");
     add_failure("damaged", 0, 1);
     weigh(NULL);
-    ok(reported[0] == VERDICT_FAIL, "... with one of its own as well it is that node's");
-    ok(reported[1] == VERDICT_NONE && reported[2] == VERDICT_NONE, "... and no other's");
+    ok(reported[0] == VERDICT_FAIL, "... with a node of its own leaf, too, it is that node's");
+    ok(reported[1] == VERDICT_NONE && reported[2] == VERDICT_NONE, "... and no other node's");
 }
 
 static void weighs_verbs(void)
@@ -727,25 +731,25 @@ static void weighs_verbs(void)
     add_failure("bandwidth_rc_write", 0, 2);
     weigh(n3);
     ok(reported[0] == VERDICT_UNKNOWN && reported[2] == VERDICT_UNKNOWN,
-       "messages of libibverbs that do not arrive between two ports: it could be either");
-    is_str(verbs_pairs, "", "... and no retest would say which");
+       "verbs messages that fail between two ports may be either node's");
+    is_str(verbs_pairs, "", "... and a retest could not decide");
     add_failure("bandwidth_ud_send", 1, 2);
     weigh(n3);
-    ok(reported[2] == VERDICT_FAIL, "... nor with a second partner: it is that node");
-    ok(reported[0] == VERDICT_NONE && reported[1] == VERDICT_NONE, "... and no other");
+    ok(reported[2] == VERDICT_FAIL, "... with a second partner they are that node's");
+    ok(reported[0] == VERDICT_NONE && reported[1] == VERDICT_NONE, "... and no other node's");
     retests_verbs();
     retests_verbs_across();
     records.count = 0;
     add_failure("state", 3, 1);
     weigh(NULL);
     ok(reported[3] == VERDICT_UNKNOWN && reported[1] == VERDICT_UNKNOWN,
-       "two ports of which the GIDs do not fit: it could be either");
+       "GIDs that do not fit may be either node's");
     add_failure("state", 0, -1);
     weigh(NULL);
     ok(reported[0] == VERDICT_FAIL, "... a port's own state is its node's");
     add_failure("bandwidth_together", 1, 3);
     weigh(NULL);
-    ok(reported[3] == VERDICT_UNKNOWN, "what is diagnosed is left to it");
+    ok(reported[3] == VERDICT_UNKNOWN, "diagnosed metrics are left to the diagnosis");
 }
 
 static void count_reported(void *context, const char *node, enum verdict verdict,
@@ -783,8 +787,9 @@ static void weighs_many(void)
         tap_skip_all("no memory");
     localization_self_reports(&all, count_reported, counts);
     name_index_clear(&all.links.by_node);
-    is_int((long)counts[1], MANY, "a node that damages what 100,000 others have of it");
-    is_int((long)counts[0], 0, "... and none of these");
+    is_int((long)counts[1], MANY,
+           "a node damages the data of 100,000 others and is reported for each");
+    is_int((long)counts[0], 0, "... and no other node is reported");
 }
 
 /* Two of n2's three paths were low, or only one, and there was no time for a retest. */
@@ -801,13 +806,14 @@ static void doubts_what_could_not_be_asked(void)
     hold(&well, &well);
     finding = rail_of_n2();
     ok(finding && finding->kind == FINDING_AMBIGUOUS && finding->verdict == VERDICT_UNKNOWN,
-       "a rail that may be at fault is in doubt where nobody could be asked");
-    has_str(finding ? finding->message : "", "could not be measured again", "... which is said");
+       "a rail that may be at fault is ambiguous without a retest");
+    has_str(finding ? finding->message : "", "could not be measured again",
+            "... the message says so");
     recorded_mbps = one_mbps;
     finding = hold(&well, &well);
     ok(finding && finding->kind == FINDING_AMBIGUOUS && localization.findings.count == 2 &&
            finding[0].node + finding[1].node == 4,
-       "... where it is one path either end");
+       "... with one slow path either end may be at fault");
     recorded_mbps = NULL;
     measured_most = 99;
 }
@@ -824,15 +830,15 @@ static void asks_a_slow_fabric_too(void)
 {
     all_mbps = all_alone_mbps = 99;
     hold(&well, &well);
-    ok(measured > 0, "where all is slow alike some pairs are measured again");
-    ok(is_of_all_rails(VERDICT_FAIL), "... and what is slow alone too is the fabric's");
+    ok(measured > 0, "if all pairs are slow, some are measured again");
+    ok(is_of_all_rails(VERDICT_FAIL), "... if they are slow in the retest the fabric is at fault");
     all_alone_mbps = 196;
-    ok(!hold(&well, &well), "... what is well alone is not");
-    is_int((long)localization.findings.count, 0, "... nothing is left of it");
+    ok(!hold(&well, &well), "... if they are healthy it is not");
+    is_int((long)localization.findings.count, 0, "... and there is no finding");
     all_alone_mbps = 99;
     measured_most = 0;
     hold(&well, &well);
-    ok(is_of_all_rails(VERDICT_UNKNOWN), "... and without another look it is in doubt");
+    ok(is_of_all_rails(VERDICT_UNKNOWN), "... without a retest it is unknown");
     measured_most = 99;
     all_mbps = all_alone_mbps = 0;
 }
@@ -854,21 +860,21 @@ static void reads_what_has_come_since(void)
     add_pair(2, 3, 1, 100);
     add_pair(0, 1, 1, 100);
     is_int(links_read(&source, 0, SIZE_MAX, 0.85, &links), 0, "records are read");
-    is_int((long)links.sample_count, 4, "... all");
-    is_int(links.samples[0].from, 0, "... by pair");
+    is_int((long)links.sample_count, 4, "... all of them");
+    is_int(links.samples[0].from, 0, "... sorted by pair");
     add_pair(0, 1, 1, 50);
-    is_int(links_read(&source, 0, 4, 0.85, &links), 0, "what has come since is read");
-    is_int((long)links.sample_count, 6, "... besides");
+    is_int(links_read(&source, 0, 4, 0.85, &links), 0, "new records are read");
+    is_int((long)links.sample_count, 6, "... and added");
     ok(links.samples[2].from == 0 && links.measured[2].mbps == 50 && links.measured[2].is_isolated,
-       "... as its pair's last");
-    ok(links.samples[4].from == 2 && !links.measured[4].is_isolated, "... before the next pair's");
-    is_int(links.samples[4].rail, 0, "a rail that is the only one");
+       "... at the end of their pair");
+    ok(links.samples[4].from == 2 && !links.measured[4].is_isolated, "... before the next pair");
+    is_int(links.samples[4].rail, 0, "the only rail has index 0");
     add_pair(0, 1, 0, 100);
-    is_int(links_read(&source, 0, 4, 0.85, &links), 0, "another rail comes");
-    is_int((long)links.rail_count, 2, "... and is one more");
-    is_str(links.rails[0], "eth1", "... in the order of their names");
-    is_int((long)links.sample_count, 8, "... nothing is lost");
-    is_int(links.samples[0].rail, 1, "... and the first one's number is another");
+    is_int(links_read(&source, 0, 4, 0.85, &links), 0, "records of another rail are read");
+    is_int((long)links.rail_count, 2, "... which is added");
+    is_str(links.rails[0], "eth1", "... in the order of names");
+    is_int((long)links.sample_count, 8, "... no sample is lost");
+    is_int(links.samples[0].rail, 1, "... and the indexes of rails are adjusted");
     links_clear(&links);
 }
 
@@ -892,14 +898,14 @@ static void scales_by_stated_speeds(void)
     add_pair(0, 1, 0, 196);
     add_pair(0, 2, 0, 98);
     add_pair(1, 3, 0, 196);
-    is_int(links_read(&source, 0, SIZE_MAX, 0.85, &links), 0, "a node states no speed");
-    is_int((long)links.sample_count, 6, "... of four");
+    is_int(links_read(&source, 0, SIZE_MAX, 0.85, &links), 0, "one node reports no speed");
+    is_int((long)links.sample_count, 6, "... and all samples are read");
     for (size_t i = 0; i < links.sample_count; i++)
         is_near(links.measured[i].expected_mbps,
                 links.samples[i].to == 2 || links.samples[i].from == 2   ? 100
                 : links.samples[i].to == 3 || links.samples[i].from == 3 ? 196
                                                                          : 200,
-                0.5, "n%d to n%d are beside what they state, else beside the others",
+                0.5, "n%d to n%d are compared with the reported speeds, else with others",
                 links.samples[i].from + 1, links.samples[i].to + 1);
     links_clear(&links);
     clear_all();

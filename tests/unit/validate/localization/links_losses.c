@@ -127,42 +127,44 @@ static const char *found(int nodes, int leaf)
 static void rails(void)
 {
     reset();
-    is_str(found(4, 0), "", "nothing is lost: nothing is found");
+    is_str(found(4, 0), "", "without losses there are no findings");
     sends[2][0] = receives[2][0] = 0.02;
-    is_str(found(4, 0), "rail 2.0 sends receives", "2 %% both ways");
+    is_str(found(4, 0), "rail 2.0 sends receives", "2 %% in both directions");
     receives[2][0] = 0;
-    is_str(found(4, 0), "rail 2.0 sends", "one way");
-    is_str(found(3, 0), "rail 2.0 sends", "of three nodes");
-    is_str(found(16, 0), "rail 2.0 sends", "of many");
+    is_str(found(4, 0), "rail 2.0 sends", "in one direction");
+    is_str(found(3, 0), "rail 2.0 sends", "with three nodes");
+    is_str(found(16, 0), "rail 2.0 sends", "with 16 nodes");
     sends[3][0] = receives[1][1] = 0.005;
-    is_str(found(4, 0), "rail 2.0 sends;rail 3.0 sends;rail 1.1 receives", "several, 0.5 %% too");
+    is_str(found(4, 0), "rail 2.0 sends;rail 3.0 sends;rail 1.1 receives",
+           "several rails, also with 0.5 %%");
     reset();
     sends[1][1] = receives[1][1] = 0.005;
     is_damaged = true;
-    is_str(found(4, 0), "rail 1.1 sends receives damage", "damage is told");
+    is_str(found(4, 0), "rail 1.1 sends receives damage", "damage is reported as such");
     reset();
     sends[1][1] = receives[1][1] = 0.0009;
-    is_str(found(4, 0), "", "less than the limit is nothing");
+    is_str(found(4, 0), "", "a loss below the limit is no finding");
 }
 
 static void nobodys(void)
 {
     reset();
     path[0][1] = 0.02;
-    is_str(found(4, 0), "path 0-1.0", "one path, one way");
+    is_str(found(4, 0), "path 0-1.0", "one path in one direction");
     path[1][0] = 0.02;
-    is_str(found(4, 0), "path 0-1.0;path 1-0.0", "both ways");
+    is_str(found(4, 0), "path 0-1.0;path 1-0.0", "in both directions");
     is_str(found(2, 0), "either 0.0 sends receives;either 1.0 sends receives",
-           "of two nodes it could be either");
+           "of two nodes either may lose");
     reset();
     uplink = 0.02;
-    ok(!strstr(found(4, 2), "rail"), "an uplink between two leaves of two is no rail's");
-    ok(!strstr(found(16, 2), "rail"), "nor one of a small leaf");
-    ok(!strstr(found(16, 8), "rail"), "nor one of half of the nodes");
+    ok(!strstr(found(4, 2), "rail"),
+       "an uplink between two leaves of two nodes is no rail's fault");
+    ok(!strstr(found(16, 2), "rail"), "... nor is that of a small leaf");
+    ok(!strstr(found(16, 8), "rail"), "... nor that of half of the nodes");
     reset();
     for (int i = 0; i < 4; i++)
         sends[i][0] = 0.01;
-    is_str(found(4, 0), "many.0", "what all have alike is no node's");
+    is_str(found(4, 0), "many.0", "a loss that all nodes share is no node's fault");
 }
 
 /* The leaf switches are known. */
@@ -171,23 +173,23 @@ static void shared(void)
     reset();
     knows_leaves = true;
     of_leaf = 0.02;
-    is_str(found(4, 2), "leaf.0;leaf.1", "a leaf switch of two nodes is no rail's");
-    is_str(found(16, 4), "leaf.0;leaf.1", "nor one of four of sixteen");
+    is_str(found(4, 2), "leaf.0;leaf.1", "a leaf switch of two nodes is no rail's fault");
+    is_str(found(16, 4), "leaf.0;leaf.1", "... nor is one with four of sixteen nodes");
     is_str(found(16, 1), "either 0.0 sends receives;either 0.1 sends receives",
-           "a node that is alone on its leaf switch: it could be either");
+           "for a node alone on its leaf switch either may lose");
     reset();
     knows_leaves = true;
     uplink = 0.02;
-    is_str(found(4, 2), "uplink.0;uplink.1", "an uplink is found once");
-    is_str(found(16, 8), "uplink.0;uplink.1", "... of many paths too");
+    is_str(found(4, 2), "uplink.0;uplink.1", "an uplink is one finding");
+    is_str(found(16, 8), "uplink.0;uplink.1", "... also with many paths");
     reset();
     knows_leaves = true;
     sends[0][0] = 0.02;
-    is_str(found(4, 2), "rail 0.0 sends", "a rail is not its leaf switch");
+    is_str(found(4, 2), "rail 0.0 sends", "a rail's loss is not its leaf switch's");
     reset();
     knows_leaves = true;
     path[0][3] = path[3][0] = 0.02;
-    is_str(found(4, 2), "path 0-3.0;path 3-0.0", "one path is no uplink");
+    is_str(found(4, 2), "path 0-3.0;path 3-0.0", "one path's loss is not an uplink's");
 }
 
 static void retests(void)
@@ -203,37 +205,40 @@ static void retests(void)
     reset();
     sends[2][0] = receives[2][0] = 0.02;
     retest = &others;
-    is_str(found(4, 0), "rail 2.0 sends receives not retested", "nothing says more of it");
+    is_str(found(4, 0), "rail 2.0 sends receives not retested", "a rail without a retest");
     retest = &again;
     is_str(found(4, 0), "rail 2.0 sends receives confirmed",
-           "lost again, and the control pair not");
+           "a loss that recurs, without one of the control pair, is confirmed");
     retest = &busy;
-    is_str(found(4, 0), "rail 2.0 sends receives unscheduled", "an end was not scheduled");
+    is_str(found(4, 0), "rail 2.0 sends receives unscheduled",
+           "an end was not scheduled in the retest");
     retest = &alone;
-    is_str(found(4, 0), "rail 2.0 sends receives no control", "no control pair");
+    is_str(found(4, 0), "rail 2.0 sends receives no control", "the retest had no control pair");
     retest = &all;
     is_str(found(4, 0),
            "rail 2.0 sends receives control too;path 0-1.0 not retested;path 1-0.0 not retested",
-           "the control pair loses as well");
+           "the control pair loses, too");
     retest = &some;
-    is_str(found(4, 0), "rail 2.0 sends receives confirmed", "... not a single segment");
+    is_str(found(4, 0), "rail 2.0 sends receives confirmed",
+           "... a single segment of the control pair does not count");
     retest = &path_only;
-    is_str(found(4, 0), "rail 2.0 sends receives not again", "only with one of its partners");
+    is_str(found(4, 0), "rail 2.0 sends receives not again",
+           "a loss with one partner only does not confirm");
     retest = &well;
-    is_str(found(4, 0), "rail 2.0 sends receives not again", "not again");
+    is_str(found(4, 0), "rail 2.0 sends receives not again", "a loss that does not recur");
     is_stalled = true;
-    is_str(found(4, 0), "", "... what was lost while ends were not scheduled then is nothing");
+    is_str(found(4, 0), "", "... and was measured with unscheduled ends is no finding");
     retest = &again;
     is_str(found(4, 0), "rail 2.0 sends receives confirmed stalled",
-           "... and what is lost again is a fault");
+           "... but a fault if it recurs");
     reset();
     sends[2][0] = 0.02;
     retest = &again;
-    is_str(found(4, 0), "rail 2.0 sends confirmed", "the ways are those that lost twice");
+    is_str(found(4, 0), "rail 2.0 sends confirmed", "the directions are those that lost twice");
     reset();
     is_stalled = true;
     path[0][1] = 0.02;
-    is_str(found(4, 0), "path 0-1.0 stalled", "a path too says what it was measured on");
+    is_str(found(4, 0), "path 0-1.0 stalled", "a path's finding says that ends were not scheduled");
 }
 
 int main(void)

@@ -131,39 +131,40 @@ static const struct network well = {0}, lossy = {.sends = 20, .receives = 20},
 
 int main(void)
 {
-    is_str(found(&well, &well), "", "nothing is lost");
-    is_int(measured, 0, "... and nothing measured again");
-    is_str(found(&lossy, &lossy), "fail n2 eth1 sends receives", "a rail that loses again fails");
-    is_int(measured, 1, "... it was measured once more");
+    is_str(found(&well, &well), "", "without losses there are no findings");
+    is_int(measured, 0, "... and no retest");
+    is_str(found(&lossy, &lossy), "fail n2 eth1 sends receives", "a rail whose loss recurs fails");
+    is_int(measured, 1, "... after one retest");
     is_str(asked[0], "n1:n2,n2:n3,n1:n3", "... with two partners, and a control pair");
-    is_str(found(&lossy_sends, &lossy_sends), "fail n2 eth1 sends", "... one way");
-    is_str(found(&lossy, NULL), "unknown n2 eth1 sends receives", "not without a retest");
-    is_str(found(&lossy, &well), "unknown n2 eth1 sends receives", "nor where that is well");
-    is_int(measured, 1, "... which one retest tells");
-    is_str(found(&lossy, &lossy_sends), "fail n2 eth1 sends", "the way that loses twice");
+    is_str(found(&lossy_sends, &lossy_sends), "fail n2 eth1 sends", "... in one direction");
+    is_str(found(&lossy, NULL), "unknown n2 eth1 sends receives", "without a retest it is unknown");
+    is_str(found(&lossy, &well), "unknown n2 eth1 sends receives",
+           "a loss that does not recur is unknown");
+    is_int(measured, 1, "... after one retest");
+    is_str(found(&lossy, &lossy_sends), "fail n2 eth1 sends",
+           "a rail fails for the direction that loses twice");
     ok(strncmp(found(&lossy, &lossy_all), "unknown n2 eth1", 15) == 0,
-       "nor where the control pair loses as well");
+       "a loss is unknown if the control pair loses, too");
     is_str(found(&lossy, &busy), "unknown n2 eth1 sends receives",
-           "nor where its ends were not scheduled in the retest");
-    is_int(measured, 2, "... twice");
+           "... or if its ends were not scheduled in the retest");
+    is_int(measured, 2, "... of which there are two");
     is_str(found(&busy, &lossy), "fail n2 eth1 sends receives",
-           "a rail that is lossy on a busy machine is found");
-    is_str(found(&busy, &well), "",
-           "what was sent again on a busy machine, and then not, is nothing");
-    ok(strncmp(found(&busy, &busy_well), "unknown", 7) == 0,
-       "... it takes a quiet retest to say so");
+           "a rail that is lossy on a busy machine fails if the loss recurs");
+    is_str(found(&busy, &well), "", "a loss on a busy machine that does not recur is no finding");
+    ok(strncmp(found(&busy, &busy_well), "unknown", 7) == 0, "... unless the retest was busy, too");
     is_str(found(&lossy_uplink, &lossy_uplink), "fail uplink eth1;fail uplink eth2",
-           "an uplink is no node's");
-    is_int(measured, 0, "... and no node is asked about it");
-    is_str(found(&lossy_all, &lossy_all), "fail all eth1;fail all eth2", "what all lose neither");
+           "a lossy uplink is no node's fault");
+    is_int(measured, 0, "... and needs no retest");
+    is_str(found(&lossy_all, &lossy_all), "fail all eth1;fail all eth2",
+           "a loss that all share is no node's fault");
     is_str(found(&slow_receiver, &slow_receiver), "",
-           "what the receiver dropped itself was not lost on the way");
-    is_int(measured, 0, "... and no node is asked about it");
+           "segments that the receiver dropped itself are no loss of the network");
+    is_int(measured, 0, "... and need no retest");
     is_str(found(&lossy_receives, &slow_receiver), "unknown n2 eth1 receives",
-           "... in a retest neither");
-    is_str(found(&both, &both), "fail n2 eth1 receives", "what was lost besides is");
+           "... also in a retest");
+    is_str(found(&both, &both), "fail n2 eth1 receives", "other losses of that rail are");
     is_str(found(&slow, &slow), "",
-           "what a slow rail drops is no loss, though most measurements were retests of it");
+           "drops of a slow rail are no loss, though most samples are retests of it");
     clear_all();
     return tap_done();
 }

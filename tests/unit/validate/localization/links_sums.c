@@ -31,7 +31,8 @@ static void test_many(void)
         warned += many[i].verdict == VERDICT_WARN;
     is_int(warned, 1, "of 390,000 uplinks one carries less than its peers");
     is_int(many[12345].verdict, VERDICT_WARN, "... and is named");
-    is_near(many[12345].limit, 0.85 * 403, 0.01, "... beside the median of the others");
+    is_near(many[12345].limit, 0.85 * 403, 0.01,
+            "... with a limit relative to the median of the others");
     free(sums);
     free(many);
 }
@@ -43,25 +44,28 @@ int main(void)
                               {"bisection first-second", 1000, 8}, {"uplink leaf1-leaf4", 150, 2}};
 
     sums_judge(sums, 6, 200, 85, verdicts);
-    is_int(verdicts[0].verdict, VERDICT_PASS, "an uplink that carries all of its flows");
-    is_near(verdicts[0].limit, 680, 0.1, "... is held to what their rails have");
-    is_int(verdicts[3].verdict, VERDICT_WARN, "one that carries less than its peers");
-    is_near(verdicts[3].limit, 680, 0.1, "... is held to their median");
-    has_str(verdicts[3].message, "uplink leaf3-leaf1: 600 Mb/s in 4 flows, 75 % of what their",
-            "... and says what it has");
-    is_int(verdicts[4].verdict, VERDICT_UNKNOWN, "half of it through a bisection without peers");
-    has_str(verdicts[4].message, "no peers to compare with", "... is not known to be a fault");
-    is_int(verdicts[5].verdict, VERDICT_UNKNOWN, "another number of flows has other peers");
-    sums_judge(sums, 6, 400, 85, verdicts);
     is_int(verdicts[0].verdict, VERDICT_PASS,
-           "half of it, as all peers have it, is as it was built");
-    is_int(verdicts[3].verdict, VERDICT_WARN, "... less than these is not");
+           "an uplink that carries the rate of its flows passes");
+    is_near(verdicts[0].limit, 680, 0.1, "... its limit follows the speed of the rails");
+    is_int(verdicts[3].verdict, VERDICT_WARN,
+           "an uplink that carries less than its peers gets a warning");
+    is_near(verdicts[3].limit, 680, 0.1, "... its limit follows their median");
+    has_str(verdicts[3].message, "uplink leaf3-leaf1: 600 Mb/s in 4 flows, 75 % of what their",
+            "... the message has its rate and share");
+    is_int(verdicts[4].verdict, VERDICT_UNKNOWN,
+           "a bisection at half the rate without peers is unknown");
+    has_str(verdicts[4].message, "no peers to compare with", "... the message says why");
+    is_int(verdicts[5].verdict, VERDICT_UNKNOWN,
+           "an uplink with another number of flows has other peers");
+    sums_judge(sums, 6, 400, 85, verdicts);
+    is_int(verdicts[0].verdict, VERDICT_PASS, "half the rate on all peers is by design");
+    is_int(verdicts[3].verdict, VERDICT_WARN, "... less than the peers is a warning");
     sums_judge(sums, 1, NAN, 85, verdicts);
-    is_int(verdicts[0].verdict, VERDICT_UNKNOWN, "of rails that are not known nothing can be said");
+    is_int(verdicts[0].verdict, VERDICT_UNKNOWN, "without the speed of the rails it is unknown");
     ok(isnan(verdicts[0].limit), "... there is no limit");
     sums[0].mbps = NAN;
     sums_judge(sums, 6, 400, 85, verdicts);
-    is_int(verdicts[0].verdict, VERDICT_WARN, "what is no figure is not as much as the peers have");
+    is_int(verdicts[0].verdict, VERDICT_WARN, "an uplink without a value gets a warning");
     test_many();
     return tap_done();
 }
