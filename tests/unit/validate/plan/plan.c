@@ -21,20 +21,22 @@ static void failures_are_the_published_ones(void)
     double mttf_s = plan_mttf_s(2000, rsc);
 
     /* Llama 3: 419 unexpected interruptions in 54 days on 16,384 GPUs */
-    is_near(llama * 1000 * day_s, 3.79, 0.01, "Llama 3: failures of 1,000 node-days");
-    is_near(plan_mttf_s(2048, llama) / hour_s, 54 * 24 / 419.0, 1e-9, "Llama 3: time between them");
+    is_near(llama * 1000 * day_s, 3.79, 0.01, "Llama 3: failures per 1,000 node-days");
+    is_near(plan_mttf_s(2048, llama) / hour_s, 54 * 24 / 419.0, 1e-9,
+            "Llama 3: time between failures");
     /* Kokolis et al., HPCA 2025, RSC-1: 6.50 failures of 1,000 node-days of 8 GPUs */
-    is_near(plan_mttf_s(16384 / 8, rsc) / hour_s, 1.8, 0.01, "RSC-1: projected of 16,384 GPUs");
-    is_near(plan_mttf_s(131072 / 8, rsc) / hour_s, 0.23, 0.01, "RSC-1: projected of 131,072 GPUs");
+    is_near(plan_mttf_s(16384 / 8, rsc) / hour_s, 1.8, 0.01, "RSC-1: projection for 16,384 GPUs");
+    is_near(plan_mttf_s(131072 / 8, rsc) / hour_s, 0.23, 0.01,
+            "RSC-1: projection for 131,072 GPUs");
     is_near(plan_mttf_s(1024 / 8, 1 / (47.7 * day_s)) / hour_s, 7.9, 0.15 * 7.9,
-            "RSC-1: of 1,024 GPUs, 7.9 h, from that of 8, 47.7 days");
+            "RSC-1: 1,024 GPUs, 7.9 h, from 8 GPUs, 47.7 days");
     is_near(plan_goodput(hour_s, 0, 300, mttf_s), 0.70, 0.03,
-            "RSC-1: 16,000 GPUs, a checkpoint an hour: an effective share of 0.7");
-    is_near(plan_goodput(300, 0, 300, mttf_s), 0.93, 0.01, "RSC-1: ... each five minutes: 0.93");
+            "RSC-1: 16,000 GPUs with a checkpoint each hour: goodput 0.7");
+    is_near(plan_goodput(300, 0, 300, mttf_s), 0.93, 0.01, "RSC-1: ... every five minutes: 0.93");
     /* "more than 90 % effective training time" */
     mttf_s = plan_mttf_s(2048, llama);
     ok(plan_goodput(plan_interval_s(10, mttf_s), 10, 300, mttf_s) > 0.9,
-       "Llama 3: over 0.9 where a checkpoint takes 10 s and a restart 5 minutes");
+       "Llama 3: above 0.9 with checkpoints of 10 s and restarts of 5 minutes");
 }
 
 static void interval_is_daly_s(void)
@@ -43,10 +45,10 @@ static void interval_is_daly_s(void)
     double mttf_s = 1e4;
 
     is_near(plan_interval_s(300, 1e3 * day_s), sqrt(2 * 300 * 1e3 * day_s), 300,
-            "with rare failures the interval is Young's, within a checkpoint");
+            "with rare failures the interval is Young's, within one checkpoint");
     is_near(plan_interval_s(300, day_s), 7001, 1, "5 minutes, one failure a day: 7001 s");
     is_near(plan_interval_s(400, 100), 100, 1e-9,
-            "no checkpoint is worth it: the mean time to failure");
+            "a checkpoint that is never worth it: the mean time to failure");
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         double checkpoint_s = shares[i] * mttf_s, best = 0;
         double found =
@@ -55,7 +57,7 @@ static void interval_is_daly_s(void)
         for (double interval_s = 1; interval_s < 4 * mttf_s; interval_s *= 1.002)
             best = fmax(best, plan_goodput(interval_s, checkpoint_s, 600, mttf_s));
         ok(found <= best * (1 + 1e-5) && found > best * 0.999,
-           "a checkpoint of %g of the time to failure: no interval is better (%.5f, %.5f)",
+           "a checkpoint of %g of the time to failure: no other interval is better (%.5f, %.5f)",
            shares[i], found, best);
     }
 }
@@ -134,17 +136,17 @@ static void formulas_are_what_happens(void)
 
         is_near(plan_goodput(interval_s, checkpoint_s, restart_s, mttf_s),
                 simulate_work(interval_s, checkpoint_s, restart_s, mttf_s), 0.01,
-                "goodput as simulated: checkpoints of %g s, a failure each %g s", checkpoint_s,
-                mttf_s);
+                "goodput matches the simulation: checkpoints of %g s, a failure each %g s",
+                checkpoint_s, mttf_s);
     }
     for (int spares = 0; spares < 6; spares++) {
         double failures = of_1000_node_days(6.5);
         double found = plan_waiting(256, failures, day_s, spares);
 
         is_near(found, simulate_waits(256, failures, day_s, spares, false), 0.01,
-                "waits as simulated: 256 nodes, %d spares, %.4f", spares, found);
+                "waiting matches the simulation: 256 nodes, %d spares, %.4f", spares, found);
         is_near(found, simulate_waits(256, failures, day_s, spares, true), 0.01,
-                "... whatever a repair takes");
+                "... also with repairs of random length");
     }
 }
 
@@ -210,11 +212,11 @@ static void ratios_are_holmes(void)
         *(rate_of(&job, 4, 200, flops) < 197e12 ? &low : &high) = flops;
     }
     is_near(rate_of(&job, 4, 25, low) / 197e12, 122 / 197.0, 0.15 * 122 / 197,
-            "Ethernet on 4 nodes, of InfiniBand: published 0.62");
+            "Ethernet relative to InfiniBand on 4 nodes: published 0.62");
     is_near(rate_of(&job, 8, 25, low) / rate_of(&job, 8, 200, low), 83 / 148.0, 0.15 * 83 / 148,
             "... on 8 nodes: published 0.56");
     is_near(rate_of(&job, 8, 200, low) / 197e12, 148 / 197.0, 0.15 * 148 / 197,
-            "InfiniBand on 8 nodes, of that on 4: published 0.75");
+            "InfiniBand on 8 nodes relative to 4: published 0.75");
 }
 
 static void islands_get_stages(void)
@@ -235,18 +237,21 @@ static void islands_get_stages(void)
     struct error err;
 
     cluster.island_count = 2;
-    is_int(plan_choose(&cluster, &job, &layout, &err), 0, "two islands of 4 nodes, a job of 8");
+    is_int(plan_choose(&cluster, &job, &layout, &err), 0,
+           "a job of 8 nodes fits on two islands of 4 nodes");
     ok(layout.stages > 1 && layout.islands[0] != layout.islands[layout.stages - 1] &&
            layout.nodes == 8,
-       "a pipeline crosses: %d stages", layout.stages);
-    ok(plan_evaluate(&cluster, &job, &across), "data parallel over both fits");
+       "... with a pipeline across them: %d stages", layout.stages);
+    ok(plan_evaluate(&cluster, &job, &across), "data parallelism across both islands fits, too");
     ok(layout.step_s < 141 / 195.0 * across.step_s * 1.15,
-       "the pipeline takes %.2f of its step, published 141 / 195", layout.step_s / across.step_s);
+       "the pipeline takes %.2f of its step time, published 141 / 195",
+       layout.step_s / across.step_s);
     cluster.across_Bps /= 100;
     slow = layout;
     plan_evaluate(&cluster, &job, &slow);
-    ok(slow.step_s > 1.1 * layout.step_s, "a slower link between them costs: %.1f s, %.1f s",
-       slow.step_s, layout.step_s);
+    ok(slow.step_s > 1.1 * layout.step_s,
+       "a slower link between the islands makes steps longer: %.1f s, %.1f s", slow.step_s,
+       layout.step_s);
     cluster.across_Bps *= 100;
     cluster.islands[1].flops /= 2;
     plan_choose(&cluster, &job, &layout, &err);
@@ -254,8 +259,10 @@ static void islands_get_stages(void)
        "the faster island has more layers: %d, %d", layout.layers[0],
        layout.layers[layout.stages - 1]);
     cluster.across_Bps = 0;
-    is_int(plan_choose(&cluster, &job, &layout, &err), -1, "islands that do not reach each other");
-    has_str(err.text, "no layout of the job fits on 8 nodes of 8 devices", "... are named");
+    is_int(plan_choose(&cluster, &job, &layout, &err), -1,
+           "islands without a link do not fit a job of 8 nodes");
+    has_str(err.text, "no layout of the job fits on 8 nodes of 8 devices",
+            "... the message has the size");
 }
 
 static void memory_decides_on_sharding(void)
@@ -287,7 +294,7 @@ static void memory_decides_on_sharding(void)
            layout.recomputes ? ", computed again" : "", layout.memory_bytes / 1e9);
     }
     cluster.memory_bytes = 4e9;
-    ok(!plan_evaluate(&cluster, &job, &layout), "4 GB: not at all");
+    ok(!plan_evaluate(&cluster, &job, &layout), "4 GB: the job does not fit");
 }
 
 static void nodes_are_worth_it(void)
@@ -298,26 +305,26 @@ static void nodes_are_worth_it(void)
     struct error err;
 
     job.steps = 1e5;
-    is_int(plan_choose(&cluster, &job, &layout, &err), 0, "a job of no stated size");
-    ok(layout.nodes > 4 && layout.nodes < 64, "takes the nodes that are worth it: %zu",
+    is_int(plan_choose(&cluster, &job, &layout, &err), 0, "a job without a given size");
+    ok(layout.nodes > 4 && layout.nodes < 64, "takes as many nodes as are worth it: %zu",
        layout.nodes);
     ok(layout.failures.spares > 0 && layout.failures.waiting < 0.01, "... with spares: %d",
        layout.failures.spares);
     job.steps = 100;
     plan_choose(&cluster, &job, &faster, &err);
-    is_int(faster.failures.spares, 0, "... a short job has none");
+    is_int(faster.failures.spares, 0, "... a short job gets no spares");
     job.steps = 1e5;
     job.nodes = 64;
     plan_choose(&cluster, &job, &faster, &err);
     ok(faster.finish_s < layout.finish_s &&
            faster.finish_s * 64 > layout.finish_s * (double)layout.nodes,
-       "... and not all, which end it earlier: %.0f h, %.0f h", faster.finish_s / hour_s,
-       layout.finish_s / hour_s);
+       "... but not all nodes, which would end it earlier: %.0f h, %.0f h",
+       faster.finish_s / hour_s, layout.finish_s / hour_s);
     job.nodes = 0;
     job.within_s = layout.finish_s * 2;
-    is_int(plan_choose(&cluster, &job, &faster, &err), 0, "with twice the time");
-    ok(faster.nodes < layout.nodes && faster.finish_s <= job.within_s, "fewer are enough: %zu",
-       faster.nodes);
+    is_int(plan_choose(&cluster, &job, &faster, &err), 0, "with twice the time allowed");
+    ok(faster.nodes < layout.nodes && faster.finish_s <= job.within_s,
+       "fewer nodes are enough: %zu", faster.nodes);
     job.within_s = INFINITY;
     job.steps = 1;
     job.layers = 12;
