@@ -14,8 +14,9 @@ static void takings(void)
         {.reason = none, .is_down = true}};
 
     is_int(cap_taken(&(struct cluster){.nodes = nodes, .node_count = 7}), 3,
-           "those drained or down by muster's reasons or a prolog that failed count, no others");
-    ok(!cap_is_taken(&nodes[4]) && cap_counts(&nodes[4]), "... the latter are not muster's own");
+           "nodes drained or down for muster's reasons or a failed prolog count, and no others");
+    ok(!cap_is_taken(&nodes[4]) && cap_counts(&nodes[4]),
+       "... a failed prolog counts, but the drain is not muster's");
 }
 
 /* 10 % of 2,000 nodes that a cloud may create would be more than the 100 nodes that exist. */
@@ -28,7 +29,7 @@ static void clouds(void)
                                    {.is_cloud = true, .is_absent = true}};
 
     is_int(cap_base(&(struct cluster){.nodes = nodes, .node_count = 5}), 3,
-           "what a cloud has not made is no part of what a share is of");
+           "nodes that a cloud has not created are not in the base of the share");
 }
 
 static size_t cap_of(size_t count, double percent, size_t least)
@@ -44,9 +45,9 @@ int main(void)
     clouds();
     is_int(cap_of(4, 25, CAP_DRAINS_LEAST), 1, "a quarter of 4");
     is_int(cap_of(5, 25, CAP_DRAINS_LEAST), 2, "a quarter of 5, rounded up");
-    is_int(cap_of(100, 0, CAP_DRAINS_LEAST), 1, "never less than one drained");
+    is_int(cap_of(100, 0, CAP_DRAINS_LEAST), 1, "at least one node may be drained");
     is_int(cap_of(1000, 10, CAP_DRAINS_LEAST), 100,
-           "a tenth of 1000, not rounded up for a rounding error");
-    is_int(cap_of(16, 5, CAP_TESTS_LEAST), 2, "never less than two in tests");
+           "a tenth of 1000 is not raised by a rounding error");
+    is_int(cap_of(16, 5, CAP_TESTS_LEAST), 2, "at least two nodes may be in tests");
     return tap_done();
 }

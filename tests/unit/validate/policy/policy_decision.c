@@ -44,9 +44,9 @@ static void marks(void)
             is_right = is_right && certify == (verdict == VERDICT_FAIL && mark != DRAIN_NEVER) &&
                        health == (verdict == VERDICT_FAIL && mark == DRAIN_HEALTH);
         }
-    ok(is_right, "a fault drains when its verdict is fail and its code's mark says so");
+    ok(is_right, "a fault drains if its verdict is fail and its code may drain");
     ok(!decision_drains(VERDICT_FAIL, FAULT_UPLINKS_MISSING, DRAIN_CERTIFY),
-       "... so not a node behind a switch that lacks uplinks");
+       "... uplinks missing at a switch do not drain a node");
 }
 
 int main(void)
@@ -59,43 +59,47 @@ int main(void)
     one.strikes = 1;
     is_int(about(ROLE_TEST, VERDICT_PASS, 0, &usual), DECISION_CERTIFY, "passed: certified");
     is_int(about(ROLE_RETEST, VERDICT_PASS, 0, &usual), DECISION_RELEASE,
-           "drained by us and passed: released");
-    is_int(about(ROLE_RETEST, VERDICT_UNKNOWN, 0, &usual), DECISION_NOTHING,
-           "... but not untested");
-    is_int(about(ROLE_RETEST, VERDICT_PASS, 0, &dry), DECISION_CERTIFY, "... nor in a dry run");
+           "drained by muster and passed: released");
+    is_int(about(ROLE_RETEST, VERDICT_UNKNOWN, 0, &usual), DECISION_NOTHING, "... not if untested");
+    is_int(about(ROLE_RETEST, VERDICT_PASS, 0, &dry), DECISION_CERTIFY, "... not in a dry run");
     is_int(about(ROLE_RETEST, VERDICT_FAIL, 0, &usual), DECISION_KEEP,
-           "drained by us and failed: stays so");
-    is_int(about(ROLE_RETEST, VERDICT_FAIL, 0, &full), DECISION_KEEP, "... whatever the cap");
+           "drained by muster and failed: stays drained");
+    is_int(about(ROLE_RETEST, VERDICT_FAIL, 0, &full), DECISION_KEEP, "... even above the cap");
     is_int(about(ROLE_RETEST, VERDICT_FAIL, 1, &usual), DECISION_KEEP,
            "... also for a failure near the limit");
     is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &usual), DECISION_DRAIN, "failed hard: drained");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &full), DECISION_SPARE, "... unless the cap is full");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &none), DECISION_NOTHING, "... or none is wanted");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &dry), DECISION_DRAIN, "a dry run says so too");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &full), DECISION_SPARE,
+           "... unless the cap is reached");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &none), DECISION_NOTHING,
+           "... or drains are disabled");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 0, &dry), DECISION_DRAIN, "a dry run reports the drain");
     is_int(about(ROLE_TEST, VERDICT_FAIL, 1, &usual), DECISION_SUSPECT,
            "failed near the limit once: a suspect");
     is_int(about(ROLE_TEST, VERDICT_FAIL, 2, &usual), DECISION_SUSPECT, "... twice");
-    is_int(about(ROLE_TEST, VERDICT_FAIL, 3, &usual), DECISION_DRAIN, "the third time: drained");
+    is_int(about(ROLE_TEST, VERDICT_FAIL, 3, &usual), DECISION_DRAIN, "the third strike: drained");
     is_int(about(ROLE_TEST, VERDICT_FAIL, 3, &full), DECISION_SPARE, "... within the cap");
     is_int(about(ROLE_TEST, VERDICT_FAIL, 1, &one), DECISION_DRAIN,
-           "at once where the site wants one strike");
+           "with a limit of one strike: drained at once");
     is_int(about(ROLE_TEST, VERDICT_FAIL, 1, &none), DECISION_SUSPECT,
-           "a suspect is one also where none is drained");
+           "a suspect is noted even if drains are disabled");
     is_int(about(ROLE_TEST, VERDICT_UNKNOWN, 0, &usual), DECISION_NOTHING,
-           "unknown never drains and never certifies");
+           "an unknown node is neither drained nor certified");
     is_int(about(ROLE_LEAVE, VERDICT_FAIL, 0, &usual), DECISION_NOTHING,
-           "somebody else's is not touched");
+           "somebody else's drain is not changed");
     is_int(about(ROLE_FAULTY, VERDICT_FAIL, 0, &usual), DECISION_NOTHING,
-           "nor what Slurm took away itself");
-    is_int(about(ROLE_LEAVE, VERDICT_PASS, 0, &usual), DECISION_NOTHING, "not even to certify it");
+           "... nor is a drain by Slurm for a fault");
+    is_int(about(ROLE_LEAVE, VERDICT_PASS, 0, &usual), DECISION_NOTHING,
+           "... and such a node is not certified");
     is_int(innocent(ROLE_TEST, GROUND_NONE, 0), DECISION_NOTHING,
-           "failed by what drains nobody: stays in service");
+           "failed with a code that never drains: stays in service");
     is_int(innocent(ROLE_RETEST, GROUND_NONE, 0), DECISION_NOTHING,
-           "... and an older drain is put back as it was");
+           "... or gets its earlier drain back");
     is_int(innocent(ROLE_TEST, GROUND_NEAR, 1), DECISION_NOTHING,
-           "... nor does a figure near its limit beside it drain before its last strike");
-    is_int(innocent(ROLE_TEST, GROUND_NEAR, 3), DECISION_DRAIN, "... but at that");
-    is_int(innocent(ROLE_RETEST, GROUND_NEAR, 0), DECISION_KEEP, "drained by us: stays so");
+           "... also with a value near its limit, before the last strike");
+    is_int(innocent(ROLE_TEST, GROUND_NEAR, 3), DECISION_DRAIN,
+           "... at the last strike it is drained");
+    is_int(innocent(ROLE_RETEST, GROUND_NEAR, 0), DECISION_KEEP,
+           "drained by muster: stays drained");
     marks();
     return tap_done();
 }

@@ -30,21 +30,20 @@ static bool is_hard(const char *test, enum fault_code code, enum verdict verdict
 static void faults(void)
 {
     ok(is_hard("gpu.enumerate", FAULT_GPU_MISSING, VERDICT_FAIL, false), "a GPU that is missing");
-    ok(is_hard("gpu.health", FAULT_NONE, VERDICT_FAIL, false), "a GPU that is ill");
-    ok(is_hard("slurm.gres", FAULT_NONE, VERDICT_FAIL, false), "a device of Slurm's");
-    ok(is_hard("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, false), "a NIC without link");
+    ok(is_hard("gpu.health", FAULT_NONE, VERDICT_FAIL, false), "a GPU that is not healthy");
+    ok(is_hard("slurm.gres", FAULT_NONE, VERDICT_FAIL, false), "a device of Slurm's GRES");
+    ok(is_hard("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, false), "a NIC without a link");
     ok(!is_hard("net.interfaces", FAULT_LINK_DOWN, VERDICT_FAIL, true),
-       "... but where AllowFailedRails lets it pass");
-    ok(is_hard("net.interfaces", FAULT_INTERFACE_MISSING, VERDICT_FAIL, true),
-       "a NIC that is not there");
+       "... but not if AllowFailedRails permits it");
+    ok(is_hard("net.interfaces", FAULT_INTERFACE_MISSING, VERDICT_FAIL, true), "a missing NIC");
     ok(!is_hard("net.interfaces", FAULT_MTU_WRONG, VERDICT_FAIL, false),
-       "not an MTU against the configuration");
+       "not an MTU that differs from the configuration");
     ok(!is_hard("host.limits", FAULT_NONE, VERDICT_FAIL, false), "not a limit");
     ok(!is_hard("host.munge", FAULT_NONE, VERDICT_FAIL, false), "not MUNGE");
-    ok(!is_hard("preflight.suspects", FAULT_NONE, VERDICT_FAIL, false), "not what users say");
+    ok(!is_hard("preflight.suspects", FAULT_NONE, VERDICT_FAIL, false), "not reports of users");
     ok(!is_hard("gpu.health", FAULT_NONE, VERDICT_WARN, false), "not a warning");
-    ok(!is_hard("gpu.health", FAULT_NONE, VERDICT_UNKNOWN, false), "not what is unknown");
-    ok(!is_hard(NULL, FAULT_NONE, VERDICT_FAIL, false), "not what has no name");
+    ok(!is_hard("gpu.health", FAULT_NONE, VERDICT_UNKNOWN, false), "not an unknown result");
+    ok(!is_hard(NULL, FAULT_NONE, VERDICT_FAIL, false), "not a record without a test");
 }
 
 static void drain(struct cluster_node *node, char *reason, time_t when)
@@ -68,44 +67,45 @@ static void decisions(void)
     is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_DRAIN,
            "a node in service is drained");
     is_int(health_decide(&cluster, "n9", mine, 100, 1), HEALTH_NO_NODE,
-           "one that Slurm does not know is not");
+           "a node that Slurm does not know is not drained");
     drain(&nodes[0], theirs, 0);
     is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN,
-           "nor one that others drained");
+           "nor is a node that others drained");
     is_int(health_decide(&cluster, "n2", mine, 100, 1), HEALTH_DRAIN,
-           "... which counts for no cap of ours");
+           "... whose drain does not count against the cap");
     nodes[0].reason = none;
     nodes[0].is_drained = false;
     nodes[0].is_down = true;
-    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN, "nor one that is down");
+    is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN,
+           "nor is a node that is down");
     nodes[0].is_down = false;
     nodes[0].is_invalid = true;
     is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_FOREIGN,
-           "nor one whose registration is refused");
+           "nor is a node with an invalid registration");
     nodes[0].is_invalid = false;
     drain(&nodes[0], ours, 100);
     is_int(health_decide(&cluster, "n1", mine, 100, 1), HEALTH_OURS,
-           "nor one that is drained by us");
-    is_int(health_decide(&cluster, "n2", mine, 100, 1), HEALTH_CAP, "nor one beyond the cap");
-    is_int(health_decide(&cluster, "n2", mine, 100, 2), HEALTH_DRAIN, "... within it, yes");
+           "nor is a node that muster drained");
+    is_int(health_decide(&cluster, "n2", mine, 100, 1), HEALTH_CAP, "nor is a node beyond the cap");
+    is_int(health_decide(&cluster, "n2", mine, 100, 2), HEALTH_DRAIN, "... within the cap it is");
 
     is_int(health_decide(&cluster, "n2", ours, 100, 2), HEALTH_ALIKE,
-           "... not for what half of the nodes have alike");
+           "... but not for a fault that half of the nodes share");
 
     /* n2, n3 and n4 drained themselves in the same second without seeing each other */
     for (int i = 1; i < 4; i++)
         drain(&nodes[i], i == 1 ? others : ours, 200);
-    is_int(health_review(&cluster, "n1", 200, 2), HEALTH_OURS, "the first stays drained");
+    is_int(health_review(&cluster, "n1", 200, 2), HEALTH_OURS, "the earliest drain stays");
     is_int(health_review(&cluster, "n2", 200, 2), HEALTH_OURS,
-           "of those of one second the first by name too");
-    is_int(health_review(&cluster, "n3", 200, 2), HEALTH_CAP, "the next is one too many");
-    is_int(health_review(&cluster, "n4", 200, 2), HEALTH_CAP, "... and the last");
+           "of drains in the same second the first by name stays, too");
+    is_int(health_review(&cluster, "n3", 200, 2), HEALTH_CAP, "the next one exceeds the cap");
+    is_int(health_review(&cluster, "n4", 200, 2), HEALTH_CAP, "... and so does the last one");
     is_int(health_review(&cluster, "n3", 200, 3), HEALTH_ALIKE,
-           "... also within the cap, where half of the nodes have it alike");
+           "... also within the cap, if half of the nodes share the fault");
     nodes[3].reason = theirs;
     is_int(health_review(&cluster, "n4", 200, 2), HEALTH_FOREIGN,
-           "what others drain meanwhile is left to them");
-    is_int(health_review(&cluster, "n9", 200, 2), HEALTH_NO_NODE, "what is not there too");
+           "a drain that others made meanwhile is left alone");
+    is_int(health_review(&cluster, "n9", 200, 2), HEALTH_NO_NODE, "so is a missing node");
 }
 
 enum { NODES = 64, ON_LEAF = 8 };
@@ -137,11 +137,11 @@ static void clouds(void)
     }
     drain(&nodes[0], ours, 100);
     is_int(health_decide(&cluster, "n1", ours, 102, NODES), HEALTH_ALIKE,
-           "half of those that a cloud has made are many");
+           "half of a cloud's existing nodes share a fault");
     for (int i = MADE; i < NODES; i++)
         nodes[i].is_cloud = false;
     is_int(health_decide(&cluster, "n1", ours, 102, NODES), HEALTH_DRAIN,
-           "... not of those that are powered down");
+           "... nodes that are powered down count in the base");
 }
 
 /* When a leaf switch restarts, only its nodes lose their links. */
@@ -156,19 +156,20 @@ static void leaves(void)
         drain(&nodes[i], ours, 100 + i);
     }
     is_int(health_decide(&cluster, "n2", ours, 102, NODES), HEALTH_ALIKE,
-           "... the third is not: it is the switch");
+           "... the third is not, since the switch may be at fault");
     is_int(health_decide(&cluster, "n8", ours, 102, NODES), HEALTH_DRAIN,
-           "... one of another leaf is");
+           "... a node of another leaf is");
     for (int i = 2; i <= ON_LEAF; i++)
         drain(&nodes[i], ours, 102);
-    is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_OURS, "... and stays so");
+    is_int(health_review(&cluster, "n1", 102, NODES), HEALTH_OURS, "... and the first drains stay");
     for (int i = 2; i < ON_LEAF; i++)
         is_int(health_review(&cluster, nodes[i].name, 102, NODES), HEALTH_ALIKE,
-               "node %d, of the same second as others of its leaf, takes it back", i);
+               "node %d, drained in the same second as others of its leaf, takes its drain back",
+               i);
     for (int i = 0; i < NODES; i++)
         nodes[i].leaf = -1;
     is_int(health_review(&cluster, "n2", 102, NODES), HEALTH_OURS,
-           "where no topology is known, the cluster alone counts");
+           "without a topology only the whole cluster counts");
 }
 
 /* Some nodes wait for the same spare part, and weeks later another node loses its own. */
@@ -184,22 +185,22 @@ static void drains_what_fails_weeks_after_others(void)
     for (int i = 0; i < 4; i++)
         drain(&nodes[i], early, (i + 1) * WEEK_S / 4);
     is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_DRAIN,
-           "others of the leaf were drained for the same weeks ago: a node is drained");
+           "a node is drained though others of its leaf were drained for the same weeks ago");
     drain(&nodes[7], late, now);
-    is_int(health_review(&cluster, "n7", now, NODES), HEALTH_OURS, "... and stays so");
+    is_int(health_review(&cluster, "n7", now, NODES), HEALTH_OURS, "... and stays drained");
     nodes[7].is_drained = false;
     for (int i = 0; i < 4; i++)
         nodes[i].reason_time = now - ALIKE_DRAINS_S - 1;
     is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_DRAIN,
-           "... so it is where they were of an event just before");
+           "... also if they were drained for an event just before");
     for (int i = 0; i < 4; i++)
         nodes[i].reason_time = now - ALIKE_DRAINS_S;
     is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_ALIKE,
-           "... not where they were of one event with it");
+           "... not if they were drained for the same event");
     for (int i = 0; i < 4; i++)
         nodes[i].reason_time = now + WEEK_S;
     is_int(health_decide(&cluster, "n7", late, now, NODES), HEALTH_ALIKE,
-           "... nor where they were after its own fault began, however long it lasts");
+           "... not if they were drained after its own fault began, however long ago");
 }
 
 /* Which drains make a node remove its certificate. */
@@ -209,20 +210,21 @@ static void ends_certificates(void)
                 both[] = "muster: gate_refused - job 7 refused; link_down eth1 2026-11-20";
     struct cluster_node node = {.reason = ours, .reason_time = 200, .is_drained = true};
 
-    ok(health_ends_certificate(&node, 100), "a drain for a fault ends a certificate of before");
-    ok(!health_ends_certificate(&node, 200), "... not one that was issued after it");
+    ok(health_ends_certificate(&node, 100),
+       "a drain for a fault ends a certificate issued before it");
+    ok(!health_ends_certificate(&node, 200), "... but not one issued after it");
     node.reason = refusal;
     ok(!health_ends_certificate(&node, 100),
-       "a refusal of the gate does not: its cause would be another then, and others refuse too");
+       "a refusal by the gate does not, since its cause would change, and other nodes refuse, too");
     node.reason = both;
-    ok(health_ends_certificate(&node, 100), "... but a fault beside it does");
+    ok(health_ends_certificate(&node, 100), "... a refusal with a fault does");
     node.reason = theirs;
-    ok(!health_ends_certificate(&node, 100), "a drain of others does not");
+    ok(!health_ends_certificate(&node, 100), "a drain by others does not");
     node.reason = ours;
     node.is_drained = false;
-    ok(!health_ends_certificate(&node, 100), "nor does what a node in service was drained for");
+    ok(!health_ends_certificate(&node, 100), "nor does the reason of a node in service");
     node.is_down = true;
-    ok(health_ends_certificate(&node, 100), "a node that muster set down loses it");
+    ok(health_ends_certificate(&node, 100), "a node that muster set down loses its certificate");
 }
 
 /* All nodes have a fault at once. Each publishes it before it checks the others. */
@@ -237,25 +239,29 @@ static void published(void)
         snprintf(extras[i], sizeof extras[i], "{\"rack\":3,\"muster_fault\":\"%s\"}", note);
         nodes[i].leaf = -1;
     }
-    ok(health_is_noted(extras[0], "muster: link_down eth1 2026-11-21", 500), "a fault is noted");
-    ok(!health_is_noted(extras[0], ours, 501), "... not one that began after it");
-    ok(!health_is_noted(extras[0], "muster: link_down eth2 2026-11-21", 0), "... nor another");
-    ok(!health_is_noted("{\"muster_fault\":\"soon\"}", ours, 0), "... nor in a text without time");
+    ok(health_is_noted(extras[0], "muster: link_down eth1 2026-11-21", 500),
+       "a published fault is found");
+    ok(!health_is_noted(extras[0], ours, 501), "... not for a fault that began after it");
+    ok(!health_is_noted(extras[0], "muster: link_down eth2 2026-11-21", 0),
+       "... not for another fault");
+    ok(!health_is_noted("{\"muster_fault\":\"soon\"}", ours, 0),
+       "... not in a text without a time");
     ok(!health_is_noted("{\"muster_fault\":\"\"}", ours, 0) && !health_is_noted("", ours, 0),
-       "... nor in none");
+       "... not in an empty text");
 
     for (int i = 1; i <= 6; i++)
         nodes[i].extra = extras[i];
     is_int(health_decide(&cluster, "n9", ours, 500, NODES), HEALTH_ALIKE,
-           "what more than a tenth publish drains none");
+           "a fault that more than a tenth of the nodes publish drains none");
     nodes[6].extra = NULL;
-    is_int(health_decide(&cluster, "n9", ours, 500, NODES), HEALTH_DRAIN, "... less does");
+    is_int(health_decide(&cluster, "n9", ours, 500, NODES), HEALTH_DRAIN,
+           "... a fault that fewer nodes publish does");
     nodes[9].extra = extras[9];
     is_int(health_decide(&cluster, "n9", ours, 500, NODES), HEALTH_DRAIN,
-           "... its own is no other's");
+           "... the node's own note does not count");
     nodes[6].extra = extras[6];
     is_int(health_decide(&cluster, "n9", ours, 500 + ALIKE_DRAINS_S + 1, NODES), HEALTH_DRAIN,
-           "... what was published long before its fault began is another event");
+           "... a note from long before its fault began is another event");
 }
 
 int main(void)

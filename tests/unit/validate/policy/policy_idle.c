@@ -31,16 +31,17 @@ static void is_score(struct idle_node node, double expected, const char *name)
 
 static void scores(void)
 {
-    is_score((struct idle_node){0}, 2, "one that was never tested");
-    is_score(node_of(0.25, 0, 0, 0), 0.25, "one without a history has its age");
-    is_score(node_of(9, 0, 0, 0), 2, "... which counts up to a limit");
-    is_score(node_of(-1, 5, 0, 0), 0, "a test of the future is one of now");
-    is_score(node_of(0.5, 2, 0, 0), 0.75, "faults and repairs make it riskier");
-    is_score(node_of(0.5, 0, 2, 0), 0.6, "warnings do, too");
-    is_score(node_of(0.5, 0, 0, 2), 0.6, "... and jobs that left something");
+    is_score((struct idle_node){0}, 2, "a node that was never tested");
+    is_score(node_of(0.25, 0, 0, 0), 0.25, "a node without a history scores its age");
+    is_score(node_of(9, 0, 0, 0), 2, "... up to a limit");
+    is_score(node_of(-1, 5, 0, 0), 0, "a test time in the future counts as now");
+    is_score(node_of(0.5, 2, 0, 0), 0.75, "faults and repairs raise the score");
+    is_score(node_of(0.5, 0, 2, 0), 0.6, "warnings raise it, too");
+    is_score(node_of(0.5, 0, 0, 2), 0.6, "... and so do jobs that left something");
     is_score(node_of(0.5, 1, 1, 1), 0.725, "they add up");
     is_score(node_of(0.5, 1000, 0, 0), 1.75, "... each up to a limit");
-    is_score(node_of(0, 1000, 1000, 1000), 0, "whatever its history, after a test it is 0");
+    is_score(node_of(0, 1000, 1000, 1000), 0,
+             "right after a test the score is 0, whatever the history");
 }
 
 /* Returns which nodes are chosen, such as "0110". */
@@ -63,16 +64,16 @@ static void choices(void)
                                 node_of(0.3, 4, 0, 0), node_of(1.5, 0, 0, 0)};
     struct idle_node tried = node_of(1.5, 0, 0, 0);
 
-    is_str(chosen(nodes, 4, 4), "0111", "those whose score is high enough, however many may be");
-    is_str(chosen(nodes, 4, 1), "0001", "the highest first");
-    is_str(chosen(nodes, 4, 2), "0101", "equals in their order");
-    is_str(chosen(nodes, 4, 0), "0000", "none where none may be");
+    is_str(chosen(nodes, 4, 4), "0111", "all nodes with a sufficient score, below the limit");
+    is_str(chosen(nodes, 4, 1), "0001", "the highest score first");
+    is_str(chosen(nodes, 4, 2), "0101", "equal scores in order");
+    is_str(chosen(nodes, 4, 0), "0000", "none with a limit of none");
     nodes[3].is_free = false;
-    is_str(chosen(nodes, 4, 1), "0100", "one that is not free is not chosen");
+    is_str(chosen(nodes, 4, 1), "0100", "a busy node is not chosen");
     tried.tried = now - IDLE_REST_S + 1;
-    is_str(chosen(&tried, 1, 1), "0", "one that was tried a moment ago is left alone");
+    is_str(chosen(&tried, 1, 1), "0", "a node that was tried just before is left alone");
     tried.tried = now - IDLE_REST_S;
-    is_str(chosen(&tried, 1, 1), "1", "... for so long");
+    is_str(chosen(&tried, 1, 1), "1", "... for a limited time");
 }
 
 int main(void)

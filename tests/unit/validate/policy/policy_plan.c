@@ -42,11 +42,11 @@ static void failed_prologs(void)
     node.is_drained = true;
     node.reason = prolog;
     plan_node(&node, false, false, &plan);
-    is_int(plan.role, ROLE_FAULTY, "a failed prolog is Slurm's drain where nobody named the node");
-    ok(!plan.wants_refusal, "... and no refusal is asked for");
+    is_int(plan.role, ROLE_FAULTY, "a failed prolog is Slurm's drain, unless -w names the node");
+    ok(!plan.wants_refusal, "... then no gate refusal is needed");
     plan_node(&node, false, true, &plan);
-    is_int(plan.role, ROLE_RETEST, "named with -w it is tested again");
-    ok(plan.wants_refusal, "... and released only if its note says that the gate refused");
+    is_int(plan.role, ROLE_RETEST, "a node named with -w is tested again");
+    ok(plan.wants_refusal, "... and is released only if its gate's note explains the drain");
     plan_node(&node, true, true, &plan);
     is_int(plan.role, ROLE_LEAVE, "... but not in a dry run");
     node.is_allocated = true;
@@ -55,11 +55,11 @@ static void failed_prologs(void)
     node.is_allocated = false;
     node.is_down = true;
     plan_node(&node, false, true, &plan);
-    is_int(plan.role, ROLE_FAULTY, "one that is down as well is not");
+    is_int(plan.role, ROLE_FAULTY, "... and not if the node is down as well");
     node.is_down = false;
     node.reason = epilog;
     plan_node(&node, false, true, &plan);
-    is_int(plan.role, ROLE_FAULTY, "nor is one whose epilog failed");
+    is_int(plan.role, ROLE_FAULTY, "... nor if its epilog failed");
 }
 
 static void roles(void)
@@ -72,41 +72,45 @@ static void roles(void)
     is_role(&node, false, ROLE_TEST, "", "", "an idle node is tested");
     node.is_responding = false;
     is_role(&node, false, ROLE_TEST, "", "",
-            "one that the controller does not hear too: reach tells");
+            "a node that does not respond to the controller is tested: reach decides");
     node = idle();
     node.is_allocated = true;
-    is_role(&node, false, ROLE_LEAVE, "", "jobs run there", "one with jobs is left alone");
+    is_role(&node, false, ROLE_LEAVE, "", "jobs run there", "a node with jobs is left alone");
     node = idle();
     node.is_drained = true;
     node.reason = ours;
-    is_role(&node, false, ROLE_RETEST, "", "", "a drain of ours is tested again");
+    is_role(&node, false, ROLE_RETEST, "", "", "a node that muster drained is tested again");
     is_role(&node, true, ROLE_LEAVE, "", "dry run", "... but not in a dry run");
     node.is_allocated = true;
     is_role(&node, false, ROLE_LEAVE, "", "jobs run there", "... and not while jobs run there");
     node.is_allocated = false;
     node.is_down = true;
-    is_role(&node, false, ROLE_RETEST, "", "", "... also one that is down as well");
+    is_role(&node, false, ROLE_RETEST, "", "", "... but also if it is down as well");
     node.is_down = false;
     node.reason = theirs;
-    is_role(&node, false, ROLE_LEAVE, "", "replace PSU", "a drain of somebody else is not touched");
+    is_role(&node, false, ROLE_LEAVE, "", "replace PSU",
+            "a node that somebody else drained is left alone");
     node.reason = idle().reason;
-    is_role(&node, false, ROLE_LEAVE, "", "no reason given", "... nor one without a reason");
+    is_role(&node, false, ROLE_LEAVE, "", "no reason given", "... and so is one without a reason");
     node.reason = gres;
-    is_role(&node, false, ROLE_FAULTY, "gres", "7 < 8", "a drain by Slurm for a fault is named");
+    is_role(&node, false, ROLE_FAULTY, "gres", "7 < 8",
+            "a node that Slurm drained for a fault is named");
     node.reason = silent;
     node.is_drained = false;
     node.is_down = true;
-    is_role(&node, false, ROLE_FAULTY, "slurmd", "Not responding", "... and a down node");
+    is_role(&node, false, ROLE_FAULTY, "slurmd", "Not responding",
+            "... and so is a node that Slurm set down");
     node.reason = theirs;
-    is_role(&node, false, ROLE_LEAVE, "", "replace PSU", "one set down by a person is left alone");
+    is_role(&node, false, ROLE_LEAVE, "", "replace PSU",
+            "a node that a person set down is left alone");
     node.reason = idle().reason;
     is_role(&node, false, ROLE_FAULTY, "slurmd", "by Slurm",
-            "down without a reason is Slurm's doing");
+            "a node that is down without a reason was set down by Slurm");
     node = idle();
     node.is_invalid = true;
     node.reason = memory;
     is_role(&node, false, ROLE_FAULTY, "memory", "Low RealMemory",
-            "one whose registration is refused is named as well");
+            "a node with an invalid registration is named, too");
     node = idle();
     node.is_reserved = true;
     is_role(&node, false, ROLE_LEAVE, "", "reservation", "a reserved node is left alone");
@@ -116,17 +120,18 @@ static void roles(void)
             "... and one whose reservation begins soon");
     node = idle();
     node.is_waiting = true;
-    is_role(&node, false, ROLE_TEST, "", "", "one that waits for its certificate is tested");
+    is_role(&node, false, ROLE_TEST, "", "", "a node that waits for its certificate is tested");
     is_role(&node, true, ROLE_LEAVE, "", "reservation muster", "... but not in a dry run");
     node.is_reserved = true;
     is_role(&node, false, ROLE_LEAVE, "", "reservation",
-            "... nor where it is in a reservation of others too");
+            "... nor if it is in another reservation, too");
     node = idle();
     node.is_absent = true;
-    is_role(&node, false, ROLE_LEAVE, "", "left alone", "one that is powered down is left alone");
+    is_role(&node, false, ROLE_LEAVE, "", "left alone",
+            "a node that is powered down is left alone");
     node = idle();
     node.is_idle = false;
-    is_role(&node, false, ROLE_LEAVE, "", "its state", "an unknown state is left alone");
+    is_role(&node, false, ROLE_LEAVE, "", "its state", "a node in an unknown state is left alone");
 }
 
 static void elsewhere_add(const struct cluster_partition *partition, const struct hostlist *nodes,
@@ -186,12 +191,14 @@ static void partitions(void)
     hostlist_expand("n[1-2,9]", &list[1].nodes, NULL);
     hostlist_expand("n[1-3]", &list[2].nodes, NULL);
     is_str(plan_partition(&cluster, NULL, names, 2)->name, "all",
-           "of partitions with as many of the nodes, the default one");
-    is_str(plan_partition(&cluster, "off", names, 2)->name, "off", "the one that was asked for");
-    ok(!plan_partition(&cluster, "none", names, 2), "none where the one asked for is not there");
-    ok(!plan_partition(&cluster, NULL, names + 2, 1), "none where only one that is down has them");
+           "of partitions with the same nodes the default one is used");
+    is_str(plan_partition(&cluster, "off", names, 2)->name, "off", "a requested partition is used");
+    ok(!plan_partition(&cluster, "none", names, 2),
+       "a requested partition that is missing gives none");
+    ok(!plan_partition(&cluster, NULL, names + 2, 1), "a partition that is down gives none");
     list[1].is_closed = true;
-    is_str(plan_partition(&cluster, NULL, names, 2)->name, "gpu", "none that takes no more jobs");
+    is_str(plan_partition(&cluster, NULL, names, 2)->name, "gpu",
+           "a partition that accepts no jobs is not used");
     for (int i = 0; i < 3; i++)
         hostlist_clear(&list[i].nodes);
 }
@@ -214,7 +221,7 @@ static void many_nodes(void)
     ok(plan_partition(&cluster, NULL, (const char *const *)names.names, names.count) == &list[7],
        "%d partitions of %d nodes", PARTITIONS, NODES);
     cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
-    ok(cpu_s < 1, "... take no second of processor time (%.3f s)", cpu_s);
+    ok(cpu_s < 1, "... take less than a second of processor time (%.3f s)", cpu_s);
     for (int i = 0; i < PARTITIONS; i++)
         hostlist_clear(&list[i].nodes);
     hostlist_clear(&names);
@@ -228,16 +235,17 @@ static void clouds(void)
 
     node.is_absent = node.is_cloud = true;
     strcpy(node.state, "powered down");
-    is_role(&node, false, ROLE_LEAVE, "", "left alone: powered down", "a node without power");
+    is_role(&node, false, ROLE_LEAVE, "", "left alone: powered down",
+            "a node that is powered down");
     node.is_absent = false;
     node.is_down = true;
     node.reason = late;
     strcpy(node.state, "down");
     is_role(&node, false, ROLE_LEAVE, "", "its cloud did not start it in time",
-            "a cloud's node that did not come");
+            "a cloud's node that was not started in time");
     node.is_cloud = false;
     is_role(&node, false, ROLE_FAULTY, "node", "ResumeTimeout",
-            "a node of the site's own that did not come up");
+            "a node of the site that did not start");
 }
 
 /* A name that was cut could be that of another node. */

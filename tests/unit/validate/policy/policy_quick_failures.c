@@ -47,31 +47,31 @@ int main(void)
     is_str(find(),
            "n2: 6 of 6 jobs there failed within 60 s, of 2 users; expected 0.8, from these users' "
            "jobs on other nodes;",
-           "jobs of two users fail on one node at once");
+           "jobs of two users fail soon on one node");
     add(1, "n1", 6, false);
     add(2, "n1", 6, false);
     add(1, "n2", 6, true);
-    is_str(find(), "", "... of one user: it may be what that user does there");
+    is_str(find(), "", "... of one user only: the cause may be that user's jobs");
     add(1, "n[1,3]", 6, true);
     add(2, "n[1,3]", 6, true);
     add(1, "n2", 6, true);
     add(2, "n2", 6, true);
-    is_str(find(), "", "programs that fail anywhere");
+    is_str(find(), "", "jobs that fail soon on all nodes");
     add(1, "n2", 2, true);
     add(2, "n2", 2, true);
-    is_str(find(), "", "jobs that ran nowhere else");
+    is_str(find(), "", "jobs that ran on one node only");
     add(1, "n1", 6, false);
     add(2, "n1", 6, false);
     add(1, "n2", 3, true);
     add(2, "n2", 3, true);
     add(1, "n2", 20, false);
     add(2, "n2", 20, false);
-    is_str(find(), "", "a few of many");
+    is_str(find(), "", "few failures among many jobs");
     add(1, "n1", 9, false);
     add(2, "n1", 9, false);
     add(1, "n[2-3]", 3, true);
     add(2, "n[2-3]", 3, true);
     ok(strstr(find(), "n2: 6 of 6") && strstr(found, "n3: 6 of 6"),
-       "jobs of several nodes count against each");
+       "jobs with several nodes count for each node");
     return tap_done();
 }

@@ -8,13 +8,15 @@
 static void owners(void)
 {
     ok(reason_is_ours("muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20"),
-       "ours begins with muster:");
-    ok(reason_is_ours("muster: links eth1 98 of 940 Mb/s 2026-11-20"), "an older one as well");
-    ok(!reason_is_ours("replace PSU, says muster: yes"), "one that names it later is not ours");
-    ok(!reason_is_ours("mustering"), "nor one that only begins alike");
-    ok(!reason_is_ours(""), "nor none");
-    is_str(reason_slurm_part("Not responding [slurm@2026]"), "slurmd", "Slurm's own has a part");
-    ok(!reason_slurm_part("replace PSU"), "a person's has none");
+       "a reason that begins with muster: is muster's");
+    ok(reason_is_ours("muster: links eth1 98 of 940 Mb/s 2026-11-20"),
+       "... and so is one of an older muster");
+    ok(!reason_is_ours("replace PSU, says muster: yes"), "a reason that names muster later is not");
+    ok(!reason_is_ours("mustering"), "... nor is a longer first word");
+    ok(!reason_is_ours(""), "... nor is an empty reason");
+    is_str(reason_slurm_part("Not responding [slurm@2026]"), "slurmd",
+           "Slurm's own reason has a part");
+    ok(!reason_slurm_part("replace PSU"), "a person's reason has none");
 }
 
 static void reasons(void)
@@ -26,27 +28,31 @@ static void reasons(void)
     const time_t day = 1795190000; /* 2026-11-20 */
 
     reason_write(two, 1, day, reason, sizeof reason);
-    is_str(reason, "muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20", "a part is not named twice");
+    is_str(reason, "muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20",
+           "a part in the message is not repeated");
     reason_write(&(struct reason_fault){FAULT_GRES_MISMATCH, "gpu3", "/dev/gpu3 \"is\" not\nthere"},
                  1, day, reason, sizeof reason);
     is_str(reason, "muster: gres_mismatch gpu3 /dev/gpu3  is  not there 2026-11-20",
-           "nor left out; quotes and newlines are gone");
+           "a part missing in the message is added; quotes and newlines are removed");
     reason_write(&(struct reason_fault){FAULT_MUNGE_FAILED, "", "no munged"}, 1, day, reason,
                  sizeof reason);
-    is_str(reason, "muster: munge_failed - no munged 2026-11-20", "the node as a whole is -");
+    is_str(reason, "muster: munge_failed - no munged 2026-11-20",
+           "a fault of the whole node has part -");
     reason_write(&(struct reason_fault){FAULT_RAIL_SLOW, "eth1", "eth10 is slow"}, 1, day, reason,
                  sizeof reason);
-    is_str(reason, "muster: rail_slow eth1 eth10 is slow 2026-11-20", "eth10 is not eth1");
+    is_str(reason, "muster: rail_slow eth1 eth10 is slow 2026-11-20",
+           "eth10 is not taken for eth1");
     reason_write(&(struct reason_fault){FAULT_RAIL_SLOW, "eth1",
                                         "eth1 is slower than anything that was ever seen"},
                  1, day, small, sizeof small);
-    is_str(small + strlen(small) - 11, " 2026-11-20", "a long one is cut before its date");
-    is_str(small, "muster: rail_slow eth1 is slower... 2026-11-20", "... behind a whole word");
+    is_str(small + strlen(small) - 11, " 2026-11-20", "a long reason is cut before its date");
+    is_str(small, "muster: rail_slow eth1 is slower... 2026-11-20", "... after a whole word");
     reason_write(two, 2, day, reason, sizeof reason);
     is_str(reason,
            "muster: rail_slow eth1 98 of 940 Mb/s; process_died rank+5 on n1 died, recurred alone "
            "with n2 2026-11-20",
-           "two faults are told apart by ; alone, and a part is one word");
+           "two faults are separated by a semicolon, which no message contains, and a part is one "
+           "word");
 }
 
 /* On another day, with a cut anywhere after the first fault. */
@@ -62,7 +68,7 @@ static void sameness_of_cut_ones(void)
         reason_write(two, 2, 1795190000 + 86400, now, size);
         wrong += !reason_is_same(then, now) || !reason_has(now, then);
     }
-    is_int(wrong, 0, "a reason that is cut is the same on another day");
+    is_int(wrong, 0, "a reason that was cut is the same on another day");
 }
 
 static void sameness(void)
@@ -71,25 +77,25 @@ static void sameness(void)
     static const char two[] = "muster: rail_slow eth1 98 of 940 Mb/s; gpu_missing gpu 7 2026-11-20";
 
     ok(reason_is_same(slow, "muster: rail_slow eth1 in other words 2026-12-24"),
-       "message and date do not make another fault");
-    ok(reason_is_same(slow, "muster: rail_slow eth1"), "nor does their absence");
+       "another message or date is the same fault");
+    ok(reason_is_same(slow, "muster: rail_slow eth1"), "... and so is a missing one");
     ok(!reason_is_same(slow, "muster: rail_slow eth2 98 of 940 Mb/s 2026-11-20"),
-       "another part does");
+       "another part is another fault");
     ok(!reason_is_same(slow, "muster: packet_loss eth1 98 of 940 Mb/s 2026-11-20"),
-       "another code does");
+       "another code is another fault");
     ok(reason_is_same(two, "muster: rail_slow eth1 1; gpu_missing gpu 6 2026-12-24"),
-       "two faults are the same as the same two");
-    ok(!reason_is_same(slow, two), "one fault more does");
-    ok(!reason_is_same("", slow), "nothing is not the same as something");
-    ok(!reason_is_same("", ""), "nor as nothing");
-    ok(!reason_is_same("muster:", "muster: "), "nor are reasons without a fault");
+       "the same two faults are the same");
+    ok(!reason_is_same(slow, two), "an additional fault is not the same");
+    ok(!reason_is_same("", slow), "an empty reason is not the same as a fault");
+    ok(!reason_is_same("", ""), "... nor as another empty one");
+    ok(!reason_is_same("muster:", "muster: "), "... nor are reasons without a fault the same");
     ok(reason_has(two, "muster: gpu_missing gpu 6 2026-12-24") && reason_has(two, two),
-       "two faults have each of them");
-    ok(!reason_has(slow, two) && !reason_has(two, "muster: rail_slow eth2"), "... and no other");
+       "a reason with two faults has each of them");
+    ok(!reason_has(slow, two) && !reason_has(two, "muster: rail_slow eth2"), "... but no other");
     ok(!reason_has(two, "muster:") && !reason_has("", slow) && !reason_has(slow, ""),
-       "nothing is in no reason, and has none");
+       "an empty reason has no fault and is in none");
     ok(!reason_is_same("muster: links eth1 98 of 940 Mb/s 2026-11-20", slow),
-       "one of an older muster is written anew");
+       "a reason of an older muster is not the same");
 }
 
 static void refusals(void)
@@ -98,11 +104,12 @@ static void refusals(void)
 
     reason_write(&(struct reason_fault){FAULT_GATE_REFUSED, "", "certificate missing: no; file"}, 1,
                  0, reason, sizeof reason);
-    ok(reason_is_refusal(reason), "the gate's refusal is one: %s", reason);
-    ok(!reason_is_refusal("muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20"), "a fault is none");
+    ok(reason_is_refusal(reason), "a refusal by the gate is recognized: %s", reason);
+    ok(!reason_is_refusal("muster: rail_slow eth1 98 of 940 Mb/s 2026-11-20"),
+       "a fault is no refusal");
     ok(!reason_is_refusal("muster: gate_refused - x; rail_slow eth1 98 2026-11-20"),
-       "nor is one beside a fault");
-    ok(!reason_is_refusal("Prolog error") && !reason_is_refusal(""), "nor what is not ours");
+       "a refusal with a fault is none");
+    ok(!reason_is_refusal("Prolog error") && !reason_is_refusal(""), "reasons of others are none");
 }
 
 int main(void)

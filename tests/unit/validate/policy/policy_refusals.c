@@ -53,15 +53,16 @@ static void one_event(void)
     begin();
     for (int i = 0; i < NODES; i++)
         allowed += asks(i, "changed kernel", 3, 10);
-    is_int(allowed, 3, "of 40 nodes with a new kernel three get leave to refuse jobs");
-    ok(asks(0, "expired", 3, 10), "another cause is counted for itself");
-    ok(!asks(0, "changed kernel", 3, 10), "once all have it, none gets leave again");
+    is_int(allowed, 3, "of 40 nodes with a new kernel three get permission to refuse jobs");
+    ok(asks(0, "expired", 3, 10), "another cause has its own count");
+    ok(!asks(0, "changed kernel", 3, 10),
+       "once all nodes have the cause none gets permission again");
 
     begin();
     allowed = 0;
     for (int i = 0; i < NODES; i++)
         allowed += asks(i, "expired", 3, 1);
-    is_int(allowed, 1, "no more than DrainCap where that is less");
+    is_int(allowed, 1, "DrainCap applies if it is less");
 
     begin();
     nodes[1].is_drained = nodes[2].is_drained = nodes[3].is_drained = true;
@@ -69,9 +70,9 @@ static void one_event(void)
     nodes[2].reason = prolog;
     nodes[3].reason = theirs;
     refusals_count(&cluster, "n0", "expired", &refusals);
-    is_int(refusals.taken, 2, "nodes that muster or a prolog took away count");
+    is_int(refusals.taken, 2, "nodes drained by muster or a failed prolog count");
     ok(!asks(0, "expired", 3, 2), "... against DrainCap");
-    ok(asks(0, "expired", 3, 3), "... and not against GateBrake");
+    ok(asks(0, "expired", 3, 3), "... but not against GateBrake");
     begin();
 }
 
@@ -85,25 +86,25 @@ static void out_of_service(void)
     for (int i = 1; i <= 4; i++) {
         nodes[i].is_drained = true;
         nodes[i].reason = i < 4 ? theirs : ours;
-        ok(!asks(i, "expired", 3, 10), "a node that is drained for something else gets no leave");
+        ok(!asks(i, "expired", 3, 10), "a node drained for another reason gets no permission");
     }
-    ok(asks(0, "expired", 3, 10), "... and is none of those that refuse jobs");
+    ok(asks(0, "expired", 3, 10), "... and does not count among refusing nodes");
     refusals_count(&cluster, "n0", "expired", &refusals);
     is_int(refusals.alike, 0, "... whoever drained it");
-    is_int(refusals.taken, 1, "... but one of muster's counts against DrainCap");
+    is_int(refusals.taken, 1, "... but muster's drain counts against DrainCap");
     for (int i = 1; i <= 4; i++)
         nodes[i].is_drained = false;
-    ok(!asks(0, "expired", 3, 10), "those that are resumed are");
+    ok(!asks(0, "expired", 3, 10), "resumed nodes count");
     for (int i = 1; i <= 4; i++) {
         nodes[i].is_drained = true;
         nodes[i].reason = i < 3 ? prolog : refused;
     }
     refusals_count(&cluster, "n0", "expired", &refusals);
-    is_int(refusals.alike, 4, "... and so are those that were drained as they refused a job");
-    ok(asks(1, "expired", 5, 10), "which keep their leave");
+    is_int(refusals.alike, 4, "... and so do nodes drained because they refused a job");
+    ok(asks(1, "expired", 5, 10), "these keep their permission");
     nodes[0].is_down = nodes[5].is_invalid = true;
-    ok(!asks(0, "expired", 9, 20), "no job comes to a node that is down");
-    ok(!asks(5, "expired", 9, 20), "... nor to one whose registration is refused");
+    ok(!asks(0, "expired", 9, 20), "a node that is down gets none, since no job comes to it");
+    ok(!asks(5, "expired", 9, 20), "... nor does a node with an invalid registration");
     begin();
 }
 
@@ -113,14 +114,14 @@ static void texts(void)
          *cause = extra_note(text, EXTRA_GATE), *out;
     struct error err = {""};
 
-    is_str(cause, "expired", "the cause stands in Extra");
+    is_str(cause, "expired", "the cause is stored in Extra");
     out = extra_with_note(text, EXTRA_GATE, NULL, NULL);
-    is_str(out, "{\"rack\":3}", "... beside what the site has there, and goes again");
+    is_str(out, "{\"rack\":3}", "... and removed again, while the site's data stays");
     free(out);
     free(cause);
     free(text);
     ok(extra_with_note("by hand", EXTRA_GATE, "expired", &err) == NULL,
-       "a text of the site's stays");
+       "text of the site that is no object is kept");
     ok(extra_note("by hand", EXTRA_GATE) == NULL, "... and has no cause");
 }
 
@@ -129,15 +130,15 @@ static void causes(void)
     char cause[BRAKE_CAUSE];
 
     brake_cause(CERTIFICATE_EXPIRED, "kernel: 1\n", "kernel: 2\n", cause);
-    is_str(cause, "expired", "a state is a cause");
+    is_str(cause, "expired", "the certificate's state is a cause");
     brake_cause(CERTIFICATE_CHANGED, "cpus: 4\nkernel: 1\n", "cpus: 4\nkernel: 2\n", cause);
-    is_str(cause, "changed kernel", "... with the fact that changed");
+    is_str(cause, "changed kernel", "... with the name of a changed fact");
     brake_cause(CERTIFICATE_CHANGED, "gpu 0000:1a:00.0: x\n", "", cause);
-    is_str(cause, "changed gpu 0000", "... without its address");
+    is_str(cause, "changed gpu 0000", "... without a PCI address");
     brake_cause(CERTIFICATE_CHANGED, "", "nic eth1: x\n", cause);
-    is_str(cause, "changed nic eth1", "... also one that is new");
+    is_str(cause, "changed nic eth1", "... also for a new fact");
     brake_cause(CERTIFICATE_MISSING, NULL, NULL, cause);
-    is_str(cause, "missing", "... also without any");
+    is_str(cause, "missing", "... without facts only the state");
 }
 
 /* An invalid file gives no permission. */
@@ -161,7 +162,7 @@ static void damaged(const char *certificate, const char *path)
 
         if (!file || fputs(texts[i], file) < 0 || fclose(file) != 0)
             exit(99);
-        is_int(brake_read(certificate, &brake, &err), -1, "a damaged file, %zu, is none", i);
+        is_int(brake_read(certificate, &brake, &err), -1, "damaged file %zu is refused", i);
     }
 }
 
@@ -171,45 +172,48 @@ static void files(void)
     char directory[] = "/tmp/muster-brake-XXXXXX", path[64], file[64], why[300];
     struct error err;
 
-    ok(!brake_permits(NULL, "expired", 1000, why, sizeof why), "without a look nothing is refused");
-    has_str(why, "muster check --health has not looked at the cluster", "... which is said");
-    ok(brake_permits(&brake, "expired", 1100, why, sizeof why), "with a leave it is");
-    is_str(why, "1 of 8 nodes", "... and by what");
+    ok(!brake_permits(NULL, "expired", 1000, why, sizeof why),
+       "without a brake file no job is refused");
+    has_str(why, "muster check --health has not looked at the cluster", "... the message says so");
+    ok(brake_permits(&brake, "expired", 1100, why, sizeof why), "with permission it is");
+    is_str(why, "1 of 8 nodes", "... with the message of the permission");
     ok(!brake_permits(&brake, "missing", 1100, why, sizeof why), "... not for another cause");
     for (int late = -1; late <= 1; late += 2) {
         ok(brake_permits(&brake, "expired", 1000 + late * BRAKE_FRESH_S, why, sizeof why),
-           "... as long as it is fresh, whose clock ever is late");
+           "... while it is fresh, whichever clock is late");
         ok(!brake_permits(&brake, "expired", 1000 + late * (BRAKE_FRESH_S + 1), why, sizeof why),
            "... not when it is %s", late < 0 ? "of the future" : "old");
     }
-    ok(!brake_is_recent(&brake, "expired", 1100), "a leave is asked for at each health check");
+    ok(!brake_is_recent(&brake, "expired", 1100), "a permission is renewed at each health check");
     brake.permission = BRAKE_ON;
-    ok(!brake_permits(&brake, "expired", 1100, why, sizeof why), "... nor with the brake on");
-    ok(brake_is_recent(&brake, "expired", 1000), "... which is not asked again at once");
+    ok(!brake_permits(&brake, "expired", 1100, why, sizeof why),
+       "with the brake on no job is refused");
+    ok(brake_is_recent(&brake, "expired", 1000), "... and the check is not repeated at once");
     ok(!brake_is_recent(&brake, "expired", 1000 + BRAKE_FRESH_S / 2), "... but later");
     ok(!brake_is_recent(&brake, "missing", 1100), "... and for another cause");
-    ok(!brake_is_recent(&brake, "expired", 900), "... nor with a clock that was set back");
+    ok(!brake_is_recent(&brake, "expired", 900), "... and if the clock was set back");
     brake.permission = BRAKE_LIFTED;
-    ok(brake_permits(&brake, "missing", 99999999, why, sizeof why), "lifted, it is for any cause");
+    ok(brake_permits(&brake, "missing", 99999999, why, sizeof why),
+       "a lifted brake permits any cause");
     if (!mkdtemp(directory))
         exit(99);
     snprintf(path, sizeof path, "%s/certificate", directory);
     snprintf(file, sizeof file, "%s/brake", directory);
-    is_int(brake_read(path, &read, &err), 1, "no file");
+    is_int(brake_read(path, &read, &err), 1, "without a file nothing is read");
     is_int(brake_write(path, &brake, &err), 0, "a file is written");
     if (geteuid() == 0) {
         is_int(brake_read(path, &read, &err), 0, "... and read");
         ok(memcmp(&read, &brake, sizeof read) == 0 ||
                (read.when == 1000 && read.permission == BRAKE_LIFTED &&
                 strcmp(read.cause, "expired") == 0 && strcmp(read.message, "1 of 8 nodes") == 0),
-           "... as it was");
+           "... unchanged");
         chmod(file, 0666);
-        is_int(brake_read(path, &read, &err), -1, "... not one that others may write to");
+        is_int(brake_read(path, &read, &err), -1, "... a file that others can write is refused");
         damaged(path, file);
     }
     errno = 0;
-    is_int(brake_remove(path, &err), 0, "it is removed");
-    is_int(brake_remove(path, &err), 0, "... also when there is none");
+    is_int(brake_remove(path, &err), 0, "the file is removed");
+    is_int(brake_remove(path, &err), 0, "... also if it is missing");
     rmdir(directory);
 }
 

@@ -71,49 +71,51 @@ int main(void)
     pid_t pid;
 
     ok(testing_lock("/tmp/muster-testing-none/runs", &err) < 0 && errno == ENOENT,
-       "where no run ever was, none is choosing");
+       "without a journal directory no other run is choosing");
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64});
-    ok(mkdtemp(directory) != NULL, "a place for journals");
+    ok(mkdtemp(directory) != NULL, "a directory for journals is made");
     a = journal_open("a");
     b = journal_open("b");
-    is_str(read_by("b"), "", "nothing is in tests yet");
+    is_str(read_by("b"), "", "no node is in tests yet");
     hostlist_expand("n[1-3]", &nodes, &err);
-    is_int(dprintf(a, "\njob x\n") > 0, 1, "a journal has other lines too");
+    is_int(dprintf(a, "\njob x\n") > 0, 1, "a journal has other lines, too");
     is_int(testing_write(a, &nodes, &err), 0, "run a takes three nodes");
     hostlist_clear(&nodes);
-    is_str(read_by("b"), "n[1-3]", "run b reads which");
-    is_str(read_by("a"), "", "... and a not its own");
+    is_str(read_by("b"), "n[1-3]", "run b reads these nodes");
+    is_str(read_by("a"), "", "... and run a does not get its own");
     hostlist_expand("n7", &nodes, &err);
     testing_write(b, &nodes, &err);
     hostlist_clear(&nodes);
     is_str(read_by("c"), "n[1-3,7]", "a third run reads both");
     close(a);
-    is_str(read_by("c"), "n7", "a run that is gone tests nothing");
+    is_str(read_by("c"), "n7", "a run that has ended tests nothing");
     a = journal_open("a");
     flock(a, LOCK_SH);
-    is_str(read_by("c"), "n7", "... also while another run looks at its journal");
+    is_str(read_by("c"), "n7", "... also while another run has its journal open");
     close(a);
-    is_int(testing_write(-1, &nodes, &err), 0, "no node is nothing to write");
+    is_int(testing_write(-1, &nodes, &err), 0, "without nodes nothing is written");
 
     snprintf(command, sizeof command, "%s/no-journal", directory);
-    is_int(mkfifo(command, 0600), 0, "a FIFO that nobody writes to");
+    is_int(mkfifo(command, 0600), 0, "a FIFO without a writer");
     alarm(20);
-    is_str(read_by("c"), "n7", "... is no journal, and is not waited for");
+    is_str(read_by("c"), "n7", "... is no journal and causes no wait");
     alarm(0);
     snprintf(command, sizeof command, "%s/no-file", directory);
-    is_int(symlink("nowhere", command), 0, "a link to nowhere");
-    is_str(read_by("c"), "n7", "... is no journal, as one that is removed meanwhile is none");
+    is_int(symlink("nowhere", command), 0, "a dangling link");
+    is_str(read_by("c"), "n7", "... is no journal, like one that was just removed");
 
     for (lock = dup(0); lock >= 0 && count < 4096; lock = dup(0))
         taken[count++] = lock;
     close(taken[--count]); /* one is left to open the directory */
-    is_int(testing_read(directory, "c", &nodes, &err), -1, "journals that cannot be opened");
-    has_str(err.text, "Too many open files", "... are an error: their nodes may be in tests");
+    is_int(testing_read(directory, "c", &nodes, &err), -1,
+           "journals that cannot be opened are an error");
+    has_str(err.text, "Too many open files",
+            "... with the reason, since their nodes may be in tests");
     while (count > 0)
         close(taken[--count]);
 
     lock = testing_lock(directory, &err);
-    ok(lock >= 0, "the choice is locked");
+    ok(lock >= 0, "the choice of nodes is locked");
     pid = fork();
     if (pid == 0) { /* waits until the lock is free */
         int second;
@@ -126,7 +128,7 @@ int main(void)
     is_int(waitpid(pid, &status, WNOHANG), 0, "another run waits");
     close(lock);
     waitpid(pid, &status, 0);
-    is_int(WEXITSTATUS(status), 7, "... and has its turn");
+    is_int(WEXITSTATUS(status), 7, "... and gets the lock");
     pid = fork();
     if (pid == 0)
         _exit(lock_read_only());
@@ -134,11 +136,12 @@ int main(void)
     if (WEXITSTATUS(status) == NO_MOUNT)
         tap_skip("nothing can be mounted here");
     else
-        is_int(WEXITSTATUS(status), LOCKED, "a file system that is read-only does not prevent it");
-    ok(testing_lock("/proc/nowhere", &err) < 0, "no place for it");
-    has_str(err.text, "/proc/nowhere/.turn", "... is named");
+        is_int(WEXITSTATUS(status), LOCKED, "a read-only file system does not prevent the lock");
+    ok(testing_lock("/proc/nowhere", &err) < 0,
+       "a directory that cannot hold the lock is an error");
+    has_str(err.text, "/proc/nowhere/.turn", "... which names the path");
     close(b);
     snprintf(command, sizeof command, "rm -r '%s'", directory);
-    is_int(system(command), 0, "clean");
+    is_int(system(command), 0, "the directory is removed");
     return tap_done();
 }

@@ -28,18 +28,18 @@ static void turns(void)
                                  {.certified_until = 0},
                                  {.is_drained = true, .certified_until = 900}};
 
-    is_str(chosen(nodes, 5, 10), "11011", "room for all: all but the busy one");
-    is_str(chosen(nodes, 5, 2), "00011", "first the drained one, then the uncertified");
-    is_str(chosen(nodes, 5, 3), "01011", "then the one that ends first");
-    is_str(chosen(nodes, 5, 0), "00000", "no room");
-    is_str(chosen(nodes, 5, 1), "00000", "room for one is none: links needs two");
-    is_str(chosen(nodes, 1, 1), "1", "unless there is one only");
-    is_str(chosen(nodes + 2, 1, 5), "0", "a busy one is not chosen");
+    is_str(chosen(nodes, 5, 10), "11011", "with room for all all but the busy node are chosen");
+    is_str(chosen(nodes, 5, 2), "00011", "the drained node comes first, then the uncertified one");
+    is_str(chosen(nodes, 5, 3), "01011", "then the one whose certificate ends first");
+    is_str(chosen(nodes, 5, 0), "00000", "without room none is chosen");
+    is_str(chosen(nodes, 5, 1), "00000", "with room for one none is chosen, since links need two");
+    is_str(chosen(nodes, 1, 1), "1", "unless there is only one");
+    is_str(chosen(nodes + 2, 1, 5), "0", "a busy node is not chosen");
     memset(nodes, 0, sizeof nodes);
-    is_str(chosen(nodes, 5, 2), "11000", "equals in their order");
+    is_str(chosen(nodes, 5, 2), "11000", "equal nodes in order");
     nodes[0].is_partner = nodes[1].is_partner = nodes[3].is_partner = true;
     nodes[2].certified_until = 900;
-    is_str(chosen(nodes, 5, 3), "10101", "partners after those that they are for");
+    is_str(chosen(nodes, 5, 3), "10101", "partners come after the nodes to test");
 }
 
 static void broken_ones_do_not_take_all(void)
@@ -50,19 +50,19 @@ static void broken_ones_do_not_take_all(void)
         {.certified_until = 500},           {.certified_until = 200}};
 
     is_str(chosen(nodes, 6, 4), "011011", "half of the room is for nodes in service");
-    is_str(chosen(nodes, 6, 2), "010001", "the rest for those drained longest ago");
-    is_str(chosen(nodes, 5, 4), "11101", "what those in service leave is for the drained");
-    is_str(chosen(nodes, 4, 2), "0110", "all of it where none is in service");
+    is_str(chosen(nodes, 6, 2), "010001", "the rest is for those drained longest ago");
+    is_str(chosen(nodes, 5, 4), "11101", "room that nodes in service leave is for drained ones");
+    is_str(chosen(nodes, 4, 2), "0110", "all of it if none is in service");
     nodes[4].is_partner = nodes[5].is_partner = true;
-    is_str(chosen(nodes, 6, 4), "111100", "partners are not kept a place");
+    is_str(chosen(nodes, 6, 4), "111100", "no room is kept for partners");
 }
 
 static void dues(void)
 {
-    ok(turn_is_due(0, 1000, 10), "no certificate is due");
-    ok(turn_is_due(900, 1000, 10), "an expired one too");
-    ok(turn_is_due(1009, 1000, 10), "one that ends soon too");
-    ok(!turn_is_due(1010, 1000, 10), "one that lasts is not");
+    ok(turn_is_due(0, 1000, 10), "a node without a certificate is due");
+    ok(turn_is_due(900, 1000, 10), "... and so is an expired one");
+    ok(turn_is_due(1009, 1000, 10), "... and one that ends soon");
+    ok(!turn_is_due(1010, 1000, 10), "a certificate that lasts is not due");
 }
 
 /* A week's certificate, and a timer that fires each night within 90 minutes. Checks that the
@@ -88,7 +88,7 @@ static void a_busy_night_costs_no_certificate(void)
         }
         lapses += renewed == 0 || renewed > until;
     }
-    is_int(lapses, 0, "a node that is busy on one night is certified again before its end");
+    is_int(lapses, 0, "a node that is busy on one night is certified again in time");
     is_int(early, 0, "... and none in the first days");
 }
 
@@ -111,16 +111,16 @@ static void no_validity_is_too_short_or_always_due(void)
             at_once += turn_is_due(until, now + valid_s / 3, turn_ahead_s(valid_s));
         }
     }
-    is_int(lapses, 0, "certificates of 26 hours and more are renewed in time");
+    is_int(lapses, 0, "certificates of 26 hours and longer are renewed in time");
     is_int(at_once, 0, "... and not within the first third of their validity");
 }
 
 static void jitters(void)
 {
-    is_int((long)turn_jitter_s(100, 0), 0, "from nothing");
-    is_int((long)turn_jitter_s(100, UINT32_MAX), 100, "to all of it");
-    is_int((long)turn_jitter_s(100, UINT32_MAX / 4 * 3), 74, "in proportion");
-    is_int((long)turn_jitter_s(0, UINT32_MAX), 0, "none where none is wanted");
+    is_int((long)turn_jitter_s(100, 0), 0, "jitter begins at zero");
+    is_int((long)turn_jitter_s(100, UINT32_MAX), 100, "... and reaches the maximum");
+    is_int((long)turn_jitter_s(100, UINT32_MAX / 4 * 3), 74, "... in proportion");
+    is_int((long)turn_jitter_s(0, UINT32_MAX), 0, "without a maximum there is none");
 }
 
 int main(void)
