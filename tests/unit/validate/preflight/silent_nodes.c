@@ -70,18 +70,19 @@ int main(void)
 {
     is_int(verdict_of(REACH_CUT_OFF, 60), VERDICT_FAIL, "a node without an answer is at fault");
     is_timed_out = true;
-    is_int(verdict_of(REACH_CUT_OFF, 60), VERDICT_FAIL, "... also one whose time was over");
+    is_int(verdict_of(REACH_CUT_OFF, 60), VERDICT_FAIL, "... also one that timed out");
     is_int(verdict_of(REACH_CUT_OFF, 29), VERDICT_FAIL, "... with a budget of 29 s");
     is_int(verdict_of(REACH_CUT_OFF, 16), VERDICT_FAIL, "... and of 16 s");
     is_int(verdict_of(REACH_CUT_OFF, 14), VERDICT_UNKNOWN,
-           "... with 14 s its packet may have been lost, and the next one late");
-    is_int(verdict_of(REACH_CUT_OFF, 5), VERDICT_UNKNOWN, "... and so with 5 s");
+           "... with 14 s its packet may have been lost and the next one late");
+    is_int(verdict_of(REACH_CUT_OFF, 5), VERDICT_UNKNOWN, "... and the same with 5 s");
     is_int(verdict_of(REACH_FROZEN, 30), VERDICT_FAIL, "a frozen slurmd is at fault");
     is_int(verdict_of(REACH_FROZEN, 29), VERDICT_UNKNOWN, "... with 29 s it may be busy");
     is_timed_out = false;
     is_int(verdict_of(REACH_CUT_OFF, 5), VERDICT_FAIL,
-           "what the kernel says of a node counts with any budget");
-    is_int(verdict_of(REACH_NO_SLURMD, 5), VERDICT_FAIL, "... and a refused connection");
-    is_int(verdict_of(REACH_NO_MUNGE, 60), VERDICT_NONE, "a credential may be this host's fault");
+           "an error from the kernel counts with any budget");
+    is_int(verdict_of(REACH_NO_SLURMD, 5), VERDICT_FAIL, "... and so does a refused connection");
+    is_int(verdict_of(REACH_NO_MUNGE, 60), VERDICT_NONE,
+           "a rejected credential may be this host's fault");
     return tap_done();
 }
