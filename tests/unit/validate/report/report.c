@@ -30,12 +30,13 @@ static void without_memory(void)
     is_int(records_add(&records, &record), 0, "a record is added");
     record.test = "another";
     has_no_memory = true;
-    is_int(records_add(&records, &record), -1, "one is not when memory is out");
-    is_int(records_parse(&records, "{\"suite\":\"a\",\"test\":\"b\"}"), -1, "... nor parsed");
+    is_int(records_add(&records, &record), -1, "... but not without memory");
+    is_int(records_parse(&records, "{\"suite\":\"a\",\"test\":\"b\"}"), -1,
+           "... nor is one parsed");
     has_no_memory = false;
-    is_int(records.count, 1, "... and no part of it is there");
-    is_int(records_add(&records, &record), 0, "it is once there is some");
-    is_str(RECORD_AT(&records, 1)->test, "another", "... whole");
+    is_int(records.count, 1, "... and no part of it is stored");
+    is_int(records_add(&records, &record), 0, "with memory again it is added");
+    is_str(RECORD_AT(&records, 1)->test, "another", "... completely");
     records_clear(&records);
 }
 
@@ -82,7 +83,7 @@ static void parsing(void)
     is_int(records_parse(&records, text), 0, "what record_write() writes is read");
     found = RECORD_AT(&records, 0);
     is_str(found->suite, "links", "suite");
-    is_str(found->peer, "n\"2?", "a string with what JSON escapes, a line's end cleaned");
+    is_str(found->peer, "n\"2?", "a string with escapes, its newline replaced");
     is_str(found->message, "caf\xc3\xa9", "UTF-8");
     is_near(found->value, 196.25, 1e-9, "value");
     is_near(found->time, 1795190000.25, 1e-3, "time");
@@ -94,19 +95,19 @@ static void parsing(void)
     is_int(found->verdict, VERDICT_WARN, "verdict");
     free(text);
     is_int(records_parse(&records, "{\"suite\":\"a\",\"test\":\"b\",\"colour\":[1]}"), 0,
-           "a field that is not known is no harm");
+           "an unknown field is ignored");
     ok(isnan(RECORD_AT(&records, 1)->value), "a number that is absent is NAN");
     ok(!RECORD_AT(&records, 1)->node, "a string that is absent is NULL");
     record.message = "caf\xe9 \xed\xa0\x80";
     is_int(records_add(&records, &record), 0, "a record with bytes that are no UTF-8 is added");
     is_str(RECORD_AT(&records, 2)->message, "caf\xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
-           "they become U+FFFD");
-    ok(RECORD_AT(&records, 2)->node == RECORD_AT(&records, 0)->node, "equal texts are kept once");
+           "invalid bytes become U+FFFD");
+    ok(RECORD_AT(&records, 2)->node == RECORD_AT(&records, 0)->node, "equal texts are stored once");
     is_int(records_parse(&records, "{\"suite\":\"a\",\"test\":\"b\",\"node\":\"n1\\u001b[2J\","
                                    "\"message\":\"\\u001b]0;x\\u0007\\r\\u009b31m \\u202ebad\"}"),
-           0, "a record that would steer a terminal is read");
-    is_str(RECORD_AT(&records, 3)->node, "n1?[2J", "... without what does");
-    is_str(RECORD_AT(&records, 3)->message, "?]0;x????31m ???bad", "... in any string");
+           0, "a record with control characters is read");
+    is_str(RECORD_AT(&records, 3)->node, "n1?[2J", "... they are replaced");
+    is_str(RECORD_AT(&records, 3)->message, "?]0;x????31m ???bad", "... in all strings");
     for (int i = 0; i < 2000; i++) {
         char name[32];
 
@@ -114,19 +115,19 @@ static void parsing(void)
         record.node = name;
         records_add(&records, &record);
     }
-    is_str(RECORD_AT(&records, 4 + 1234)->node, "n234", "of many texts each is the right one");
+    is_str(RECORD_AT(&records, 4 + 1234)->node, "n234", "each of many texts is the right one");
     ok(RECORD_AT(&records, 4 + 1234)->node == RECORD_AT(&records, 4 + 234)->node,
-       "and is there once");
+       "... and is stored once");
     records_clear(&records);
 
-    refused("", "nothing");
+    refused("", "an empty line");
     refused("srun: error: n1: task 0: Killed", "a line of srun");
     refused("[1]", "an array");
     refused("{\"test\":\"b\"}", "an object without a suite");
     refused("{\"suite\":\"a\"}", "an object without a test");
     refused("{\"suite\":\"a\",\"test\":\"b\",\"value\":\"1\"}", "a string as value");
     refused("{\"suite\":\"a\",\"test\":\"b\",\"node\":1}", "a number as node");
-    refused("{\"suite\":\"a\",\"test\":\"b\",\"verdict\":\"good\"}", "a verdict that is none");
+    refused("{\"suite\":\"a\",\"test\":\"b\",\"verdict\":\"good\"}", "an unknown verdict");
     refused("{\"suite\":\"a\",\"test\":\"b\",\"samples\":-1}", "a negative count");
     refused("{\"suite\":\"a\",\"suite\":\"b\",\"test\":\"b\"}", "a field given twice");
     refused("{\"suite\":\"a\",\"test\":\"b\"", "half a record");
@@ -150,8 +151,9 @@ static void sizes(void)
         record.value = 97654.321 + i / 3.0;
         records_add(&records, &record);
     }
-    ok(records.starts[10000 / 16 - 1] < 9984 * 64, "a bandwidth takes less than 64 bytes");
-    is_near(RECORD_AT(&records, 7777)->value, 97654.321 + 7777 / 3.0, 0, "... each its own");
+    ok(records.starts[10000 / 16 - 1] < 9984 * 64, "a bandwidth record takes less than 64 bytes");
+    is_near(RECORD_AT(&records, 7777)->value, 97654.321 + 7777 / 3.0, 0,
+            "... and has its own value");
     records_clear(&records);
 }
 
@@ -174,12 +176,12 @@ static void packing(void)
            found->lowest == record.lowest && found->outliers == record.outliers &&
            found->limit == 0 && found->confidence == record.confidence && found->round == 3 &&
            found->job == record.job && found->user == 1000 && found->time == record.time,
-       "numbers are the same to the last bit");
+       "numbers are equal to the last bit");
     ok(isnan(found->shared) && isnan(found->stalled) && !found->node && !found->run,
-       "... what is absent stays so");
-    ok(found->message && !*found->message, "... and an empty text is none that is absent");
-    is_str(found->stopped, "interval", "a text");
-    is_str(record_code_name(found), "newer", "a code of a newer muster");
+       "... missing values stay missing");
+    ok(found->message && !*found->message, "... an empty text is not a missing one");
+    is_str(found->stopped, "interval", "a text is kept");
+    is_str(record_code_name(found), "newer", "an unknown code of a newer muster is kept");
     is_str(record_remediation(found), "wait", "... with its remediation");
     is_int(found->samples, 4294967295u, "samples");
     is_int(found->verdict, VERDICT_FAIL, "verdict");
@@ -199,20 +201,20 @@ static void changes(void)
     records.count = 50;
     record.value = -1;
     records_add(&records, &record);
-    is_int(records.count, 51, "the last ones are forgotten, and another is added");
-    is_near(RECORD_AT(&records, 49)->value, 4.9, 0, "... after those that are left");
-    is_near(RECORD_AT(&records, 50)->value, -1, 0, "... itself");
+    is_int(records.count, 51, "after records were dropped another one is added");
+    is_near(RECORD_AT(&records, 49)->value, 4.9, 0, "... after the remaining ones");
+    is_near(RECORD_AT(&records, 50)->value, -1, 0, "... with its value");
     record = *RECORD_AT(&records, 20);
     record.run = NULL;
     record.verdict = VERDICT_NONE;
-    is_int(records_change(&records, 20, &record), 0, "one loses what it had");
+    is_int(records_change(&records, 20, &record), 0, "fields can be removed from a record");
     ok(!RECORD_AT(&records, 20)->run && RECORD_AT(&records, 20)->verdict == VERDICT_NONE,
-       "... which is gone");
-    is_near(RECORD_AT(&records, 20)->value, 2.0, 0, "... the rest of it is there");
-    is_str(RECORD_AT(&records, 21)->run, "r1", "... as is the next one");
+       "... and are gone");
+    is_near(RECORD_AT(&records, 20)->value, 2.0, 0, "... its other fields stay");
+    is_str(RECORD_AT(&records, 21)->run, "r1", "... and so does the next record");
     record.run = record.peer = record.part = "r1";
-    is_int(records_change(&records, 20, &record), -1, "it gets no more than it had");
-    ok(!RECORD_AT(&records, 20)->run, "... and stays as it was");
+    is_int(records_change(&records, 20, &record), -1, "a record cannot grow");
+    ok(!RECORD_AT(&records, 20)->run, "... and stays unchanged");
     records_clear(&records);
 }
 
@@ -230,12 +232,12 @@ static void tables(void)
     table_print(&table, stream, false);
     fclose(stream);
     is_str(text, "NODE  V       MESSAGE\nn\xc3\xa9    FAILED  eth1\n",
-           "columns are aligned by characters, the last one is ragged");
+           "columns are aligned by characters, the last one is not padded");
     free(text);
     stream = open_memstream(&text, &size);
     table_print(&table, stream, true);
     fclose(stream);
-    has_str(text, "\033[1;31mFAILED\033[0m  eth1", "colours do not count as width");
+    has_str(text, "\033[1;31mFAILED\033[0m  eth1", "colors do not count for the width");
     free(text);
     table_clear(&table);
     stream = open_memstream(&text, &size);
@@ -245,8 +247,9 @@ static void tables(void)
     table_cells(&table, "%s\t%d\t", "a\tb", 12);
     table_end(&table, stream, "\n");
     fclose(stream);
-    is_str(text, "\nA    B   %\na?b  12\n",
-           "cells of a format, none from a value, no table without a row");
+    is_str(
+        text, "\nA    B   %\na?b  12\n",
+        "cells come from a format, not from a value's tabs; a table without rows is not printed");
     free(text);
 }
 
@@ -258,29 +261,30 @@ static void endings(void)
     record.suite = record.test = "links";
     record.verdict = VERDICT_PASS;
     records_add(&records, &record);
-    ok(records_explain(&records, 0, 0), "what passed and ended well");
-    ok(!records_explain(&records, 0, 1), "a failure of which no record says anything");
-    ok(!records_explain(&records, 0, 3), "... nor of what is unknown");
-    ok(!records_explain(&records, 0, 134), "... and a program that ended itself");
+    ok(records_explain(&records, 0, 0), "status 0 is explained by passed records");
+    ok(!records_explain(&records, 0, 1), "status 1 needs a failed record");
+    ok(!records_explain(&records, 0, 3), "... status 3 needs an unknown one");
+    ok(!records_explain(&records, 0, 134), "... an abort is never explained");
     record.verdict = VERDICT_UNKNOWN;
     records_add(&records, &record);
-    ok(records_explain(&records, 0, 3), "what is unknown was said");
-    ok(!records_explain(&records, 2, 3), "... before");
-    ok(!records_explain(&records, 0, 1), "... and is no failure");
+    ok(records_explain(&records, 0, 3), "an unknown record explains status 3");
+    ok(!records_explain(&records, 2, 3), "... only after the given index");
+    ok(!records_explain(&records, 0, 1), "... and does not explain status 1");
     record.verdict = VERDICT_FAIL;
     records_add(&records, &record);
-    ok(records_explain(&records, 2, 1) && records_explain(&records, 2, 3), "a failure was said");
-    is_int(records_end(&records), -1, "no program has told its end");
+    ok(records_explain(&records, 2, 1) && records_explain(&records, 2, 3),
+       "a failed record explains status 1 and 3");
+    is_int(records_end(&records), -1, "no program has reported its end");
     record = (struct record)RECORD_INIT;
     record.test = "mpi.launch";
     record.metric = "end";
     record.value = 3;
     record.unit = "1";
     records_add(&records, &record);
-    is_int(records_end(&records), 3, "one has, and its status");
+    is_int(records_end(&records), 3, "a reported end has a status");
     record.value = NAN;
     records_add(&records, &record);
-    is_int(records_end(&records), -1, "no number is no status");
+    is_int(records_end(&records), -1, "an end without a number has none");
     records_clear(&records);
 }
 

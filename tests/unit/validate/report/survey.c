@@ -117,40 +117,43 @@ static void order(void)
     const struct survey_cell *cells;
 
     is_str(survey.run, "r", "the newest run is chosen");
-    is_int(survey.other_runs, 1, "records of another are counted");
-    is_str(survey.cluster, "lab", "the cluster");
-    is_near(survey.seconds, 4.5, 0, "how long it took");
-    is_int(survey.node_count, 3, "nodes are those that records name");
-    is_str(survey.nodes[2].name, "n10", "n10 comes after n2");
+    is_int(survey.other_runs, 1, "records of other runs are counted");
+    is_str(survey.cluster, "lab", "the cluster is known");
+    is_near(survey.seconds, 4.5, 0, "the duration is known");
+    is_int(survey.node_count, 3, "the nodes are those that records name");
+    is_str(survey.nodes[2].name, "n10", "n10 is listed after n2");
     is_int(survey.nodes[1].verdict, VERDICT_FAIL, "a node's verdict is certify's conclusion");
     is_str(survey.nodes[1].message, "eth1 50 of 200 Mb/s", "... with its message");
     is_int(survey.nodes[1].code, FAULT_RAIL_FAULT, "... and its code");
-    ok(survey.nodes[0].is_certified && !survey.nodes[1].is_certified, "who got a certificate");
-    is_near(survey.nodes[0].expires, 1795794800, 0, "until when");
-    is_int(survey.nodes[2].verdict, VERDICT_NONE, "who was not judged has no verdict");
-    is_int(survey.leaf_count, 2, "leaves");
-    is_int(survey.nodes[0].leaf, 0, "the leaf of a node");
-    is_int(survey.nodes[1].leaf, -1, "a node whose leaf is not known");
-    is_int(survey.rail_count, 1, "rails");
+    ok(survey.nodes[0].is_certified && !survey.nodes[1].is_certified,
+       "a certificate is noted for its node");
+    is_near(survey.nodes[0].expires, 1795794800, 0, "... with its expiry");
+    is_int(survey.nodes[2].verdict, VERDICT_NONE, "a node without a conclusion has no verdict");
+    is_int(survey.leaf_count, 2, "leaves are counted");
+    is_int(survey.nodes[0].leaf, 0, "a node has its leaf");
+    is_int(survey.nodes[1].leaf, -1, "a node with an unknown leaf has none");
+    is_int(survey.rail_count, 1, "rails are counted");
     cells = survey.rails[0].cells[SURVEY_BANDWIDTH];
-    is_int(survey.rails[0].measured[SURVEY_BANDWIDTH], 3, "pairs are counted once");
+    is_int(survey.rails[0].measured[SURVEY_BANDWIDTH], 3, "each pair is counted once");
     ok(cells[0].from == 0 && cells[0].to == 1 && cells[1].to == 2 && cells[2].from == 1,
-       "... by sender and receiver");
-    is_near(cells[0].value, 190, 0, "of two figures of a pair the better one counts");
+       "... ordered by sender and receiver");
+    is_near(cells[0].value, 190, 0, "of two values of a pair the better one is used");
     is_near(cells[0].low, 180, 0, "... with its own interval");
-    is_int(cells[0].verdict, VERDICT_PASS, "a figure above the rail's limit passes");
-    is_int(cells[2].verdict, VERDICT_FAIL, "a figure below it fails");
+    is_int(cells[0].verdict, VERDICT_PASS, "a value above the rail's limit passes");
+    is_int(cells[2].verdict, VERDICT_FAIL, "a value below it fails");
     is_near(cells[2].limit, 160, 0, "... with the limit");
     is_str(survey.limit_sources[cells[2].source], "nominal", "... and its source");
     ok(isnan(survey_figure(&survey, 2, 0, SURVEY_BANDWIDTH, true)),
-       "what was not measured is absent");
-    is_near(survey.rails[0].median[SURVEY_BANDWIDTH], 190, 0, "the median of the pairs");
-    is_near(survey.rails[0].reference[SURVEY_BANDWIDTH], 195, 0, "what a good node reaches");
+       "a value that was not measured is missing");
+    is_near(survey.rails[0].median[SURVEY_BANDWIDTH], 190, 0, "the median of the pairs is known");
+    is_near(survey.rails[0].reference[SURVEY_BANDWIDTH], 195, 0,
+            "the reference is that of a good node");
     cells = survey.rails[0].cells[SURVEY_TOGETHER];
-    is_near(cells[0].value, 45, 0, "all rails at once are a matrix of their own");
-    ok(isnan(cells[0].limit), "... that the limit of one rail does not hold for");
-    ok(!survey.rails[0].cells[SURVEY_UPLINK], "a bandwidth in us is none");
-    is_near(survey_figure(&survey, 0, 0, SURVEY_BANDWIDTH, true), 195, 0, "a node as a sender");
+    is_near(cells[0].value, 45, 0, "all rails together have their own matrix");
+    ok(isnan(cells[0].limit), "... to which the limit of one rail does not apply");
+    ok(!survey.rails[0].cells[SURVEY_UPLINK], "a bandwidth in us is ignored");
+    is_near(survey_figure(&survey, 0, 0, SURVEY_BANDWIDTH, true), 195, 0,
+            "a node's best value as sender is found");
     is_near(survey_figure(&survey, 0, 0, SURVEY_BANDWIDTH, false), 50, 0, "... as a receiver");
 }
 
@@ -170,7 +173,7 @@ static void xml(void)
             "<failure message=\"eth1 sends &lt;b&gt;50&lt;/b&gt; &amp; &quot;no&quot; "
             "more?\" type=\"rail_fault\">",
             "a message is escaped, a control character replaced");
-    ok(!strstr(text, "n9"), "another run's records are not in it");
+    ok(!strstr(text, "n9"), "records of another run are not included");
     free(text);
 }
 
@@ -194,27 +197,29 @@ static void metrics(void)
     has_str(text,
             "\n# TYPE muster_node_certified gauge\nmuster_node_certified{node=\"n1\"} 1\n"
             "muster_node_certified{node=\"n2\"} 0\n",
-            "who is certified; a node without a verdict is left out");
+            "certified nodes are listed; a node without a verdict is not");
     has_str(text, "muster_node_certified{node=\"n\\\"9\\\\\\n\"} 1\n",
-            "a node of the history is there too, its label escaped");
-    has_str(text, "muster_certificate_expires_seconds{node=\"n1\"} 1795794800\n", "until when");
+            "a node of the history is listed, too, its label escaped");
+    has_str(text, "muster_certificate_expires_seconds{node=\"n1\"} 1795794800\n",
+            "the expiry is listed");
     has_str(text,
             "muster_link_bandwidth_bytes_per_second{node=\"n1\",rail=\"eth1\",direction="
             "\"receive\"} 6250000\n",
-            "a figure in bytes a second");
+            "a value is in bytes per second");
     has_str(text,
             "muster_node_fault{node=\"n2\",code=\"rail_fault\",remediation=\"replace_cable\"} 1\n",
-            "what is wrong with a node and what to do, in a word each");
-    has_str(text, "muster_verdicts{test=\"links\",verdict=\"fail\"} 1\n", "verdicts by test");
-    has_str(text, "muster_run_duration_seconds 4.5\n", "how long the run took");
+            "a node's fault has its code and remediation");
+    has_str(text, "muster_verdicts{test=\"links\",verdict=\"fail\"} 1\n",
+            "verdicts are counted by test");
+    has_str(text, "muster_run_duration_seconds 4.5\n", "the run's duration is listed");
     has_str(text,
             "# TYPE muster_stage_duration_seconds gauge\n"
             "muster_stage_duration_seconds{stage=\"links\"} 2.25\n# HELP",
-            "... and a stage of it, once");
+            "... and that of a stage, once");
     free(text);
     survey_filter_past(&survey, is_of_run, NULL);
     text = written("prometheus");
-    ok(!strstr(text, "n\\\"9"), "a node that is gone from the cluster is gone from the metrics");
+    ok(!strstr(text, "n\\\"9"), "a node removed from the cluster is removed from the metrics");
     free(text);
 }
 
@@ -233,9 +238,9 @@ static void many(void)
         add(line);
     }
     build("30000 nodes");
-    is_int(survey.rails[0].measured[SURVEY_BANDWIDTH], NODES, "... all their figures");
-    is_near(survey_figure(&survey, 9, 0, SURVEY_BANDWIDTH, true), 1009, 0, "... by node");
-    is_near(survey_figure(&survey, 9, 0, SURVEY_BANDWIDTH, false), 1008, 0, "... and direction");
+    is_int(survey.rails[0].measured[SURVEY_BANDWIDTH], NODES, "... with all their values");
+    is_near(survey_figure(&survey, 9, 0, SURVEY_BANDWIDTH, true), 1009, 0, "... as senders");
+    is_near(survey_figure(&survey, 9, 0, SURVEY_BANDWIDTH, false), 1008, 0, "... and as receivers");
 }
 
 static void cells(void)
@@ -250,7 +255,7 @@ static void cells(void)
     build("records without a run are a survey");
     text = written("csv");
     has_str(text, "\r\n\"\",,\"a\",\"b\",\"'@m\",\"'=cmd|' /C calc'!A0\",\"'+1\",\"'-x\",-1.5,",
-            "what a spreadsheet takes for a formula is made a text, a number stays one");
+            "a cell that looks like a formula becomes text, a number stays a number");
     has_str(text, ",\"a \"\"b\"\", c\"\r\n", "quotes are doubled");
     free(text);
 }
@@ -268,12 +273,12 @@ static void worst_first(void)
                 : "{'suite':'certify','test':'links','part':'uplink leaf2','verdict':'fail'}");
     build("many warnings");
     text = written("table");
-    has_str(text, "uplink leaf2", "a failure behind them is in the table");
-    has_str(text, "and 19961 more\n", "... of which warnings are left out");
+    has_str(text, "uplink leaf2", "the failure is in the table");
+    has_str(text, "and 19961 more\n", "... and warnings are left out");
     free(text);
     text = written("html");
-    has_str(text, "\"uplink leaf2\"", "... and on the page");
-    has_str(text, "\"bad_left_out\":1,", "... which leaves a warning out");
+    has_str(text, "\"uplink leaf2\"", "... it is on the page, too");
+    has_str(text, "\"bad_left_out\":1,", "... which leaves out one warning");
     free(text);
 }
 
@@ -287,7 +292,7 @@ static void told_alike(void)
     char *text;
 
     begin(lines);
-    build("what many nodes have alike");
+    build("a fault that many nodes share");
     text = written("table");
     has_str(text, "eth1: 12 of 16 nodes fail alike", "... is in the table");
     free(text);
@@ -302,7 +307,7 @@ static void passed_with_a_warning(void)
     begin(NULL);
     records_add(&records, &record);
     build("a node that passed");
-    is_int(survey.nodes[0].code, FAULT_NONE, "... has nothing to be done");
+    is_int(survey.nodes[0].code, FAULT_NONE, "... has no code to act on");
 }
 
 /* Returns the JSON data of the page. */
@@ -347,18 +352,18 @@ static void page(void)
 
     ok(data != NULL, "the page's data is JSON");
     has_str(text, "<title>muster r</title>", "the page has a title");
-    ok(!strstr(text, "@@"), "no mark of the template is left");
-    ok(!strstr(text, "<b>50"), "a record's text is no markup");
+    ok(!strstr(text, "@@"), "no placeholder of the template is left");
+    ok(!strstr(text, "<b>50"), "text of a record is not interpreted as markup");
     ok(!strstr(text, "http://") || strstr(text, "http://www.w3.org/2000/svg"),
-       "nothing is fetched but the name of SVG");
+       "no URL is loaded; only the SVG namespace is named");
     metric = json_object_get(json_array_get(json_object_get(data, "rails"), 0), "bandwidth");
-    is_int(json_integer_value(json_object_get(metric, "count")), 3, "pairs");
+    is_int(json_integer_value(json_object_get(metric, "count")), 3, "pairs are counted");
     is_int(json_integer_value(json_array_get(json_object_get(metric, "mask"), 0)), 1,
            "the first cell is a node with itself");
     is_int(json_integer_value(json_array_get(json_object_get(metric, "mask"), 1)), 3,
-           "... then come those that were measured");
-    is_near(cell_of(metric, 0), 190, 0.02, "a figure survives its 16 bits");
-    is_near(cell_of(metric, 2), 50, 0.005, "and so does another");
+           "... the next ones were measured");
+    is_near(cell_of(metric, 0), 190, 0.02, "a value keeps its precision in 16 bits");
+    is_near(cell_of(metric, 2), 50, 0.005, "... and so does another one");
     json_decref(data);
     free(text);
 }
@@ -371,18 +376,18 @@ static void formats(void)
 
     for (const char *c = text; *c; c++)
         lines += *c == '\n';
-    is_int(lines, survey.count, "JSON lines have a line a record");
+    is_int(lines, survey.count, "JSON lines has a line per record");
     has_str(text,
             "{\"run\":\"r\",\"time\":15,\"suite\":\"certify\",\"test\":\"run\","
             "\"metric\":\"seconds\",\"value\":4.5,\"unit\":\"s\"}\n",
-            "... as it came");
+            "... unchanged");
     free(text);
     for (size_t i = 0; (wanted = conf_report_format(i)); i++)
         found += format_find(wanted) != NULL;
     for (size_t i = 0; report_formats[i].name; i++)
         is_str(conf_report_format(i) ? conf_report_format(i) : "", report_formats[i].name,
                "the configuration takes %s", report_formats[i].name);
-    ok(found > 0 && !report_formats[found].name, "... and nothing else");
+    ok(found > 0 && !report_formats[found].name, "... and no other format");
 }
 
 static void fails(const char *line, const char *expected)
@@ -445,15 +450,16 @@ static void files(void)
     fwrite("{\"suite\":\"a\",\0\"test\":\"b\"}\n", 1, 26, file);
     fputs("{\"suite\":\"a\",\"test\":\"d", file);
     fclose(file);
-    is_int(recordfile_read(path, &records, &listener, &err), 5, "lines that are left out");
-    is_int(told, 5, "each is told");
-    is_int(records.count, 2, "the others are taken");
-    has_str(last, ":7: cut off at the end of the file: ", "the last one says that it is cut off");
-    has_str(last, path, "with the file's name");
+    is_int(recordfile_read(path, &records, &listener, &err), 5, "five lines are left out");
+    is_int(told, 5, "... each with a message");
+    is_int(records.count, 2, "the other lines are read");
+    has_str(last, ":7: cut off at the end of the file: ",
+            "the last message says that its line is cut off");
+    has_str(last, path, "... with the file's name");
     unlink(path);
-    is_int(recordfile_read(path, &records, &listener, &err), -1, "a file that is not there");
-    has_str(err.text, "No such file", "... is named");
-    is_int(recordfile_read("/", &records, &listener, &err), -1, "nor is a directory a file");
+    is_int(recordfile_read(path, &records, &listener, &err), -1, "a missing file is an error");
+    has_str(err.text, "No such file", "... with the reason");
+    is_int(recordfile_read("/", &records, &listener, &err), -1, "a directory is an error");
     records_clear(&records);
 }
 
@@ -496,31 +502,32 @@ static void saved_where_others_write(void)
     }
     alarm(10);
     ok(mkfifo(in_folder("pipe"), 0600) == 0 && !saves("pipe", &err),
-       "a pipe that nobody reads holds no report up");
-    has_str(err.text, "/pipe: nobody reads from it", "... and is named");
+       "a pipe without a reader does not block a report");
+    has_str(err.text, "/pipe: nobody reads from it", "... and is an error");
     reader = open(in_folder("pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    ok(saves("pipe", &err), "one that is read takes it");
-    ok(read(reader, bytes, sizeof bytes) > 100, "... whole");
+    ok(saves("pipe", &err), "a pipe with a reader gets the report");
+    ok(read(reader, bytes, sizeof bytes) > 100, "... completely");
     fclose(fopen(in_folder("file"), "we"));
     ok(symlink("file", in_folder("link")) == 0 && saves("link", &err),
        "a link to a file is replaced");
-    is_int(size_of("file"), 0, "... the file stays");
-    ok(size_of("link") > 100, "... and the report has the link's name");
+    is_int(size_of("file"), 0, "... its target stays");
+    ok(size_of("link") > 100, "... and the report is in its place");
     ok(symlink("pipe", in_folder("other")) == 0 && !saves("other", &err),
        "a link to a pipe is not followed");
-    has_str(err.text, "/other: is not a regular file", "... and is named");
-    is_int(read(reader, bytes, sizeof bytes), 0, "... and nothing goes where it leads");
+    has_str(err.text, "/other: is not a regular file", "... and is an error");
+    is_int(read(reader, bytes, sizeof bytes), 0, "... its target gets nothing");
     close(reader);
-    ok(!saves(".", &err), "a folder is no place");
-    ok(format_save(format_find("csv"), &survey, "/dev/null", &err) == 0, "a device is one");
+    ok(!saves(".", &err), "a directory is refused");
+    ok(format_save(format_find("csv"), &survey, "/dev/null", &err) == 0,
+       "a character device is accepted");
     if (geteuid() == 0 && mknod(in_folder("disk"), S_IFBLK | 0600, makedev(7, 99)) == 0) {
-        ok(!saves("disk", &err), "a disk is no place");
+        ok(!saves("disk", &err), "a disk is refused");
         unlink(in_folder("disk"));
     }
     for (const char *const *name = (const char *const[]){"pipe", "file", "link", "other", NULL};
          *name; name++)
         unlink(in_folder(*name));
-    is_int(rmdir(folder), 0, "nothing else is left");
+    is_int(rmdir(folder), 0, "no other file is left");
     alarm(0);
 }
 
@@ -554,9 +561,9 @@ static void saved_to_a_slow_reader(void)
     fcntl(ends[1], F_SETPIPE_SZ, 4096);
     snprintf(numbered, sizeof numbered, "/dev/fd/%d", ends[1]);
     ok(size > 4096 && format_save(html, &survey, numbered, &err) == 0,
-       "a report of %zu bytes goes into a pipe of 4096", size);
+       "a report of %zu bytes is written to a pipe of 4096", size);
     close(ends[1]);
-    ok(waitpid(reader, &status, 0) == reader && status == 0, "... and comes out whole");
+    ok(waitpid(reader, &status, 0) == reader && status == 0, "... and is read completely");
     free(page);
 }
 
@@ -596,19 +603,19 @@ static void saved_to_descriptors(void)
     is_str(link, kept_link, "/dev/stdout stays a link");
     ok(is_saved && fstat(fd, &status) == 0 && stat(file, &link_status) == 0 &&
            link_status.st_ino == status.st_ino,
-       "standard output in a file takes the report");
+       "the report is written to the file of standard output");
     size = (long)status.st_size - (long)strlen("before\nafter\n");
-    ok(size > 100, "... between what else goes there");
+    ok(size > 100, "... between other output");
     for (size_t i = 0; i < 2; i++) {
         before = (long)status.st_size;
         snprintf(numbered, sizeof numbered, i == 0 ? "/dev/fd/%d" : "/proc/self/fd/%d", fd);
         ok(format_can_save(numbered, &err) == 0 && format_save(csv, &survey, numbered, &err) == 0,
-           "%s is that descriptor", numbered);
+           "%s stands for that descriptor", numbered);
         is_int(fstat(fd, &status) == 0 ? (long)status.st_size - before : -1, size,
-               "... and is written to at its position");
+               "... which is written at its position");
     }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
-    ok(format_save(csv, &survey, numbered, &err) != 0, "one that we opened ourselves takes none");
+    ok(format_save(csv, &survey, numbered, &err) != 0, "a close-on-exec descriptor is refused");
     if (geteuid() == 0)
         ok(symlink(file, "/dev/other") == 0 && format_can_save("/dev/other", &err) != 0 &&
                format_save(csv, &survey, "//dev/other", &err) != 0,
@@ -616,8 +623,8 @@ static void saved_to_descriptors(void)
     close(fd);
     snprintf(numbered, sizeof numbered, "/dev/fd/%d", fd);
     ok(format_can_save(numbered, &err) != 0 && format_save(csv, &survey, numbered, &err) != 0,
-       "one that is closed takes none");
-    has_str(err.text, "Bad file descriptor", "... and is named");
+       "a closed descriptor is refused");
+    has_str(err.text, "Bad file descriptor", "... with the reason");
     unlink(file);
 }
 
@@ -626,7 +633,7 @@ int main(void)
     struct error err;
 
     begin(run);
-    build("a run is put in order");
+    build("a survey of a run is built");
     order();
     xml();
     page();
@@ -634,10 +641,10 @@ int main(void)
     metrics();
     survey_clear(&survey);
     is_int(survey_build(&records, "old", &survey, &err), 0, "a run can be chosen");
-    is_int(survey.node_count, 1, "... and has its nodes only");
+    is_int(survey.node_count, 1, "... with its own nodes only");
     survey_clear(&survey);
-    is_int(survey_build(&records, "none", &survey, &err), -1, "a run that is not there");
-    has_str(err.text, "no record of run none, only of others", "... is named");
+    is_int(survey_build(&records, "none", &survey, &err), -1, "a missing run is an error");
+    has_str(err.text, "no record of run none, only of others", "... which names the run");
     cells();
     many();
     worst_first();
