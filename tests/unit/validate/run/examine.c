@@ -56,9 +56,9 @@ int main(void)
     setenv("TMPDIR", "/nowhere", 1);
     is_int(examine(&(struct examination){.nodes = &nodes, .level = "quick", .budget_s = 30},
                    &passed, &failed, &err),
-           0, "a node without a place for files is examined (%s)", err.text);
+           0, "an examination needs no temporary directory (%s)", err.text);
     ok(passed.count == 1 && hostlist_contains(&passed, "n1"), "... n1 passes");
-    ok(failed.count == 1 && hostlist_contains(&failed, "n2"), "... n2 does not");
+    ok(failed.count == 1 && hostlist_contains(&failed, "n2"), "... n2 fails");
     hostlist_clear(&nodes);
     hostlist_clear(&passed);
     hostlist_clear(&failed);

@@ -49,33 +49,33 @@ static void ends(void)
     struct run_seen seen = usual;
 
     seen.is_examined = false;
-    is_str(decided(&seen), "examine failed", "a command that failed: its nodes are examined");
+    is_str(decided(&seen), "examine failed", "after a failed command its nodes are examined");
     seen.left_s = RUN_LEAST_LEFT_S - 1;
-    is_str(decided(&seen), "end no-time-left", "... not at the end of the time limit");
+    is_str(decided(&seen), "end no-time-left", "... but not near the time limit");
     seen.left_s = 3600;
     seen.restarts = 2;
-    is_str(decided(&seen), "examine failed", "... the last restart but one");
+    is_str(decided(&seen), "examine failed", "... also before the last restart");
     seen.restarts = 3;
-    is_str(decided(&seen), "end no-restart-left", "... and not beyond the last");
+    is_str(decided(&seen), "end no-restart-left", "... but not after the last restart");
     seen.restarts = 0;
     seen.is_stopped = true;
-    is_str(decided(&seen), "end stopped", "... nor where a signal asked for the end");
+    is_str(decided(&seen), "end stopped", "... nor after a stop signal");
     seen.is_no_command = true;
-    is_str(decided(&seen), "end no-command", "a command that could not be started");
+    is_str(decided(&seen), "end no-command", "a command that could not be started ends");
     seen.status = 0;
     seen.is_no_command = false;
-    is_str(decided(&seen), "end done", "status 0 is the end, whatever else there was");
+    is_str(decided(&seen), "end done", "status 0 ends, whatever else happened");
     seen = usual;
     seen.is_stopped = true;
     seen.lost = 1;
-    is_str(decided(&seen), "end stopped", "a signal during the examination ends it, too");
+    is_str(decided(&seen), "end stopped", "a stop signal during the examination ends it, too");
     seen = usual;
     seen.left_s = RUN_LEAST_LEFT_S - 1;
     seen.lost = 1;
     is_str(decided(&seen), "requeue nodes-at-fault",
-           "without time left a job with a node at fault is queued again");
+           "without time left a job with a node at fault is requeued");
     seen.can_requeue = false;
-    is_str(decided(&seen), "end no-time-left", "... where it may be");
+    is_str(decided(&seen), "end no-time-left", "... if that is possible");
 }
 
 static void hung(void)
@@ -83,12 +83,12 @@ static void hung(void)
     struct run_seen seen = usual;
 
     seen.blocking = 1;
-    is_str(decided(&seen), "replace hung", "who held it up gives way to a spare");
+    is_str(decided(&seen), "replace hung", "a node that hung is replaced by a spare");
     seen.good = 4;
-    is_str(decided(&seen), "repeat nodes-passed", "... and stays where there is none");
+    is_str(decided(&seen), "repeat nodes-passed", "... without a spare it stays");
     seen.good = 5;
     seen.faulty = 1;
-    is_str(decided(&seen), "replace nodes-at-fault", "... who is at fault goes first");
+    is_str(decided(&seen), "replace nodes-at-fault", "... a faulty node is replaced first");
 }
 
 static void at_fault(void)
@@ -97,45 +97,48 @@ static void at_fault(void)
 
     seen.faulty = 1;
     seen.good = 4;
-    is_str(decided(&seen), "replace nodes-at-fault", "one node failed the preflight: a spare");
+    is_str(decided(&seen), "replace nodes-at-fault",
+           "one node failed the preflight: it is replaced");
     seen.good = 3;
-    is_str(decided(&seen), "requeue nodes-at-fault", "... without a spare: queued again");
+    is_str(decided(&seen), "requeue nodes-at-fault", "... without a spare the job is requeued");
     seen.can_requeue = false;
-    is_str(decided(&seen), "end no-spare", "... which cannot be: the end");
+    is_str(decided(&seen), "end no-spare", "... if it cannot be requeued it ends");
     seen = usual;
     seen.has_repeated = true;
     seen.tested = 3;
     seen.lost = 1;
     seen.good = 4;
     is_str(decided(&seen), "replace nodes-at-fault",
-           "a node that Slurm took away is at fault, also after a restart on the same nodes");
+           "a node that Slurm removed is replaced, also after a restart on the same nodes");
     seen.tested = 0;
-    is_str(decided(&seen), "replace nodes-at-fault", "... and where the preflight told nothing");
+    is_str(decided(&seen), "replace nodes-at-fault", "... and without results of the preflight");
     seen = usual;
     seen.faulty = 2;
     seen.good = 4;
-    is_str(decided(&seen), "replace nodes-at-fault", "half of the nodes are believed");
+    is_str(decided(&seen), "replace nodes-at-fault", "up to half of the nodes can be faulty");
     seen.faulty = 3;
-    is_str(decided(&seen), "repeat too-many-faulty", "... more are not: no node's fault");
+    is_str(decided(&seen), "repeat too-many-faulty", "... more are no node's fault");
     seen.lost = 1;
-    is_str(decided(&seen), "replace nodes-at-fault", "... but for the one that Slurm took");
+    is_str(decided(&seen), "replace nodes-at-fault", "... except for a node that Slurm removed");
 }
 
 static void nobody(void)
 {
     struct run_seen seen = usual;
 
-    is_str(decided(&seen), "repeat nodes-passed", "all nodes pass: once more on the same");
+    is_str(decided(&seen), "repeat nodes-passed",
+           "all nodes pass: the command is repeated on the same nodes");
     seen.has_repeated = true;
-    is_str(decided(&seen), "end nodes-passed", "... and no second time");
+    is_str(decided(&seen), "end nodes-passed", "... but only once");
     seen.tested = 3;
-    is_str(decided(&seen), "end nodes-unknown", "unknown is neither passed nor at fault");
+    is_str(decided(&seen), "end nodes-unknown", "unknown nodes are neither passed nor at fault");
     seen.has_repeated = false;
-    is_str(decided(&seen), "repeat nodes-unknown", "... once more on the same nodes, too");
+    is_str(decided(&seen), "repeat nodes-unknown", "... the command is repeated once, too");
     seen.faulty = 2;
-    is_str(decided(&seen), "repeat too-many-faulty", "two of three that were tested are too many");
+    is_str(decided(&seen), "repeat too-many-faulty",
+           "two faulty nodes of three tested are too many");
     seen.has_repeated = true;
-    is_str(decided(&seen), "end too-many-faulty", "... and no second time");
+    is_str(decided(&seen), "end too-many-faulty", "... after a repeat the command ends");
 }
 
 /* ---------------------------------------------------------------- the keeper */
@@ -145,22 +148,26 @@ static void keeping(void)
     struct own_job job = {.can_requeue = true, .requeues = 1};
 
     hostlist_expand("n[1-3]", &job.nodes, NULL);
-    is_str(keeper_node(&job, "n1", 3), "n3", "the keeper is where spares are");
-    is_str(keeper_node(&job, "n3", 3), "n2", "... not where the job script is");
-    ok(!keeper_node(&job, "n4", 3) && !keeper_node(&job, NULL, 3), "no script on a node: none");
-    ok(!keeper_node(&job, "n1", 1), "no restart left: none");
+    is_str(keeper_node(&job, "n1", 3), "n3", "the keeper runs where spares are");
+    is_str(keeper_node(&job, "n3", 3), "n2", "... not where the job script runs");
+    ok(!keeper_node(&job, "n4", 3) && !keeper_node(&job, NULL, 3),
+       "without a script on a node of the job there is no keeper");
+    ok(!keeper_node(&job, "n1", 1), "without a restart left there is none");
     job.can_requeue = false;
-    ok(!keeper_node(&job, "n1", 3), "a job that cannot be queued again: none");
+    ok(!keeper_node(&job, "n1", 3), "a job that cannot be requeued has none");
     job.can_requeue = true;
     job.nodes.count = 1;
-    ok(!keeper_node(&job, "n1", 3), "one node: none");
+    ok(!keeper_node(&job, "n1", 3), "a job with one node has none");
     job.nodes.count = 3;
     job.is_running = true;
-    is_int(keeper_decide(&job, "n3", "n1"), KEEPER_WAIT, "the script's node is the job's: nothing");
-    is_int(keeper_decide(&job, "n3", "n4"), KEEPER_REQUEUE, "it was taken away: queued again");
-    is_int(keeper_decide(&job, "n4", "n5"), KEEPER_END, "... not by a keeper whose node was, too");
+    is_int(keeper_decide(&job, "n3", "n1"), KEEPER_WAIT,
+           "while the script's node is in the job nothing is done");
+    is_int(keeper_decide(&job, "n3", "n4"), KEEPER_REQUEUE,
+           "if it was removed the job is requeued");
+    is_int(keeper_decide(&job, "n4", "n5"), KEEPER_END,
+           "... unless the keeper's own node was removed, too");
     job.is_running = false;
-    is_int(keeper_decide(&job, "n3", "n4"), KEEPER_WAIT, "... nor where the job does not run");
+    is_int(keeper_decide(&job, "n3", "n4"), KEEPER_WAIT, "... or the job does not run");
     hostlist_clear(&job.nodes);
 }
 
@@ -212,7 +219,7 @@ void own_job_clear(struct own_job *job)
 int own_job_requeue(const struct own_job *job, struct error *err)
 {
     ok(strcmp(job->name, "7") == 0 && hostlist_contains(&job->excluded, "n1"),
-       "queued again without the script's node");
+       "the requeued job excludes the script's node");
     requests++;
     if (refusals > 0) {
         refusals--;
@@ -244,8 +251,8 @@ static void requeueing(void)
     requeued = looks = requests = 0;
     if (setjmp(ended) == 0)
         requeue_until_ended("muster run", 7, &job);
-    is_int(sleeps, 5, "a job that is to be queued again waits for its end");
-    is_int(requests, 4, "... until slurmctld is there, and once more after it lost the request");
+    is_int(sleeps, 5, "a job to be requeued waits for its end");
+    is_int(requests, 4, "... and repeats a request that failed or was lost");
     is_requeue = false;
     own_job_clear(&job);
 }
@@ -273,9 +280,9 @@ static void telling(void)
 #define FAILED "muster run: n1, where the job script ran, failed; requeueing job 7\n"
     setenv("SLURM_JOB_ID", "7", 1);
     setenv("SLURMD_NODENAME", "n3", 1);
-    is_str(told(0), FAILED "muster run: job 7 excludes n1\n", "... and tells what it excludes");
+    is_str(told(0), FAILED "muster run: job 7 excludes n1\n", "... and reports the excluded node");
     is_str(told(1), FAILED "muster run: refused\n", "... or that the list could not be set");
-    is_str(told(-1), FAILED "muster run: refused\n", "... or that it is not queued");
+    is_str(told(-1), FAILED "muster run: refused\n", "... or that the job is not requeued");
 }
 
 /* ---------------------------------------------------------------- nodes */
@@ -341,27 +348,27 @@ static void environment(void)
     is_str(variable(&variables, "SLURM_GPUS"), "a100:32", "... and of the GPUs");
     is_str(variable(&variables, "SLURM_TASKS_PER_NODE"), "2(x4)", "... the tasks of each");
     is_str(variable(&variables, "SLURM_JOB_CPUS_PER_NODE"), "16(x3),4", "... the CPUs of each");
-    is_int(variables.count, 6, "what is not set is not made");
+    is_int(variables.count, 6, "variables that are not set stay unset");
     arguments_clear(&variables);
     setenv("SLURM_TASKS_PER_NODE", "2(x4)", 1);
     setenv("SLURM_JOB_CPUS_PER_NODE", "16(x5", 1);
     layout_environment(&all, &chosen, &variables, NULL);
     ok(!variable(&variables, "SLURM_TASKS_PER_NODE") &&
            !variable(&variables, "SLURM_JOB_CPUS_PER_NODE"),
-       "nor what is not of so many nodes, or not understood");
+       "values for another number of nodes or invalid ones are left out");
     arguments_clear(&variables);
     is_int(layout_environment(&all, &all, &variables, NULL), 0, "all nodes");
-    is_int(variables.count, 0, "... need nothing");
+    is_int(variables.count, 0, "... need no change");
 
     layout_command(words, &all, &chosen, &command, NULL);
-    is_str(command.argv[1], "--exclude=n3", "srun is told which node to leave out");
-    is_str(command.argv[3], "train", "... before its own words");
+    is_str(command.argv[1], "--exclude=n3", "srun gets the nodes to exclude");
+    is_str(command.argv[3], "train", "... before the command's own arguments");
     arguments_clear(&command);
     layout_command(words, &chosen, &chosen, &command, NULL);
-    is_str(command.argv[1], "-K", "... not one that Slurm has taken from the job");
+    is_str(command.argv[1], "-K", "... but not a node that Slurm removed from the job");
     arguments_clear(&command);
     layout_command(other, &all, &chosen, &command, NULL);
-    is_str(command.argv[1], "train", "another launcher is not");
+    is_str(command.argv[1], "train", "another launcher gets no option");
     arguments_clear(&command);
     hostlist_clear(&all);
     hostlist_clear(&chosen);
@@ -389,10 +396,10 @@ static void watching(void)
 
     signal(SIGTERM, SIG_IGN); /* the job script has trap '' TERM */
     is_watch = true;
-    is_int(hang_begin(&hang, 7, 60, NULL, NULL), 0, "SIGTERM is ignored: a job is watched");
+    is_int(hang_begin(&hang, 7, 60, NULL, NULL), 0, "a job is watched although SIGTERM is ignored");
     begin = clock_s();
     hang_end(&hang);
-    ok(clock_s() - begin < 15, "... no longer than it has to be (%.2f s)", clock_s() - begin);
+    ok(clock_s() - begin < 15, "... and the watch ends soon (%.2f s)", clock_s() - begin);
     is_watch = false;
     signal(SIGTERM, SIG_DFL);
 }
@@ -406,12 +413,12 @@ static void watch_is_killed(void)
 
     is_watch = true;
     is_int(hang_begin(&hang, 7, 60, NULL, NULL), 0, "a job is watched");
-    ok(!hang_poll(&hang, &note), "... and nothing is told so far");
+    ok(!hang_poll(&hang, &note), "... and no hang is reported so far");
     kill(hang.pid, SIGKILL);
     while (!hang_poll(&hang, &note) && tries++ < 600)
         usleep(100000);
-    ok(!note.is_hung, "who watches is killed: that is no hang");
-    is_str(note.text, "the process that watches it was killed", "... and is told");
+    ok(!note.is_hung, "a killed watcher is no hang");
+    is_str(note.text, "the process that watches it was killed", "... and is reported");
     ok(!hang_poll(&hang, &note), "... once");
     hang_end(&hang);
     is_watch = false;
@@ -449,22 +456,21 @@ static void commands(void)
 
     launch_catch_signals();
     is_int(launched("exit $RUN_TEST", false), 4, "the status of a command, with its environment");
-    ok(!was_gone, "... after which there is no tick: a signal would go to a number of the past");
-    is_int(launched("kill -KILL $$", false), 137, "... of one that a signal ended");
-    is_int(launched("exec sleep 100", true), 143, "one that has to end gets SIGTERM");
+    ok(!was_gone, "... and no tick after its end, when a signal could hit another process");
+    is_int(launched("kill -KILL $$", false), 137, "... of a command that a signal killed");
+    is_int(launched("exec sleep 100", true), 143, "a command that must end gets SIGTERM");
     is_int(launched("trap 'exit 0' TERM; while :; do sleep 0.1; done", true), 143,
-           "... and is no success, whatever it says");
-    is_int(launch_run(&(struct launch){.argv = missing}, &status, NULL), -1,
-           "one that is not there");
+           "... and counts as failed, whatever its status");
+    is_int(launch_run(&(struct launch){.argv = missing}, &status, NULL), -1, "a missing command");
     is_int(status, 127, "... has a shell's status");
-    is_int(launch_stop, 0, "no signal asked for the end so far");
+    is_int(launch_stop, 0, "no stop signal was received so far");
     is_int(launched("trap 'exit 6' USR1; kill -USR1 $PPID; while :; do sleep 0.1; done", false), 6,
-           "SIGUSR1 goes on to the command");
-    is_int(launch_stop, 0, "... and asks for no end");
+           "SIGUSR1 is forwarded to the command");
+    is_int(launch_stop, 0, "... and is no stop signal");
     is_int(launched("trap 'exit 5' TERM; kill -TERM $PPID; while :; do sleep 0.1; done", false), 5,
-           "SIGTERM goes on to it, too");
-    is_int(launch_stop, SIGTERM, "... and does");
-    is_int(launched("exec sleep 100", false), 143, "a command that is started after it ends, too");
+           "SIGTERM is forwarded, too");
+    is_int(launch_stop, SIGTERM, "... and is a stop signal");
+    is_int(launched("exec sleep 100", false), 143, "a command started after it ends at once");
 }
 
 int main(void)
@@ -481,17 +487,18 @@ int main(void)
     requeueing();
 
     is_chosen("n[1-5]", "", "", 4, "n[1-4]", "the last node is the spare");
-    is_chosen("n[1-5]", "n[1-4]", "n2", 4, "n[1,3-5]", "a spare for the node at fault");
-    is_chosen("n[1-5]", "n[2-5]", "", 4, "n[2-5]", "nodes that ran stay");
-    is_chosen("n[1-3]", "n[1-3]", "n[1-2]", 3, "n3", "too few: those that there are");
+    is_chosen("n[1-5]", "n[1-4]", "n2", 4, "n[1,3-5]", "a spare replaces the node at fault");
+    is_chosen("n[1-5]", "n[2-5]", "", 4, "n[2-5]", "nodes that ran before stay");
+    is_chosen("n[1-3]", "n[1-3]", "n[1-2]", 3, "n3",
+              "with too few nodes all remaining ones are chosen");
     environment();
 
     ok(script_has_no_kill("#!/bin/bash\n#SBATCH -N5 --no-kill\nmuster run -- srun x\n"),
-       "a script with --no-kill");
-    ok(script_has_no_kill("#!/bin/bash\n\n# about\n#SBATCH -k\n"), "... or -k");
+       "a script with --no-kill is recognized");
+    ok(script_has_no_kill("#!/bin/bash\n\n# about\n#SBATCH -k\n"), "... or with -k");
     ok(!script_has_no_kill("#!/bin/bash\n#SBATCH -N5 # --no-kill\n#SBATCH --no-kill=off\n"),
-       "... not in a comment, nor off");
+       "... not in a comment, and not with off");
     ok(!script_has_no_kill("#!/bin/bash\nhostname\n#SBATCH --no-kill\n"),
-       "... nor below the first command");
+       "... not below the first command");
     return tap_done();
 }
