@@ -100,7 +100,7 @@ static struct seen play(const int *blocks, int count, const char *what)
     }
     is_int(odd, 0, "%s: all rounds are made of disjoint pairs", what);
     is_int(empty, 0, "... none is empty");
-    is_int(wrong_loads, 0, "... and say rightly how many pairs cross an uplink");
+    is_int(wrong_loads, 0, "... the pairs that cross an uplink are counted right");
     free(met);
     return seen;
 }
@@ -113,7 +113,7 @@ static void all_pairs_meet(const int *blocks, int count, uint64_t seed, const ch
     seen = play(blocks, count, what);
     is_int(seen.missing + seen.doubled, 0, "... each pair of %d meets exactly once in %d rounds",
            count, seen.rounds);
-    ok(seen.rounds <= 2 * count + 8, "... and they are not too many");
+    ok(seen.rounds <= 2 * count + 8, "... within the limit of rounds");
 }
 
 static void test_sizes(void)
@@ -138,9 +138,9 @@ static void test_sizes(void)
     all_pairs_meet(lonely, 40, 1, "one block and ten of one node");
     make(&(struct schedule_request){.node_count = 9, .blocks = some});
     is_int(schedule_partner(schedule, 0, 2) == 6 || schedule_partner(schedule, 0, 6) == 2, 1,
-           "nodes of no known block are a block");
+           "nodes of unknown blocks form a block");
     make(&(struct schedule_request){.node_count = 8, .seed = 5});
-    is_int(load_of(8, 0), 0, "blocks that are not known carry nothing");
+    is_int(load_of(8, 0), 0, "without blocks no uplink is used");
 }
 
 static void test_uplinks_are_spared(void)
@@ -159,14 +159,14 @@ static void test_uplinks_are_spared(void)
     make(&(struct schedule_request){.node_count = 16, .blocks = blocks});
     seen = play(blocks, 16, "two leaves of eight");
     is_int(seen.load, 4, "... four at a time cross");
-    is_int(seen.rounds, 23, "... in 23 rounds rather than 15");
+    is_int(seen.rounds, 23, "... in 23 rounds instead of 15");
     is_int(load_of(16, 0), 0, "the first round is inside the blocks");
     is_int(load_of(16, 1), 4, "... the second across");
     for (int i = 0; i < 1024; i++)
         blocks[i] = i / 32;
     make(&(struct schedule_request){.node_count = 1024, .blocks = blocks, .seed = 1});
     is_int(schedule_rounds(schedule), 31 + 31 * 32, "1,024 nodes: 1,023 rounds");
-    is_int(load_of(1024, 1), 32, "... with all of a leaf across in some");
+    is_int(load_of(1024, 1), 32, "... in some of which a whole leaf crosses");
 }
 
 static int group_of(const int *group, int node)
@@ -205,21 +205,21 @@ static void test_few_rounds(void)
     is_int(schedule_rounds_for(2, 0.999), 1, "all rounds of two");
     is_int(schedule_rounds_for(4, 0.999), 3, "... of four");
     ok(schedule_rounds_for(1024, 0.9) < schedule_rounds_for(1024, 0.9999),
-       "more confidence takes more rounds");
+       "more confidence needs more rounds");
     /* binomial tails by hand: 1024 P(B(11, .05) >= 6) = 0.0058; P(B(10, .05) >= 5) gives 0.065 */
     is_int(schedule_rounds_for(1024, 0.99), 11, "... 11 for 99 %% of 1,024 nodes");
     is_int(schedule_rounds_for(1024, 1 - 1e-15), 28, "... and never more than 2 lg N + 8");
-    is_int(schedule_rounds_for(1000, 1 - 1e-15), 28, "... lg rounded up");
+    is_int(schedule_rounds_for(1000, 1 - 1e-15), 28, "... with lg rounded up");
     for (int i = 0; i < 512; i++)
         blocks[i] = i / 16;
     make(&(struct schedule_request){
         .node_count = 512, .blocks = blocks, .confidence = 0.999, .seed = 7});
     seen = play(blocks, 512, "512 nodes at 99.9 %");
-    is_int(seen.rounds, schedule_rounds_for(512, 0.999), "... as many rounds as that takes");
+    is_int(seen.rounds, schedule_rounds_for(512, 0.999), "... with the rounds for that confidence");
     is_int(seen.doubled, 0, "... no pair twice");
-    is_int(seen.least_partners, seen.rounds, "... everyone plays in each");
-    is_int(seen.inside, (seen.rounds + 1) / 2, "... every other one inside the blocks");
-    is_int(groups_across(512), 1, "... and those across join all nodes");
+    is_int(seen.least_partners, seen.rounds, "... each node has a partner in each round");
+    is_int(seen.inside, (seen.rounds + 1) / 2, "... every other round is within the blocks");
+    is_int(groups_across(512), 1, "... and rounds across blocks connect all nodes");
     make(&(struct schedule_request){.node_count = 512, .most_rounds = 9, .seed = 7});
     seen = play(NULL, 512, "nine rounds without blocks");
     is_int(seen.rounds, 9, "... are nine");
@@ -228,9 +228,9 @@ static void test_few_rounds(void)
         blocks[i] = i / 32;
     make(&(struct schedule_request){
         .node_count = 16384, .blocks = blocks, .confidence = 1 - 1e-15, .seed = 3});
-    is_int(schedule_rounds(schedule), 36, "16,384 nodes: 36 rounds");
+    is_int(schedule_rounds(schedule), 36, "16,384 nodes: at most 36 rounds");
     make(&(struct schedule_request){.node_count = 16384, .blocks = blocks, .seed = 3});
-    is_int(schedule_rounds(schedule), 16383, "... or all");
+    is_int(schedule_rounds(schedule), 16383, "... or all pairs");
 }
 
 static void test_seed(void)
@@ -245,8 +245,8 @@ static void test_seed(void)
     make(&(struct schedule_request){.node_count = 64, .seed = 2});
     for (int node = 0; node < 64; node++)
         other += schedule_partner(first, 5, node) == schedule_partner(schedule, 5, node);
-    is_int(same, 64, "a seed gives the same schedule again");
-    ok(other < 32, "another seed another one");
+    is_int(same, 64, "the same seed gives the same schedule");
+    ok(other < 32, "another seed gives another schedule");
     schedule_destroy(first);
 }
 
@@ -260,23 +260,23 @@ static void test_uplinks(void)
     make(&(struct schedule_request){.kind = SCHEDULE_UPLINKS, .node_count = 24, .blocks = blocks});
     seen = play(blocks, 24, "uplinks of four blocks");
     is_int(seen.rounds, 3, "... three rounds for six pairs of blocks");
-    is_int(seen.load, 6, "... all nodes of a block at once");
+    is_int(seen.load, 6, "... with all nodes of a block at once");
     make(&(struct schedule_request){
         .kind = SCHEDULE_UPLINKS, .node_count = 24, .blocks = blocks, .block = 1, .peer_block = 3});
     seen = play(blocks, 24, "the uplink between two blocks");
     is_int(seen.rounds, 1, "... one round");
-    is_int(schedule_partner(schedule, 0, 0), SCHEDULE_BYE, "... the others rest");
-    is_int(blocks[schedule_partner(schedule, 0, 1)], 3, "... and these two meet");
+    is_int(schedule_partner(schedule, 0, 0), SCHEDULE_BYE, "... the other nodes rest");
+    is_int(blocks[schedule_partner(schedule, 0, 1)], 3, "... and the two blocks meet");
     is_int(make(&(struct schedule_request){.kind = SCHEDULE_UPLINKS, .node_count = 24}), -1,
            "uplinks without blocks are refused");
-    has_str(err.text, "not known", "... told so");
+    has_str(err.text, "not known", "... with the reason");
     is_int(make(&(struct schedule_request){.kind = SCHEDULE_UPLINKS,
                                            .node_count = 24,
                                            .blocks = blocks,
                                            .block = 1,
                                            .peer_block = 9}),
            -1, "a block without nodes is refused");
-    has_str(err.text, "block 9 has no node", "... told so");
+    has_str(err.text, "block 9 has no node", "... with the reason");
 }
 
 static void test_bisection(void)
@@ -293,26 +293,26 @@ static void test_bisection(void)
     is_int(seen.rounds, 1, "... one round");
     for (int i = 0; i < 24; i++)
         wrong += (blocks[schedule_partner(schedule, 0, i)] < 2) == (blocks[i] < 2);
-    is_int(wrong, 0, "... two blocks against two");
+    is_int(wrong, 0, "... two blocks against two blocks");
     for (int i = wrong = 0; i < 24; i++)
         wrong += schedule_is_first(schedule, 0, i) != (blocks[i] < 2);
-    is_int(wrong, 0, "... all of one half send first");
+    is_int(wrong, 0, "... the nodes of one half send first");
     make(&(struct schedule_request){.kind = SCHEDULE_BISECTION, .node_count = 9, .most_rounds = 3});
     seen = play(NULL, 9, "bisection of nine, three rounds");
-    is_int(seen.rounds, 3, "... three");
+    is_int(seen.rounds, 3, "... has three");
     is_int(seen.doubled, 0, "... no pair twice");
 }
 
 static void test_bad_requests(void)
 {
-    is_int(make(&(struct schedule_request){.node_count = -1}), -1, "fewer than no nodes");
+    is_int(make(&(struct schedule_request){.node_count = -1}), -1, "a negative number of nodes");
     is_int(make(&(struct schedule_request){.node_count = 4, .confidence = 1}), -1,
-           "more than all confidence");
+           "a confidence of 1");
     is_int(make(&(struct schedule_request){.node_count = 4, .confidence = NAN}), -1,
-           "no number of confidence");
+           "a confidence that is not a number");
     is_int(make(&(struct schedule_request){.node_count = 4, .kind = (enum schedule_kind)9}), -1,
            "an unknown kind");
-    has_str(err.text, "kind 9", "... told so");
+    has_str(err.text, "kind 9", "... is refused with the reason");
     schedule_destroy(NULL);
 }
 
@@ -346,11 +346,12 @@ static void test_apart(void)
 
     is_int(schedule_apart(few, 5, 6, two_blocks, rounds), 3,
            "five pairs of six nodes: two rounds within blocks, one across");
-    is_int(conflicts(few, 5, two_blocks, rounds), 0, "... without a node in two pairs of one");
-    is_int(rounds[0], 0, "... the first pair first");
-    is_int(schedule_apart(few, 5, 6, far_blocks, rounds), 3, "... whatever the blocks' numbers");
-    is_int(schedule_apart(few, 5, 6, NULL, rounds), 5, "one after the other without blocks");
-    is_int(schedule_apart(few, 0, 6, two_blocks, rounds), 0, "no pairs: no rounds");
+    is_int(conflicts(few, 5, two_blocks, rounds), 0, "... no node is in two pairs of a round");
+    is_int(rounds[0], 0, "... the first pair is in the first round");
+    is_int(schedule_apart(few, 5, 6, far_blocks, rounds), 3,
+           "... whatever numbers the blocks have");
+    is_int(schedule_apart(few, 5, 6, NULL, rounds), 5, "without blocks one pair after the other");
+    is_int(schedule_apart(few, 0, 6, two_blocks, rounds), 0, "without pairs there are no rounds");
     for (int i = 0; i < NODES; i++)
         blocks_of[i] = i / 20;
     for (int i = 0; i < PAIRS; i++) {
@@ -359,18 +360,18 @@ static void test_apart(void)
     }
     made = schedule_apart((const int(*)[2])many, PAIRS, NODES, blocks_of, rounds);
     is_int(conflicts((const int(*)[2])many, PAIRS, blocks_of, rounds), 0,
-           "300 pairs of ten blocks: no uplink and no node is used twice at once");
+           "300 pairs of ten blocks: no uplink and no node is used twice in a round");
     for (int i = 0; i < PAIRS; i++)
         shared += blocks_of[many[i][0]] != blocks_of[many[i][1]];
     ok(made >= 2 * shared / 10 && made < 4 * shared / 10,
-       "... in %d rounds, the uplinks need %d at least", made, 2 * shared / 10);
+       "... in %d rounds, of which the uplinks need at least %d", made, 2 * shared / 10);
     /* a node with all others, more than the 64 rounds of a word */
     for (int i = 0; i < 199; i++) {
         many[i][0] = 0;
         many[i][1] = i + 1;
     }
     is_int(schedule_apart((const int(*)[2])many, 199, NODES, blocks_of, rounds), 199,
-           "one node with all others: as many rounds");
+           "one node with all others needs a round for each");
     is_int(conflicts((const int(*)[2])many, 199, blocks_of, rounds), 0, "... one pair in each");
 }
 
@@ -388,11 +389,11 @@ static void test_again(void)
         for (int round = 0; round < ROUNDS; round++)
             missing += played[round] != 1;
         begin = schedule_round_again(ROUNDS, TIMES, time * ROUNDS);
-        is_int(missing, 0, "time %d has each round once", time + 1);
-        ok(!is_begun[begin], "... and begins with one that no other does: %d", begin);
+        is_int(missing, 0, "repetition %d has each round once", time + 1);
+        ok(!is_begun[begin], "... and begins with a round that no other begins with: %d", begin);
         is_begun[begin] = true;
     }
-    is_int(schedule_round_again(ROUNDS, 1, 5), 5, "what is played once is played in order");
+    is_int(schedule_round_again(ROUNDS, 1, 5), 5, "without repetitions the rounds are in order");
 }
 
 int main(void)

@@ -72,16 +72,16 @@ static void test_pairs(void)
     make_round(false);
     is_int(split(&(struct split_limits){0}), 1, "without limits all pairs run at once");
     count = split(&(struct split_limits){.pairs = 10});
-    is_int(count, 4, "32 pairs, 10 at once");
-    is_int(most_at_once(count, is_any, 0), 10, "... and no more than these");
-    is_int(split(&(struct split_limits){.pairs = 1}), 32, "one at a time");
+    is_int(count, 4, "32 pairs with 10 at once need 4 sub-rounds");
+    is_int(most_at_once(count, is_any, 0), 10, "... with at most 10 pairs each");
+    is_int(split(&(struct split_limits){.pairs = 1}), 32, "one pair at a time needs 32");
     partners[0] = partners[1] = SCHEDULE_BYE;
-    is_int(split(&(struct split_limits){.pairs = 1}), 31, "those that rest need none");
+    is_int(split(&(struct split_limits){.pairs = 1}), 31, "resting nodes need none");
     for (int node = 0; node < NODES; node++)
         partners[node] = SCHEDULE_BYE;
-    is_int(split(&(struct split_limits){.pairs = 1}), 0, "a round without pairs has none");
+    is_int(split(&(struct split_limits){.pairs = 1}), 0, "a round without pairs needs none");
     is_int(schedule_split(&(struct split_limits){0}, partners, 0, sub_rounds), 0,
-           "nor without nodes");
+           "... nor does one without nodes");
 }
 
 static void test_leaves(void)
@@ -91,21 +91,20 @@ static void test_leaves(void)
 
     make_round(false);
     count = split(&(struct split_limits){.leaf_pairs = 2, .blocks = blocks});
-    is_int(count, 4, "2 of a leaf's 8 pairs at once, in all leaves");
-    is_int(most_at_once(count, is_of_leaf, 3), 2, "... no more than these");
+    is_int(count, 4, "2 of a leaf's 8 pairs at once, in all leaves in parallel");
+    is_int(most_at_once(count, is_of_leaf, 3), 2, "... with at most 2 pairs each");
     is_int(split(&(struct split_limits){.uplink_pairs = two, .blocks = blocks}), 1,
-           "pairs inside a leaf use no uplink");
+           "pairs within a leaf use no uplink");
     make_round(true);
     count = split(&(struct split_limits){.uplink_pairs = three, .blocks = blocks});
     is_int(count, 6, "3 of a leaf's 16 pairs across at once");
-    is_int(most_at_once(count, is_of_leaf, 0), 3, "... no more than these");
+    is_int(most_at_once(count, is_of_leaf, 0), 3, "... with at most 3 pairs each");
     is_int(split(&(struct split_limits){.leaf_pairs = 1, .blocks = blocks}), 1,
-           "pairs across are of no leaf");
+           "pairs across leaves do not count for a leaf");
     blocks[0] = -1;
     is_int(split(&(struct split_limits){.uplink_pairs = many, .blocks = blocks}), 1,
-           "a node of no known leaf");
-    is_int(split(&(struct split_limits){.uplink_pairs = two}), 1,
-           "leaves that are not known have no limit");
+           "a node on an unknown leaf has no limit");
+    is_int(split(&(struct split_limits){.uplink_pairs = two}), 1, "unknown leaves have no limit");
 }
 
 /* Leaves of 32, 16, 12 and 4 nodes. The third one has no limit. */
@@ -118,11 +117,13 @@ static void test_own_limits(void)
     for (int node = 0; node < NODES; node++)
         blocks[node] = node < 32 ? 0 : node < 48 ? 1 : node < 60 ? 2 : 3;
     count = split(&(struct split_limits){.uplink_pairs = uplink_pairs, .blocks = blocks});
-    is_int(count, 7, "each leaf has a limit of its own: no more sub-rounds than those need");
-    is_int(most_at_once(count, is_of_leaf, 0), 8, "... of the large leaf's 32 pairs 8 at once");
-    is_int(most_at_once(count, is_of_leaf, 1), 4, "... of another one's 16 pairs 4");
-    is_int(most_at_once(count, is_of_leaf, 2), 4, "... of one without limit what the others leave");
-    is_int(most_at_once(count, is_of_leaf, 3), 1, "... of the small one's 4 pairs 1");
+    is_int(count, 7,
+           "with different limits no more sub-rounds are needed than for the slowest leaf");
+    is_int(most_at_once(count, is_of_leaf, 0), 8, "... 8 at once of the large leaf's 32 pairs");
+    is_int(most_at_once(count, is_of_leaf, 1), 4, "... 4 at once of another leaf's 16 pairs");
+    is_int(most_at_once(count, is_of_leaf, 2), 4,
+           "... a leaf without a limit gets what the others leave");
+    is_int(most_at_once(count, is_of_leaf, 3), 1, "... 1 at once of the small leaf's 4 pairs");
 }
 
 static void test_hosts(void)
@@ -135,21 +136,21 @@ static void test_hosts(void)
         host_ranks[node] = 4;
     }
     count = split(&(struct split_limits){.hosts = hosts, .host_ranks = host_ranks});
-    is_int(count, 16, "all on one machine of four ranks at once: two pairs");
+    is_int(count, 16, "all nodes on one machine with room for four ranks: two pairs at once");
     for (int node = 0; node < NODES; node++)
         hosts[node] = node;
     count = split(&(struct split_limits){.hosts = hosts, .host_ranks = host_ranks});
-    is_int(count, 1, "each on its own: all");
+    is_int(count, 1, "each node on its own machine: all pairs at once");
     for (int node = 0; node < NODES; node++)
         hosts[node] = node % 2;
     count = split(&(struct split_limits){.hosts = hosts, .host_ranks = host_ranks});
-    is_int(count, 8, "partners on two machines: four pairs");
+    is_int(count, 8, "partners on two machines: four pairs at once");
     memset(host_ranks, 0, sizeof host_ranks);
     host_ranks[0] = 1;
     for (int node = 0; node < NODES; node++)
         hosts[node] = 0;
     is_int(split(&(struct split_limits){.hosts = hosts, .host_ranks = host_ranks}), 32,
-           "a pair that nothing has room for is by itself");
+           "a pair that exceeds all limits runs alone");
 }
 
 int main(void)

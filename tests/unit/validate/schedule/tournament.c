@@ -31,7 +31,8 @@ static void holds(int count)
     is_int(rounds, count < 2 ? 0 : count % 2 ? count : count - 1, "%d players: rounds", count);
     is_int(odd_pairs, 0, "... every round is made of disjoint pairs");
     is_int(wrong, 0, "... every pair meets exactly once");
-    is_int(byes, count > 1 && count % 2 ? count : 0, "... and each rests once when they are odd");
+    is_int(byes, count > 1 && count % 2 ? count : 0,
+           "... with an odd number each player rests once");
     free(met);
 }
 
