@@ -114,48 +114,52 @@ static void test_limits(void)
     is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, WAITS("QOSMaxJobsPerUserLimit"))), "pass",
            "two jobs run, and the third waits for a limit");
     has_str(result.found, "job 21 (bob) waits: QOSMaxJobsPerUserLimit", "... with Slurm's reason");
-    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, REFUSED)), "pass", "... or is refused by it");
-    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, RUNS)), "limit-passed", "the third runs");
+    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, REFUSED)), "pass",
+           "... or the limit refuses it");
+    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, RUNS)), "limit-passed",
+           "the third job runs, too");
     is_str(judge_of(&verify_limit, JOBS(RUNS, WAITS("AssocMaxJobsLimit"), RUNS)), "limit-below",
-           "the second waits for a limit");
+           "the second job already waits for a limit");
     is_str(judge_of(&verify_limit, JOBS(RUNS, WAITS("QOSGrpCpuLimit"), RUNS)), "limit-below",
-           "... of a group");
+           "... or for a limit of a group");
     see(JOBS(RUNS, WAITS("QOSGrpCpuLimit"), RUNS));
     seen.other_jobs = 3;
     is_str(judge(&verify_limit), "unknown", "... to which jobs of others may count");
     is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS, WAITS("Resources"))), "unknown",
-           "the third waits for something else: not shown");
-    has_str(result.found, "not shown, because job 21 (bob) waits: Resources", "... which is told");
+           "the third job waits for another reason: not shown");
+    has_str(result.found, "not shown, because job 21 (bob) waits: Resources",
+            "... the text says so");
     is_str(judge_of(&verify_limit, JOBS(RUNS, WAITS("Priority"), REFUSED)), "unknown",
-           "the second only has not had its turn");
+           "the second job only waits for its turn");
     strcpy(seen.not_shown, "it needs 3 nodes, and 1 are reserved");
     is_str(judge(&verify_limit), "unknown", "a probe that could not be made");
 
     statement.limit = INTENT_SUBMIT;
     is_str(judge_of(&verify_limit, JOBS(WAITS("BeginTime"), REFUSED)), "pass",
-           "one is accepted and no other");
+           "one job is accepted, and no more");
     is_str(judge_of(&verify_limit, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))), "limit-passed",
-           "both are");
-    is_str(judge_of(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below", "none is");
+           "both jobs are accepted");
+    is_str(judge_of(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below", "no job is accepted");
     see(JOBS(REFUSED, REFUSED));
     seen.other_jobs = 3;
     is_str(judge(&verify_limit), "unknown", "... while jobs of others may count");
 
     statement.limit = INTENT_WALL;
     is_str(judge_of(&verify_limit, JOBS(REFUSED, WAITS("Reservation"))), "pass",
-           "a minute more is refused, and what was stated is no matter of limits");
+           "one minute more than the limit is refused, and the limit itself is accepted");
     is_str(judge_of(&verify_limit, JOBS(WAITS("QOSMaxWallDurationPerJobLimit"), RUNS)), "pass",
-           "... or waits for ever");
-    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS)), "limit-passed", "a minute more runs");
+           "... or the longer job waits forever");
+    is_str(judge_of(&verify_limit, JOBS(RUNS, RUNS)), "limit-passed", "the longer job runs");
     is_str(judge_of(&verify_limit, JOBS(REFUSED, REFUSED)), "limit-below",
-           "what was stated is refused as well");
-    is_str(judge_of(&verify_limit, JOBS(WAITS("None"), RUNS)), "unknown", "nobody looked at it");
+           "a job at the limit is refused as well");
+    is_str(judge_of(&verify_limit, JOBS(WAITS("None"), RUNS)), "unknown",
+           "Slurm has not considered the job yet");
 }
 
 static void test_priority(void)
 {
     see(JOBS(RUNS, WAITS("Resources"), RUNS));
-    is_str(judge(&verify_priority), "pass", "the one with the higher priority starts first");
+    is_str(judge(&verify_priority), "pass", "the job with the higher priority starts first");
     see(JOBS(RUNS, RUNS, WAITS("Resources")));
     seen_factors_read("JobId=20 Priority=20000 Age=0 FairShare=19000 JobSize=0 Partition=0 "
                       "QOS=1000 TRES=",
@@ -163,53 +167,59 @@ static void test_priority(void)
     seen_factors_read("JobId=21 Priority=11000 Age=0 FairShare=1000 JobSize=0 Partition=0 "
                       "QOS=10000 TRES=",
                       &seen.jobs[2]);
-    is_str(judge(&verify_priority), "order-reversed", "the other one does");
+    is_str(judge(&verify_priority), "order-reversed", "the other job starts first");
     has_str(result.found, "what counts most for customer is FairShare, 19000 to 1000",
-            "... and the factor that did it is named");
+            "... the factor that decided is named");
     is_str(judge_of(&verify_priority, JOBS(RUNS, WAITS("Resources"), WAITS("Resources"))),
-           "order-reversed", "the priorities are the same");
+           "order-reversed", "equal priorities");
     see(JOBS(RUNS, WAITS("Resources"), WAITS("Resources")));
     seen.jobs[2].priority = 20000;
-    is_str(judge(&verify_priority), "unknown", "none started");
+    is_str(judge(&verify_priority), "unknown", "no job started");
     is_str(judge_of(&verify_priority, JOBS(RUNS, WAITS("QOSMaxJobsPerUserLimit"), RUNS)), "unknown",
-           "a limit kept one of them");
+           "a limit held one of them");
 }
 
 static void test_preemption(void)
 {
     statement = (struct intent_statement){.within_s = 30, .mode = INTENT_REQUEUE};
-    is_str(judge_of(&verify_preempt, JOBS(REQUEUED, RUNS)), "pass", "started, the other requeued");
-    has_str(result.found, "started after 1 s", "... with the time it took");
+    is_str(judge_of(&verify_preempt, JOBS(REQUEUED, RUNS)), "pass",
+           "the job starts, and the other one is requeued");
+    has_str(result.found, "started after 1 s", "... with the time to start");
     is_str(judge_of(&verify_preempt, JOBS(CANCELLED, RUNS)), "preempt-mode-differs",
-           "the other one canceled");
+           "the other job is canceled instead");
     statement.mode = INTENT_ANY_MODE;
-    is_str(judge_of(&verify_preempt, JOBS(CANCELLED, RUNS)), "pass", "... where that was stated");
-    is_str(judge_of(&verify_preempt, JOBS(RUNS, RUNS)), "not-preempted", "both run");
-    is_str(judge_of(&verify_preempt, JOBS(RUNS, WAITS("Resources"))), "not-preempted", "it waits");
+    is_str(judge_of(&verify_preempt, JOBS(CANCELLED, RUNS)), "pass",
+           "... which passes if any mode was stated");
+    is_str(judge_of(&verify_preempt, JOBS(RUNS, RUNS)), "not-preempted", "both jobs run");
+    is_str(judge_of(&verify_preempt, JOBS(RUNS, WAITS("Resources"))), "not-preempted",
+           "the job waits");
     is_str(judge_of(&verify_dedicated, JOBS(RUNS, WAITS("Resources"))), "wait-too-long",
-           "... which a dedicated customer does not");
+           "... too long for a dedicated customer");
     is_str(judge_of(&verify_preempt, JOBS(RUNS, WAITS("QOSMaxJobsPerUserLimit"))), "unknown",
-           "it waits for a limit");
+           "the job waits for a limit");
     statement.within_s = 0.5;
-    is_str(judge_of(&verify_preempt, JOBS(REQUEUED, RUNS)), "not-preempted", "not in time");
-    is_str(judge_of(&verify_dedicated, JOBS(REQUEUED, RUNS)), "wait-too-long", "... likewise");
+    is_str(judge_of(&verify_preempt, JOBS(REQUEUED, RUNS)), "not-preempted",
+           "the job starts too late");
+    is_str(judge_of(&verify_dedicated, JOBS(REQUEUED, RUNS)), "wait-too-long",
+           "... also for a dedicated customer");
     statement.within_s = 30;
-    is_str(judge_of(&verify_dedicated, JOBS(REQUEUED, RUNS)), "pass", "a customer in time");
+    is_str(judge_of(&verify_dedicated, JOBS(REQUEUED, RUNS)), "pass",
+           "a dedicated customer's job starts in time");
 }
 
 static void test_reservation(void)
 {
     see(JOBS(WAITS("BeginTime"), REFUSED));
     seen.jobs[1].answer = PROBE_DENIED;
-    is_str(judge(&verify_reserved), "pass", "a reservation for one and not the other");
+    is_str(judge(&verify_reserved), "pass", "a reservation is open to one and not to the other");
     seen.jobs[0].answer = PROBE_DENIED;
-    is_str(judge(&verify_reserved), "reservation-closed", "... for neither");
+    is_str(judge(&verify_reserved), "reservation-closed", "... is open to neither");
     is_str(judge_of(&verify_reserved, JOBS(WAITS("BeginTime"), WAITS("BeginTime"))),
-           "reservation-open", "... for both");
+           "reservation-open", "... is open to both");
     is_str(judge_of(&verify_reserved, JOBS(WAITS("BeginTime"), REFUSED)), "unknown",
-           "a limit refused the other one");
+           "a limit refused the other job");
     seen.jobs[0].answer = PROBE_SILENT;
-    is_str(judge(&verify_reserved), "unknown", "no answer");
+    is_str(judge(&verify_reserved), "unknown", "the controller does not answer");
 }
 
 /* Judges nodes without a certificate, asked in this order. Returns as judge() does. */
@@ -233,33 +243,34 @@ static void test_certified(void)
         nodes[i] = (struct seen_node){.answer = PROBE_REFUSED, .message = "Access denied"};
         snprintf(nodes[i].name, sizeof nodes[i].name, "n%d", i + 1);
     }
-    is_str(certified_of(nodes, 0), "unknown", "each node has a certificate");
+    is_str(certified_of(nodes, 0), "unknown", "all nodes have a certificate");
     nodes[1].answer = PROBE_ACCEPTED;
     nodes[1].after_s = 365 * 86400.0;
-    is_str(certified_of(nodes, 2), "pass", "refused, and not for a year");
-    has_str(result.found, "no job would start on n1 and the others", "... on any of them");
-    has_str(result.found, "Access denied", "... as Slurm says of the first");
-    is_str(certified_of(nodes, 1), "pass", "one node alone");
-    ok(!strstr(result.found, "others"), "... has no others");
-    is_str(certified_of(nodes, 80), "pass", "however many there are");
+    is_str(certified_of(nodes, 2), "pass", "refused, or accepted for a year later only");
+    has_str(result.found, "no job would start on n1 and the others", "... on any of the nodes");
+    has_str(result.found, "Access denied", "... with Slurm's message about the first");
+    is_str(certified_of(nodes, 1), "pass", "a single node");
+    ok(!strstr(result.found, "others"), "... has no others in its text");
+    is_str(certified_of(nodes, 80), "pass", "all of many nodes");
     nodes[1].after_s = 3600;
-    is_str(certified_of(nodes, 80), "unknown", "in an hour");
-    has_str(result.found, "n2", "... on a node that is named");
+    is_str(certified_of(nodes, 80), "unknown", "a start within an hour");
+    has_str(result.found, "n2", "... names the node");
     nodes[79].answer = PROBE_ACCEPTED;
-    is_str(certified_of(nodes, 80), "uncertified-node-open", "now, on the last of many");
-    has_str(result.found, "n80", "... which is named");
+    is_str(certified_of(nodes, 80), "uncertified-node-open",
+           "a start now, on the last of many nodes");
+    has_str(result.found, "n80", "... names the node");
     nodes[1].after_s = 0;
-    is_str(certified_of(nodes, 80), "uncertified-node-open", "now, on an early one");
-    has_str(result.found, "n2", "... is named");
-    is_int((long)seen.node_count, 2, "... and the others are not asked");
+    is_str(certified_of(nodes, 80), "uncertified-node-open", "a start now, on an early node");
+    has_str(result.found, "n2", "... names the node");
+    is_int((long)seen.node_count, 2, "... and asks no further nodes");
     seen.has_gate = true;
-    is_str(certified_of(nodes, 80), "unknown", "... unless the prolog refuses");
+    is_str(certified_of(nodes, 80), "unknown", "... with a gate the prolog may refuse");
     seen.has_gate = false;
     nodes[1].after_s = 3600;
     nodes[40].answer = PROBE_SILENT;
     strcpy(nodes[40].message, "timed out");
     is_str(certified_of(nodes, 80), "unknown", "a controller that does not answer");
-    has_str(result.found, "n41: timed out", "... is named");
+    has_str(result.found, "n41: timed out", "... names the node and the error");
 }
 
 /* -------------------------------------------------------------------------- a replay */
@@ -274,8 +285,8 @@ static void test_look(void)
 
     day_job_update(
         &job, SHOWN("PENDING", "Restarts=0 SubmitTime=2026-11-25T17:16:01 StartTime=Unknown"), 1);
-    is_str(job.partition, "cpu", "a job's partition is what Slurm took");
-    ok(isnan(job.started_s) && !job.is_over, "... it waits");
+    is_str(job.partition, "cpu", "a job has the partition that Slurm chose");
+    ok(isnan(job.started_s) && !job.is_over, "... is waiting");
     day_job_update(
         &job,
         SHOWN("RUNNING", "Restarts=0 SubmitTime=2026-11-25T17:16:01 StartTime=2026-11-25T17:16:11"),
@@ -289,23 +300,24 @@ static void test_look(void)
                    SHOWN("COMPLETED", "Restarts=1 SubmitTime=2026-11-25T17:16:15 "
                                       "StartTime=2026-11-25T17:17:00 EndTime=2026-11-25T17:17:30"),
                    1);
-    is_near(job.started_s - job.submitted_s, 10, 0, "requeued: it has waited for its first start");
+    is_near(job.started_s - job.submitted_s, 10, 0,
+            "a requeued job waited for its first start only");
     ok(job.is_over && job.seen.restarts == 1, "... and ended after a restart");
-    is_near(job.ended_s - job.submitted_s, 89, 0, "... at that time");
-    is_near(job.used_s, 4, 0, "... and used what it was seen to run");
+    is_near(job.ended_s - job.submitted_s, 89, 0, "... with its end");
+    is_near(job.used_s, 4, 0, "... and the time it was seen running");
 
     job = (struct day_job){.submitted_s = NAN, .started_s = NAN, .ended_s = NAN};
     day_job_update(&job,
                    SHOWN("CANCELLED", "Restarts=0 SubmitTime=2026-11-25T17:16:01 "
                                       "StartTime=2026-11-25T17:18:01 EndTime=2026-11-25T17:18:01"),
                    1);
-    ok(isnan(job.started_s), "what is canceled while it waits has not started");
+    ok(isnan(job.started_s), "a job canceled while waiting has not started");
     job = (struct day_job){.submitted_s = NAN, .started_s = NAN, .ended_s = NAN};
     day_job_update(&job,
                    SHOWN("COMPLETED", "Restarts=0 SubmitTime=2026-11-25T17:16:01 "
                                       "StartTime=2026-11-25T17:16:02 EndTime=2026-11-25T17:16:05"),
                    1);
-    is_near(job.used_s, 3, 0, "one that nobody saw run has used its time");
+    is_near(job.used_s, 3, 0, "a job never seen running has the time from start to end");
 }
 
 /* Returns a job of the replay, with times in seconds of the replay. The cluster has four nodes. */
@@ -362,42 +374,45 @@ static void test_outcome(void)
     jobs[0] = replayed("batch", 4, 0, 0, 500);
     jobs[1] = replayed("urgent", 4, 100, 105, 200);
     jobs[2] = replayed("normal", 1, 100, 500, 600);
-    is_str(outcome_of(&verify_preempt), "pass", "in the stated ten minutes of the day");
+    is_str(outcome_of(&verify_preempt), "pass", "a start within the stated ten minutes of the day");
     jobs[1].started_s = 120;
-    is_str(outcome_of(&verify_preempt), "unknown", "later by what Slurm itself may take");
+    is_str(outcome_of(&verify_preempt), "unknown", "a start later by what Slurm itself may need");
     jobs[1].started_s = 300;
     is_str(outcome_of(&verify_preempt), "not-preempted", "twenty minutes late");
-    has_str(result.found, "line 7 of the day (bob), waited 3:20:00", "... the worst one is told");
-    is_str(outcome_of(&verify_dedicated), "wait-too-long", "... which a customer does not wait");
+    has_str(result.found, "line 7 of the day (bob), waited 3:20:00", "... the worst job is named");
+    is_str(outcome_of(&verify_dedicated), "wait-too-long", "... too late for a dedicated customer");
     jobs[1].was_limited = true;
     is_str(outcome_of(&verify_dedicated), "unknown", "... unless a limit held it");
     jobs[1].was_limited = false;
     strcpy(jobs[0].qos, "normal");
-    is_str(outcome_of(&verify_dedicated), "pass", "... or others than stated had the nodes");
+    is_str(outcome_of(&verify_dedicated), "pass",
+           "... unless other jobs than stated had the nodes");
     jobs[1].started_s = NAN;
     strcpy(jobs[0].qos, "batch");
-    is_str(outcome_of(&verify_dedicated), "wait-too-long", "it never starts");
+    is_str(outcome_of(&verify_dedicated), "wait-too-long", "the job never starts");
 
     jobs[2] = replayed("batch", 4, 90, 150, 600);
     jobs[1].started_s = 300;
-    is_str(outcome_of(&verify_priority), "order-reversed", "one of the others starts before");
-    has_str(result.found, "waited 2:30:00 more", "... and how long it is ahead");
+    is_str(outcome_of(&verify_priority), "order-reversed", "one of the other jobs starts first");
+    has_str(result.found, "waited 2:30:00 more", "... with the time it is ahead");
     jobs[2].nodes = 3;
-    is_str(outcome_of(&verify_priority), "pass", "... where the job would not have had the room");
+    is_str(outcome_of(&verify_priority), "pass",
+           "... unless the nodes would not have sufficed for the job");
     jobs[2].nodes = 4;
     jobs[2].limit_s = 3600;
     jobs[1].limit_s = 2 * 3600;
-    is_str(outcome_of(&verify_priority), "pass", "... nor the time");
+    is_str(outcome_of(&verify_priority), "pass", "... or the time would not have");
     jobs[2].started_s = 110;
     jobs[2].limit_s = jobs[1].limit_s;
-    is_str(outcome_of(&verify_priority), "pass", "both were submitted a moment ago");
+    is_str(outcome_of(&verify_priority), "pass", "both jobs were submitted a moment ago");
 
-    is_int(outcome_sum(&day, &site, "physics", "batch", &outcome), 0, "a row");
-    is_int((long)outcome.jobs, 2, "... of two jobs");
-    is_near(outcome.waited_s[0], 0, 0, "... the median of what they waited in the day");
-    is_near(outcome.waited_s[2], 20 * 60, 0, "... and the most");
-    is_near(outcome.share, 1, 1e-9, "... what the account used");
-    is_near(outcome.entitled_share, 0.5, 1e-9, "... beside its share among its siblings");
+    is_int(outcome_sum(&day, &site, "physics", "batch", &outcome), 0, "a row of the report");
+    is_int((long)outcome.jobs, 2, "... has two jobs");
+    is_near(outcome.waited_s[0], 0, 0, "... the median of their waiting time in the day");
+    is_near(outcome.waited_s[2], 20 * 60, 0, "... and the maximum");
+    is_near(outcome.share, 1, 1e-9, "... the share that the account used");
+    is_near(outcome.entitled_share, 0.5, 1e-9,
+            "... and the share it is entitled to among its siblings");
     site_clear(&site);
 }
 
@@ -405,11 +420,11 @@ int main(void)
 {
     struct seen_job job = {0};
 
-    is_int(seen_job_read("Invalid job id specified", &job), -1, "no job");
-    is_int(seen_job_read(RUNS, &job), 0, "a job");
+    is_int(seen_job_read("Invalid job id specified", &job), -1, "no job is parsed");
+    is_int(seen_job_read(RUNS, &job), 0, "a job is parsed");
     is_str(job.state, "RUNNING", "... its state");
     is_int(job.priority, 110000, "... its priority");
-    is_near(job.started_s - job.submitted_s, 1, 0, "... how long it waited");
+    is_near(job.started_s - job.submitted_s, 1, 0, "... the time it waited");
     test_limits();
     test_priority();
     test_preemption();
