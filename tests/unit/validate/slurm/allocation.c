@@ -120,9 +120,9 @@ static void ends_soon(uint32_t reason, const char *expected, const char *what)
     struct error err;
 
     state_reason = reason;
-    is_int(get(0, &err), -1, "a job that waits for good is refused: %s", what);
-    ok(now_s - begin < 10, "... before the time is up: after %.1f s", now_s - begin);
-    ok(strstr(err.text, expected), "... which says what to do: %s", err.text);
+    is_int(get(0, &err), -1, "a job that waits forever is refused: %s", what);
+    ok(now_s - begin < 10, "... before the deadline: after %.1f s", now_s - begin);
+    ok(strstr(err.text, expected), "... the message says what to do: %s", err.text);
 }
 
 static void names_the_reason(void)
@@ -130,22 +130,22 @@ static void names_the_reason(void)
     struct error err;
 
     ends_soon(WAIT_QOS_MAX_GRES_PER_JOB, "a limit of its account or QOS",
-              "GPUs of whole nodes are more than its QOS allows");
+              "the GPUs of whole nodes exceed the limit of its QOS");
     ends_soon(WAIT_ASSOC_MAX_MEM_PER_NODE, "a limit of its account or QOS",
-              "memory is more than its account allows");
+              "its memory exceeds the limit of its account");
     ends_soon(WAIT_PN_MEM_LIMIT, "MaxMemPerNode or MaxMemPerCPU",
-              "memory is more than any may have");
+              "its memory exceeds the limit of all jobs");
     state_reason = WAIT_QOS_MAX_GRES_PER_USER;
     shown = "QOSMaxGRESPerUser";
-    is_int(get(0, &err), 1, "one that may start yet is waited for");
+    is_int(get(0, &err), 1, "a job that may still start is waited for");
     is_str(err.text,
            "no allocation of 1 nodes within 20 s: the controller did not start the job "
            "(QOSMaxGRESPerUser)",
-           "... and Slurm's reason is told");
+           "... the message has Slurm's reason");
     refusal = SLURM_ERROR;
-    is_int(get(0, &err), -1, "a job that a plugin refuses");
-    ok(strstr(err.text, "a job_submit plugin may have refused it"), "... says where to look: %s",
-       err.text);
+    is_int(get(0, &err), -1, "a job that a plugin refuses is an error");
+    ok(strstr(err.text, "a job_submit plugin may have refused it"),
+       "... the message says where to look: %s", err.text);
     refusal = 0;
 }
 
@@ -162,15 +162,15 @@ static void asks_for_memory(void)
         bool is_second; /* the job has the second node only */
     } rows[] = {
         {"without a limit a job asks for all memory", 0, 0, false},
-        {"... also where it is of each CPU", MEM_PER_CPU, 0, false},
-        {"... and where all is allowed", 2000000, 0, false},
-        {"of one that a node exceeds it asks for what each node has", 1000000, 512000, false},
-        {"... that is its own", 1000000, 1000000, true},
-        {"... and is allowed", 400000, 400000, false},
-        {"by CPU likewise: all", 16000 | MEM_PER_CPU, 0, false},
-        {"... what each CPU has", 10000 | MEM_PER_CPU, 8000 | MEM_PER_CPU, false},
-        {"... of the job's own", 10000 | MEM_PER_CPU, 10000 | MEM_PER_CPU, true},
-        {"... what is allowed", 4000 | MEM_PER_CPU, 4000 | MEM_PER_CPU, false},
+        {"... also with a limit per CPU", MEM_PER_CPU, 0, false},
+        {"... and if the limit allows all", 2000000, 0, false},
+        {"with a limit that a node exceeds it asks for what each node has", 1000000, 512000, false},
+        {"... of the job's own nodes", 1000000, 1000000, true},
+        {"... within the limit", 400000, 400000, false},
+        {"with a limit per CPU that allows all it asks for all", 16000 | MEM_PER_CPU, 0, false},
+        {"... else for what each CPU has", 10000 | MEM_PER_CPU, 8000 | MEM_PER_CPU, false},
+        {"... of the job's own nodes", 10000 | MEM_PER_CPU, 10000 | MEM_PER_CPU, true},
+        {"... within the limit", 4000 | MEM_PER_CPU, 4000 | MEM_PER_CPU, false},
     };
     struct cluster_partition partition = {.name = NULL};
     struct hostlist second = {0};
@@ -187,7 +187,7 @@ static void asks_for_memory(void)
     hostlist_clear(&partition.nodes);
     is_int(memory_of_job(&cluster, &partition, &partition.nodes), 0, "a partition without nodes");
     (void)get(4000 | MEM_PER_CPU, &err);
-    ok(wanted_memory == (4000 | MEM_PER_CPU), "the job asks for it");
+    ok(wanted_memory == (4000 | MEM_PER_CPU), "the job asks for the given memory");
     hostlist_clear(&second);
 }
 
@@ -219,9 +219,10 @@ static void asks_for(const char *reserved, const char *expected, const char *wha
 static void spreads_over_blocks(void)
 {
     asks_for(NULL, "n[1,3] without none", "a job requires its nodes");
-    asks_for("n[1-3]", "n[1,3] without none", "... also where Slurm knows no segments");
+    asks_for("n[1-3]", "n[1,3] without none", "... also if Slurm does not support segments");
     can_spread = true;
-    asks_for("n[1-3]", "any without n2", "over blocks it is without the others of its reservation");
+    asks_for("n[1-3]", "any without n2",
+             "with segments it excludes the other nodes of its reservation");
     asks_for("n1,n3", "any without none", "... of which there may be none");
 }
 
@@ -233,12 +234,12 @@ static void asks_for_gpus(void)
 
     hostlist_append(&nodes, "n1");
     (void)get(0, &err);
-    is_str(wanted_gpus, "none", "a job of whole nodes has their GPUs without asking for them");
+    is_str(wanted_gpus, "none", "a job with whole nodes gets their GPUs without a request");
     (void)allocation_get(
         &(struct allocation_request){
             .job_name = "x", .nodes = &nodes, .gpus = 8, .minutes = 1, .deadline_s = 1},
         &id, &err);
-    is_str(wanted_gpus, "gres/gpu:8", "... or asks for those of each node");
+    is_str(wanted_gpus, "gres/gpu:8", "... or requests a number on each node");
     hostlist_clear(&nodes);
 }
 

@@ -83,23 +83,23 @@ int main(void)
     struct error err = {""};
 
     is_int(batch_apply(&none, change, done, &seen, &err), 0, "an empty batch");
-    is_int(requests, 0, "... asks for nothing");
+    is_int(requests, 0, "... makes no request");
     is_int(apply(6, 2, NULL, &err), 0, "two texts for six nodes");
     is_str(asked, "n[1,3,5]=a;n[2,4,6]=b;", "... are two requests");
-    is_str(seen.names[1], "n2", "... told in the order of the nodes");
+    is_str(seen.names[1], "n2", "... reported in the order of the nodes");
     apply(4, 1, NULL, &err);
     is_int(requests, 1, "one text for 4 nodes is one request");
-    is_int(apply(NODES, 1, NULL, &err), 0, "the same for %d", NODES);
+    is_int(apply(NODES, 1, NULL, &err), 0, "the same text for %d nodes", NODES);
     is_int(requests, 1, "... is one request");
-    is_int(seen.changed, NODES, "... and each is told");
+    is_int(seen.changed, NODES, "... and each node is reported");
 
-    is_int(apply(NODES, 1, "n1000", &err), -1, "one of them cannot be changed");
+    is_int(apply(NODES, 1, "n1000", &err), -1, "one of the nodes cannot be changed");
     is_str(err.text, "refused", "... which is an error");
-    is_int(seen.changed, NODES - 1, "... the others are");
-    is_str(failed, "n1000: refused", "... and it alone fails");
+    is_int(seen.changed, NODES - 1, "... the others are changed");
+    is_str(failed, "n1000: refused", "... and only this one fails");
     ok(requests <= 2 * 12 + 1, "... after %d requests", requests);
     is_int(apply(NODES, 3, "", &err), -1, "no node can be changed");
-    is_int(seen.failed, NODES, "... each fails");
-    is_int(requests, BATCH_FAILURES, "... and the controller is not asked for ever");
+    is_int(seen.failed, NODES, "... each node fails");
+    is_int(requests, BATCH_FAILURES, "... and the number of requests is limited");
     return tap_done();
 }

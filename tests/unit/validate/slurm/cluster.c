@@ -60,14 +60,15 @@ static void waiting_changes_by_nodes(void)
     hostlist_expand("m1,n[2-3,5]", &changed, &err);
     hostlist_append(&left, "n1");
     *asked_list = '\0';
-    is_int(cluster_wait(&all, &changed, true, &err), 0, "nodes are put to those that wait");
-    is_str(asked_list, "+m1,+n[2-3,5];", "... by these alone");
+    is_int(cluster_wait(&all, &changed, true, &err), 0, "nodes are added to the waiting ones");
+    is_str(asked_list, "+m1,+n[2-3,5];", "... by a request with these nodes only");
     *asked_list = '\0';
-    is_int(cluster_wait(&left, &changed, true, &err), 0, "... and taken out");
-    is_str(asked_list, "-m1,-n[2-3,5];", "... again by these alone");
+    is_int(cluster_wait(&left, &changed, true, &err), 0, "nodes are removed");
+    is_str(asked_list, "-m1,-n[2-3,5];", "... by a request with these nodes only");
     *asked_list = '\0';
-    is_int(cluster_wait(&left, &(struct hostlist){0}, true, &err), 0, "no node more or less");
-    is_str(asked_list, "none;", "... changes only the end");
+    is_int(cluster_wait(&left, &(struct hostlist){0}, true, &err), 0,
+           "no node is added or removed");
+    is_str(asked_list, "none;", "... and only the end is changed");
     is_older = true;
     *asked_list = '\0';
     is_int(cluster_wait(&all, &changed, true, &err), 0, "an older slurmctld");
@@ -155,14 +156,14 @@ static void reservations_that_begin_soon(void)
     }
     all_count = 5;
     load_error = 0;
-    is_int(cluster_load_nodes(&cluster, &err), 0, "nodes and reservations");
+    is_int(cluster_load_nodes(&cluster, &err), 0, "nodes and reservations are loaded");
     all_count = 0;
     for (int i = 0; i < 5; i++)
         is_int(cluster_is_reserved_soon(cluster_node(&cluster, lists[i])), i == 0,
-               "... whether %s is reserved soon, by %s", lists[i], reservations[i].name);
+               "... %s is reserved soon or not, by %s", lists[i], reservations[i].name);
     ok(cluster_node(&cluster, lists[1])->reserved_at == now + 7200 &&
            cluster_node(&cluster, lists[2])->reserved_at == 0,
-       "... and when");
+       "... with the time");
     cluster_clear(&cluster);
 }
 
@@ -173,12 +174,11 @@ static void a_users_view(void)
 
     load_error = ESLURM_ACCESS_DENIED;
     is_int(cluster_load_places(&cluster, &err), 0,
-           "PrivateData keeps the nodes from a user, who does without");
-    is_int(cluster.node_count, 0, "... none is known");
+           "without access to nodes (PrivateData) loading succeeds");
+    is_int(cluster.node_count, 0, "... and no node is known");
     cluster_clear(&cluster);
     load_error = SLURM_COMMUNICATIONS_CONNECTION_ERROR;
-    is_int(cluster_load_places(&cluster, &err), -1,
-           "a controller that does not answer is an error");
+    is_int(cluster_load_places(&cluster, &err), -1, "a controller without an answer is an error");
     load_error = 0;
     topology = "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-2]\n";
     is_int(cluster_load_places(&cluster, &err), 0, "a topology of switches");
@@ -186,7 +186,7 @@ static void a_users_view(void)
     cluster_clear(&cluster);
     topology = "BlockName=b1 BlockIndex=0 Nodes=n[1-18] BlockSize=18\n";
     is_int(cluster_load_places(&cluster, &err), 0, "a topology of blocks");
-    ok(cluster.has_blocks && cluster.leaf_count == 0, "... is known, and has no switches");
+    ok(cluster.has_blocks && cluster.leaf_count == 0, "... has blocks and no switches");
     cluster_clear(&cluster);
 }
 
@@ -197,9 +197,9 @@ static void nodes_wait_without_end(void)
     struct error err = {""};
 
     hostlist_append(&one, "n1");
-    is_int(cluster_wait(&one, &one, true, &err), 0, "a node is put to those that wait");
+    is_int(cluster_wait(&one, &one, true, &err), 0, "a node is added to the waiting ones");
     ok(!cluster_has_end(time(NULL), asked_end) && asked_end < time(NULL) + 366 * 86400,
-       "... in a reservation that lasts a year from now");
+       "... in a reservation that ends in a year");
     hostlist_clear(&one);
 }
 
@@ -209,7 +209,8 @@ static void open_despite_warnings(void)
 
     test = getpid();
     setenv("PATH", "/nowhere", 1);
-    is_int(cluster_open(&err), 0, "libslurm warns of slurm.conf, which is read (%s)", err.text);
+    is_int(cluster_open(&err), 0,
+           "warnings of libslurm about slurm.conf do not stop cluster_open() (%s)", err.text);
     if (access("/usr/bin/scontrol", X_OK) == 0)
         is_str(getenv("PATH"), "/nowhere:/usr/bin", "Slurm's commands are found beside libslurm");
 }
@@ -221,9 +222,9 @@ static void find_nodes(const struct cluster *cluster)
     for (int i = 0; i < NODES; i++)
         wrong += cluster_node(cluster, names[i]) != &cluster->nodes[i];
     is_int(wrong, 0, "each of %d nodes is found", NODES);
-    ok(!cluster_node(cluster, "n"), "... and no other");
-    ok(!cluster_node(cluster, "n65536"), "... none behind the last");
-    ok(!cluster_node(&(struct cluster){0}, "n1"), "... nor in a cluster without nodes");
+    ok(!cluster_node(cluster, "n"), "... and no other name");
+    ok(!cluster_node(cluster, "n65536"), "... none beyond the last");
+    ok(!cluster_node(&(struct cluster){0}, "n1"), "... none in an empty cluster");
 }
 
 static void mark_waiting(struct cluster *cluster)
@@ -236,13 +237,14 @@ static void mark_waiting(struct cluster *cluster)
         cluster->nodes[i].is_reserved = true;
     hostlist_expand("n[0-59999],gone", &waiting, &err);
     hostlist_expand("n[100-65535]", &others, &err);
-    is_int(cluster_mark_waiting(cluster, &waiting, &others, &err), 0, "nodes wait");
+    is_int(cluster_mark_waiting(cluster, &waiting, &others, &err), 0, "waiting nodes are marked");
     for (int i = 0; i < NODES; i++) {
         marked += cluster->nodes[i].is_waiting;
         reserved += cluster->nodes[i].is_reserved;
     }
-    is_int(marked, 60000, "... those that are in the reservation");
-    is_int(reserved, NODES - 100, "... and are reserved where they are in another one too");
+    is_int(marked, 60000, "... those of the waiting reservation");
+    is_int(reserved, NODES - 100,
+           "... and they stay reserved if another reservation has them, too");
     hostlist_clear(&waiting);
     hostlist_clear(&others);
 }
@@ -265,7 +267,7 @@ static void dynamic_nodes(void)
         struct cluster_node node = {0};
 
         cluster_node_state(NODE_STATE_IDLE | flags[i], &node);
-        is_int(node.is_dynamic, i == 2 || i == 3, "state %#x: in slurm.conf or not", flags[i]);
+        is_int(node.is_dynamic, i == 2 || i == 3, "state %#x: dynamic or not", flags[i]);
     }
 }
 
@@ -283,7 +285,7 @@ static void older_releases(void)
     ok(release_is_older(version), "%s is", version);
     snprintf(version, sizeof version, "%u.%02u.1", major + 1, 2u);
     ok(!release_is_older(version), "%s is newer", version);
-    ok(!release_is_older(NULL) && !release_is_older(""), "none is not older");
+    ok(!release_is_older(NULL) && !release_is_older(""), "no version is not older");
 }
 
 static void states(void)
@@ -329,12 +331,12 @@ static void reservations_of_runs(void)
                                          NULL};
 
     is_str(cluster_run_name("muster-20261120-161200-1a2b"), "20261120-161200-1a2b",
-           "a run's name from that of its reservation");
+           "a run's name is taken from its reservation's name");
     for (int i = 0; others[i]; i++)
-        ok(!cluster_run_name(others[i]), "%s is no run's", others[i]);
+        ok(!cluster_run_name(others[i]), "%s is not a run's reservation", others[i]);
     ok(!cluster_run_name(NULL), "... nor is one without a name");
     ok(cluster_has_end(1000, 1000 + 7200), "a reservation of two hours has an end");
-    ok(!cluster_has_end(1000, 1000 + 365 * 86400), "one of Slurm's INFINITE minutes has none");
+    ok(!cluster_has_end(1000, 1000 + 365 * 86400), "a reservation of a year counts as endless");
 }
 
 /* A user who means another cluster must not certify this one. */
@@ -342,18 +344,19 @@ static void mean_clusters(void)
 {
     struct error err = {""};
 
-    is_int(cluster_meant(NULL, "west", &err), 0, "no SLURM_CLUSTERS: this cluster");
-    is_int(cluster_meant("", "west", &err), 0, "... nor an empty one");
-    is_int(cluster_meant("west", "west", &err), 0, "this cluster");
-    is_int(cluster_meant("east,West", "west", &err), 0, "this among others, in any case");
-    is_int(cluster_meant("all", "west", &err), 0, "all of them");
+    is_int(cluster_meant(NULL, "west", &err), 0, "without SLURM_CLUSTERS this cluster is meant");
+    is_int(cluster_meant("", "west", &err), 0, "... also with an empty one");
+    is_int(cluster_meant("west", "west", &err), 0, "this cluster is accepted");
+    is_int(cluster_meant("east,West", "west", &err), 0,
+           "this cluster among others is accepted, in any case");
+    is_int(cluster_meant("all", "west", &err), 0, "all clusters are accepted");
     is_int(cluster_meant("east", "west", &err), -1, "another cluster is refused");
     is_str(
         err.text,
         "SLURM_CLUSTERS is 'east', but the cluster of this host is west; next: run this on a host "
         "of that cluster, or unset SLURM_CLUSTERS",
-        "... in one line");
-    is_int(cluster_meant("western,wes", "west", &err), -1, "names that are alike are others");
+        "... with a message in one line");
+    is_int(cluster_meant("western,wes", "west", &err), -1, "similar names are other clusters");
 }
 
 static void uplinks_are(const struct cluster *cluster, const struct hostlist *run, int first,
@@ -363,7 +366,7 @@ static void uplinks_are(const struct cluster *cluster, const struct hostlist *ru
 
     cluster_uplink_pairs(cluster, run, pairs);
     is_int(pairs[0], first, "%s", what);
-    is_int(pairs[1], second, "... its other leaf");
+    is_int(pairs[1], second, "... the other leaf");
 }
 
 static void uplinks_beside_jobs(void)
@@ -379,19 +382,20 @@ static void uplinks_beside_jobs(void)
         nodes[i].leaf = i >= 8;
     }
     hostlist_expand("m[0-5],m8", &run, &err);
-    uplinks_are(&cluster, &run, 0, 0, "no job: no limit");
+    uplinks_are(&cluster, &run, 0, 0, "without jobs there is no limit");
     nodes[0].is_allocated = true;
-    uplinks_are(&cluster, &run, 0, 0, "a job on a node of the run is the run");
+    uplinks_are(&cluster, &run, 0, 0, "a job on a node of the run is the run itself");
     nodes[7].is_allocated = true;
-    uplinks_are(&cluster, &run, 2, 0, "a job beside: a quarter of a leaf of eight");
+    uplinks_are(&cluster, &run, 2, 0, "another job: a quarter of a leaf of eight");
     nodes[9].is_allocated = true;
-    uplinks_are(&cluster, &run, 2, 1, "... and of another leaf its own quarter");
+    uplinks_are(&cluster, &run, 2, 1, "... and a quarter of the other leaf");
     hostlist_clear(&run);
     hostlist_expand("m[0-5]", &run, &err);
-    uplinks_are(&cluster, &run, 2, 0, "a job on a leaf that is not measured");
+    uplinks_are(&cluster, &run, 2, 0,
+                "a job on a leaf with nodes of the run, and one on a leaf without");
     for (int i = 0; i < 12; i++)
         nodes[i].leaf = -1;
-    uplinks_are(&cluster, &run, 0, 0, "no topology is known: no limit");
+    uplinks_are(&cluster, &run, 0, 0, "without a topology there is no limit");
     hostlist_clear(&run);
 }
 
@@ -406,11 +410,11 @@ int main(void)
         snprintf(names[i], sizeof names[i], "n%zu", i * 40503 % NODES);
         cluster.nodes[i].name = names[i];
     }
-    is_int(cluster_index(&cluster, &err), 0, "the nodes are put in order");
+    is_int(cluster_index(&cluster, &err), 0, "the nodes are indexed");
     find_nodes(&cluster);
     mark_waiting(&cluster);
     cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
-    ok(cpu_s < 2, "all of it in %.3f s of processor time", cpu_s);
+    ok(cpu_s < 2, "all of it takes %.3f s of processor time", cpu_s);
     free(cluster.by_name);
     free(cluster.nodes);
     open_despite_warnings();

@@ -16,7 +16,7 @@ static void taken(const char *line, long task, const char *text, const char *wha
     if (text)
         is_str(found, text, "... with its text");
     else
-        ok(!found, "... of which more is to come");
+        ok(!found, "... and the line continues");
 }
 
 /* Makes one piece of a long line as slurmstepd forwards it. srun labels each piece. */
@@ -37,31 +37,31 @@ int main(void)
 
     hostlist_expand("n[1-12]", &nodes, &err);
     is_int(labels_make(&nodes, &labels), 0, "twelve tasks");
-    taken(" 0: {\"a\":1}", 0, "{\"a\":1}", "a line of the first");
-    taken("11: x", 11, "x", "of the last");
-    taken("12: x", -1, "12: x", "of none");
-    taken("srun: x", -1, "srun: x", "a line of srun's own");
+    taken(" 0: {\"a\":1}", 0, "{\"a\":1}", "a line of the first task");
+    taken("11: x", 11, "x", "a line of the last task");
+    taken("12: x", -1, "12: x", "a line of no task");
+    taken("srun: x", -1, "srun: x", "a line of srun itself");
     taken("", -1, "", "an empty line");
-    taken(" 3: 0: x", 3, "0: x", "a task writes no other's label");
-    is_int(labels_split(&labels, " 7: why", &found), 7, "the task of a line");
-    is_str(found, "why", "... and what is behind its label");
-    is_int(labels_split(&labels, "srun: error: x", &found), -1, "srun's own is of none");
-    is_str(found, "srun: error: x", "... and all of the line");
+    taken(" 3: 0: x", 3, "0: x", "a label inside a task's line is text");
+    is_int(labels_split(&labels, " 7: why", &found), 7, "a line has its task");
+    is_str(found, "why", "... and its text after the label");
+    is_int(labels_split(&labels, "srun: error: x", &found), -1, "a line of srun has no task");
+    is_str(found, "srun: error: x", "... and its text is the whole line");
 
     piece(line, sizeof line, 4, 'a', LABELS_PIECE);
     piece(other, sizeof other, 5, 'b', LABELS_PIECE);
     taken(line, -1, NULL, "the first piece of a long line");
-    taken(other, -1, NULL, "... of another task's");
-    taken(line, -1, NULL, "... the second");
+    taken(other, -1, NULL, "... one of another task");
+    taken(line, -1, NULL, "... the second piece");
     taken(" 6: z", 6, "z", "... a short line in between");
-    is_int(labels_parse(&labels, " 4: end", &found), 4, "... the last");
-    is_int((long)strlen(found), 2 * LABELS_PIECE + 3, "... make one line");
+    is_int(labels_parse(&labels, " 4: end", &found), 4, "... the last piece");
+    is_int((long)strlen(found), 2 * LABELS_PIECE + 3, "... form one line");
     ok(strspn(found, "a") == 2 * LABELS_PIECE && strcmp(found + 2 * LABELS_PIECE, "end") == 0,
-       "... of that task alone");
-    taken(" 4: next", 4, "next", "... and the next one is whole again");
+       "... of this task only");
+    taken(" 4: next", 4, "next", "... and the next line is complete");
     for (int i = 0; i < 200; i++)
         labels_parse(&labels, other, &found);
-    is_int(labels_parse(&labels, " 5: end", &found), 5, "a line without end");
+    is_int(labels_parse(&labels, " 5: end", &found), 5, "a line that never ends");
     is_int((long)strlen(found), LABELS_LINE_MOST, "... is cut");
     labels_clear(&labels);
     hostlist_clear(&nodes);

@@ -142,23 +142,23 @@ static int many_are(const int *what, int value)
 static void finds_bad_nodes_by_halves(void)
 {
     many_query(0, 0);
-    is_int(many.steps, NODES / STEP_GROUP_NODES, "a step for each group of nodes");
-    is_int((int)many.most, STEP_GROUP_NODES, "... of which none is larger");
+    is_int(many.steps, NODES / STEP_GROUP_NODES, "one step for each group of nodes");
+    is_int((int)many.most, STEP_GROUP_NODES, "... with groups of the maximum size");
     is_int(many_are(many.answered, 1), NODES, "... each node answers once");
     for (int at = 0; at < NODES; at += NODES / 2 - 1) {
         many_query(at, at + 1);
-        is_int(many_are(many.answered, 1), NODES - 1, "all answer but node %d, which is bad", at);
+        is_int(many_are(many.answered, 1), NODES - 1, "all nodes answer except bad node %d", at);
         ok(many.steps < NODES / STEP_GROUP_NODES + 20, "... after %d steps", many.steps);
     }
     many_query(1000, 1064);
-    is_int(many_are(many.answered, 1), NODES - 64, "all answer but 64 bad ones in a row");
+    is_int(many_are(many.answered, 1), NODES - 64, "all answer except 64 bad nodes in a row");
     many_query(300, NODES);
-    is_int(many_are(many.answered, 1), 300, "... or all from one on");
+    is_int(many_are(many.answered, 1), 300, "... or except all from one node on");
     ok(many.steps < 2 * STEP_GROUP_NODES + NODES / STEP_GROUP_NODES + 40,
-       "... which are not all asked alone: %d steps", many.steps);
+       "... without asking each node alone: %d steps", many.steps);
     many_query(0, NODES);
-    is_int(many_are(many.asked, 1), NODES, "where no step starts at all each node is asked");
-    ok(many.steps < NODES / STEP_GROUP_NODES + 20, "... by %d steps only", many.steps);
+    is_int(many_are(many.asked, 1), NODES, "if no step starts all nodes were asked");
+    ok(many.steps < NODES / STEP_GROUP_NODES + 20, "... in %d steps only", many.steps);
 }
 
 int main(void)
@@ -183,26 +183,27 @@ int main(void)
     srun_make(directory);
 
     finds_bad_nodes_by_halves();
-    ok(!long_list_value("--expect-nodes=n[1-4]"), "a short value is none for standard input");
-    is_int(run(value, NULL, NULL, &err), 0, "a step on %d nodes of unlike names", NODES);
+    ok(!long_list_value("--expect-nodes=n[1-4]"), "a short value needs no standard input");
+    is_int(run(value, NULL, NULL, &err), 0, "a step on %d nodes with different names", NODES);
     ok(strncmp(said[0], "longest ", 8) == 0 && atoi(said[0] + 8) < ARGUMENT_KERNEL_MAX / 2,
        "... has no long argument: %s%s", said[0], err.text);
-    is_int(atoi(said[1]), NODES, "... srun reads all names in a file");
-    is_str(said[2], "--expect-nodes=-", "... the program is told to read standard input");
-    is_int(atoll(said[3]), size + 1, "... where the whole list is");
+    is_int(atoi(said[1]), NODES, "... srun gets all names in a file");
+    is_str(said[2], "--expect-nodes=-", "... the program gets its list on standard input");
+    is_int(atoll(said[3]), size + 1, "... completely");
 
     if (geteuid() == 0 && user_find("nobody", &nobody, &err) == 0) {
         is_int(run(value, NULL, &nobody, &err), 0, "the same as another user");
-        is_int(atoi(said[1]), NODES, "... who may read the file too");
+        is_int(atoi(said[1]), NODES, "... who may read the file, too");
     } else {
         tap_skip("another user: only root can become one");
     }
-    is_int(run("n[1-4]", NULL, NULL, &err), 0, "a short value beside");
+    is_int(run("n[1-4]", NULL, NULL, &err), 0, "a short value");
     is_str(said[2], "--expect-nodes=n[1-4]", "... stays an argument");
 
-    is_int(run("n[1-4]", groups, NULL, &err), 0, "components have files as well");
-    is_int(run(value, groups, NULL, &err), -1, "... but share one input: a long value is refused");
-    has_str(err.text, "the value of --expect-nodes=... has", "... and told");
+    is_int(run("n[1-4]", groups, NULL, &err), 0, "components get files, too");
+    is_int(run(value, groups, NULL, &err), -1,
+           "... but a long value is refused, since they share one input");
+    has_str(err.text, "the value of --expect-nodes=... has", "... with the reason");
 
     snprintf(path, sizeof path, "%s/srun", directory);
     unlink(path);

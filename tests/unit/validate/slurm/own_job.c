@@ -108,16 +108,16 @@ static void requeues(uint32_t id, const char *name)
 
     is_int(own_job_load(id, &job, &err), 0, "job %u is known", id);
     hostlist_append(&job.excluded, "n2");
-    is_int(own_job_requeue(&job, &err), 0, "... and queued again");
-    is_str(requeued, name, "... it alone");
-    is_str(changed, name, "... without nodes at fault");
-    is_str(excluded, "n2", "... which are these");
+    is_int(own_job_requeue(&job, &err), 0, "... and is requeued");
+    is_str(requeued, name, "... with its own ID only");
+    is_str(changed, name, "... and excludes nodes");
+    is_str(excluded, "n2", "... the given ones");
     *excluded = '\0';
     requeue_error = ESLURM_DISABLED;
-    is_int(own_job_requeue(&job, &err), -1, "... or not");
+    is_int(own_job_requeue(&job, &err), -1, "... or the requeue is refused");
     requeue_error = ESLURM_JOB_PENDING;
-    is_int(own_job_requeue(&job, &err), 0, "... or was, by a request without an answer");
-    is_str(excluded, "n2", "... also without these nodes");
+    is_int(own_job_requeue(&job, &err), 0, "... or was done by a request without an answer");
+    is_str(excluded, "n2", "... which excludes the nodes, too");
     requeue_error = 0;
     own_job_clear(&job);
 }
@@ -129,14 +129,15 @@ static void has_steps_of_its_own(void)
     uint32_t leader, first = 1;
     long last;
 
-    is_int(own_job_last_step(36, &last, &err), 0, "the steps of a task are known");
-    is_int(last, 1, "... not those of another one");
+    is_int(own_job_last_step(36, &last, &err), 0, "the last step of a task is found");
+    is_int(last, 1, "... not that of another task");
     is_int(cluster_job_components(36, &first, &leader, &components, &err), 1,
-           "... nor are the nodes of these");
-    is_int(components[0].nodes.count, 1, "... its own");
+           "... and its components");
+    is_int(components[0].nodes.count, 1, "... with its own nodes only");
     cluster_components_free(components, 1);
-    is_int(cluster_job_cancel_steps(36, OWN_JOB_KEEPER, &err), 0, "it has no keeper to end");
-    is_int(kills, 0, "... and no step that has the number of another's is ended");
+    is_int(cluster_job_cancel_steps(36, OWN_JOB_KEEPER, &err), 0,
+           "it has no keeper step to cancel");
+    is_int(kills, 0, "... and no step of another task is canceled");
 }
 
 /* end_s is an absolute time, so the time left needs no other query of the job. */
@@ -148,11 +149,11 @@ static void has_an_end(void)
 
     jobs[0].end_time = time(NULL) + 600;
     is_int(own_job_load(36, &job, &err), 0, "a job with a time limit");
-    ok(job.end_s > begin + 590 && job.end_s < clock_s() + 601, "... ends at its end");
+    ok(job.end_s > begin + 590 && job.end_s < clock_s() + 601, "... has its end");
     own_job_clear(&job);
     jobs[0].time_limit = INFINITE;
     own_job_load(36, &job, &err);
-    ok(isinf(job.end_s), "... one without never does");
+    ok(isinf(job.end_s), "... one without a limit has none");
     own_job_clear(&job);
 }
 

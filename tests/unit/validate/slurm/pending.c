@@ -83,20 +83,22 @@ static char *with(const char *list)
 
 static void counts(void)
 {
-    ok(wants(job_of(1, true)) && wants(job_of(2, true)), "a job waits for nodes that would do");
-    ok(!wants(job_of(3, true)), "... not where they are too few");
-    ok(wants(job_of(2, false)), "one that is not refused yet, or is behind others, too");
+    ok(wants(job_of(1, true)) && wants(job_of(2, true)),
+       "a job waits for nodes that would suffice");
+    ok(!wants(job_of(3, true)), "... not if they are too few");
+    ok(wants(job_of(2, false)),
+       "a job that was not refused yet, or waits behind others, waits, too");
     free_node(3);
-    ok(wants(job_of(3, true)), "with a free one beside they would do");
-    ok(wants(job_of(1, true)), "a job that the scheduler refused does not fit the free one");
-    ok(!wants(job_of(1, false)), "... and one that is not refused starts there");
-    ok(wants(job_of(2, false)), "... unless it needs more");
+    ok(wants(job_of(3, true)), "with another free node they would suffice");
+    ok(wants(job_of(1, true)), "a job that the scheduler refused does not fit the free node");
+    ok(!wants(job_of(1, false)), "... one that was not refused starts there");
+    ok(wants(job_of(2, false)), "... unless it needs more nodes");
     nodes[2].is_drained = true;
-    ok(!wants(job_of(3, true)) && wants(job_of(1, false)), "a drained one beside is none");
+    ok(!wants(job_of(3, true)) && wants(job_of(1, false)), "a drained node does not count as free");
     nodes[2].is_drained = false;
     fill_node(3);
     nodes[2].is_full = false; /* partly allocated */
-    ok(wants(job_of(3, true)), "a part of a node may be enough");
+    ok(wants(job_of(3, true)), "a part of another node may suffice");
     ok(wants(job_of(1, false)), "... or may not");
     nodes[2].is_full = true;
 }
@@ -108,32 +110,32 @@ static void lists(void)
     job.partitions = b;
     ok(!wants(job), "a job of another partition does not wait for them");
     job.partitions = with("b,a");
-    ok(wants(job), "one of several partitions does");
+    ok(wants(job), "a job with several partitions does");
     job.partitions = with("aa,ab");
     ok(!wants(job), "a partition's name is a whole word");
     job = job_of(1, true);
     job.excluded = with("n1");
-    ok(wants(job), "a job that excludes one waits for the other");
+    ok(wants(job), "a job that excludes one node waits for the other");
     job.excluded = with("n[1-2]");
-    ok(!wants(job), "... that excludes both for none");
+    ok(!wants(job), "... that excludes both does not wait");
     job = job_of(1, true);
     job.required = with("n4");
-    ok(!wants(job), "a job that wants another node by name does not wait for them");
+    ok(!wants(job), "a job that requires another node does not wait for them");
     job.required = with("n2");
-    ok(wants(job), "... that wants one of them does");
+    ok(wants(job), "... a job that requires one of them does");
     job = job_of(1, true);
     job.features = with("h100");
-    ok(wants(job), "one has the feature");
+    ok(wants(job), "one of the nodes has the feature");
     job.features = with("h200");
-    ok(!wants(job), "none has");
+    ok(!wants(job), "none has the feature");
     job.features = with("h10");
     ok(!wants(job), "a feature's name is a whole word");
     job.features = with("h100&rack9");
-    ok(wants(job), "of several features only Slurm knows");
+    ok(wants(job), "several features are left to Slurm: it may wait");
     job.required = with("n[");
-    ok(wants(job), "... and of a list that cannot be read");
+    ok(wants(job), "... and so is a list that cannot be parsed");
     partitions[0].is_up = false;
-    ok(!wants(job_of(1, true)), "in a partition that is down nothing starts");
+    ok(!wants(job_of(1, true)), "in a partition that is down no job starts");
     partitions[0].is_up = true;
 }
 
@@ -144,13 +146,15 @@ static void leaving(void)
     struct error err;
     char *folded;
 
-    ok(pending_for(&job, 0, &cluster, &cluster, &asked) == NULL, "without jobs nobody waits");
+    ok(pending_for(&job, 0, &cluster, &cluster, &asked) == NULL, "without jobs no job waits");
     hostlist_expand("n[4-6]", &list, &err);
     job.partitions = b;
-    is_int(pending_nodes_remove(&job, &cluster, &list), 0, "a job's nodes are left to it");
+    is_int(pending_nodes_remove(&job, &cluster, &list), 0,
+           "nodes that a job waits for are removed");
     folded = hostlist_fold(&list);
     is_str(folded, "n4", "... those of its partition");
-    ok(pending_for(&job, 1, &cluster, &cluster, &list) == NULL, "... which is enough");
+    ok(pending_for(&job, 1, &cluster, &cluster, &list) == NULL,
+       "... after which it does not wait for the rest");
     free(folded);
     hostlist_clear(&list);
 }
@@ -162,12 +166,12 @@ static void reasons(void)
         uint32_t state, reason;
         bool is_one, is_refused;
     } cases[] = {
-        {"one that the scheduler has not looked at", JOB_PENDING, WAIT_NO_REASON, true, false},
+        {"a job that the scheduler has not considered", JOB_PENDING, WAIT_NO_REASON, true, false},
         {"Priority", JOB_PENDING, WAIT_PRIORITY, true, false},
         {"Resources", JOB_PENDING, WAIT_RESOURCES, true, true},
         {"ReqNodeNotAvail, as for a reserved node", JOB_PENDING, WAIT_NODE_NOT_AVAIL, true, true},
-        {"a running one", JOB_RUNNING, WAIT_NO_REASON, false, false},
-        {"one that is queued again and still ends", JOB_PENDING | JOB_COMPLETING, WAIT_RESOURCES,
+        {"a running job", JOB_RUNNING, WAIT_NO_REASON, false, false},
+        {"a requeued job that is still completing", JOB_PENDING | JOB_COMPLETING, WAIT_RESOURCES,
          false, true},
         {"Dependency", JOB_PENDING, WAIT_DEPENDENCY, false, false},
         {"BeginTime", JOB_PENDING, WAIT_TIME, false, false},

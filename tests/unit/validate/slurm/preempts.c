@@ -58,10 +58,11 @@ static void queried(const char *name, const char *partition, bool is_started, co
 
 int main(void)
 {
-    queried("n1", NULL, true, "where no job is in the way one is started");
-    queried("n2", NULL, false, "where one would be preempted none is");
-    queried("n2", "low", true, "... but in a partition that preempts none");
+    queried("n1", NULL, true, "a job that preempts none is started");
+    queried("n2", NULL, false, "a job that would preempt one is not");
+    queried("n2", "low", true, "... unless its partition preempts none");
     is_gone = true;
-    queried("n2", NULL, true, "srun says what is wrong where slurmctld does not answer");
+    queried("n2", NULL, true,
+            "without an answer from slurmctld it is started, and srun reports the error");
     return tap_done();
 }

@@ -147,18 +147,18 @@ static void ends_by_a_signal_before_exec(void)
     is_early = false;
     signal(SIGTERM, SIG_DFL);
     ok(result.end == PROCESS_SIGNALED && result.status == SIGTERM,
-       "a signal between fork and exec ends the program, and no handler of ours takes it");
+       "a signal between fork and exec ends the program and is not handled by muster");
 }
 
 static void is_left_where_it_hangs(void)
 {
     hangs = true;
     is_int(run("true", NULL, 0.3, NULL, NULL).end, PROCESS_TIMED_OUT,
-           "a program that hangs in the kernel is given up");
+           "a program that hangs in the kernel times out");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
     hangs = false;
     kill(left, SIGKILL);
-    is_int(waitpid(left, NULL, 0), -left, "... and left");
+    is_int(waitpid(left, NULL, 0), -left, "... and is not waited for");
 }
 
 /* A program that root starts as another user has nothing of root's, and dies with muster. */
@@ -169,10 +169,10 @@ static void is_the_users(void)
     char whole[300];
 
     is_int(user_find("root", &nobody, &err), -1, "root is refused");
-    is_str(err.text, "has UID 0, which is root's", "... and why");
-    is_int(user_find("no-such-user", &nobody, &err), -1, "nor is there anybody of that name");
-    is_str(err.text, "no such user", "... which is said");
-    is_int(user_find("nobody", &nobody, &err), 0, "nobody is somebody (%s)", err.text);
+    is_str(err.text, "has UID 0, which is root's", "... with the reason");
+    is_int(user_find("no-such-user", &nobody, &err), -1, "an unknown user is refused");
+    is_str(err.text, "no such user", "... with the reason");
+    is_int(user_find("nobody", &nobody, &err), 0, "nobody is accepted (%s)", err.text);
     if (geteuid() != 0) {
         tap_skip("a program of another user: not root");
         return;
@@ -180,17 +180,17 @@ static void is_the_users(void)
     user = &nobody;
     run("id -ru; id -u; id -rg; id -G", NULL, 10, NULL, NULL);
     snprintf(whole, sizeof whole, "%u|%u|%u|%u|", nobody.uid, nobody.uid, nobody.gid, nobody.gid);
-    is_str(heard, whole, "the program is nobody's, with nobody's groups");
+    is_str(heard, whole, "the program runs as nobody, with nobody's groups");
     prints("sed -n 's/^Cap\\(Prm\\|Eff\\):\\t0*//p' /proc/self/status", NULL, NULL, "||",
-           "... with no capability");
+           "... without capabilities");
     run("echo $USER $LOGNAME $HOME", NULL, 10, NULL, NULL);
     snprintf(whole, sizeof whole, "nobody nobody %s|", nobody.home);
-    is_str(heard, whole, "... and nobody's environment");
+    is_str(heard, whole, "... with nobody's environment");
     setenv("ROOTS_TOKEN", "secret", 1);
     setenv("PATHS", "secret", 1);
     setenv("UCX_TLS", "tcp", 1);
     prints("echo $ROOTS_TOKEN $PATHS $UCX_TLS", NULL, NULL, "tcp|",
-           "... and of root's what MPI programs have a use for");
+           "... and only those of root's variables that MPI programs use");
     unsetenv("ROOTS_TOKEN");
     unsetenv("PATHS");
     unsetenv("UCX_TLS");
@@ -209,7 +209,7 @@ static void dies_with_us(void)
     pid_t parent, pid = 0;
 
     if (geteuid() != 0 || user_find("nobody", &nobody, &err) != 0) {
-        tap_skip("a program of another user dies with us: not root");
+        tap_skip("a program of another user dies with muster: not root");
         return;
     }
     parent = fork();
@@ -229,7 +229,7 @@ static void dies_with_us(void)
     }
     kill(parent, SIGKILL);
     waitpid(parent, &status, 0);
-    ok(goes(pid), "a program of another user dies with us");
+    ok(goes(pid), "a program of another user dies with muster");
 }
 
 static bool was_read; /* of the outer program, when the inner one had ended */
@@ -274,8 +274,8 @@ static void is_read_meanwhile(void)
                                          .on_tick = run_another,
                                          .context = &has_ended},
                        &result, &err),
-           0, "a program whose tick runs another one");
-    ok(was_read, "... is read meanwhile: more than a pipe holds");
+           0, "a program whose tick runs another program");
+    ok(was_read, "... is read meanwhile, more than a pipe holds");
     unlink(path);
     rmdir(directory);
 }
@@ -291,11 +291,11 @@ static void has_an_exit_status(void)
 
     is_int(process_output_status(wrong, 10, &text, &status, &err), -1, "a command fails");
     is_int(status, 3, "... with its exit status");
-    is_str(err.text, "sh: no topology", "... and what it said");
-    is_int(process_output_status(killed, 10, &text, &status, &err), -1, "one is killed");
-    is_int(status, -1, "... and has none");
-    is_int(process_output_status(none, 10, &text, &status, &err), -1, "one is not there");
-    is_int(status, -1, "... and has none");
+    is_str(err.text, "sh: no topology", "... and its standard error");
+    is_int(process_output_status(killed, 10, &text, &status, &err), -1, "a killed command");
+    is_int(status, -1, "... has no exit status");
+    is_int(process_output_status(none, 10, &text, &status, &err), -1, "a missing command");
+    is_int(status, -1, "... has no exit status");
 }
 
 int main(void)
@@ -307,72 +307,74 @@ int main(void)
     int fd, pid = 0;
 
     is_int(run("echo one; echo two >&2; printf three; exit 3", NULL, 10, NULL, NULL).end,
-           PROCESS_EXITED, "it exited");
-    is_int(result.status, 3, "with its status");
+           PROCESS_EXITED, "the program exited");
+    is_int(result.status, 3, "... with its status");
     has_str(heard, "one|", "a line of output");
     has_str(heard, "!two|", "a line of standard error");
     has_str(heard, "three|", "a last line without a newline");
     is_str(result.complaint.text, "two", "the last error is kept");
     run("printf '\\033[2Jn2 is bad\\007\\n' >&2", NULL, 10, "A=1", NULL);
-    is_str(result.complaint.text, "?[2Jn2 is bad?", "... and steers no terminal");
-    is_str(heard, "!?[2Jn2 is bad?|", "... where it is heard either");
+    is_str(result.complaint.text, "?[2Jn2 is bad?", "... without control characters");
+    is_str(heard, "!?[2Jn2 is bad?|", "... also in the lines received");
 
     prints("cat; echo end", "first\nsecond\n", NULL, "first|second|end|",
-           "input is fed and closed");
-    prints("cat; echo none", NULL, NULL, "none|", "without input there is none");
+           "input is passed and closed");
+    prints("cat; echo none", NULL, NULL, "none|", "without input standard input is empty");
     holds_input = true;
-    prints("timeout 0.2 cat; echo $?", NULL, NULL, "124|",
-           "... or one that says nothing and does not end");
-    is_int(run("true", NULL, 10, NULL, NULL).end, PROCESS_EXITED, "... which holds nobody up");
+    prints("timeout 0.2 cat; echo $?", NULL, NULL, "124|", "... or stays open without data");
+    is_int(run("true", NULL, 10, NULL, NULL).end, PROCESS_EXITED,
+           "... which does not delay the end");
     holds_input = false;
     memset(long_line, 'x', 70000);
     long_line[70000] = '\0';
     is_int(run("true", long_line, 10, NULL, NULL).end, PROCESS_EXITED,
-           "a program that does not read its input is no harm");
+           "a program that does not read its input is no problem");
     run("cat", long_line, 10, NULL, NULL);
-    is_int(strlen(heard), 70002, "a very long line comes in two pieces, whole");
+    is_int(strlen(heard), 70002, "a very long line arrives in two pieces, completely");
     prints("echo $MUSTER_X", NULL, "MUSTER_X=there", "there|", "the environment is passed");
-    is_int(run("kill -9 $$", NULL, 10, NULL, NULL).end, PROCESS_SIGNALED, "it died of a signal");
-    is_int(result.status, SIGKILL, "which is told");
+    is_int(run("kill -9 $$", NULL, 10, NULL, NULL).end, PROCESS_SIGNALED,
+           "the program died of a signal");
+    is_int(result.status, SIGKILL, "... which is known");
 
     is_int(run("echo begun; sleep 30", NULL, 3, NULL, NULL).end, PROCESS_TIMED_OUT,
-           "a deadline ends it");
+           "a deadline ends the program");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
-    is_str(heard, "begun|", "... what it said before is there");
-    ok(ticks >= 2, "ticks go on meanwhile (%d)", ticks);
+    is_str(heard, "begun|", "... its earlier output is kept");
+    ok(ticks >= 2, "ticks continue meanwhile (%d)", ticks);
     is_int(run("trap '' TERM; sleep 30 & wait; sleep 30", NULL, 0.3, NULL, NULL).end,
-           PROCESS_TIMED_OUT, "one that ignores TERM is killed");
+           PROCESS_TIMED_OUT, "a program that ignores SIGTERM is killed");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
-    is_int(run("sleep 30", NULL, 20, NULL, &result).end, PROCESS_STOPPED, "a signal to us ends it");
+    is_int(run("sleep 30", NULL, 20, NULL, &result).end, PROCESS_STOPPED,
+           "a signal to muster ends the program");
     ok(result.seconds < SOON_S, "... in time (%.2f s)", result.seconds);
 
     is_int(run("echo ends with 1; exec sleep 30", NULL, 20, NULL, NULL).end, PROCESS_EXITED,
-           "one that says how it ends, and does not, has ended");
-    is_int(result.status, 1, "... as it said");
-    ok(result.has_hung, "... but not by itself");
+           "a program that reports its end but does not end has ended");
+    is_int(result.status, 1, "... with the reported status");
+    ok(result.has_hung, "... and has_hung is set");
     ok(result.seconds < SOON_S, "... soon (%.2f s)", result.seconds);
     is_int(run("echo ends with 0; exit 137", NULL, 20, NULL, NULL).status, 0,
-           "what it said of its end holds, whatever its launcher ends with");
-    ok(!result.has_hung, "... which ended by itself");
+           "a reported status takes precedence over the launcher's");
+    ok(!result.has_hung, "... and has_hung is not set");
     is_int(run("echo ends with 0; exec sleep 30", NULL, 20, NULL, &result).end, PROCESS_STOPPED,
-           "but not when we were told to stop");
+           "... but not after a stop signal");
 
     fd = mkstemp(pid_file);
     snprintf(script, sizeof script, "sleep 300 & echo $! >%s; exit 0", pid_file);
     is_int(run(script, NULL, 10, NULL, NULL).end, PROCESS_EXITED,
-           "one that leaves a child with the pipes has ended");
-    ok(result.seconds < SOON_S, "... and is not waited for (%.2f s)", result.seconds);
+           "a program that leaves a child with the pipes has ended");
+    ok(result.seconds < SOON_S, "... and its child is not waited for (%.2f s)", result.seconds);
     file = fdopen(fd, "r");
-    is_int(file ? fscanf(file, "%d", &pid) : 0, 1, "the child was there");
-    ok(goes(pid), "... and is gone with it");
+    is_int(file ? fscanf(file, "%d", &pid) : 0, 1, "the child was running");
+    ok(goes(pid), "... and is killed");
     if (file)
         fclose(file);
     unlink(pid_file);
 
     has_an_exit_status();
     is_int(process_run(&(struct process){.argv = nothing, .deadline_s = 1}, &result, &err), -1,
-           "a program that is not there is an error");
-    has_str(err.text, "cannot start /no/such/program: No such file", "... which is told");
+           "a missing program is an error");
+    has_str(err.text, "cannot start /no/such/program: No such file", "... with the reason");
     ends_by_a_signal_before_exec();
     is_left_where_it_hangs();
     is_the_users();

@@ -54,24 +54,26 @@ static void believes_reports_of_the_jobs_time(void)
     const char *line = "12|12|1000|2026-11-25T16:00:00|2026-11-25T17:00:00|n[1-2]";
 
     ok(is_believed(line, 12, FIVE - 60), "a report from the time of the job is believed");
-    ok(is_believed(line, 12, FIVE + 60), "... or a little later, as clocks differ");
-    ok(!is_believed(line, 12, FIVE + 86400), "one of the next day is not");
+    ok(is_believed(line, 12, FIVE + 60), "... and from a little later, as clocks differ");
+    ok(!is_believed(line, 12, FIVE + 86400), "a report of the next day is not");
     ok(!is_believed(line, 12, FIVE - 86400), "... nor one of the day before");
     ok(!is_believed(line, 13, FIVE - 60), "... nor one of another job");
     ok(is_believed("12|12|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE + 86400),
-       "a job that runs has no end");
-    ok(!is_believed("12|12|1000|Unknown|Unknown|n[1-2]", 12, FIVE), "one that never began");
-    ok(!is_believed("12|12|1001|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE), "another user's");
+       "a running job has no end");
+    ok(!is_believed("12|12|1000|Unknown|Unknown|n[1-2]", 12, FIVE),
+       "a report of a job that never began is not");
+    ok(!is_believed("12|12|1001|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE),
+       "a report of another user is not");
 }
 
 static void knows_jobs_by_their_ids(void)
 {
     ok(is_believed("12+1|13|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 12, FIVE),
-       "a component by its leader's ID");
+       "a component is found by its leader's ID");
     ok(is_believed("9_3|14|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 14, FIVE),
-       "a task of an array by its own");
+       "an array task is found by its own ID");
     ok(!is_believed("9_3|14|1000|2026-11-25T16:00:00|Unknown|n[1-2]", 9, FIVE),
-       "... not by the array's");
+       "... not by the array's ID");
 }
 
 /* Like sacct: of a requeued job only the newest run is listed, unless duplicates are requested. */
@@ -91,8 +93,8 @@ static void believes_reports_of_runs_before_a_requeue(void)
     chmod(path, 0700);
     snprintf(path, sizeof path, "%s:%s", root, before);
     setenv("PATH", path, 1);
-    is_int(ran_query(&asked, 1, &err), 0, "the accounting is asked: %s", err.text);
-    ok(ran_is_true(&asked), "a report of a job's run before its requeue is believed");
+    is_int(ran_query(&asked, 1, &err), 0, "sacct is queried: %s", err.text);
+    ok(ran_is_true(&asked), "a report from a run before the requeue is believed");
     setenv("PATH", before, 1);
     free(before);
     tree_remove(root);
@@ -120,10 +122,11 @@ static void reads_times_whatever_the_environment(void)
     setenv("PATH", path, 1);
     setenv("SLURM_TIME_FORMAT", "relative", 1);
     setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
-    is_int(ran_query(&asked, 1, &err), 0, "the accounting is asked: %s", err.text);
-    ok(ran_is_true(&asked), "a report of an ended job is believed with SLURM_TIME_FORMAT and TZ");
-    is_int(cluster_show_job(12, &text, &err), 0, "so is the controller: %s", err.text);
-    is_str(text ? text : "", "standard 17:00:00\n", "... for the same times");
+    is_int(ran_query(&asked, 1, &err), 0, "sacct is queried: %s", err.text);
+    ok(ran_is_true(&asked),
+       "a report of an ended job is believed despite SLURM_TIME_FORMAT and TZ");
+    is_int(cluster_show_job(12, &text, &err), 0, "scontrol is queried: %s", err.text);
+    is_str(text ? text : "", "standard 17:00:00\n", "... with the same time format");
     free(text);
     unsetenv("SLURM_TIME_FORMAT");
     unsetenv("TZ");

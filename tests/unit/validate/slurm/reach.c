@@ -191,10 +191,10 @@ static void many(void)
     slow_slurmd_s = 0;
     for (int i = 0; i < MANY; i++)
         answering += answers[i].state == REACH_ANSWERS;
-    is_int((long long)answering, MANY - 2, "... and all that answer are heard");
-    is_int(answers[3].state, REACH_FROZEN, "... the one that hangs is frozen");
-    is_int(answers[7].state, REACH_NO_SLURMD, "... the one without slurmd has none");
-    ok(forks < MANY / 2, "... by few processes: %d", forks);
+    is_int((long long)answering, MANY - 2, "... and all that answer are counted");
+    is_int(answers[3].state, REACH_FROZEN, "... the hanging one is frozen");
+    is_int(answers[7].state, REACH_NO_SLURMD, "... the one without a slurmd is known");
+    ok(forks < MANY / 2, "... with few processes: %d", forks);
     close(fd);
 }
 
@@ -205,41 +205,45 @@ int main(void)
 
     is_int(reached(port), REACH_ANSWERS, "a slurmd that answers");
     has_multiple_slurmd = false;
-    is_int(reached(port), REACH_ANSWERS, "... to a libslurm that asks its own host, unless told");
+    is_int(reached(port), REACH_ANSWERS,
+           "... also through a libslurm that asks its own host by default");
     is_cloud = true;
-    is_int(reached(port), REACH_ANSWERS, "... which finds no cloud's node: it takes connections");
+    is_int(reached(port), REACH_ANSWERS,
+           "... a cloud node that libslurm does not find accepts connections");
     has_multiple_slurmd = true;
-    is_int(reached(port), REACH_ANSWERS, "a cloud's node that answers");
+    is_int(reached(port), REACH_ANSWERS, "a cloud node that answers");
     is_cloud = false;
     is_dynamic = true;
     is_int(reached(port), REACH_ANSWERS,
-           "a dynamic node, which no libslurm finds, takes connections");
+           "a dynamic node, which libslurm does not find, accepts connections");
     is_dynamic = false;
     has_slurmd_hung_up = is_older = true;
-    is_int(reached(port), REACH_ANSWERS, "one of an older release, which understands no question");
+    is_int(reached(port), REACH_ANSWERS,
+           "a node of an older release, which does not understand the request, answers");
     is_older = false;
-    is_int(reached(port), REACH_NO_MUNGE, "one that hangs up");
+    is_int(reached(port), REACH_NO_MUNGE, "a slurmd that hangs up rejects the credential");
     has_slurmd_hung_up = false;
     slow_slurmd_s = 5;
-    is_int(reached(port), REACH_FROZEN, "one that does not answer is frozen");
+    is_int(reached(port), REACH_FROZEN, "a slurmd without an answer is frozen");
     slow_slurmd_s = 0;
     slow_name_s = 5;
-    is_int(reached(port), REACH_NO_ADDRESS, "a name that does not resolve in time is this host's");
+    is_int(reached(port), REACH_NO_ADDRESS,
+           "a name that does not resolve in time is this host's problem");
     slow_name_s = 0.9 * DEADLINE_S;
-    is_int(reached(port), REACH_ANSWERS, "one that takes its time");
-    ok(seconds < 0.5 * DEADLINE_S, "... is no time of slurmd's");
+    is_int(reached(port), REACH_ANSWERS, "a name that resolves slowly");
+    ok(seconds < 0.5 * DEADLINE_S, "... does not count as slurmd's time");
     slow_slurmd_s = 5;
-    is_int(reached(port), REACH_FROZEN, "a slurmd that does not answer after such a name");
-    ok(seconds >= 2 * DEADLINE_S, "... had all of its time");
+    is_int(reached(port), REACH_FROZEN, "a slurmd without an answer after a slow name");
+    ok(seconds >= 2 * DEADLINE_S, "... had its full time");
     slow_name_s = slow_slurmd_s = 0;
     close(fd);
-    is_int(reached(port), REACH_NO_SLURMD, "a port that is closed");
+    is_int(reached(port), REACH_NO_SLURMD, "a closed port has no slurmd");
     fd = listen_on(&port, 0);
     fill(port);
-    is_int(reached(port), REACH_CUT_OFF, "a host that does not take the connection is cut off");
+    is_int(reached(port), REACH_CUT_OFF, "a host that does not accept the connection is cut off");
     slow_name_s = 1.4 * DEADLINE_S;
-    is_int(reached(port), REACH_CUT_OFF, "... also where its name takes its time");
-    ok(seconds >= 2 * DEADLINE_S, "... which leaves it all of its own");
+    is_int(reached(port), REACH_CUT_OFF, "... also after a slow name");
+    ok(seconds >= 2 * DEADLINE_S, "... with its full time");
     close(fd);
     many();
     for (int state = REACH_NOT_ASKED; state <= REACH_FAILED; state++)

@@ -134,29 +134,29 @@ static void leaves_what_others_have_changed(const struct cluster *cluster)
     reserved = "n[2-3]";
     done[0] = '\0';
     is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
-           "where a node was taken out of the reservation");
+           "one node was removed from the reservation");
     ok(!strstr(done, "muster: one n1"), "... it stays in service");
-    has_str(done, "say n1 left unchanged: it was removed from", "... which is told");
-    has_str(done, ";x n1;", "... and loses its mark");
+    has_str(done, "say n1 left unchanged: it was removed from", "... a message says so");
+    has_str(done, ";x n1;", "... its mark is removed");
     has_str(done, "say reservation muster-20261120-1 left unchanged: it contains n[2-3] now",
-            "... and the reservation stays");
-    has_str(done, "the next run deletes it once it is an hour old", "... until a later run");
-    ok(!strstr(done, "unreserve"), "... as it is");
+            "... the reservation stays");
+    has_str(done, "the next run deletes it once it is an hour old", "... for a later run");
+    ok(!strstr(done, "unreserve"), "... unchanged");
 
     reserved = NULL;
     done[0] = '\0';
     is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
-           "where there is no reservation any more");
+           "the reservation is gone");
     has_str(done, "gone;muster: one n1; n2;x n1;", "... the marked nodes are drained again");
 
     reserved = "n[2-3]";
     nodes[0].comment = nodes[1].comment = comment;
     done[0] = '\0';
     is_int(retest_leftovers(&operations, cluster, "/none", 977, 0, &stop, print_text, &err), 1,
-           "where no node has a mark");
+           "no node has a mark");
     has_str(done, "say reservation muster-20261120-1 left unchanged",
-            "... a reservation that ends by itself stays");
-    ok(!strstr(done, "unreserve"), "... as it is");
+            "... a reservation with an end stays");
+    ok(!strstr(done, "unreserve"), "... unchanged");
     nodes[0].comment = marked[0];
     nodes[1].comment = marked[1];
     reserved = "n[1-3]";
@@ -180,7 +180,7 @@ static void waits_while_drains_are_lifted(const struct cluster *cluster)
     at_load = lift;
     job_uid = 0;
     is_int(retest_leftovers(&operations, cluster, "/none", 977, 0.5, &stop, print_text, &err), 0,
-           "a run that still lifts drains lives");
+           "a run that still lifts drains is alive");
     is_str(done, "", "... and is left alone");
     at_load = NULL;
     nodes[1].is_drained = true;
@@ -199,14 +199,14 @@ static void leaves_a_run_whose_journal_is_locked(const struct cluster *cluster)
     snprintf(path, sizeof path, "%s/20261120-1", directory);
     journal = fopen(path, "w");
     done[0] = '\0';
-    ok(journal && flock(fileno(journal), LOCK_EX | LOCK_NB) == 0, "a run has its journal");
+    ok(journal && flock(fileno(journal), LOCK_EX | LOCK_NB) == 0, "a run holds its journal");
     is_int(retest_leftovers(&operations, cluster, directory, 977, 0, &stop, print_text, &err), 0,
-           "... and lives, without a job too");
-    is_str(done, "", "... so that it is left alone");
+           "... and is alive, even without a job");
+    is_str(done, "", "... so it is left alone");
     if (journal)
         fclose(journal);
     is_int(retest_leftovers(&operations, cluster, directory, 977, 0, &stop, print_text, &err), 1,
-           "a journal that nobody locks keeps nothing");
+           "a journal without a lock shows no run");
     unlink(path);
     rmdir(directory);
 }
@@ -226,16 +226,17 @@ static void removes_what_has_no_end(void)
     reserved_since = time(NULL) - 60;
     done[0] = '\0';
     retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
-    has_str(done, "left unchanged", "a reservation that a run may be about to mark nodes of stays");
+    has_str(done, "left unchanged",
+            "a new reservation stays, as a run may be about to mark its nodes");
     reserved_since = 1;
     done[0] = '\0';
     retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
-    has_str(done, "unreserve muster-20261120-1;", "... an older one that has no end goes");
+    has_str(done, "unreserve muster-20261120-1;", "... an old one without an end is removed");
     hostlist_append(&changed, "muster-20261120-1");
     retest_spare(&cluster, &changed);
     done[0] = '\0';
     retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err);
-    is_str(done, "", "... unless it was told right before that it stays");
+    is_str(done, "", "... unless it was just reported as left");
     hostlist_clear(&changed);
     cluster_clear(&cluster);
     reserved_since = 0;
@@ -253,26 +254,27 @@ int main(void)
     char run[64], reason[256];
 
     is_int(mark(&node, "20261120-1"), 0, "a node without a comment is marked");
-    is_str(done, "[muster 20261120-1: muster: eth1 [9 Mb/s]] n1;", "... with run and reason");
+    is_str(done, "[muster 20261120-1: muster: eth1 [9 Mb/s]] n1;",
+           "... with the run and the reason");
     node.comment = (char[]){"rack 7 [left]"};
     done[0] = '\0';
     mark(&node, "20261120-1");
     is_str(done, "rack 7 [left] [muster 20261120-1: muster: eth1 [9 Mb/s]] n1;",
-           "the site's comment stays");
-    ok(!retest_read(&node, run, reason), "a comment of the site's alone is no mark");
+           "the site's comment is kept");
+    ok(!retest_read(&node, run, reason), "a comment of the site has no mark");
     node.comment = (char[]){"rack 7 [left] [muster 20261120-1: muster: eth1 [9 Mb/s]]"};
     ok(retest_read(&node, run, reason), "a mark is read");
     is_str(run, "20261120-1", "... its run");
-    is_str(reason, "muster: eth1 [9 Mb/s]", "... the reason of the drain");
+    is_str(reason, "muster: eth1 [9 Mb/s]", "... and the reason of the drain");
     done[0] = '\0';
     mark(&node, "20261121-2");
     is_str(done, "rack 7 [left] [muster 20261121-2: muster: eth1 [9 Mb/s]] n1;",
-           "a new mark replaces an old one");
+           "a new mark replaces the old one");
     done[0] = '\0';
     unmark(&node);
-    is_str(done, "rack 7 [left] n1;", "unmarked, the site's comment is as it was");
+    is_str(done, "rack 7 [left] n1;", "without the mark the site's comment is as before");
     node.comment = NULL;
-    ok(!retest_read(&node, NULL, NULL), "no comment is no mark");
+    ok(!retest_read(&node, NULL, NULL), "a node without a comment has no mark");
 
     nodes[0] = (struct cluster_node){.name = (char[]){"n1"},
                                      .comment = (char[]){"x [muster 20261120-1: muster: one]"}};
@@ -284,25 +286,25 @@ int main(void)
     snprintf(job_name, sizeof job_name, "muster-certify-20261120-1");
     done[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
-           "a run with a job lives");
+           "a run with a job is alive");
     job_uid = 977;
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
-           "so does one of BatteryUser's");
-    is_str(done, "", "... and both are left alone");
+           "... also with a job of BatteryUser");
+    is_str(done, "", "... and left alone");
     job_uid = 1000;
     snprintf(job_reservation, sizeof job_reservation, "muster-20261120-1");
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
-           "so does one whose BatteryUser is another");
+           "... also with a job of another BatteryUser, in its reservation");
     job_reservation[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 1,
-           "another user's job of that name keeps nothing");
+           "another user's job of that name does not count");
     done[0] = job_name[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 1,
-           "one without a job is over");
+           "a run without a job is over");
     is_str(done,
            "say cleaning up after run 20261120-1, whose job is gone;muster: one n1; n2;x n1;"
            "unreserve muster-20261120-1;",
-           "... its nodes are drained again, marks and reservation go");
+           "... its nodes are drained again, its marks and reservation removed");
     leaves_what_others_have_changed(&cluster);
     waits_while_drains_are_lifted(&cluster);
     leaves_a_run_whose_journal_is_locked(&cluster);
@@ -310,8 +312,8 @@ int main(void)
     stop = 1;
     done[0] = '\0';
     is_int(retest_leftovers(&operations, &cluster, "/none", 977, 0, &stop, print_text, &err), 0,
-           "interrupted, nothing is done");
-    is_str(done, "", "... nothing");
+           "an interrupted cleanup does nothing");
+    is_str(done, "", "... at all");
     cluster_clear(&cluster);
     return tap_done();
 }

@@ -21,25 +21,25 @@ static void changes(const char *comment, time_t until, const char *wanted, const
 
 int main(void)
 {
-    changes("", UNTIL, MARK, "a node without a comment");
-    changes("rack 7", UNTIL, MARK " rack 7", "the site's comment stays");
+    changes("", UNTIL, MARK, "a node without a comment gets a revocation");
+    changes("rack 7", UNTIL, MARK " rack 7", "the site's comment is kept");
     changes(MARK " rack 7", UNTIL + 60,
             "[muster: certificates issued until 2026-11-20T16:14:20Z are revoked] rack 7",
-            "a new one replaces the old one");
-    changes(MARK " rack 7", 0, "rack 7", "taken back, the site's comment is as it was");
-    changes(MARK, 0, "", "... where there was none, too");
-    changes("rack 7", 0, "rack 7", "... and where nothing was revoked");
+            "a new revocation replaces the old one");
+    changes(MARK " rack 7", 0, "rack 7", "without it the site's comment is as before");
+    changes(MARK, 0, "", "... also if there was none");
+    changes("rack 7", 0, "rack 7", "... also if nothing was revoked");
     changes(MARK " rack 7 [muster 20261120-1: muster: eth1]", 0,
             "rack 7 [muster 20261120-1: muster: eth1]", "a retest's mark stays at the end");
-    changes("rack 7 " MARK, UNTIL, MARK " rack 7 ", "one that somebody moved is found");
+    changes("rack 7 " MARK, UNTIL, MARK " rack 7 ", "a revocation that was moved is found");
 
-    is_int(revocation_read(MARK " rack 7"), UNTIL, "it is read");
-    is_int(revocation_read("rack 7 " MARK " x"), UNTIL, "... wherever it is");
+    is_int(revocation_read(MARK " rack 7"), UNTIL, "a revocation is read");
+    is_int(revocation_read("rack 7 " MARK " x"), UNTIL, "... anywhere in the comment");
     is_int(revocation_read("rack 7"), 0, "a site's comment revokes nothing");
-    is_int(revocation_read("[muster 20261120-1: muster: eth1]"), 0, "nor does a retest's mark");
+    is_int(revocation_read("[muster 20261120-1: muster: eth1]"), 0, "nor does a mark of a retest");
     is_int(revocation_read("[muster: certificates issued until now are revoked]"), 0,
-           "nor what has no time");
+           "nor does one without a time");
     is_int(revocation_read("[muster: certificates issued until 2026-11-20T16:13:20Z are"), 0,
-           "nor what is cut off");
+           "nor does an incomplete one");
     return tap_done();
 }

@@ -47,11 +47,11 @@ int main(void)
     complete(root, "/nowhere", "opt/slurm/lib/libslurm.so.42");
     is_str(getenv("PATH"), expected, "the commands are beside the library");
     complete(root, "/nowhere", "opt/slurm/lib64/slurm/libslurmfull.so");
-    is_str(getenv("PATH"), expected, "... or above it");
+    is_str(getenv("PATH"), expected, "... or one directory above it");
     complete(root, "", "opt/slurm/lib/libslurm.so.42");
-    is_str(getenv("PATH"), strchr(expected, ':') + 1, "... an empty PATH has them alone");
+    is_str(getenv("PATH"), strchr(expected, ':') + 1, "... an empty PATH gets only them");
     complete(root, other, "opt/slurm/lib/libslurm.so.42");
-    is_str(getenv("PATH"), other, "a PATH that has them stays as it is");
+    is_str(getenv("PATH"), other, "a PATH with the commands stays unchanged");
     complete(root, "/nowhere", "opt/slurm/lib/none.so");
     is_str(getenv("PATH"), "/nowhere", "... and so does one without a library");
 
@@ -59,9 +59,9 @@ int main(void)
     complete(root, NULL, "opt/slurm/lib/libslurm.so.42");
     snprintf(expected, sizeof expected, "/bin:/usr/bin:%s/opt/slurm/bin", root);
     if (getenv("PATH"))
-        is_str(getenv("PATH"), expected, "without a PATH the usual folders are searched first");
+        is_str(getenv("PATH"), expected, "without a PATH the default directories come first");
     else
-        ok(1, "without a PATH it stays so where the usual folders have them");
+        ok(1, "without a PATH nothing is set if the default directories have the commands");
     tree_remove(root);
     return tap_done();
 }

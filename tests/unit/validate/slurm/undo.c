@@ -251,8 +251,8 @@ static void stays(const char *text, const char *name, const char *why)
 {
     is_int(leftover(text, strlen(text)), 0, "%s", name);
     is_str(done, "", "... is not executed");
-    has_str(said, why, "... which is told");
-    is_int(unlink(killed()), 0, "... and is left where it was");
+    has_str(said, why, "... a message says so");
+    is_int(unlink(killed()), 0, "... and stays in place");
 }
 
 static void test_leftovers(void)
@@ -268,33 +268,33 @@ static void test_leftovers(void)
 
     stays("\ncluster two\njob j1\nresume n5 muster: five\n", "a journal of another cluster",
           "it is of cluster two, this is one");
-    stays("\njob j1\nresume n5 muster: five\n", "one that names no cluster",
+    stays("\njob j1\nresume n5 muster: five\n", "a journal that names no cluster",
           "it does not name its cluster");
     stays("", "an empty file", "it does not name its cluster");
     stays("\n\n", "one of blank lines", "");
     stays("notes of mine", "one line without an end, of somebody else", "");
-    stays("\ncluster one\nresume n5 muster: five\nrm -rf\n", "one with a line that is none",
+    stays("\ncluster one\nresume n5 muster: five\nrm -rf\n", "a journal with an invalid line",
           "'rm -rf' is not a journal line");
-    is_int(leftover(torn, strlen(torn)), 1, "one whose last line has no end");
-    is_str(done, "muster: five n5;", "... is executed as far as it goes");
-    is_int(leftover(zeros, sizeof zeros - 1), 1, "one that ends in zeros");
-    is_str(done, "muster: five n5;", "... as well");
-    is_int(count_journals(), 0, "... and is gone");
-    is_int((long long)changed.count, 0, "... with no reservation that stays");
+    is_int(leftover(torn, strlen(torn)), 1, "a journal whose last line is incomplete");
+    is_str(done, "muster: five n5;", "... is executed up to it");
+    is_int(leftover(zeros, sizeof zeros - 1), 1, "a journal that ends in zeros");
+    is_str(done, "muster: five n5;", "... is executed, too");
+    is_int(count_journals(), 0, "... and removed");
+    is_int((long long)changed.count, 0, "... with no reservation left");
     is_int(leftover(revoking, strlen(revoking)), 1, "certificates that were to be revoked");
     is_str(done,
            "[muster: certificates issued until 2025-11-24T16:00:00Z are revoked] "
            "x [muster run: y] n3;",
-           "... are, where the run had not come so far");
-    is_int(leftover(altered, strlen(altered)), 1, "where the reservation has other nodes by now");
-    is_str(done, "", "... nothing is deleted nor drained");
-    has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... which is told");
-    has_str(said, "n6 left unchanged: it is in service without", "... of the node, too");
-    ok(hostlist_contains(&changed, "r2"), "... so that nobody deletes it right after that");
-    is_int(leftover(freed, strlen(freed)), 1, "where a node was taken out of the reservation");
+           "... are, unless the run had done it");
+    is_int(leftover(altered, strlen(altered)), 1, "the reservation has other nodes now");
+    is_str(done, "", "... nothing is removed or drained");
+    has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... a message says so");
+    has_str(said, "n6 left unchanged: it is in service without", "... also about the node");
+    ok(hostlist_contains(&changed, "r2"), "... and the reservation is protected from removal");
+    is_int(leftover(freed, strlen(freed)), 1, "a node was removed from the reservation");
     is_str(done, "muster: three n3;x n[0,3];", "... it stays in service, without its mark");
-    has_str(said, "n0 left unchanged: it was removed", "... which is told");
-    has_str(said, "reservation r1 left unchanged: it contains ", "... and of the reservation");
+    has_str(said, "n0 left unchanged: it was removed", "... a message says so");
+    has_str(said, "reservation r1 left unchanged: it contains ", "... also about the reservation");
     hostlist_clear(&changed);
 }
 
@@ -310,15 +310,16 @@ static void test_hosts(void)
     is_int(leftover(text, strlen(text)), 1, "a journal of this host");
     is_str(done, "muster: five n5;", "... is executed");
     is_int(leftover(other, strlen(other)), 0,
-           "one of another host, whose lock may hold there only");
+           "a journal of another host, whose lock may be visible there only");
     is_str(done, "", "... is not executed");
-    has_str(said, "/killed left unchanged: its run on elsewhere may be alive", "... which is told");
+    has_str(said, "/killed left unchanged: its run on elsewhere may be alive",
+            "... a message says so");
     times[1] = times[0];
-    is_int(utimensat(AT_FDCWD, killed(), times, 0), 0, "one that is older than any run");
+    is_int(utimensat(AT_FDCWD, killed(), times, 0), 0, "a journal older than any run");
     is_int(undo_leftovers(&operations, directory, "one", print_text, NULL, &err), 1,
-           "... is executed, as the host may have another name now");
-    is_str(done, "muster: five n5;", "... as one of this host is");
-    is_int(count_journals(), 0, "... and is gone");
+           "... is executed, as this host's name may have changed");
+    is_str(done, "muster: five n5;", "... like one of this host");
+    is_int(count_journals(), 0, "... and removed");
 }
 
 static void test_jobs(void)
@@ -333,8 +334,7 @@ static void test_jobs(void)
     is_int(begin("jobs", &undo, &err), 0, "a run with a job");
     undo_note_job(&undo, "j1", geteuid(), &err);
     is_int(undo_end(&undo, print_text, &err), 0, "... ends");
-    is_str(done, "jobs j1;cancel 7;jobs j1;",
-           "... and leaves another user's job of that name alone");
+    is_str(done, "jobs j1;cancel 7;jobs j1;", "... another user's job of that name is left alone");
     found_count = 0;
 }
 
@@ -344,11 +344,11 @@ static void reports_what_others_have_changed(void)
     struct undo undo;
 
     done[0] = said[0] = '\0';
-    is_int(begin("changed", &undo, &err), 0, "a run whose reservation is given other nodes");
+    is_int(begin("changed", &undo, &err), 0, "a run whose reservation got other nodes");
     undo_note_reservation(&undo, "r2", "n1", &err);
     is_int(undo_end(&undo, print_text, &err), 0, "... ends");
     is_str(done, "", "... and leaves it");
-    has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... which it tells");
+    has_str(said, "reservation r2 left unchanged: it contains n[6-7] now", "... a message says so");
 }
 
 static void sets_down_what_is_still_as_muster_drained_it(void)
@@ -367,7 +367,7 @@ static void sets_down_what_is_still_as_muster_drained_it(void)
     found_count = 1;
     is_int(undo_end(&undo, print_text, &err), 0, "... ends");
     has_str(done, ";down n8;",
-            "... sets down the one that it drained, not what others drained or resumed since");
+            "... it sets down its own drain, not nodes that others drained or resumed");
     found_count = 0;
 }
 
@@ -409,18 +409,19 @@ static void notes_many_nodes_at_once(void)
     batch_add(&two, "n2", "");
     syncs = 0;
     is_int(undo_note_resumes(&undo, &drains, &err), 0, "drains of three nodes are noted");
-    is_int(syncs, 1, "... and the disk is waited for once");
+    is_int(syncs, 1, "... with one sync");
     is_int(undo_note_settled(&undo, &two, &err), 0, "two of them are settled");
-    is_int(syncs, 2, "... and it is waited for once more");
+    is_int(syncs, 2, "... with one more sync");
     text = journal_read(undo.journal);
     has_str(text ? text : "",
             "\nresume n1 muster: one\nresume n2 muster: two\nresume n3 muster: three\n"
             "settled n1\nsettled n2\n",
-            "... with a line for each");
+            "... each has a line");
     free(text);
     batch_add(&drains, "n 4", "muster: four");
-    is_int(undo_note_resumes(&undo, &drains, &err), -1, "of a name that no line can have");
-    is_int(syncs, 2, "... none of its batch is noted");
+    is_int(undo_note_resumes(&undo, &drains, &err), -1,
+           "a node name that a line cannot have is refused");
+    is_int(syncs, 2, "... and so is its whole batch");
     batch_clear(&drains);
     batch_clear(&two);
     is_int(undo_end(&undo, NULL, &err), 0, "... and the run ends");
@@ -434,7 +435,7 @@ static void test_full(void)
     struct undo undo;
 
     done[0] = '\0';
-    is_int(begin("full", &undo, &err), 0, "a run whose disk becomes full");
+    is_int(begin("full", &undo, &err), 0, "a run whose disk fills up");
     undo_note_reservation(&undo, "r1", "gone,n[1-4]", &err);
     resume_note(&undo, "n1", "muster: one", &err);
     resume_note(&undo, "n2", "muster: two", &err);
@@ -444,32 +445,32 @@ static void test_full(void)
     full = (struct rlimit){(rlim_t)before.st_size + 8, whole.rlim_max};
     setrlimit(RLIMIT_FSIZE, &full);
     is_int(resume_note(&undo, "n3", "muster: three", &err), -1,
-           "a change that cannot be noted is left");
-    has_str(err.text, "cannot write the journal ", "... and it is told why");
+           "a change that cannot be noted is not made");
+    has_str(err.text, "cannot write the journal ", "... with the reason");
     fstat(undo.journal, &after);
-    is_int((long)after.st_size, (long)before.st_size, "... no part of a line is left");
-    is_int(settled_note(&undo, "n1", &err), 1, "what has happened, and cannot be noted");
-    is_int(settled_note(&undo, "n2", &err), 0, "... is told once");
+    is_int((long)after.st_size, (long)before.st_size, "... and no partial line is left");
+    is_int(settled_note(&undo, "n1", &err), 1, "a change already made that cannot be noted");
+    is_int(settled_note(&undo, "n2", &err), 0, "... is reported once");
     setrlimit(RLIMIT_FSIZE, &whole);
-    is_int(undo_note_job(&undo, "j1", geteuid(), &err), 0, "with room again it goes on");
+    is_int(undo_note_job(&undo, "j1", geteuid(), &err), 0, "with space again notes continue");
     is_int(undo_end(&undo, print_text, &err), 0, "... to its end");
-    is_str(done, "jobs j1;unreserve r1;", "... and undoes no more than is to be undone");
+    is_str(done, "jobs j1;unreserve r1;", "... and it undoes only what is to be undone");
     signal(SIGXFSZ, SIG_DFL);
 
     writes_refused = 1;
-    is_int(begin("full", &undo, &err), 0, "a run whose disk is full from the start");
-    is_str(undo.path, "", "... has its journal in memory");
-    has_str(err.text, "(No space left on device)", "... and is told why");
+    is_int(begin("full", &undo, &err), 0, "a run whose disk is full from the beginning");
+    is_str(undo.path, "", "... keeps its journal in memory");
+    has_str(err.text, "(No space left on device)", "... and reports why");
     is_int(count_journals(), 0, "... nothing is left on the disk");
-    is_int(settled_note(&undo, "n1", &err), 0, "... it notes what it does");
+    is_int(settled_note(&undo, "n1", &err), 0, "... it notes its changes");
     is_int(undo_end(&undo, print_text, &err), 0, "... and ends");
 
     is_full_later = true;
-    is_int(begin("quota", &undo, &err), 0, "a run whose disk is a server's, and full");
-    is_str(undo.path, "", "... has its journal in memory");
-    has_str(err.text, "(Disk quota exceeded)", "... and is told why");
+    is_int(begin("quota", &undo, &err), 0, "a run whose disk is on a server and full");
+    is_str(undo.path, "", "... keeps its journal in memory");
+    has_str(err.text, "(Disk quota exceeded)", "... and reports why");
     is_int(count_journals(), 0, "... nothing is left on the disk");
-    is_int(settled_note(&undo, "n1", &err), 0, "... it notes what it does");
+    is_int(settled_note(&undo, "n1", &err), 0, "... it notes its changes");
     is_int(undo_end(&undo, print_text, &err), 0, "... and ends");
     is_full_later = false;
 }
@@ -482,21 +483,21 @@ int main(int argc, char **argv)
 
     argument_count = argc;
     arguments = argv;
-    ok(mkdtemp(directory) != NULL, "a place for journals");
+    ok(mkdtemp(directory) != NULL, "a directory for journals is made");
     is_int(begin("run", &undo, &err), 0, "a run begins (%s)", err.text);
     is_int(seen_unlocked, 0, "its journal is locked before others see it");
     is_int(seen_unkept, 0, "... and has a keeper");
-    is_int(count_journals(), 1, "... and then they do");
+    is_int(count_journals(), 1, "... and then they see it");
     is_int(undo_leftovers(&operations, directory, "one", print_text, NULL, &err), 0,
-           "... as of a run that lives");
+           "... and treat it as that of a live run");
     host_name(host, sizeof host);
     snprintf(line, sizeof line, "\ncluster one %s\n", host);
     text = journal_read(undo.journal);
-    is_str(text ? text : "", line, "... on this host");
+    is_str(text ? text : "", line, "... it names this host");
     free(text);
-    is_int(begin("run", &second, &err), 0, "another of its name");
-    is_str(second.path, "", "... has its journal in memory");
-    has_str(err.text, "no journal in ", "... and is told so");
+    is_int(begin("run", &second, &err), 0, "another run with the same name");
+    is_str(second.path, "", "... keeps its journal in memory");
+    has_str(err.text, "no journal in ", "... and reports why");
     is_int(undo_end(&second, NULL, &err), 0, "the second ends");
     is_int(count_journals(), 1, "... and leaves the first one's journal");
     undo_note_reservation(&undo, "r1", "gone,n[1-4]", &err);
@@ -511,8 +512,8 @@ int main(int argc, char **argv)
     is_int(undo_end(&undo, print_text, &err), 0, "the first ends");
     is_str(done, "jobs j1;muster: one n1;muster: three n3;x n3;unreserve r1;",
            "... jobs first, then nodes that are not settled, then reservations");
-    is_int(loads, 1, "... and the controller is asked for its nodes once");
-    is_int(count_journals(), 0, "... and nothing is left of it");
+    is_int(loads, 1, "... with one query of the nodes");
+    is_int(count_journals(), 0, "... and no journal is left");
     test_leftovers();
     test_hosts();
     test_jobs();
@@ -521,6 +522,6 @@ int main(int argc, char **argv)
     test_full();
     notes_many_nodes_at_once();
     snprintf(command, sizeof command, "rmdir '%s'", directory);
-    is_int(system(command), 0, "no file is left behind");
+    is_int(system(command), 0, "no file is left");
     return tap_done();
 }
