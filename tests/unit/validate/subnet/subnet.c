@@ -76,8 +76,9 @@ static void test_unknown_rate(void)
         snprintf(port, sizeof port, "Eth1/%d", i);
         receive(0, "leaf1", port, i == 3 ? 0 : i == 5 ? 50000 : 100000);
     }
-    is_int(judge(), 1, "of 8 links one is slower, and one does not say how fast it is");
-    is_str(findings.count > 0 ? findings.items[0].node : "", "n5", "... the slower one is told");
+    is_int(judge(), 1, "of 8 links one is slower, and one has an unknown speed");
+    is_str(findings.count > 0 ? findings.items[0].node : "", "n5",
+           "... the slower one is reported");
 }
 
 /* If a switch gives all its ports the same label, each cable is a port of its own. */
@@ -88,7 +89,7 @@ static void test_same_label(void)
         node(i);
         receive(0, "leaf1", "a server", 100000);
     }
-    is_int(judge(), 0, "a switch that calls all of its ports the same");
+    is_int(judge(), 0, "a switch with the same label on all ports");
     is_int((int)subnet.attachment_count, 4, "... has a port for each node");
 }
 
@@ -101,14 +102,14 @@ static void test_mute(void)
         if (i <= 2)
             receive(0, "leaf1", i == 1 ? "Eth1/1" : "Eth1/2", 100000);
     }
-    is_int(judge(), 1, "two of four nodes have heard no switch");
+    is_int(judge(), 1, "two of four nodes see no switch");
     ok(findings.count > 0 && strncmp(findings.items[0].text, "n[3-4]: no switch", 17) == 0 &&
            findings.items[0].verdict == VERDICT_WARN,
-       "... they are named, as a warning");
+       "... they get a warning");
     begin();
     for (int i = 1; i <= 4; i++)
         node(i);
-    is_int(judge(), 0, "nobody has heard a switch");
+    is_int(judge(), 0, "no node sees a switch");
 }
 
 /* LLDP cannot distinguish a bad cable from an adapter with a lower speed. */
@@ -125,7 +126,7 @@ static void warns_of_slow_ethernet(void)
         }
         is_int(judge(), 1, "of %d nodes on Ethernet one is slower", nodes);
         is_int(findings.count > 0 ? (int)findings.items[0].verdict : -1, VERDICT_WARN,
-               "... which fails no node");
+               "... which is a warning");
     }
 }
 
@@ -175,7 +176,7 @@ static void warns_of_unnamed_rail(void)
     is_int(findings.count > 0 ? (int)findings.items[0].verdict : -1, VERDICT_WARN,
            "... which is no missing rail");
     has_str(findings.count > 0 ? findings.items[0].text : "", "n4 mlx5_1:1 has no link or no name",
-            "... and said");
+            "... the message says so");
 }
 
 /* Texts from switches appear in messages and in topology.conf. */
@@ -190,7 +191,7 @@ static void test_wild_names(void)
 
     begin();
     is_int(subnet_neighbors_read(&neighbors, "n1", text, strlen(text), &err), 0,
-           "a switch with a strange name");
+           "a switch with control characters in its name");
     is_int(judge(), 0, "... is read");
     for (size_t i = 0; i < subnet.device_count; i++) {
         const struct subnet_device *device = &subnet.devices[i];
@@ -203,7 +204,7 @@ static void test_wild_names(void)
     for (size_t i = 0; i < subnet.port_count; i++)
         for (const char *at = subnet.ports[i].label; *at; at++)
             wild += *at < ' ';
-    is_int(wild, 0, "... as what prints");
+    is_int(wild, 0, "... without control characters");
     is_str(subnet.device_count > 0 ? subnet.devices[0].id : "", "x?SwitchName=y",
            "... in one line");
 }
@@ -221,10 +222,11 @@ static void keeps_neighbors_beside_odd_ones(void)
 
     begin();
     is_int(subnet_neighbors_read(&neighbors, "n1", text, strlen(text), &err), 0,
-           "a switch that is called \"id\", and a neighbor without an ID");
+           "a switch named \"id\", and a neighbor without an ID");
     is_int((int)neighbors.count, 2, "... two neighbors are read");
-    is_str(neighbors.count > 0 ? neighbors.items[0].name : "", "id", "... that switch by its name");
-    is_str(neighbors.count > 0 ? neighbors.items[0].chassis : "", "00:11", "... and ID");
+    is_str(neighbors.count > 0 ? neighbors.items[0].name : "", "id",
+           "... the switch with its name");
+    is_str(neighbors.count > 0 ? neighbors.items[0].chassis : "", "00:11", "... and its ID");
     is_str(neighbors.count > 1 ? neighbors.items[1].chassis : "", "00:22",
            "... and the one without a name");
 }
@@ -241,12 +243,12 @@ static void test_numbers(void)
     adapters[2] = adapter("n2", 0x10, device, 3);
     adapters[3] = adapter("n1", 0x21, device, 4);
     adapters[4] = adapter("n2", 0x20, device, 5);
-    is_int(subnet_finish(&subnet, &err), 0, "adapters with their node's name only");
-    is_str(subnet.devices[adapters[0]].adapter, "hca2", "... the last one of n2");
-    is_str(subnet.devices[adapters[2]].adapter, "hca0", "... its first one");
-    is_str(subnet.devices[adapters[4]].adapter, "hca1", "... the one between");
-    is_str(subnet.devices[adapters[1]].adapter, "hca1", "... those of n1 by themselves");
-    is_str(subnet.devices[adapters[3]].adapter, "hca0", "... its first one");
+    is_int(subnet_finish(&subnet, &err), 0, "adapters with only the node's name are numbered");
+    is_str(subnet.devices[adapters[0]].adapter, "hca2", "... n2's last one");
+    is_str(subnet.devices[adapters[2]].adapter, "hca0", "... n2's first one");
+    is_str(subnet.devices[adapters[4]].adapter, "hca1", "... n2's second one");
+    is_str(subnet.devices[adapters[1]].adapter, "hca1", "... n1's second one");
+    is_str(subnet.devices[adapters[3]].adapter, "hca0", "... n1's first one");
 }
 
 /* PortInfo's byte for speeds above NDR. */
@@ -254,25 +256,26 @@ static void test_xdr(void)
 {
     unsigned char info[64] = {0};
 
-    is_int(subnet_speed_of_info(info, SUBNET_ACTIVE), 0, "no XDR");
+    is_int(subnet_speed_of_info(info, SUBNET_ACTIVE), 0, "a port without XDR");
     info[56] = 0x29;
-    is_int(subnet_speed_of_info(info, SUBNET_ACTIVE), 200000, "a port that runs at XDR");
-    is_int(subnet_speed_of_info(info, SUBNET_SUPPORTED), 200000, "... and supports it");
-    is_int(subnet_speed_of_info(info, SUBNET_ENABLED), 200000, "... where it is enabled");
+    is_int(subnet_speed_of_info(info, SUBNET_ACTIVE), 200000, "a port at XDR");
+    is_int(subnet_speed_of_info(info, SUBNET_SUPPORTED), 200000, "... that supports XDR");
+    is_int(subnet_speed_of_info(info, SUBNET_ENABLED), 200000, "... and has it enabled");
     info[56] = 0x08;
-    is_int(subnet_speed_of_info(info, SUBNET_ACTIVE), 0, "one that could run at XDR does not");
-    is_int(subnet_speed_of_info(info, SUBNET_SUPPORTED), 200000, "... but could");
+    is_int(subnet_speed_of_info(info, SUBNET_ACTIVE), 0,
+           "a port that supports XDR without using it");
+    is_int(subnet_speed_of_info(info, SUBNET_SUPPORTED), 200000, "... supports it");
 }
 
 /* PortInfo's other masks: LinkSpeed*, LinkSpeedExt*, and FDR10's. */
 static void test_masks(void)
 {
-    is_int(subnet_speed_of_masks(7, 15, 1), 100000, "a port of all speeds has NDR");
-    is_int(subnet_speed_of_masks(7, 1, 1), 14000, "... one of FDR no more");
-    is_int(subnet_speed_of_masks(7, 0, 1), 10300, "... nor one of FDR10");
-    is_int(subnet_speed_of_masks(3, 0, 0), 5000, "... or DDR");
+    is_int(subnet_speed_of_masks(7, 15, 1), 100000, "a port with all speeds has NDR");
+    is_int(subnet_speed_of_masks(7, 1, 1), 14000, "... one with FDR has 14 Gb/s");
+    is_int(subnet_speed_of_masks(7, 0, 1), 10300, "... one with FDR10 has 10.3 Gb/s");
+    is_int(subnet_speed_of_masks(3, 0, 0), 5000, "... one with DDR has 5 Gb/s");
     is_int(subnet_speed_of_masks(7, 30, 0), 10000, "30 is no mask: extended speeds are disabled");
-    is_int(subnet_speed_of_masks(7, 30, 1), 10300, "... FDR10 is not");
+    is_int(subnet_speed_of_masks(7, 30, 1), 10300, "... but FDR10 is not");
 }
 
 /* A single switch lacks no uplink, whatever is connected. */
@@ -319,8 +322,8 @@ static void test_many(void)
             receive(rail, leaf, port, i == 4321 && rail == 5 ? 100000 : 400000);
         }
     }
-    is_int(judge(), 1, "10,000 nodes with 8 rails by LLDP: one slow link");
-    is_str(findings.count > 0 ? findings.items[0].node : "", "n4322", "... of its node");
+    is_int(judge(), 1, "10,000 nodes with 8 rails by LLDP have one slow link");
+    is_str(findings.count > 0 ? findings.items[0].node : "", "n4322", "... on its node");
     begin();
     for (int i = 0; i < NODES * RAILS; i++) {
         char name[16];
@@ -332,8 +335,9 @@ static void test_many(void)
         snprintf(name, sizeof name, "n%d", i % NODES + 1);
         adapter(name, (uint64_t)i + 0x1000000, device, i % CHIP + 1);
     }
-    is_int(subnet_finish(&subnet, &err), 0, "80,000 adapters with their node's name only");
-    is_int((int)subnet.rails.count, RAILS, "... are 8 rails");
+    is_int(subnet_finish(&subnet, &err), 0,
+           "80,000 adapters with only the node's name are numbered");
+    is_int((int)subnet.rails.count, RAILS, "... they form 8 rails");
     printf("# %.2f s of processor time\n", processor_s() - began);
 }
 
