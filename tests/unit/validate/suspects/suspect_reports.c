@@ -71,23 +71,23 @@ static void left_and_read(void)
     snprintf(report.test, sizeof report.test, "links");
     snprintf(report.part, sizeof report.part, "eth1");
     snprintf(report.message, sizeof report.message, "eth1\nnode: n9\x1b[31m \xc3\xa9");
-    is_int(suspect_report_write(directory, &report, &err), 0, "a suspect report is left (%s)",
+    is_int(suspect_report_write(directory, &report, &err), 0, "a suspect report is written (%s)",
            err.text);
     is_int(suspect_report_write(directory, &report, &err), 1, "... once for each job and node");
-    is_int(count(), 1, "it is read");
-    is_int(reports[0].uid, geteuid(), "with its owner");
+    is_int(count(), 1, "the report is read");
+    is_int(reports[0].uid, geteuid(), "... with its owner");
     is_int(reports[0].job_id, 12, "... job");
-    is_str(reports[0].node, "n3", "... node, which its message cannot change");
+    is_str(reports[0].node, "n3", "... its node, which its message cannot change");
     is_str(reports[0].part, "eth1", "... part");
     is_str(reports[0].message, "eth1?node: n9?[31m ??",
-           "... and a message without control characters");
+           "... and its message without control characters");
     reports[0].made = 1763728200;
     suspect_report_describe(&reports[0], text, sizeof text);
-    has_str(text, "a preflight of job 12, user ", "a suspect report in words: whose it is");
-    has_str(text, ", 2025-11-21 12:30 UTC: links eth1: eth1?", "... when, what");
+    has_str(text, "a preflight of job 12, user ", "a description has the report's job and user");
+    has_str(text, ", 2025-11-21 12:30 UTC: links eth1: eth1?", "... its time, test and part");
     snprintf(report.node, sizeof report.node, "../n3");
-    is_int(suspect_report_write(directory, &report, &err), -1, "a path is no name of a node");
-    is_str(err.text, "'../n3' is not a node name", "... and refused");
+    is_int(suspect_report_write(directory, &report, &err), -1, "a path is no node name");
+    is_str(err.text, "'../n3' is not a node name", "... and is refused");
     empty();
     is_int(count(), 0, "suspect reports are removed");
 }
@@ -98,43 +98,43 @@ static void not_believed(void)
     const char *good = "job: 5\nnode: n1\ntest: t\npart: p\nmessage: m\n";
     char name[64], other[64], path[512];
 
-    counts(5, "n1", good, 1, "a suspect report by hand");
+    counts(5, "n1", good, 1, "a report written by hand is accepted");
     counts(5, "n1", "job: 5\nnode: n1\nuid: 0\nnode_address: 10.0.0.1\nmessage: m\n", 1,
-           "one with lines of a later version");
-    is_int(reports[0].uid, geteuid(), "... which say nothing");
-    is_str(reports[0].message, "m", "... and hide nothing");
+           "a report with lines of a later version is accepted");
+    is_int(reports[0].uid, geteuid(), "... these lines are ignored");
+    is_str(reports[0].message, "m", "... and hide no other line");
     put(5, "n1", good);
     snprintf(name, sizeof name, "%u-5-n1", (unsigned)geteuid());
     snprintf(other, sizeof other, "%u-6-n1", (unsigned)geteuid());
 
     snprintf(path, sizeof path, "%s", file(other));
-    ok(link(file(name), path) == 0 && count() == 0, "a file of two names");
+    ok(link(file(name), path) == 0 && count() == 0, "a file with two links is refused");
     unlink(path);
-    counts(5, "n1", good, 1, "... one of one name again");
+    counts(5, "n1", good, 1, "... with one link it is accepted again");
     snprintf(path, sizeof path, "%s", file("7-5-n1"));
-    ok(rename(file(name), path) == 0 && count() == 0, "a file named after another user");
+    ok(rename(file(name), path) == 0 && count() == 0, "a file named after another user is refused");
     empty();
 
-    counts(6, "n1", good, 0, "a file named after another job");
-    counts(5, "n2", good, 0, "... another node");
+    counts(6, "n1", good, 0, "a file named after another job is refused");
+    counts(5, "n2", good, 0, "... and so is one named after another node");
     empty();
-    counts(5, "n1", "", 0, "an empty file");
-    counts(5, "n1", "job: 5\nnode: n1\nno line\n", 0, "a line that is not of a suspect report");
-    counts(5, "n1", "job: 5\nnode: n1\nUid?: 0\n", 0, "... nor of a later version's");
-    counts(5, "n1", "job: 5x\nnode: n1\n", 0, "a job that is no number");
-    counts(5, "n1", "job: 5\n", 0, "no node");
+    counts(5, "n1", "", 0, "an empty file is refused");
+    counts(5, "n1", "job: 5\nnode: n1\nno line\n", 0, "an invalid line is refused");
+    counts(5, "n1", "job: 5\nnode: n1\nUid?: 0\n", 0, "... and so is an invalid key");
+    counts(5, "n1", "job: 5x\nnode: n1\n", 0, "a job that is no number is refused");
+    counts(5, "n1", "job: 5\n", 0, "a report without a node is refused");
     memset(long_text, 'm', sizeof long_text - 1);
     long_text[sizeof long_text - 1] = '\0';
     memcpy(long_text, "job: 5\nnode: n1\nmessage: ", 25);
-    counts(5, "n1", long_text, 0, "a file that is too long");
+    counts(5, "n1", long_text, 0, "a file that is too long is refused");
     empty();
-    is_int(access(file(name), F_OK), -1, "what is no suspect report goes with the others");
+    is_int(access(file(name), F_OK), -1, "refused files are removed with the others");
 
-    ok(symlink("/etc/passwd", file(name)) == 0 && count() == 0, "a symbolic link");
+    ok(symlink("/etc/passwd", file(name)) == 0 && count() == 0, "a symbolic link is refused");
     unlink(file(name));
-    ok(mkfifo(file(name), 0600) == 0 && count() == 0, "a FIFO, which does not hold it up");
+    ok(mkfifo(file(name), 0600) == 0 && count() == 0, "a FIFO is refused and does not block");
     unlink(file(name));
-    ok(mkdir(file(name), 0700) == 0 && count() == 0, "a directory");
+    ok(mkdir(file(name), 0700) == 0 && count() == 0, "a directory is refused");
     rmdir(file(name));
 }
 
@@ -146,8 +146,8 @@ static void bounded(void)
         snprintf(text, sizeof text, "job: %u\nnode: n1\n", job);
         put(job, "n1", text);
     }
-    is_int(count(), SUSPECT_REPORTS_OF_USER, "of one user only so many are collected");
-    is_int((long)overflow.files, 5, "... the others are counted");
+    is_int(count(), SUSPECT_REPORTS_OF_USER, "the reports of one user are limited");
+    is_int((long)overflow.files, 5, "... the excess is counted");
     is_int(count(), SUSPECT_REPORTS_OF_USER, "... and removed");
     is_int((long)overflow.files, 0, "... at once");
     empty();
@@ -173,7 +173,7 @@ static void junk_hides_nothing(void)
         if (stream && fputs("junk", stream) >= 0 && fclose(stream) == 0)
             junk += chown(file(name), 7, 7) == 0;
     }
-    is_int(junk, JUNK, "a user leaves %d files", JUNK);
+    is_int(junk, JUNK, "a user writes %d junk files", JUNK);
     for (unsigned uid = 1000; uid < 1000 + USERS; uid++) {
         const struct timespec times[2] = {{.tv_sec = time(NULL) - 3600},
                                           {.tv_sec = time(NULL) - 3600}};
@@ -184,17 +184,17 @@ static void junk_hides_nothing(void)
             junk +=
                 chown(file(name), uid, uid) == 0 && utimensat(AT_FDCWD, file(name), times, 0) == 0;
     }
-    is_int(count(), USERS, "... which hide no other user's suspect report");
+    is_int(count(), USERS, "... which hide no report of other users");
     is_int((long)overflow.files, JUNK - SUSPECT_REPORTS_OF_USER, "... are counted");
-    is_int(overflow.uid, 7, "... with whose they are");
+    is_int(overflow.uid, 7, "... with their owner");
     empty();
     is_int(count(), 0, "... and removed");
     stream = fopen(file("0-9-n1"), "w");
     if (stream && fputs("job: 9\nnode: n1\n", stream) >= 0 && fclose(stream) == 0)
         is_int(utimensat(AT_FDCWD, file("0-9-n1"),
                          (const struct timespec[]){{.tv_sec = 1}, {.tv_sec = 1}}, 0),
-               0, "a suspect report of long ago");
-    is_int(count(), 0, "... is none any more");
+               0, "a very old report");
+    is_int(count(), 0, "... is not read any more");
     empty();
 }
 
@@ -212,10 +212,9 @@ static void directories_hide_nothing(void)
         snprintf(name, sizeof name, "job: %u\nnode: n1\ntest: t\n", i);
         put(i, "n1", name);
     }
-    is_int(count(), REPORTS, "%d directories among them hide none of the suspect reports",
-           DIRECTORIES);
+    is_int(count(), REPORTS, "%d directories hide none of the suspect reports", DIRECTORIES);
     empty();
-    is_int(count(), 0, "... nor keep them");
+    is_int(count(), 0, "... and do not prevent their removal");
     for (int i = 0; i < DIRECTORIES; i++) {
         snprintf(name, sizeof name, "d%d", i);
         rmdir(file(name));
@@ -251,14 +250,14 @@ static void clears_what_is_none(void)
     mkdir(file("d1/below"), 0700);
     put(50, "n1", "");
     ok(symlink("/etc/passwd", file("link")) == 0 && mkfifo(file("fifo"), 0600) == 0,
-       "old files, directories, and what is no file");
+       "old files, directories and special files");
     is_int(entries(), 43, "... are there");
     is_int(count(), 0, "... none is a suspect report");
-    is_int(entries(), 1, "... and all go but what may be one that is being left");
-    is_int(access("/etc/passwd", F_OK), 0, "... not what a link leads to");
+    is_int(entries(), 1, "... and all are removed but a report that may still be written");
+    is_int(access("/etc/passwd", F_OK), 0, "... and not the target of a link");
     empty();
-    is_int(entries(), 1, "... nor does it go when others are removed");
-    counts(50, "n1", "job: 50\nnode: n1\ntest: t\n", 1, "... and is read once it is whole");
+    is_int(entries(), 1, "... which also stays when others are removed");
+    counts(50, "n1", "job: 50\nnode: n1\ntest: t\n", 1, "... and is read once it is complete");
     empty();
 }
 
@@ -278,14 +277,14 @@ static void leaves_other_directories_alone(void)
     put(2, "n2", "none");
     snprintf(name, sizeof name, "%u-2-n2", (unsigned)geteuid());
     utimensat(AT_FDCWD, file(name), old, 0);
-    is_int(entries(), 3, "a directory of another mode");
+    is_int(entries(), 3, "a directory with another mode");
     is_int(count(), 0, "... has no suspect reports");
-    is_int(entries(), 3, "... and loses nothing by being read");
-    is_int(suspect_reports_remove(directory, nodes, 1, &err), 1, "one that is named");
+    is_int(entries(), 3, "... and reading removes nothing");
+    is_int(suspect_reports_remove(directory, nodes, 1, &err), 1, "a named report");
     is_int(entries(), 2, "... is removed, and nothing else");
     chmod(directory, 01733);
     empty();
-    is_int(entries(), 0, "in the one for all users what is none goes too");
+    is_int(entries(), 0, "in the shared directory other files are removed, too");
     chmod(directory, 0700);
 }
 
@@ -296,13 +295,13 @@ static void places(void)
 
     free(reports);
     is_int(suspect_reports_read("/no/such/directory", &reports, &overflow, &err), 0,
-           "no directory, no suspect reports");
-    ok(reports == NULL, "... nor memory");
+           "without a directory there are no suspect reports");
+    ok(reports == NULL, "... and no memory is allocated");
     is_int(suspect_reports_read("/dev/null", &reports, &overflow, &err), -1,
-           "what is no directory is an error");
-    has_str(err.text, "/dev/null: ", "... with its name");
+           "a file instead of the directory is an error");
+    has_str(err.text, "/dev/null: ", "... with its path");
     suspect_reports_directory("/root", path, sizeof path);
-    is_str(path, "/root/run/muster/suspects", "where they are");
+    is_str(path, "/root/run/muster/suspects", "the path of the directory");
 }
 
 int main(void)
