@@ -177,47 +177,47 @@ static void going(void)
 {
     begin(2);
     is_str(found(), "unknown not_measured", "after one sample nothing is known");
-    ok(!verdict.is_settled, "... and it may change");
-    finds_after(14, "pass", "all ranks work and all rails carry data: good");
-    ok(verdict.is_settled, "... for sure");
+    ok(!verdict.is_settled, "... and the verdict may change");
+    finds_after(14, "pass", "all ranks work and all rails carry data: pass");
+    ok(verdict.is_settled, "... with certainty");
     quiet();
     finds_after(20, "unknown not_measured", "a pause is no hang");
     healthy();
     pass(20);
     quiet();
-    finds_after(44, "unknown not_measured", "... nor is one that is twice as long as the last");
+    finds_after(44, "unknown not_measured", "... nor is a pause twice as long as the last one");
     healthy();
     each(cpu = 0.6);
     each(queued = 0.4);
-    finds_after(20, "pass", "on a busy machine a job that goes on is good");
+    finds_after(20, "pass", "a job that continues on busy machines passes");
     nodes[2].cpu = 0;
-    finds_after(20, "pass", "... and nobody is named for what its processors are short of");
+    finds_after(20, "pass", "... and no node is named for a lack of processor time");
 }
 
 static void hanging(void)
 {
     begin(20);
     quiet();
-    finds_after(28, "unknown not_measured", "nothing moves: it may be a pause");
-    finds_after(8, "fail job_hung", "... or, after a while, a hang; who polls is not told apart");
-    ok(verdict.is_settled, "... for sure");
+    finds_after(28, "unknown not_measured", "without data it may be a pause");
+    finds_after(8, "fail job_hung", "... or later a hang; ranks that poll cannot be distinguished");
+    ok(verdict.is_settled, "... with certainty");
     nodes[2].cpu = 0;
-    finds_after(14, "fail job_hung n3 rank 2", "who sleeps while all others poll is named");
+    finds_after(14, "fail job_hung n3 rank 2", "a rank that sleeps while all others poll is named");
     nodes[2].io_MB = 10;
-    finds_after(14, "warn rank_straggles n3 rank 2", "... and does not hang while it writes files");
+    finds_after(14, "warn rank_straggles n3 rank 2", "... and is no hang while it writes files");
 
     begin(20);
     quiet();
     each(cpu = i == 1);
-    finds_after(40, "fail job_hung n2 rank 1", "who works while all others sleep is named");
+    finds_after(40, "fail job_hung n2 rank 1", "a rank that works while all others sleep is named");
     each(queued = 0.5);
-    finds_after(14, "unknown process_slow", "on a busy machine nobody is");
+    finds_after(14, "unknown process_slow", "... on busy machines no rank is");
 
     begin(0);
     quiet();
-    finds_after(60, "unknown not_measured", "no data since the beginning: it may compute");
+    finds_after(60, "unknown not_measured", "without data from the beginning the job may compute");
     each(cpu = 0);
-    finds_after(14, "fail job_hung", "... but not without processors");
+    finds_after(14, "fail job_hung", "... but not without processor time");
 
     begin(20);
     nodes[3].mbps[0] = nodes[3].mbps[1] = 0;
@@ -231,46 +231,46 @@ static void uncounted(void)
 {
     begin(0);
     each(is_partial = true);
-    finds_after(20, "pass", "what else such rails carry is data all the same");
+    finds_after(20, "pass", "other data of such rails counts as data");
     quiet();
-    finds_after(100, "unknown not_measured", "... but without it no job hangs");
-    has_str(verdict.line, "do not count bytes", "... for that reason");
+    finds_after(100, "unknown not_measured", "... without it no hang is found");
+    has_str(verdict.line, "do not count bytes", "... with the reason");
     for (int i = 0; i < NODES; i++)
         nodes[i].mbps[0] = i == 1 ? 0 : 100;
-    finds_after(60, "pass", "... and no node is the one without");
+    finds_after(60, "pass", "... and no node is named as the one without data");
 }
 
 static void stopped(void)
 {
     begin(20);
     nodes[2].state = 'T';
-    finds_after(4, "pass", "a rank that is stopped for a moment is no fault");
+    finds_after(4, "pass", "a rank that stops for a moment is no fault");
     quiet();
-    finds_after(4, "fail rank_hung n3 rank 2", "one that is stopped while nothing moves is");
+    finds_after(4, "fail rank_hung n3 rank 2", "a rank that is stopped while nothing moves is");
     each(state = 'T');
-    finds_after(8, "unknown many_alike", "a job that is suspended has no faulty rank");
+    finds_after(8, "unknown many_alike", "a suspended job has no faulty rank");
 
     begin(20);
     quiet();
     nodes[1].state = 'D';
     nodes[1].cpu = 0;
     finds_after(20, "unknown not_measured", "a rank may wait for a file system");
-    finds_after(20, "fail task_hung n2 rank 1", "... not for ever");
+    finds_after(20, "fail task_hung n2 rank 1", "... but not forever");
 
     begin(20);
     nodes[0].has_none = true;
     finds_after(8, "pass", "a rank may end before the others");
     quiet();
-    finds_after(40, "fail rank_hung n1 rank 0", "... which must not wait for it");
+    finds_after(40, "fail rank_hung n1 rank 0", "... but they must not wait for it");
     nodes[1].has_none = nodes[2].has_none = nodes[3].has_none = true;
-    finds_after(8, "unknown many_alike", "the end of a job is none of its ranks'");
+    finds_after(8, "unknown many_alike", "the end of a job is no rank's fault");
 
     begin(20);
     nodes[2].is_silent = true;
     finds_after(20, "unknown node_unreachable n3",
-                "a node without samples is named, and not failed");
+                "a node without samples is named, but does not fail");
     nodes[0].is_silent = nodes[1].is_silent = true;
-    finds_after(20, "unknown many_alike", "... most of them are not");
+    finds_after(20, "unknown many_alike", "... most nodes without samples are not named");
 
     begin(20);
     nodes[2].is_silent = true;
@@ -278,9 +278,9 @@ static void stopped(void)
     pass(120);
     for (size_t i = 0; i < verdict.count; i++)
         ok(!verdict.findings[i].node || strcmp(verdict.findings[i].node, "n3") == 0,
-           "those that wait for a frozen node are not named: %s", verdict.findings[i].message);
-    is_str(found(), "fail job_hung", "... and their job hangs all the same");
-    has_str(verdict.line, "sends no samples", "... perhaps for that node");
+           "nodes that wait for a frozen one are not named: %s", verdict.findings[i].message);
+    is_str(found(), "fail job_hung", "... but their job hangs");
+    has_str(verdict.line, "sends no samples", "... perhaps because of that node");
 
     for (int ends = 0; ends <= 1; ends++) {
         begin(20);
@@ -289,9 +289,9 @@ static void stopped(void)
         nodes[1].has_none = ends;
         nodes[1].state = 'D';
         nodes[1].cpu = 0;
-        finds_after(
-            50, "fail job_hung",
-            "who waits for a file or has ended hides no hang beside a node without samples");
+        finds_after(50, "fail job_hung",
+                    "a rank that waits for a file or has ended does not hide a hang beside a node "
+                    "without samples");
         for (size_t i = 0; i < verdict.count; i++)
             ok(!verdict.findings[i].node || strcmp(verdict.findings[i].node, "n1") == 0,
                "... and is not blamed: %s", verdict.findings[i].message);
@@ -301,13 +301,13 @@ static void stopped(void)
     nodes[0].is_silent = true;
     pass(20);
     quiet();
-    finds_after(40, "fail job_hung", "a node that never sent a sample hides no hang");
+    finds_after(40, "fail job_hung", "a node that never sent a sample does not hide a hang");
 
     begin(0);
     nodes[0].is_silent = true;
     quiet();
     each(cpu = 0);
-    finds_after(60, "unknown node_unreachable n1", "... but may be who computes");
+    finds_after(60, "unknown node_unreachable n1", "... but it may compute");
 }
 
 /* Without data many states cannot be distinguished. */
@@ -317,8 +317,7 @@ static void without_data(void)
     quiet();
     pass(20);
     nodes[0].has_none = true;
-    finds_after(60, "unknown not_measured",
-                "a rank may end before others that have never sent it anything");
+    finds_after(60, "unknown not_measured", "a rank may end before others that never sent it data");
     nodes[0].has_none = false;
     nodes[0].state = 'D';
     nodes[0].cpu = 0;
@@ -327,18 +326,17 @@ static void without_data(void)
     begin_on("n1");
     quiet();
     nodes[0].cpu = 0;
-    finds_after(60, "unknown not_measured", "one node has no rails to tell a hang by");
-    has_str(verdict.line, "one node", "... for that reason");
+    finds_after(60, "unknown not_measured", "one node has no rails that show a hang");
+    has_str(verdict.line, "one node", "... with the reason");
     nodes[0].state = 'T';
-    finds_after(20, "warn rank_hung n1 rank 0",
-                "... and a rank that is stopped is told all the same");
+    finds_after(20, "warn rank_hung n1 rank 0", "... but a stopped rank is reported");
 
     begin_on("n1");
     pass(20);
     quiet();
     nodes[0].state = 'D';
     nodes[0].cpu = 0;
-    finds_after(60, "unknown not_measured", "what else its rails carry is not the job's");
+    finds_after(60, "unknown not_measured", "other data of its rails is not the job's");
 }
 
 /* Slurm suspends a job and resumes it. The samplers in the job are suspended, too. */
@@ -346,23 +344,23 @@ static void suspended(void)
 {
     begin(20);
     now_s += 3600;
-    finds_after(2, "unknown not_measured", "a job that was suspended has not hung meanwhile");
-    finds_after(20, "pass", "... and goes on");
+    finds_after(2, "unknown not_measured", "a job that was suspended has not hung");
+    finds_after(20, "pass", "... and continues");
     quiet();
-    finds_after(36, "fail job_hung", "... and that was no pause to be patient for");
+    finds_after(36, "fail job_hung", "... and the suspension does not count as a pause");
 
     begin(20);
     quiet();
     pass(20);
     now_s += 3600;
-    finds_after(2, "unknown not_measured", "one that was suspended in a pause neither");
+    finds_after(2, "unknown not_measured", "nor has a job suspended during a pause");
     finds_after(16, "fail job_hung", "... but the rest of the pause counts");
 
     begin(20);
     nodes[2].state = 'T';
     pass(2);
     now_s += 3600;
-    finds_after(2, "unknown not_measured", "who is continued last was not stopped for so long");
+    finds_after(2, "unknown not_measured", "a rank resumed last was not stopped for that long");
 }
 
 /* As in `muster run --hang`, which ends the job. */
@@ -373,8 +371,9 @@ static void patiently(void)
     pass(20);
     quiet();
     nodes[2].state = 'T';
-    finds_after(20, "warn rank_hung n3 rank 2", "who waits for a hang is patient with a debugger");
-    finds_after(16, "fail rank_hung n3 rank 2", "... not for longer than with all else");
+    finds_after(20, "warn rank_hung n3 rank 2",
+                "--hang is patient with a rank stopped by a debugger");
+    finds_after(16, "fail rank_hung n3 rank 2", "... but no longer than with other hangs");
 }
 
 static void ended(void)
@@ -382,7 +381,7 @@ static void ended(void)
     begin(20);
     nodes[0].has_none = true;
     quiet();
-    finds_after(200, "fail rank_hung n1 rank 0", "a rank that ended when the data did is named");
+    finds_after(200, "fail rank_hung n1 rank 0", "a rank that ended when data stopped is named");
     has_str(verdict.line, "pid 100", "... with its process");
 
     begin(20);
@@ -392,14 +391,15 @@ static void ended(void)
     nodes[2].mbps[0] = nodes[2].mbps[1] = 0;
     pass(8);
     quiet();
-    finds_after(150, "fail job_hung n3", "... not one that ended long before: who was quiet first");
+    finds_after(150, "fail job_hung n3",
+                "... not one that ended long before: the first silent node is");
 
     interval_s = 30;
     begin(120);
     nodes[0].has_none = true;
     pass(30); /* it ends within the last interval with data */
     quiet();
-    finds_after(150, "fail rank_hung n1 rank 0", "... also where samples are far between");
+    finds_after(150, "fail rank_hung n1 rank 0", "... also with a long interval between samples");
     interval_s = 2;
 
     begin(0);
@@ -409,7 +409,7 @@ static void ended(void)
     pass(20);
     nodes[0].has_none = true;
     quiet();
-    finds_after(40, "fail rank_hung n1 rank 0", "... and one that began after the watch");
+    finds_after(40, "fail rank_hung n1 rank 0", "... also one that began after the watch");
 
     begin(20);
     nodes[0].has_none = true;
@@ -422,7 +422,7 @@ static void ended(void)
     nodes[0].has_none = nodes[1].has_none = nodes[2].has_none = true;
     pass(200);
     quiet();
-    finds_after(40, "fail job_hung", "... nor all that ended before the last");
+    finds_after(40, "fail job_hung", "... nor several that ended before the last");
 }
 
 static void unread(void)
@@ -434,57 +434,60 @@ static void unread(void)
     quiet();
     nodes[2].unread = 80;
     finds_after(40, "fail job_hung n3 rank 2",
-                "who does not read what was sent is named, on a busy machine as well");
-    has_str(verdict.line, "80 bytes", "... with how much, and not who never reads all");
+                "a rank that does not read its data is named, also on busy machines");
+    has_str(verdict.line, "80 bytes", "... with the bytes, and not a rank that never reads all");
     nodes[1].unread = nodes[3].unread = 1;
-    finds_after(14, "unknown process_slow", "... most nodes are not");
+    finds_after(14, "unknown process_slow", "... if most nodes have unread data none is");
 }
 
 static void connections(void)
 {
     begin(0);
     nodes[2].flow_mbps[1] = nodes[1].flow_mbps[1] = 45;
-    finds_after(20, "warn rail_straggles n3 eth2", "a rail with slow connections in and out");
+    finds_after(20, "warn rail_straggles n3 eth2",
+                "a rail with slow connections in and out is named");
     healthy();
-    finds_after(24, "pass", "... and when that is over");
+    finds_after(24, "pass", "... and not after that");
     nodes[2].flow_mbps[1] = 45;
-    finds_after(24, "warn rail_straggles n3 eth2", "a connection that is slow");
-    has_str(verdict.line, "it may be the path to n4", "... of which either end may be the reason");
+    finds_after(24, "warn rail_straggles n3 eth2", "a rail with one slow connection is named");
+    has_str(verdict.line, "it may be the path to n4", "... with the path as another explanation");
     each(flow_mbps[0] = nodes[i].flow_mbps[1] = nodes[i].far_mbps = 45);
-    finds_after(24, "pass", "what all connections do is no rail's");
+    finds_after(24, "pass", "equally slow connections are no rail's fault");
     healthy();
     nodes[0].far_mbps = nodes[1].far_mbps = 45;
-    finds_after(24, "pass", "nor are slow ones that have no end in common");
+    finds_after(24, "pass", "nor are slow connections without a common end");
     healthy();
     each(flow_mbps[1] = 18);
-    finds_after(24, "pass", "nor is a rail of another speed than the others slow");
+    finds_after(24, "pass", "nor is a rail slow whose speed differs from the others");
     healthy();
     nodes[2].flow_mbps[1] = 0;
-    finds_after(24, "pass", "what no network limits has no rate");
+    finds_after(24, "pass", "a connection not limited by the network has no rate");
     nodes[2].flow_mbps[1] = 45;
-    finds_after(4, "pass", "... nor has a connection of two samples");
+    finds_after(4, "pass", "... nor has one with two samples");
 }
 
 static void differing(void)
 {
     begin(0);
     nodes[2].cpu = 0.02;
-    finds_after(20, "warn rank_straggles n3 rank 2", "a rank that sleeps while all others work");
+    finds_after(20, "warn rank_straggles n3 rank 2",
+                "a rank that sleeps while all others work is named");
     nodes[1].cpu = 0.3;
-    finds_after(20, "pass", "... is not the one that differs when others are between");
+    finds_after(20, "pass", "... not if other ranks are in between");
 
     begin(0);
     nodes[2].mbps[1] = 30;
-    finds_after(20, "warn rail_straggles n3 eth2", "a rail that carries much less than its peers");
+    finds_after(20, "warn rail_straggles n3 eth2",
+                "a rail with much less data than its peers is named");
     each(mbps[1] = 30);
     finds_after(20, "pass", "... a rail that all nodes use less is the job's choice");
     nodes[3].errors = 1;
     finds_after(6, "pass", "a few damaged frames are normal");
-    finds_after(6, "warn link_errors n4 eth1", "a rail that counts errors");
+    finds_after(6, "warn link_errors n4 eth1", "a rail with many errors is named");
 
     begin(20);
     nodes[0].losses = 1;
-    finds_after(2, "warn link_errors n1 eth1", "a rail whose link was lost");
+    finds_after(2, "warn link_errors n1 eth1", "a rail whose link was lost is named");
 
     begin(0);
     nodes[1].is_unread = true;
@@ -493,7 +496,7 @@ static void differing(void)
     nodes[1].losses = 5000;
     pass(2);
     nodes[1].losses = 0;
-    finds_after(2, "pass", "what could not be read before was not counted since");
+    finds_after(2, "pass", "a counter that could not be read before has no increase");
 }
 
 /* ---------------------------------------------------------------- NCCL */
@@ -530,37 +533,38 @@ static void answers(void)
 {
     struct ras ras = fixture_parse("missing.json");
 
-    is_int(ras.comms[0].missing_count, 1, "... a rank without an answer");
+    is_int(ras.comms[0].missing_count, 1, "... one rank is missing");
     is_int(ras.comms[0].missing.pid, 1524345, "... its process");
-    is_int(ras.comms[0].behind_count, 0, "... nobody behind");
+    is_int(ras.comms[0].behind_count, 0, "... no rank is behind");
     ras_clear(&ras);
     ras = fixture_parse("missing-2.28.json");
-    is_int(ras.comms[0].missing_count, 1, "... of 2.28, without a comma: a rank without an answer");
+    is_int(ras.comms[0].missing_count, 1,
+           "... one rank is missing, in the format of 2.28 without a comma");
     is_int(ras.comms[0].missing.rank, 1, "... its rank");
     is_int(ras.comms[0].missing.pid, 1524345, "... its process");
     ras_clear(&ras);
     ras = fixture_parse("behind.json");
-    is_int(ras.comms[0].behind_count, 1, "... a rank behind");
-    is_int(ras.comms[0].behind.rank, 2, "... which");
-    is_int((long)ras.comms[0].least, 6649, "... how far it is");
+    is_int(ras.comms[0].behind_count, 1, "... one rank is behind");
+    is_int(ras.comms[0].behind.rank, 2, "... rank 2");
+    is_int((long)ras.comms[0].least, 6649, "... with its operation count");
     ras_clear(&ras);
     ras = fixture_parse("missing.txt");
-    is_int(ras.comms[0].missing.pid, 3487984, "... who is missing");
+    is_int(ras.comms[0].missing.pid, 3487984, "... the process of the missing rank");
     is_int(ras.comms[0].missing.rank, 21, "... its rank");
     ras_clear(&ras);
     ras = fixture_parse("behind.txt");
-    is_int(ras.comms[0].behind_count, 6, "... six are behind");
-    is_int(ras.comms[0].behind.pid, 483072, "... the first of them");
-    is_int((long)ras.comms[0].most, 6650, "... how far others are");
+    is_int(ras.comms[0].behind_count, 6, "... six ranks are behind");
+    is_int(ras.comms[0].behind.pid, 483072, "... the process of the first one");
+    is_int((long)ras.comms[0].most, 6650, "... the operation count of the others");
     ras_clear(&ras);
     ras = fixture_parse("visible.txt");
-    is_int(ras.comms[0].missing.rank, 13, "... of 2.28: the missing rank");
+    is_int(ras.comms[0].missing.rank, 13, "... the missing rank, in the format of 2.28");
     is_int(ras.comms[0].missing.pid, 483085, "... its process");
-    is_int(ras.comms[0].behind_count, 2, "... two have launched nothing");
-    is_int(ras.comms[0].behind.pid, 483075, "... the first of them, which sees one GPU");
-    is_int((long)ras.comms[0].most, 12, "... how far others are");
+    is_int(ras.comms[0].behind_count, 2, "... two ranks have launched nothing");
+    is_int(ras.comms[0].behind.pid, 483075, "... the process of the first one, which sees one GPU");
+    is_int((long)ras.comms[0].most, 12, "... the operation count of the others");
     ras_clear(&ras);
-    is_int(ras_parse("OK\nERROR: no\n{", &ras), -1, "anything else is no answer");
+    is_int(ras_parse("OK\nERROR: no\n{", &ras), -1, "any other text is refused");
     ras_clear(&ras);
 }
 
@@ -598,14 +602,14 @@ static void port(void)
     }
     pthread_create(&thread, NULL, serve, pair);
     snprintf(text, sizeof text, "localhost:%u", ntohs(address.sin_port));
-    is_int(ras_query(text, getuid() + 1, 60, &ras), -1, "a port of another user's is not asked");
-    is_int(ras_query(text, getuid(), 60, &ras), 0, "the port is asked for JSON, and answers");
+    is_int(ras_query(text, getuid() + 1, 60, &ras), -1, "a port of another user is not queried");
+    is_int(ras_query(text, getuid(), 60, &ras), 0, "the port is queried in JSON and answers");
     is_int(ras.comm_count, 1, "... with a communicator");
     pthread_join(thread, NULL);
     ras_clear(&ras);
     close(pair[0]);
-    is_int(ras_query(text, getuid(), 60, &ras), -1, "where nobody listens there is no answer");
-    is_int(ras_query("nonsense", getuid(), 60, &ras), -1, "... nor where there is no such address");
+    is_int(ras_query(text, getuid(), 60, &ras), -1, "without a listener there is no answer");
+    is_int(ras_query("nonsense", getuid(), 60, &ras), -1, "... nor with an invalid address");
 }
 
 /* Of healthy communicators only the sum is kept. */
@@ -628,13 +632,13 @@ static void keeps_few_communicators(void)
     fputs("]}", stream);
     fclose(stream);
     is_int(ras_parse(text, &ras), 0, "an answer with 2000 communicators");
-    ok(ras.comm_count < 100, "... of which few are kept: %zu", ras.comm_count);
+    ok(ras.comm_count < 100, "... few of which are kept: %zu", ras.comm_count);
     for (size_t i = 0; i < ras.comm_count; i++) {
         total += ras.comms[i].total;
         is_missing |= ras.comms[i].missing.pid == 9;
     }
     is_near(total, 1000 * 10 + 1000 * 9, 0, "... with the operations of all");
-    ok(is_missing, "... and the one with a rank missing");
+    ok(is_missing, "... and the one with a missing rank");
     ras_clear(&ras);
     free(text);
 }
@@ -651,30 +655,31 @@ static void stays_in_its_line(void)
     size_t size;
     FILE *stream = open_memstream(&text, &size);
 
-    is_int(ras_parse(answer, &sample.ras), 0, "an answer with lines in its names");
+    is_int(ras_parse(answer, &sample.ras), 0, "an answer with newlines in its names");
     watch_sample_write(&sample, stream);
     fclose(stream);
-    is_int((long)strcspn(text, "\n\t\033"), (long)strlen(text) - 1, "... is one line of words");
-    is_int(watch_sample_parse(text, &again), 0, "... which is read");
-    is_int(again.ras.comms[0].behind.pid, 7, "... as what it is");
+    is_int((long)strcspn(text, "\n\t\033"), (long)strlen(text) - 1,
+           "... is written as one line of words");
+    is_int(watch_sample_parse(text, &again), 0, "... which can be read");
+    is_int(again.ras.comms[0].behind.pid, 7, "... with its values");
     watch_sample_clear(&again);
     free(text);
     watch_sample_clear(&sample);
     is_int(watch_sample_parse("muster-watch n1 7 0 0 l,e\033[2J,-,0,0,0,0,0", &again), 0,
-           "a line with a name that steers the terminal");
-    is_str(again.rails[0].name, "e?[2J", "... does not do so");
+           "a line with control characters in a name");
+    is_str(again.rails[0].name, "e?[2J", "... is read without them");
     watch_sample_clear(&again);
 }
 
 static void takes_one_task_for_each_node(void)
 {
     begin(0);
-    is_int(watch_node_of(&watch, 0, "n3"), 2, "a task tells of its node, wherever Slurm put it");
-    is_int(watch_node_of(&watch, 0, "n3"), 2, "... again and again");
-    is_int(watch_node_of(&watch, 0, "n2"), -1, "... and of no other");
-    is_int(watch_node_of(&watch, 1, "n3"), -1, "... nor does another of that");
-    is_int(watch_node_of(&watch, 1, "n2"), 1, "... which tells of its own");
-    is_int(watch_node_of(&watch, 2, "n9"), -1, "no node is none");
+    is_int(watch_node_of(&watch, 0, "n3"), 2, "a task reports its node, whatever Slurm's order");
+    is_int(watch_node_of(&watch, 0, "n3"), 2, "... repeatedly");
+    is_int(watch_node_of(&watch, 0, "n2"), -1, "... and no other node");
+    is_int(watch_node_of(&watch, 1, "n3"), -1, "... and no other task reports that node");
+    is_int(watch_node_of(&watch, 1, "n2"), 1, "... but its own");
+    is_int(watch_node_of(&watch, 2, "n9"), -1, "an unknown node is refused");
 }
 
 /* Adds a sample with NCCL's report on the job of begin(), whose processes are 100 and so on. */
@@ -712,18 +717,18 @@ static void communicators(void)
     pass(20);
     ras_add("behind.json", 0);
     finds_after(2, "warn rank_straggles n3 rank 2", "... or pauses");
-    finds_after(14, "fail rank_hung n3 rank 2", "... not while nobody goes on");
+    finds_after(14, "fail rank_hung n3 rank 2", "... but not while no rank continues");
 
     begin(20);
     ras_add("missing.json", 103);
     pass(12);
     ras_add("missing.json", 103);
     finds_after(2, "warn rank_straggles n4 rank 3",
-                "a rank that NCCL misses is named by its process");
+                "a rank that NCCL misses is named with its process");
     quiet();
-    finds_after(14, "fail rank_hung n4 rank 3", "... and hangs when no data moves");
+    finds_after(14, "fail rank_hung n4 rank 3", "... and hangs if no data moves");
     watch.is_patient = true;
-    finds_after(2, "warn rank_straggles n4 rank 3", "... which the patient wait for");
+    finds_after(2, "warn rank_straggles n4 rank 3", "... --hang waits longer");
 
     begin(20);
     nodes[3].has_none = true;
@@ -732,9 +737,9 @@ static void communicators(void)
     pass(14);
     ras_add("missing.json", 103);
     finds_after(2, "unknown not_measured",
-                "a rank that has ended gives no answer: that is no hang");
-    finds_after(20, "fail rank_hung n4 rank 3", "... before no data moves for as long as for one");
-    has_str(verdict.line, "has ended", "... and it is named for that");
+                "a rank that has ended gives no answer, which is no hang");
+    finds_after(20, "fail rank_hung n4 rank 3", "... until no data moved for the time of a hang");
+    has_str(verdict.line, "has ended", "... and the reason names its end");
 
     begin(20);
     nodes[2].is_silent = true;
@@ -746,19 +751,19 @@ static void communicators(void)
     nodes[2].is_silent = nodes[1].is_silent = true;
     quiet();
     miss_for_long();
-    is_str(found(), "fail job_hung", "... not when several send no samples");
+    is_str(found(), "fail job_hung", "... not if several nodes send no samples");
 
     begin(20);
     nodes[1].is_silent = true;
     quiet();
     miss_for_long();
-    is_str(found(), "fail job_hung", "... nor when another one does not");
+    is_str(found(), "fail job_hung", "... nor if another node sends none");
 
     begin(20);
     ras_add("missing.json", 0);
     pass(12);
     ras_add("missing.json", 0);
-    finds_after(2, "pass", "what is said of processes of another job is not this one's");
+    finds_after(2, "pass", "a report on another job's processes does not count");
 }
 
 /* ---------------------------------------------------------------- a node */
@@ -817,17 +822,17 @@ static void reading(void)
     process(47, "SLURM_JOB_ID=12 SLURM_STEP_ID=2 SLURM_PROCID=1 OMPI_COMM_WORLD_RANK=9 ", 'T', 0);
     is_int(watch_read_ranks(root, &job, &sample, address, sizeof address), 0, "a node is read");
     is_int(sample.rank_count, 2,
-           "ranks are the job's: not of other jobs, of the batch script, of launchers or our own "
+           "ranks are the job's: not of other jobs, the batch script, launchers or muster's own "
            "steps");
-    is_int(sample.ranks[0].rank, 5, "srun's number");
-    is_int(sample.ranks[0].pid, 41, "... the process that works");
+    is_int(sample.ranks[0].rank, 5, "a rank has srun's number");
+    is_int(sample.ranks[0].pid, 41, "... the process that works most");
     is_int(sample.ranks[0].state, 'R', "... with its state");
-    is_near(sample.ranks[0].cpu_s, 3, 0.01, "... the time of all");
-    is_near(sample.ranks[0].queued_s, 5, 0.01, "... and what they waited");
-    is_near(sample.ranks[0].io_bytes, 24576, 1, "... and what they read and wrote");
-    is_int(sample.ranks[1].rank, 9, "a launcher's own number goes first");
-    is_int(sample.ranks[1].state, 'T', "... it is stopped");
-    is_str(address, "localhost:9", "where NCCL listens, by the job");
+    is_near(sample.ranks[0].cpu_s, 3, 0.01, "... the processor time of all its processes");
+    is_near(sample.ranks[0].queued_s, 5, 0.01, "... their time in run queues");
+    is_near(sample.ranks[0].io_bytes, 24576, 1, "... and their bytes read and written");
+    is_int(sample.ranks[1].rank, 9, "a launcher's own number takes precedence");
+    is_int(sample.ranks[1].state, 'T', "... that rank is stopped");
+    is_str(address, "localhost:9", "the address of NCCL's port is read from the job");
 
     tree_put(root, "sys/class/infiniband/irdma0/ports/1/state", "4: ACTIVE\n");
     tree_put(root, "sys/class/infiniband/irdma0/ports/1/counters/link_downed", "\n");
@@ -839,21 +844,21 @@ static void reading(void)
     watch_sample_write(&sample, stream);
     fclose(stream);
     text[strcspn(text, "\n")] = '\0';
-    is_int(watch_sample_parse(text, &again), 0, "a sample is a line");
-    is_str(again.node, "n1", "... of a node");
+    is_int(watch_sample_parse(text, &again), 0, "a sample is read from a line");
+    is_str(again.node, "n1", "... with its node");
     is_int(again.rank_count, 2, "... with its ranks");
     is_int(again.ranks[1].state, 'T', "... and their states");
     ok(again.rail_count == 1 && again.rails[0].is_partial,
-       "... its rail, which does not count what RDMA carries");
-    ok(isnan(again.rails[0].losses) && isnan(again.rails[0].errors),
-       "... nor does it tell how often it was lost");
+       "... its rail does not count RDMA bytes");
+    ok(isnan(again.rails[0].losses) && isnan(again.rails[0].errors), "... or link losses");
     ok(isnan(again.rails[0].sent_bytes) && isnan(again.rails[0].received_bytes),
-       "... and not what it carried, where a part could not be read");
-    is_int(again.ras.comms[0].behind.pid, 102, "... and what NCCL says");
+       "... and has no byte count, since a part could not be read");
+    is_int(again.ras.comms[0].behind.pid, 102, "... NCCL's report is included");
     watch_sample_clear(&again);
     is_int(watch_sample_parse("slurmstepd: error: muster-watch", &again), -1,
-           "other lines are none");
-    is_int(watch_sample_parse("muster-watch n1 7 0 0 r,1,x", &again), -1, "... nor is half of one");
+           "other lines are refused");
+    is_int(watch_sample_parse("muster-watch n1 7 0 0 r,1,x", &again), -1,
+           "... and so are incomplete ones");
     free(text);
     watch_sample_clear(&sample);
     tree_remove(root);
@@ -874,11 +879,11 @@ static void finds_ranks_behind_thousands(void)
     process(70000, "SLURM_JOB_ID=12 SLURM_STEP_ID=1 SLURM_PROCID=5 ", 'R', 0);
     is_int(watch_read_ranks(root, &job, &sample, address, sizeof address), 0,
            "a node with 5000 processes is read");
-    is_int(sample.rank_count, 2, "... with the ranks that started first and last");
+    is_int(sample.rank_count, 2, "... with the first and the last rank");
     watch_sample_clear(&sample);
     tree_remove(root);
     is_int(watch_read_ranks("/nonexistent", &job, &sample, address, sizeof address), -1,
-           "no /proc is no node without ranks");
+           "without /proc the reading fails");
 }
 
 int main(void)
