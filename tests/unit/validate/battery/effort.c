@@ -4,7 +4,8 @@
 
 /* Simulates `collectives` collectives with `cases` cases each. A case takes seconds_each.
  * Returns the elapsed time in seconds. */
-static double run(struct effort *effort, size_t collectives, size_t cases, double seconds_each)
+static double run_collectives(struct effort *effort, size_t collectives, size_t cases,
+                              double seconds_each)
 {
     double elapsed_s = 0;
 
@@ -21,19 +22,19 @@ static double run(struct effort *effort, size_t collectives, size_t cases, doubl
     return elapsed_s;
 }
 
-static void times(void)
+static void test_times(void)
 {
     struct effort fast = {.allowed_s = 10}, slow = {.allowed_s = 10}, slowest = {.allowed_s = 10},
                   late = {.allowed_s = 10};
     double elapsed_s;
 
-    run(&fast, 16, 40, 0.01);
+    run_collectives(&fast, 16, 40, 0.01);
     ok(effort_coverage(&fast) == 1, "with enough time all cases run");
-    elapsed_s = run(&slow, 16, 40, 0.1);
+    elapsed_s = run_collectives(&slow, 16, 40, 0.1);
     ok(elapsed_s > 5 && elapsed_s < 11, "slow cases use the allowed time: %.1f of 10 s", elapsed_s);
     ok(effort_coverage(&slow) > 0.1 && effort_coverage(&slow) < 0.2, "... with %.2f of the cases",
        effort_coverage(&slow));
-    elapsed_s = run(&slowest, 16, 40, 10);
+    elapsed_s = run_collectives(&slowest, 16, 40, 10);
     ok(slowest.run == (size_t)16 * EFFORT_LEAST,
        "very slow cases still run the minimum of each collective");
     effort_begin(&late, 10);
@@ -45,7 +46,7 @@ static void times(void)
     ok(!effort_has_time(&late, 10), "... and no more");
 }
 
-static void orders(void)
+static void test_orders(void)
 {
     size_t bad = 0, gaps = 0;
 
@@ -73,8 +74,8 @@ static void orders(void)
 
 int main(void)
 {
-    times();
-    orders();
+    test_times();
+    test_orders();
     is_int(effort_odd(4, 128 << 10), 1023, "1,023 elements for few ranks");
     is_int(effort_odd(24, 128 << 10), 681, "... fewer for more ranks, an odd number");
     is_int(effort_odd(512, 128 << 10), 31, "... in proportion");

@@ -49,7 +49,7 @@ static void check_block(const struct plan_shape *shape, const uint32_t *out, int
     }
 }
 
-static void check(const struct plan_shape *shape, const uint32_t *out)
+static void check_result(const struct plan_shape *shape, const uint32_t *out)
 {
     size_t own = (size_t)shape->rank * shape->count;
 
@@ -75,7 +75,7 @@ static void check(const struct plan_shape *shape, const uint32_t *out)
     }
 }
 
-static void run_case(const struct algorithm *algorithm, int ranks, int root, int liar)
+static void run_case(const struct algorithm *algorithm, int ranks, int root, int faulty)
 {
     static uint32_t ins[RANKS_MAX][ROOM], outs[RANKS_MAX][ROOM];
     int nodes[RANKS_MAX];
@@ -87,7 +87,7 @@ static void run_case(const struct algorithm *algorithm, int ranks, int root, int
                                     .op = REDUCE_SUM,
                                     .seed = (unsigned)case_count + 1,
                                     .has_corrupter = true,
-                                    .corrupting_rank = world_rank(liar, ranks)};
+                                    .corrupting_rank = world_rank(faulty, ranks)};
     struct error err = {""};
 
     for (int rank = 0; rank < ranks; rank++) {
@@ -115,13 +115,13 @@ static void run_case(const struct algorithm *algorithm, int ranks, int root, int
     if (simulate(&simulation, simulated, ranks, NULL, &err) < 0)
         ok(false, "%s: %s", algorithm->name, err.text);
     for (int rank = 0; rank < ranks; rank++) {
-        check(&shapes[rank], outs[rank]);
+        check_result(&shapes[rank], outs[rank]);
         plan_clear(&plans[rank]);
     }
 }
 
 /* Runs every algorithm with each rank as root in turn. */
-static void look_at(int ranks, int liar)
+static void check_rank(int ranks, int faulty)
 {
     struct faulty_rank faulty_ranks[FAULTY_RANKS];
     int found;
@@ -129,11 +129,11 @@ static void look_at(int ranks, int liar)
     item_count = case_count = 0;
     for (const struct algorithm *a = algorithms; a->name; a++)
         for (int root = 0; root < ranks; root++)
-            run_case(a, ranks, root, liar);
+            run_case(a, ranks, root, faulty);
     found = evidence_attribute(items, item_count, ranks, faulty_ranks);
-    ok(found == 1 && faulty_ranks[0].rank == liar && faulty_ranks[0].rivals == 0,
+    ok(found == 1 && faulty_ranks[0].rank == faulty && faulty_ranks[0].rivals == 0,
        "%d ranks: rank %d, which damages its messages, is the only one named, by %d wrong blocks",
-       ranks, liar, item_count);
+       ranks, faulty, item_count);
     for (int i = 0; i < found; i++)
         tap_diag("rank %d (%d), %d cases, %d rivals", faulty_ranks[i].rank, faulty_ranks[i].sends,
                  faulty_ranks[i].cases, faulty_ranks[i].rivals);
@@ -142,7 +142,7 @@ static void look_at(int ranks, int liar)
 /* With broadcasts from other roots only, no contribution of the faulty rank is seen. It is named
  * because all its own results are right. That needs two orders of ranks: in one order, the rank
  * before it in a chain or tree always has its data first, whatever the root is. */
-static void look_at_broadcasts(int ranks, int liar)
+static void check_rank_by_broadcasts(int ranks, int faulty)
 {
     struct faulty_rank faulty_ranks[FAULTY_RANKS];
     int found;
@@ -152,13 +152,13 @@ static void look_at_broadcasts(int ranks, int liar)
         is_reversed = order;
         for (const struct algorithm *a = algorithms; a->name; a++)
             for (int root = 0; root < ranks; root++)
-                if (a->kind == COLLECTIVE_BROADCAST && world_rank(root, ranks) != liar)
-                    run_case(a, ranks, root, liar);
+                if (a->kind == COLLECTIVE_BROADCAST && world_rank(root, ranks) != faulty)
+                    run_case(a, ranks, root, faulty);
     }
     is_reversed = false;
     found = evidence_attribute(items, item_count, ranks, faulty_ranks);
-    ok(found > 0 && faulty_ranks[0].rank == liar && faulty_ranks[0].rivals == 0,
-       "%d ranks: rank %d is named by broadcasts that it forwarded", ranks, liar);
+    ok(found > 0 && faulty_ranks[0].rank == faulty && faulty_ranks[0].rivals == 0,
+       "%d ranks: rank %d is named by broadcasts that it forwarded", ranks, faulty);
     for (int i = 0; i < found; i++)
         tap_diag("rank %d (%d), %d cases, %d rivals", faulty_ranks[i].rank, faulty_ranks[i].sends,
                  faulty_ranks[i].cases, faulty_ranks[i].rivals);
@@ -168,9 +168,9 @@ int main(void)
 {
     /* with three ranks, a forwarded error can look like a contributed one */
     for (int ranks = 4; ranks <= RANKS_MAX; ranks++)
-        for (int liar = 0; liar < ranks; liar++)
-            look_at(ranks, liar);
-    for (int liar = 0; liar < RANKS_MAX; liar++)
-        look_at_broadcasts(RANKS_MAX, liar);
+        for (int faulty = 0; faulty < ranks; faulty++)
+            check_rank(ranks, faulty);
+    for (int faulty = 0; faulty < RANKS_MAX; faulty++)
+        check_rank_by_broadcasts(RANKS_MAX, faulty);
     return tap_done();
 }

@@ -8,33 +8,33 @@
 /* Nodes with made-up collective results. Findings are collected as lines "CODE NODE PART
  * METRIC". */
 enum { NODES = 5, DEVICES = 8 };
-static struct gpu_node devices[NODES];
-static struct gpu_device of_node[NODES][DEVICES];
+static struct gpu_node gpu_nodes[NODES];
+static struct gpu_device node_devices[NODES][DEVICES];
 static struct group_node nodes[NODES];
 static const char *const names[NODES] = {"n1", "n2", "n3", "n4", "n5"};
-static char said[4096];
+static char findings_text[4096];
 
 static void pair_set(int node, int i, int k, enum pair_state state, float ms)
 {
-    gpu_pair_put(&of_node[node][i],
+    gpu_pair_put(&node_devices[node][i],
                  &(struct gpu_pair){.with = k, .state = state, .ms = ms, .bytes = 1e6F});
-    gpu_pair_put(&of_node[node][k],
+    gpu_pair_put(&node_devices[node][k],
                  &(struct gpu_pair){.with = i, .state = state, .ms = ms, .bytes = 1e6F});
 }
 
-static void healthy(int count)
+static void make_healthy(int count)
 {
-    memset(devices, 0, sizeof devices);
-    memset(of_node, 0, sizeof of_node);
+    memset(gpu_nodes, 0, sizeof gpu_nodes);
+    memset(node_devices, 0, sizeof node_devices);
     memset(nodes, 0, sizeof nodes);
     for (int i = 0; i < NODES; i++) {
         struct group_result *within = &nodes[i].within;
 
-        devices[i].count = nodes[i].count = count;
-        devices[i].devices = of_node[i];
+        gpu_nodes[i].count = nodes[i].count = count;
+        gpu_nodes[i].devices = node_devices[i];
         for (int k = 0; k < count; k++) {
-            snprintf(devices[i].devices[k].model, sizeof devices[i].devices[k].model, "H100");
-            devices[i].devices[k].part = k;
+            snprintf(gpu_nodes[i].devices[k].model, sizeof gpu_nodes[i].devices[k].model, "H100");
+            gpu_nodes[i].devices[k].part = k;
         }
         nodes[i].version = 22105;
         *within = (struct group_result){.is_measured = true, .ranks = count, .bytes = 1e6F};
@@ -45,44 +45,44 @@ static void healthy(int count)
     }
 }
 
-static void take_record(struct record *record, void *context)
+static void add_finding(struct record *record, void *context)
 {
-    size_t length = strlen(said);
+    size_t length = strlen(findings_text);
 
     (void)context;
     if (record->verdict != VERDICT_PASS)
-        snprintf(said + length, sizeof said - length, "%s %s %s %s\n",
+        snprintf(findings_text + length, sizeof findings_text - length, "%s %s %s %s\n",
                  catalog_fault(record->code)->name, record->node ? record->node : "-",
                  record->part && *record->part ? record->part : "-", record->metric);
 }
 
 static const char *evaluated(size_t count)
 {
-    said[0] = '\0';
-    group_evaluate(devices, nodes, count, names, &(struct record_sink){take_record, NULL});
-    return said;
+    findings_text[0] = '\0';
+    group_evaluate(gpu_nodes, nodes, count, names, &(struct record_sink){add_finding, NULL});
+    return findings_text;
 }
 
-static void pairs_of(int node, int count)
+static void set_all_pairs(int node, int count)
 {
     for (int i = 0; i < count; i++)
         for (int k = i + 1; k < count; k++)
             pair_set(node, i, k, PAIR_DONE, 1);
 }
 
-static void nodes_beside_each_other(void)
+static void test_nodes_compared(void)
 {
-    healthy(DEVICES);
+    make_healthy(DEVICES);
     is_str(evaluated(NODES), "", "healthy nodes");
     nodes[1].within.ms[COLLECTIVE_ALL_GATHER] = 1.3F;
     is_str(evaluated(NODES), "gpu_collective_slow n2 - all_gather\n", "a slow node");
     is_str(evaluated(2), "gpu_collective_slow n2 - all_gather\n", "... the slower of two");
-    devices[1].devices[0].model[0] = 'A';
+    gpu_nodes[1].devices[0].model[0] = 'A';
     is_str(evaluated(NODES), "", "... has no peer if its model differs");
-    devices[1].devices[0].model[0] = 'H';
-    snprintf(devices[1].devices[7].pci, sizeof devices[1].devices[7].pci, "0000:41:00.0");
+    gpu_nodes[1].devices[0].model[0] = 'H';
+    snprintf(gpu_nodes[1].devices[7].pci, sizeof gpu_nodes[1].devices[7].pci, "0000:41:00.0");
     is_str(evaluated(NODES), "", "... or if a device has another PCI address");
-    healthy(DEVICES);
+    make_healthy(DEVICES);
     nodes[3].version = 21903;
     is_str(evaluated(NODES), "gpu_collective_version n4 - library\n",
            "a node whose library version differs from most");
@@ -95,26 +95,26 @@ static void nodes_beside_each_other(void)
            "a node without the library, where others have it");
 }
 
-static void devices_in_pairs(void)
+static void test_device_pairs(void)
 {
-    healthy(DEVICES);
-    pairs_of(0, DEVICES);
+    make_healthy(DEVICES);
+    set_all_pairs(0, DEVICES);
     is_str(evaluated(1), "", "pairs that are alike");
     for (int k = 0; k < DEVICES; k++)
         if (k != 5)
             pair_set(0, 5, k, PAIR_DONE, 2);
     is_str(evaluated(1), "gpu_collective_slow n1 gpu5 all_reduce\n",
            "a device that is slow with all others");
-    pairs_of(0, DEVICES);
+    set_all_pairs(0, DEVICES);
     pair_set(0, 2, 3, PAIR_DONE, 2);
     is_str(evaluated(1), "gpu_collective_slow n1 gpu2 gpu3 all_reduce\n", "a slow pair");
-    healthy(4);
-    pairs_of(0, 4);
+    make_healthy(4);
+    set_all_pairs(0, 4);
     for (int i = 0; i < 4; i++)
         for (int k = i + 1; k < 4; k++)
             pair_set(0, i, k, PAIR_DONE, k == (i ^ 1) ? 1 : 3);
     is_str(evaluated(1), "", "pairs with a bridge and pairs without are no fault");
-    healthy(DEVICES);
+    make_healthy(DEVICES);
     for (int i = 0; i < 3; i++) /* three devices on one socket, one on the other */
         for (int a = 0; a < 4; a++)
             for (int b = a + 1; b < 4; b++)
@@ -123,7 +123,7 @@ static void devices_in_pairs(void)
     pair_set(1, 0, 3, PAIR_DONE, 6);
     is_str(evaluated(NODES), "gpu_collective_slow n2 gpu0 gpu3 all_reduce\n",
            "... a pair that is slower than on other nodes is");
-    healthy(4);
+    make_healthy(4);
     nodes[0].within.outcome = WORKER_HUNG;
     nodes[0].within.collective = COLLECTIVE_ALL_REDUCE;
     pair_set(0, 0, 1, PAIR_BROKEN, 0);
@@ -145,11 +145,11 @@ static void round_set(int round, int one, int other, enum pair_state state, floa
     nodes[one].rounds[round].bandwidth = nodes[other].rounds[round].bandwidth = bandwidth;
 }
 
-static void nodes_in_pairs(void)
+static void test_node_pairs(void)
 {
     static const int plan[3][2][2] = {{{0, 1}, {2, 3}}, {{0, 2}, {1, 3}}, {{0, 3}, {1, 2}}};
 
-    healthy(1);
+    make_healthy(1);
     for (int round = 0; round < 3; round++)
         for (int k = 0; k < 2; k++)
             round_set(round, plan[round][k][0], plan[round][k][1], PAIR_DONE, 100);
@@ -174,7 +174,7 @@ static void nodes_in_pairs(void)
 }
 
 /* Checks that collective_verify() accepts exactly the elements that other ranks sent. */
-static void contents(void)
+static void test_contents(void)
 {
     enum { RANKS = 3, COUNT = 96 };
     static unsigned sent[RANKS][COUNT], received[COUNT];
@@ -219,9 +219,9 @@ static void contents(void)
 
 int main(void)
 {
-    nodes_beside_each_other();
-    devices_in_pairs();
-    nodes_in_pairs();
-    contents();
+    test_nodes_compared();
+    test_device_pairs();
+    test_node_pairs();
+    test_contents();
     return tap_done();
 }

@@ -13,11 +13,11 @@
 enum { NODES = 4, CORES = 8 };
 static struct host_node nodes[NODES];
 static const char *const names[NODES] = {"n1", "n2", "n3", "n4"};
-static char found[4096];
+static char findings_text[4096];
 static unsigned passed;
 static double value; /* of the last record that did not pass */
 
-static void healthy(void)
+static void make_healthy(void)
 {
     memset(nodes, 0, sizeof nodes);
     for (int i = 0; i < NODES; i++) {
@@ -44,16 +44,16 @@ static void healthy(void)
     }
 }
 
-static void take_record(struct record *record, void *context)
+static void add_finding(struct record *record, void *context)
 {
-    size_t length = strlen(found);
+    size_t length = strlen(findings_text);
 
     (void)context;
     passed += record->verdict == VERDICT_PASS;
     if (record->verdict != VERDICT_PASS)
         value = record->value;
     if (record->verdict != VERDICT_PASS)
-        snprintf(found + length, sizeof found - length, "%s %s %s %s %s\n",
+        snprintf(findings_text + length, sizeof findings_text - length, "%s %s %s %s %s\n",
                  verdict_name(record->verdict),
                  record->code == FAULT_NONE ? "-" : catalog_fault(record->code)->name, record->node,
                  record->part, record->metric);
@@ -61,10 +61,10 @@ static void take_record(struct record *record, void *context)
 
 static const char *evaluated(size_t count)
 {
-    found[0] = '\0';
+    findings_text[0] = '\0';
     passed = 0;
-    host_evaluate(nodes, count, names, &(struct record_sink){take_record, NULL});
-    return found;
+    host_evaluate(nodes, count, names, &(struct record_sink){add_finding, NULL});
+    return findings_text;
 }
 
 static bool is_low(size_t node, enum host_figure figure, int index)
@@ -73,9 +73,9 @@ static bool is_low(size_t node, enum host_figure figure, int index)
                        host_reference(nodes, NODES, node, figure));
 }
 
-static void rates(void)
+static void test_rates(void)
 {
-    healthy();
+    make_healthy();
     is_str(evaluated(NODES), "", "healthy nodes pass");
     is_int(passed, NODES * (2 + 1 + 2 + 3), "... each judged metric has a record");
     nodes[1].cores[6].rate.best = 25;
@@ -85,21 +85,21 @@ static void rates(void)
     is_str(evaluated(2), "fail core_slow n2 cpu6 core_rate\n", "... also with one peer");
     nodes[0] = nodes[1];
     is_str(evaluated(1), "fail core_slow n1 cpu6 core_rate\n", "... or alone");
-    healthy();
+    make_healthy();
     for (int k = 0; k < 4; k++)
         nodes[2].cores[k].rate.best = 30;
     is_str(evaluated(NODES), "fail core_slow n3 socket0 core_rate\n", "a socket that is throttled");
-    healthy();
+    make_healthy();
     for (int k = 0; k < CORES; k++)
         nodes[3].cores[k].rate.best = 30;
     is_str(evaluated(NODES),
            "fail core_slow n4 socket0 core_rate\nfail core_slow n4 socket1 core_rate\n",
            "a node with all cores slow");
-    healthy();
+    make_healthy();
     for (int i = 0; i < NODES; i++)
         nodes[i].cores[3].rate.best = 30;
     is_str(evaluated(NODES), "", "cores that are slow on every node are another kind of core");
-    healthy();
+    make_healthy();
     nodes[1].cores[6].rate = (struct host_value){25, 25, 0.2F, 60};
     is_str(evaluated(NODES), "unknown not_steady n2 cpu6 core_rate\n",
            "a core whose time a hypervisor stole");
@@ -107,21 +107,21 @@ static void rates(void)
     is_str(evaluated(NODES), "fail core_slow n2 cpu5,6 core_rate\n",
            "... does not hide a slow core that ran");
     is_near(value, 30, 0.1, "... whose value is reported");
-    healthy();
+    make_healthy();
     for (int i = 0; i < NODES; i++)
         nodes[i].cores[4].rate.best = 20;
     nodes[1].cores[6].rate.best = 30;
     is_str(evaluated(NODES), "fail core_slow n2 cpu6 core_rate\n",
            "a slow core beside one that is slow on every node");
     is_near(value, 30, 0.1, "... is reported with its own value");
-    healthy();
+    make_healthy();
     nodes[0].cores[6].rate.best = 0;
     is_str(evaluated(1), "", "a value that was not measured is not slow");
 }
 
-static void kinds(void)
+static void test_memory_and_disks(void)
 {
-    healthy();
+    make_healthy();
     nodes[1].numas[1].triad.best = 150;
     is_str(evaluated(NODES), "fail memory_slow n2 numa1 triad\n", "a lost memory channel");
     nodes[1].numas[1].triad.stalled = 0.3F;
@@ -129,12 +129,12 @@ static void kinds(void)
            "... on a busy node is not steady");
     nodes[1].numas[1].triad.best = 201;
     is_str(evaluated(NODES), "", "... and passes if it reaches its peers nevertheless");
-    healthy();
+    make_healthy();
     for (int i = 1; i < NODES; i++)
         nodes[i].numas[0].triad.stalled = nodes[i].numas[1].triad.stalled = 0.3F;
     nodes[0].numas[0].triad.best = nodes[0].numas[1].triad.best = 100;
     is_str(evaluated(NODES), "", "busy nodes are no reference");
-    healthy();
+    make_healthy();
     for (int k = 0; k < 2; k++)
         nodes[0].numas[k].triad.best = 100;
     nodes[0].memory_gib = 370;
@@ -145,7 +145,7 @@ static void kinds(void)
     nodes[0].array_share = 0.3;
     is_str(evaluated(NODES), "skip - n1 numa0 triad\nskip - n1 numa1 triad\n",
            "arrays that fit in the cache are not judged");
-    healthy();
+    make_healthy();
     nodes[2].disks[HOST_WRITE].best = 500;
     is_str(evaluated(NODES), "warn disk_slow n3 /scratch disk_write\n", "a slow disk is a warning");
     nodes[2].disks[HOST_WRITE].stalled = 0.3F;
@@ -159,7 +159,7 @@ static void kinds(void)
     nodes[2].disks[HOST_WRITE].best = 2000;
     is_str(evaluated(NODES), "unknown not_measured n3 /scratch disk\n",
            "... a failed disk test is unknown");
-    healthy();
+    make_healthy();
     for (int i = 0; i < NODES; i++)
         nodes[i].is_shared = true;
     nodes[2].numas[0].triad.best = 20;
@@ -167,7 +167,7 @@ static void kinds(void)
     is_str(evaluated(NODES), "", "nodes that share a machine are not judged");
     nodes[2].quota_share = 0.5;
     is_str(evaluated(NODES), "warn cpu_limited n3  quota\n", "a CPU quota is reported");
-    healthy();
+    make_healthy();
     snprintf(nodes[0].text, sizeof nodes[0].text, "no processor found");
     snprintf(nodes[1].text, sizeof nodes[1].text, "others were measured");
     nodes[1].is_skipped = true;
@@ -175,9 +175,9 @@ static void kinds(void)
            "a node that was not measured does not pass");
 }
 
-static void results(void)
+static void test_wrong_results(void)
 {
-    healthy();
+    make_healthy();
     nodes[1].cores[5].others = 1;
     nodes[1].cores[5].other = 7;
     ok(host_differs(&nodes[1].cores[5], 42), "a core whose result differs is measured again");
@@ -186,14 +186,14 @@ static void results(void)
            "... wrong once and not again: unknown");
     nodes[1].cores[5].again_wrong = 1;
     is_str(evaluated(NODES), "fail core_wrong n2 cpu5 core_wrong\n", "... wrong again: a fault");
-    healthy();
+    make_healthy();
     for (int k = 0; k < CORES; k++) {
         nodes[0].cores[k].sum = 7;
         nodes[0].cores[k].again = nodes[0].cores[k].again_wrong = 60;
     }
     evaluated(NODES);
-    ok(strstr(found, "fail core_wrong n1 cpu0 ") && strstr(found, "fail core_wrong n1 cpu7 ") &&
-           !strstr(found, "n2"),
+    ok(strstr(findings_text, "fail core_wrong n1 cpu0 ") &&
+           strstr(findings_text, "fail core_wrong n1 cpu7 ") && !strstr(findings_text, "n2"),
        "a node that is wrong on all cores");
     is_str(evaluated(2), "unknown core_wrong n1  results\nunknown core_wrong n2  results\n",
            "... with only two nodes either may be wrong: unknown");
@@ -205,7 +205,7 @@ static void results(void)
     ok(kernel_compute(10000) != kernel_compute(10001), "... and each step counts");
 }
 
-static void triad(void)
+static void test_triad(void)
 {
     enum { COUNT = 64 };
     static double a[COUNT] __attribute__((aligned(64))), b[COUNT] __attribute__((aligned(64)));
@@ -224,9 +224,9 @@ static void triad(void)
 
 int main(void)
 {
-    rates();
-    kinds();
-    results();
-    triad();
+    test_rates();
+    test_memory_and_disks();
+    test_wrong_results();
+    test_triad();
     return tap_done();
 }

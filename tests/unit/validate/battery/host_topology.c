@@ -52,7 +52,7 @@ static char *machine_make(void)
     return root;
 }
 
-static void read_with(const char *root, int first, int last)
+static void read_allowed(const char *root, int first, int last)
 {
     cpu_set_t allowed;
 
@@ -63,11 +63,11 @@ static void read_with(const char *root, int first, int last)
     topology_read(root, &allowed, &node, cache_bytes, numa_of);
 }
 
-static void machine(const char *root)
+static void test_machine(const char *root)
 {
     int last = CORES - 1;
 
-    read_with(root, 0, CPUS - 1);
+    read_allowed(root, 0, CPUS - 1);
     is_int(node.core_count, CORES, "one thread of each core is used");
     is_int(node.cores[last].cpu, last, "... the first");
     ok(node.cores[3].socket == 0 && node.cores[4].socket == 1, "... and its socket");
@@ -76,14 +76,14 @@ static void machine(const char *root)
     ok(fabs(cache_bytes[0] - 2 * 32768.0 * 1024) < 1, "each cache is counted once");
     has_str(node.model, "AMD EPYC 9654 (", "the model");
     ok(fabs(node.memory_gib - 32) < 1e-9, "the memory");
-    read_with(root, 12, 15);
+    read_allowed(root, 12, 15);
     ok(node.core_count == 4 && node.cores[0].cpu == 12 && node.numa_count == 1 &&
            node.numas[0].number == 1,
        "a job with the second threads of one socket only");
     ok(fabs(cache_bytes[0] - 2 * 32768.0 * 1024) < 1, "... and the caches of that socket");
 }
 
-static void cgroups(const char *root)
+static void test_cgroups(const char *root)
 {
     ok(fabs(topology_free_bytes(root) - 16777216 * 1024.0) < 1,
        "without a cgroup all available memory is free");
@@ -110,11 +110,11 @@ static void cgroups(const char *root)
        "steal time of a CPU is read");
 }
 
-static void bare(void)
+static void test_without_topology(void)
 {
     char *root = tree_unpack("");
 
-    read_with(root, 0, 1);
+    read_allowed(root, 0, 1);
     ok(node.core_count == 2 && node.numa_count == 1 && cache_bytes[0] > 0,
        "without topology files each processor is a core");
     ok(topology_free_bytes(root) <= 0, "... and no memory is free");
@@ -125,9 +125,9 @@ int main(void)
 {
     char *root = machine_make();
 
-    machine(root);
-    cgroups(root);
-    bare();
+    test_machine(root);
+    test_cgroups(root);
+    test_without_topology();
     tree_remove(root);
     return tap_done();
 }

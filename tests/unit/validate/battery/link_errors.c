@@ -10,7 +10,7 @@
 
 /* Returns the counters of ib0 and its port that went up since `before`, such as "crc_errors 3
  * link_errors in what it received;". */
-static const char *moved(const char *root, const struct counters *before)
+static const char *raised_counters(const char *root, const struct counters *before)
 {
     static char text[1024];
     struct counters after;
@@ -29,7 +29,7 @@ static const char *moved(const char *root, const struct counters *before)
     return text;
 }
 
-static void put(const char *root, const char *file, const char *value)
+static void put_counter(const char *root, const char *file, const char *value)
 {
     char path[160];
 
@@ -41,7 +41,7 @@ static void put(const char *root, const char *file, const char *value)
 #define PORT(name) "infiniband/mlx5_0/ports/1/" name
 
 /* Raises one counter of a recorded node at a time. */
-static void names_what_moves(void)
+static void names_raised_counters(void)
 {
     static const struct {
         const char *file, *expected;
@@ -75,40 +75,41 @@ static void names_what_moves(void)
         char *root = tree_unpack("h100-ib");
         struct counters before;
 
-        put(root, cases[i].file, "5\n");
+        put_counter(root, cases[i].file, "5\n");
         counters_read(root, "ib0", "mlx5_0", 1, &before);
-        is_str(moved(root, &before), "", "%s does not change", cases[i].file);
-        put(root, cases[i].file, "8\n");
-        is_str(moved(root, &before), cases[i].expected, "... and then goes up");
+        is_str(raised_counters(root, &before), "", "%s does not change", cases[i].file);
+        put_counter(root, cases[i].file, "8\n");
+        is_str(raised_counters(root, &before), cases[i].expected, "... and then goes up");
         tree_remove(root);
     }
 }
 
 /* A counter that cannot be read once does not report its whole count since boot as an increase. */
-static void counts_what_is_known(void)
+static void counts_known_counters(void)
 {
     char *root = tree_unpack("h100-ib");
     struct counters before;
 
-    put(root, PORT("counters/symbol_error"), "\n");
-    put(root, PORT("hw_counters/packet_seq_err"), "1000\n");
-    put(root, PORT("hw_counters/out_of_sequence"), "\n");
+    put_counter(root, PORT("counters/symbol_error"), "\n");
+    put_counter(root, PORT("hw_counters/packet_seq_err"), "1000\n");
+    put_counter(root, PORT("hw_counters/out_of_sequence"), "\n");
     counters_read(root, "ib0", "mlx5_0", 1, &before);
-    put(root, PORT("counters/symbol_error"), "5000\n");
-    put(root, PORT("hw_counters/out_of_sequence"), "300\n");
-    is_str(moved(root, &before), "", "a counter that could not be read before has not gone up");
+    put_counter(root, PORT("counters/symbol_error"), "5000\n");
+    put_counter(root, PORT("hw_counters/out_of_sequence"), "300\n");
+    is_str(raised_counters(root, &before), "",
+           "a counter that could not be read before has not gone up");
     counters_read(root, "ib0", "mlx5_0", 1, &before);
-    put(root, PORT("counters/symbol_error"), "5002\n");
-    put(root, PORT("hw_counters/packet_seq_err"), "\n");
-    put(root, PORT("hw_counters/out_of_sequence"), "3000\n");
-    is_str(moved(root, &before), "symbol_errors 2 link_errors in what it received",
+    put_counter(root, PORT("counters/symbol_error"), "5002\n");
+    put_counter(root, PORT("hw_counters/packet_seq_err"), "\n");
+    put_counter(root, PORT("hw_counters/out_of_sequence"), "3000\n");
+    is_str(raised_counters(root, &before), "symbol_errors 2 link_errors in what it received",
            "... nor has one that cannot be read now");
-    put(root, STATISTIC("rx_missed_errors"), "\n");
-    put(root, STATISTIC("rx_errors"), "0\n");
+    put_counter(root, STATISTIC("rx_missed_errors"), "\n");
+    put_counter(root, STATISTIC("rx_errors"), "0\n");
     counters_read(root, "ib0", "mlx5_0", 1, &before);
-    put(root, STATISTIC("rx_missed_errors"), "5000\n");
-    put(root, STATISTIC("rx_errors"), "4\n");
-    has_str(moved(root, &before), "rx_errors 4 link_errors",
+    put_counter(root, STATISTIC("rx_missed_errors"), "5000\n");
+    put_counter(root, STATISTIC("rx_errors"), "4\n");
+    has_str(raised_counters(root, &before), "rx_errors 4 link_errors",
             "... and it hides no error of another counter");
     tree_remove(root);
 }
@@ -119,20 +120,20 @@ static void counts_once(void)
     char *root = tree_unpack("h100-ib");
     struct counters before;
 
-    put(root, STATISTIC("rx_missed_errors"), "900\n");
-    put(root, STATISTIC("rx_errors"), "0\n");
+    put_counter(root, STATISTIC("rx_missed_errors"), "900\n");
+    put_counter(root, STATISTIC("rx_errors"), "0\n");
     counters_read(root, "ib0", "mlx5_0", 1, &before);
-    put(root, STATISTIC("rx_errors"), "4\n");
-    is_str(moved(root, &before), "rx_errors 4 link_errors in what it received",
+    put_counter(root, STATISTIC("rx_errors"), "4\n");
+    is_str(raised_counters(root, &before), "rx_errors 4 link_errors in what it received",
            "frames missed before hide no error");
-    put(root, STATISTIC("rx_crc_errors"), "3\n");
-    is_str(moved(root, &before),
+    put_counter(root, STATISTIC("rx_crc_errors"), "3\n");
+    is_str(raised_counters(root, &before),
            "crc_errors 3 link_errors in what it received;rx_errors 1 link_errors in what it "
            "received",
            "a wrong CRC is reported once");
-    put(root, STATISTIC("rx_crc_errors"), "0\n");
-    put(root, STATISTIC("rx_missed_errors"), "904\n");
-    is_str(moved(root, &before), "rx_missed 4 nic_overrun in what it received",
+    put_counter(root, STATISTIC("rx_crc_errors"), "0\n");
+    put_counter(root, STATISTIC("rx_missed_errors"), "904\n");
+    is_str(raised_counters(root, &before), "rx_missed 4 nic_overrun in what it received",
            "a frame dropped for lack of a buffer is not damaged");
     tree_remove(root);
 }
@@ -152,7 +153,7 @@ int __wrap_counters_read(const char *root, const char *netdev, const char *rdma_
     return rv;
 }
 
-static void counts_what_goes_by_tcp(void)
+static void counts_tcp_rails(void)
 {
     static const struct nic nic = {.name = "lo"};
     static const struct rdma_port port = {.device = "irdma0", .port = 1};
@@ -193,10 +194,10 @@ static void counts_known_pauses(void)
 
 int main(void)
 {
-    names_what_moves();
-    counts_what_is_known();
+    names_raised_counters();
+    counts_known_counters();
     counts_once();
-    counts_what_goes_by_tcp();
+    counts_tcp_rails();
     counts_known_pauses();
     return tap_done();
 }

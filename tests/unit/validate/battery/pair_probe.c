@@ -9,14 +9,14 @@
 
 enum { OWN = 1, TRIES = 8, SESSION = 77 };
 
-static int arrives[TRIES];  /* bytes that arrive in each try, as probe_receive() returns them */
-static int lines_last;      /* the partner is gone after this many messages */
-static bool is_confused;    /* the code passed an unexpected argument */
-static int exchanged, told; /* number of messages, and what this end sent in the last one */
+static int arrived[TRIES];      /* bytes that arrive in each try, as probe_receive() returns them */
+static int messages_most;       /* the partner is gone after this many messages */
+static bool is_confused;        /* the code passed an unexpected argument */
+static int exchanged, reported; /* number of messages, and what this end sent in the last one */
 static int probes, received;
 static uint64_t sessions[TRIES];
 
-static struct rail_info theirs;
+static struct rail_info partner_info;
 static struct rails rails;
 static struct control_idle idle;
 static struct pair_run pair_run = {.rails = &rails, .control = (struct control *)&rails};
@@ -27,16 +27,17 @@ bool channel_is_rdma(const struct rail *rail)
     return false;
 }
 
-static void note(const struct probe *probe, const struct probe_address *with, uint64_t session)
+static void note_probe(const struct probe *probe, const struct probe_address *with,
+                       uint64_t session)
 {
-    is_confused |= probe != rails.probes[OWN] || with != &theirs.probe || probes != exchanged;
+    is_confused |= probe != rails.probes[OWN] || with != &partner_info.probe || probes != exchanged;
     sessions[probes++ % TRIES] = session;
 }
 
 void __wrap_probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session);
 void __wrap_probe_send(const struct probe *probe, const struct probe_address *to, uint64_t session)
 {
-    note(probe, to, session);
+    note_probe(probe, to, session);
 }
 
 int __wrap_probe_receive(const struct probe *probe, const struct probe_address *from,
@@ -44,60 +45,61 @@ int __wrap_probe_receive(const struct probe *probe, const struct probe_address *
 int __wrap_probe_receive(const struct probe *probe, const struct probe_address *from,
                          uint64_t session)
 {
-    note(probe, from, session);
+    note_probe(probe, from, session);
     received++;
-    return arrives[exchanged];
+    return arrived[exchanged];
 }
 
 /* The partner reports what arrived when this end sends the probe. */
 int control_exchange(struct control *control, const void *out, void *in, size_t size_bytes,
                      const struct control_idle *while_waiting)
 {
-    const int *mine = out;
-    int *other = in;
+    const int *own_bytes = out;
+    int *partner_bytes = in;
 
-    is_confused |= control != pair_run.control || size_bytes != sizeof *mine ||
+    is_confused |= control != pair_run.control || size_bytes != sizeof *own_bytes ||
                    while_waiting != &idle || probes != exchanged + 1;
-    told = *mine;
-    *other = received > 0 ? -1 : arrives[exchanged];
-    return ++exchanged > lines_last ? -1 : 0;
+    reported = *own_bytes;
+    *partner_bytes = received > 0 ? -1 : arrived[exchanged];
+    return ++exchanged > messages_most ? -1 : 0;
 }
 
 /* Runs a probe with MTUs of 9000 and 8000 bytes. hangs_if_cut: whether streams sent by this end
  * and by the partner hang if frames of the MTU are lost. */
-static int probe(bool drives, const bool hangs_if_cut[2], const int *each, int *path_mtu_bytes)
+static int run_probe(bool drives, const bool hangs_if_cut[2], const int *each, int *path_mtu_bytes)
 {
-    static char places[1];
+    static char probe_memory[1];
 
-    rails.probes[OWN] = (struct probe *)places;
+    rails.probes[OWN] = (struct probe *)probe_memory;
     rails.own.rails[OWN].probe =
         (struct probe_address){.mtu_bytes = 9000, .hangs_if_cut = hangs_if_cut[0]};
-    theirs.probe = (struct probe_address){.mtu_bytes = 8000, .hangs_if_cut = hangs_if_cut[1]};
-    exchanged = probes = received = told = 0;
+    partner_info.probe = (struct probe_address){.mtu_bytes = 8000, .hangs_if_cut = hangs_if_cut[1]};
+    exchanged = probes = received = reported = 0;
     is_confused = false;
     for (int i = 0; i < TRIES; i++)
-        arrives[i] = each[i < PROBE_TIMES ? i : 0];
-    return pair_run_probe(&pair_run, OWN, &theirs, SESSION, drives, &idle, path_mtu_bytes);
+        arrived[i] = each[i < PROBE_TIMES ? i : 0];
+    return pair_run_probe(&pair_run, OWN, &partner_info, SESSION, drives, &idle, path_mtu_bytes);
 }
 
 static const bool neither[2], own[2] = {true, false}, partner[2] = {false, true};
 
 /* Checks both roles. Each end must come to the same answer. */
-static void check(const char *what, const int each[3], int tries, int path_mtu_bytes, bool is_cut)
+static void check_probe(const char *what, const int each[3], int tries, int path_mtu_bytes,
+                        bool is_cut)
 {
     for (int drives = 0; drives < 2; drives++) {
         int found = 0;
 
-        is_int(probe(drives, drives ? own : partner, each, &found), is_cut, "%s, %s", what,
+        is_int(run_probe(drives, drives ? own : partner, each, &found), is_cut, "%s, %s", what,
                drives ? "which this end sent" : "which the partner sent");
         is_int(found, path_mtu_bytes, "... the number of bytes that arrive");
         is_int(exchanged, tries, "... the number of tries");
         ok(!is_confused && received == (drives ? 0 : tries),
            "... in each try one end sends and the other one receives");
-        is_int(told, drives ? -1 : each[tries - 1], "... and reports what arrived");
-        is_int(probe(drives, neither, each, &found), 0,
+        is_int(reported, drives ? -1 : each[tries - 1], "... and reports what arrived");
+        is_int(run_probe(drives, neither, each, &found), 0,
                "... a TCP that finds the smaller MTU itself is not stopped");
-        is_int(probe(drives, drives ? partner : own, each, &found), 0,
+        is_int(run_probe(drives, drives ? partner : own, each, &found), 0,
                "... nor if only the other direction would hang");
     }
 }
@@ -135,23 +137,23 @@ int main(void)
     int path_mtu_bytes = 0;
 
     is_int(PROBE_TIMES, 3, "the test has a value for each try");
-    lines_last = TRIES;
-    check("frames of the smaller MTU", (int[]){8000, 0, 0}, 1, 8000, false);
-    check("frames that arrive in the second try", (int[]){1500, 8000, 0}, 2, 8000, false);
-    check("frames that arrive in the last try", (int[]){1500, 1280, 9000}, 3, 9000, false);
-    check("long frames that are lost in each try", (int[]){1500, 4096, 1280}, 3, 4096, true);
-    check("no frame arrives", (int[]){0, 0, 0}, 1, 0, false);
-    check("arrival cannot be observed", (int[]){-1, -1, -1}, 1, -1, false);
+    messages_most = TRIES;
+    check_probe("frames of the smaller MTU", (int[]){8000, 0, 0}, 1, 8000, false);
+    check_probe("frames that arrive in the second try", (int[]){1500, 8000, 0}, 2, 8000, false);
+    check_probe("frames that arrive in the last try", (int[]){1500, 1280, 9000}, 3, 9000, false);
+    check_probe("long frames that are lost in each try", (int[]){1500, 4096, 1280}, 3, 4096, true);
+    check_probe("no frame arrives", (int[]){0, 0, 0}, 1, 0, false);
+    check_probe("arrival cannot be observed", (int[]){-1, -1, -1}, 1, -1, false);
 
-    probe(true, own, (int[]){1500, 1500, 1500}, &path_mtu_bytes);
+    run_probe(true, own, (int[]){1500, 1500, 1500}, &path_mtu_bytes);
     ok(sessions[0] != sessions[1] && sessions[1] != sessions[2] && sessions[0] != sessions[2],
        "late frames of one try do not count in the next");
     for (int i = 0; i < 3; i++)
         is_int(sessions[i] & UINT32_MAX, SESSION, "... both ends know the session of try %d",
                i + 1);
 
-    lines_last = 1;
-    is_int(probe(true, own, (int[]){1500, 8000, 0}, &path_mtu_bytes), -1,
+    messages_most = 1;
+    is_int(run_probe(true, own, (int[]){1500, 8000, 0}, &path_mtu_bytes), -1,
            "a partner that leaves between two tries");
     is_int(exchanged, 2, "... gets no further messages");
     is_int(path_mtu_bytes, 1500, "... the largest frame that arrived is known");

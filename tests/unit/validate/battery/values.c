@@ -30,7 +30,7 @@ static int is_exact(enum value_type type, int64_t value)
     return value_get(type, buffer, 0) == value;
 }
 
-static void holds(enum value_type type, enum value_op op, int size)
+static void check_exact(enum value_type type, enum value_op op, int size)
 {
     int inexact = 0, orders_differ = 0;
 
@@ -64,7 +64,7 @@ int main(void)
         for (enum value_op op = 0; op < OP_COUNT; op++)
             if (value_op_applies(type, op))
                 for (int size = 1; size <= 64; size += 21)
-                    holds(type, op, size);
+                    check_exact(type, op, size);
     ok(!value_op_applies(TYPE_FLOAT, OP_BAND) && !value_op_applies(TYPE_DOUBLE, OP_LOR),
        "floating-point types have no bitwise and no logical operations");
     ok(value_op_applies(TYPE_DOUBLE, OP_PROD), "... but products");

@@ -14,9 +14,9 @@ enum { GID_INDEX = 3 };
 
 /* The port number of the last call of each kind; 0: no call. */
 static struct {
-    int state, gid, pair, way, datagram_way;
-    int dma_buf; /* errno of a driver that is asked for a dma-buf */
-} asked;
+    int state, gid, pair, address_port, datagram_address_port;
+    int dma_buf_errno; /* errno of a driver that is asked for a dma-buf */
+} queried_ports;
 
 static struct ibv_device adapter = {.name = "mlx5_0"}, other = {.name = "mlx5_1"};
 static struct ibv_context context;
@@ -54,20 +54,21 @@ int ibv_close_device(struct ibv_context *closed)
     return 0;
 }
 
-int ibv_query_device(struct ibv_context *of, struct ibv_device_attr *attributes)
+int ibv_query_device(struct ibv_context *used_context, struct ibv_device_attr *attributes)
 {
-    (void)of;
+    (void)used_context;
     *attributes = (struct ibv_device_attr){.max_qp_wr = 1024, .max_cqe = 4096, .max_qp_rd_atom = 1};
     return 0;
 }
 
 #undef ibv_query_port
-int ibv_query_port(struct ibv_context *of, uint8_t number, struct _compat_ibv_port_attr *result)
+int ibv_query_port(struct ibv_context *used_context, uint8_t number,
+                   struct _compat_ibv_port_attr *result)
 {
     struct ibv_port_attr *attributes = (struct ibv_port_attr *)(void *)result;
 
-    (void)of;
-    asked.state = number;
+    (void)used_context;
+    queried_ports.state = number;
     attributes->state = number == 2 ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
     attributes->active_mtu = number == 2 ? IBV_MTU_4096 : IBV_MTU_1024;
     attributes->gid_tbl_len = 8;
@@ -75,19 +76,19 @@ int ibv_query_port(struct ibv_context *of, uint8_t number, struct _compat_ibv_po
     return 0;
 }
 
-int ibv_query_gid(struct ibv_context *of, uint8_t number, int index, union ibv_gid *gid)
+int ibv_query_gid(struct ibv_context *used_context, uint8_t number, int index, union ibv_gid *gid)
 {
-    (void)of;
-    asked.gid = number;
+    (void)used_context;
+    queried_ports.gid = number;
     memset(gid, 0, sizeof *gid);
     if (index == GID_INDEX)
         inet_pton(AF_INET6, number == 2 ? "::ffff:10.0.2.1" : "::ffff:10.0.1.1", gid->raw);
     return 0;
 }
 
-struct ibv_pd *ibv_alloc_pd(struct ibv_context *of)
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *used_context)
 {
-    (void)of;
+    (void)used_context;
     return &domain;
 }
 
@@ -98,24 +99,24 @@ int ibv_dealloc_pd(struct ibv_pd *freed)
 }
 
 #undef ibv_reg_mr
-struct ibv_mr *ibv_reg_mr(struct ibv_pd *of, void *memory, size_t size_bytes, int access)
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *domain_used, void *memory, size_t size_bytes, int access)
 {
-    (void)of, (void)memory, (void)size_bytes, (void)access;
+    (void)domain_used, (void)memory, (void)size_bytes, (void)access;
     return &region;
 }
 
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *of, void *memory, size_t size_bytes, uint64_t iova,
-                                unsigned access)
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *domain_used, void *memory, size_t size_bytes,
+                                uint64_t iova, unsigned access)
 {
-    (void)of, (void)memory, (void)size_bytes, (void)iova, (void)access;
+    (void)domain_used, (void)memory, (void)size_bytes, (void)iova, (void)access;
     return &region;
 }
 
-struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *of, uint64_t offset, size_t size_bytes,
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *domain_used, uint64_t offset, size_t size_bytes,
                                  uint64_t iova, int fd, int access)
 {
-    (void)of, (void)offset, (void)size_bytes, (void)iova, (void)fd, (void)access;
-    errno = asked.dma_buf;
+    (void)domain_used, (void)offset, (void)size_bytes, (void)iova, (void)fd, (void)access;
+    errno = queried_ports.dma_buf_errno;
     return NULL;
 }
 
@@ -125,10 +126,10 @@ int ibv_dereg_mr(struct ibv_mr *freed)
     return 0;
 }
 
-struct ibv_cq *ibv_create_cq(struct ibv_context *of, int room, void *cookie,
+struct ibv_cq *ibv_create_cq(struct ibv_context *used_context, int room, void *cookie,
                              struct ibv_comp_channel *channel, int vector)
 {
-    (void)of, (void)room, (void)cookie, (void)channel, (void)vector;
+    (void)used_context, (void)room, (void)cookie, (void)channel, (void)vector;
     return calloc(1, sizeof(struct ibv_cq));
 }
 
@@ -138,9 +139,9 @@ int ibv_destroy_cq(struct ibv_cq *queue)
     return 0;
 }
 
-struct ibv_qp *ibv_create_qp(struct ibv_pd *of, struct ibv_qp_init_attr *wanted)
+struct ibv_qp *ibv_create_qp(struct ibv_pd *domain_used, struct ibv_qp_init_attr *wanted)
 {
-    (void)of, (void)wanted;
+    (void)domain_used, (void)wanted;
     return calloc(1, sizeof(struct ibv_qp));
 }
 
@@ -154,16 +155,16 @@ int ibv_modify_qp(struct ibv_qp *pair, struct ibv_qp_attr *attributes, int mask)
 {
     (void)pair;
     if (mask & IBV_QP_PORT)
-        asked.pair = attributes->port_num;
+        queried_ports.pair = attributes->port_num;
     if (mask & IBV_QP_AV)
-        asked.way = attributes->ah_attr.port_num;
+        queried_ports.address_port = attributes->ah_attr.port_num;
     return 0;
 }
 
-struct ibv_ah *ibv_create_ah(struct ibv_pd *of, struct ibv_ah_attr *way)
+struct ibv_ah *ibv_create_ah(struct ibv_pd *domain_used, struct ibv_ah_attr *attributes)
 {
-    (void)of;
-    asked.datagram_way = way->port_num;
+    (void)domain_used;
+    queried_ports.datagram_address_port = attributes->port_num;
     return &handle;
 }
 
@@ -182,7 +183,7 @@ static struct rdma_port port_of(int number)
     return port;
 }
 
-static void connect_by(struct verbs_port *port, enum verb verb)
+static void check_connection(struct verbs_port *port, enum verb verb)
 {
     struct verbs_settings settings = verbs_defaults();
     struct verbs_address address;
@@ -196,38 +197,40 @@ static void connect_by(struct verbs_port *port, enum verb verb)
     verbs_link_address(link, &address);
     is_str(address.port, "mlx5_0:2", "... its address names the port");
     is_int(verbs_link_connect(link, &address, "n2", 0, &err), 0, "... connects");
-    is_int(asked.pair, 2, "... its queue pairs are on the second port");
+    is_int(queried_ports.pair, 2, "... its queue pairs are on the second port");
     is_int(link->mtu_bytes, 4096, "... with the second port's MTU");
     verbs_link_close(link);
 }
 
 /* Checks the text on GPU memory when the driver returns this errno for a dma-buf without a file. */
-static void probe(struct verbs_port *port, int answer, const char *root, bool is_available,
-                  const char *expected)
+static void check_gpu_memory(struct verbs_port *port, int answer, const char *root,
+                             bool is_available, const char *expected)
 {
     char text[320];
 
-    asked.dma_buf = answer;
+    queried_ports.dma_buf_errno = answer;
     is_int(verbs_probe_gpu_memory(port, root, text, sizeof text), is_available,
            "memory of GPUs, %s", is_available ? "available" : "not available");
     is_str(text, expected, "... with the reason");
 }
 
-static void probe_gpu_memory(struct verbs_port *port)
+static void test_gpu_memory(struct verbs_port *port)
 {
     char *root = tree_unpack("");
 
-    probe(port, EBADF, root, true,
-          "dma-buf: available; peer memory: not available, no peer memory client is loaded "
-          "(nvidia_peermem)");
-    probe(
+    check_gpu_memory(
+        port, EBADF, root, true,
+        "dma-buf: available; peer memory: not available, no peer memory client is loaded "
+        "(nvidia_peermem)");
+    check_gpu_memory(
         port, EOPNOTSUPP, root, false,
         "dma-buf: not available, the driver of mlx5_0:2 does not support it (Operation not "
         "supported); peer memory: not available, no peer memory client is loaded (nvidia_peermem)");
     tree_put(root, "sys/module/nvidia_peermem/refcnt", "0\n");
-    probe(port, EPERM, root, true,
-          "dma-buf: not available, the driver of mlx5_0:2 refuses it (Operation not permitted); "
-          "peer memory: available, nvidia_peermem is loaded");
+    check_gpu_memory(
+        port, EPERM, root, true,
+        "dma-buf: not available, the driver of mlx5_0:2 refuses it (Operation not permitted); "
+        "peer memory: available, nvidia_peermem is loaded");
     tree_remove(root);
 }
 
@@ -245,15 +248,15 @@ int main(void)
     if (!port)
         return tap_done();
     is_str(port->name, "mlx5_0:2", "... under its number");
-    is_int(asked.state, 2, "... its state is queried");
-    is_int(asked.gid, 2, "... and its GID");
+    is_int(queried_ports.state, 2, "... its state is queried");
+    is_int(queried_ports.gid, 2, "... and its GID");
     verbs_gid_text(&port->gid, gid, sizeof gid);
     is_str(gid, "::ffff:10.0.2.1", "... the GID of the second port");
-    probe_gpu_memory(port);
-    connect_by(port, VERB_WRITE);
-    is_int(asked.way, 2, "... and so is the path of the connection");
-    connect_by(port, VERB_UD);
-    is_int(asked.datagram_way, 2, "... and the path of datagrams");
+    test_gpu_memory(port);
+    check_connection(port, VERB_WRITE);
+    is_int(queried_ports.address_port, 2, "... and so is the path of the connection");
+    check_connection(port, VERB_UD);
+    is_int(queried_ports.datagram_address_port, 2, "... and the path of datagrams");
     verbs_port_close(port);
     is_int(verbs_port_open(&second, 5, &port, &err), -1, "a missing GID index");
     has_str(err.text, "mlx5_0:2 has no GID with index 5", "... is reported with the port's number");
