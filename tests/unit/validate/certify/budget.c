@@ -73,7 +73,7 @@ static void test_training_of_many(void)
 }
 
 /* Returns the estimate of the links stage for 128 nodes on four leaves. */
-static double limited_s(int leaf_pairs, int uplink_pairs)
+static double leaf_limited_s(int leaf_pairs, int uplink_pairs)
 {
     struct budget_work work = budget_work_make(LEVEL_QUICK, 128, 2, 0, 1);
     int blocks[128], of_leaves[4] = {uplink_pairs, uplink_pairs, uplink_pairs, uplink_pairs};
@@ -87,11 +87,11 @@ static double limited_s(int leaf_pairs, int uplink_pairs)
 
 static void test_limits_of_leaves(void)
 {
-    double free_s = limited_s(0, 0);
+    double free_s = leaf_limited_s(0, 0);
 
-    is_near(limited_s(16, 32), free_s, 0, "leaf limits that are not reached cost nothing");
-    ok(limited_s(1, 0) > 12 * free_s, "one pair of a leaf at once: sixteen sub-rounds");
-    ok(limited_s(0, 1) > 3 * free_s, "one pair across an uplink at once takes longer, too");
+    is_near(leaf_limited_s(16, 32), free_s, 0, "leaf limits that are not reached cost nothing");
+    ok(leaf_limited_s(1, 0) > 12 * free_s, "one pair of a leaf at once: sixteen sub-rounds");
+    ok(leaf_limited_s(0, 1) > 3 * free_s, "one pair across an uplink at once takes longer, too");
 }
 
 static void test_longest_limits(void)
@@ -106,7 +106,7 @@ static void test_longest_limits(void)
 
 /* The first `alone` nodes each have their own machine. The others share one with this many
  * processors. */
-static struct budget_work shared(size_t nodes, size_t alone, int processors)
+static struct budget_work shared_machine_work(size_t nodes, size_t alone, int processors)
 {
     struct budget_work work = budget_work_make(LEVEL_QUICK, nodes, 2, 0, 1);
     struct budget_machine machines[64];
@@ -122,8 +122,8 @@ static struct budget_work shared(size_t nodes, size_t alone, int processors)
 
 static void test_shared_machines(void)
 {
-    struct budget_work own = shared(64, 64, 2), all = shared(64, 0, 2), few = shared(32, 0, 2),
-                       mixed = shared(64, 56, 2),
+    struct budget_work own = shared_machine_work(64, 64, 2), all = shared_machine_work(64, 0, 2),
+                       few = shared_machine_work(32, 0, 2), mixed = shared_machine_work(64, 56, 2),
                        wanted = budget_work_make(LEVEL_QUICK, 4, 2, 1, 1);
     struct budget_machine unknown[] = {{"", 2}, {"", 2}, {"", 2}, {"", 2}};
 

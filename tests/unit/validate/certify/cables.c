@@ -15,38 +15,38 @@
 enum { NODES = 6 };
 
 static struct certify certify;
-static struct cluster_node *slurm;
+static struct cluster_node *cluster_nodes;
 static struct node_run *node_runs;
-static struct subnet made; /* the network that discovery returns */
+static struct subnet discovered; /* the network that discovery returns */
 static struct error err;
 
 int __wrap_subnet_discover(const char *port, struct subnet *subnet, struct error *error);
 int __wrap_certify_neighbors(struct certify *of, struct subnet *subnet, struct error *error);
 
-static int hand_over(bool is_ethernet, struct subnet *subnet, struct error *error)
+static int return_subnet(bool is_ethernet, struct subnet *subnet, struct error *error)
 {
-    if (made.device_count == 0 || made.is_ethernet != is_ethernet)
+    if (discovered.device_count == 0 || discovered.is_ethernet != is_ethernet)
         return error_set(error, "none") + 2;
-    *subnet = made;
-    made = (struct subnet){0};
+    *subnet = discovered;
+    discovered = (struct subnet){0};
     return 0;
 }
 
 int __wrap_subnet_discover(const char *port, struct subnet *subnet, struct error *error)
 {
     (void)port;
-    return hand_over(false, subnet, error);
+    return return_subnet(false, subnet, error);
 }
 
 int __wrap_certify_neighbors(struct certify *of, struct subnet *subnet, struct error *error)
 {
-    int rv = hand_over(true, subnet, error);
+    int rv = return_subnet(true, subnet, error);
 
     (void)of;
     return rv == 0 ? subnet_finish(subnet, error) : rv;
 }
 
-static void end(void)
+static void run_end(void)
 {
     records_clear(&certify.records);
     hostlist_clear(&certify.notes);
@@ -58,26 +58,27 @@ static void end(void)
     for (size_t i = 0; i < certify.count; i++)
         hostlist_clear(&node_runs[i].unusable);
     free(node_runs);
-    free(slurm);
+    free(cluster_nodes);
     certify = (struct certify){0};
 }
 
 /* Begins a run with `count` nodes and of_leaf nodes under each leaf of topology.conf. */
-static void begin(size_t count, size_t of_leaf)
+static void run_begin(size_t count, size_t of_leaf)
 {
     static const char *const names[NODES] = {"n1", "n2", "n3", "n4", "n5", "n6"};
 
-    end();
+    run_end();
     certify.count = certify.cluster.node_count = count;
-    slurm = calloc(count, sizeof *slurm);
+    cluster_nodes = calloc(count, sizeof *cluster_nodes);
     node_runs = calloc(count, sizeof *node_runs);
     certify.cluster.leaves = calloc(count + 1, sizeof *certify.cluster.leaves);
-    if (!slurm || !node_runs || !certify.cluster.leaves ||
+    if (!cluster_nodes || !node_runs || !certify.cluster.leaves ||
         name_index_build(names, count, &certify.by_name) != 0)
         tap_skip_all("no memory");
     for (size_t i = 0; i < count; i++) {
-        slurm[i] = (struct cluster_node){.name = (char *)names[i], .leaf = (int)(i / of_leaf)};
-        node_runs[i] = (struct node_run){.name = names[i], .slurm = &slurm[i]};
+        cluster_nodes[i] =
+            (struct cluster_node){.name = (char *)names[i], .leaf = (int)(i / of_leaf)};
+        node_runs[i] = (struct node_run){.name = names[i], .slurm = &cluster_nodes[i]};
         if (i % of_leaf == 0) {
             char name[32];
 
@@ -85,31 +86,31 @@ static void begin(size_t count, size_t of_leaf)
             certify.cluster.leaves[certify.cluster.leaf_count++] = strdup(name);
         }
     }
-    certify.cluster.nodes = slurm;
+    certify.cluster.nodes = cluster_nodes;
     certify.node_runs = node_runs;
     if (cluster_index(&certify.cluster, &err) != 0)
         tap_skip_all("%s", err.text);
 }
 
-static int leaf(const char *name)
+static int add_leaf(const char *name)
 {
     static uint64_t guid;
 
-    return subnet_add(&made, SUBNET_SWITCH, ++guid, NULL, name, 32, &err);
+    return subnet_add(&discovered, SUBNET_SWITCH, ++guid, NULL, name, 32, &err);
 }
 
-static void adapter(const char *description, int at, int port)
+static void add_adapter(const char *description, int leaf_switch, int port)
 {
     static uint64_t guid = 0x1000;
-    int added = subnet_add(&made, SUBNET_ADAPTER, ++guid, NULL, description, 1, &err);
+    int added = subnet_add(&discovered, SUBNET_ADAPTER, ++guid, NULL, description, 1, &err);
 
-    if (added < 0 ||
-        subnet_link(&made, subnet_port(&made, added, 1), subnet_port(&made, at, port), &err) != 0)
+    if (added < 0 || subnet_link(&discovered, subnet_port(&discovered, added, 1),
+                                 subnet_port(&discovered, leaf_switch, port), &err) != 0)
         tap_skip_all("%s", err.text);
 }
 
 /* Returns the worst verdict of the stage for a node. */
-static enum verdict judged(size_t number)
+static enum verdict verdict_of(size_t number)
 {
     const struct outcome *outcome = &node_runs[number - 1].outcome;
 
@@ -120,15 +121,15 @@ static enum verdict judged(size_t number)
 
 static void fails_no_unnamed_node(void)
 {
-    int at;
+    int leaf_switch;
 
-    begin(4, 4);
-    at = leaf("leaf1");
+    run_begin(4, 4);
+    leaf_switch = add_leaf("leaf1");
     for (int i = 1; i <= 3; i++)
-        adapter((const char *[]){"n1 mlx5_0", "n2 mlx5_0", "n3 mlx5_0"}[i - 1], at, i);
-    adapter("MT4129 ConnectX7   Mellanox Technologies", at, 4);
+        add_adapter((const char *[]){"n1 mlx5_0", "n2 mlx5_0", "n3 mlx5_0"}[i - 1], leaf_switch, i);
+    add_adapter("MT4129 ConnectX7   Mellanox Technologies", leaf_switch, 4);
     stage_subnet.run(&certify);
-    is_int(judged(4), VERDICT_WARN, "a node whose adapter has no name gets a warning");
+    is_int(verdict_of(4), VERDICT_WARN, "a node whose adapter has no name gets a warning");
     ok(!certify.has_fault, "... the cluster has no fault");
     is_int(cluster_node(&certify.cluster, "n4")->leaf, cluster_node(&certify.cluster, "n3")->leaf,
            "... it stays on its leaf");
@@ -136,89 +137,91 @@ static void fails_no_unnamed_node(void)
 
 static void fails_no_leaf_of_other_kind(void)
 {
-    int at;
+    int leaf_switch;
 
-    begin(6, 4);
-    at = leaf("leaf1");
+    run_begin(6, 4);
+    leaf_switch = add_leaf("leaf1");
     for (int i = 1; i <= 4; i++)
-        adapter((const char *[]){"n1 mlx5_0", "n2 mlx5_0", "n3 mlx5_0", "n4 mlx5_0"}[i - 1], at, i);
+        add_adapter((const char *[]){"n1 mlx5_0", "n2 mlx5_0", "n3 mlx5_0", "n4 mlx5_0"}[i - 1],
+                    leaf_switch, i);
     stage_subnet.run(&certify);
     ok(!certify.has_fault, "a leaf whose nodes have no InfiniBand is no fault");
-    is_int(judged(5), VERDICT_NONE, "... nor are its nodes");
-    is_str(certify.cluster.leaves[slurm[4].leaf < 0 ? 0 : slurm[4].leaf], "leaf2",
+    is_int(verdict_of(5), VERDICT_NONE, "... nor are its nodes");
+    is_str(certify.cluster.leaves[cluster_nodes[4].leaf < 0 ? 0 : cluster_nodes[4].leaf], "leaf2",
            "... which stay on their leaf");
 }
 
 static void fails_none_with_fewer_rails(void)
 {
-    int at;
+    int leaf_switch;
 
-    begin(2, 2);
-    at = leaf("leaf1");
-    adapter("n1 mlx5_0", at, 1);
-    adapter("n1 mlx5_1", at, 2);
-    adapter("n2 mlx5_0", at, 3);
+    run_begin(2, 2);
+    leaf_switch = add_leaf("leaf1");
+    add_adapter("n1 mlx5_0", leaf_switch, 1);
+    add_adapter("n1 mlx5_1", leaf_switch, 2);
+    add_adapter("n2 mlx5_0", leaf_switch, 3);
     stage_subnet.run(&certify);
-    is_int(judged(2), VERDICT_NONE,
+    is_int(verdict_of(2), VERDICT_NONE,
            "a node with one rail fewer than its only neighbor is not at fault");
 }
 
 static void fails_no_rails_left_out(void)
 {
     char name[32];
-    int at;
+    int leaf_switch;
 
-    begin(4, 4);
+    run_begin(4, 4);
     certify.conf.allow_failed_rails = 2;
-    at = leaf("leaf1");
+    leaf_switch = add_leaf("leaf1");
     for (int i = 1; i <= 4; i++)
         for (int rail = 0; rail < (i == 4 ? 2 : 4); rail++) {
             snprintf(name, sizeof name, "n%d mlx5_%d", i, rail);
-            adapter(name, at, 4 * (i - 1) + rail + 1);
+            add_adapter(name, leaf_switch, 4 * (i - 1) + rail + 1);
         }
     hostlist_append(&node_runs[3].unusable, "mlx5_2:1");
     hostlist_append(&node_runs[3].unusable, "mlx5_3:1");
     stage_subnet.run(&certify);
-    is_int(judged(4), VERDICT_WARN, "two failed rails that AllowFailedRails permits are a warning");
+    is_int(verdict_of(4), VERDICT_WARN,
+           "two failed rails that AllowFailedRails permits are a warning");
 }
 
 static void fails_narrow_links(bool is_left_out)
 {
     char name[32];
-    int at;
+    int leaf_switch;
 
-    begin(4, 4);
+    run_begin(4, 4);
     certify.conf.allow_failed_rails = is_left_out;
     hostlist_append(&node_runs[1].unusable, "mlx5_0:1");
-    at = leaf("leaf1");
+    leaf_switch = add_leaf("leaf1");
     for (int i = 1; i <= 4; i++) {
         snprintf(name, sizeof name, "n%d mlx5_0", i);
-        adapter(name, at, i);
+        add_adapter(name, leaf_switch, i);
     }
-    for (size_t i = 0; i < made.port_count; i++) {
-        struct subnet_port *port = &made.ports[i];
+    for (size_t i = 0; i < discovered.port_count; i++) {
+        struct subnet_port *port = &discovered.ports[i];
 
         port->active = port->supported = port->enabled = (struct subnet_rate){4, 50000};
-        if (port->number == 2 || (port->peer >= 0 && made.ports[port->peer].number == 2))
+        if (port->number == 2 || (port->peer >= 0 && discovered.ports[port->peer].number == 2))
             port->active.lanes = 1;
     }
     stage_subnet.run(&certify);
-    is_int(judged(2), is_left_out ? VERDICT_WARN : VERDICT_FAIL,
+    is_int(verdict_of(2), is_left_out ? VERDICT_WARN : VERDICT_FAIL,
            "a link narrower than both ends can do fails its node%s",
            is_left_out ? ", but where the site allows it" : "");
-    is_int(judged(1), VERDICT_NONE, "... and no other");
+    is_int(verdict_of(1), VERDICT_NONE, "... and no other");
 }
 
-static void keeps_leaf_of_mute_node(void)
+static void keeps_leaf_of_silent_node(void)
 {
     struct subnet_neighbors neighbors = {0};
 
-    begin(4, 2);
+    run_begin(4, 2);
     for (int i = 1; i <= 4; i++) {
         struct subnet_neighbor neighbor = {.interface = "eth1",
                                            .rate = {1, i == 2 ? 25000 : 200000}};
 
-        if (subnet_neighbors_node(&neighbors, slurm[i - 1].name, &err) != 0)
+        if (subnet_neighbors_node(&neighbors, cluster_nodes[i - 1].name, &err) != 0)
             tap_skip_all("%s", err.text);
         snprintf(neighbor.chassis, sizeof neighbor.chassis, "switch%d", (i + 1) / 2);
         snprintf(neighbor.name, sizeof neighbor.name, "switch%d", (i + 1) / 2);
@@ -226,13 +229,15 @@ static void keeps_leaf_of_mute_node(void)
         if (i != 4 && subnet_neighbors_add(&neighbors, &neighbor, &err) != 0)
             tap_skip_all("%s", err.text);
     }
-    if (subnet_neighbors_build(&neighbors, &made, &err) != 0)
+    if (subnet_neighbors_build(&neighbors, &discovered, &err) != 0)
         tap_skip_all("%s", err.text);
     subnet_neighbors_clear(&neighbors);
     stage_subnet.run(&certify);
-    is_int(slurm[3].leaf, slurm[2].leaf, "a node that sees no switch stays with its neighbors");
-    ok(slurm[3].leaf >= 0 && slurm[3].leaf != slurm[0].leaf, "... on their leaf");
-    is_int(judged(2), VERDICT_WARN, "an adapter with a lower Ethernet rate is no bad cable");
+    is_int(cluster_nodes[3].leaf, cluster_nodes[2].leaf,
+           "a node that sees no switch stays with its neighbors");
+    ok(cluster_nodes[3].leaf >= 0 && cluster_nodes[3].leaf != cluster_nodes[0].leaf,
+       "... on their leaf");
+    is_int(verdict_of(2), VERDICT_WARN, "an adapter with a lower Ethernet rate is no bad cable");
     ok(!certify.has_fault, "... nor a fault of the cluster's");
 }
 
@@ -245,7 +250,7 @@ int main(void)
     fails_no_rails_left_out();
     fails_narrow_links(false);
     fails_narrow_links(true);
-    keeps_leaf_of_mute_node();
-    end();
+    keeps_leaf_of_silent_node();
+    run_end();
     return tap_done();
 }

@@ -43,33 +43,33 @@
  * table of operations, the clock and the user are made up. Each operation is refused in turn,
  * alone and with all that follow. */
 
-enum { NODES = 6, LAST_TURN = 400 };
-enum { HEALTHY, FAULTY, OURS, OTHERS }; /* kinds of nodes */
+enum { NODES = 6, OPERATIONS_MOST = 400 };
+enum { HEALTHY, FAULTY, DRAINED_BY_MUSTER, DRAINED_BY_ADMIN }; /* kinds of nodes */
 
 static const struct {
     const char *name;
     int kind;
-} nodes[NODES] = {{"n1", HEALTHY}, {"n2", HEALTHY}, {"n3", FAULTY},
-                  {"n4", OURS},    {"n5", OTHERS},  {"n6", HEALTHY}};
-static const char ours[] = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01";
+} nodes[NODES] = {{"n1", HEALTHY},           {"n2", HEALTHY},          {"n3", FAULTY},
+                  {"n4", DRAINED_BY_MUSTER}, {"n5", DRAINED_BY_ADMIN}, {"n6", HEALTHY}};
+static const char muster_reason[] = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01";
 
-/* What a test changes in the cluster and its runs. Each test begins with `usual`. */
+/* What a test changes in the cluster and its runs. Each test begins with default_setup. */
 static struct setup {
-    const char *others; /* the reason of an administrator's drain */
-    const char *fifth;  /* the name of n5 in Slurm */
+    const char *admin_reason; /* the reason of an administrator's drain */
+    const char *fifth_name;   /* the name of n5 in Slurm */
     bool is_dry_run, is_suspects, is_due, keeps_history;
     enum certify_level level;
     const char *live_directory;
-    int refused_turn; /* 0: no operation is refused */
-    int stopped_turn; /* the run gets SIGINT in this operation; 0: in none */
-    bool refuses_all; /* refuses also all operations after it */
+    int refused_operation; /* 0: no operation is refused */
+    int stopped_operation; /* the run gets SIGINT in this operation; 0: in none */
+    bool refuses_all;      /* refuses also all operations after it */
     /* when slurmctld restarts, which takes RESTART_S */
     enum { NEVER, AFTER_THE_TESTS, AFTER_THE_CERTIFICATES } restarts;
     bool refuses_certificates;
     bool has_extra;   /* the cluster's nodes offer certificates in Extra */
     bool is_changing; /* the site and another run change nodes while the run has its first job */
     bool is_written_back; /* n1's health check restores Extra after the run's first change */
-    int keeping;          /* the node with a full-level certificate until kept_until; -1: none */
+    int kept_node;        /* the node with a full-level certificate until kept_until; -1: none */
     long long kept_until;
     long long issued_s; /* issue time of the certificates that nodes have at first */
     /* The nodes' accelerators: none; good, the same number on each; good, more of them from n4
@@ -96,19 +96,19 @@ static struct setup {
         HOST_IS_LEFT_OUT
     } host_kind;
     double host_triad, host_stalled;
-    int lies;             /* number of records about n1 that the faulty node prints */
-    const char *rebooted; /* the node that Slurm reports as rebooted during the run */
-    long booted_s;        /* how long ago it booted */
-    const char *reserved; /* the node that waits in the reservation of muster reserve */
-    bool is_waiting;      /* the other ranks wait in MPI_Init until the step is ended */
-    int without_program;  /* number of nodes, from n2 on, on which the battery does not start */
-    const char *full;     /* the node whose slurmd has no space left, from launch on */
+    int foreign_records;    /* number of records about n1 that the faulty node prints */
+    const char *rebooted;   /* the node that Slurm reports as rebooted during the run */
+    long booted_s;          /* how long ago it booted */
+    const char *reserved;   /* the node that waits in the reservation of muster reserve */
+    bool is_waiting;        /* the other ranks wait in MPI_Init until the step is ended */
+    int without_program;    /* number of nodes, from n2 on, on which the battery does not start */
+    const char *full_spool; /* the node whose slurmd has no space left, from launch on */
     const char *full_reason;
     const char *drained_late; /* the node that an administrator drains after the tests */
-    int leaving_late;  /* number of other nodes that leave, one at each try to get the last job */
-    const char *freed; /* the node that is removed from the run's reservation after the tests */
-    const char *reserved_later; /* the node where another reservation begins in an hour */
-    const char *begun_late;     /* the node where a user's job begins before the run reserves it */
+    int leaving_late; /* number of other nodes that leave, one at each try to get the last job */
+    const char *unreserved_late; /* the node taken out of the run's reservation after the tests */
+    const char *reserved_later;  /* the node where another reservation begins in an hour */
+    const char *begun_late;      /* the node where a user's job begins before the run reserves it */
     int leaving; /* how often muster-launch loses its job to a drain, of n2 and n6 in turn */
     bool is_ended_early; /* muster-launch loses its job each time, without a drain */
     /* why no job is given: the user is missing, the site refuses, or the reason is unknown */
@@ -131,25 +131,25 @@ static struct setup {
     double mbps;              /* bandwidth of a good rail */
     int failed_rails;         /* AllowFailedRails */
     const char *flapping;     /* the node that loses a link for a moment; n6 then has link errors */
-    int untold_passes;        /* number of last passes of muster-links whose end is not reported */
+    int unreported_passes;    /* number of last passes of muster-links whose end is not reported */
     bool has_few_rounds;      /* muster-links has no time for all rounds */
     const char *unmeasured;   /* the program that measures nothing */
-    bool says_why;            /* and says so */
-    const char *unlike;       /* the node with another kernel */
-    bool has_double;          /* n1 and n2 have the same address */
-    long drained_s;           /* when n5 was drained */
-    double refused_s;         /* when n5's gate refused a job, as its note says; 0: no note */
-    int other_from, other_to; /* another run has n2 from this query of the runs to that one */
+    bool gives_reason;        /* and says so */
+    const char *other_kernel; /* the node with another kernel */
+    bool has_duplicate_address; /* n1 and n2 have the same address */
+    long drained_s;             /* when n5 was drained */
+    double refused_s;           /* when n5's gate refused a job, as its note says; 0: no note */
+    int other_from, other_to;   /* another run has n2 from this query of the runs to that one */
     bool other_has_job;
-    bool tells_addresses;                 /* nodes report their addresses in muster check */
+    bool reports_addresses;               /* nodes report their addresses in muster check */
     int garbled_addresses;                /* the node, from 1, whose address is invalid; 0: none */
-    const char *cut;                      /* the node whose check does not complete */
-    const char *filled;                   /* the node with a full file system */
+    const char *incomplete_check;         /* the node whose check does not complete */
+    const char *full_file_system;         /* the node with a full file system */
     int complete_wait_s;                  /* CompleteWait of slurm.conf */
     bool has_lldpds;                      /* on each node */
     bool has_cables;                      /* lldpds see the switch leaf1 (n1 and n2) or leaf2 */
     bool uplink_is_slow, uplink_is_lossy; /* the uplink between the leaves */
-    const char *unheard;                  /* the node whose lldpd does not answer */
+    const char *silent_lldpd;             /* the node whose lldpd does not answer */
     const char *cut_off;                  /* the node that the head cannot reach */
     bool is_cut_off_late;                 /* it cannot from the job's start on */
     enum reach_state cut_off_as;
@@ -169,18 +169,18 @@ static struct setup {
     /* Partitions: p alone; p, and q with n1, n2 and n6; p with n1, and q with all; both with
      * all. */
     enum { ONE_PARTITION, TWO_PARTITIONS, PARTITION_IN_ANOTHER, TWIN_PARTITIONS } partition_kind;
-    int deletion;         /* number of the cluster query from which on q is gone; 0: q stays */
-    const char *closed;   /* the partition that refuses the account of BatteryUser's jobs */
-    double taken_until_s; /* until then the site reserves the healthy nodes */
+    int deletion; /* number of the cluster query from which on q is gone; 0: q stays */
+    const char *closed_partition; /* the partition that refuses the account of BatteryUser's jobs */
+    double site_reserved_until_s; /* until then the site reserves the healthy nodes */
     /* What fails once: slurmctld does not answer while the nodes are reserved, or a run after
      * that finds no user or gets no job. */
-    enum { NOTHING, A_LOOK, A_USER, A_JOB } failing;
-    int partitions_down; /* number of partitions that are down, from the last one */
-    const char *named;   /* -w; NULL: not given */
-    /* The node on which no job for suspect reports starts: another job took it (is_taken), or
-     * the reason is unknown. */
-    const char *spoiling;
-    bool is_taken, is_srun_killed;
+    enum { NO_FAILURE, CLUSTER_QUERY, USER_LOOKUP, JOB_REQUEST } failing_once;
+    int partitions_down;      /* number of partitions that are down, from the last one */
+    const char *nodes_option; /* -w; NULL: not given */
+    /* The node on which no job for suspect reports starts: another job took it (is_allocated_late),
+     * or the reason is unknown. */
+    const char *unreadable_reports;
+    bool is_allocated_late, is_srun_killed;
     bool has_silent_reports; /* no suspect report can be read */
     bool has_other_warnings; /* n1 warns of n6, after another test's warning of n2 */
     const char *stopped_in;  /* the program in whose step the run gets SIGINT */
@@ -188,45 +188,45 @@ static struct setup {
     const char *reference; /* the file with reference values; nodes then report their hardware */
     long valid_s;          /* CertificateValidity; 0: the default */
 } setup;
-static const struct setup usual = {.others = "fan broken",
-                                   .fifth = "n5",
-                                   .keeping = -1,
-                                   .kept_until = 4000000000,
-                                   .host_triad = 200,
-                                   .rebooted = "",
-                                   .booted_s = -10,
-                                   .rails = 1,
-                                   .mbps = 198,
-                                   .flapping = "",
-                                   .unmeasured = "",
-                                   .unlike = "",
-                                   .reserved = "",
-                                   .full = "",
-                                   .full_reason = "SlurmdSpoolDir is full",
-                                   .drained_late = "",
-                                   .freed = "",
-                                   .reserved_later = "",
-                                   .begun_late = "",
-                                   .dying = "",
-                                   .dying_in = "muster-links",
-                                   .slow_rail = "",
-                                   .lossy_rail = "",
-                                   .far_end = "n2",
-                                   .cut = "",
-                                   .filled = "",
-                                   .unheard = "",
-                                   .cut_off = "",
-                                   .cut_off_as = REACH_CUT_OFF,
-                                   .death = FAULT_PROCESS_DIED,
-                                   .hanging = "",
-                                   .dead = "",
-                                   .closed = "",
-                                   .spoiling = "",
-                                   .stopped_in = "",
-                                   .golden = "",
-                                   .mounts = "",
-                                   .fabric = "",
-                                   .reference = ""};
+static const struct setup default_setup = {.admin_reason = "fan broken",
+                                           .fifth_name = "n5",
+                                           .kept_node = -1,
+                                           .kept_until = 4000000000,
+                                           .host_triad = 200,
+                                           .rebooted = "",
+                                           .booted_s = -10,
+                                           .rails = 1,
+                                           .mbps = 198,
+                                           .flapping = "",
+                                           .unmeasured = "",
+                                           .other_kernel = "",
+                                           .reserved = "",
+                                           .full_spool = "",
+                                           .full_reason = "SlurmdSpoolDir is full",
+                                           .drained_late = "",
+                                           .unreserved_late = "",
+                                           .reserved_later = "",
+                                           .begun_late = "",
+                                           .dying = "",
+                                           .dying_in = "muster-links",
+                                           .slow_rail = "",
+                                           .lossy_rail = "",
+                                           .far_end = "n2",
+                                           .incomplete_check = "",
+                                           .full_file_system = "",
+                                           .silent_lldpd = "",
+                                           .cut_off = "",
+                                           .cut_off_as = REACH_CUT_OFF,
+                                           .death = FAULT_PROCESS_DIED,
+                                           .hanging = "",
+                                           .dead = "",
+                                           .closed_partition = "",
+                                           .unreadable_reports = "",
+                                           .stopped_in = "",
+                                           .golden = "",
+                                           .mounts = "",
+                                           .fabric = "",
+                                           .reference = ""};
 
 /* the cluster */
 static struct {
@@ -237,24 +237,24 @@ static struct {
     } nodes[NODES];
     uint32_t job; /* 0: none */
     char job_name[96], reservation[96];
-} world;
+} slurm;
 
 static struct certify certify; /* the last run */
-static struct campaign state;  /* of the last campaign */
+static struct campaign last_campaign;
 
 static FILE *live; /* the live file of the current run, opened in its first step */
 static bool live_was_held;
 
-static int turns; /* operations so far */
+static int operation_count; /* operations so far */
 enum { RESTART_S = 60 };
 static double refused_until_s; /* from the refused operation on */
-static long gpus_asked;        /* GPUs per node that the last step of muster-gpu asked for */
+static long gpus_requested;    /* GPUs per node that the last step of muster-gpu asked for */
 static long job_gpus;          /* GPUs per node that the last job asked for */
 static int gpu_tasks;
 static char container_options[64], container_program[64];
 static int host_steps;      /* how often muster-host was started */
 static double waited_s;     /* the longest wait in MPI_Init */
-static bool probe_is_named; /* the step that tests whether the battery starts has a name */
+static bool is_probe_named; /* the step that tests whether the battery starts has a name */
 static int late_jobs;       /* number of jobs requested with the node that was drained late */
 static int preempting_jobs; /* number of jobs requested with the node where a user's job began */
 enum { LAST_TRY = 60 };     /* the campaign is stopped at this try of a job */
@@ -262,30 +262,30 @@ static int job_tries;
 static bool links_were_quick;  /* the last muster-links had --quick */
 static char links_blocks[100]; /* the last --blocks of muster-links */
 static int unmeasured_steps;   /* number of steps of the program that measures nothing */
-static int run_looks;          /* number of queries of other hosts' runs */
+static int run_queries;        /* number of queries of other hosts' runs */
 static char requested[4096];   /* the last request for certificates */
 static char removed[64];       /* "--remove=" and the nodes whose suspect reports are removed */
 static double lldp_deadline_s; /* of the step that asks the lldpds */
 static char peers_of[3][1000]; /* MUSTER_PEERS of muster-launch, -links, -collectives, each try */
 static int hung_loads;         /* number of loads of the nodes since a job hangs */
-static double over_s;          /* when the job began to hang */
+static double hung_since_s;    /* when the job began to hang */
 static int allocations;        /* number of allocations of this run */
 static int wanted_minutes;     /* of the run's longest job */
 static int reserved_minutes;   /* of the reservation; 0: no end */
 static char rails_of_mpi[200]; /* "PROGRAM: setting of Open MPI's rails; ..." */
-static double given_back_s;    /* when the reservation was last removed */
-static int looks;              /* number of queries of pending jobs */
+static double unreserved_s;    /* when the reservation was last removed */
+static int pending_queries;    /* number of queries of pending jobs */
 static int node_loads, loads;  /* number of loads of the nodes, and of the whole cluster */
 static bool was_read[NODES];   /* the node's suspect reports were read */
 static char refused_name[64];
 static double now_s;
 static double check_deadline_s; /* of the last step of muster check */
 static double start_s;          /* how long Slurm may take to start the last job */
-static pid_t own;
+static pid_t test_pid;
 static char directory[] = "/tmp/muster-certification-XXXXXX";
 
 /* Returns the path of a file in the test directory. The same name has the same buffer. */
-static const char *path_in(const char *name)
+static const char *test_path(const char *name)
 {
     static char paths[12][100];
     int i = 0;
@@ -296,19 +296,20 @@ static const char *path_in(const char *name)
     return paths[i];
 }
 
-static int turn(const char *name, struct error *err)
+static int begin_operation(const char *name, struct error *err)
 {
-    turns++;
-    if (getpid() != own) /* operations of the keeper's process are refused */
-        return error_set(err, "of the keeper");
-    if (turns == setup.stopped_turn)
+    operation_count++;
+    if (getpid() != test_pid) /* operations of the keeper's process are refused */
+        return error_set(err, "refused in the keeper's process");
+    if (operation_count == setup.stopped_operation)
         certify_stop = SIGINT;
-    if (turns == setup.refused_turn) {
+    if (operation_count == setup.refused_operation) {
         snprintf(refused_name, sizeof refused_name, "%s", name);
         refused_until_s = setup.restarts == NEVER ? now_s : now_s + RESTART_S;
     }
-    if (setup.refused_turn == 0 || turns < setup.refused_turn ||
-        (turns > setup.refused_turn && !setup.refuses_all && now_s >= refused_until_s))
+    if (setup.refused_operation == 0 || operation_count < setup.refused_operation ||
+        (operation_count > setup.refused_operation && !setup.refuses_all &&
+         now_s >= refused_until_s))
         return 0;
     return error_set(err, "%s refused", name);
 }
@@ -328,13 +329,14 @@ ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned flags)
 }
 
 /* Returns whether this fails now, once. By then a campaign has given up the other partition. */
-static bool fails_once(int what)
+static bool fails_now(int what)
 {
-    if ((int)setup.failing != what || job_tries < CAMPAIGN_BROKEN_MOST ||
-        (what == A_LOOK ? now_s < setup.taken_until_s - 600 || now_s >= setup.taken_until_s
-                        : now_s < setup.taken_until_s))
+    if ((int)setup.failing_once != what || job_tries < CAMPAIGN_BROKEN_MOST ||
+        (what == CLUSTER_QUERY
+             ? now_s < setup.site_reserved_until_s - 600 || now_s >= setup.site_reserved_until_s
+             : now_s < setup.site_reserved_until_s))
         return false;
-    setup.failing = NOTHING;
+    setup.failing_once = NO_FAILURE;
     return true;
 }
 
@@ -390,7 +392,7 @@ int __wrap_user_find(const char *name, struct user *user, struct error *err);
 int __wrap_user_find(const char *name, struct user *user, struct error *err)
 {
     *user = (struct user){.uid = 977, .gid = 977};
-    if (setup.jobs_kind == NO_USER || fails_once(A_USER)) {
+    if (setup.jobs_kind == NO_USER || fails_now(USER_LOOKUP)) {
         count_try();
         return error_set(err, "no such user");
     }
@@ -411,18 +413,18 @@ static int index_of(const char *name)
 
 static const char *slurm_name(int node)
 {
-    return strcmp(nodes[node].name, "n5") == 0 ? setup.fifth : nodes[node].name;
+    return strcmp(nodes[node].name, "n5") == 0 ? setup.fifth_name : nodes[node].name;
 }
 
 static int open_slurm(struct error *err)
 {
-    return turn("open", err);
+    return begin_operation("open", err);
 }
 
-static int name_of(char *name, size_t size, struct error *err)
+static int name_cluster(char *name, size_t size, struct error *err)
 {
     snprintf(name, size, "made-up");
-    return turn("name", err);
+    return begin_operation("name", err);
 }
 
 static long gpus_of(int i)
@@ -434,17 +436,17 @@ static long gpus_of(int i)
 
 static bool is_completing_in_a_busy_cluster(int node)
 {
-    return setup.is_busy_cluster && world.job == 0 && node == node_loads % NODES;
+    return setup.is_busy_cluster && slurm.job == 0 && node == node_loads % NODES;
 }
 
 static int load_all(struct cluster *cluster, struct error *err)
 {
-    bool is_hung = world.job == 0 && allocations > 2;
+    bool is_hung = slurm.job == 0 && allocations > 2;
 
     *cluster = (struct cluster){0};
     hung_loads += is_hung;
     node_loads++;
-    if (turn("load", err) != 0)
+    if (begin_operation("load", err) != 0)
         return -1;
     cluster->name = strdup("made-up");
     cluster->has_extra = setup.has_extra;
@@ -464,28 +466,28 @@ static int load_all(struct cluster *cluster, struct error *err)
             .address = strdup(slurm_name(i)),
             .gres = strdup(gres),
             .features = strdup(""),
-            .reason = strdup(world.nodes[i].reason),
-            .comment = strdup(world.nodes[i].comment),
-            .extra = strdup(world.nodes[i].extra),
+            .reason = strdup(slurm.nodes[i].reason),
+            .comment = strdup(slurm.nodes[i].comment),
+            .extra = strdup(slurm.nodes[i].extra),
             .cpus = 1,
             .leaf = -1,
-            .is_idle = world.job == 0,
-            .is_allocated = world.job != 0,
-            .is_drained = world.nodes[i].is_drained,
+            .is_idle = slurm.job == 0,
+            .is_allocated = slurm.job != 0,
+            .is_drained = slurm.nodes[i].is_drained,
             .is_down = is_dead,
             .is_completing = is_dead || is_completing_in_a_busy_cluster(i) ||
                              (is_hung && (strcmp(nodes[i].name, setup.hanging) == 0 ||
-                                          (i > 0 && now_s < over_s + setup.epilog_s))),
+                                          (i > 0 && now_s < hung_since_s + setup.epilog_s))),
             .is_responding = strcmp(nodes[i].name, setup.cut_off) != 0 || now_s < setup.missed_s,
             .is_waiting = strcmp(nodes[i].name, setup.reserved) == 0,
             .is_absent =
                 setup.is_rebooting && allocations > 0 && strcmp(nodes[i].name, setup.cut_off) == 0,
-            .reason_time = nodes[i].kind == OTHERS ? setup.drained_s : 0,
-            .boot_time = world.job != 0 && !strcmp(nodes[i].name, setup.rebooted)
+            .reason_time = nodes[i].kind == DRAINED_BY_ADMIN ? setup.drained_s : 0,
+            .boot_time = slurm.job != 0 && !strcmp(nodes[i].name, setup.rebooted)
                              ? time(NULL) - setup.booted_s
                              : 1000,
-            .is_reserved = world.nodes[i].is_reserved ||
-                           (nodes[i].kind == HEALTHY && now_s < setup.taken_until_s)};
+            .is_reserved = slurm.nodes[i].is_reserved ||
+                           (nodes[i].kind == HEALTHY && now_s < setup.site_reserved_until_s)};
         snprintf(node->state, sizeof node->state, "%s",
                  node->is_absent    ? "rebooting"
                  : node->is_drained ? "drained"
@@ -502,10 +504,10 @@ static int load_nodes(struct cluster *cluster, struct error *err)
 {
     int rv;
 
-    if (setup.refused_turn == 0 &&
+    if (setup.refused_operation == 0 &&
         ((setup.restarts == AFTER_THE_TESTS && *peers_of[2]) ||
-         (setup.restarts == AFTER_THE_CERTIFICATES && world.nodes[3].is_issued)))
-        setup.refused_turn = turns + 1;
+         (setup.restarts == AFTER_THE_CERTIFICATES && slurm.nodes[3].is_issued)))
+        setup.refused_operation = operation_count + 1;
     rv = load_all(cluster, err);
     if (rv == 0 && *setup.begun_late) {
         struct cluster_node *node = cluster_node(cluster, setup.begun_late);
@@ -513,8 +515,8 @@ static int load_nodes(struct cluster *cluster, struct error *err)
         node->is_idle = false;
         node->is_allocated = true;
     }
-    if (rv == 0 && setup.is_taken) {
-        struct cluster_node *node = cluster_node(cluster, setup.spoiling);
+    if (rv == 0 && setup.is_allocated_late) {
+        struct cluster_node *node = cluster_node(cluster, setup.unreadable_reports);
 
         node->is_idle = false;
         node->is_allocated = true;
@@ -532,7 +534,7 @@ static bool is_in_partition(int node, int partition)
 static int load(struct cluster *cluster, struct error *err)
 {
     loads++;
-    if (fails_once(A_LOOK))
+    if (fails_now(CLUSTER_QUERY))
         return error_set(err, "slurmctld does not answer");
     if (load_all(cluster, err) != 0)
         return -1;
@@ -560,49 +562,49 @@ static int reservation_find(const char *name, struct hostlist *found, time_t *si
 {
     (void)since;
     *found = (struct hostlist){0};
-    if (turn("reservation", err) != 0)
+    if (begin_operation("reservation", err) != 0)
         return -1;
     for (int i = 0; i < NODES; i++)
-        if (world.nodes[i].is_reserved)
+        if (slurm.nodes[i].is_reserved)
             hostlist_append(found, nodes[i].name);
-    return strcmp(name, world.reservation) == 0;
+    return strcmp(name, slurm.reservation) == 0;
 }
 
 static int jobs_find(const char *prefix, struct cluster_job **jobs, struct error *err)
 {
     *jobs = NULL;
-    if (turn("jobs", err) != 0)
+    if (begin_operation("jobs", err) != 0)
         return -1;
     *jobs = calloc(1, sizeof **jobs);
-    (*jobs)->id = world.job;
-    snprintf((*jobs)->name, sizeof(*jobs)->name, "%.63s", world.job_name);
-    return world.job != 0 && strncmp(world.job_name, prefix, strlen(prefix)) == 0;
+    (*jobs)->id = slurm.job;
+    snprintf((*jobs)->name, sizeof(*jobs)->name, "%.63s", slurm.job_name);
+    return slurm.job != 0 && strncmp(slurm.job_name, prefix, strlen(prefix)) == 0;
 }
 
 static enum cluster_job_state job_state(uint32_t id, const char *name)
 {
     (void)name;
-    return turn("job_state", NULL) != 0 ? CLUSTER_JOB_UNKNOWN
-           : id == world.job            ? CLUSTER_JOB_HELD
-                                        : CLUSTER_JOB_OVER;
+    return begin_operation("job_state", NULL) != 0 ? CLUSTER_JOB_UNKNOWN
+           : id == slurm.job                       ? CLUSTER_JOB_HELD
+                                                   : CLUSTER_JOB_OVER;
 }
 
 static int job_cancel(uint32_t id, struct error *err)
 {
-    if (turn("job_cancel", err) != 0)
+    if (begin_operation("job_cancel", err) != 0)
         return -1;
-    if (id == world.job)
-        world.job = 0;
+    if (id == slurm.job)
+        slurm.job = 0;
     return 0;
 }
 
 /* Applies `change` with the text to each node of the list. */
-static int each(const char *list, void (*change)(int node, const char *text), const char *text,
-                const char *operation, struct error *err)
+static int change_each(const char *list, void (*change)(int node, const char *text),
+                       const char *text, const char *operation, struct error *err)
 {
     struct hostlist names = {0};
 
-    if (turn(operation, err) != 0)
+    if (begin_operation(operation, err) != 0)
         return -1;
     hostlist_expand(list, &names, err);
     for (size_t i = 0; i < names.count; i++)
@@ -611,82 +613,83 @@ static int each(const char *list, void (*change)(int node, const char *text), co
     return 0;
 }
 
-static void drain_one(int i, const char *reason)
+static void drain_node(int i, const char *reason)
 {
-    world.nodes[i].is_drained = true;
-    snprintf(world.nodes[i].reason, sizeof world.nodes[i].reason, "%s", reason);
+    slurm.nodes[i].is_drained = true;
+    snprintf(slurm.nodes[i].reason, sizeof slurm.nodes[i].reason, "%s", reason);
 }
 
 static int drain(const char *list, const char *reason, struct error *err)
 {
-    return each(list, drain_one, reason, "drain", err);
+    return change_each(list, drain_node, reason, "drain", err);
 }
 
 /* Outside a reservation a user's job could begin at once. */
-static void resume_one(int i, const char *text)
+static void resume_node(int i, const char *text)
 {
     (void)text;
-    world.nodes[i].is_drained = false;
-    world.nodes[i].was_in_service |= !world.nodes[i].is_reserved;
+    slurm.nodes[i].is_drained = false;
+    slurm.nodes[i].was_in_service |= !slurm.nodes[i].is_reserved;
 }
 
 static int resume(const char *list, const char *text, struct error *err)
 {
-    return each(list, resume_one, text, "resume", err);
+    return change_each(list, resume_node, text, "resume", err);
 }
 
-static void comment_one(int i, const char *text)
+static void comment_node(int i, const char *text)
 {
-    snprintf(world.nodes[i].comment, sizeof world.nodes[i].comment, "%s", text);
+    snprintf(slurm.nodes[i].comment, sizeof slurm.nodes[i].comment, "%s", text);
 }
 
 static int set_comment(const char *list, const char *text, struct error *err)
 {
-    return each(list, comment_one, text, "set_comment", err);
+    return change_each(list, comment_node, text, "set_comment", err);
 }
 
-static void extra_one(int i, const char *text)
+static void set_node_extra(int i, const char *text)
 {
-    snprintf(world.nodes[i].extra, sizeof world.nodes[i].extra, "%s", text);
+    snprintf(slurm.nodes[i].extra, sizeof slurm.nodes[i].extra, "%s", text);
 }
 
 static int set_extra(const char *list, const char *text, struct error *err)
 {
-    int rv = each(list, extra_one, text, "set_extra", err);
+    int rv = change_each(list, set_node_extra, text, "set_extra", err);
 
     if (setup.is_written_back)
-        extra_one(0, "{\"muster_fault\":\"5 eth1\"}");
+        set_node_extra(0, "{\"muster_fault\":\"5 eth1\"}");
     setup.is_written_back = false;
     return rv;
 }
 
-static void reserve_one(int i, const char *text)
+static void reserve_node(int i, const char *text)
 {
     (void)text;
-    world.nodes[i].is_reserved = true;
+    slurm.nodes[i].is_reserved = true;
 }
 
 static int reserve(const char *name, const char *list, const char *user, int minutes,
                    struct error *err)
 {
     (void)user;
-    if (each(list, reserve_one, name, "reserve", err) != 0)
+    if (change_each(list, reserve_node, name, "reserve", err) != 0)
         return -1;
     reserved_minutes = minutes;
-    snprintf(world.reservation, sizeof world.reservation, "%s", name);
+    snprintf(slurm.reservation, sizeof slurm.reservation, "%s", name);
     return 0;
 }
 
 static int unreserve(const char *name, struct error *err)
 {
-    if (turn("unreserve", err) != 0)
+    if (begin_operation("unreserve", err) != 0)
         return -1;
-    for (int i = 0; i < NODES && strcmp(name, world.reservation) == 0; i++) {
-        world.nodes[i].is_reserved = false;
-        world.nodes[i].was_in_service |= nodes[i].kind == OURS && !world.nodes[i].is_drained;
+    for (int i = 0; i < NODES && strcmp(name, slurm.reservation) == 0; i++) {
+        slurm.nodes[i].is_reserved = false;
+        slurm.nodes[i].was_in_service |=
+            nodes[i].kind == DRAINED_BY_MUSTER && !slurm.nodes[i].is_drained;
     }
-    world.reservation[0] = '\0';
-    given_back_s = now_s;
+    slurm.reservation[0] = '\0';
+    unreserved_s = now_s;
     return 0;
 }
 
@@ -694,10 +697,10 @@ static int wait_for(const struct hostlist *names, const struct hostlist *changed
                     struct error *err)
 {
     (void)names, (void)is_there;
-    if (turn("wait", err) != 0)
+    if (begin_operation("wait", err) != 0)
         return -1;
     for (size_t i = 0; i < changed->count; i++)
-        world.nodes[index_of(changed->names[i])].has_left = true;
+        slurm.nodes[index_of(changed->names[i])].has_left = true;
     return 0;
 }
 
@@ -705,10 +708,10 @@ static int runs_find(uid_t uid, struct cluster_run **runs, struct error *err)
 {
     (void)uid;
     *runs = NULL;
-    if (turn("runs", err) != 0)
+    if (begin_operation("runs", err) != 0)
         return -1;
-    run_looks++;
-    if (run_looks < setup.other_from || run_looks >= setup.other_to)
+    run_queries++;
+    if (run_queries < setup.other_from || run_queries >= setup.other_to)
         return 0;
     *runs = calloc(1, sizeof **runs);
     (*runs)->since = time(NULL);
@@ -723,9 +726,9 @@ static int pending_find(uid_t uid, struct pending_job **jobs, struct error *err)
 {
     (void)uid;
     *jobs = NULL;
-    looks++;
+    pending_queries++;
     now_s += setup.listing_s;
-    if (turn("pending", err) != 0)
+    if (begin_operation("pending", err) != 0)
         return -1;
     *jobs = calloc(1, sizeof **jobs);
     **jobs = (struct pending_job){.id = 77,
@@ -743,8 +746,9 @@ static int pending_find(uid_t uid, struct pending_job **jobs, struct error *err)
     return 0;
 }
 
-static int reach(struct cluster_node *const *list, size_t count, double deadline_s,
-                 const volatile sig_atomic_t *stop, struct reach *answers, struct error *err)
+static int reach_made_nodes(struct cluster_node *const *list, size_t count, double deadline_s,
+                            const volatile sig_atomic_t *stop, struct reach *answers,
+                            struct error *err)
 {
     (void)deadline_s, (void)stop;
     for (size_t i = 0; i < count; i++) {
@@ -755,27 +759,28 @@ static int reach(struct cluster_node *const *list, size_t count, double deadline
         if (index_of(list[i]->name) < setup.without_munge)
             answers[i] = (struct reach){.state = REACH_NO_MUNGE, .message = "no answer"};
     }
-    return turn("reach_nodes", err);
+    return begin_operation("reach_nodes", err);
 }
 
 /* The site labels n1 and n4, and another run certifies n5 again. */
-static void change_meanwhile(void)
+static void change_nodes_meanwhile(void)
 {
-    char mark[sizeof world.nodes[3].comment];
+    char mark[sizeof slurm.nodes[3].comment];
 
-    snprintf(mark, sizeof mark, "%s", world.nodes[3].comment);
-    snprintf(world.nodes[3].comment, sizeof world.nodes[3].comment, "rack 9 %.200s", mark);
-    extra_one(0, "{\"rack\":7}");
-    extra_one(2, "{\"muster_level\":2,\"muster_expires\":4000000000}");
-    extra_one(4, "{\"muster_level\":2,\"muster_expires\":4000000000}");
+    snprintf(mark, sizeof mark, "%s", slurm.nodes[3].comment);
+    snprintf(slurm.nodes[3].comment, sizeof slurm.nodes[3].comment, "rack 9 %.200s", mark);
+    set_node_extra(0, "{\"rack\":7}");
+    set_node_extra(2, "{\"muster_level\":2,\"muster_expires\":4000000000}");
+    set_node_extra(4, "{\"muster_level\":2,\"muster_expires\":4000000000}");
     setup.is_changing = false;
 }
 
-static int allocation(const struct allocation_request *request, uint32_t *job_id, struct error *err)
+static int get_allocation(const struct allocation_request *request, uint32_t *job_id,
+                          struct error *err)
 {
     static uint32_t last;
 
-    if (turn("allocation_get", err) != 0)
+    if (begin_operation("allocation_get", err) != 0)
         return -1;
     if (request->minutes > wanted_minutes)
         wanted_minutes = request->minutes;
@@ -786,48 +791,48 @@ static int allocation(const struct allocation_request *request, uint32_t *job_id
         return error_set(err, "Unspecified error");
     }
     if (++allocations > 2 && hostlist_contains(request->nodes, setup.hanging)) {
-        world.job = 0;
-        over_s = now_s;
+        slurm.job = 0;
+        hung_since_s = now_s;
         return error_set(err, "not ready within 60 s");
     }
     if (allocations > 2 && setup.leaving_late > 0) {
         static const char *const leaving[] = {"n2", "n4", "n6"};
 
-        drain_one(index_of(leaving[--setup.leaving_late]), "fan broken");
-        world.job = 0;
+        drain_node(index_of(leaving[--setup.leaving_late]), "fan broken");
+        slurm.job = 0;
         return error_set(err, "ReqNodeNotAvail");
     }
     if (setup.is_changing)
-        change_meanwhile();
+        change_nodes_meanwhile();
     if (strcmp(request->cluster, "made-up") != 0)
-        return error_set(err, "asked %s for its nodes", request->cluster);
-    if (hostlist_contains(request->nodes, setup.freed) &&
-        !world.nodes[index_of(setup.freed)].is_reserved) {
-        world.job = 0;
+        return error_set(err, "job requested from cluster %s", request->cluster);
+    if (hostlist_contains(request->nodes, setup.unreserved_late) &&
+        !slurm.nodes[index_of(setup.unreserved_late)].is_reserved) {
+        slurm.job = 0;
         return error_set(err, "Requested nodes are not in the reservation");
     }
     if (hostlist_contains(request->nodes, setup.drained_late) &&
-        world.nodes[index_of(setup.drained_late)].is_drained) {
+        slurm.nodes[index_of(setup.drained_late)].is_drained) {
         late_jobs++;
-        world.job = 0;
+        slurm.job = 0;
         return error_set(err, "ReqNodeNotAvail");
     }
     preempting_jobs += hostlist_contains(request->nodes, setup.begun_late);
     if (setup.most_nodes > 0 && request->nodes->count > setup.most_nodes)
         return error_set(err, "Requested partition configuration not available now");
-    snprintf(world.job_name, sizeof world.job_name, "%s", request->job_name);
-    *job_id = world.job = ++last;
+    snprintf(slurm.job_name, sizeof slurm.job_name, "%s", request->job_name);
+    *job_id = slurm.job = ++last;
     return 0;
 }
 
 static int allocation_query(const struct allocation_request *request, struct error *err)
 {
-    if (setup.jobs_kind == NO_ACCOUNT || strcmp(request->partition, setup.closed) == 0 ||
-        fails_once(A_JOB)) {
+    if (setup.jobs_kind == NO_ACCOUNT || strcmp(request->partition, setup.closed_partition) == 0 ||
+        fails_now(JOB_REQUEST)) {
         count_try();
         return allocation_refused(err, "no allocation of", "n1", "muster", ESLURM_INVALID_ACCOUNT);
     }
-    return turn("allocation_check", err);
+    return begin_operation("allocation_check", err);
 }
 
 /* ---------------------------------------------------------------- what runs on the nodes */
@@ -852,7 +857,7 @@ static void record_print(const struct process *process, long task, struct record
 /* Prints a passed record of rank 0 of muster-NAME. */
 #define PASS(name, ...) PRINT(process, -1, .suite = name, .verdict = VERDICT_PASS, __VA_ARGS__)
 
-static void gpu(const struct hostlist *names, const struct process *process)
+static void print_gpu_records(const struct hostlist *names, const struct process *process)
 {
     for (size_t i = 0; i < names->count; i++) {
         const char *name = names->names[i];
@@ -879,7 +884,7 @@ static void gpu(const struct hostlist *names, const struct process *process)
 }
 
 /* What else muster-host finds on n1. */
-static void host_faults(const struct process *process)
+static void print_host_faults(const struct process *process)
 {
     switch (setup.host_kind) {
     case CORE_IS_SLOW:
@@ -904,7 +909,7 @@ static void host_faults(const struct process *process)
     }
 }
 
-static void host(const struct hostlist *names, const struct process *process)
+static void print_host_records(const struct hostlist *names, const struct process *process)
 {
     host_steps++;
     for (size_t i = 0; i < names->count; i++) {
@@ -922,23 +927,23 @@ static void host(const struct hostlist *names, const struct process *process)
              .value = is_first ? setup.host_triad : 200, .part = "numa0", .node = name,
              .stalled = setup.host_stalled);
         if (is_first)
-            host_faults(process);
+            print_host_faults(process);
     }
 }
 
-static bool is_of(const char *node, const char *from, const char *to)
+static bool is_end_of(const char *node, const char *from, const char *to)
 {
     return strcmp(from, node) == 0 || strcmp(to, node) == 0;
 }
 
 /* One direction of a pair. */
-static void way(const char *from, const char *to, const struct process *process)
+static void print_direction(const char *from, const char *to, const struct process *process)
 {
-    bool is_path = is_of("n1", from, to) && is_of(setup.far_end, from, to);
+    bool is_path = is_end_of("n1", from, to) && is_end_of(setup.far_end, from, to);
     bool is_uplink = (index_of(from) < 2) != (index_of(to) < 2);
-    bool is_slow = is_of(setup.slow_rail, from, to) || (setup.path_is_slow && is_path) ||
+    bool is_slow = is_end_of(setup.slow_rail, from, to) || (setup.path_is_slow && is_path) ||
                    (setup.uplink_is_slow && is_uplink);
-    bool is_lossy = is_of(setup.lossy_rail, from, to) || (setup.path_is_lossy && is_path) ||
+    bool is_lossy = is_end_of(setup.lossy_rail, from, to) || (setup.path_is_lossy && is_path) ||
                     (setup.uplink_is_lossy && is_uplink);
 
     for (int rail = 0; rail < setup.rails; rail++)
@@ -951,8 +956,8 @@ static void way(const char *from, const char *to, const struct process *process)
              .peer = to);
 }
 
-static void battery(const char *program, const struct hostlist *names,
-                    const struct process *process)
+static void run_battery(const char *program, const struct hostlist *names,
+                        const struct process *process)
 {
     size_t count = names->count;
 
@@ -962,9 +967,9 @@ static void battery(const char *program, const struct hostlist *names,
         PASS("collectives", .test = "collectives.correct", .metric = "mismatches", .unit = "count",
              .value = 0);
     if (strcmp(program, "gpu") == 0)
-        gpu(names, process);
+        print_gpu_records(names, process);
     if (strcmp(program, "host") == 0)
-        host(names, process);
+        print_host_records(names, process);
     if (strcmp(program, "train") == 0)
         PASS("train", .test = "train.nodes", .metric = "loss", .unit = "nats", .value = 4);
     if (strcmp(program, "links") != 0)
@@ -972,13 +977,13 @@ static void battery(const char *program, const struct hostlist *names,
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < count; k++)
             if (i != k)
-                way(names->names[i], names->names[k], process);
+                print_direction(names->names[i], names->names[k], process);
     for (int i = 0; i < 2 && *setup.flapping; i++)
         PRINT(process, -1, .suite = "links", .test = "links", .metric = "carrier_changes",
               .unit = "count", .value = 2, .verdict = VERDICT_WARN,
               .code = i == 0 ? FAULT_LINK_LOST : FAULT_LINK_ERRORS, .part = "eth1",
               .node = i == 0 ? setup.flapping : "n6", .message = "eth1 carrier_changes grew by 2");
-    for (int i = 0; i < 2 - setup.untold_passes; i++)
+    for (int i = 0; i < 2 - setup.unreported_passes; i++)
         PRINT(process, -1, .suite = "links", .test = "links", .metric = "rounds", .unit = "count",
               .value = 2, .part = i == 0 ? "pairs" : "together",
               .verdict = setup.has_few_rounds && i == 0 ? VERDICT_UNKNOWN : VERDICT_PASS,
@@ -1015,7 +1020,7 @@ static bool is_kept(int node, const char *request)
     static const char key[] = "\nkeep: ";
     const char *block = block_of(node, request);
 
-    return node == setup.keeping && strncmp(block, key, strlen(key)) == 0 &&
+    return node == setup.kept_node && strncmp(block, key, strlen(key)) == 0 &&
            setup.kept_until >= strtoll(block + strlen(key), NULL, 10);
 }
 
@@ -1030,34 +1035,34 @@ static void node_check(int i, long task, const struct process *process)
     char address[32];
 
     check_deadline_s = process->deadline_s;
-    for (int k = 0; is_faulty && k <= setup.lies; k++)
+    for (int k = 0; is_faulty && k <= setup.foreign_records; k++)
         PRINT(process, task, .suite = "check", .test = "net.interfaces", .verdict = VERDICT_FAIL,
               .code = FAULT_LINK_DOWN, .part = "eth1", .message = "no link",
-              .node = k < setup.lies ? "n1" : node);
+              .node = k < setup.foreign_records ? "n1" : node);
     if (!is_faulty)
         PRINT(process, task, .suite = "check", .test = "net.interfaces", .verdict = VERDICT_PASS,
               .node = node);
     snprintf(address, sizeof address, "10.0.0.%d%s", i + 1,
              i + 1 == setup.garbled_addresses ? "-" : "");
-    if (setup.tells_addresses)
+    if (setup.reports_addresses)
         PRINT(process, task, .suite = "check", .test = "net.addresses", .verdict = VERDICT_PASS,
               .metric = "sources", .message = address, .node = node);
-    if (setup.has_double)
+    if (setup.has_duplicate_address)
         PRINT(process, task, .suite = "check", .test = "net.addresses", .metric = "address",
               .part = "eth1", .message = i == 1 ? "10.0.0.1" : address, .node = node);
-    if (nodes[i].kind == OTHERS && setup.refused_s > 0)
+    if (nodes[i].kind == DRAINED_BY_ADMIN && setup.refused_s > 0)
         PRINT(process, task, .suite = "check", .test = "slurm.gate", .metric = "refused",
               .unit = "s", .value = setup.refused_s, .verdict = VERDICT_WARN,
               .message = "the gate refused a job: x", .node = node);
     if (setup.accelerators != NO_GPUS)
         PRINT(process, task, .suite = "check", .test = "gpu.health", .verdict = VERDICT_PASS,
               .node = node);
-    for (int k = 0; k < (strcmp(node, setup.cut) == 0 ? 1 : 3); k++)
+    for (int k = 0; k < (strcmp(node, setup.incomplete_check) == 0 ? 1 : 3); k++)
         PRINT(process, task, .suite = "check", .test = "host.config", .metric = facts[k][0],
               .part = facts[k][1],
-              .message = k == 0 && strcmp(node, setup.unlike) == 0 ? "6.2" : facts[k][2],
+              .message = k == 0 && strcmp(node, setup.other_kernel) == 0 ? "6.2" : facts[k][2],
               .node = node);
-    if (strcmp(node, setup.filled) == 0)
+    if (strcmp(node, setup.full_file_system) == 0)
         PRINT(process, task, .suite = "check", .test = "host.space", .verdict = VERDICT_UNKNOWN,
               .code = FAULT_DISK_FULL, .part = "/tmp", .message = "0% is free", .node = node);
     for (int k = 0; k < 3 && *setup.reference; k++) {
@@ -1078,7 +1083,7 @@ static void node_issue(int i, long task, const struct process *process)
     bool stays = is_kept(i, process->input);
 
     snprintf(requested, sizeof requested, "%s", process->input);
-    world.nodes[i].has_certificate = world.nodes[i].is_issued = true;
+    slurm.nodes[i].has_certificate = slurm.nodes[i].is_issued = true;
     if (stays)
         PRINT(process, task, .suite = "certificate", .test = "certificate", .metric = "level",
               .message = "full", .node = nodes[i].name);
@@ -1092,13 +1097,14 @@ static void node_revoke(int i, long task, const char *option, const struct proce
 {
     bool is_later = option && setup.issued_s > atoll(strchr(option, '=') + 1);
 
-    world.nodes[i].has_certificate &= is_later;
+    slurm.nodes[i].has_certificate &= is_later;
     PRINT(process, task, .suite = "certificate", .test = "certificate", .metric = "revoked",
           .unit = "count", .value = !is_later, .verdict = is_later ? VERDICT_SKIP : VERDICT_NONE,
           .node = nodes[i].name);
 }
 
-static void muster(char *const *words, const struct hostlist *names, const struct process *process)
+static void run_muster(char *const *words, const struct hostlist *names,
+                       const struct process *process)
 {
     long task = -1;
 
@@ -1112,7 +1118,7 @@ static void muster(char *const *words, const struct hostlist *names, const struc
         task++;
         if (strcmp(words[0], "check") == 0)
             node_check(i, task, process);
-        if (strcmp(words[0], "topology") == 0 && strcmp(nodes[i].name, setup.unheard) != 0)
+        if (strcmp(words[0], "topology") == 0 && strcmp(nodes[i].name, setup.silent_lldpd) != 0)
             PRINT(process, task, .suite = "topology", .test = "net.topology",
                   .verdict = VERDICT_PASS, .metric = "neighbors", .unit = "count",
                   .value = setup.has_cables, .node = nodes[i].name);
@@ -1139,7 +1145,7 @@ static bool has_program(const char *node)
 
 /* Simulates a container command, or srun with pyxis: runs the program where the container can
  * start. */
-static void container_versions(const struct step *wanted, const struct process *process)
+static void print_container_versions(const struct step *wanted, const struct process *process)
 {
     char text[200];
 
@@ -1153,7 +1159,7 @@ static void container_versions(const struct step *wanted, const struct process *
 }
 
 /* Each task prints its version, or its loader's error. */
-static void versions(const struct hostlist *names, const struct process *process)
+static void print_versions(const struct hostlist *names, const struct process *process)
 {
     char text[200];
 
@@ -1166,7 +1172,7 @@ static void versions(const struct hostlist *names, const struct process *process
     }
 }
 
-static void wait_for_rank(const struct process *process, struct process_result *result)
+static void wait_for_ranks(const struct process *process, struct process_result *result)
 {
     double begin_s = now_s;
 
@@ -1179,7 +1185,7 @@ static void wait_for_rank(const struct process *process, struct process_result *
 }
 
 /* Returns whether the step runs to its end. */
-static bool lasts(const struct process *process, struct process_result *result)
+static bool runs_to_its_end(const struct process *process, struct process_result *result)
 {
     for (double left_s = setup.lasting_s; left_s > 0; left_s -= 0.1) {
         now_s += 0.1;
@@ -1193,7 +1199,7 @@ static bool lasts(const struct process *process, struct process_result *result)
 }
 
 /* Opens the live file of the current run, as muster top does. */
-static void live_look(void)
+static void open_live_file(void)
 {
     char path[256];
     struct dirent *entry;
@@ -1240,8 +1246,8 @@ static void note_environment(const char *program, const struct process *process)
         }
 }
 
-static int step(const struct step *wanted, const struct process *process,
-                struct process_result *result, struct error *err)
+static int run_step(const struct step *wanted, const struct process *process,
+                    struct process_result *result, struct error *err)
 {
     char *const *program = wanted->program;
     const char *name;
@@ -1250,13 +1256,13 @@ static int step(const struct step *wanted, const struct process *process,
         program += 2;
     name = strrchr(program[0], '/');
     name = name ? name + 1 : program[0];
-    if (turn("step_run", err) != 0)
+    if (begin_operation("step_run", err) != 0)
         return -1;
-    live_look();
+    open_live_file();
     *result = (struct process_result){.end = PROCESS_EXITED};
-    if (wanted->job_id != world.job)
+    if (wanted->job_id != slurm.job)
         return error_set(err, "no such job");
-    if (!lasts(process, result))
+    if (!runs_to_its_end(process, result))
         return 0;
     if (strcmp(name, setup.stopped_in) == 0)
         certify_stop = SIGINT;
@@ -1267,7 +1273,7 @@ static int step(const struct step *wanted, const struct process *process,
         if (strncmp(wanted->program[i], "--blocks=", 9) == 0)
             snprintf(links_blocks, sizeof links_blocks, "%s", wanted->program[i] + 9);
     if (strcmp(name, "muster-gpu") == 0) {
-        gpus_asked = wanted->gpus;
+        gpus_requested = wanted->gpus;
         snprintf(container_options, sizeof container_options, "%s",
                  wanted->options ? wanted->options : "");
         snprintf(container_program, sizeof container_program, "%s", wanted->program[0]);
@@ -1281,41 +1287,41 @@ static int step(const struct step *wanted, const struct process *process,
     for (size_t i = 0; strncmp(name, "muster-", 7) == 0 && i < wanted->nodes->count; i++)
         if (!has_program(wanted->nodes->names[i])) {
             if (setup.is_waiting)
-                wait_for_rank(process, result);
+                wait_for_ranks(process, result);
             else
                 result->status = 127;
             return 0;
         }
     if (strcmp(name, "env") == 0) {
         if (setup.container_lacks) {
-            container_versions(wanted, process);
+            print_container_versions(wanted, process);
             return 0;
         }
-        probe_is_named = wanted->name != NULL;
-        versions(wanted->nodes, process);
+        is_probe_named = wanted->name != NULL;
+        print_versions(wanted->nodes, process);
         return 0;
     }
     if (strcmp(name, setup.unmeasured) == 0) {
         unmeasured_steps++;
-        if (setup.says_why)
+        if (setup.gives_reason)
             PRINT(process, -1, .suite = name + strlen("muster-"), .test = "collectives.correct",
                   .verdict = VERDICT_UNKNOWN, .message = "no peer could be reached");
-        result->status = setup.says_why ? 3 : 0;
+        result->status = setup.gives_reason ? 3 : 0;
         return 0;
     }
     if (strcmp(name, "muster-collectives") == 0 && *setup.drained_late)
-        drain_one(index_of(setup.drained_late), "fan broken");
-    if (strcmp(name, "muster-collectives") == 0 && *setup.freed)
-        world.nodes[index_of(setup.freed)].is_reserved = false;
-    if (strcmp(name, "muster-launch") == 0 && hostlist_contains(wanted->nodes, setup.full)) {
-        drain_one(index_of(setup.full), setup.full_reason);
+        drain_node(index_of(setup.drained_late), "fan broken");
+    if (strcmp(name, "muster-collectives") == 0 && *setup.unreserved_late)
+        slurm.nodes[index_of(setup.unreserved_late)].is_reserved = false;
+    if (strcmp(name, "muster-launch") == 0 && hostlist_contains(wanted->nodes, setup.full_spool)) {
+        drain_node(index_of(setup.full_spool), setup.full_reason);
         result->status = 137;
         return 0;
     }
     if (strcmp(name, "muster-launch") == 0 && (setup.leaving > 0 || setup.is_ended_early)) {
         if (setup.leaving > 0)
-            drain_one(index_of(setup.leaving-- % 2 == 0 ? "n6" : "n2"), "fan broken");
-        world.job = 0;
+            drain_node(index_of(setup.leaving-- % 2 == 0 ? "n6" : "n2"), "fan broken");
+        slurm.job = 0;
         result->status = 137;
         return 0;
     }
@@ -1350,9 +1356,9 @@ static int step(const struct step *wanted, const struct process *process,
         return 0;
     }
     if (strncmp(name, "muster-", 7) == 0)
-        battery(name + 7, wanted->nodes, process);
+        run_battery(name + 7, wanted->nodes, process);
     else
-        muster(wanted->program + 1, wanted->nodes, process);
+        run_muster(wanted->program + 1, wanted->nodes, process);
     return 0;
 }
 
@@ -1369,7 +1375,7 @@ bool ran_is_true(const struct ran *asked)
     return asked->has_node && asked->has_holder;
 }
 
-static void warnings(const struct hostlist *names, const struct process *process)
+static void print_warnings(const struct hostlist *names, const struct process *process)
 {
     static const char *const tests[2] = {"host.config", "preflight.suspects"};
 
@@ -1380,14 +1386,14 @@ static void warnings(const struct hostlist *names, const struct process *process
                   .verdict = VERDICT_WARN, .code = FAULT_NODE_REPORTED, .message = "reported");
 }
 
-static int step_on(const struct hostlist *names, const char *partition, int wait_s,
-                   char *const *words, const struct process *process, struct process_result *result,
-                   struct error *err)
+static int run_step_on(const struct hostlist *names, const char *partition, int wait_s,
+                       char *const *words, const struct process *process,
+                       struct process_result *result, struct error *err)
 {
     (void)partition, (void)wait_s, (void)words;
-    if (turn("step", err) != 0)
+    if (begin_operation("step", err) != 0)
         return -1;
-    if (hostlist_contains(names, setup.spoiling)) {
+    if (hostlist_contains(names, setup.unreadable_reports)) {
         *result = (struct process_result){
             .end = setup.is_srun_killed ? PROCESS_TIMED_OUT : PROCESS_EXITED, .status = 1};
         process->on_line("0: srun: nodes are busy", true, process->context);
@@ -1399,14 +1405,14 @@ static int step_on(const struct hostlist *names, const char *partition, int wait
     if (setup.has_silent_reports)
         return error_set(err, "no job for the suspect reports");
     if (setup.has_other_warnings)
-        warnings(names, process);
+        print_warnings(names, process);
     *result = (struct process_result){.end = PROCESS_EXITED};
     return 0;
 }
 
 static const struct cluster_operations operations = {
     .open = open_slurm,
-    .name = name_of,
+    .name = name_cluster,
     .load = load,
     .load_nodes = load_nodes,
     .reservation = reservation_find,
@@ -1423,39 +1429,40 @@ static const struct cluster_operations operations = {
     .job_cancel = job_cancel,
     .runs = runs_find,
     .pending = pending_find,
-    .reach_nodes = reach,
-    .allocation_get = allocation,
+    .reach_nodes = reach_made_nodes,
+    .allocation_get = get_allocation,
     .allocation_check = allocation_query,
-    .step_run = step,
-    .step_run_on = step_on,
+    .step_run = run_step,
+    .step_run_on = run_step_on,
 };
 
 /* ---------------------------------------------------------------- the run */
 
-static const char *said = ""; /* standard error of the last run */
+static const char *stderr_text = ""; /* standard error of the last run */
 
 /* Resets the cluster and the run. */
-static void begin(void)
+static void run_reset(void)
 {
-    const char *path = path_in("history.db");
+    const char *path = test_path("history.db");
 
-    world = (typeof(world)){0};
+    slurm = (typeof(slurm)){0};
     for (int i = 0; i < NODES; i++) {
-        world.nodes[i].is_drained = nodes[i].kind == OURS || nodes[i].kind == OTHERS;
-        world.nodes[i].has_certificate = true;
-        snprintf(world.nodes[i].reason, sizeof world.nodes[i].reason, "%s",
-                 nodes[i].kind == OURS     ? ours
-                 : nodes[i].kind == OTHERS ? setup.others
-                                           : "");
+        slurm.nodes[i].is_drained =
+            nodes[i].kind == DRAINED_BY_MUSTER || nodes[i].kind == DRAINED_BY_ADMIN;
+        slurm.nodes[i].has_certificate = true;
+        snprintf(slurm.nodes[i].reason, sizeof slurm.nodes[i].reason, "%s",
+                 nodes[i].kind == DRAINED_BY_MUSTER  ? muster_reason
+                 : nodes[i].kind == DRAINED_BY_ADMIN ? setup.admin_reason
+                                                     : "");
     }
     if (setup.is_changing)
-        extra_one(4, "{\"muster_level\":1,\"muster_expires\":1}");
-    turns = 0;
-    looks = run_looks = unmeasured_steps = 0;
+        set_node_extra(4, "{\"muster_level\":1,\"muster_expires\":1}");
+    operation_count = 0;
+    pending_queries = run_queries = unmeasured_steps = 0;
     requested[0] = removed[0] = rails_of_mpi[0] = '\0';
     allocations = wanted_minutes = 0;
     certify_stop = 0;
-    gpus_asked = -1;
+    gpus_requested = -1;
     memset(peers_of, 0, sizeof peers_of);
     refused_name[0] = '\0';
     certify_clear(&certify);
@@ -1465,7 +1472,7 @@ static void begin(void)
                                            .is_idle = setup.is_idle,
                                            .is_suspects = setup.is_suspects,
                                            .is_due = setup.is_due,
-                                           .nodes = setup.named,
+                                           .nodes = setup.nodes_option,
                                            .level = setup.level},
                                .undo = {.journal = -1, .keeper_pipe = -1}};
     conf_defaults(&certify.conf);
@@ -1486,7 +1493,7 @@ static void begin(void)
 }
 
 /* Returns the exit status. */
-static int go(int (*function)(struct certify *, int, char **))
+static int run_command(int (*function)(struct certify *, int, char **))
 {
     static char program[] = "certification";
     char *argv[] = {program, NULL};
@@ -1494,20 +1501,20 @@ static int go(int (*function)(struct certify *, int, char **))
 
     capture_begin();
     status = function(&certify, 1, argv);
-    said = capture_end(2);
+    stderr_text = capture_end(2);
     return status;
 }
 
 /* Returns the exit status. */
 static int run(void)
 {
-    begin();
-    return go(certify_run);
+    run_reset();
+    return run_command(certify_run);
 }
 
 /* Removes journals that runs left for the next run because changes could not be undone. Returns
  * their number. */
-static int journals_take(void)
+static int remove_journals(void)
 {
     char path[512];
     struct dirent *entry;
@@ -1529,36 +1536,39 @@ static int journals_take(void)
 }
 
 /* Returns the description of a forbidden change that was made, or "". */
-static const char *harm(int status)
+static const char *forbidden_change(int status)
 {
-    bool is_left = journals_take() > 0;
+    bool has_journal = remove_journals() > 0;
 
     for (int i = 0; i < NODES; i++) {
         const struct node_run *node_run = certify_node_run(&certify, nodes[i].name);
         bool may_be_drained = nodes[i].kind != HEALTHY;
 
-        if (world.nodes[i].is_drained && !may_be_drained)
+        if (slurm.nodes[i].is_drained && !may_be_drained)
             return "a healthy node is drained";
-        if (world.nodes[i].is_issued && (nodes[i].kind == FAULTY || nodes[i].kind == OTHERS))
-            return "a node is certified that must not be";
-        if (nodes[i].kind != FAULTY && !world.nodes[i].has_certificate)
+        if (slurm.nodes[i].is_issued &&
+            (nodes[i].kind == FAULTY || nodes[i].kind == DRAINED_BY_ADMIN))
+            return "a node is certified that must not be certified";
+        if (nodes[i].kind != FAULTY && !slurm.nodes[i].has_certificate)
             return "a node that did not fail loses its certificate";
-        if (node_run && *node_run->certified_until && !world.nodes[i].is_issued)
-            return "a node is said to be certified that has no certificate";
-        if (nodes[i].kind == OURS && !world.nodes[i].is_drained && !world.nodes[i].is_issued &&
-            !is_left)
+        if (node_run && *node_run->certified_until && !slurm.nodes[i].is_issued)
+            return "a node without a certificate is reported as certified";
+        if (nodes[i].kind == DRAINED_BY_MUSTER && !slurm.nodes[i].is_drained &&
+            !slurm.nodes[i].is_issued && !has_journal)
             return "a drain is lifted and the node is not certified";
-        if (nodes[i].kind == OURS && world.nodes[i].was_in_service && !world.nodes[i].is_issued)
+        if (nodes[i].kind == DRAINED_BY_MUSTER && slurm.nodes[i].was_in_service &&
+            !slurm.nodes[i].is_issued)
             return "a node is in service before it is certified";
-        if (nodes[i].kind == OURS && strstr(world.nodes[i].comment, "[muster") && !is_left)
-            return "a mark is left";
-        if (nodes[i].kind == OTHERS &&
-            (!world.nodes[i].is_drained || strcmp(world.nodes[i].reason, setup.others) != 0))
+        if (nodes[i].kind == DRAINED_BY_MUSTER && strstr(slurm.nodes[i].comment, "[muster") &&
+            !has_journal)
+            return "the mark in a Comment is left";
+        if (nodes[i].kind == DRAINED_BY_ADMIN &&
+            (!slurm.nodes[i].is_drained || strcmp(slurm.nodes[i].reason, setup.admin_reason) != 0))
             return "an administrator's drain is changed";
     }
-    if ((world.job != 0 || *world.reservation) && !is_left)
-        return "a job or a reservation is left, and no journal tells of it";
-    return status == COMMAND_PASS ? "the exit status says that all is well" : "";
+    if ((slurm.job != 0 || *slurm.reservation) && !has_journal)
+        return "a job or a reservation is left without a journal";
+    return status == COMMAND_PASS ? "the exit status reports no failure" : "";
 }
 
 static const struct outcome *outcome_of(const char *name)
@@ -1566,7 +1576,7 @@ static const struct outcome *outcome_of(const char *name)
     return &certify_node_run(&certify, name)->outcome;
 }
 
-static void see_value(const struct stage_value *value, void *context)
+static void add_value(const struct stage_value *value, void *context)
 {
     size_t length = strlen(context);
 
@@ -1576,31 +1586,32 @@ static void see_value(const struct stage_value *value, void *context)
 
 /* Returns "check 5 1;...": for each stage the number of nodes tested and failed, from the
  * history. */
-static const char *values(void)
+static const char *stage_results(void)
 {
     static char text[200];
     struct error err;
 
     text[0] = '\0';
-    return stage_values(certify.conf.history_path, 0, see_value, text, &err) < 0 ? "an error"
+    return stage_values(certify.conf.history_path, 0, add_value, text, &err) < 0 ? "an error"
                                                                                  : text;
 }
 
-static void one_run(void)
+static void test_one_run(void)
 {
     int status = run();
     const char *expires;
     long long until;
 
-    is_str(harm(status), "", "a run on a cluster with one faulty node does no harm");
+    is_str(forbidden_change(status), "", "a run on a cluster with one faulty node does no harm");
     is_int(status, COMMAND_FAIL, "... and its exit status says that something failed");
     for (int i = 0; i < NODES; i++)
-        is_int(world.nodes[i].is_issued, nodes[i].kind == HEALTHY || nodes[i].kind == OURS,
-               "%s %s certified", nodes[i].name,
-               nodes[i].kind == HEALTHY || nodes[i].kind == OURS ? "is" : "is not");
-    has_str(world.nodes[2].reason, "muster: link_down eth1 no link", "the faulty node is drained");
-    ok(!world.nodes[2].has_certificate, "... and its certificate is removed");
-    is_int(revocation_read(world.nodes[2].comment), 0, "... so no later revocation is needed");
+        is_int(slurm.nodes[i].is_issued,
+               nodes[i].kind == HEALTHY || nodes[i].kind == DRAINED_BY_MUSTER, "%s %s certified",
+               nodes[i].name,
+               nodes[i].kind == HEALTHY || nodes[i].kind == DRAINED_BY_MUSTER ? "is" : "is not");
+    has_str(slurm.nodes[2].reason, "muster: link_down eth1 no link", "the faulty node is drained");
+    ok(!slurm.nodes[2].has_certificate, "... and its certificate is removed");
+    is_int(revocation_read(slurm.nodes[2].comment), 0, "... so no later revocation is needed");
     has_str(requested, "cluster: made-up\nlevel: quick\nexpires: ",
             "the request for certificates has its level");
     expires = strstr(requested, "expires: ");
@@ -1611,9 +1622,9 @@ static void one_run(void)
            "\ntest: check: pass\ntest: launch: pass\ntest: collectives: pass\n"
            "test: links eth1: 198 Mb/s\n",
            "... and what was measured, and nothing else");
-    ok(!world.nodes[3].is_drained, "a node that muster drained and that passed is released");
-    ok(world.job == 0 && !*world.reservation, "no job and no reservation is left");
-    is_str(values(), "check 5 1;collectives 4 0;launch 4 0;links 4 0;reach 5 0;",
+    ok(!slurm.nodes[3].is_drained, "a node that muster drained and that passed is released");
+    ok(slurm.job == 0 && !*slurm.reservation, "no job and no reservation is left");
+    is_str(stage_results(), "check 5 1;collectives 4 0;launch 4 0;links 4 0;reach 5 0;",
            "the history has the results of each stage");
     ok(links_were_quick, "the links were measured quickly");
     ok(check_deadline_s > bounded_longest_s(certify.conf.gpu_deadline_s) + CERTIFY_CHECK_S - 1,
@@ -1626,20 +1637,20 @@ static void one_run(void)
 }
 
 /* A slow rail is measured again, and once more if MPI does not start. */
-static void slow_rails(void)
+static void test_slow_rails(void)
 {
     setup.slow_rail = "n2";
     for (int tries = 0; tries <= 1; tries++) {
         setup.hung_starts = tries;
         run();
-        has_str(world.nodes[1].reason, "muster: rail_slow eth1 80 of 198 Mb/s",
+        has_str(slurm.nodes[1].reason, "muster: rail_slow eth1 80 of 198 Mb/s",
                 "a slow rail drains its node where MPI hangs %d times when it is measured again",
                 tries);
-        ok(world.nodes[0].is_issued && !world.nodes[0].is_drained, "... and its partner passes");
+        ok(slurm.nodes[0].is_issued && !slurm.nodes[0].is_drained, "... and its partner passes");
     }
     setup.hung_starts = 2;
     run();
-    ok(!world.nodes[1].is_drained && !world.nodes[1].is_issued,
+    ok(!slurm.nodes[1].is_drained && !slurm.nodes[1].is_issued,
        "... if MPI hangs twice the node is unknown");
 }
 
@@ -1648,7 +1659,8 @@ static int count_drained(void)
     int count = 0;
 
     for (int i = 0; i < NODES; i++)
-        count += world.nodes[i].is_drained && nodes[i].kind != OURS && nodes[i].kind != OTHERS;
+        count += slurm.nodes[i].is_drained && nodes[i].kind != DRAINED_BY_MUSTER &&
+                 nodes[i].kind != DRAINED_BY_ADMIN;
     return count;
 }
 
@@ -1657,7 +1669,7 @@ static int count_issued(void)
     int count = 0;
 
     for (int i = 0; i < NODES; i++)
-        count += world.nodes[i].is_issued;
+        count += slurm.nodes[i].is_issued;
     return count;
 }
 
@@ -1670,23 +1682,23 @@ static bool has_note(const char *text)
 }
 
 /* A slow rail that loses packets is reported as lossy only. */
-static void losses(void)
+static void reports_lossy_rails_as_lossy_only(void)
 {
     setup.lossy_rail = "n2";
     run();
-    has_str(world.nodes[1].reason,
+    has_str(slurm.nodes[1].reason,
             "muster: packet_loss eth1 loses 25 % of what it sends and receives",
             "a rail that loses packets drains its node");
-    ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and its partners pass");
+    ok(slurm.nodes[0].is_issued && slurm.nodes[5].is_issued, "... and its partners pass");
     setup.path_is_slow = true;
     run();
-    has_str(world.nodes[1].reason, "muster: packet_loss", "... also if one of its paths is slow");
+    has_str(slurm.nodes[1].reason, "muster: packet_loss", "... also if one of its paths is slow");
     ok(!has_note("path n1-n2"), "... and the path is not blamed");
     setup.lossy_rail = "";
 
     run();
     ok(has_note("path n1-n2 eth1 carries 80 of 198 Mb/s"), "a slow path is reported");
-    ok(count_drained() == 1 && world.nodes[0].is_issued, "... no node is at fault");
+    ok(count_drained() == 1 && slurm.nodes[0].is_issued, "... no node is at fault");
     setup.path_is_lossy = true;
     run();
     ok(has_note("path n1-n2 eth1 loses 25 % of the packets that "),
@@ -1695,7 +1707,7 @@ static void losses(void)
 }
 
 /* A rail that is left out is listed in the certificate with its state. */
-static void failed_rail(void)
+static void test_failed_rail(void)
 {
     const struct node_run *node_run;
     char setting[1024];
@@ -1723,12 +1735,12 @@ static void failed_rail(void)
     setup.level = LEVEL_QUICK;
     setup.slow_rail = "n2";
     run();
-    ok(world.nodes[1].is_drained && !world.nodes[1].is_issued,
+    ok(slurm.nodes[1].is_drained && !slurm.nodes[1].is_issued,
        "a node whose only rail is slow is drained in spite of AllowFailedRails");
     setup.rails = 2;
     run();
     node_run = certify_node_run(&certify, "n2");
-    ok(world.nodes[1].is_issued && !world.nodes[1].is_drained,
+    ok(slurm.nodes[1].is_issued && !slurm.nodes[1].is_drained,
        "... one slow rail of two is permitted");
     ok(node_run && hostlist_contains(&node_run->rails, "links eth1: 80 Mb/s rail_slow") &&
            hostlist_contains(&node_run->rails, "links eth2: 198 Mb/s"),
@@ -1736,23 +1748,23 @@ static void failed_rail(void)
     ok(has_note("n2: eth1 80 of 198 Mb/s, left out by AllowFailedRails"), "... and so does a note");
     setup.failed_rails = 0;
     run();
-    ok(world.nodes[1].is_drained && !world.nodes[1].is_issued,
+    ok(slurm.nodes[1].is_drained && !slurm.nodes[1].is_issued,
        "... without AllowFailedRails it is drained");
 }
 
 /* A golden file that cannot be read is a fault of the run. */
-static void no_golden(void)
+static void test_unreadable_golden_file(void)
 {
     setup.golden = "/nowhere/golden";
     run();
     ok(certify.has_fault, "a golden file that cannot be read is a fault of the run");
-    ok(world.nodes[0].is_issued, "... and of no node");
+    ok(slurm.nodes[0].is_issued, "... and of no node");
 }
 
-static void looked_at(void)
+static void test_live_file(void)
 {
     struct live_event event;
-    const char *path = path_in("live");
+    const char *path = test_path("live");
     char line[1024], stages[256] = "", faults[256] = "";
     int wrong = 0;
 
@@ -1782,37 +1794,37 @@ static void looked_at(void)
     live = NULL;
 }
 
-static void dry_run(void)
+static void test_dry_run(void)
 {
     setup.is_dry_run = true;
     run();
-    ok(!world.nodes[2].is_drained && world.nodes[3].is_drained, "a dry run changes no node");
-    ok(world.nodes[2].has_certificate, "... removes no certificate");
+    ok(!slurm.nodes[2].is_drained && slurm.nodes[3].is_drained, "a dry run changes no node");
+    ok(slurm.nodes[2].has_certificate, "... removes no certificate");
     is_int(outcome_of("n1")->stages[STAGE_CERTIFICATE], VERDICT_SKIP,
            "... and writes no certificate");
 }
 
-static void no_accelerators(void)
+static void test_no_accelerators(void)
 {
     run();
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_SKIP,
            "nodes without accelerators skip the stage gpu");
-    is_int(gpus_asked, -1, "... and no program is started for it");
+    is_int(gpus_requested, -1, "... and no program is started for it");
 }
 
-static void good_accelerators(void)
+static void test_good_accelerators(void)
 {
     setup.accelerators = GPUS;
     run();
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_PASS, "accelerators pass");
-    is_int(gpus_asked, 8, "... in a step that asks for all devices of a node");
+    is_int(gpus_requested, 8, "... in a step that asks for all devices of a node");
     is_int(gpu_tasks, 1, "... with one task a node");
-    ok(world.nodes[0].is_issued, "... and the node is certified");
+    ok(slurm.nodes[0].is_issued, "... and the node is certified");
 }
 
-static void put(const char *name, const char *text)
+static void write_file(const char *name, const char *text)
 {
-    FILE *stream = fopen(path_in(name), "w");
+    FILE *stream = fopen(test_path(name), "w");
 
     if (stream) {
         fputs(text, stream);
@@ -1821,51 +1833,51 @@ static void put(const char *name, const char *text)
 }
 
 /* With Flags=explicit in gres.conf a job has only the GPUs that it asks for on each node. */
-static void explicit_accelerators(void)
+static void test_explicit_accelerators(void)
 {
-    put("slurm.conf", "ClusterName=made-up\n");
-    put("gres.conf", "Name=gpu File=/dev/nvidia[0-7] Flags=explicit\n");
-    setenv("SLURM_CONF", path_in("slurm.conf"), 1);
+    write_file("slurm.conf", "ClusterName=made-up\n");
+    write_file("gres.conf", "Name=gpu File=/dev/nvidia[0-7] Flags=explicit\n");
+    setenv("SLURM_CONF", test_path("slurm.conf"), 1);
     setup.accelerators = GPUS_OF_TWO_COUNTS;
     run();
     is_int(job_gpus, 8, "a job asks for as many GPUs of each node as the one with the fewest has");
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_PASS, "... and those are tested");
-    is_int(gpus_asked, 8, "... no step asks for more");
+    is_int(gpus_requested, 8, "... no step asks for more");
     is_int(outcome_of("n6")->stages[STAGE_GPU], VERDICT_UNKNOWN,
            "... a node with more GPUs is unknown");
     has_str(outcome_of("n6")->faults[0].message, "certify nodes with 16 GPUs in a run of their own",
             "... the message says why");
-    ok(!world.nodes[5].is_drained && world.nodes[5].has_certificate,
+    ok(!slurm.nodes[5].is_drained && slurm.nodes[5].has_certificate,
        "... it is not drained and keeps its certificate");
-    put("gres.conf", "NodeName=other Name=gpu File=/dev/nvidia0 Flags=explicit\n");
+    write_file("gres.conf", "NodeName=other Name=gpu File=/dev/nvidia0 Flags=explicit\n");
     run();
     is_int(outcome_of("n6")->stages[STAGE_GPU], VERDICT_PASS,
            "the flag of another node's GPUs has no effect on this one");
     unsetenv("SLURM_CONF");
-    unlink(path_in("gres.conf"));
-    unlink(path_in("slurm.conf"));
+    unlink(test_path("gres.conf"));
+    unlink(test_path("slurm.conf"));
 }
 
-static void slow_accelerators(void)
+static void test_slow_accelerators(void)
 {
     setup.accelerators = GPU_IS_SLOW;
     run();
-    has_str(world.nodes[0].reason, "muster: gpu_slow gpu3 slow", "a slow device drains its node");
-    ok(!world.nodes[0].has_certificate, "... which loses its certificate");
+    has_str(slurm.nodes[0].reason, "muster: gpu_slow gpu3 slow", "a slow device drains its node");
+    ok(!slurm.nodes[0].has_certificate, "... which loses its certificate");
     is_int(outcome_of("n1")->fault_count, 1, "... its two values are one fault");
-    ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... other nodes are certified");
+    ok(!slurm.nodes[1].is_drained && slurm.nodes[1].is_issued, "... other nodes are certified");
     setup.accelerators = GPU_IS_NEAR;
     run();
-    ok(!world.nodes[0].is_drained && !world.nodes[0].is_issued,
+    ok(!slurm.nodes[0].is_drained && !slurm.nodes[0].is_issued,
        "a value near its limit is a strike: neither drained nor certified");
-    ok(world.nodes[0].has_certificate, "... and the node keeps its certificate");
+    ok(slurm.nodes[0].has_certificate, "... and the node keeps its certificate");
     setup.accelerators = GPUS_ARE_SLOW;
     run();
-    ok(!world.nodes[0].is_drained && !world.nodes[1].is_drained && !world.nodes[5].is_drained,
+    ok(!slurm.nodes[0].is_drained && !slurm.nodes[1].is_drained && !slurm.nodes[5].is_drained,
        "a fault that all nodes share drains none");
 }
 
-static void containers(void)
+static void test_containers(void)
 {
     setup.accelerators = GPUS;
     setup.container = "contain image";
@@ -1873,7 +1885,7 @@ static void containers(void)
     run();
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_PASS, "in a container accelerators pass");
     is_str(container_program, "contain", "... the container command begins the step's command");
-    is_int(gpus_asked, 8, "... and the step is muster-gpu's");
+    is_int(gpus_requested, 8, "... and the step is muster-gpu's");
     setup.container = "--container-image=image";
     setup.container_lacks = "n1";
     run();
@@ -1881,26 +1893,26 @@ static void containers(void)
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_SKIP,
            "a node that cannot start the container skips the stage");
     is_int(outcome_of("n2")->stages[STAGE_GPU], VERDICT_PASS, "... the others pass");
-    ok(world.nodes[0].is_issued && !world.nodes[0].is_drained && certify.notes.count > 0,
+    ok(slurm.nodes[0].is_issued && !slurm.nodes[0].is_drained && certify.notes.count > 0,
        "... it is certified, with a note");
 }
 
-static void missing_libraries(void)
+static void test_missing_libraries(void)
 {
     setup.accelerators = NO_LIBRARY;
     run();
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_SKIP,
            "without a library on any node the stage is skipped");
-    ok(world.nodes[0].is_issued && certify.notes.count > 0, "... and the nodes are certified");
+    ok(slurm.nodes[0].is_issued && certify.notes.count > 0, "... and the nodes are certified");
     setup.accelerators = NO_LIBRARY_OF_N1;
     run();
     is_int(outcome_of("n1")->stages[STAGE_GPU], VERDICT_UNKNOWN,
            "without the library on one node that node is unknown");
-    ok(!world.nodes[0].is_issued && !world.nodes[0].is_drained && world.nodes[1].is_issued,
+    ok(!slurm.nodes[0].is_issued && !slurm.nodes[0].is_drained && slurm.nodes[1].is_issued,
        "... neither certified nor drained");
 }
 
-static void hosts(void)
+static void test_hosts(void)
 {
     host_steps = 0;
     run();
@@ -1911,22 +1923,22 @@ static void hosts(void)
     is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_PASS, "level standard has it");
     is_int(host_steps, 1, "... once for all nodes");
     ok(!links_were_quick, "... and the links are not measured quickly");
-    ok(world.nodes[0].is_issued, "... and the node is certified");
+    ok(slurm.nodes[0].is_issued, "... and the node is certified");
     setup.host_kind = CORE_IS_SLOW;
     run();
-    has_str(world.nodes[0].reason, "muster: core_slow cpu6 slow", "a slow core drains its node");
-    ok(!world.nodes[1].is_drained && world.nodes[1].is_issued, "... other nodes are certified");
+    has_str(slurm.nodes[0].reason, "muster: core_slow cpu6 slow", "a slow core drains its node");
+    ok(!slurm.nodes[1].is_drained && slurm.nodes[1].is_issued, "... other nodes are certified");
     setup.host_kind = CORE_IS_NEAR;
     run();
-    ok(!world.nodes[0].is_drained && !world.nodes[0].is_issued,
+    ok(!slurm.nodes[0].is_drained && !slurm.nodes[0].is_issued,
        "a value near its limit is a strike: neither drained nor certified");
     setup.host_kind = CORE_IS_WRONG;
     run();
-    has_str(world.nodes[0].reason, "muster: core_wrong cpu6 wrong",
+    has_str(slurm.nodes[0].reason, "muster: core_wrong cpu6 wrong",
             "a core with wrong results drains its node");
     setup.host_kind = DISK_IS_SLOW;
     run();
-    ok(!world.nodes[0].is_drained && *certify_node_run(&certify, "n1")->certified_until,
+    ok(!slurm.nodes[0].is_drained && *certify_node_run(&certify, "n1")->certified_until,
        "a slow disk is a warning, and the node is certified");
     is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_WARN, "... in the stage's verdict");
     setup.host_kind = HOST_IS_LEFT_OUT;
@@ -1934,7 +1946,7 @@ static void hosts(void)
     is_int(outcome_of("n1")->stages[STAGE_HOST], VERDICT_SKIP,
            "a node on which nothing was measured skips the stage");
     ok(has_note("host: n1: not measured: 8 nodes of the same machine"), "... a note says why");
-    ok(world.nodes[0].is_issued, "... and it is certified");
+    ok(slurm.nodes[0].is_issued, "... and it is certified");
     is_int(outcome_of("n2")->stages[STAGE_HOST], VERDICT_PASS, "... the others pass");
     setup.host_kind = HOST_IS_GOOD;
     for (int i = 0; i < HISTORY_RUNS_LEAST; i++) {
@@ -1955,40 +1967,40 @@ static void hosts(void)
 }
 
 /* A task may report about its own node only. */
-static void lying(void)
+static void ignores_foreign_records(void)
 {
     size_t count;
 
-    setup.lies = 3000;
+    setup.foreign_records = 3000;
     run();
-    ok(!world.nodes[0].is_drained && world.nodes[0].is_issued,
+    ok(!slurm.nodes[0].is_drained && slurm.nodes[0].is_issued,
        "reports of a node about another one do not harm it");
-    has_str(world.nodes[2].reason, "muster: link_down", "... reports about itself count");
+    has_str(slurm.nodes[2].reason, "muster: link_down", "... reports about itself count");
     is_int((long)certify.refused_records, 3000, "... all refused records are counted");
     count = certify.records.count;
     ok(count < 1000, "... and %zu records are kept", count);
 }
 
 /* Measurements after the reboot are good. */
-static void reboots(const char *name)
+static void check_reboot(const char *name)
 {
     int status;
 
     setup.rebooted = name;
     setup.lasting_s = 20; /* each step */
     status = run();
-    ok(!world.nodes[index_of(name)].is_issued, "%s, which reboots during the run, is not certified",
+    ok(!slurm.nodes[index_of(name)].is_issued, "%s, which reboots during the run, is not certified",
        name);
     is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "... it is unknown");
     is_int(outcome_worst(outcome_of(name))->code, FAULT_NOT_MEASURED,
            "... with a code that counts as a try");
-    is_str(harm(status), "", "... and no harm is done");
+    is_str(forbidden_change(status), "", "... and no harm is done");
 }
 
 /* n1, n2 and n6 are reserved by the site. */
-static void leaves_nodes_alone_in_one_line(void)
+static void notes_nodes_left_alone_in_one_line(void)
 {
-    setup.taken_until_s = now_s + 3600;
+    setup.site_reserved_until_s = now_s + 3600;
     run();
     ok(has_note("n[1-2,6]: left alone: it is in a reservation"),
        "nodes left alone for the same reason share a line");
@@ -1998,7 +2010,7 @@ static void leaves_nodes_alone_in_one_line(void)
 
 /* The head cannot reach n2, from the start or once it is in the job. slurmctld misses it after_s
  * later. */
-static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
+static void check_cut_off(bool is_late, double after_s, enum verdict verdict)
 {
     setup.cut_off = "n2";
     setup.is_cut_off_late = is_late;
@@ -2009,8 +2021,8 @@ static void head_is_cut_off(bool is_late, double after_s, enum verdict verdict)
            isinf(after_s)  ? "does"
            : after_s > 0.0 ? "misses later"
                            : "neither");
-    is_int(world.nodes[1].is_drained, verdict == VERDICT_FAIL, "... is drained if it failed");
-    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
+    is_int(slurm.nodes[1].is_drained, verdict == VERDICT_FAIL, "... is drained if it failed");
+    ok(!slurm.nodes[1].is_issued && slurm.nodes[0].is_issued, "... and the others are certified");
     if (verdict == VERDICT_UNKNOWN)
         has_str(outcome_worst(outcome_of("n2"))->message,
                 "no answer; slurmctld does not miss it: check names and network of this host",
@@ -2044,10 +2056,10 @@ static void removes_the_certificate_where_another_node_hangs(void)
     hung_loads = 0;
     run();
     ok(hung_loads < 50, "while two jobs hang the nodes are loaded %d times only", hung_loads);
-    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued,
+    ok(!slurm.nodes[1].is_issued && slurm.nodes[0].is_issued,
        "a node whose epilog hangs gets no certificate, others do");
     ok(!certify_node_run(&certify, "n3")->is_silent, "... a failed node does not become silent");
-    ok(!world.nodes[2].has_certificate, "... and loses its certificate");
+    ok(!slurm.nodes[2].has_certificate, "... and loses its certificate");
 }
 
 static void waits_for_epilogs_that_are_slow(void)
@@ -2055,22 +2067,22 @@ static void waits_for_epilogs_that_are_slow(void)
     setup.hanging = "n2";
     setup.epilog_s = 10;
     run();
-    ok(!world.nodes[1].is_issued, "a node whose epilog hangs gets no certificate");
-    ok(world.nodes[0].is_issued && world.nodes[3].is_issued && world.nodes[5].is_issued,
+    ok(!slurm.nodes[1].is_issued, "a node whose epilog hangs gets no certificate");
+    ok(slurm.nodes[0].is_issued && slurm.nodes[3].is_issued && slurm.nodes[5].is_issued,
        "... those with a slow epilog do");
-    ok(!world.nodes[2].has_certificate, "... a failed node loses its certificate");
+    ok(!slurm.nodes[2].has_certificate, "... a failed node loses its certificate");
 }
 
 /* n3 failed, and the battery's job does not end there. */
-static void asks_no_node_that_is_down_to_remove_its_certificate(void)
+static void revokes_certificates_of_nodes_that_are_down(void)
 {
     setup.dead = "n3";
     run();
     ok(certify_node_run(&certify, "n3")->is_missed, "a node that is down and completing is missed");
-    ok(world.nodes[2].has_certificate && revocation_read(world.nodes[2].comment) != 0,
+    ok(slurm.nodes[2].has_certificate && revocation_read(slurm.nodes[2].comment) != 0,
        "... its remaining certificate is revoked in its Comment");
     ok(has_note("n3 did not remove its certificate; it is revoked"), "... a note says so");
-    ok(world.nodes[0].is_issued, "... other nodes are certified");
+    ok(slurm.nodes[0].is_issued, "... other nodes are certified");
 }
 
 /* n2 goes silent once it is in the job. slurmctld misses it 15 s after the start. */
@@ -2086,7 +2098,7 @@ static void is_cut_off_in_the_stage_that_noticed(void)
     stage = outcome_worst(outcome_of("n2"))->stage;
     is_int(outcome_of("n2")->verdict, VERDICT_FAIL, "a node that slurmctld misses late fails");
     is_str(stage_name(stage), "check", "... in the stage where it went silent");
-    ok(world.nodes[0].is_issued && world.nodes[5].is_issued,
+    ok(slurm.nodes[0].is_issued && slurm.nodes[5].is_issued,
        "... the other nodes' checks continue");
 }
 
@@ -2101,40 +2113,40 @@ static void fails_no_node_that_slurm_reboots(void)
            "a node that Slurm reboots on purpose is unknown");
     is_str(outcome_worst(outcome_of("n2"))->message, "left alone: rebooting",
            "... the message says so");
-    ok(!world.nodes[1].is_drained, "... and is not drained");
-    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... the others are certified");
+    ok(!slurm.nodes[1].is_drained, "... and is not drained");
+    ok(!slurm.nodes[1].is_issued && slurm.nodes[0].is_issued, "... the others are certified");
 }
 
 /* A node keeps a certificate of a higher level than this run's. */
-static void certificate_kept(void)
+static void keeps_certificate_of_higher_level(void)
 {
     char *comment;
 
     setup.has_extra = true;
-    setup.keeping = 1;
+    setup.kept_node = 1;
     run();
-    has_str(world.nodes[1].extra, "\"muster_level\":3,\"muster_expires\":4000000000",
+    has_str(slurm.nodes[1].extra, "\"muster_level\":3,\"muster_expires\":4000000000",
             "a kept certificate of a higher level is offered to jobs");
-    has_str(world.nodes[0].extra, "\"muster_level\":1,", "... other nodes offer the new one");
-    ok(strstr(world.nodes[0].extra, "4000000000") == NULL, "... with its own expiry");
-    setup.keeping = 3;
+    has_str(slurm.nodes[0].extra, "\"muster_level\":1,", "... other nodes offer the new one");
+    ok(strstr(slurm.nodes[0].extra, "4000000000") == NULL, "... with its own expiry");
+    setup.kept_node = 3;
     run();
-    has_str(world.nodes[3].extra, "\"muster_level\":1,",
+    has_str(slurm.nodes[3].extra, "\"muster_level\":1,",
             "a node drained for a fault gets a new certificate");
-    setup.keeping = 1;
-    begin();
+    setup.kept_node = 1;
+    run_reset();
     comment = revocation_put("", time(NULL));
-    comment_one(1, comment);
+    comment_node(1, comment);
     free(comment);
-    go(certify_run);
-    has_str(world.nodes[1].extra, "\"muster_level\":1,",
+    run_command(certify_run);
+    has_str(slurm.nodes[1].extra, "\"muster_level\":1,",
             "... and so does one whose certificate was revoked");
 }
 
 /* n1's certificate has a higher level and ends in left_s. */
-static void with_a_higher_level(time_t left_s, bool is_due_run, const char *what, bool is_renewed)
+static void check_renewal(time_t left_s, bool is_due_run, const char *what, bool is_renewed)
 {
-    const char *path = path_in("history.db");
+    const char *path = test_path("history.db");
     char until[32];
     struct records none = {0};
     struct error err;
@@ -2149,22 +2161,22 @@ static void with_a_higher_level(time_t left_s, bool is_due_run, const char *what
             .node = "n1", .verdict = VERDICT_PASS, .certified_until = until, .rail_mbps = NAN},
         1, &none, 0, &err);
     setup.has_extra = setup.keeps_history = true;
-    setup.keeping = 0;
+    setup.kept_node = 0;
     setup.is_due = is_due_run;
     run();
-    is_int(strstr(world.nodes[0].extra, "\"muster_level\":3,") == NULL, is_renewed, "%s", what);
+    is_int(strstr(slurm.nodes[0].extra, "\"muster_level\":3,") == NULL, is_renewed, "%s", what);
 }
 
 static void renews_what_is_due(void)
 {
-    with_a_higher_level(CERTIFY_DUE_S - 3600, true,
-                        "a certificate of a higher level that is due is renewed", true);
-    with_a_higher_level(CERTIFY_DUE_S - 3600, false, "... in other runs it is kept", false);
+    check_renewal(CERTIFY_DUE_S - 3600, true,
+                  "a certificate of a higher level that is due is renewed", true);
+    check_renewal(CERTIFY_DUE_S - 3600, false, "... in other runs it is kept", false);
     setup.valid_s = 86400;
-    with_a_higher_level(20 * 3600, true,
-                        "with a validity of a day, a certificate not due yet is kept", false);
-    with_a_higher_level(20 * 3600, false, "... in other runs, too", false);
-    with_a_higher_level(10 * 3600, false, "... and one that ends sooner is renewed", true);
+    check_renewal(20 * 3600, true, "with a validity of a day, a certificate not due yet is kept",
+                  false);
+    check_renewal(20 * 3600, false, "... in other runs, too", false);
+    check_renewal(10 * 3600, false, "... and one that ends sooner is renewed", true);
 }
 
 /* Adds an earlier run to the history that certified all nodes. Returns history_add()'s result. */
@@ -2172,7 +2184,7 @@ static int certified_before(void)
 {
     struct history_node certified[NODES];
     struct records none = {0};
-    const char *path = path_in("history.db");
+    const char *path = test_path("history.db");
     struct error err;
 
     for (int i = 0; i < NODES; i++)
@@ -2185,9 +2197,9 @@ static int certified_before(void)
 }
 
 /* n4 is tested because muster drained it. It has two other partners, so n6 is not tested. */
-static void knows_what_waits(void)
+static void counts_runs_that_wait_for_the_history(void)
 {
-    const char *path = path_in("history.db");
+    const char *path = test_path("history.db");
     sqlite3 *busy;
 
     unlink(path);
@@ -2199,13 +2211,13 @@ static void knows_what_waits(void)
     history_busy_ms = 10000;
     setup.is_due = setup.keeps_history = true;
     run();
-    ok(world.nodes[3].is_issued && !world.nodes[5].is_issued, "... and its nodes are not due");
+    ok(slurm.nodes[3].is_issued && !slurm.nodes[5].is_issued, "... and its nodes are not due");
 }
 
 /* A full disk can leave a history that is no database. */
 static void all_are_due_where_the_history_is_damaged(void)
 {
-    const char *path = path_in("history.db");
+    const char *path = test_path("history.db");
     char command[300];
     FILE *file;
 
@@ -2216,7 +2228,7 @@ static void all_are_due_where_the_history_is_damaged(void)
         fclose(file);
     setup.is_due = setup.keeps_history = true;
     run();
-    ok(world.nodes[0].is_issued && world.nodes[3].is_issued && world.nodes[5].is_issued,
+    ok(slurm.nodes[0].is_issued && slurm.nodes[3].is_issued && slurm.nodes[5].is_issued,
        "with a damaged history all nodes are due");
     ok(has_note("all certificates count as due: "), "... a note says so");
     snprintf(command, sizeof command, "rm -f %s*", path); /* the run is stored beside it */
@@ -2224,19 +2236,19 @@ static void all_are_due_where_the_history_is_damaged(void)
 }
 
 /* The history has a certificate for n6. Slurm's fields say otherwise. */
-static void is_due_by_slurm(const char *extra, const char *comment, const char *what)
+static void check_due_by_slurm(const char *extra, const char *comment, const char *what)
 {
     setup.is_due = true;
-    begin();
+    run_reset();
     setup.is_due = false;
     certified_before();
-    extra_one(5, extra);
-    comment_one(5, comment);
-    go(certify_run);
-    ok(world.nodes[5].is_issued, "a node %s is due", what);
-    is_int(revocation_read(world.nodes[5].comment), 0,
+    set_node_extra(5, extra);
+    comment_node(5, comment);
+    run_command(certify_run);
+    ok(slurm.nodes[5].is_issued, "a node %s is due", what);
+    is_int(revocation_read(slurm.nodes[5].comment), 0,
            "... after the new certificate none is revoked");
-    is_str(world.nodes[5].extra, "", "... and none is refused");
+    is_str(slurm.nodes[5].extra, "", "... and none is refused");
     ok(!has_note("did not remove its certificate"), "... and no removal is reported as missing");
 }
 
@@ -2244,30 +2256,30 @@ static void is_due_against_the_history(void)
 {
     char *comment = revocation_put("", time(NULL));
 
-    is_due_by_slurm("{\"muster_gate\":\"changed kernel\"}", "", "that its gate refuses");
-    is_due_by_slurm("", comment, "whose certificate is revoked");
+    check_due_by_slurm("{\"muster_gate\":\"changed kernel\"}", "", "that its gate refuses");
+    check_due_by_slurm("", comment, "whose certificate is revoked");
     free(comment);
     setup.reserved = nodes[5].name;
-    is_due_by_slurm("", "", "that waits where no job starts");
-    ok(world.nodes[5].has_left, "... and leaves that reservation");
+    check_due_by_slurm("", "", "that waits where no job starts");
+    ok(slurm.nodes[5].has_left, "... and leaves that reservation");
     setup.reserved = nodes[2].name;
     run();
-    ok(!world.nodes[2].has_left, "... a failed node stays in it");
+    ok(!slurm.nodes[2].has_left, "... a failed node stays in it");
 }
 
 /* n1 failed a minute ago, as this host's history or its Comment says, and reboots during the
  * run. */
-static void after_a_failure(bool is_in_comment, int later_s, bool stays)
+static void check_after_failure(bool is_in_comment, int later_s, bool stays)
 {
     struct records none = {0};
     struct error err;
     time_t failed = time(NULL) - 60;
     char *comment;
 
-    begin();
+    run_reset();
     comment = revocation_put("", failed);
     if (is_in_comment)
-        comment_one(0, comment);
+        comment_node(0, comment);
     else
         history_add(certify.conf.history_path,
                     &(struct history_run){.run = "r0", .level = "full", .time = (double)failed},
@@ -2276,62 +2288,62 @@ static void after_a_failure(bool is_in_comment, int later_s, bool stays)
     free(comment);
     setup.issued_s = failed + later_s;
     setup.rebooted = "n1";
-    go(certify_run);
+    run_command(certify_run);
     is_int(outcome_of("n1")->verdict, VERDICT_UNKNOWN, "a node without a result");
-    is_int(world.nodes[0].has_certificate, stays, "... %s a certificate from %s failed by its %s",
+    is_int(slurm.nodes[0].has_certificate, stays, "... %s a certificate from %s failed by its %s",
            stays ? "keeps" : "loses", stays ? "after it" : "before it",
            is_in_comment ? "Comment" : "history");
-    is_int(revocation_read(world.nodes[0].comment) != 0, is_in_comment && stays,
+    is_int(revocation_read(slurm.nodes[0].comment) != 0, is_in_comment && stays,
            "... and the Comment revokes none once it is removed");
-    ok(!world.nodes[2].has_certificate, "... while a node that fails now loses its certificate");
+    ok(!slurm.nodes[2].has_certificate, "... while a node that fails now loses its certificate");
 }
 
-static void others_write(void)
+static void keeps_what_others_write(void)
 {
     setup.has_extra = setup.is_changing = true;
     run();
-    is_str(world.nodes[3].comment, "rack 9",
+    is_str(slurm.nodes[3].comment, "rack 9",
            "text that the site writes into Comment during the run is kept");
-    has_str(world.nodes[0].extra, "\"rack\":7", "... and so is text in Extra");
-    has_str(world.nodes[0].extra, "\"muster_level\":1,", "... with the new certificate after it");
-    has_str(world.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
+    has_str(slurm.nodes[0].extra, "\"rack\":7", "... and so is text in Extra");
+    has_str(slurm.nodes[0].extra, "\"muster_level\":1,", "... with the new certificate after it");
+    has_str(slurm.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
             "a certificate that another run wrote during the run is kept");
-    is_str(world.nodes[2].extra, "", "... except that of a node that fails");
+    is_str(slurm.nodes[2].extra, "", "... except that of a node that fails");
 }
 
-static void health_check_writes_back(void)
+static void rewrites_what_a_health_check_removes(void)
 {
     setup.has_extra = setup.is_written_back = true;
     run();
-    has_str(world.nodes[0].extra, "\"muster_level\":1,",
+    has_str(slurm.nodes[0].extra, "\"muster_level\":1,",
             "a certificate that a health check removed from Extra is written again");
-    has_str(world.nodes[0].extra, "\"muster_fault\":\"5 eth1\"",
+    has_str(slurm.nodes[0].extra, "\"muster_fault\":\"5 eth1\"",
             "... beside the fault that the check published");
 }
 
 /* Slurm drains n5. Another run certifies it during this one. */
-static void keeps_the_certificate_of_what_slurm_took_away(void)
+static void keeps_certificates_of_nodes_drained_by_slurm(void)
 {
     setup.has_extra = setup.is_changing = true;
-    setup.others = "gres/gpu count reported lower than configured (0 < 8)";
+    setup.admin_reason = "gres/gpu count reported lower than configured (0 < 8)";
     run();
     is_int(outcome_of("n5")->verdict, VERDICT_FAIL, "a node that Slurm drained for a fault fails");
-    has_str(world.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
+    has_str(slurm.nodes[4].extra, "\"muster_level\":2,\"muster_expires\":4000000000",
             "... its certificate is not revoked and is still offered to jobs");
 }
 
-static void takes_nothing_for_a_full_file_system(void)
+static void keeps_certificate_on_a_full_file_system(void)
 {
-    setup.filled = "n2";
+    setup.full_file_system = "n2";
     run();
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "a node with a full disk is unknown");
-    ok(world.nodes[1].has_certificate && !world.nodes[1].is_issued && !world.nodes[1].is_drained,
+    ok(slurm.nodes[1].has_certificate && !slurm.nodes[1].is_issued && !slurm.nodes[1].is_drained,
        "... neither certified nor drained, and keeps its certificate");
-    setup.filled = "";
-    setup.cut = "n2";
+    setup.full_file_system = "";
+    setup.incomplete_check = "n2";
     setup.keeps_history = true;
     run();
-    ok(world.nodes[1].has_certificate, "... also in a later run without a result");
+    ok(slurm.nodes[1].has_certificate, "... also in a later run without a result");
 }
 
 static void waits_for_no_node_of_a_busy_cluster_that_completes_later(void)
@@ -2347,9 +2359,9 @@ static void waits_for_no_node_of_a_busy_cluster_that_completes_later(void)
 }
 
 /* Nobody but Slurm has taken the node, so a campaign tests it at most twice. */
-static void answers_again(void)
+static void tests_a_node_that_answers_again(void)
 {
-    setup.others = "Not responding";
+    setup.admin_reason = "Not responding";
     run();
     is_int(outcome_of("n5")->verdict, VERDICT_UNKNOWN,
            "a node that Slurm set down and that answers again is unknown");
@@ -2358,7 +2370,7 @@ static void answers_again(void)
 }
 
 /* Checks a node that nobody else has and that a campaign could otherwise test forever. */
-static void is_a_try(const char *name, const char *what)
+static void check_counts_as_try(const char *name, const char *what)
 {
     is_int(outcome_of(name)->verdict, VERDICT_UNKNOWN, "%s is unknown", what);
     is_int(outcome_worst(outcome_of(name))->code, FAULT_NOT_MEASURED,
@@ -2367,25 +2379,25 @@ static void is_a_try(const char *name, const char *what)
 
 static void counts_what_recurs_as_tries(void)
 {
-    setup.full = "n2";
+    setup.full_spool = "n2";
     setup.full_reason = "muster: memory_low 2026-11-01";
     run();
-    is_a_try("n2", "a node that its health check drains in mid-run");
-    setup = usual;
+    check_counts_as_try("n2", "a node that its health check drains in mid-run");
+    setup = default_setup;
     setup.is_ended_early = true;
     run();
     setup.is_ended_early = false;
-    is_a_try("n1", "a node whose job is canceled");
+    check_counts_as_try("n1", "a node whose job is canceled");
     setup.leaving = CERTIFY_TRIES;
     run();
     is_int(setup.leaving, 0, "a job ends early in each attempt");
-    is_a_try("n1", "... the remaining node");
+    check_counts_as_try("n1", "... the remaining node");
     is_int(outcome_worst(outcome_of("n6"))->code, FAULT_NODE_AWAY,
            "... a node that was drained is away");
 }
 
 /* Slurm refuses a longer job, or never starts it. */
-static void asks_for_no_longer_job_than_the_partition_allows(void)
+static void requests_no_longer_job_than_the_partition_allows(void)
 {
     struct error err;
 
@@ -2396,13 +2408,13 @@ static void asks_for_no_longer_job_than_the_partition_allows(void)
     setup.most_minutes = 20;
     run();
     is_int(wanted_minutes, 20, "... but no longer than the partition allows");
-    ok(world.nodes[0].is_issued, "... nodes are certified");
+    ok(slurm.nodes[0].is_issued, "... nodes are certified");
     setup.is_ended_early = true;
     run();
     has_str(outcome_worst(outcome_of("n1"))->message, "MaxTime=20 of partition p",
             "... the end of a job that was too short is explained");
-    setup = usual;
-    setup.named = "n1,n2";
+    setup = default_setup;
+    setup.nodes_option = "n1,n2";
     run();
     ok(reserved_minutes > wanted_minutes,
        "... a reservation without drained nodes ends by itself after %d minutes", reserved_minutes);
@@ -2410,7 +2422,7 @@ static void asks_for_no_longer_job_than_the_partition_allows(void)
     has_str(err.text, "MaxTime", "a refusal for the time limit names the setting to change");
 }
 
-static void waits_as_long_as_slurm(void)
+static void adds_complete_wait(void)
 {
     setup.complete_wait_s = 120;
     run();
@@ -2425,19 +2437,20 @@ static void waits_as_long_as_slurm(void)
 /* A job's time limit covers the deadlines of its steps. */
 static void jobs_last_as_long_as_their_steps(void)
 {
-    static struct certify made;
+    static struct certify made_certify;
 
-    made = (struct certify){.count = 16384, .is_root = true};
-    made.node_runs = calloc(made.count, sizeof *made.node_runs);
-    ok(60 * certify_job_minutes(&made, JOB_CHECK) >
-           certify_deadline_s(CERTIFY_CHECK_S, made.count) + 60,
+    made_certify = (struct certify){.count = 16384, .is_root = true};
+    made_certify.node_runs = calloc(made_certify.count, sizeof *made_certify.node_runs);
+    ok(60 * certify_job_minutes(&made_certify, JOB_CHECK) >
+           certify_deadline_s(CERTIFY_CHECK_S, made_certify.count) + 60,
        "the check job of 16,384 nodes lasts longer than its step");
-    ok(60 * certify_job_minutes(&made, JOB_CERTIFICATES) >
-           2 * certify_deadline_s(CERTIFY_CERTIFICATE_S, made.count) + 60,
+    ok(60 * certify_job_minutes(&made_certify, JOB_CERTIFICATES) >
+           2 * certify_deadline_s(CERTIFY_CERTIFICATE_S, made_certify.count) + 60,
        "... and so does the job of their certificates");
-    made.count = 6;
-    ok(certify_job_minutes(&made, JOB_CERTIFICATES) < 10, "... the job of a few nodes is short");
-    free(made.node_runs);
+    made_certify.count = 6;
+    ok(certify_job_minutes(&made_certify, JOB_CERTIFICATES) < 10,
+       "... the job of a few nodes is short");
+    free(made_certify.node_runs);
 }
 
 /* Runs a campaign, which ends when nothing changes any more. Returns the exit status. */
@@ -2446,114 +2459,117 @@ static int campaign(const char *name)
     struct error err;
     int status;
 
-    begin();
+    run_reset();
     certify.options.campaign = name;
     certify.options.is_campaign = true;
-    certify.options.campaign_nodes = setup.named;
+    certify.options.campaign_nodes = setup.nodes_option;
     certify.options.nodes = NULL;
     certify.options.json_path = "-"; /* all messages are then on standard error */
     job_tries = 0;
-    status = go(certify_campaign);
-    campaign_clear(&state);
-    campaign_read(certify.conf.history_path, name, NULL, NULL, &state, &err);
+    status = run_command(certify_campaign);
+    campaign_clear(&last_campaign);
+    campaign_read(certify.conf.history_path, name, NULL, NULL, &last_campaign, &err);
     return status;
 }
 
 static void ends_a_campaign(void)
 {
     is_int(campaign("spring"), COMMAND_FAIL, "a campaign with one faulty node fails");
-    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... certifies the good nodes");
-    is_int((long long)state.counts[CAMPAIGN_LEFT], 1, "... and leaves nodes that others drained");
+    is_int((long long)last_campaign.counts[CAMPAIGN_CERTIFIED], 4, "... certifies the good nodes");
+    is_int((long long)last_campaign.counts[CAMPAIGN_LEFT], 1,
+           "... and leaves nodes that others drained");
     setup.jobs_kind = NO_USER;
     is_int(campaign("spring"), COMMAND_UNKNOWN, "a campaign without BatteryUser ends");
     is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after some tries");
     setup.jobs_kind = NO_JOBS;
     is_int(campaign("spring"), COMMAND_UNKNOWN, "a campaign that gets no job ends");
-    is_int(state.runs, CAMPAIGN_BROKEN_MOST, "... after the same number of runs");
-    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... no node is unknown");
-    is_int((long long)state.counts[CAMPAIGN_LEFT], NODES, "... all are left for a continuation");
+    is_int(last_campaign.runs, CAMPAIGN_BROKEN_MOST, "... after the same number of runs");
+    is_int((long long)last_campaign.counts[CAMPAIGN_UNKNOWN], 0, "... no node is unknown");
+    is_int((long long)last_campaign.counts[CAMPAIGN_LEFT], NODES,
+           "... all are left for a continuation");
     setup.jobs_kind = NO_ACCOUNT; /* or slurmctld lacks the association for a while */
     is_int(campaign("spring"), COMMAND_UNKNOWN, "a campaign whose account is refused ends");
-    is_int(state.runs, CAMPAIGN_BROKEN_MOST, "... after the same number of runs");
-    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... no node is unknown");
-    is_int((long long)state.counts[CAMPAIGN_LEFT], NODES, "... all are left, too");
+    is_int(last_campaign.runs, CAMPAIGN_BROKEN_MOST, "... after the same number of runs");
+    is_int((long long)last_campaign.counts[CAMPAIGN_UNKNOWN], 0, "... no node is unknown");
+    is_int((long long)last_campaign.counts[CAMPAIGN_LEFT], NODES, "... all are left, too");
 }
 
 /* Most of the free nodes are in q. */
 static void tests_the_other_partitions_of_one_that_refuses(void)
 {
     setup.partition_kind = TWO_PARTITIONS;
-    setup.closed = "q";
+    setup.closed_partition = "q";
     is_int(campaign("may"), COMMAND_UNKNOWN, "a campaign that one partition refuses ends");
     ok(!certify_stop, "... by itself");
-    is_int((long long)state.counts[CAMPAIGN_FAILED], 1,
+    is_int((long long)last_campaign.counts[CAMPAIGN_FAILED], 1,
            "... it tests the nodes of the other partition");
-    is_int((long long)state.counts[CAMPAIGN_LEFT], 4, "... the rest is left");
+    is_int((long long)last_campaign.counts[CAMPAIGN_LEFT], 4, "... the rest is left");
     is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... after as many tries as without another partition");
-    setup.closed = "p";
-    setup.taken_until_s = now_s + 3600;
+    setup.closed_partition = "p";
+    setup.site_reserved_until_s = now_s + 3600;
     campaign("april");
     ok(!certify_stop, "a campaign whose other partition is busy ends, too");
-    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 3,
+    is_int((long long)last_campaign.counts[CAMPAIGN_CERTIFIED], 3,
            "... after it tested those nodes once free");
     is_int(job_tries, CAMPAIGN_BROKEN_MOST, "... without further tries in the first partition");
-    has_str(said, "busy nodes are free; partition p is given up: it refused 20 jobs in a row",
+    has_str(stderr_text,
+            "busy nodes are free; partition p is given up: it refused 20 jobs in a row",
             "... the output says so while it waits");
-    for (int i = A_LOOK; i <= A_JOB; i++) {
-        static const char *const whats[] = {"", "slurmctld", "BatteryUser", "a job"};
+    for (int i = CLUSTER_QUERY; i <= JOB_REQUEST; i++) {
+        static const char *const causes[] = {"", "slurmctld", "BatteryUser", "a job"};
         char name[20];
 
         snprintf(name, sizeof name, "april-%d", i);
-        setup.failing = i;
-        setup.taken_until_s = now_s + 3600;
+        setup.failing_once = i;
+        setup.site_reserved_until_s = now_s + 3600;
         campaign(name);
-        ok(setup.failing == NOTHING && !certify_stop, "one that lacks %s once then ends, too",
-           whats[i]);
-        is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 3,
+        ok(setup.failing_once == NO_FAILURE && !certify_stop,
+           "one that lacks %s once then ends, too", causes[i]);
+        is_int((long long)last_campaign.counts[CAMPAIGN_CERTIFIED], 3,
                "... and has tested the nodes as well");
     }
     setup.partition_kind = TWIN_PARTITIONS;
     is_int(campaign("june"), COMMAND_FAIL, "a campaign whose nodes are in a second partition, too");
-    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... tests them there");
+    is_int((long long)last_campaign.counts[CAMPAIGN_CERTIFIED], 4, "... tests them there");
 }
 
 /* q is deleted after the campaign chose a group of it. */
-static void goes_on_without_a_partition_that_is_deleted(void)
+static void continues_without_a_deleted_partition(void)
 {
     setup.partition_kind = TWO_PARTITIONS;
     loads = 0;
     setup.deletion = 2;
     is_int(campaign("july"), COMMAND_FAIL, "a campaign with a deleted partition continues");
-    is_int((long long)state.counts[CAMPAIGN_FAILED], 1,
+    is_int((long long)last_campaign.counts[CAMPAIGN_FAILED], 1,
            "... with the nodes of the other partition");
 }
 
 /* All nodes but n5 are free. */
-static void asks_for_no_more_nodes_than_the_partition_allows(void)
+static void requests_no_more_nodes_than_the_partition_allows(void)
 {
     setup.most_nodes = 2;
     run();
-    ok(world.nodes[0].is_issued && world.nodes[1].is_issued,
+    ok(slurm.nodes[0].is_issued && slurm.nodes[1].is_issued,
        "as many nodes as MaxNodes allows are certified");
     is_int(outcome_of("n6")->verdict, VERDICT_UNKNOWN, "... the others are unknown");
-    ok(world.nodes[3].is_drained, "... and drains of theirs are not lifted");
+    ok(slurm.nodes[3].is_drained, "... and drains of theirs are not lifted");
     ok(has_note("n[3-4,6]: left for another run: MaxNodes=2 of partition p"), "... a note says so");
     setup.most_nodes = 4;
     is_int(campaign("august"), COMMAND_FAIL, "a campaign takes at most MaxNodes at a time");
-    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... and tests all of them");
+    is_int((long long)last_campaign.counts[CAMPAIGN_CERTIFIED], 4, "... and tests all of them");
 }
 
-static void names_what_is_never_tested(void)
+static void names_nodes_that_are_never_tested(void)
 {
-    setup.fifth = "n5-in-the-third-rack-of-the-second-row-of-the-first-hall-of-two-halls";
+    setup.fifth_name = "n5-in-the-third-rack-of-the-second-row-of-the-first-hall-of-two-halls";
     is_int(campaign("autumn"), COMMAND_FAIL, "a campaign with a node name that is too long");
-    has_str(said, "1 node cannot be tested: names longer than 63", "... names it");
-    ok(!strstr(said, "once they are back"), "... and does not advise to wait for it");
+    has_str(stderr_text, "1 node cannot be tested: names longer than 63", "... names it");
+    ok(!strstr(stderr_text, "once they are back"), "... and does not advise to wait for it");
 }
 
 static void keeps_a_run_of_a_campaign_while_the_history_is_busy(void)
 {
-    const char *path = path_in("history.db");
+    const char *path = test_path("history.db");
 
     setup.keeps_history = true;
     history_busy_ms = 1;
@@ -2561,8 +2577,9 @@ static void keeps_a_run_of_a_campaign_while_the_history_is_busy(void)
     sqlite3_exec(busy_history, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     is_int(campaign("winter"), COMMAND_FAIL, "a campaign while a copy of the history is made");
     ok(!busy_history, "... has a run that waits for the history");
-    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 4, "... and certifies the good nodes");
-    is_int((long long)state.counts[CAMPAIGN_UNKNOWN], 0, "... and leaves no node unknown");
+    is_int((long long)last_campaign.counts[CAMPAIGN_CERTIFIED], 4,
+           "... and certifies the good nodes");
+    is_int((long long)last_campaign.counts[CAMPAIGN_UNKNOWN], 0, "... and leaves no node unknown");
     sqlite3_close(busy_history);
     busy_history = NULL;
     history_busy_ms = 10000;
@@ -2571,21 +2588,21 @@ static void keeps_a_run_of_a_campaign_while_the_history_is_busy(void)
 /* n5, which Slurm drained, is in partition q with n1 and its partners. n1 is in p as well. */
 static void campaign_partners_are_of_the_partition_of_their_group(void)
 {
-    setup.others = "gres/gpu count reported lower than configured (0 < 8)";
+    setup.admin_reason = "gres/gpu count reported lower than configured (0 < 8)";
     setup.partition_kind = PARTITION_IN_ANOTHER;
-    setup.named = "n1,n5";
+    setup.nodes_option = "n1,n5";
     is_int(campaign("summer"), COMMAND_FAIL, "a campaign with overlapping partitions");
-    is_int((long long)state.counts[CAMPAIGN_CERTIFIED], 1, "... certifies the good node");
+    is_int((long long)last_campaign.counts[CAMPAIGN_CERTIFIED], 1, "... certifies the good node");
 }
 
 /* An older version of muster left out a long node list. */
-static void asks_for_nodes_that_no_record_names(void)
+static void needs_nodes_that_no_record_names(void)
 {
     struct record record = RECORD(.suite = "certify", .test = "campaign", .metric = "nodes",
                                   .part = "old", .value = NODES, .unit = "count", .time = 1);
     struct records records = {0};
     struct error err;
-    const char *path = path_in("history.db");
+    const char *path = test_path("history.db");
 
     records_add(&records, &record);
     setup.keeps_history = true;
@@ -2606,13 +2623,14 @@ static void asks_for_nodes_that_no_record_names(void)
                i == 0 ? "a campaign whose nodes are not known ends"
                       : "... one of another cluster is not asked for its nodes");
         if (i == 0)
-            is_int((long long)state.counts[CAMPAIGN_LEFT], NODES - 1, "... and is not complete");
+            is_int((long long)last_campaign.counts[CAMPAIGN_LEFT], NODES - 1,
+                   "... and is not complete");
     }
     records_clear(&records);
 }
 
 /* MUNGE fails on each node after the tests. */
-static void no_certificates(void)
+static void test_failed_certificates(void)
 {
     int status;
 
@@ -2622,9 +2640,9 @@ static void no_certificates(void)
            "a failed certificate does not change the collectives' result");
     is_int(outcome_of("n1")->stages[STAGE_CERTIFICATE], VERDICT_UNKNOWN,
            "... it is unknown in its own stage");
-    ok(world.nodes[3].is_drained && strcmp(world.nodes[3].reason, ours) == 0,
+    ok(slurm.nodes[3].is_drained && strcmp(slurm.nodes[3].reason, muster_reason) == 0,
        "... a node that muster drained stays drained");
-    is_str(harm(status), "", "... and no harm is done");
+    is_str(forbidden_change(status), "", "... and no harm is done");
 }
 
 static void waits_for_a_controller_that_is_started_again(void)
@@ -2635,55 +2653,55 @@ static void waits_for_a_controller_that_is_started_again(void)
 
         is_str(refused_name, "load", "slurmctld restarts after the %s",
                setup.restarts == AFTER_THE_TESTS ? "tests" : "certificates");
-        is_str(harm(status), "", "... and no harm is done");
-        ok(world.nodes[0].is_issued && world.nodes[3].is_issued, "... nodes are certified");
-        ok(!world.nodes[3].is_drained && !strstr(world.nodes[3].comment, "[muster"),
+        is_str(forbidden_change(status), "", "... and no harm is done");
+        ok(slurm.nodes[0].is_issued && slurm.nodes[3].is_issued, "... nodes are certified");
+        ok(!slurm.nodes[3].is_drained && !strstr(slurm.nodes[3].comment, "[muster"),
            "... a node that passed is released and its mark removed");
-        has_str(world.nodes[2].reason, "muster: link_down", "... a failed node is drained");
-        ok(!world.nodes[2].has_certificate, "... and loses its certificate");
-        setup.refused_turn = 0;
+        has_str(slurm.nodes[2].reason, "muster: link_down", "... a failed node is drained");
+        ok(!slurm.nodes[2].has_certificate, "... and loses its certificate");
+        setup.refused_operation = 0;
     }
 }
 
 /* Slurm drains a node during a stage, which ends the stage for all nodes. */
-static void full_disk(void)
+static void test_full_disk(void)
 {
-    setup.full = "n2";
+    setup.full_spool = "n2";
     run();
-    is_str(world.nodes[1].reason, "SlurmdSpoolDir is full",
+    is_str(slurm.nodes[1].reason, "SlurmdSpoolDir is full",
            "a node that Slurm drains during the run keeps that reason");
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
-    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued && world.nodes[5].is_issued,
+    ok(!slurm.nodes[1].is_issued && slurm.nodes[0].is_issued && slurm.nodes[5].is_issued,
        "... and the others are certified without it");
     setup.full_reason = "Kill task failed";
     run();
-    is_str(world.nodes[1].reason, setup.full_reason,
+    is_str(slurm.nodes[1].reason, setup.full_reason,
            "a node that Slurm drains for a fault keeps that reason, too");
     is_int(outcome_of("n2")->verdict, VERDICT_FAIL, "... it failed");
-    ok(world.nodes[1].has_certificate && revocation_read(world.nodes[1].comment) == 0,
+    ok(slurm.nodes[1].has_certificate && revocation_read(slurm.nodes[1].comment) == 0,
        "... but not in a test, so it keeps its certificate");
 }
 
 /* The certificates' job would wait for the node. */
-static void asks_for_no_job_with_a_node_that_is_drained(void)
+static void requests_no_job_with_a_node_that_is_drained(void)
 {
     setup.drained_late = "n2";
     late_jobs = 0;
     run();
     is_int(late_jobs, 0, "no job is requested with a node drained after its tests");
-    is_str(world.nodes[1].reason, "fan broken", "... whose drain stays");
-    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued, "... and the others are certified");
+    is_str(slurm.nodes[1].reason, "fan broken", "... whose drain stays");
+    ok(!slurm.nodes[1].is_issued && slurm.nodes[0].is_issued, "... and the others are certified");
 }
 
 /* With thousands of nodes one may leave at any time. */
-static void asks_again_as_often_as_a_node_goes(void)
+static void retries_jobs_as_often_as_a_node_leaves(void)
 {
     setup.leaving_late = 3;
     run();
-    ok(world.nodes[0].is_issued,
+    ok(slurm.nodes[0].is_issued,
        "a node is certified though another one leaves in each of three tries");
-    ok(!world.nodes[1].is_issued && !world.nodes[5].is_issued, "... the nodes that left are not");
-    is_str(world.nodes[5].reason, "fan broken", "... and they stay drained");
+    ok(!slurm.nodes[1].is_issued && !slurm.nodes[5].is_issued, "... the nodes that left are not");
+    is_str(slurm.nodes[5].reason, "fan broken", "... and they stay drained");
 }
 
 /* A user's job begins before the run's reservation. Slurm would preempt it for the run's job. */
@@ -2694,7 +2712,7 @@ static void preempts_no_job_that_began_before_the_reservation(void)
     run();
     is_int(preempting_jobs, 0, "no job is requested with a node where a user's job began");
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... the node is unknown");
-    ok(!world.nodes[1].is_drained && world.nodes[0].is_issued, "... and the others are certified");
+    ok(!slurm.nodes[1].is_drained && slurm.nodes[0].is_issued, "... and the others are certified");
 }
 
 /* The other reservation would keep the run's jobs off the node. */
@@ -2710,70 +2728,70 @@ static void leaves_a_node_where_a_reservation_begins_before_the_end(void)
            "a node where a reservation begins soon is unknown");
     has_str(outcome_worst(outcome_of("n2"))->message, begins,
             "... and left alone, with the time of the reservation");
-    ok(world.nodes[0].is_issued, "... and the others are certified");
+    ok(slurm.nodes[0].is_issued, "... and the others are certified");
 }
 
 /* Somebody changes the run's reservation. */
 static void leaves_a_node_that_is_taken_out_of_the_reservation(void)
 {
-    setup.freed = "n2";
+    setup.unreserved_late = "n2";
     run();
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
            "a node removed from the run's reservation is unknown");
     has_str(outcome_worst(outcome_of("n2"))->message,
             "it was removed from the run's reservation meanwhile", "... the message says so");
-    ok(!world.nodes[1].is_issued && world.nodes[0].is_issued && world.nodes[5].is_issued,
+    ok(!slurm.nodes[1].is_issued && slurm.nodes[0].is_issued && slurm.nodes[5].is_issued,
        "... and the others are certified");
 }
 
 /* One node that cannot start the battery keeps the others waiting. If most nodes cannot, no node
  * is at fault. */
-static void missing_program(void)
+static void test_missing_program(void)
 {
     setup.without_program = 1;
     run();
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN,
            "a node on which the battery does not start is unknown");
-    ok(probe_is_named, "... the probe step has a name, so that it alone can be canceled");
+    ok(is_probe_named, "... the probe step has a name, so that it alone can be canceled");
     has_str(outcome_of("n2")->faults[0].message,
             "muster-launch does not start here: muster-launch: libucp.so.0: cannot open it",
             "... with its loader's error");
-    ok(!world.nodes[1].is_drained && !world.nodes[1].is_issued,
+    ok(!slurm.nodes[1].is_drained && !slurm.nodes[1].is_issued,
        "... neither drained nor certified");
-    ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and the others are certified");
+    ok(slurm.nodes[0].is_issued && slurm.nodes[5].is_issued, "... and the others are certified");
     setup.is_waiting = true;
     run();
     ok(waited_s > CERTIFY_MUTE_S && waited_s < CERTIFY_MUTE_S + 2,
        "while other ranks wait for it nodes are probed after %.1f s", waited_s);
     is_int(outcome_of("n2")->verdict, VERDICT_UNKNOWN, "... it is unknown");
-    ok(world.nodes[0].is_issued && world.nodes[5].is_issued, "... and the others are certified");
+    ok(slurm.nodes[0].is_issued && slurm.nodes[5].is_issued, "... and the others are certified");
     setup.is_waiting = false;
     setup.without_program = 4;
     run();
-    ok(!world.nodes[1].is_issued && !world.nodes[5].is_issued && !world.nodes[1].is_drained,
+    ok(!slurm.nodes[1].is_issued && !slurm.nodes[5].is_issued && !slurm.nodes[1].is_drained,
        "if it does not start on most nodes, none is certified or drained");
     ok(!strstr(outcome_of("n2")->faults[0].message, "does not start here"),
        "... and no node is named");
 }
 
 /* A node whose process dies is measured again, alone with a good node that reports on it. */
-static void dies(const char *name, int times, bool is_drained)
+static void check_process_death(const char *name, int times, bool is_drained)
 {
     setup.dying = name;
     setup.deaths = times;
     run();
-    is_int(world.nodes[index_of(name)].is_drained, is_drained, "%s whose process dies %s", name,
+    is_int(slurm.nodes[index_of(name)].is_drained, is_drained, "%s whose process dies %s", name,
            is_drained   ? "again and again is drained"
            : times == 1 ? "once is not drained"
                         : "without a word is not drained");
-    ok(!world.nodes[index_of(name)].is_issued && world.nodes[0].is_issued,
+    ok(!slurm.nodes[index_of(name)].is_issued && slurm.nodes[0].is_issued,
        "... it is not certified, and others are");
     if (is_drained)
-        has_str(world.nodes[index_of(name)].reason, "alone with", "... with the reason");
+        has_str(slurm.nodes[index_of(name)].reason, "alone with", "... with the reason");
 }
 
 /* A campaign continues at its own level unless another is given. */
-static void knows_whether_a_level_is_given(void)
+static void reads_whether_a_level_is_given(void)
 {
     static char name[] = "certify", campaign[] = "--campaign=spring", level[] = "--level=quick";
     char *argv[] = {name, campaign, level, NULL};
@@ -2794,7 +2812,7 @@ static void dies_after_the_results(void)
     setup.dies_late = true;
     setup.deaths = 9;
     run();
-    ok(world.nodes[1].is_issued && !world.nodes[1].is_drained,
+    ok(slurm.nodes[1].is_issued && !slurm.nodes[1].is_drained,
        "a node whose process dies after the results is certified");
     is_int(outcome_of("n2")->stages[STAGE_COLLECTIVES], VERDICT_WARN, "... with a warning");
     is_int(setup.deaths, 8, "... after a single run");
@@ -2805,18 +2823,18 @@ static void retests_with_a_node_that_has_as_many_gpus(void)
 {
     setup.accelerators = GPUS_OF_TWO_COUNTS;
     setup.dying_in = "muster-gpu";
-    dies("n6", 9, true);
+    check_process_death("n6", 9, true);
 }
 
 /* The first try of a stage accepts connections from its nodes only. The next one shows what
  * happens without that. */
-static void addresses(void)
+static void test_peer_addresses(void)
 {
     static const char all[] = "10.0.0.1-10.0.0.2 10.0.0.4 10.0.0.6;";
 
     run();
     is_str(peers_of[0], "-;", "without reported addresses the peers are unknown");
-    setup.tells_addresses = true;
+    setup.reports_addresses = true;
     run();
     for (int i = 0; i < 3; i++)
         is_str(peers_of[i], all, "stage %d of the battery knows its nodes' addresses", i + 1);
@@ -2834,40 +2852,40 @@ static void addresses(void)
 }
 
 /* Compares a node's facts with those of other nodes. */
-static void holds_nodes_against_each_other(void)
+static void compares_nodes_with_each_other(void)
 {
-    setup.unlike = "n1";
+    setup.other_kernel = "n1";
     run();
     is_int(outcome_of("n1")->stages[STAGE_CHECK], VERDICT_WARN, "another kernel is a warning");
     is_int(outcome_worst(outcome_of("n1"))->code, FAULT_CONFIG_DIFFERS, "... with its code");
     is_int(outcome_of("n2")->stages[STAGE_CHECK], VERDICT_PASS, "... on no other node");
-    ok(world.nodes[0].is_issued, "... and certified");
-    setup.has_double = true;
+    ok(slurm.nodes[0].is_issued, "... and certified");
+    setup.has_duplicate_address = true;
     run();
     for (int i = 0; i < 2; i++) {
         is_int(outcome_worst(outcome_of(nodes[i].name))->code, FAULT_ADDRESS_DUPLICATE,
                "%s has the same address as another node", nodes[i].name);
-        ok(!world.nodes[i].is_issued && !world.nodes[i].is_drained,
+        ok(!slurm.nodes[i].is_issued && !slurm.nodes[i].is_drained,
            "... it is neither certified nor drained");
     }
-    ok(world.nodes[5].is_issued, "... a node with its own address is certified");
+    ok(slurm.nodes[5].is_issued, "... a node with its own address is certified");
 }
 
 /* n2's link is lost for a moment. Its peers are good. */
-static void doubts_links_that_are_lost(void)
+static void doubts_nodes_whose_link_is_lost(void)
 {
     setup.flapping = "n2";
     run();
     is_int(outcome_of("n2")->stages[STAGE_LINKS], VERDICT_UNKNOWN,
            "a node whose link is lost during the measurement is unknown");
-    ok(!world.nodes[1].is_issued && !world.nodes[1].is_drained,
+    ok(!slurm.nodes[1].is_issued && !slurm.nodes[1].is_drained,
        "... neither certified nor drained");
     is_int(outcome_of("n6")->stages[STAGE_LINKS], VERDICT_WARN, "link errors are a warning");
-    ok(world.nodes[5].is_issued, "... and the node is certified");
+    ok(slurm.nodes[5].is_issued, "... and the node is certified");
 }
 
 /* All rails alike are slower than in earlier runs. */
-static void holds_rails_to_their_history(void)
+static void compares_rails_with_their_history(void)
 {
     for (int i = 0; i < HISTORY_RUNS_LEAST; i++) {
         run();
@@ -2882,13 +2900,13 @@ static void holds_rails_to_their_history(void)
         if (nodes[i].kind == HEALTHY) {
             is_int(outcome_of(nodes[i].name)->stages[STAGE_LINKS], VERDICT_WARN,
                    "%s, whose rail became slower, gets a warning", nodes[i].name);
-            ok(world.nodes[i].is_issued, "... and is certified, as it is as good as the others");
+            ok(slurm.nodes[i].is_issued, "... and is certified, as it is as good as the others");
         }
 }
 
-static void holds_rails_to_what_others_measure(void)
+static void compares_rails_with_the_reference(void)
 {
-    const char *path = path_in("reference");
+    const char *path = test_path("reference");
     FILE *file = fopen(path, "w");
 
     if (file) {
@@ -2903,19 +2921,19 @@ static void holds_rails_to_what_others_measure(void)
     run();
     is_int(outcome_of("n1")->stages[STAGE_LINKS], VERDICT_WARN,
            "a rail slower than the reference for its hardware gets a warning");
-    ok(world.nodes[0].is_issued, "... and its node is certified");
+    ok(slurm.nodes[0].is_issued, "... and its node is certified");
     ok(has_note("n1: eth1 runs at 198 Mb/s, the reference minimum is 199"), "... a note says so");
     unlink(path);
 }
 
 /* Checks a stage that measured only a part. n1 stands for all nodes. */
-static void is_measured_by_halves(enum stage stage, const char *what)
+static void check_partly_measured(enum stage stage, const char *what)
 {
     int status = run();
 
     is_int(outcome_of("n1")->stages[stage], VERDICT_UNKNOWN, "%s: %s is unknown", what,
            stage_name(stage));
-    is_str(harm(status), "", "... and no harm is done");
+    is_str(forbidden_change(status), "", "... and no harm is done");
     is_int(count_issued(), 0, "... and certifies no node");
 }
 
@@ -2925,33 +2943,33 @@ static void certifies_nothing_that_was_not_measured(void)
     char program[32];
 
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-        for (int says_why = 0; says_why < 2; says_why++) {
+        for (int gives_reason = 0; gives_reason < 2; gives_reason++) {
             snprintf(program, sizeof program, "muster-%s", stage_name(stages[i]));
             setup.unmeasured = program;
-            setup.says_why = says_why;
-            is_measured_by_halves(stages[i], says_why
+            setup.gives_reason = gives_reason;
+            check_partly_measured(stages[i], gives_reason
                                                  ? "a program that says that it measured nothing"
                                                  : "a program that says nothing");
             is_int(unmeasured_steps, 2, "... after two tries");
         }
     setup.unmeasured = "";
-    for (setup.untold_passes = 1; setup.untold_passes <= 2; setup.untold_passes++)
-        is_measured_by_halves(STAGE_LINKS, "passes that nobody saw end");
-    setup.untold_passes = 0;
+    for (setup.unreported_passes = 1; setup.unreported_passes <= 2; setup.unreported_passes++)
+        check_partly_measured(STAGE_LINKS, "passes that nobody saw end");
+    setup.unreported_passes = 0;
     setup.has_few_rounds = true;
-    is_measured_by_halves(STAGE_LINKS, "too few rounds");
+    check_partly_measured(STAGE_LINKS, "too few rounds");
     is_str(outcome_worst(outcome_of("n1"))->message, "links: 2 of 9 rounds",
            "... the message says so");
     setup.has_few_rounds = false;
-    setup.named = "n1,n3"; /* which fails before */
-    is_measured_by_halves(STAGE_LINKS, "a node that is left alone");
+    setup.nodes_option = "n1,n3"; /* which fails before */
+    check_partly_measured(STAGE_LINKS, "a node that is left alone");
 }
 
 /* Slurm drained n5 for a failed prolog. Only n5 knows whether muster's gate failed it. */
-static void releases_what_its_gate_has_drained(void)
+static void releases_nodes_drained_by_their_gate(void)
 {
-    setup.others = "Prolog error";
-    setup.named = "n[1-2],n5";
+    setup.admin_reason = "Prolog error";
+    setup.nodes_option = "n[1-2],n5";
     setup.drained_s = 1000000;
     for (int i = 0; i < 3; i++) {
         bool is_refusal = i == 2;
@@ -2959,13 +2977,13 @@ static void releases_what_its_gate_has_drained(void)
 
         setup.refused_s = i == 0 ? 0 : is_refusal ? 1000010 : 1000000 - 86400;
         status = run();
-        is_int(world.nodes[4].is_issued, is_refusal, "a node whose gate refused %s",
+        is_int(slurm.nodes[4].is_issued, is_refusal, "a node whose gate refused %s",
                i == 0       ? "no job"
                : is_refusal ? "the job then"
                             : "a job the day before");
-        is_int(world.nodes[4].is_drained, !is_refusal, "... is %s",
+        is_int(slurm.nodes[4].is_drained, !is_refusal, "... is %s",
                is_refusal ? "released" : "drained as it was");
-        is_str(is_refusal ? "" : harm(status), "", "... no harm is done");
+        is_str(is_refusal ? "" : forbidden_change(status), "", "... no harm is done");
         is_int(has_note("n5 was drained by muster's gate"), is_refusal,
                "... a note names muster's gate");
         is_int(outcome_of("n5")->verdict, is_refusal ? VERDICT_WARN : VERDICT_FAIL, "... it %s",
@@ -2981,21 +2999,21 @@ static void leaves_nodes_of_other_runs(void)
     setup.other_from = 1;
     setup.other_to = 100;
     run();
-    ok(!certify_node_run(&certify, "n2") && !world.nodes[1].is_issued && world.nodes[0].is_issued,
+    ok(!certify_node_run(&certify, "n2") && !slurm.nodes[1].is_issued && slurm.nodes[0].is_issued,
        "a node that another run tests is not in this run");
     ok(has_note("left alone: run 20261101-120000-0001 of host head2 tests n2 since "),
        "... a note names the other run");
     for (setup.other_from = 2; setup.other_from <= 3; setup.other_from++) {
         setup.other_has_job = true;
         setup.other_to = 100;
-        is_str(harm(run()), "", "two runs on one node do no harm");
+        is_str(forbidden_change(run()), "", "two runs on one node do no harm");
         ok(allocations == 0 && count_issued() == 0, "... the later run requests no job");
         has_str(outcome_worst(outcome_of("n1"))->message, "of host head2 tests n2 since ",
                 "... its message names the other run");
         setup.other_has_job = false;
         setup.other_to = setup.other_from + 2;
-        is_str(harm(run()), "", "a run that waits for another one does no harm");
-        ok(world.nodes[0].is_issued && world.nodes[1].is_issued, "... and tests all its nodes");
+        is_str(forbidden_change(run()), "", "a run that waits for another one does no harm");
+        ok(slurm.nodes[0].is_issued && slurm.nodes[1].is_issued, "... and tests all its nodes");
     }
 }
 
@@ -3007,10 +3025,10 @@ static void names_nodes_whose_cables_are_not_checked(void)
     ok(!has_note("LLDP"), "if all nodes report their cables no note says otherwise");
     ok(lldp_deadline_s > CERTIFY_NEIGHBORS_S,
        "... the step's deadline grows with the number of nodes");
-    setup.unheard = "n2";
+    setup.silent_lldpd = "n2";
     run();
     ok(has_note("LLDP: cables of n2 not checked"), "a node that does not report them is named");
-    ok(world.nodes[1].is_issued, "... and certified");
+    ok(slurm.nodes[1].is_issued, "... and certified");
 }
 
 static const char *leaf_of(const char *name)
@@ -3021,7 +3039,7 @@ static const char *leaf_of(const char *name)
 }
 
 /* All nodes report their cables. */
-static void knows_the_leaves_of_cables(void)
+static void reads_leaves_from_cables(void)
 {
     setup.failed_rails = 1;
     setup.has_lldpds = setup.has_cables = true;
@@ -3031,7 +3049,7 @@ static void knows_the_leaves_of_cables(void)
     setup.uplink_is_slow = true;
     run();
     ok(has_note("uplink leaf1-leaf2"), "a slow uplink between the leaves is reported");
-    ok(count_drained() == 0 && world.nodes[0].is_issued, "... no node is at fault");
+    ok(count_drained() == 0 && slurm.nodes[0].is_issued, "... no node is at fault");
     setup.uplink_is_slow = false;
     setup.path_is_slow = true;
     setup.far_end = "n6";
@@ -3044,19 +3062,19 @@ static void knows_the_leaves_of_cables(void)
        "an uplink that loses packets is reported");
     ok(!has_note("path n1-n6"), "... and not the path, since that explains its speed");
     is_str(links_blocks, "leaf1=n[1-2];leaf2=n[3-4,6]", "links are measured by leaf");
-    begin();
+    run_reset();
     certify.conf.uplink_concurrency = 3;
-    go(certify_run);
+    run_command(certify_run);
     is_str(links_blocks, "leaf1=n[1-2]:3;leaf2=n[3-4,6]:3",
            "... with the uplink limit of each leaf");
 }
 
 /* Facts that are missing because a check was cut are no failure. */
-static void cut_check(void)
+static void test_incomplete_check(void)
 {
     int failures = 0;
 
-    setup.cut = "n2";
+    setup.incomplete_check = "n2";
     run();
     for (size_t i = 0; i < certify.records.count; i++) {
         const struct record *record = RECORD_AT(&certify.records, i);
@@ -3067,20 +3085,20 @@ static void cut_check(void)
     is_int(failures, 0, "facts missing from a cut check are no failure");
     is_int(certify_node_run(&certify, "n2")->outcome.verdict, VERDICT_UNKNOWN,
            "... the node is unknown");
-    is_int(world.nodes[1].is_drained, false, "... and not drained");
-    ok(world.nodes[0].is_issued, "... others are certified");
+    is_int(slurm.nodes[1].is_drained, false, "... and not drained");
+    ok(slurm.nodes[0].is_issued, "... others are certified");
 }
 
-static const char *seen_node = "n1";
+static const char *newest_node = "n1";
 
-static void see_newest(const struct history_node *node, void *context)
+static void read_newest(const struct history_node *node, void *context)
 {
-    if (strcmp(node->node, seen_node) == 0)
+    if (strcmp(node->node, newest_node) == 0)
         snprintf(context, 200, "%s %s", verdict_name(node->verdict), node->message);
 }
 
 /* n1 and n2 are chosen. n3, which is faulty, and n6 are their partners. */
-static void idle(void)
+static void test_idle_run(void)
 {
     char text[200] = "", path[sizeof certify.conf.history_path];
     struct error err;
@@ -3092,12 +3110,13 @@ static void idle(void)
     run();
     is_int((long)certify.count, 4,
            "IdleCap limits the idle nodes that are tested, and two partners join them");
-    ok(world.nodes[0].is_issued && world.nodes[1].is_issued, "... and certified");
-    has_str(world.nodes[2].reason, "muster: link_down", "... or drained if faulty");
-    ok(world.nodes[3].is_drained && strcmp(world.nodes[3].reason, ours) == 0,
+    ok(slurm.nodes[0].is_issued && slurm.nodes[1].is_issued, "... and certified");
+    has_str(slurm.nodes[2].reason, "muster: link_down", "... or drained if faulty");
+    ok(slurm.nodes[3].is_drained && strcmp(slurm.nodes[3].reason, muster_reason) == 0,
        "a drained node is not idle");
-    ok(looks > 4 && looks < (now_s - begin_s) / 4,
-       "pending jobs are listed now and then: %d times in %.0f s", looks, now_s - begin_s);
+    ok(pending_queries > 4 && pending_queries < (now_s - begin_s) / 4,
+       "pending jobs are listed now and then: %d times in %.0f s", pending_queries,
+       now_s - begin_s);
 
     setup.job_at_s = 0;
     is_int(run(), COMMAND_PASS, "nodes that a job waits for are not tested");
@@ -3106,16 +3125,16 @@ static void idle(void)
     begin_s = now_s;
     setup.job_at_s = now_s + 25; /* during launch */
     is_int(run(), COMMAND_UNKNOWN, "a job that needs a node interrupts the test");
-    ok(given_back_s > setup.job_at_s &&
-           given_back_s < setup.job_at_s + certify.conf.idle_grace_s / 2,
-       "... nodes are given back after %.1f s", given_back_s - setup.job_at_s);
-    ok(world.job == 0 && !*world.reservation, "... no job and no reservation is left");
+    ok(unreserved_s > setup.job_at_s &&
+           unreserved_s < setup.job_at_s + certify.conf.idle_grace_s / 2,
+       "... nodes are given back after %.1f s", unreserved_s - setup.job_at_s);
+    ok(slurm.job == 0 && !*slurm.reservation, "... no job and no reservation is left");
     is_int(count_drained() + count_issued(), 0, "... no node is drained or certified");
-    ok(world.nodes[2].has_certificate, "... no node loses its certificate");
+    ok(slurm.nodes[2].has_certificate, "... no node loses its certificate");
     is_int(outcome_of("n3")->verdict, VERDICT_UNKNOWN, "... the faulty node has no verdict");
     snprintf(path, sizeof path, "%s", certify.conf.history_path);
-    ok(history_nodes(path, NULL, NODES, see_newest, text, &err) > 0, "the history has the nodes");
-    is_str(values(), "", "... without a finding of any stage");
+    ok(history_nodes(path, NULL, NODES, read_newest, text, &err) > 0, "the history has the nodes");
+    is_str(stage_results(), "", "... without a finding of any stage");
     is_str(text, "unknown interrupted: job 77 of user 1000 wants nodes of partition p",
            "... and with the reason");
 
@@ -3127,7 +3146,7 @@ static void idle(void)
 
     setup.listing_s = 4;
     is_int(run(), COMMAND_UNKNOWN, "a slow slurmctld is left alone");
-    ok(certify.count == 0 && looks == 1, "... after the first query");
+    ok(certify.count == 0 && pending_queries == 1, "... after the first query");
 }
 
 /* Whether many nodes fail alike is known only at the end of a run. */
@@ -3142,9 +3161,9 @@ static void fails_none_when_stopped(void)
     is_int(outcome_of("n3")->verdict, VERDICT_UNKNOWN,
            "... a failure seen so far is unknown, as it was not decided");
     snprintf(path, sizeof path, "%s", certify.conf.history_path);
-    seen_node = "n3";
-    ok(history_nodes(path, NULL, NODES, see_newest, text, &err) > 0, "the history has the nodes");
-    seen_node = "n1";
+    newest_node = "n3";
+    ok(history_nodes(path, NULL, NODES, read_newest, text, &err) > 0, "the history has the nodes");
+    newest_node = "n1";
     is_str(text, "unknown interrupted: stopped by signal 2; seen until then: eth1: no link",
            "... with what was seen");
 }
@@ -3152,26 +3171,27 @@ static void fails_none_when_stopped(void)
 /* Two runs on one node would disturb each other's measurements. */
 static void tests_nothing_while_another_run_chooses(void)
 {
-    const char *path = path_in("runs/.turn");
+    const char *path = test_path("runs/.turn");
     int fd;
 
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     ok(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0, "another run has the lock");
     is_int(run(), COMMAND_UNKNOWN, "... for too long");
     is_int(allocations, 0, "... so nothing is tested");
-    has_str(said, "cannot tell whether another run tests the same nodes", "... the output says so");
+    has_str(stderr_text, "cannot tell whether another run tests the same nodes",
+            "... the output says so");
     close(fd);
     unlink(path);
     is_int(mkdir(path, 0700), 0, "a lock that cannot be made");
     run();
     ok(allocations > 0, "... is no sign of another run: the nodes are tested");
     rmdir(path);
-    path = path_in("runs/other");
+    path = test_path("runs/other");
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     ok(fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && dprintf(fd, "testing n2\n") > 0,
        "another run of this host tests a node");
     run();
-    ok(!certify_node_run(&certify, "n2") && !world.nodes[1].is_issued && world.nodes[0].is_issued,
+    ok(!certify_node_run(&certify, "n2") && !slurm.nodes[1].is_issued && slurm.nodes[0].is_issued,
        "... which is not in this run");
     ok(has_note("n2: left alone: another run is testing it"), "... a note says so");
     close(fd);
@@ -3184,34 +3204,36 @@ static void stops_without_harm(void)
     const char *what = "";
     int stopped = 0;
 
-    for (setup.stopped_turn = 1; setup.stopped_turn < LAST_TURN && !*what; setup.stopped_turn++) {
-        what = harm(run());
+    for (setup.stopped_operation = 1; setup.stopped_operation < OPERATIONS_MOST && !*what;
+         setup.stopped_operation++) {
+        what = forbidden_change(run());
         if (*what)
-            tap_diag("operation %d: %s", setup.stopped_turn, what);
+            tap_diag("operation %d: %s", setup.stopped_operation, what);
         stopped += certify_stop != 0;
-        if (turns < setup.stopped_turn)
+        if (operation_count < setup.stopped_operation)
             break;
     }
     ok(!*what && stopped > 30, "a run is stopped in each of %d operations without harm", stopped);
 }
 
-static void claims_nothing_left_after_a_dry_run(void)
+static void reports_nothing_left_after_a_dry_run(void)
 {
     int stopped = 0, wrong = 0;
 
     setup.is_dry_run = true;
-    for (setup.stopped_turn = 1; setup.stopped_turn < LAST_TURN; setup.stopped_turn++) {
+    for (setup.stopped_operation = 1; setup.stopped_operation < OPERATIONS_MOST;
+         setup.stopped_operation++) {
         run();
         stopped += certify_stop != 0;
-        wrong += certify_stop != 0 && !strstr(said, "; all changes were undone");
-        if (turns < setup.stopped_turn)
+        wrong += certify_stop != 0 && !strstr(stderr_text, "; all changes were undone");
+        if (operation_count < setup.stopped_operation)
             break;
     }
     ok(stopped > 20, "a dry run is stopped in each of %d operations", stopped);
     is_int(wrong, 0, "... and reports that nothing is left");
 }
 
-static void knows_no_suspects_without_reports(void)
+static void finds_no_suspects_without_reports(void)
 {
     setup.is_suspects = true;
     is_int(run(), COMMAND_PASS, "without a suspect report nothing is tested");
@@ -3227,24 +3249,25 @@ static void knows_no_suspects_without_reports(void)
 static void reads_suspect_reports_of_the_other_nodes(void)
 {
     setup.is_suspects = true;
-    setup.spoiling = "n2";
+    setup.unreadable_reports = "n2";
     for (int i = 0; i < 2; i++) {
-        setup.is_taken = i == 0;
+        setup.is_allocated_late = i == 0;
         memset(was_read, 0, sizeof was_read);
-        is_int(run(), setup.is_taken ? COMMAND_PASS : COMMAND_UNKNOWN, "a node %s",
-               setup.is_taken ? "that a job took is as one that was not free"
-                              : "whose reports cannot be read is no pass");
+        is_int(run(), setup.is_allocated_late ? COMMAND_PASS : COMMAND_UNKNOWN, "a node %s",
+               setup.is_allocated_late ? "that a job took is as one that was not free"
+                                       : "whose reports cannot be read is no pass");
         ok(was_read[0] && was_read[2] && was_read[5] && !was_read[1],
            "... the other nodes' reports are read");
         is_int(has_note("cannot read the suspect reports of n2: srun: nodes are busy"),
-               !setup.is_taken, "... which is %ssaid", setup.is_taken ? "not " : "");
+               !setup.is_allocated_late, "... which is %ssaid",
+               setup.is_allocated_late ? "not " : "");
     }
-    setup.is_taken = setup.is_srun_killed = true;
+    setup.is_allocated_late = setup.is_srun_killed = true;
     is_int(run(), COMMAND_UNKNOWN, "a node that muster's own job may still hold");
     ok(has_note("cannot read the suspect reports of n2"), "... is not taken for a busy one");
 }
 
-static void takes_no_other_warning_for_a_suspect_report(void)
+static void ignores_other_warnings_as_suspect_reports(void)
 {
     setup.is_suspects = setup.has_other_warnings = true;
     run();
@@ -3271,17 +3294,17 @@ static void reads_suspect_reports_where_a_partition_is_up(void)
 }
 
 /* n5 is in the default partition and is not tested. n1 is in the other one. */
-static void partners_are_of_the_partition_of_who_is_tested(void)
+static void partners_are_of_the_tested_nodes_partition(void)
 {
     setup.partition_kind = TWO_PARTITIONS;
-    setup.named = "n1,n5";
+    setup.nodes_option = "n1,n5";
     run();
-    ok(world.nodes[0].is_issued, "a node named together with a busy one has partners");
-    ok(world.nodes[1].is_issued && world.nodes[5].is_issued, "... from its own partition");
+    ok(slurm.nodes[0].is_issued, "a node named together with a busy one has partners");
+    ok(slurm.nodes[1].is_issued && slurm.nodes[5].is_issued, "... from its own partition");
 }
 
 /* At any time that the job arrives. */
-static void idle_any_time(void)
+static void test_idle_interruptions(void)
 {
     double longest_s = 0;
     int halves = 0, whole = 0, interrupted = 0;
@@ -3295,11 +3318,11 @@ static void idle_any_time(void)
         run();
         is_whole = count_issued() > 0;
         halves += is_whole ? count_issued() != 3 || count_drained() != 1 : count_drained() > 0;
-        halves += !is_whole && !world.nodes[2].has_certificate;
+        halves += !is_whole && !slurm.nodes[2].has_certificate;
         whole += is_whole;
         interrupted += *certify.idle_end != '\0';
-        if (given_back_s > setup.job_at_s)
-            longest_s = fmax(longest_s, given_back_s - setup.job_at_s);
+        if (unreserved_s > setup.job_at_s)
+            longest_s = fmax(longest_s, unreserved_s - setup.job_at_s);
     }
     ok(whole > 2 && interrupted > 10, "%d tests end, %d are interrupted", whole, interrupted);
     is_int(halves, 0, "... none is half done");
@@ -3307,79 +3330,80 @@ static void idle_any_time(void)
        "... the job has its node after at most %.1f s", longest_s);
 }
 
-static void refusals(bool all)
+static void check_refusals(bool all)
 {
     const char *what = "";
     int count = 0;
 
     setup.refuses_all = all;
-    for (setup.refused_turn = 1; setup.refused_turn < LAST_TURN && !*what; setup.refused_turn++) {
-        what = harm(run());
+    for (setup.refused_operation = 1; setup.refused_operation < OPERATIONS_MOST && !*what;
+         setup.refused_operation++) {
+        what = forbidden_change(run());
         if (*what)
-            tap_diag("operation %d, %s: %s", setup.refused_turn, refused_name, what);
-        if (turns < setup.refused_turn)
+            tap_diag("operation %d, %s: %s", setup.refused_operation, refused_name, what);
+        if (operation_count < setup.refused_operation)
             break;
         count++;
     }
-    ok(!*what && count > 30 && count < LAST_TURN - 1,
+    ok(!*what && count > 30 && count < OPERATIONS_MOST - 1,
        "each of %d operations is refused%s without harm", count,
        all ? " with all that follow" : "");
 }
 
 /* The estimates of a run before its stages. */
-static void estimates(void)
+static void test_estimates(void)
 {
     static const char *const speeds[] = {"n1", "n2", "n2", "n2", "n3"};
-    static struct certify made;
+    static struct certify made_certify;
     static struct node_run runs[3] = {{.name = "n1", .gpus = 8, .has_accelerator = true},
                                       {.name = "n2", .gpus = 4},
                                       {.name = "n3"}};
-    static struct cluster_node slurm[3] = {{.leaf = 0}, {.leaf = 0}, {.leaf = 1}};
+    static struct cluster_node cluster_nodes[3] = {{.leaf = 0}, {.leaf = 0}, {.leaf = 1}};
     struct record record = {.test = catalog_tests[TEST_HOST_CONFIG].name,
                             .metric = catalog_metrics[METRIC_SPEED].name};
     struct hostlist none = {0};
     struct budget_work work;
     int *pairs;
 
-    made = (struct certify){.node_runs = runs, .count = 3};
-    name_index_build((const char *const[]){"n1", "n2", "n3"}, 3, &made.by_name);
-    is_int(certify_work(&made, 3).rails, BUDGET_RAILS_GUESSED,
+    made_certify = (struct certify){.node_runs = runs, .count = 3};
+    name_index_build((const char *const[]){"n1", "n2", "n3"}, 3, &made_certify.by_name);
+    is_int(certify_work(&made_certify, 3).rails, BUDGET_RAILS_GUESSED,
            "without reported rails a default is used");
     for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++) {
         record.node = speeds[i];
-        records_add(&made.records, &record);
+        records_add(&made_certify.records, &record);
     }
     for (int i = 0; i < 3; i++) {
         record = (struct record){.test = catalog_tests[TEST_NET_ADDRESSES].name,
                                  .metric = catalog_metrics[METRIC_BOOT].name,
                                  .node = runs[i].name,
                                  .message = "one machine"};
-        records_add(&made.records, &record);
+        records_add(&made_certify.records, &record);
         record = (struct record){.test = catalog_tests[TEST_HOST_CONFIG].name,
                                  .metric = catalog_metrics[METRIC_CPU_COUNT].name,
                                  .node = runs[i].name,
                                  .value = 2};
-        records_add(&made.records, &record);
+        records_add(&made_certify.records, &record);
     }
-    work = certify_work(&made, 3);
+    work = certify_work(&made_certify, 3);
     is_int(work.rails, 3, "... else the largest number of a node");
     is_int(work.gpus, 8, "... GPUs of nodes with an accelerator are counted");
     is_near(work.crowd, 1.5, 1e-9, "... nodes that share a machine oversubscribe it");
     is_int(work.sub_rounds, 0, "... without leaf limits there are no sub-rounds");
-    made.cluster.leaf_count = 2;
-    ok(!certify_uplink_pairs(&made, &none), "... without other jobs uplinks have no limit");
-    made.conf.uplink_concurrency = 3;
-    pairs = certify_uplink_pairs(&made, &none);
+    made_certify.cluster.leaf_count = 2;
+    ok(!certify_uplink_pairs(&made_certify, &none), "... without other jobs uplinks have no limit");
+    made_certify.conf.uplink_concurrency = 3;
+    pairs = certify_uplink_pairs(&made_certify, &none);
     ok(pairs && pairs[0] == 3 && pairs[1] == 3, "UplinkConcurrency applies to each leaf");
     free(pairs);
     for (int i = 0; i < 3; i++)
-        runs[i].slurm = &slurm[i];
-    made.conf.leaf_concurrency = 1;
-    is_int(certify_work(&made, 3).sub_rounds, 1, "... LeafConcurrency makes sub-rounds");
+        runs[i].slurm = &cluster_nodes[i];
+    made_certify.conf.leaf_concurrency = 1;
+    is_int(certify_work(&made_certify, 3).sub_rounds, 1, "... LeafConcurrency makes sub-rounds");
     runs[0].outcome.verdict = VERDICT_FAIL;
-    is_near(certify_work(&made, 2).crowd, 1, 1e-9, "... nodes that failed are not counted");
-    name_index_clear(&made.by_name);
-    records_clear(&made.records);
+    is_near(certify_work(&made_certify, 2).crowd, 1, 1e-9, "... nodes that failed are not counted");
+    name_index_clear(&made_certify.by_name);
+    records_clear(&made_certify.records);
 }
 
 /* Returns the limit that reports use for a rail when `slower` nodes run at 100 Gb/s and the
@@ -3390,35 +3414,35 @@ static double limit_of_speeds(int slower)
     static char texts[MANY][8];
     static const char *many[MANY];
     static struct node_run runs[MANY];
-    static struct certify made;
+    static struct certify made_certify;
     struct record record = {.suite = "links", .test = "links", .part = "eth1", .unit = "Mb/s"};
     double limit = NAN;
 
-    made = (struct certify){.node_runs = runs, .count = MANY};
-    conf_defaults(&made.conf);
+    made_certify = (struct certify){.node_runs = runs, .count = MANY};
+    conf_defaults(&made_certify.conf);
     record.metric = catalog_metrics[METRIC_SPEED].name;
     for (int i = 0; i < MANY; i++) {
         snprintf(texts[i], sizeof texts[i], "m%d", i);
         runs[i].name = record.node = many[i] = texts[i];
         record.value = i < slower ? 1e5 : 2e5;
         for (int k = i < slower ? 0 : 3; k < 4; k++) /* slow nodes are checked again */
-            records_add(&made.records, &record);
+            records_add(&made_certify.records, &record);
     }
-    name_index_build(many, MANY, &made.by_name);
+    name_index_build(many, MANY, &made_certify.by_name);
     record.metric = catalog_metrics[METRIC_BANDWIDTH].name;
     record.peer = many[0];
-    records_add(&made.records, &record);
-    certify_facts(&made);
-    for (size_t i = 0; i < made.records.count; i++) {
-        const struct record *found = RECORD_AT(&made.records, i);
+    records_add(&made_certify.records, &record);
+    certify_facts(&made_certify);
+    for (size_t i = 0; i < made_certify.records.count; i++) {
+        const struct record *found = RECORD_AT(&made_certify.records, i);
 
         if (catalog_is_suite(found->suite, SUITE_CERTIFY) &&
             catalog_is_metric(found->metric, METRIC_BANDWIDTH))
             limit = found->limit;
     }
-    name_index_clear(&made.by_name);
-    records_clear(&made.records);
-    conf_clear(&made.conf);
+    name_index_clear(&made_certify.by_name);
+    records_clear(&made_certify.records);
+    conf_clear(&made_certify.conf);
     return limit;
 }
 
@@ -3431,7 +3455,7 @@ static void reports_hold_a_rail_to_the_speed_of_its_slower_nodes(void)
 
 /* Checks the effect of each finding about the links on four nodes with two leaves: the first
  * letter of each node's verdict, a capital if it is near its limit, "-" for none. */
-static void takes_findings(void)
+static void applies_link_findings(void)
 {
     enum { MANY = 4 };
     static const char *const names[MANY] = {"m0", "m1", "m2", "m3"};
@@ -3456,9 +3480,9 @@ static void takes_findings(void)
         {FINDING_MISPLACED, VERDICT_WARN, 0, "nominal", "----", false, false},
         {FINDING_MISPLACED, VERDICT_WARN, 0, "nominal", "---u", false, true},
     };
-    static struct certify made;
+    static struct certify made_certify;
     static struct node_run runs[MANY];
-    static struct cluster_node slurm = {.leaf = -1};
+    static struct cluster_node leafless_node = {.leaf = -1};
     static char rail[] = "eth1";
     char *rails[] = {rail};
 
@@ -3487,11 +3511,12 @@ static void takes_findings(void)
                                             .findings = {&finding, 1}};
         char found[MANY + 1] = "";
 
-        made = (struct certify){.node_runs = runs, .count = MANY};
-        name_index_build(names, MANY, &made.by_name);
+        made_certify = (struct certify){.node_runs = runs, .count = MANY};
+        name_index_build(names, MANY, &made_certify.by_name);
         for (int k = 0; k < MANY; k++)
-            runs[k] = (struct node_run){.name = names[k], .slurm = &slurm, .rail_mbps = NAN};
-        certify_link_findings(&made, &localization, 0);
+            runs[k] =
+                (struct node_run){.name = names[k], .slurm = &leafless_node, .rail_mbps = NAN};
+        certify_link_findings(&made_certify, &localization, 0);
         for (int k = 0; k < MANY; k++) {
             enum verdict verdict = runs[k].outcome.verdict;
 
@@ -3502,37 +3527,37 @@ static void takes_findings(void)
         }
         is_str(found, cases[i].expected, "finding %zu%s", i,
                cases[i].is_unmeasured ? ", and a node of which no link was measured" : "");
-        is_int(made.has_fault, cases[i].has_fault, "... of the network");
-        name_index_clear(&made.by_name);
-        records_clear(&made.records);
-        hostlist_clear(&made.notes);
+        is_int(made_certify.has_fault, cases[i].has_fault, "... of the network");
+        name_index_clear(&made_certify.by_name);
+        records_clear(&made_certify.records);
+        hostlist_clear(&made_certify.notes);
     }
 }
 
 /* Refuses operations with accelerators, and in --idle. */
-static void refusals_each(void)
+static void test_refusals(void)
 {
     setup.is_idle = true;
     setup.job_at_s = INFINITY;
-    refusals(false);
-    setup = usual;
+    check_refusals(false);
+    setup = default_setup;
     setup.accelerators = GPUS;
-    refusals(false);
-    refusals(true);
+    check_refusals(false);
+    check_refusals(true);
 }
 
-static void reboots_each(void)
+static void test_reboots(void)
 {
-    reboots("n1");
-    reboots("n4");
+    check_reboot("n1");
+    check_reboot("n4");
     setup.rebooted = "n1";
     setup.booted_s = 3600;
     run();
-    ok(world.nodes[0].is_issued, "a node that booted before the run is certified");
+    ok(slurm.nodes[0].is_issued, "a node that booted before the run is certified");
 }
 
 /* In a later stage that is no reason to end the stage. */
-static void ignores_what_the_head_lacks(void)
+static void ignores_names_the_head_cannot_resolve(void)
 {
     setup.cut_off = "n2";
     setup.cut_off_as = REACH_NO_ADDRESS;
@@ -3540,7 +3565,7 @@ static void ignores_what_the_head_lacks(void)
     setup.missed_s = INFINITY;
     setup.lasting_s = 10;
     run();
-    ok(world.nodes[1].is_issued, "a node whose name the head can no longer resolve is certified");
+    ok(slurm.nodes[1].is_issued, "a node whose name the head can no longer resolve is certified");
 }
 
 /* With one node it is the node's fault. Several nodes may have a new key that the head lacks. */
@@ -3550,9 +3575,9 @@ static void fails_no_nodes_whose_key_changes(void)
         bool is_one = setup.without_munge == 1;
 
         run();
-        is_int(world.nodes[0].is_drained, is_one, "%s that does not accept the head's key",
+        is_int(slurm.nodes[0].is_drained, is_one, "%s that does not accept the head's key",
                is_one ? "a node" : "one of two nodes");
-        ok(!world.nodes[0].is_issued && world.nodes[5].is_issued,
+        ok(!slurm.nodes[0].is_issued && slurm.nodes[5].is_issued,
            "... is not certified, others are");
         is_int(outcome_of("n1")->verdict, is_one ? VERDICT_FAIL : VERDICT_UNKNOWN, "... it %s",
                is_one ? "failed" : "is unknown");
@@ -3560,33 +3585,33 @@ static void fails_no_nodes_whose_key_changes(void)
     }
 }
 
-static void heads_cut_off(void)
+static void test_cut_off_nodes(void)
 {
-    head_is_cut_off(false, 0, VERDICT_FAIL);
-    head_is_cut_off(false, INFINITY, VERDICT_UNKNOWN);
-    head_is_cut_off(true, INFINITY, VERDICT_UNKNOWN);
-    head_is_cut_off(true, 0, VERDICT_FAIL);
+    check_cut_off(false, 0, VERDICT_FAIL);
+    check_cut_off(false, INFINITY, VERDICT_UNKNOWN);
+    check_cut_off(true, INFINITY, VERDICT_UNKNOWN);
+    check_cut_off(true, 0, VERDICT_FAIL);
 }
 
-static void after_failures(void)
+static void test_certificates_after_failures(void)
 {
     for (int i = 0; i < 4; i++)
-        after_a_failure(i / 2 == 1, i % 2 == 0 ? -10 : 10, i % 2 == 1);
+        check_after_failure(i / 2 == 1, i % 2 == 0 ? -10 : 10, i % 2 == 1);
 }
 
-static void dies_in_each(void)
+static void test_process_deaths(void)
 {
-    dies("n2", 1, false);
-    dies("n2", 9, true);
+    check_process_death("n2", 1, false);
+    check_process_death("n2", 9, true);
     setup.dying_in = "muster-launch";
-    dies("n2", 1, false);
-    dies("n2", 9, true);
+    check_process_death("n2", 1, false);
+    check_process_death("n2", 9, true);
     setup.partner_deaths = 1;
-    dies("n2", 9, true);
-    ok(!strstr(world.nodes[1].reason, "alone with n1"),
-       "... a try with a partner that died, too, does not count: %s", world.nodes[1].reason);
+    check_process_death("n2", 9, true);
+    ok(!strstr(slurm.nodes[1].reason, "alone with n1"),
+       "... a try with a partner that died, too, does not count: %s", slurm.nodes[1].reason);
     setup.death = FAULT_NODE_FROZEN;
-    dies("n2", 9, false);
+    check_process_death("n2", 9, false);
     has_str(outcome_worst(outcome_of("n2"))->message,
             "recurred, but its slurmd answers: the process was stopped or not scheduled",
             "... its process may not have been scheduled");
@@ -3603,111 +3628,111 @@ static void tries_as_often_as_another_dies(void)
 }
 
 static void (*const tests[])(void) = {
-    estimates,
+    test_estimates,
     reports_hold_a_rail_to_the_speed_of_its_slower_nodes,
-    takes_findings,
-    one_run,
-    slow_rails,
-    losses,
-    failed_rail,
-    no_golden,
-    looked_at,
-    dry_run,
-    no_accelerators,
-    good_accelerators,
-    explicit_accelerators,
-    slow_accelerators,
-    containers,
-    missing_libraries,
-    hosts,
-    lying,
-    reboots_each,
-    no_certificates,
+    applies_link_findings,
+    test_one_run,
+    test_slow_rails,
+    reports_lossy_rails_as_lossy_only,
+    test_failed_rail,
+    test_unreadable_golden_file,
+    test_live_file,
+    test_dry_run,
+    test_no_accelerators,
+    test_good_accelerators,
+    test_explicit_accelerators,
+    test_slow_accelerators,
+    test_containers,
+    test_missing_libraries,
+    test_hosts,
+    ignores_foreign_records,
+    test_reboots,
+    test_failed_certificates,
     waits_for_a_controller_that_is_started_again,
-    answers_again,
+    tests_a_node_that_answers_again,
     counts_what_recurs_as_tries,
-    asks_for_no_longer_job_than_the_partition_allows,
-    waits_as_long_as_slurm,
+    requests_no_longer_job_than_the_partition_allows,
+    adds_complete_wait,
     jobs_last_as_long_as_their_steps,
     waits_for_no_node_of_a_busy_cluster_that_completes_later,
     ends_a_campaign,
     tests_the_other_partitions_of_one_that_refuses,
-    goes_on_without_a_partition_that_is_deleted,
-    asks_for_no_more_nodes_than_the_partition_allows,
-    names_what_is_never_tested,
+    continues_without_a_deleted_partition,
+    requests_no_more_nodes_than_the_partition_allows,
+    names_nodes_that_are_never_tested,
     keeps_a_run_of_a_campaign_while_the_history_is_busy,
     campaign_partners_are_of_the_partition_of_their_group,
-    asks_for_nodes_that_no_record_names,
-    leaves_nodes_alone_in_one_line,
-    heads_cut_off,
-    ignores_what_the_head_lacks,
+    needs_nodes_that_no_record_names,
+    notes_nodes_left_alone_in_one_line,
+    test_cut_off_nodes,
+    ignores_names_the_head_cannot_resolve,
     fails_no_nodes_whose_key_changes,
     is_cut_off_in_the_stage_that_noticed,
     fails_no_node_that_slurm_reboots,
     removes_the_certificate_where_another_node_hangs,
     cuts_names_of_a_note,
     waits_for_epilogs_that_are_slow,
-    asks_no_node_that_is_down_to_remove_its_certificate,
-    certificate_kept,
+    revokes_certificates_of_nodes_that_are_down,
+    keeps_certificate_of_higher_level,
     renews_what_is_due,
-    knows_what_waits,
+    counts_runs_that_wait_for_the_history,
     all_are_due_where_the_history_is_damaged,
     is_due_against_the_history,
-    after_failures,
-    others_write,
-    health_check_writes_back,
-    keeps_the_certificate_of_what_slurm_took_away,
-    takes_nothing_for_a_full_file_system,
-    full_disk,
-    asks_for_no_job_with_a_node_that_is_drained,
-    asks_again_as_often_as_a_node_goes,
+    test_certificates_after_failures,
+    keeps_what_others_write,
+    rewrites_what_a_health_check_removes,
+    keeps_certificates_of_nodes_drained_by_slurm,
+    keeps_certificate_on_a_full_file_system,
+    test_full_disk,
+    requests_no_job_with_a_node_that_is_drained,
+    retries_jobs_as_often_as_a_node_leaves,
     preempts_no_job_that_began_before_the_reservation,
     leaves_a_node_where_a_reservation_begins_before_the_end,
     leaves_a_node_that_is_taken_out_of_the_reservation,
-    missing_program,
-    knows_whether_a_level_is_given,
-    dies_in_each,
+    test_missing_program,
+    reads_whether_a_level_is_given,
+    test_process_deaths,
     tries_as_often_as_another_dies,
     dies_after_the_results,
     retests_with_a_node_that_has_as_many_gpus,
-    addresses,
-    holds_nodes_against_each_other,
-    doubts_links_that_are_lost,
-    holds_rails_to_their_history,
-    holds_rails_to_what_others_measure,
+    test_peer_addresses,
+    compares_nodes_with_each_other,
+    doubts_nodes_whose_link_is_lost,
+    compares_rails_with_their_history,
+    compares_rails_with_the_reference,
     certifies_nothing_that_was_not_measured,
-    releases_what_its_gate_has_drained,
+    releases_nodes_drained_by_their_gate,
     leaves_nodes_of_other_runs,
-    cut_check,
+    test_incomplete_check,
     names_nodes_whose_cables_are_not_checked,
-    knows_the_leaves_of_cables,
-    idle,
+    reads_leaves_from_cables,
+    test_idle_run,
     fails_none_when_stopped,
     tests_nothing_while_another_run_chooses,
     stops_without_harm,
-    claims_nothing_left_after_a_dry_run,
-    knows_no_suspects_without_reports,
+    reports_nothing_left_after_a_dry_run,
+    finds_no_suspects_without_reports,
     reads_suspect_reports_of_the_other_nodes,
-    takes_no_other_warning_for_a_suspect_report,
+    ignores_other_warnings_as_suspect_reports,
     reads_suspect_reports_where_a_partition_is_up,
-    partners_are_of_the_partition_of_who_is_tested,
-    idle_any_time,
-    refusals_each,
+    partners_are_of_the_tested_nodes_partition,
+    test_idle_interruptions,
+    test_refusals,
 };
 
 int main(void)
 {
     char command[64];
 
-    own = getpid();
+    test_pid = getpid();
     if (!mkdtemp(directory))
         tap_skip_all("no directory: %m");
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-        setup = usual;
+        setup = default_setup;
         tests[i]();
     }
     certify_clear(&certify);
-    campaign_clear(&state);
+    campaign_clear(&last_campaign);
     snprintf(command, sizeof command, "rm -rf %s", directory);
     return system(command) == 0 ? tap_done() : 1;
 }

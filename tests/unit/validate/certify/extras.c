@@ -14,11 +14,11 @@
 
 enum { NODES = 3 };
 
-static char over[] = "{\"muster_level\":2,\"muster_expires\":1000}";
+static char expired_extra[] = "{\"muster_level\":2,\"muster_expires\":1000}";
 static char names[NODES][3] = {"n1", "n2", "n3"};
 static struct cluster_node nodes[NODES];
-static struct node_run ours;
-static char changed[200];
+static struct node_run own_node_run;
+static char changes[200];
 
 static int load_nodes(struct cluster *cluster, struct error *err)
 {
@@ -29,10 +29,10 @@ static int load_nodes(struct cluster *cluster, struct error *err)
 
 static int set_extra(const char *list, const char *extra, struct error *err)
 {
-    size_t length = strlen(changed);
+    size_t length = strlen(changes);
 
     (void)err;
-    snprintf(changed + length, sizeof changed - length, "%s=%s;", list, extra);
+    snprintf(changes + length, sizeof changes - length, "%s=%s;", list, extra);
     return 0;
 }
 
@@ -54,7 +54,7 @@ void cluster_clear(struct cluster *cluster)
 struct node_run *certify_node_run(const struct certify *certify, const char *name)
 {
     (void)certify;
-    return strcmp(name, ours.name) == 0 ? &ours : NULL;
+    return strcmp(name, own_node_run.name) == 0 ? &own_node_run : NULL;
 }
 
 bool certify_loses_certificate(const struct node_run *node_run)
@@ -74,22 +74,22 @@ int main(void)
     static struct certify certify = {.operations = &operations,
                                      .conf = {.write_extra = true},
                                      .cluster = {.has_extra = true},
-                                     .node_runs = &ours,
+                                     .node_runs = &own_node_run,
                                      .count = 1};
 
     for (int i = 0; i < NODES; i++)
-        nodes[i] = (struct cluster_node){.name = names[i], .extra = over};
+        nodes[i] = (struct cluster_node){.name = names[i], .extra = expired_extra};
     nodes[0].is_in_run = nodes[2].is_in_run = true;
     for (int i = 0; i < NODES; i++)
         nodes[i].is_reserved = true; /* n2 is reserved by the site, not by a run */
-    ours = (struct node_run){.name = "n1", .plan.role = ROLE_TEST};
+    own_node_run = (struct node_run){.name = "n1", .plan.role = ROLE_TEST};
     certify_extras(&certify, false);
-    is_str(changed, "n[1-2]=;",
+    is_str(changes, "n[1-2]=;",
            "an expired Extra entry is removed, except from a node of another run");
 
-    changed[0] = '\0';
-    ours.plan.role = ROLE_LEAVE;
+    changes[0] = '\0';
+    own_node_run.plan.role = ROLE_LEAVE;
     certify_extras(&certify, false);
-    is_str(changed, "n2=;", "... also from a node that this run was given and left out");
+    is_str(changes, "n2=;", "... also from a node that this run was given and left out");
     return tap_done();
 }

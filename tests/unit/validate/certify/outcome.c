@@ -6,7 +6,7 @@
 #include "tests/unit/tap.h"
 #include "lib/base/name_index.h"
 
-static void outcomes(void)
+static void test_verdicts(void)
 {
     struct outcome outcome = {0}, before;
 
@@ -58,7 +58,7 @@ static void outcomes(void)
            "... but without a record of training it is not");
 }
 
-static void nears(void)
+static void test_near_limits(void)
 {
     struct outcome outcome = {0};
 
@@ -80,7 +80,7 @@ static void nears(void)
     ok(outcome.is_near, "a value near its limit outweighs unknown");
 }
 
-static void grounds(void)
+static void test_drain_grounds(void)
 {
     struct outcome outcome = {0};
 
@@ -99,7 +99,7 @@ static void grounds(void)
     is_int(outcome.fault_count, 4, "... and all are kept");
 }
 
-static void several(void)
+static void test_several_faults(void)
 {
     struct outcome outcome = {0};
     char text[OUTCOME_TEXT], small[40];
@@ -163,7 +163,7 @@ static void several(void)
     is_str(outcome.faults[OUTCOME_FAULTS - 2].part, "eth4", "... it replaces the last one");
 }
 
-static void statuses(void)
+static void test_exit_statuses(void)
 {
     enum verdict good[] = {VERDICT_PASS, VERDICT_PASS}, one[] = {VERDICT_PASS, VERDICT_FAIL},
                  doubt[] = {VERDICT_PASS, VERDICT_UNKNOWN};
@@ -176,7 +176,7 @@ static void statuses(void)
     is_int(outcome_exit_status(NULL, 0, false), 3, "no node is no pass");
 }
 
-static void names(void)
+static void test_name_index(void)
 {
     const char *const list[] = {"n10", "n2", "n1", "n2", "login"};
     struct name_index index;
@@ -194,11 +194,11 @@ static void names(void)
 
 int main(void)
 {
-    names();
-    outcomes();
-    nears();
-    several();
-    grounds();
-    statuses();
+    test_name_index();
+    test_verdicts();
+    test_near_limits();
+    test_several_faults();
+    test_drain_grounds();
+    test_exit_statuses();
     return tap_done();
 }

@@ -16,7 +16,7 @@ static const char head[] = "run: r\ncluster: c\nlevel: quick\nexpires: 200000000
 
 static struct request_node nodes[NODES];
 
-static void make(size_t count, bool is_alike)
+static void nodes_make(size_t count, bool is_alike)
 {
     for (size_t i = 0; i < count; i++) {
         char name[16], text[RAILS * 40];
@@ -31,7 +31,7 @@ static void make(size_t count, bool is_alike)
     }
 }
 
-static void unmake(size_t count)
+static void nodes_clear(size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         free((char *)(size_t)nodes[i].name);
@@ -41,9 +41,9 @@ static void unmake(size_t count)
 
 /* Returns the bytes sent to all nodes together, and in *longest the length of the longest part.
  * Checks that each node is in one part, and that the part's text has the node's block. */
-static size_t sent(const struct request_parts *parts, size_t count, size_t *longest)
+static size_t check_parts(const struct request_parts *parts, size_t count, size_t *longest)
 {
-    size_t bytes = 0, found = 0, strange = 0;
+    size_t bytes = 0, found = 0, wrong = 0;
 
     *longest = 0;
     for (size_t i = 0; i < parts->count; i++) {
@@ -53,59 +53,60 @@ static size_t sent(const struct request_parts *parts, size_t count, size_t *long
         bytes += length * part->nodes.count;
         found += part->nodes.count;
         *longest = length > *longest ? length : *longest;
-        strange += strncmp(part->text, head, strlen(head)) != 0;
+        wrong += strncmp(part->text, head, strlen(head)) != 0;
         for (size_t k = 0; k < part->nodes.count && count <= 1024; k++) {
             char block[64];
 
             snprintf(block, sizeof block, "node: %s\n", part->nodes.names[k]);
-            strange += parts->count > 1 && !strstr(part->text, block);
+            wrong += parts->count > 1 && !strstr(part->text, block);
         }
     }
     is_int(found, count, "each of %zu nodes is in one part", count);
-    is_int(strange, 0, "... which begins with the head and has its block");
+    is_int(wrong, 0, "... which begins with the head and has its block");
     return bytes;
 }
 
-static size_t sent_of(size_t count, bool is_alike, size_t *parts_count)
+static size_t sent_bytes(size_t count, bool is_alike, size_t *parts_count)
 {
     struct request_parts parts;
     struct error err;
     size_t longest, bytes;
 
-    make(count, is_alike);
+    nodes_make(count, is_alike);
     is_int(request_parts_make(head, nodes, count, REQUEST_BYTES, &parts, &err), 0, "%zu nodes, %s",
            count, is_alike ? "all alike" : "each with figures of its own");
-    bytes = sent(&parts, count, &longest);
+    bytes = check_parts(&parts, count, &longest);
     ok(longest <= REQUEST_BYTES, "... none longer than it may be (%zu)", longest);
     *parts_count = parts.count;
     request_parts_clear(&parts);
-    unmake(count);
+    nodes_clear(count);
     return bytes;
 }
 
 int main(void)
 {
     size_t parts_count;
-    size_t few = sent_of(1024, false, &parts_count), many = sent_of(NODES, false, &parts_count);
+    size_t few = sent_bytes(1024, false, &parts_count),
+           many = sent_bytes(NODES, false, &parts_count);
     struct request_parts parts;
     struct error err;
 
     ok(many < 5 * few, "four times the nodes get about four times as many bytes: %zu and %zu", few,
        many);
     ok(parts_count < 20, "... in %zu parts", parts_count);
-    sent_of(NODES, true, &parts_count);
+    sent_bytes(NODES, true, &parts_count);
     is_int(parts_count, 1, "all alike are one part");
     for (size_t more = 0; more <= 1; more++) {
         size_t blocks = 0;
 
-        make(REQUEST_BLOCK_NODES + more, true);
+        nodes_make(REQUEST_BLOCK_NODES + more, true);
         request_parts_make(head, nodes, REQUEST_BLOCK_NODES + more, REQUEST_BYTES, &parts, &err);
         for (const char *at = parts.items[0].text; (at = strstr(at, "\nnode: ")); at++)
             blocks++;
         is_int(blocks, 1 + more, "... %zu nodes are in blocks of at most %d",
                (size_t)REQUEST_BLOCK_NODES + more, REQUEST_BLOCK_NODES);
         request_parts_clear(&parts);
-        unmake(REQUEST_BLOCK_NODES + more);
+        nodes_clear(REQUEST_BLOCK_NODES + more);
     }
 
     nodes[0] = (struct request_node){"n2", (char[]){"test: a\n"}};

@@ -18,11 +18,11 @@
  * own drains, and drains, spares and releases nodes. Each operation and each journal entry is
  * refused in turn. */
 
-enum { NODES = 10, CAP = 2, FIRST_TURNS = 200 };
+enum { NODES = 10, CAP = 2, OPERATIONS_MOST = 200 };
 
 static const char *const names[NODES] = {"n1", "n2", "n3", "n4", "n5",
                                          "n6", "n7", "n8", "n9", "n10"};
-static const char *const ours = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01";
+static const char *const muster_reason = "muster: rail_slow eth1 9 of 98 Mb/s 2026-11-01";
 
 /* the controller */
 static struct {
@@ -31,12 +31,13 @@ static struct {
     bool is_marked_before, is_noted, is_settled; /* in the journal: it is noted; it is done */
     bool is_down_noted;
     int drains, resumes;
-} world[NODES];
-static int turns, refused_turn; /* turns: operations so far; refused_turn: 0 refuses none */
-static bool refuses_all;        /* refuses also all turns after refused_turn */
+} controller[NODES];
+static int operation_count;
+static int refused_operation; /* number of the operation that is refused; 0: none */
+static bool refuses_all;      /* refuses also all operations after refused_operation */
 static char notes[8192];
 
-static int place_of(const char *name)
+static int index_of(const char *name)
 {
     for (int i = 0; i < NODES; i++)
         if (strcmp(names[i], name) == 0)
@@ -45,10 +46,11 @@ static int place_of(const char *name)
     abort();
 }
 
-static int turn(struct error *err)
+static int begin_operation(struct error *err)
 {
-    turns++;
-    if (refused_turn == 0 || turns < refused_turn || (turns > refused_turn && !refuses_all))
+    operation_count++;
+    if (refused_operation == 0 || operation_count < refused_operation ||
+        (operation_count > refused_operation && !refuses_all))
         return 0;
     return err ? error_set(err, "refused") : -1;
 }
@@ -59,40 +61,40 @@ static int load_nodes(struct cluster *cluster, struct error *err)
     static int loads;
     struct cluster_node *nodes = kept[loads++ % 2];
 
-    if (turn(err) != 0)
+    if (begin_operation(err) != 0)
         return -1;
     for (int i = 0; i < NODES; i++)
         nodes[i] = (struct cluster_node){.name = (char *)(size_t)names[i],
-                                         .reason = world[i].reason,
-                                         .comment = world[i].comment,
-                                         .is_drained = world[i].is_drained,
-                                         .is_down = world[i].is_down};
+                                         .reason = controller[i].reason,
+                                         .comment = controller[i].comment,
+                                         .is_drained = controller[i].is_drained,
+                                         .is_down = controller[i].is_down};
     *cluster = (struct cluster){.nodes = nodes, .node_count = NODES};
     return 0;
 }
 
 enum change { DRAIN, RESUME, COMMENT };
 
-static int change(const char *list, const char *text, enum change what, struct error *err)
+static int change_nodes(const char *list, const char *text, enum change what, struct error *err)
 {
     struct hostlist nodes = {0};
 
-    if (turn(err) != 0)
+    if (begin_operation(err) != 0)
         return -1;
     hostlist_expand(list, &nodes, err);
     for (size_t k = 0; k < nodes.count; k++) {
-        int i = place_of(nodes.names[k]);
+        int i = index_of(nodes.names[k]);
 
         if (what == COMMENT)
-            snprintf(world[i].comment, sizeof world[i].comment, "%s", text);
+            snprintf(controller[i].comment, sizeof controller[i].comment, "%s", text);
         if (what == DRAIN)
-            snprintf(world[i].reason, sizeof world[i].reason, "%s", text);
+            snprintf(controller[i].reason, sizeof controller[i].reason, "%s", text);
         if (what == RESUME)
-            world[i].is_marked_before = strstr(world[i].comment, "[muster run: ") != NULL;
+            controller[i].is_marked_before = strstr(controller[i].comment, "[muster run: ") != NULL;
         if (what != COMMENT)
-            world[i].is_drained = what == DRAIN;
-        world[i].drains += what == DRAIN;
-        world[i].resumes += what == RESUME;
+            controller[i].is_drained = what == DRAIN;
+        controller[i].drains += what == DRAIN;
+        controller[i].resumes += what == RESUME;
     }
     hostlist_clear(&nodes);
     return 0;
@@ -105,17 +107,17 @@ static int drain(const char *list, const char *reason, struct error *err)
     if (at_drain)
         at_drain();
     at_drain = NULL;
-    return change(list, reason, DRAIN, err);
+    return change_nodes(list, reason, DRAIN, err);
 }
 
 static int resume(const char *list, const char *text, struct error *err)
 {
-    return change(list, text, RESUME, err);
+    return change_nodes(list, text, RESUME, err);
 }
 
 static int set_comment(const char *list, const char *text, struct error *err)
 {
-    return change(list, text, COMMENT, err);
+    return change_nodes(list, text, COMMENT, err);
 }
 
 static const struct cluster_operations operations = {
@@ -123,7 +125,7 @@ static const struct cluster_operations operations = {
 
 struct cluster_node *cluster_node(const struct cluster *cluster, const char *name)
 {
-    return cluster->node_count > 0 ? &cluster->nodes[place_of(name)] : NULL;
+    return cluster->node_count > 0 ? &cluster->nodes[index_of(name)] : NULL;
 }
 
 void cluster_clear(struct cluster *cluster)
@@ -145,20 +147,20 @@ unsigned __wrap_sleep(unsigned seconds)
 int undo_note_resumes(struct undo *undo, const struct batch *drains, struct error *err)
 {
     (void)undo;
-    if (turn(err) != 0)
+    if (begin_operation(err) != 0)
         return -1;
     for (size_t i = 0; i < drains->count; i++)
-        world[place_of(drains->nodes[i].name)].is_noted = true;
+        controller[index_of(drains->nodes[i].name)].is_noted = true;
     return 0;
 }
 
 int undo_note_settled(struct undo *undo, const struct batch *nodes, struct error *err)
 {
     (void)undo;
-    if (turn(err) != 0)
+    if (begin_operation(err) != 0)
         return -1;
     for (size_t i = 0; i < nodes->count; i++)
-        world[place_of(nodes->nodes[i].name)].is_settled = true;
+        controller[index_of(nodes->nodes[i].name)].is_settled = true;
     return 0;
 }
 
@@ -166,9 +168,9 @@ int undo_note_down(struct undo *undo, const char *node, const char *reason, stru
 {
     (void)undo;
     (void)reason;
-    if (turn(err) != 0)
+    if (begin_operation(err) != 0)
         return -1;
-    world[place_of(node)].is_down_noted = true;
+    controller[index_of(node)].is_down_noted = true;
     return 0;
 }
 
@@ -205,7 +207,7 @@ void certify_note(struct certify *certify, const char *format, ...)
 
 struct node_run *certify_node_run(const struct certify *certify, const char *name)
 {
-    return &certify->node_runs[place_of(name)];
+    return &certify->node_runs[index_of(name)];
 }
 
 void certify_verdict(struct certify *certify, struct node_run *node_run, enum stage stage,
@@ -215,25 +217,25 @@ void certify_verdict(struct certify *certify, struct node_run *node_run, enum st
     outcome_note(&node_run->outcome, stage, verdict, FAULT_NONE, test, part, message);
 }
 
-static enum verdict struck; /* verdict of the last recorded strike */
+static enum verdict strike_verdict; /* verdict of the last recorded strike */
 
 void certify_record(struct certify *certify, struct record record)
 {
     (void)certify;
     if (strcmp(record.test, "strikes") == 0)
-        struck = record.verdict;
+        strike_verdict = record.verdict;
 }
 
 /* the history: the fingerprint of each node, and its strikes */
-static uint64_t counted; /* the fingerprint of the last counted strikes */
-static int readings;     /* how often all nodes' facts were read */
-static int strikes = 1;  /* including the new one; -1: the history cannot be read */
+static uint64_t counted_fingerprint; /* the fingerprint of the last counted strikes */
+static int fact_loads;               /* how often all nodes' facts were read */
+static int strikes = 1;              /* including the new one; -1: the history cannot be read */
 
 uint64_t *certify_fingerprints(const struct certify *certify)
 {
     uint64_t *fingerprints = calloc(certify->count, sizeof *fingerprints);
 
-    readings++;
+    fact_loads++;
     for (size_t i = 0; fingerprints && i < certify->count; i++)
         fingerprints[i] = 700 + i;
     return fingerprints;
@@ -244,7 +246,7 @@ int node_status_strike(const char *path, const char *cluster, const char *node,
                        double window_s, struct error *err)
 {
     (void)path, (void)cluster, (void)node, (void)code, (void)part, (void)now, (void)window_s;
-    counted = fingerprint;
+    counted_fingerprint = fingerprint;
     return strikes > 0 ? strikes : error_set(err, "the history is damaged");
 }
 
@@ -252,7 +254,7 @@ int node_status_strike(const char *path, const char *cluster, const char *node,
 
 static struct certify run;
 static struct node_run node_runs[NODES];
-static struct cluster_node slurm[NODES]; /* as read when the run began */
+static struct cluster_node cluster_nodes[NODES]; /* as read when the run began */
 
 /* n1 passes. n2 is to be drained. n3 fails with a code that never drains. n4 has no result. n5
  * and n6 were drained by muster: n5 passes, n6 fails. n7 is a suspect. n8 was drained by an
@@ -261,28 +263,28 @@ static void run_begin(void)
 {
     static struct cluster_node *by_name[NODES];
 
-    memset(world, 0, sizeof world);
+    memset(controller, 0, sizeof controller);
     memset(node_runs, 0, sizeof node_runs);
     notes[0] = '\0';
-    turns = 0;
-    snprintf(world[4].reason, sizeof world[4].reason, "%s", ours);
-    snprintf(world[5].reason, sizeof world[5].reason, "%s", ours);
-    snprintf(world[5].comment, sizeof world[5].comment, "rack 7");
-    snprintf(world[7].reason, sizeof world[7].reason, "fan broken");
-    world[4].is_drained = world[5].is_drained = world[7].is_drained = true;
+    operation_count = 0;
+    snprintf(controller[4].reason, sizeof controller[4].reason, "%s", muster_reason);
+    snprintf(controller[5].reason, sizeof controller[5].reason, "%s", muster_reason);
+    snprintf(controller[5].comment, sizeof controller[5].comment, "rack 7");
+    snprintf(controller[7].reason, sizeof controller[7].reason, "fan broken");
+    controller[4].is_drained = controller[5].is_drained = controller[7].is_drained = true;
     for (int i = 0; i < NODES; i++) {
         static char reasons[NODES][256], comments[NODES][256];
         struct outcome *outcome = &node_runs[i].outcome;
 
-        snprintf(reasons[i], sizeof reasons[i], "%s", world[i].reason);
-        snprintf(comments[i], sizeof comments[i], "%s", world[i].comment);
-        slurm[i] = (struct cluster_node){.name = (char *)(size_t)names[i],
-                                         .reason = reasons[i],
-                                         .comment = comments[i],
-                                         .is_drained = world[i].is_drained};
-        by_name[i] = &slurm[i];
+        snprintf(reasons[i], sizeof reasons[i], "%s", controller[i].reason);
+        snprintf(comments[i], sizeof comments[i], "%s", controller[i].comment);
+        cluster_nodes[i] = (struct cluster_node){.name = (char *)(size_t)names[i],
+                                                 .reason = reasons[i],
+                                                 .comment = comments[i],
+                                                 .is_drained = controller[i].is_drained};
+        by_name[i] = &cluster_nodes[i];
         node_runs[i].name = names[i];
-        node_runs[i].slurm = &slurm[i];
+        node_runs[i].slurm = &cluster_nodes[i];
         node_runs[i].plan.role = i == 4 || i == 5 ? ROLE_RETEST : i == 7 ? ROLE_LEAVE : ROLE_TEST;
         for (int stage = 0; stage < STAGE_COUNT && i != 3 && i != 7; stage++)
             outcome_note(outcome, (enum stage)stage, VERDICT_PASS, FAULT_NONE, NULL, NULL, NULL);
@@ -303,7 +305,7 @@ static void run_begin(void)
         .operations = &operations,
         .run = "run",
         .is_root = true,
-        .cluster = {.nodes = slurm, .node_count = NODES, .by_name = by_name},
+        .cluster = {.nodes = cluster_nodes, .node_count = NODES, .by_name = by_name},
         .conf = {.drain_cap_percent = 100.0 * CAP / NODES, .strikes = 3, .strike_window_s = 86400},
         .node_runs = node_runs,
         .count = NODES,
@@ -318,31 +320,35 @@ static bool is_harmless(const char **what)
     for (int i = 0; i < NODES; i++) {
         bool may_be_drained = i == 1 || i == 5 || i == 8;
 
-        taken += world[i].is_drained && strncmp(world[i].reason, "muster:", 7) == 0 && i != 4;
-        *what = world[i].drains > 0 && !may_be_drained     ? "a node is drained that must not be"
-                : world[i].drains > 1                      ? "a node is drained twice"
-                : world[i].resumes > 0 && i != 4 && i != 5 ? "a drain is lifted that is not ours"
-                : world[i].resumes > 0 && !(world[i].is_noted && world[i].is_marked_before)
+        taken +=
+            controller[i].is_drained && strncmp(controller[i].reason, "muster:", 7) == 0 && i != 4;
+        *what = controller[i].drains > 0 && !may_be_drained
+                    ? "a node is drained that must not be drained"
+                : controller[i].drains > 1 ? "a node is drained twice"
+                : controller[i].resumes > 0 && i != 4 && i != 5
+                    ? "a drain is lifted that muster did not set"
+                : controller[i].resumes > 0 &&
+                        !(controller[i].is_noted && controller[i].is_marked_before)
                     ? "a drain is lifted that is not in the journal and the Comment"
-                : world[i].is_settled && strstr(world[i].comment, "[muster") != NULL
-                    ? "a node is settled that still has the mark"
-                : world[i].is_settled && world[i].resumes == 0
+                : controller[i].is_settled && strstr(controller[i].comment, "[muster") != NULL
+                    ? "a node is settled whose Comment still has the mark"
+                : controller[i].is_settled && controller[i].resumes == 0
                     ? "a node is settled whose drain was not lifted"
-                : world[i].is_down_noted && !node_runs[i].is_silent
+                : controller[i].is_down_noted && !node_runs[i].is_silent
                     ? "a node that answers is to be set down"
-                : i == 4 && strstr(notes, "n5 released") && !world[i].is_settled
+                : i == 4 && strstr(notes, "n5 released") && !controller[i].is_settled
                     ? "a node is released by name only"
-                : i == 5 && world[i].is_settled && !world[i].is_drained
+                : i == 5 && controller[i].is_settled && !controller[i].is_drained
                     ? "a node that failed is settled and in service"
-                : strstr(world[i].reason, "uplinks_missing") != NULL
-                    ? "a reason names what drains nobody"
+                : strstr(controller[i].reason, "uplinks_missing") != NULL
+                    ? "a reason names a fault code that never drains"
                     : NULL;
         if (*what)
             return false;
     }
-    *what = strcmp(world[7].reason, "fan broken") != 0 || !world[7].is_drained
+    *what = strcmp(controller[7].reason, "fan broken") != 0 || !controller[7].is_drained
                 ? "an administrator's drain is changed"
-            : taken > CAP ? "more are drained than the cap lets"
+            : taken > CAP ? "more nodes are drained than the cap allows"
                           : NULL;
     return !*what;
 }
@@ -369,28 +375,30 @@ static void run_all(void)
     }
 }
 
-static void healthy_controller(void)
+static void test_healthy_controller(void)
 {
     const char *what;
 
     run_all();
     is_str(is_harmless(&what) ? "" : what, "", "no forbidden change is made");
-    ok(world[1].is_drained && strncmp(world[1].reason, "muster: rail_slow eth1 x 20", 27) == 0,
-       "a node that failed is drained with the code that drains: %s", world[1].reason);
+    ok(controller[1].is_drained &&
+           strncmp(controller[1].reason, "muster: rail_slow eth1 x 20", 27) == 0,
+       "a node that failed is drained with the code that drains: %s", controller[1].reason);
     is_int(node_runs[2].decision, DECISION_NOTHING,
            "a code that never drains does not drain its node");
     has_str(notes,
             "n3 not certified, stays in service: fault code uplinks_missing never drains a node",
             "... and a note says so");
-    ok(!world[4].is_drained && world[4].is_settled && !*world[4].comment,
+    ok(!controller[4].is_drained && controller[4].is_settled && !*controller[4].comment,
        "a node that muster drained and that passed is released");
     has_str(notes, "n5 released; it was drained: muster: rail_slow", "... and a note says so");
     ok(!strstr(notes, "n6 released"), "... but not for a node that failed again");
-    ok(world[5].is_drained && world[5].is_settled, "a node that failed again is drained again");
-    is_str(world[5].comment, "rack 7", "... with its former Comment");
-    is_str(world[5].reason, ours, "... and its former reason, which has the date");
+    ok(controller[5].is_drained && controller[5].is_settled,
+       "a node that failed again is drained again");
+    is_str(controller[5].comment, "rack 7", "... with its former Comment");
+    is_str(controller[5].reason, muster_reason, "... and its former reason, which has the date");
     is_int(node_runs[6].decision, DECISION_SUSPECT, "a value near its limit makes a suspect");
-    is_int(counted, 706, "... its strikes are counted for its current fingerprint");
+    is_int(counted_fingerprint, 706, "... its strikes are counted for its current fingerprint");
     is_int(node_runs[8].decision, DECISION_SPARE, "the cap spares the next node");
     has_str(notes, "NOT DRAINED: n9 failed too", "... and a note says so");
 }
@@ -398,17 +406,17 @@ static void healthy_controller(void)
 /* A drain by muster, but not by this run. */
 static void drain_elsewhere(const char *name)
 {
-    snprintf(world[place_of(name)].reason, sizeof world->reason, "%s", ours);
-    world[place_of(name)].is_drained = true;
+    snprintf(controller[index_of(name)].reason, sizeof controller->reason, "%s", muster_reason);
+    controller[index_of(name)].is_drained = true;
 }
 
-static void drain_before(void)
+static void drain_n1_and_n10(void)
 {
     drain_elsewhere("n1");
     drain_elsewhere("n10");
 }
 
-static void drain_behind(void)
+static void drain_n3_and_n4(void)
 {
     drain_elsewhere("n3");
     drain_elsewhere("n4");
@@ -416,10 +424,10 @@ static void drain_behind(void)
 
 static void other_run_drains_meanwhile(void)
 {
-    at_lock = drain_before;
+    at_lock = drain_n1_and_n10;
     run_all();
     at_lock = NULL;
-    ok(!world[1].is_drained, "a drain by another run during the test counts against the cap");
+    ok(!controller[1].is_drained, "a drain by another run during the test counts against the cap");
     is_int(node_runs[1].decision, DECISION_SPARE, "... and spares the next node");
     ok(fcntl(lock, F_GETFD) < 0, "... and the lock is released");
 }
@@ -427,18 +435,18 @@ static void other_run_drains_meanwhile(void)
 /* Two heads count at the same time. Each sees the other's drains only after it has made its own. */
 static void another_head_drains_in_the_same_second(void)
 {
-    at_drain = drain_before;
+    at_drain = drain_n1_and_n10;
     run_all();
-    ok(!world[1].is_drained, "drains that another head made just before are counted again");
+    ok(!controller[1].is_drained, "drains that another head made just before are counted again");
     is_int(node_runs[1].decision, DECISION_SPARE, "... and the excess drain is taken back");
     has_str(notes, "NOT DRAINED: n[2,9] failed too, but muster has drained",
             "... and a note says so");
     ok(!strstr(notes, "n2 drained: "), "... and no note says it was drained");
-    ok(world[5].is_drained && world[5].is_settled,
+    ok(controller[5].is_drained && controller[5].is_settled,
        "... a node that was drained before stays drained");
-    at_drain = drain_behind;
+    at_drain = drain_n3_and_n4;
     run_all();
-    ok(world[1].is_drained, "if the other head's drains are the excess ones, ours stay");
+    ok(controller[1].is_drained, "if the other head's drains are the excess ones, ours stay");
     has_str(notes, "n2 drained: muster: rail_slow", "... and a note says so");
 
     run_begin();
@@ -451,9 +459,10 @@ static void another_head_drains_in_the_same_second(void)
 
     run_begin();
     drains_lift("n[5-6]");
-    snprintf(world[0].comment, sizeof world[0].comment, "rack 1 [muster other: %s]", ours);
+    snprintf(controller[0].comment, sizeof controller[0].comment, "rack 1 [muster other: %s]",
+             muster_reason);
     certify_drains_decide(&run);
-    ok(!world[1].is_drained, "a drain that another head lifted for its test counts, too");
+    ok(!controller[1].is_drained, "a drain that another head lifted for its test counts, too");
 }
 
 /* A health check drains a failed node, n9 or n2, during the test. */
@@ -463,9 +472,9 @@ static void keeps_what_a_health_check_drained_meanwhile(void)
     run.conf.drain_cap_percent = 40;
     drains_lift("n[5-6]");
     drain_elsewhere("n9");
-    at_drain = drain_before;
+    at_drain = drain_n1_and_n10;
     certify_drains_decide(&run);
-    is_int(world[8].resumes, 0, "a drain that existed before is not taken back");
+    is_int(controller[8].resumes, 0, "a drain that existed before is not taken back");
     is_int(node_runs[8].decision, DECISION_DRAIN, "... when another head drains too many");
 
     run_begin();
@@ -473,20 +482,21 @@ static void keeps_what_a_health_check_drained_meanwhile(void)
     drains_lift("n[5-6]");
     drain_elsewhere("n2");
     certify_drains_decide(&run);
-    ok(world[1].drains == 1 && world[8].drains == 1, "... and counts against the cap once");
+    ok(controller[1].drains == 1 && controller[8].drains == 1,
+       "... and counts against the cap once");
 }
 
 static void drains_none_while_another_run_decides(void)
 {
     lock_reason = EWOULDBLOCK;
     run_all();
-    ok(!world[1].is_drained, "without the lock nothing is drained");
+    ok(!controller[1].is_drained, "without the lock nothing is drained");
     is_int(node_runs[1].decision, DECISION_SPARE, "... since the cap may be reached");
     has_str(notes,
             "NOT DRAINED: n[2,9] failed, but another run of this host may be draining nodes "
             "(DrainCap): cannot lock",
             "... and a note says so");
-    ok(world[5].is_drained && world[5].is_settled,
+    ok(controller[5].is_drained && controller[5].is_settled,
        "a node that muster drained and that failed is drained again");
     run_begin();
     run.conf.drain_cap_percent = 30;
@@ -495,13 +505,13 @@ static void drains_none_while_another_run_decides(void)
     ok(!node_runs[1].is_decided, "a silent node is decided later");
     lock_reason = 0;
     certify_drains_decide(&run);
-    ok(world[1].is_drained, "... once the lock is available");
+    ok(controller[1].is_drained, "... once the lock is available");
     lock_reason = ENOENT;
     run_all();
-    ok(world[1].is_drained, "a host without a journal directory has no other runs");
+    ok(controller[1].is_drained, "a host without a journal directory has no other runs");
     lock_reason = EACCES;
     run_all();
-    ok(world[1].is_drained, "... nor has a host where it cannot be written");
+    ok(controller[1].is_drained, "... nor has a host where it cannot be written");
     lock_reason = 0;
 }
 
@@ -510,16 +520,16 @@ static void reads_facts_once_for_all_strikes(void)
     run_begin();
     outcome_note_near(&node_runs[0].outcome, STAGE_HOST, FAULT_CORE_SLOW, "host.compute", "cpu3",
                       "x");
-    readings = 0;
+    fact_loads = 0;
     certify_drains_decide(&run);
     ok(node_runs[0].strike == 1 && node_runs[6].strike == 1, "two nodes are near their limits");
-    is_int(readings, 1, "... the nodes' facts are read once");
-    is_int(counted, 706, "... each node has its own fingerprint");
+    is_int(fact_loads, 1, "... the nodes' facts are read once");
+    is_int(counted_fingerprint, 706, "... each node has its own fingerprint");
     run_begin();
     node_runs[6].outcome = node_runs[0].outcome;
-    readings = 0;
+    fact_loads = 0;
     certify_drains_decide(&run);
-    is_int(readings, 0, "... and are not read if no node is near a limit");
+    is_int(fact_loads, 0, "... and are not read if no node is near a limit");
 }
 
 /* n7 is near its limit. n3 is, too, and also has a fault that never drains. */
@@ -535,7 +545,7 @@ static void drains_at_the_last_strike(void)
                "strike %d of 3", strikes);
         is_int(node_runs[2].decision, strikes == 3 ? DECISION_DRAIN : DECISION_NOTHING,
                "... also with a fault that never drains");
-        is_int(struck, strikes == 3 ? VERDICT_FAIL : VERDICT_WARN,
+        is_int(strike_verdict, strikes == 3 ? VERDICT_FAIL : VERDICT_WARN,
                "... is recorded, the last one as a failure");
         is_int(strstr(notes, "n7 is a suspect: links x, strike 1 of 3") != NULL, strikes < 3,
                "... a note names the suspect until then");
@@ -547,7 +557,7 @@ static void drains_at_the_last_strike(void)
 
 static bool has_strike;
 
-static void look_for_the_strike(void)
+static void read_strike(void)
 {
     has_strike = node_runs[6].strike == 1;
 }
@@ -555,7 +565,7 @@ static void look_for_the_strike(void)
 /* Counting strikes may wait for a busy history while other runs wait for the lock. */
 static void counts_strikes_before_it_has_the_lock(void)
 {
-    at_lock = look_for_the_strike;
+    at_lock = read_strike;
     run_all();
     at_lock = NULL;
     ok(has_strike, "strikes are counted before the lock is taken");
@@ -563,8 +573,8 @@ static void counts_strikes_before_it_has_the_lock(void)
 
 static void drain_by_admin(int node)
 {
-    snprintf(world[node].reason, sizeof world[node].reason, "DIMM A3, RMA 4711");
-    world[node].is_drained = true;
+    snprintf(controller[node].reason, sizeof controller[node].reason, "DIMM A3, RMA 4711");
+    controller[node].is_drained = true;
 }
 
 /* An administrator drains a node that fails, one that muster drained before that drain is
@@ -581,33 +591,33 @@ static void admin_drains_meanwhile(void)
 
     run_begin();
     drain_by_admin(4);
-    drain_before();
+    drain_n1_and_n10();
     is_int(drains_lift("n[1-10]"), 0, "drains are lifted");
-    ok(world[0].resumes == 0 && world[9].resumes == 0,
+    ok(controller[0].resumes == 0 && controller[9].resumes == 0,
        "nodes that muster drains elsewhere during the test stay drained");
-    world[0].is_drained = world[9].is_drained = false;
-    ok(world[4].resumes == 0 && world[4].is_drained,
+    controller[0].is_drained = controller[9].is_drained = false;
+    ok(controller[4].resumes == 0 && controller[4].is_drained,
        "a drain that is no longer muster's is not lifted");
     is_int(outcome_tested(&node_runs[4].outcome), VERDICT_UNKNOWN, "... and its node is unknown");
-    is_int(world[5].resumes, 1, "a drain that is still muster's is lifted");
+    is_int(controller[5].resumes, 1, "a drain that is still muster's is lifted");
     drain_by_admin(1);
     drain_by_admin(5);
     certify_drains_decide(&run);
     certify_drains_release(&run);
     for (int i = 1; i <= 5; i += 4)
-        ok(world[i].drains == 0 && strcmp(world[i].reason, "DIMM A3, RMA 4711") == 0,
-           "an administrator's drain made during the test stays: %s", world[i].reason);
+        ok(controller[i].drains == 0 && strcmp(controller[i].reason, "DIMM A3, RMA 4711") == 0,
+           "an administrator's drain made during the test stays: %s", controller[i].reason);
     has_str(notes, "n2 left as it is: drained by someone else meanwhile: DIMM A3, RMA 4711",
             "... and a note says so");
-    ok(world[8].is_drained, "... and does not count against the cap");
+    ok(controller[8].is_drained, "... and does not count against the cap");
     for (size_t i = 0; i < sizeof by_now / sizeof *by_now; i++) {
         run_begin();
         run.conf.drain_cap_percent = 40;
-        world[1].is_drained = by_now[i].is_drained;
-        world[1].is_down = !by_now[i].is_drained;
-        snprintf(world[1].reason, sizeof world[1].reason, "%s", by_now[i].reason);
+        controller[1].is_drained = by_now[i].is_drained;
+        controller[1].is_down = !by_now[i].is_drained;
+        snprintf(controller[1].reason, sizeof controller[1].reason, "%s", by_now[i].reason);
         certify_drains_decide(&run);
-        is_int(world[1].drains, by_now[i].drains,
+        is_int(controller[1].drains, by_now[i].drains,
                "a node that is %s with reason \"%s\" at the decision",
                by_now[i].is_drained ? "drained" : "down", by_now[i].reason);
     }
@@ -617,47 +627,48 @@ static void admin_drains_meanwhile(void)
 static void drains_again_what_an_admin_resumed(void)
 {
     run_begin();
-    world[5].is_drained = false;
-    world[5].reason[0] = '\0';
+    controller[5].is_drained = false;
+    controller[5].reason[0] = '\0';
     is_int(drains_lift("n6,n5"), 0, "drains are lifted, one of which no longer exists");
-    ok(world[5].resumes == 0 && world[4].resumes == 1, "... and the other one is lifted");
+    ok(controller[5].resumes == 0 && controller[4].resumes == 1, "... and the other one is lifted");
     node_runs[1].outcome = node_runs[0].outcome; /* or two nodes would fail alike */
     certify_drains_decide(&run);
     certify_drains_release(&run);
-    ok(world[5].is_drained && strncmp(world[5].reason, "muster: rail_slow eth1 x 20", 27) == 0,
-       "a node that an administrator resumed fails again and is drained: %s", world[5].reason);
+    ok(controller[5].is_drained &&
+           strncmp(controller[5].reason, "muster: rail_slow eth1 x 20", 27) == 0,
+       "a node that an administrator resumed fails again and is drained: %s", controller[5].reason);
     run_begin();
-    world[5].is_drained = false;
-    world[5].reason[0] = '\0';
+    controller[5].is_drained = false;
+    controller[5].reason[0] = '\0';
     node_runs[5].plan.wants_refusal = true;
     is_int(drains_lift("n6"), 0, "another node is resumed");
     ok(!node_runs[5].plan.wants_refusal, "... and no gate refusal has to explain its drain");
     node_runs[1].outcome = node_runs[0].outcome;
     run.conf.drain_cap_percent = 10; /* n5 alone reaches the cap */
     certify_drains_decide(&run);
-    ok(!world[5].is_drained && node_runs[5].decision == DECISION_SPARE,
+    ok(!controller[5].is_drained && node_runs[5].decision == DECISION_SPARE,
        "... and the cap spares it like any node in service");
     run_begin();
     certify_drains_decide(&run);
-    is_int(world[5].drains, 0, "a node that is still drained needs no new drain");
+    is_int(controller[5].drains, 0, "a node that is still drained needs no new drain");
     has_str(notes, "n6 stays drained", "... and a note says so");
 }
 
 /* Two drains of muster's own and the first new one reach the cap. */
-static void controller_goes(void)
+static void counts_silent_drains_without_slurmctld(void)
 {
     run_begin();
     run.conf.drain_cap_percent = 30;
     node_runs[1].is_silent = true;
     certify_drop_silent(&run);
-    ok(world[1].is_drained && !world[8].is_drained, "a silent node is drained first");
-    ok(world[1].is_down_noted, "... and is noted to be set down, as its job does not end");
-    refused_turn = turns + 1;
+    ok(controller[1].is_drained && !controller[8].is_drained, "a silent node is drained first");
+    ok(controller[1].is_down_noted, "... and is noted to be set down, as its job does not end");
+    refused_operation = operation_count + 1;
     certify_drains_decide(&run);
     is_int(node_runs[8].decision, DECISION_SPARE,
            "... and counts even if Slurm then lists no nodes");
     is_int(node_runs[1].decision, DECISION_DRAIN, "... and is not decided a second time");
-    refused_turn = 0;
+    refused_operation = 0;
 }
 
 static void counts_no_node_that_passes(void)
@@ -666,11 +677,11 @@ static void counts_no_node_that_passes(void)
     node_runs[5].outcome = node_runs[0].outcome;
     drains_lift("n[1-10]");
     certify_drains_decide(&run);
-    ok(world[1].is_drained && world[8].is_drained,
+    ok(controller[1].is_drained && controller[8].is_drained,
        "nodes that passed leave room in the cap for failed ones");
 }
 
-static void fail_alike(void)
+static void drains_none_that_fail_alike(void)
 {
     run_begin();
     outcome_note(&node_runs[2].outcome, STAGE_LINKS, VERDICT_FAIL, FAULT_RAIL_SLOW, "links", "eth1",
@@ -691,7 +702,7 @@ static void fail_alike(void)
 }
 
 /* Ranks died, hung or fell silent. One cause can have many codes. */
-static void fail_alike_as_processes(void)
+static void drains_none_with_alike_process_faults(void)
 {
     static const struct {
         int node;
@@ -719,7 +730,7 @@ static void fail_alike_as_processes(void)
 }
 
 /* This host does not reach the node any more. is_missed: slurmctld has noticed it, too. */
-static void goes_silent(int i, bool is_missed)
+static void set_silent(int i, bool is_missed)
 {
     outcome_note(&node_runs[i].outcome, STAGE_LINKS, is_missed ? VERDICT_FAIL : VERDICT_UNKNOWN,
                  FAULT_NODE_UNREACHABLE, "workers.enumerate", "network", "x");
@@ -733,35 +744,36 @@ static void fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece(void)
     run_begin();
     run.conf.drain_cap_percent = 100;
     node_runs[6].outcome = node_runs[0].outcome;
-    goes_silent(0, true);
-    goes_silent(6, false);
-    goes_silent(9, false);
+    set_silent(0, true);
+    set_silent(6, false);
+    set_silent(9, false);
     certify_drop_silent(&run);
-    is_int(world[0].drains, 0, "one of three nodes cut off together is missed: it is not drained");
+    is_int(controller[0].drains, 0,
+           "one of three nodes cut off together is missed: it is not drained");
     is_int(outcome_tested(&node_runs[0].outcome), VERDICT_UNKNOWN, "... it is unknown");
-    goes_silent(6, true);
+    set_silent(6, true);
     certify_drains_decide(&run);
-    is_int(world[6].drains, 0, "... nor is the next one drained");
+    is_int(controller[6].drains, 0, "... nor is the next one drained");
     run_begin();
     run.conf.drain_cap_percent = 100;
     node_runs[6].outcome = node_runs[0].outcome;
-    goes_silent(0, true);
-    goes_silent(6, false);
+    set_silent(0, true);
+    set_silent(6, false);
     certify_drop_silent(&run);
-    is_int(world[0].drains, 1, "with only two cut off, the missed one is drained");
-    is_int(world[6].drains, 0, "... the other one is not");
-    goes_silent(6, true);
-    goes_silent(9, true);
+    is_int(controller[0].drains, 1, "with only two cut off, the missed one is drained");
+    is_int(controller[6].drains, 0, "... the other one is not");
+    set_silent(6, true);
+    set_silent(9, true);
     certify_drains_decide(&run);
     is_int(outcome_tested(&node_runs[0].outcome), VERDICT_FAIL,
            "... and stays failed when more nodes follow");
-    ok(world[6].drains == 0 && world[9].drains == 0, "... none of which is drained");
+    ok(controller[6].drains == 0 && controller[9].drains == 0, "... none of which is drained");
 }
 
-static void fail_on_leaf(int i, int leaf, enum fault_code code, const char *part)
+static void set_fault_on_leaf(int i, int leaf, enum fault_code code, const char *part)
 {
     node_runs[i].outcome = node_runs[0].outcome;
-    slurm[i].leaf = leaf;
+    cluster_nodes[i].leaf = leaf;
     outcome_note(&node_runs[i].outcome, STAGE_CHECK, VERDICT_FAIL, code, "x", part, "x");
 }
 
@@ -772,46 +784,46 @@ static void fails_none_of_a_leaf_whose_switch_is_down(void)
     run_begin();
     run.conf.drain_cap_percent = 100;
     node_runs[2].outcome = node_runs[6].outcome = node_runs[0].outcome;
-    fail_on_leaf(1, 1, FAULT_LINK_DOWN, "eth1");
-    slurm[2].leaf = 1;
-    fail_on_leaf(3, 1, FAULT_LINK_DOWN, "eth1");
-    fail_on_leaf(8, 2, FAULT_GPU_LOST, "gpu3");
-    fail_on_leaf(9, 2, FAULT_GPU_LOST, "gpu3");
+    set_fault_on_leaf(1, 1, FAULT_LINK_DOWN, "eth1");
+    cluster_nodes[2].leaf = 1;
+    set_fault_on_leaf(3, 1, FAULT_LINK_DOWN, "eth1");
+    set_fault_on_leaf(8, 2, FAULT_GPU_LOST, "gpu3");
+    set_fault_on_leaf(9, 2, FAULT_GPU_LOST, "gpu3");
     certify_drains_decide(&run);
-    ok(world[1].drains == 0 && world[3].drains == 0,
+    ok(controller[1].drains == 0 && controller[3].drains == 0,
        "a fault that a leaf switch can cause drains no node");
     is_int(outcome_tested(&node_runs[1].outcome), VERDICT_UNKNOWN, "... its nodes are unknown");
     has_str(run.headlines.count > 0 ? run.headlines.names[0] : "",
             "2 of 7 nodes fail alike in check: x eth1: x", "... and the headline says so");
-    ok(world[8].drains == 1 && world[9].drains == 1,
+    ok(controller[8].drains == 1 && controller[9].drains == 1,
        "a fault that a switch cannot cause drains its nodes");
 }
 
 /* Refuses each operation alone, or with all that follow. */
-static void refusals(bool all)
+static void test_refusals(bool all)
 {
-    int last = FIRST_TURNS, untold = 0;
+    int last = OPERATIONS_MOST, unreported = 0;
     const char *what = NULL;
 
     refuses_all = all;
-    for (refused_turn = 1; refused_turn <= last && !what; refused_turn++) {
+    for (refused_operation = 1; refused_operation <= last && !what; refused_operation++) {
         run_all();
-        if (turns < refused_turn)
+        if (operation_count < refused_operation)
             break;
         if (!is_harmless(&what))
-            tap_diag("operation %d: %s\n%s", refused_turn, what, notes);
-        untold += world[1].drains == 0 && node_runs[1].is_decided && !strstr(notes, "refused") &&
-                  !strstr(notes, "NOT DRAINED: n[2,9] failed too");
+            tap_diag("operation %d: %s\n%s", refused_operation, what, notes);
+        unreported += controller[1].drains == 0 && node_runs[1].is_decided &&
+                      !strstr(notes, "refused") && !strstr(notes, "NOT DRAINED: n[2,9] failed too");
     }
-    ok(!what && refused_turn > 8 && refused_turn < last,
-       "each of %d operations is refused%s, and no forbidden change is made", refused_turn - 1,
+    ok(!what && refused_operation > 8 && refused_operation < last,
+       "each of %d operations is refused%s, and no forbidden change is made", refused_operation - 1,
        all ? " with all that follow" : "");
-    is_int(untold, 0, "... a node that could not be drained is reported");
+    is_int(unreported, 0, "... a node that could not be drained is reported");
 }
 
 int main(void)
 {
-    healthy_controller();
+    test_healthy_controller();
     other_run_drains_meanwhile();
     another_head_drains_in_the_same_second();
     keeps_what_a_health_check_drained_meanwhile();
@@ -821,13 +833,13 @@ int main(void)
     counts_strikes_before_it_has_the_lock();
     admin_drains_meanwhile();
     drains_again_what_an_admin_resumed();
-    controller_goes();
+    counts_silent_drains_without_slurmctld();
     counts_no_node_that_passes();
-    fail_alike();
-    fail_alike_as_processes();
+    drains_none_that_fail_alike();
+    drains_none_with_alike_process_faults();
     fails_none_of_an_outage_that_slurmctld_notices_piece_by_piece();
     fails_none_of_a_leaf_whose_switch_is_down();
-    refusals(false);
-    refusals(true);
+    test_refusals(false);
+    test_refusals(true);
     return tap_done();
 }

@@ -23,8 +23,8 @@ enum { NODES = 2 * CERTIFY_WATCH_MOST };
 static double outage_s; /* from this time on these nodes do not answer */
 static size_t outage_from, outage_to;
 static bool is_known[NODES]; /* not to answer */
-static size_t asked;         /* number of nodes asked since the step ended */
-static size_t known_in_step, judged;
+static size_t asked_again;   /* number of nodes asked since the step ended */
+static size_t known_in_step, known_when_judged;
 static double lasting_s;
 
 size_t __wrap_certify_reach_again(struct certify *certify, const struct hostlist *names,
@@ -40,14 +40,14 @@ size_t __wrap_certify_reach_again(struct certify *certify, const struct hostlist
 
         if (is_known[node])
             continue; /* failed nodes are not asked again */
-        asked++;
+        asked_again++;
         is_known[node] = now_s >= outage_s && node >= outage_from && node < outage_to;
         silent += is_known[node];
     }
     return silent;
 }
 
-static size_t known(void)
+static size_t count_known(void)
 {
     size_t count = 0;
 
@@ -60,7 +60,7 @@ void __wrap_certify_drop_silent(struct certify *certify);
 void __wrap_certify_drop_silent(struct certify *certify)
 {
     (void)certify;
-    judged = known();
+    known_when_judged = count_known();
 }
 
 static int run_step(const struct step *step, const struct process *process,
@@ -74,13 +74,13 @@ static int run_step(const struct step *step, const struct process *process,
         process->on_line("output", false, process->context);
         process->on_tick(process->context);
     }
-    known_in_step = known();
-    asked = 0;
+    known_in_step = count_known();
+    asked_again = 0;
     *result = (struct process_result){.end = *process->stop ? PROCESS_STOPPED : PROCESS_EXITED};
     return 0;
 }
 
-static int step_with(const struct hostlist *names, bool survives_loss)
+static int run_step_on(const struct hostlist *names, bool survives_loss)
 {
     static const struct cluster_operations operations = {.step_run = run_step};
     static struct certify certify;
@@ -112,24 +112,25 @@ int main(void)
     outage_to = CERTIFY_WATCH_MOST + 200;
     lasting_s = 60;
 
-    is_int(step_with(&names, false), 1, "a step that loses nodes is ended");
+    is_int(run_step_on(&names, false), 1, "a step that loses nodes is ended");
     is_int((long)known_in_step, 100, "... when the first silent nodes are found");
-    is_int((long)judged, 300, "... and all nodes of the outage are known before it is judged");
+    is_int((long)known_when_judged, 300,
+           "... and all nodes of the outage are known before it is judged");
 
     outage_s = now_s + CERTIFY_WATCH_AFTER_S + 5;
-    is_int(step_with(&names, false), 1, "a step that loses nodes between two checks is ended");
+    is_int(run_step_on(&names, false), 1, "a step that loses nodes between two checks is ended");
     is_int((long)known_in_step, 200, "... when the last of them are found");
-    is_int((long)judged, 300, "... and nodes that had answered before are asked again");
+    is_int((long)known_when_judged, 300, "... and nodes that had answered before are asked again");
 
     outage_s = 0;
     lasting_s = CERTIFY_WATCH_AFTER_S + 2;
-    is_int(step_with(&names, true), 0, "a step that survives a loss ends by itself");
+    is_int(run_step_on(&names, true), 0, "a step that survives a loss ends by itself");
     is_int((long)known_in_step, 100, "... before its other nodes are checked");
-    is_int((long)judged, 300, "... they are checked after it ends");
+    is_int((long)known_when_judged, 300, "... they are checked after it ends");
 
     outage_s = INFINITY;
-    is_int(step_with(&names, false), 0, "a step whose nodes all answer ends by itself");
-    is_int((long)asked, 0, "... and no node is asked again");
+    is_int(run_step_on(&names, false), 0, "a step whose nodes all answer ends by itself");
+    is_int((long)asked_again, 0, "... and no node is asked again");
 
     hostlist_clear(&names);
     return tap_done();

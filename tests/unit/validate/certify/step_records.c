@@ -21,11 +21,11 @@ static struct node_run node_runs[NODES];
 static char names[NODES][NAME_BYTES];
 static struct hostlist both;
 
-/* The text printed `times` times, with the index for each %d. A line of a node's task begins
- * with its label. */
-static const char *printed;
-static int times;
-static const char *last; /* a final line after them; NULL: none */
+/* The text that a step prints printed_count times, with the index for each %d. A line of a node's
+ * task begins with its label. */
+static const char *printed_text;
+static int printed_count;
+static const char *last_line; /* a final line after them; NULL: none */
 
 static int run_step(const struct step *step, const struct process *process,
                     struct process_result *result, struct error *err)
@@ -33,10 +33,10 @@ static int run_step(const struct step *step, const struct process *process,
     char text[8192];
 
     (void)step, (void)err;
-    for (int i = 0; i < times; i++) {
+    for (int i = 0; i < printed_count; i++) {
         char *at = text, *end = text + sizeof text;
 
-        for (const char *from = printed; *from && at + 16 < end; from++)
+        for (const char *from = printed_text; *from && at + 16 < end; from++)
             if (from[0] == '%' && from[1] == 'd') {
                 at += snprintf(at, 16, "%d", i);
                 from++;
@@ -46,8 +46,8 @@ static int run_step(const struct step *step, const struct process *process,
         *at = '\0';
         process->on_line(text, false, process->context);
     }
-    if (last)
-        process->on_line(last, false, process->context);
+    if (last_line)
+        process->on_line(last_line, false, process->context);
     *result = (struct process_result){.end = PROCESS_EXITED};
     return 0;
 }
@@ -76,7 +76,7 @@ static void cluster_make(void)
 }
 
 /* Runs a step. Forgets earlier records first. */
-static void step_with(const char *lines, int count, bool is_mpi)
+static void run_step_printing(const char *lines, int count, bool is_mpi)
 {
     char name[] = "/usr/bin/muster-links", *program[] = {name, NULL};
     struct certify_step step = {.stage = is_mpi ? STAGE_LINKS : STAGE_CHECK,
@@ -92,8 +92,8 @@ static void step_with(const char *lines, int count, bool is_mpi)
     certify.refused_records = 0;
     for (int i = 0; i < NODES; i++)
         node_runs[i].outcome = (struct outcome){0};
-    printed = lines;
-    times = count;
+    printed_text = lines;
+    printed_count = count;
     is_int(certify_step(&certify, &step, &first, &err), 0, "a step ends");
 }
 
@@ -102,44 +102,44 @@ static enum verdict verdict_of(int node)
     return node_runs[node].outcome.verdict;
 }
 
-static void bounded(void)
+static void test_record_limit(void)
 {
-    step_with("1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n1\",\"message\":\"m%d\"}", 1000,
-              false);
+    run_step_printing("1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n1\",\"message\":\"m%d\"}",
+                      1000, false);
     is_int((long)certify.records.count, 0, "records of a node about another node are refused");
     is_int((long)certify.records.texts.count, 0, "... none of their texts is kept");
     is_int((long)certify.refused_records, 1000, "... all of them are counted");
-    step_with("1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"m%d\"}",
-              2 * CERTIFY_RECORDS_OF_NODE, false);
+    run_step_printing("1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"m%d\"}",
+                      2 * CERTIFY_RECORDS_OF_NODE, false);
     is_int((long)certify.records.count, CERTIFY_RECORDS_OF_NODE,
            "a node's own records are accepted up to a limit");
     ok(certify.records.texts.count < CERTIFY_RECORDS_OF_NODE + 8, "... with their texts");
-    step_with("{\"suite\":\"links\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"m%d\"}",
-              3 * CERTIFY_RECORDS_OF_NODE, true);
+    run_step_printing("{\"suite\":\"links\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"m%d\"}",
+                      3 * CERTIFY_RECORDS_OF_NODE, true);
     ok(certify.records.count >= NODES * CERTIFY_RECORDS_OF_NODE &&
            certify.records.count < NODES * CERTIFY_RECORDS_OF_NODE + 1000,
        "rank 0 is limited to as many records per node");
 }
 
 /* A failure counts even if the node has reached its limit of records. */
-static void doubts_who_fails_beyond_the_bound(void)
+static void doubts_failures_beyond_the_limit(void)
 {
     static const char passes[] =
         "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"m%d\"}";
 
-    last = "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"verdict\":\"fail\","
-           "\"message\":\"slow\"}";
-    step_with(passes, CERTIFY_RECORDS_OF_NODE, false);
+    last_line = "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"verdict\":\"fail\","
+                "\"message\":\"slow\"}";
+    run_step_printing(passes, CERTIFY_RECORDS_OF_NODE, false);
     is_int(verdict_of(1), VERDICT_UNKNOWN, "a failure beyond the limit makes its node unknown");
     is_int(verdict_of(0), VERDICT_NONE, "... and no other node");
-    last = "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n1\",\"verdict\":\"fail\","
-           "\"message\":\"slow\"}";
-    step_with(passes, CERTIFY_RECORDS_OF_NODE, false);
+    last_line = "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n1\",\"verdict\":\"fail\","
+                "\"message\":\"slow\"}";
+    run_step_printing(passes, CERTIFY_RECORDS_OF_NODE, false);
     is_int(verdict_of(0), VERDICT_NONE, "... but not if another node's task reports it");
-    last = NULL;
+    last_line = NULL;
 }
 
-static void text_bounded(void)
+static void test_text_limit(void)
 {
     static char line[1000];
     char filler[901];
@@ -149,38 +149,41 @@ static void text_bounded(void)
     snprintf(line, sizeof line,
              "1: {\"suite\":\"check\",\"test\":\"t\",\"node\":\"n2\",\"message\":\"%%d%s\"}",
              filler);
-    step_with(line, 3000, false);
+    run_step_printing(line, 3000, false);
     ok(certify.records.count > 1000 && certify.records.count < 1300,
        "of long texts fewer records are kept: %zu", certify.records.count);
 }
 
-static void possible(void)
+static void test_impossible_values(void)
 {
-    step_with("1: {\"suite\":\"check\",\"test\":\"host.memory\",\"node\":\"n2\",\"unit\":\"GB/s\","
-              "\"value\":1e300}",
-              1, false);
+    run_step_printing(
+        "1: {\"suite\":\"check\",\"test\":\"host.memory\",\"node\":\"n2\",\"unit\":\"GB/s\","
+        "\"value\":1e300}",
+        1, false);
     is_int((long)certify.records.count, 0, "an impossible value is refused");
     is_int((long)certify.refused_records, 1, "... and counted");
     is_int(verdict_of(1), VERDICT_NONE, "... without an effect on its node");
-    step_with("1: {\"suite\":\"check\",\"test\":\"host.memory\",\"node\":\"n2\",\"unit\":\"GB/s\","
-              "\"value\":-4,\"verdict\":\"fail\",\"message\":\"slow\"}",
-              1, false);
+    run_step_printing(
+        "1: {\"suite\":\"check\",\"test\":\"host.memory\",\"node\":\"n2\",\"unit\":\"GB/s\","
+        "\"value\":-4,\"verdict\":\"fail\",\"message\":\"slow\"}",
+        1, false);
     is_int(verdict_of(1), VERDICT_UNKNOWN,
            "a failure with an impossible value makes its node unknown");
     is_int(verdict_of(0), VERDICT_NONE, "... and no other node");
-    step_with("{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n1\","
-              "\"peer\":\"n2\",\"unit\":\"Mb/s\",\"value\":100,\"low\":200,\"high\":90}",
-              3, true);
+    run_step_printing(
+        "{\"suite\":\"links\",\"test\":\"links\",\"metric\":\"bandwidth\",\"node\":\"n1\","
+        "\"peer\":\"n2\",\"unit\":\"Mb/s\",\"value\":100,\"low\":200,\"high\":90}",
+        3, true);
     is_int((long)certify.records.count, 0, "impossible values from rank 0 are refused, too");
 }
 
 int main(void)
 {
     cluster_make();
-    bounded();
-    doubts_who_fails_beyond_the_bound();
-    text_bounded();
-    possible();
+    test_record_limit();
+    doubts_failures_beyond_the_limit();
+    test_text_limit();
+    test_impossible_values();
     records_clear(&certify.records);
     name_index_clear(&certify.by_name);
     free(certify.cluster.by_name);
