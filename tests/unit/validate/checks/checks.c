@@ -16,23 +16,24 @@
 
 /* Each test unpacks a tree, injects faults, runs a check, and collects the records as text: one
  * line "VERDICT PART MESSAGE" each. */
-static char *root, said[32768];
+static char *root, records_text[32768];
 static struct conf conf;
-static const char *node, *subject; /* subject: the name of a check */
+static const char *node, *check_name; /* check_name: of the check that finds() runs */
 static int record_count;
 
-static void receive(const struct record *record, void *context)
+static void add_record(const struct record *record, void *context)
 {
-    size_t length = strlen(said);
+    size_t length = strlen(records_text);
 
     (void)context;
     record_count++;
     if (record->suite && record->test && record->node)
-        snprintf(said + length, sizeof said - length, "%s %s %s\n", verdict_name(record->verdict),
-                 record->part ? record->part : "", record->message ? record->message : "");
+        snprintf(records_text + length, sizeof records_text - length, "%s %s %s\n",
+                 verdict_name(record->verdict), record->part ? record->part : "",
+                 record->message ? record->message : "");
 }
 
-static void done(void)
+static void remove_tree(void)
 {
     if (root) {
         conf_clear(&conf);
@@ -42,26 +43,26 @@ static void done(void)
 }
 
 /* Removes the previous tree and unpacks another one. */
-static void with(const char *tree, const char *name, const char *check)
+static void unpack_node(const char *tree, const char *name, const char *check)
 {
-    done();
+    remove_tree();
     root = tree_unpack(tree);
     node = name;
-    subject = check;
+    check_name = check;
     conf_defaults(&conf);
     conf.gpus_per_node = -1;
 }
 
-static void check(const char *name)
+static void run_check(const char *name)
 {
     static struct fabric fabric;
     struct inventory *inventory = inventory_read(root, NULL);
-    struct checks checks = {root, node, &conf, inventory, &fabric, receive, NULL};
+    struct checks checks = {root, node, &conf, inventory, &fabric, add_record, NULL};
 
-    said[0] = '\0';
+    records_text[0] = '\0';
     record_count = 0;
     if (!inventory) {
-        tap_diag("no inventory");
+        tap_diag("cannot read the inventory");
         return;
     }
     fabric_choose(inventory, &conf, &fabric);
@@ -71,11 +72,12 @@ static void check(const char *name)
     inventory_free(inventory);
 }
 
-/* Run the check `subject` on the tree as it is now. */
-#define finds(...) is_str((check(subject), said), __VA_ARGS__)
-#define has_part(part, ...) has_str((check(subject), said), part, __VA_ARGS__)
+/* Run the check check_name on the tree as it is now. */
+#define finds(...) is_str((run_check(check_name), records_text), __VA_ARGS__)
+#define has_part(part, ...) has_str((run_check(check_name), records_text), part, __VA_ARGS__)
 #define has_line(line, ...) has_part(line "\n", __VA_ARGS__)
-#define is_silent_on(word, ...) ok((check(subject), !strstr(said, word)), __VA_ARGS__)
+#define is_silent_on(word, ...)                                                                    \
+    ok((run_check(check_name), !strstr(records_text, word)), __VA_ARGS__)
 
 static void put(const char *path, const char *content)
 {
@@ -84,7 +86,7 @@ static void put(const char *path, const char *content)
 
 /* path: a format with one %d. */
 static void __attribute__((format(printf, 1, 0)))
-put_in(const char *path, int number, const char *content)
+put_numbered(const char *path, int number, const char *content)
 {
     char whole[128];
 
@@ -98,12 +100,12 @@ static void link_to(const char *path, const char *target)
 
     snprintf(full, sizeof full, "%s/%s", root, path);
     if (symlink(target, full) < 0)
-        tap_diag("%s: cannot be made", full);
+        tap_diag("cannot create %s", full);
 }
 
-static void links(void)
+static void test_links(void)
 {
-    with("lab-node", "n1", "net.interfaces");
+    unpack_node("lab-node", "n1", "net.interfaces");
     finds("pass eth1 Ethernet, 10 Gb/s, MTU 9000, 10.156.1.1/24\n"
           "pass eth2 Ethernet, 10 Gb/s, MTU 9000, 10.156.2.1/24\n",
           "a healthy node passes, with a record for each rail");
@@ -117,20 +119,20 @@ static void links(void)
     put("sys/class/net/eth1/flags", "0x1003\n");
     put("sys/class/net/eth1/carrier", "1\n");
     put("sys/class/net/eth1/statistics/rx_crc_errors", "12\n");
-    subject = "net.rates";
+    check_name = "net.rates";
     finds("warn eth1 eth1 has 12 CRC errors in 1h, expected at most 10\npass eth2 no error "
           "counter grows too fast\n",
           "CRC errors");
     put("proc/net/fib_trie", "");
-    subject = "net.interfaces";
+    check_name = "net.interfaces";
     has_line("fail eth2 eth2 has no IP address, but Ethernet needs one; assign one, or leave it "
              "out of FabricInterfaces",
              "a rail without an address");
 }
 
-static void stated(void)
+static void test_configured_values(void)
 {
-    with("lab-node", "n1", "net.interfaces");
+    unpack_node("lab-node", "n1", "net.interfaces");
     hostlist_expand("eth[1-3]", &conf.fabric_interfaces, NULL);
     strcpy(conf.management_interface, "eth9");
     has_line("fail eth3 eth3 is not on this node; FabricInterfaces of the configuration names it",
@@ -160,9 +162,9 @@ static void stated(void)
 }
 
 /* Interface settings that the prolog makes for jobs are not missed between jobs. */
-static void made_for_jobs(void)
+static void test_settings_for_jobs(void)
 {
-    with("lab-node", "n1", "net.interfaces");
+    unpack_node("lab-node", "n1", "net.interfaces");
     conf.netif_line_count = 1;
     netif_line_parse("eth[1-2] mtu=9000 up=yes", &conf.netif_lines[0], NULL);
     conf.netif_lines[0].line = 4;
@@ -189,10 +191,10 @@ static void made_for_jobs(void)
     is_silent_on("put it back", "... or it is from an earlier boot");
 }
 
-static void ports(void)
+static void test_ports(void)
 {
-    with("h100-ib", "h1", "net.interfaces");
-    check(subject);
+    unpack_node("h100-ib", "h1", "net.interfaces");
+    run_check(check_name);
     is_int(record_count, 8, "eight InfiniBand rails");
     put("sys/class/infiniband/mlx5_0/ports/1/pkeys/0", "0x7fff\n");
     put("sys/class/infiniband/mlx5_0/ports/1/pkeys/1", "0x8001\n");
@@ -200,8 +202,8 @@ static void ports(void)
     put("sys/class/infiniband/mlx5_1/ports/1/pkeys/1", "0x0000\n");
     put("sys/class/infiniband/mlx5_4/ports/1/rate", "100 Gb/sec (1X NDR)\n");
     for (int i = 0; i < 8; i++)
-        put_in("sys/class/infiniband/mlx5_%d/board_id", i,
-               i == 7 ? "MT_0000000839\n" : "MT_0000000838\n");
+        put_numbered("sys/class/infiniband/mlx5_%d/board_id", i,
+                     i == 7 ? "MT_0000000839\n" : "MT_0000000838\n");
     put("sys/class/infiniband/mlx5_6/fw_ver", "28.36.1010\n");
     put("sys/class/infiniband/mlx5_7/fw_ver", "20.36.1010\n");
     has_line(
@@ -217,7 +219,7 @@ static void ports(void)
              "board model have 28.39.1002; update it to match",
              "a port with another firmware");
     is_silent_on("mlx5_7:1 has firmware", "... another board model may have another firmware");
-    with("h100-ib", "h1", "net.interfaces");
+    unpack_node("h100-ib", "h1", "net.interfaces");
     has_line("pass mlx5_7:1 InfiniBand, 400 Gb/s, MTU 2044, 10.4.7.11/24", "... all rails pass");
     put("sys/class/infiniband/mlx5_2/ports/1/state", "2: INIT\n");
     put("sys/class/infiniband/mlx5_3/ports/1/state", "1: DOWN\n");
@@ -244,14 +246,14 @@ static void ports(void)
     has_line("warn mlx5_7:1 mlx5_7:1 (0000:dc:00.0) has a PCIe link of 16 GT/s, it supports 32; "
              "reseat it, or check the slot's speed in the firmware settings",
              "PCIe speed lost");
-    subject = "net.rates";
+    check_name = "net.rates";
     has_line("warn mlx5_5:1 mlx5_5:1 has 4 link losses in 3h, expected at most 3", "flaps");
-    with("mi300x-roce", "m7", "net.interfaces");
+    unpack_node("mi300x-roce", "m7", "net.interfaces");
     put("sys/class/infiniband/bnxt_re0/ports/1/state", "1: DOWN\n");
     put("sys/class/infiniband/bnxt_re0/ports/1/phys_state", "3: Disabled\n");
     for (int i = 0; i < 4; i++)
-        put_in("sys/class/infiniband/bnxt_re6/ports/1/gids/%d", i,
-               "0000:0000:0000:0000:0000:0000:0000:0000");
+        put_numbered("sys/class/infiniband/bnxt_re6/ports/1/gids/%d", i,
+                     "0000:0000:0000:0000:0000:0000:0000:0000");
     has_line("warn bnxt_re5:1 bnxt_re5:1 has only link-local GIDs, which do not reach other "
              "subnets; check that ens16np0 has an IP address",
              "a RoCE port without a routable GID");
@@ -265,9 +267,9 @@ static void ports(void)
         "a RoCE port without a GID");
 }
 
-static void gpus(void)
+static void test_gpus(void)
 {
-    with("h100-ib", "h1", "gpu.enumerate");
+    unpack_node("h100-ib", "h1", "gpu.enumerate");
     finds("pass gpu 8 GPUs on the PCI bus, slurm.conf expects 8\n", "eight GPUs pass");
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:h100:9\n");
     has_line("fail gpu 8 GPUs on the PCI bus, slurm.conf expects 9; the kernel log shows which one "
@@ -282,15 +284,15 @@ static void gpus(void)
         "fail gpu1 NVIDIA NVIDIA H100 80GB HBM3 at 0000:43:00.0 has no driver; the kernel log says "
         "why",
         "a GPU without a driver");
-    subject = "gpu.health";
+    check_name = "gpu.health";
     has_line("pass gpu 8 GPUs without faults in the driver's files", "health passes");
     has_line("skip  libnvidia-ml.so.1 not queried: recorded node",
              "... NVML of a recorded node cannot be queried");
-    with("mi300x-roce", "m7", "gpu.health");
+    unpack_node("mi300x-roce", "m7", "gpu.health");
     has_line("fail gpu2 AMD Instinct MI300X OAM at 0000:4e:00.0 has 2 uncorrected memory errors",
              "uncorrected errors");
     is_silent_on("gpu3", "corrected errors are no fault");
-    with("gaudi3", "g3", "gpu.health");
+    unpack_node("gaudi3", "g3", "gpu.health");
     has_line("fail gpu4 GAUDI3 at 0000:9a:00.0 is in state 'needs reset', not operational",
              "a device that needs a reset");
     has_line("warn gpu4 GAUDI3 at 0000:9a:00.0 was reset 1 time", "a device that was reset");
@@ -309,7 +311,7 @@ static void gpus(void)
              "... and a driver that is being loaded");
     has_line("fail gpu7 GAUDI3 at 0000:b4:00.0 is in state 'disabled', not operational",
              "a disabled device is a fault");
-    with("lab-node", "n1", "gpu.enumerate");
+    unpack_node("lab-node", "n1", "gpu.enumerate");
     finds("skip  no supported GPU found\n", "no GPU found, none expected: skipped");
     conf.gpus_per_node = 8;
     has_line("fail gpu 0 GPUs on the PCI bus, GPUsPerNode in muster.conf expects 8; the kernel log "
@@ -318,7 +320,7 @@ static void gpus(void)
 }
 
 /* Makes the device /dev/gpuINDEX. Major number 0 removes it. */
-static void device(int index, unsigned major_number, unsigned minor_number)
+static void put_device(int index, unsigned major_number, unsigned minor_number)
 {
     char path[4096];
 
@@ -327,7 +329,7 @@ static void device(int index, unsigned major_number, unsigned minor_number)
     snprintf(path, sizeof path, "%s/dev/gpu%d", root, index);
     unlink(path);
     if (major_number && mknod(path, S_IFCHR | 0600, makedev(major_number, minor_number)) < 0)
-        tap_diag("%s: mknod fails", path);
+        tap_diag("cannot create device %s", path);
 }
 
 static int can_mknod(void)
@@ -341,34 +343,34 @@ static int can_mknod(void)
     return can;
 }
 
-static void gres_devices(void)
+static void test_gres_devices(void)
 {
     for (int i = 0; i < 8; i++)
-        device(i, 4, 20 + (unsigned)i);
+        put_device(i, 4, 20 + (unsigned)i);
     finds("pass gpu gpu:8, as in slurm.conf; gres.conf has a device file for each\n",
           "eight devices pass");
-    device(3, 0, 0);
+    put_device(3, 0, 0);
     finds("fail gpu3 /etc/slurm/gres.conf:2: /dev/gpu3 does not exist; check that its driver is "
           "loaded and the device is on the bus\n",
           "a missing device is named, and no other");
-    device(3, 4, 23);
-    device(7, 1, 7);
+    put_device(3, 4, 23);
+    put_device(7, 1, 7);
     finds("fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is not a GPU: it is a device of mem (1:7), "
           "the others are of tty (4)\n",
           "a device of another kind is named, with its kind");
-    device(7, 4, 20);
+    put_device(7, 4, 20);
     finds("fail gpu7 /etc/slurm/gres.conf:2: /dev/gpu7 is the same device as /dev/gpu0 (4:20): two "
           "jobs would share it\n",
           "a device listed twice is named");
-    device(7, 4, 27);
-    device(0, 1, 3);
-    device(1, 1, 5);
+    put_device(7, 4, 27);
+    put_device(0, 1, 3);
+    put_device(1, 1, 5);
     has_line("fail gpu0 /etc/slurm/gres.conf:2: /dev/gpu0 is not a GPU: it is a device of mem "
              "(1:3), the others are of tty (4)",
              "foreign devices listed first do not make the others foreign");
     is_int(record_count, 2, "... and both are named");
-    device(0, 4, 20);
-    device(1, 4, 21);
+    put_device(0, 4, 20);
+    put_device(1, 4, 21);
     put("etc/slurm/gres.conf", "NodeName=n1 Name=gpu File=/dev/gpu[0-6]\n");
     finds("fail gpu /etc/slurm/slurm.conf:3: slurm.conf gives gpu:8, gres.conf has 7\n",
           "fewer than in slurm.conf");
@@ -378,19 +380,19 @@ static void gres_devices(void)
 }
 
 /* One GPU with seven MIG instances is seven GPUs to Slurm. */
-static void partitions(void)
+static void test_gpu_partitions(void)
 {
-    with("h100-ib", "h1", "slurm.gres");
+    unpack_node("h100-ib", "h1", "slurm.gres");
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:1g.10gb:56\n");
     finds("skip gpu not checked: slurm.conf gives gpu:56 with partitions (MIG) counted, which only "
           "slurmd can find\n",
           "a MIG profile type is not compared with the bus");
-    subject = "gpu.enumerate";
+    check_name = "gpu.enumerate";
     finds("skip gpu 8 GPUs on the PCI bus; not compared, as slurm.conf gives 56 with partitions "
           "(MIG) counted\n",
           "... nor is the bus compared with it");
     put("etc/slurm/gres.conf", "AutoDetect=nvml Name=gpu Type=1g.10gb\n");
-    subject = "slurm.gres";
+    check_name = "slurm.gres";
     has_part("skip gpu not checked: slurm.conf gives gpu:56 with", "... nor gres.conf's type");
     put("etc/slurm/gres.conf", "AutoDetect=nvml\n");
     put("etc/slurm/slurm.conf", "NodeName=h[1-4] Gres=gpu:14\n");
@@ -400,18 +402,18 @@ static void partitions(void)
     put("proc/driver/nvidia/capabilities/gpu4/mig/gi7/access", "DeviceFileMinor: 3");
     has_part("skip gpu not checked: slurm.conf gives gpu:14 with partitions",
              "... unless a GPU has MIG instances");
-    subject = "gpu.enumerate";
+    check_name = "gpu.enumerate";
     has_part("skip gpu 8 GPUs on the PCI bus; not compared", "... nor is the bus compared with it");
     conf.gpus_per_node = 9;
     has_part("fail gpu 8 GPUs on the PCI bus, GPUsPerNode in muster.conf expects 9",
              "GPUsPerNode is the number of GPUs");
 }
 
-static void gres(void)
+static void test_gres(void)
 {
-    with("lab-node", "n1", "slurm.gres");
+    unpack_node("lab-node", "n1", "slurm.gres");
     if (can_mknod())
-        gres_devices();
+        test_gres_devices();
     else
         tap_skip("making devices needs root");
     put("dev/gpu0", "a regular file");
@@ -426,7 +428,7 @@ static void gres(void)
     node = "login";
     finds("skip  /etc/slurm/slurm.conf has no NodeName login\n",
           "a node that slurm.conf does not have is skipped");
-    with("h100-ib", "h1", "slurm.gres");
+    unpack_node("h100-ib", "h1", "slurm.gres");
     finds("pass gpu slurm.conf gives gpu:8, AutoDetect=nvml can find 8\n",
           "AutoDetect is compared with the bus");
     put("etc/slurm/gres.conf", "NodeName=h[1-2] AutoDetect=nvml\nAutoDetect=off\n");
@@ -439,8 +441,8 @@ static void gres(void)
     put("sys/bus/pci/devices/0000:43:00.0/class", "0xffffff\n");
     has_line("fail gpu /etc/slurm/slurm.conf:6: slurm.conf gives gpu:8, AutoDetect=nvml can find 7",
              "... a GPU missing from the bus is noticed");
-    partitions();
-    with("ethernet", "e1", "slurm.gres");
+    test_gpu_partitions();
+    unpack_node("ethernet", "e1", "slurm.gres");
     finds("skip  no slurm.conf in /etc/slurm or /run/slurm/conf; set SLURM_CONF\n",
           "no Slurm: skipped");
     put("etc/slurm/slurm.conf", "NodeName=e1\n");
@@ -450,9 +452,9 @@ static void gres(void)
           "/etc/slurm takes precedence over configless");
 }
 
-static void facts(void)
+static void test_facts(void)
 {
-    with("h100-ib", "h1", "host.config");
+    unpack_node("h100-ib", "h1", "host.config");
     has_line("none  5.15.0-1053-generic", "the kernel is a fact");
     has_line("none  550.54.15", "the NVIDIA driver is a fact");
     has_line("none mlx5_0:1 400000 Mb/s", "a rail's speed is a fact");
@@ -469,14 +471,14 @@ static void put_bytes(const char *path, const void *bytes, size_t size)
     snprintf(whole, sizeof whole, "%s/%s", root, path);
     stream = fopen(whole, "w");
     if (!stream || fwrite(bytes, 1, size, stream) != size)
-        tap_diag("%s is not written", whole);
+        tap_diag("cannot write %s", whole);
     if (stream)
         fclose(stream);
 }
 
-static void host_facts(void)
+static void test_host_facts(void)
 {
-    with("h100-ib", "h1", "host.config");
+    unpack_node("h100-ib", "h1", "host.config");
     put("proc/cpuinfo", "processor\t: 0\nmodel name\t: Big One\nmicrocode\t: 0x2b0004d0\n");
     put("proc/cmdline", "BOOT_IMAGE=/vmlinuz root=UUID=1 ro iommu=pt  quiet\n");
     put("sys/class/dmi/id/sys_vendor", "Dell Inc.\n");
@@ -513,20 +515,20 @@ static void host_facts(void)
     put("sys/module/nvidia_peermem/refcnt", "0\n");
     has_line("none  mixed", "processors with different governors are mixed");
     has_line("none  nvidia_peermem", "the peer memory module is named");
-    with("mi300x-roce", "m1", "host.config");
+    unpack_node("mi300x-roce", "m1", "host.config");
     has_line("none bnxt_re0:1 3 RoCE v2 IPv4", "the GID that jobs use is a fact");
     is_silent_on("np ", "congestion control is no fact if no driver reports it");
     put("sys/class/net/ens11np0/ecn/roce_np/enable/3", "1\n");
     put("sys/class/net/ens11np0/ecn/roce_np/enable/4", "0\n");
     put("sys/class/net/ens11np0/ecn/roce_rp/enable/3", "0\n");
     has_line("none bnxt_re0:1 np 3 rp none", "... and is one if a driver reports it");
-    with("two-fabrics", "mix1", "host.config");
+    unpack_node("two-fabrics", "mix1", "host.config");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/np_cnp_dscp", "48\n");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/np_cnp_prio", "6\n");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/rp_time_reset", "300\n");
     put("sys/kernel/debug/mlx5/0000:99:00.0/cc_params/rp_ai_rate", "5\n");
     is_silent_on("cnp_dscp 48", "an InfiniBand fabric has no RoCE congestion settings");
-    with("kvm-passthrough", "v1", "host.config");
+    unpack_node("kvm-passthrough", "v1", "host.config");
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/np_cnp_dscp", "48\n");
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/np_cnp_prio", "6\n");
     put("sys/kernel/debug/mlx5/0000:00:0c.0/cc_params/rp_time_reset", "300\n");
@@ -537,7 +539,7 @@ static void host_facts(void)
 
 /* PCI configuration spaces, as `lspci -xxxx` shows them: MaxPayload 256, MaxReadReq 512. The
  * bridge above has ACS with request redirect. */
-static void pci_facts(void)
+static void test_pci_settings(void)
 {
     unsigned char device[4096] = {
         [0] = 0xb3, 0x15, [0x34] = 0x60, [0x60] = 0x10, [0x68] = 0x20, [0x69] = 0x20};
@@ -547,7 +549,7 @@ static void pci_facts(void)
         0x14,          [0x140] = 0x0d, [0x146] = 0x04};
     struct pci_settings settings;
 
-    with("", "p1", NULL);
+    unpack_node("", "p1", NULL);
     put_bytes("sys/bus/pci/devices/0000:3b:00.0/config", device, sizeof device);
     put_bytes("sys/bus/pci/devices/0000:3a:00.0/config", bridge, sizeof bridge);
     put_bytes("sys/bus/pci/devices/0000:3c:00.0/config", device, 64);
@@ -573,7 +575,7 @@ static void pci_facts(void)
     is_int(settings.payload_bytes, 0, "a missing device has no settings");
 }
 
-static void libraries(void)
+static void test_libraries(void)
 {
     struct {
         Elf64_Ehdr header;
@@ -592,7 +594,7 @@ static void libraries(void)
 
     library.segment.p_offset = (size_t)((char *)&library.note - (char *)&library);
     library.segment.p_filesz = sizeof library.note + 8;
-    with("", "l1", "host.config");
+    unpack_node("", "l1", "host.config");
     put("sys/class/net/.keep", "");
     put_bytes("usr/lib64/libnccl.so.2.18.5", &library, sizeof library);
     put("usr/lib64/libnccl.so.2", "");
@@ -606,9 +608,9 @@ static void libraries(void)
              "a library with a broken note is listed by name");
 }
 
-static void services(void)
+static void test_services(void)
 {
-    with("lab-node", "n1", "host.services");
+    unpack_node("lab-node", "n1", "host.services");
     has_line("skip  Services is not set in the configuration", "no service is configured");
     hostlist_expand("sssd,munge.service,user@0", &conf.services, NULL);
     has_line("skip  cannot read /run/systemd/units: systemd is not running, or is older than 237",
@@ -621,9 +623,9 @@ static void services(void)
           "the service that does not run is named");
 }
 
-static void taint(void)
+static void test_taint(void)
 {
-    with("lab-node", "n1", "host.kernel");
+    unpack_node("lab-node", "n1", "host.kernel");
     put("proc/sys/kernel/tainted", "4097\n");
     has_line("pass  no kernel error since boot", "a taint by a foreign module is no error");
     put("proc/sys/kernel/tainted", "20624\n");
@@ -632,7 +634,7 @@ static void taint(void)
         "taints by kernel errors are");
 }
 
-static void wanted(const char *only, const char *expected)
+static void check_wanted(const char *only, const char *expected)
 {
     char names[512] = "";
 
@@ -646,12 +648,12 @@ static void wanted(const char *only, const char *expected)
 
 /* Runs host.limits in a step with 64 kB of locked memory, while its parent has more. Returns 1
  * if it fails, 0 if not, -1 or 2 on an error. */
-static int memlock_of_step(const char *step)
+static int fails_memlock_in_step(const char *step)
 {
     struct fabric fabric = {.class = FABRIC_INFINIBAND};
     struct inventory inventory = {.rdma_count = 0};
-    struct checks checks = {"",      "n1",    &conf, &inventory,
-                            &fabric, receive, NULL,  .test = "host.limits"};
+    struct checks checks = {"",      "n1",       &conf, &inventory,
+                            &fabric, add_record, NULL,  .test = "host.limits"};
     struct rlimit low;
     int status = -1;
     pid_t child;
@@ -669,9 +671,9 @@ static int memlock_of_step(const char *step)
         low.rlim_cur = 65536;
         if (setrlimit(RLIMIT_MEMLOCK, &low) < 0)
             _exit(2);
-        said[0] = '\0';
+        records_text[0] = '\0';
         check_limits(&checks);
-        _exit(strncmp(said, "fail", 4) == 0);
+        _exit(strncmp(records_text, "fail", 4) == 0);
     }
     if (child > 0)
         waitpid(child, &status, 0);
@@ -679,7 +681,7 @@ static int memlock_of_step(const char *step)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void limits_are_the_nodes(void)
+static void test_limits_of_steps(void)
 {
     struct rlimit own;
 
@@ -687,19 +689,19 @@ static void limits_are_the_nodes(void)
         tap_skip("needs root and 1 MB of locked memory");
         return;
     }
-    is_int(memlock_of_step(NULL), 1, "a low limit of locked memory fails");
-    is_int(memlock_of_step("0"), 0,
+    is_int(fails_memlock_in_step(NULL), 1, "a low limit of locked memory fails");
+    is_int(fails_memlock_in_step("0"), 0,
            "... unless only root's step has it, as another host's limit may apply");
 }
 
 /* The expected width and speed of a PCIe link is what both ends support. */
-static void slots(void)
+static void test_slots(void)
 {
-    with("dgx-h100-half-width", "d1", "gpu.health");
+    unpack_node("dgx-h100-half-width", "d1", "gpu.health");
     has_line("warn gpu3 NVIDIA H100 80GB HBM3 at 0000:61:00.0 uses 8 of 16 PCIe lanes; "
              "reseat it",
              "a GPU that lost lanes");
-    subject = "net.interfaces";
+    check_name = "net.interfaces";
     has_line("warn mlx5_10:1 mlx5_10:1 (0000:ce:00.0) has a PCIe link of 16 GT/s, it supports 32; "
              "reseat it, or check the slot's speed in the firmware settings",
              "a card that lost speed");
@@ -708,9 +710,9 @@ static void slots(void)
         "8\n");
     put("sys/devices/pci0000:cb/0000:cb:01.0/0000:cc:00.0/0000:cd:00.0/max_link_speed",
         "16.0 GT/s PCIe\n");
-    subject = "gpu.health";
+    check_name = "gpu.health";
     is_silent_on("lanes", "... passes in a slot with 8 lanes");
-    subject = "net.interfaces";
+    check_name = "net.interfaces";
     is_silent_on("GT/s", "... passes in a slot that is no faster");
     put("sys/devices/pci0000:cb/0000:cb:01.0/0000:cc:00.0/0000:cd:00.0/0000:ce:00.0/"
         "current_link_speed",
@@ -723,42 +725,43 @@ static void slots(void)
 /* Names of NICs and processes may contain any bytes. */
 static void cleans_names(void)
 {
-    struct checks checks = {"", "n1", &conf, NULL, NULL, receive, NULL, .test = "net.interfaces"};
+    struct checks checks = {"",   "n1",       &conf, NULL,
+                            NULL, add_record, NULL,  .test = "net.interfaces"};
 
-    said[0] = '\0';
+    records_text[0] = '\0';
     checks_record(&checks, "e\033[2J", VERDICT_WARN, "e\033[2J is\ndown");
-    is_str(said, "warn e?[2J e?[2J is?down\n", "control characters are replaced by ?");
+    is_str(records_text, "warn e?[2J e?[2J is?down\n", "control characters are replaced by ?");
 }
 
 int main(void)
 {
     unsetenv("SLURM_CONF");
-    limits_are_the_nodes();
-    wanted("net", "net.interfaces net.rates net.addresses");
-    wanted("net.interfaces", "net.interfaces");
-    wanted("gpu,host.munge", "gpu.enumerate gpu.health host.munge");
-    wanted("ne", "");
-    wanted("net.interfaces2", "");
-    wanted(",", "");
+    test_limits_of_steps();
+    check_wanted("net", "net.interfaces net.rates net.addresses");
+    check_wanted("net.interfaces", "net.interfaces");
+    check_wanted("gpu,host.munge", "gpu.enumerate gpu.health host.munge");
+    check_wanted("ne", "");
+    check_wanted("net.interfaces2", "");
+    check_wanted(",", "");
     cleans_names();
-    links();
-    stated();
-    made_for_jobs();
-    ports();
-    slots();
-    gpus();
-    gres();
-    facts();
-    host_facts();
-    pci_facts();
-    libraries();
-    services();
-    taint();
-    with("broken", "x", NULL);
+    test_links();
+    test_configured_values();
+    test_settings_for_jobs();
+    test_ports();
+    test_slots();
+    test_gpus();
+    test_gres();
+    test_facts();
+    test_host_facts();
+    test_pci_settings();
+    test_libraries();
+    test_services();
+    test_taint();
+    unpack_node("broken", "x", NULL);
     for (size_t i = 0; i < check_count; i++) {
-        check(check_table[i].name);
+        run_check(check_table[i].name);
         ok(record_count > 0, "%s has a record for a broken node", check_table[i].name);
     }
-    done();
+    remove_tree();
     return tap_done();
 }

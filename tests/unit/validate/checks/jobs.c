@@ -18,7 +18,7 @@
 /* Tests which counter increases of accelerators host.jobs attributes to jobs between two checks.
  * The test keeps the state file in memory. There is no job log. */
 
-static char *kept, moved[1024];
+static char *state_text, attributed[1024];
 
 uid_t __wrap_geteuid(void);
 uid_t __wrap_geteuid(void)
@@ -30,7 +30,7 @@ char *__wrap_state_file_read(const char *path);
 char *__wrap_state_file_read(const char *path)
 {
     (void)path;
-    return kept ? strdup(kept) : NULL;
+    return state_text ? strdup(state_text) : NULL;
 }
 
 int __wrap_state_file_write(const char *path, int (*write)(const void *state, FILE *stream),
@@ -43,8 +43,8 @@ int __wrap_state_file_write(const char *path, int (*write)(const void *state, FI
 
     (void)path;
     (void)err;
-    free(kept);
-    stream = open_memstream(&kept, &size);
+    free(state_text);
+    stream = open_memstream(&state_text, &size);
     write(state, stream);
     return fclose(stream);
 }
@@ -53,10 +53,11 @@ void __wrap_job_lines_attribute(const struct job_lines *lines, const struct conf
 void __wrap_job_lines_attribute(const struct job_lines *lines, const struct conf *conf)
 {
     (void)conf;
-    moved[0] = '\0';
+    attributed[0] = '\0';
     for (size_t i = 0; i < lines->count; i++)
-        snprintf(moved + strlen(moved), sizeof moved - strlen(moved), "%s %s %lld\n",
-                 lines->lines[i].part, lines->lines[i].counter, (long long)lines->lines[i].value);
+        snprintf(attributed + strlen(attributed), sizeof attributed - strlen(attributed),
+                 "%s %s %lld\n", lines->lines[i].part, lines->lines[i].counter,
+                 (long long)lines->lines[i].value);
 }
 
 int __wrap_job_log_open(struct job_log *log, const char *certificate_path);
@@ -67,7 +68,7 @@ int __wrap_job_log_open(struct job_log *log, const char *certificate_path)
     return -1;
 }
 
-static void ignore(const struct record *record, void *context)
+static void ignore_record(const struct record *record, void *context)
 {
     (void)record;
     (void)context;
@@ -78,7 +79,7 @@ static struct conf conf;
 
 /* Runs a check in which the first GPU's link CRC errors have this answer and number. Returns the
  * counters that moved. */
-static const char *check(enum accelerator_answer answer, long long number)
+static const char *attributed_by_check(enum accelerator_answer answer, long long number)
 {
     struct accelerator_report *report = calloc(1, sizeof *report);
     struct accelerators accelerators = {.reports = {[GPU_NVIDIA] = report}};
@@ -86,7 +87,7 @@ static const char *check(enum accelerator_answer answer, long long number)
                             .node = "n1",
                             .conf = &conf,
                             .inventory = inventory,
-                            .sink = ignore,
+                            .sink = ignore_record,
                             .accelerators = &accelerators,
                             .keeps_state = true};
 
@@ -99,27 +100,31 @@ static const char *check(enum accelerator_answer answer, long long number)
         if (strcmp(check_table[i].name, "host.jobs") == 0)
             check_run(&check_table[i], &checks);
     free(report);
-    return moved;
+    return attributed;
 }
 
 int main(void)
 {
     inventory = tree_inventory("dgx-h100");
     conf_defaults(&conf);
-    is_str(check(ANSWER_PRESENT, 100), "", "the first check has no increase");
-    is_str(check(ANSWER_PRESENT, 103), "gpu0 link_crc_errors 3\n",
+    is_str(attributed_by_check(ANSWER_PRESENT, 100), "", "the first check has no increase");
+    is_str(attributed_by_check(ANSWER_PRESENT, 103), "gpu0 link_crc_errors 3\n",
            "three more errors are an increase of 3");
-    is_str(check(ANSWER_NOT_ASKED, 0), "", "a library that hung before this value has no increase");
-    is_str(check(ANSWER_PRESENT, 104), "", "... and the next value counts as the new start");
-    is_str(check(ANSWER_ERROR, 0), "", "a value that cannot be read has no increase");
-    is_str(check(ANSWER_PRESENT, 105), "", "... and the next value counts as the new start");
-    is_str(check(ANSWER_PRESENT, 107), "gpu0 link_crc_errors 2\n",
+    is_str(attributed_by_check(ANSWER_NOT_ASKED, 0), "",
+           "a library that hung before this value has no increase");
+    is_str(attributed_by_check(ANSWER_PRESENT, 104), "",
+           "... and the next value counts as the new start");
+    is_str(attributed_by_check(ANSWER_ERROR, 0), "", "a value that cannot be read has no increase");
+    is_str(attributed_by_check(ANSWER_PRESENT, 105), "",
+           "... and the next value counts as the new start");
+    is_str(attributed_by_check(ANSWER_PRESENT, 107), "gpu0 link_crc_errors 2\n",
            "... from which the increase is counted");
-    is_str(check(ANSWER_NOT_SUPPORTED, 0), "", "a counter that is not supported has no increase");
-    is_str(check(ANSWER_PRESENT, 1), "gpu0 link_crc_errors 1\n",
+    is_str(attributed_by_check(ANSWER_NOT_SUPPORTED, 0), "",
+           "a counter that is not supported has no increase");
+    is_str(attributed_by_check(ANSWER_PRESENT, 1), "gpu0 link_crc_errors 1\n",
            "... and counts from zero afterwards");
     conf_clear(&conf);
     inventory_free(inventory);
-    free(kept);
+    free(state_text);
     return tap_done();
 }
