@@ -22,7 +22,7 @@ enum {
 
 static char directory[64], file[96];
 
-static int end(void *context, const char **at)
+static int finish(void *context, const char **at)
 {
     (void)context;
     *at = "the end";
@@ -37,14 +37,15 @@ static int read_file(void *context, const char **at)
     return open(file, O_RDONLY);
 }
 
-static int leave(void *context, const char **at)
+static int exit_early(void *context, const char **at)
 {
     (void)context, (void)at;
     exit(0);
 }
 
 /* Runs work. Returns what it printed, then "!" and the reason if it did not end. */
-static const char *run(double limit_s, int (*work)(void *context, const char **at), int *status)
+static const char *bounded_output(double limit_s, int (*work)(void *context, const char **at),
+                                  int *status)
 {
     static char part[] = "eth1", text[600];
     struct error err;
@@ -70,7 +71,7 @@ static pid_t start_earlier(void)
     _exit(0);
 }
 
-static void earlier(void)
+static void test_earlier_check(void)
 {
     pid_t child = start_earlier();
     double begin_s = clock_s();
@@ -81,7 +82,7 @@ static void earlier(void)
         usleep(1000);
     snprintf(expected, sizeof expected,
              "!%s does not respond: process %d of an earlier check waits for it", file, (int)child);
-    is_str(run(ANY_AGE_S, end, &status), expected,
+    is_str(bounded_output(ANY_AGE_S, finish, &status), expected,
            "no check is started while an earlier one hangs");
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
@@ -92,10 +93,10 @@ int main(void)
     char expected[200];
     int status, fd;
 
-    is_str(run(ENDS_S, end, &status), "done", "the output of a check");
+    is_str(bounded_output(ENDS_S, finish, &status), "done", "the output of a check");
     is_int(status, 7, "... and its status");
-    is_str(run(ENDS_S, leave, &status), "!ended early in configuration and inventory",
-           "a check that a library ends");
+    is_str(bounded_output(ENDS_S, exit_early, &status),
+           "!ended early in configuration and inventory", "a check that a library ends");
 
     snprintf(directory, sizeof directory, "/tmp/muster-check-XXXXXX");
     if (unshare(CLONE_NEWNS) < 0 || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
@@ -107,9 +108,9 @@ int main(void)
     snprintf(file, sizeof file, "%s/certificate", directory);
     snprintf(expected, sizeof expected,
              "eth1 fails\n!%s does not respond: stopped after 1 s in host.jobs", file);
-    is_str(run(1, read_file, &status), expected,
+    is_str(bounded_output(1, read_file, &status), expected,
            "a check that hangs: its output, the file, and where");
-    earlier();
+    test_earlier_check();
     umount2(directory, MNT_DETACH);
     close(fd);
     rmdir(directory);

@@ -17,7 +17,8 @@
 static char conf[] = "/tmp/muster-compare-XXXXXX"; /* empty */
 static bool is_silent;                             /* n4 does not even print an error */
 
-static void line(const struct process *process, int task, const char *node, const char *metric)
+static void print_fact(const struct process *process, int task, const char *node,
+                       const char *metric)
 {
     char text[400];
 
@@ -40,9 +41,9 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
         return 0;
     }
     for (int i = 0; i < (int)nodes->count; i++) {
-        line(watching, i, nodes->names[i], "kernel");
+        print_fact(watching, i, nodes->names[i], "kernel");
         if (strcmp(nodes->names[i], "n4") != 0)
-            line(watching, i, nodes->names[i], "muster");
+            print_fact(watching, i, nodes->names[i], "muster");
         else if (!is_silent)
             watching->on_line("1: muster check: out of memory", true, watching->context);
     }
@@ -50,7 +51,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
 }
 
 /* Returns what muster compare prints on standard error. */
-static const char *said(void)
+static const char *compare_stderr(void)
 {
     static char name[] = "compare", option[] = "-c";
     char *words[] = {name, option, conf, NULL};
@@ -63,12 +64,12 @@ static const char *said(void)
 int main(void)
 {
     close(mkstemp(conf));
-    is_str(said(),
+    is_str(compare_stderr(),
            "muster compare: n4: not compared, muster check did not complete: muster check: out of "
            "memory\n",
            "a node whose check does not complete is named, with its error");
     is_silent = true;
-    is_str(said(), "muster compare: n4: not compared, muster check did not complete\n",
+    is_str(compare_stderr(), "muster compare: n4: not compared, muster check did not complete\n",
            "an error of an earlier step is not given as the reason");
     unlink(conf);
     return tap_done();

@@ -15,8 +15,8 @@
 /* Tests muster doctor on four nodes: how it asks them, and what it reports on Slurm's health
  * check. */
 
-static const char *busy = ""; /* the node that starts no job */
-static char partitions[200];  /* that were asked for a job, each followed by a blank */
+static const char *busy_node = ""; /* the node that starts no job */
+static char partitions[200];       /* that were asked for a job, each followed by a blank */
 
 int __wrap_reach_nodes(struct cluster_node *const *nodes, size_t count, double deadline_s,
                        const volatile sig_atomic_t *stop, struct reach *answers, struct error *err);
@@ -37,7 +37,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
     *result = (struct process_result){.end = PROCESS_EXITED};
     snprintf(partitions + strlen(partitions), sizeof partitions - strlen(partitions), "%s ",
              partition ? partition : "-");
-    if (hostlist_contains(nodes, busy))
+    if (hostlist_contains(nodes, busy_node))
         return error_set(err, "Slurm would preempt a job there");
     for (size_t i = 0; i < nodes->count; i++) {
         char text[300];
@@ -66,7 +66,7 @@ static const char *found_of(const struct findings *findings, const char *node, c
     return "none";
 }
 
-static void asks_each_by_its_partition(void)
+static void queries_each_node_in_its_partition(void)
 {
     static const char answered[] = "pass a job ran and reported its findings";
     struct findings findings = {0};
@@ -81,7 +81,7 @@ static void asks_each_by_its_partition(void)
     is_str(partitions, "lab other ", "without a default partition each partition is asked");
     is_str(found_of(&findings, "n4", "answer"), answered, "... for its nodes");
     doctor_clear(&findings);
-    busy = "n2";
+    busy_node = "n2";
     doctor_cluster(NULL, "n[2-4]", &findings);
     is_str(found_of(&findings, "n2", "answer"),
            "unknown a job on it reported nothing: Slurm would preempt a job there",
@@ -90,7 +90,7 @@ static void asks_each_by_its_partition(void)
     doctor_clear(&findings);
 }
 
-static void names_an_extra_that_is_the_sites(void)
+static void warns_of_an_extra_that_is_no_json(void)
 {
     struct findings findings = {0};
 
@@ -109,7 +109,8 @@ static void names_an_extra_that_is_the_sites(void)
     made_extra = "";
 }
 
-static void health_is(const char *first, const char *second, const char *expected, const char *what)
+static void check_health_precondition(const char *first, const char *second, const char *expected,
+                                      const char *what)
 {
     char program[] = "HealthCheckProgram=/x/muster-healthcheck", texts[2][64];
     struct slurm_line lines[3] = {
@@ -162,19 +163,22 @@ static void certificates_need_munge(void)
 int main(void)
 {
     certificates_need_munge();
-    asks_each_by_its_partition();
-    names_an_extra_that_is_the_sites();
-    health_is("HealthCheckInterval=300", "HealthCheckNodeState=ANY,CYCLE",
-              "pass HealthCheckProgram=/x/muster-healthcheck", "a health check that runs");
-    health_is("ClusterName=x", "MpiDefault=pmix",
-              "warn slurmd does not run /x/muster-healthcheck: HealthCheckInterval is not set",
-              "... without an interval it does not run");
-    health_is("HealthCheckInterval=0", "HealthCheckNodeState=ANY",
-              "warn slurmd does not run /x/muster-healthcheck: HealthCheckInterval is 0",
-              "... nor with the interval 0");
-    health_is("HealthCheckInterval=300", "HealthCheckNodeState=START_ONLY",
-              "warn slurmd runs /x/muster-healthcheck only as it starts: "
-              "HealthCheckNodeState=START_ONLY",
-              "... or it runs at slurmd's start only");
+    queries_each_node_in_its_partition();
+    warns_of_an_extra_that_is_no_json();
+    check_health_precondition("HealthCheckInterval=300", "HealthCheckNodeState=ANY,CYCLE",
+                              "pass HealthCheckProgram=/x/muster-healthcheck",
+                              "a health check that runs");
+    check_health_precondition(
+        "ClusterName=x", "MpiDefault=pmix",
+        "warn slurmd does not run /x/muster-healthcheck: HealthCheckInterval is not set",
+        "... without an interval it does not run");
+    check_health_precondition(
+        "HealthCheckInterval=0", "HealthCheckNodeState=ANY",
+        "warn slurmd does not run /x/muster-healthcheck: HealthCheckInterval is 0",
+        "... nor with the interval 0");
+    check_health_precondition("HealthCheckInterval=300", "HealthCheckNodeState=START_ONLY",
+                              "warn slurmd runs /x/muster-healthcheck only as it starts: "
+                              "HealthCheckNodeState=START_ONLY",
+                              "... or it runs at slurmd's start only");
     return tap_done();
 }

@@ -19,7 +19,7 @@ enum { NODES = 1500, LIMIT = 3 };
 
 static struct brake brakes[NODES];
 static bool has_brake[NODES];
-static size_t own; /* the node whose health check runs */
+static size_t checking_node; /* the node whose health check runs */
 
 uid_t __wrap_geteuid(void);
 uid_t __wrap_geteuid(void)
@@ -38,30 +38,30 @@ int __wrap_brake_read(const char *path, struct brake *brake, struct error *err);
 int __wrap_brake_read(const char *path, struct brake *brake, struct error *err)
 {
     (void)path, (void)err;
-    *brake = brakes[own];
-    return has_brake[own] ? 0 : 1;
+    *brake = brakes[checking_node];
+    return has_brake[checking_node] ? 0 : 1;
 }
 
 int __wrap_brake_write(const char *path, const struct brake *brake, struct error *err);
 int __wrap_brake_write(const char *path, const struct brake *brake, struct error *err)
 {
     (void)path, (void)err;
-    brakes[own] = *brake;
-    has_brake[own] = true;
+    brakes[checking_node] = *brake;
+    has_brake[checking_node] = true;
     return 0;
 }
 
 /* Runs the health checks of all nodes in a permuted order. Returns how many nodes may refuse
  * jobs. */
-static int checked(const struct conf *conf)
+static int run_health_checks(const struct conf *conf)
 {
     int allowed = 0;
 
     controller.loads = controller.singles = 0;
     capture_begin();
     for (size_t i = 0; i < NODES; i++) {
-        own = i * 7 % NODES;
-        health_gate(controller.nodes[own].name, NULL, conf);
+        checking_node = i * 7 % NODES;
+        health_gate(controller.nodes[checking_node].name, NULL, conf);
     }
     capture_end(1);
     for (size_t i = 0; i < NODES; i++)
@@ -78,21 +78,21 @@ int main(void)
     int allowed;
 
     controller_make(NODES);
-    allowed = checked(&conf);
+    allowed = run_health_checks(&conf);
     ok(allowed > 0 && allowed <= LIMIT,
        "of 1500 nodes without a certificate at most three may refuse jobs");
     ok(controller.loads >= allowed && controller.loads < 2 * NODES / HEALTH_SAMPLE_NODES,
        "... after %d queries of all nodes", controller.loads);
     ok(controller.singles < 8 * NODES, "... and %d queries of one node", controller.singles);
 
-    is_int(checked(&conf), 0, "at the next check none may, since more than three would");
+    is_int(run_health_checks(&conf), 0, "at the next check none may, since more than three would");
     ok(controller.loads == 0, "... after %d queries of all nodes", controller.loads);
     ok(controller.singles <= 5 * NODES, "... and %d queries of one node", controller.singles);
-    checked(&conf);
+    run_health_checks(&conf);
     is_int(controller.singles, NODES, "... then each node queries only itself for half an hour");
 
     brakes[5].permission = BRAKE_LIFTED;
-    own = 5;
+    checking_node = 5;
     controller.loads = controller.singles = 0;
     health_gate(controller.nodes[5].name, NULL, &conf);
     is_int(controller.singles + controller.loads, 1,

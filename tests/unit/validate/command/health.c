@@ -60,7 +60,7 @@ int certificate_remove(const char *path, struct error *err)
 }
 
 /* Runs a health check and discards its output. Returns how often the certificate was removed. */
-static int removed_by_check(bool drains)
+static int count_removals(bool drains)
 {
     const struct conf conf = {.health_drain = drains};
     const struct health_summary summary = {0};
@@ -76,13 +76,13 @@ int main(void)
 {
     controller_make(1);
     controller_put(0, "muster: link_down eth1 has no carrier 2026-11-20", 200);
-    is_int(removed_by_check(true), 1, "a drain that stays removes the certificate");
+    is_int(count_removals(true), 1, "a drain that stays removes the certificate");
     is_near((double)drained_since, (double)time(NULL) - 100, 2, "... since the time of its fault");
     is_unreviewed = true;
-    is_int(removed_by_check(true), 0, "a drain that may be taken back keeps it");
-    is_int(removed_by_check(false), 1, "... unless drains are not reviewed any more");
+    is_int(count_removals(true), 0, "a drain that may be taken back keeps it");
+    is_int(count_removals(false), 1, "... unless drains are not reviewed any more");
     is_unreviewed = false;
     controller_put(0, "muster: gate_refused - certificate expired 2026-11-20", 200);
-    is_int(removed_by_check(true), 0, "a drain by the gate keeps the certificate that it refuses");
+    is_int(count_removals(true), 0, "a drain by the gate keeps the certificate that it refuses");
     return tap_done();
 }

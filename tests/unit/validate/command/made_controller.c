@@ -39,7 +39,7 @@ static size_t index_of(const char *name)
     return (size_t)atoi(name + 1) - 1;
 }
 
-static int note(const char *what, const char *name)
+static int add_done(const char *what, const char *name)
 {
     size_t length = strlen(controller.done);
 
@@ -47,7 +47,7 @@ static int note(const char *what, const char *name)
     return 0;
 }
 
-static int nodes_take(struct cluster *cluster, size_t first, size_t count, struct error *err)
+static int nodes_load(struct cluster *cluster, size_t first, size_t count, struct error *err)
 {
     *cluster = (struct cluster){.nodes = controller.nodes + first, .node_count = count};
     return cluster_index(cluster, err);
@@ -62,14 +62,14 @@ int cluster_open(struct error *err)
 int cluster_load_node(const char *name, struct cluster *cluster, struct error *err)
 {
     controller.singles++;
-    return nodes_take(cluster, index_of(name), 1, err);
+    return nodes_load(cluster, index_of(name), 1, err);
 }
 
 int cluster_load_nodes(struct cluster *cluster, struct error *err)
 {
     if (++controller.loads == controller.fails_at)
         return error_set(err, "no answer");
-    return nodes_take(cluster, 0, controller.node_count, err);
+    return nodes_load(cluster, 0, controller.node_count, err);
 }
 
 int cluster_load(struct cluster *cluster, struct error *err)
@@ -104,14 +104,14 @@ int cluster_drain(const char *name, const char *reason, struct error *err)
 {
     (void)err;
     controller_put(index_of(name), reason, time(NULL));
-    return note("drain", name);
+    return add_done("drain", name);
 }
 
 int cluster_resume(const char *name, struct error *err)
 {
     (void)err;
     controller_put(index_of(name), "", 0);
-    return note("resume", name);
+    return add_done("resume", name);
 }
 
 int cluster_set_extra(const char *name, const char *extra, struct error *err)

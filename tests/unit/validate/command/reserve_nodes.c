@@ -22,7 +22,7 @@ int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *cha
                         struct error *err);
 
 static char conf_path[256], history_path[256];
-static char waiting[200]; /* the nodes put into the reservation; "": none */
+static char reserved_nodes[200]; /* the nodes put into the reservation; "": none */
 
 int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *changed, bool is_there,
                         struct error *err)
@@ -30,13 +30,13 @@ int __wrap_cluster_wait(const struct hostlist *names, const struct hostlist *cha
     char *folded = hostlist_fold(names);
 
     (void)changed, (void)is_there, (void)err;
-    snprintf(waiting, sizeof waiting, "%s", folded);
+    snprintf(reserved_nodes, sizeof reserved_nodes, "%s", folded);
     free(folded);
     return 0;
 }
 
 /* Adds a run that certified the node. Returns history_add()'s result. */
-static int certified(const char *node)
+static int add_certified_run(const char *node)
 {
     struct records records = {0};
     struct error err;
@@ -54,35 +54,35 @@ static int certified(const char *node)
                        1, &records, 0, &err);
 }
 
-static int reserve(void)
+static int run_reserve(void)
 {
     static char name[] = "muster reserve", option[] = "-c";
     char *words[] = {name, option, conf_path, NULL};
     int status;
 
-    waiting[0] = '\0';
+    reserved_nodes[0] = '\0';
     capture_begin();
     status = command_reserve(3, words);
     capture_end(1);
     return status;
 }
 
-static void heeds_runs_that_wait(void)
+static void counts_certificates_of_waiting_runs(void)
 {
     sqlite3 *busy = NULL;
 
-    is_int(certified("n1"), 0, "a run is stored");
-    is_int(reserve(), COMMAND_PASS, "nodes without a certificate");
-    is_str(waiting, "n[2-4]", "... wait");
+    is_int(add_certified_run("n1"), 0, "a run is stored");
+    is_int(run_reserve(), COMMAND_PASS, "nodes without a certificate");
+    is_str(reserved_nodes, "n[2-4]", "... wait");
     history_busy_ms = 1;
     sqlite3_open(history_path, &busy);
     sqlite3_exec(busy, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    is_int(certified("n2"), 1, "the history is busy: the run waits beside it");
-    is_int(reserve(), COMMAND_UNKNOWN, "... and cannot be read");
-    is_str(waiting, "", "... so no node is reserved");
+    is_int(add_certified_run("n2"), 1, "the history is busy: the run waits beside it");
+    is_int(run_reserve(), COMMAND_UNKNOWN, "... and cannot be read");
+    is_str(reserved_nodes, "", "... so no node is reserved");
     sqlite3_close(busy);
-    is_int(reserve(), COMMAND_PASS, "... once it can be read");
-    is_str(waiting, "n[3-4]", "... its nodes count as certified");
+    is_int(run_reserve(), COMMAND_PASS, "... once it can be read");
+    is_str(reserved_nodes, "n[3-4]", "... its nodes count as certified");
 }
 
 int main(void)
@@ -96,7 +96,7 @@ int main(void)
     snprintf(conf_path, sizeof conf_path, "%s/muster.conf", root);
     snprintf(text, sizeof text, "HistoryFile=%s\n", history_path);
     tree_put(root, "muster.conf", text);
-    heeds_runs_that_wait();
+    counts_certificates_of_waiting_runs();
     tree_remove(root);
     return tap_done();
 }

@@ -44,7 +44,8 @@ int __wrap_cluster_set_comment(const char *nodes, const char *comment, struct er
     return 0;
 }
 
-static void line(const struct process *process, int task, const char *node, const char *verdict)
+static void print_record(const struct process *process, int task, const char *node,
+                         const char *verdict)
 {
     char text[400];
 
@@ -64,8 +65,9 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
     if (nodes->count == MADE_NODES || made_is_down)
         for (int i = 0; i < (int)nodes->count; i++) {
             if (i == 0)
-                line(watching, i, "n4", "pass");
-            line(watching, i, nodes->names[i], is_failing && i == MADE_NODES - 1 ? "fail" : "pass");
+                print_record(watching, i, "n4", "pass");
+            print_record(watching, i, nodes->names[i],
+                         is_failing && i == MADE_NODES - 1 ? "fail" : "pass");
         }
     if (site_comment)
         made_comment = site_comment;
@@ -74,7 +76,7 @@ int __wrap_step_run_on(const struct hostlist *nodes, const char *partition, int 
 }
 
 /* Runs the command and discards its output. Returns its exit status. */
-static int command(void)
+static int run_revoke(void)
 {
     int status;
 
@@ -86,7 +88,7 @@ static int command(void)
 }
 
 /* The last run in the history certified n1. */
-static void certified_add(void)
+static void add_certified_run(void)
 {
     struct records none = {0};
     struct error err;
@@ -116,27 +118,28 @@ int main(void)
     char *root = tree_unpack("");
 
     snprintf(history, sizeof history, "%s/history.db", root);
-    certified_add();
+    add_certified_run();
     is_int(count_certified(), 1, "... by the history");
     made_comment = revocation_put("", 1763650000);
-    is_int(command(), COMMAND_PASS, "four nodes remove their certificates");
+    is_int(run_revoke(), COMMAND_PASS, "four nodes remove their certificates");
     is_str(comments, "n[1-4]=none;", "... and their revocations are cleared");
     is_int(count_certified(), 0, "... and the history has no certificate any more");
     is_failing = true;
-    is_int(command(), COMMAND_FAIL, "a node that cannot is reported, whatever another node says");
+    is_int(run_revoke(), COMMAND_FAIL,
+           "a node that cannot is reported, whatever another node says");
     has_str(comments, "n4=now;", "... and its certificate is revoked in Slurm");
     has_str(comments, "n[1-3]=none;", "... the revocations of the others are cleared");
     free((char *)(size_t)made_comment);
     made_comment = "";
     site_comment = "rack 7";
-    command();
+    run_revoke();
     has_str(comments, "n4=now;", "a certificate is revoked in Slurm");
     has_str(last_comment, "rack 7", "... and the site's new text in Comment is kept");
     is_failing = false;
     site_comment = NULL;
     made_comment = "";
     made_is_divided = made_is_down = true;
-    is_int(command(), COMMAND_FAIL, "a node whose partition is down cannot be asked");
+    is_int(run_revoke(), COMMAND_FAIL, "a node whose partition is down cannot be asked");
     is_str(comments, "n4=now;", "... and only its certificate is revoked in Slurm");
     tree_remove(root);
     return tap_done();

@@ -24,21 +24,21 @@ unsigned int __wrap_sleep(unsigned int seconds)
     return 0;
 }
 
-static void begin(int fails)
+static void controller_reset(int failing_load)
 {
     controller.done[0] = '\0';
     controller.loads = controller.singles = 0;
-    controller.fails_at = fails;
+    controller.fails_at = failing_load;
 }
 
-static bool check(const char *path, const char *reason, char text[400])
+static bool run_check(const char *path, const char *reason, char text[400])
 {
     static struct conf conf = {.drain_cap_percent = 5}; /* 2 nodes */
 
     return self_drain("n1", reason, time(NULL), &conf, path, text, 400);
 }
 
-static void note_put(size_t i, const char *note)
+static void publish_fault(size_t i, const char *note)
 {
     snprintf(controller.nodes[i].extra, CONTROLLER_TEXT, "{\"muster_fault\":\"%lld %s\"}",
              (long long)time(NULL), note);
@@ -57,63 +57,63 @@ static void write_first_check(const char *path)
 
 /* In a partition with thousands of nodes a node publishes its fault, and queries a sample of
  * nodes before it queries all. */
-static void many(const char *path)
+static void test_many_nodes(const char *path)
 {
     char text[400];
 
     controller_make(NODES);
     controller.peers = 2000;
-    begin(0);
-    check(path, "", text);
+    controller_reset(0);
+    run_check(path, "", text);
     is_int(controller.singles, 1, "a published fault that is gone is withdrawn");
-    begin(0);
-    check(path, "", text);
+    controller_reset(0);
+    run_check(path, "", text);
     is_int(controller.singles, 0, "... once");
 
-    begin(0);
-    ok(check(path, fault, text), "a node that is the only one with its fault drains itself");
+    controller_reset(0);
+    ok(run_check(path, fault, text), "a node that is the only one with its fault drains itself");
     is_int(controller.loads, 2, "... after a query of all nodes");
     ok(controller.singles > HEALTH_SAMPLE_NODES / 2, "... and before that of some of them");
     has_str(controller.nodes[0].extra, fault, "... and has published its fault");
     controller_put(0, "", 0);
-    begin(0);
-    check(path, "", text);
+    controller_reset(0);
+    run_check(path, "", text);
     is_str(controller.nodes[0].extra, "", "the published fault is removed with the fault");
 
     for (size_t i = 1; i < NODES; i++)
-        note_put(i, fault);
-    begin(0);
-    ok(!check(path, fault, text),
+        publish_fault(i, fault);
+    controller_reset(0);
+    ok(!run_check(path, fault, text),
        "if other nodes published the fault the node waits for a second check");
     is_int(controller.loads, 0, "... without a query of all nodes");
     has_str(text, "not drained yet: other nodes have the same fault", "... and reports it");
-    begin(0);
-    ok(!check(path, fault, text), "... and is not drained at the next one");
+    controller_reset(0);
+    ok(!run_check(path, fault, text), "... and is not drained at the next one");
     is_int(controller.loads, 0, "... again without a query of all nodes");
     has_str(text, "not drained: many nodes have the same fault", "... and reports why");
-    begin(0);
-    check(path, fault, text);
+    controller_reset(0);
+    run_check(path, fault, text);
     is_int(controller.singles, 1, "... and does not query others again at once");
-    check(path, "", text);
+    run_check(path, "", text);
 
-    note_put(2, "muster: link_down eth2 has no carrier 2026-11-20");
+    publish_fault(2, "muster: link_down eth2 has no carrier 2026-11-20");
     for (size_t i = 1; i < NODES; i++)
         if (i != 2)
             *controller.nodes[i].extra = '\0';
-    begin(0);
-    ok(check(path, fault, text), "a different fault of others does not count");
+    controller_reset(0);
+    ok(run_check(path, fault, text), "a different fault of others does not count");
     controller_put(0, "", 0);
-    check(path, "", text);
+    run_check(path, "", text);
 
     /* below the share of a common fault all nodes are queried, at the second check */
     *controller.nodes[2].extra = '\0';
-    note_put(1, fault);
+    publish_fault(1, fault);
     write_first_check(path);
-    begin(0);
-    ok(check(path, fault, text), "a fault of one among 40 other nodes is not common");
+    controller_reset(0);
+    ok(run_check(path, fault, text), "a fault of one among 40 other nodes is not common");
     is_int(controller.loads, 2, "... as the query of all nodes shows");
     controller_put(0, "", 0);
-    check(path, "", text);
+    run_check(path, "", text);
 }
 
 int main(void)
@@ -126,8 +126,8 @@ int main(void)
     /* a failed leaf switch would make all its nodes drain themselves, so the topology must be
      * known */
     controller.lacks_topology = true;
-    begin(0);
-    ok(!check(path, fault, text), "without the topology no node drains itself");
+    controller_reset(0);
+    ok(!run_check(path, fault, text), "without the topology no node drains itself");
     is_str(controller.done, "", "... and nothing is changed");
     is_str(text,
            "not drained: the nodes of its leaf switch are unknown: cannot start scontrol: No such "
@@ -135,53 +135,54 @@ int main(void)
            "... the text says why");
     controller.lacks_topology = false;
 
-    begin(0);
-    ok(check(path, fault, text), "a node with a fault drains itself");
+    controller_reset(0);
+    ok(run_check(path, fault, text), "a node with a fault drains itself");
     is_str(controller.done, "drain n1;", "... once");
     has_str(text, "drained: muster: link_down eth1", "... the text says so");
     is_int(controller.loads, 2, "... after a query of all nodes, and before another");
-    begin(0);
-    ok(check(path, fault, text), "at the next check it is drained");
+    controller_reset(0);
+    ok(run_check(path, fault, text), "at the next check it is drained");
     is_int(controller.loads, 0, "... as its own state shows");
     is_str(text, "", "... without a text");
 
     controller_put(0, "muster: rail_slow eth2 9 of 98 Mb/s 2026-11-19", 100);
-    begin(0);
-    ok(!check(path, fault, text), "a node drained for another fault is not drained for this one");
+    controller_reset(0);
+    ok(!run_check(path, fault, text),
+       "a node drained for another fault is not drained for this one");
     is_str(controller.done, "", "... and not again");
 
     controller_put(0, "replace PSU", 100);
-    begin(0);
-    ok(!check(path, fault, text), "a drain by others does not count as this one");
+    controller_reset(0);
+    ok(!run_check(path, fault, text), "a drain by others does not count as this one");
     is_int(controller.loads, 0, "... as its own state shows");
 
     /* several nodes drain themselves at once, and the controller does not answer */
     controller_put(0, "", 0);
-    begin(2);
-    ok(check(path, fault, text), "a drain that cannot be reviewed stays");
+    controller_reset(2);
+    ok(run_check(path, fault, text), "a drain that cannot be reviewed stays");
     for (size_t i = 1; i < 4; i++)
         controller_put(i, fault, time(NULL) - 1);
-    begin(1);
-    ok(check(path, fault, text), "... at the next check too");
+    controller_reset(1);
+    ok(run_check(path, fault, text), "... at the next check too");
     is_str(controller.done, "", "... while the controller does not answer");
-    begin(0);
-    ok(!check(path, "", text), "once it answers the drain is reviewed: it exceeds the cap");
+    controller_reset(0);
+    ok(!run_check(path, "", text), "once it answers the drain is reviewed: it exceeds the cap");
     is_str(controller.done, "resume n1;", "... and taken back");
     has_str(text, "not drained: muster has drained 2 nodes", "... the text says why");
-    begin(0);
-    ok(!check(path, "", text) && controller.loads == 0, "then there is nothing to review");
+    controller_reset(0);
+    ok(!run_check(path, "", text) && controller.loads == 0, "then there is nothing to review");
 
     /* otherwise each node that is not drained would query all others at each of its checks */
-    begin(0);
-    ok(!check(path, fault, text) && controller.loads == 1,
+    controller_reset(0);
+    ok(!run_check(path, fault, text) && controller.loads == 1,
        "a node that exceeds the cap is not drained");
     is_str(controller.done, "", "... after a query of the others");
-    begin(0);
-    ok(!check(path, fault, text), "... nor at the next check");
+    controller_reset(0);
+    ok(!run_check(path, fault, text), "... nor at the next check");
     is_int(controller.loads, 0, "... which does not query them again at once");
     has_str(text, "not drained: muster has drained 2 nodes", "... with the same text");
-    begin(0);
-    check(path, "muster: gpu_missing gpu3 has gone 2026-11-20", text);
+    controller_reset(0);
+    run_check(path, "muster: gpu_missing gpu3 has gone 2026-11-20", text);
     is_int(controller.loads, 1, "... it does for another fault");
     snprintf(deferred, sizeof deferred, "%s.spared", path);
     deferred_drain_write(deferred,
@@ -190,8 +191,8 @@ int main(void)
                                                   .reason = "muster: link_down eth1 has no carrier "
                                                             "2026-11-20",
                                                   .text = "not drained"});
-    begin(0);
-    check(path, fault, text);
+    controller_reset(0);
+    run_check(path, fault, text);
     is_int(controller.loads, 1, "... and after a while, longer with more nodes");
 
     /* somebody else's drain for the same fault is not reviewed */
@@ -200,11 +201,12 @@ int main(void)
                                                 .since = time(NULL),
                                                 .reason = "muster: link_down eth1 has no carrier "
                                                           "2026-11-20"});
-    begin(0);
-    ok(check(path, fault, text) && controller.loads == 0, "a later drain is not the one to review");
+    controller_reset(0);
+    ok(run_check(path, fault, text) && controller.loads == 0,
+       "a later drain is not the one to review");
     is_str(controller.done, "", "... and stays");
 
-    many(path);
+    test_many_nodes(path);
     tree_remove(root);
     return tap_done();
 }
