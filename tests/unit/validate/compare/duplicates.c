@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void finds(void)
+static void finds_addresses_and_macs(void)
 {
-    struct identity told[] = {
+    struct identity identities[] = {
         {"n3", "address", "eth1", "10.1.1.3"},      {"n2", "address", "eth1", "10.1.1.3"},
         {"n1", "address", "eth1", "10.1.1.1"},      {"n1", "mac", "eth1", "02:00:00:00:00:01"},
         {"n2", "mac", "eth2", "02:00:00:00:00:01"}, {"n2", "address", "eth2", "10.1.1.1"},
@@ -20,7 +20,7 @@ static void finds(void)
     struct duplicate *duplicates;
     char text[256];
 
-    is_int(duplicates_find(told, sizeof told / sizeof *told, 5, &duplicates), 3,
+    is_int(duplicates_find(identities, sizeof identities / sizeof *identities, 5, &duplicates), 3,
            "two addresses and a MAC that two nodes share");
     is_str(duplicates[0].identities[0].value, "10.1.1.1", "one address");
     duplicate_message(&duplicates[0], 0, text, sizeof text);
@@ -40,13 +40,13 @@ static void finds(void)
 /* The firmware of a card was copied from another card. */
 static void finds_guids(void)
 {
-    struct identity told[] = {{"n1", "guid", "mlx5_0:1", "0002:c903:0010:1234"},
-                              {"n2", "guid", "mlx5_1:1", "0002:c903:0010:1234"},
-                              {"n3", "guid", "mlx5_0:1", "0002:c903:0010:1235"}};
+    struct identity identities[] = {{"n1", "guid", "mlx5_0:1", "0002:c903:0010:1234"},
+                                    {"n2", "guid", "mlx5_1:1", "0002:c903:0010:1234"},
+                                    {"n3", "guid", "mlx5_0:1", "0002:c903:0010:1235"}};
     struct duplicate *duplicates;
     char text[256];
 
-    is_int(duplicates_find(told, 3, 5, &duplicates), 1, "a GUID that two ports share");
+    is_int(duplicates_find(identities, 3, 5, &duplicates), 1, "a GUID that two ports share");
     duplicate_message(&duplicates[0], 0, text, sizeof text);
     has_str(text, "mlx5_0:1 has the GUID 0002:c903:0010:1234, and so has n2 (mlx5_1:1)",
             "... with both ports in the message");
@@ -54,15 +54,16 @@ static void finds_guids(void)
 }
 
 /* Behind NAT all virtual machines have the same address. */
-static void leaves_common_ones(void)
+static void marks_common_duplicates(void)
 {
-    struct identity told[] = {{"n1", "address", "eth0", "10.0.2.15"},
-                              {"n2", "address", "eth0", "10.0.2.15"},
-                              {"n3", "address", "eth0", "10.0.2.15"}};
+    struct identity identities[] = {{"n1", "address", "eth0", "10.0.2.15"},
+                                    {"n2", "address", "eth0", "10.0.2.15"},
+                                    {"n3", "address", "eth0", "10.0.2.15"}};
     struct duplicate *duplicates;
     char text[256];
 
-    is_int(duplicates_find(told, 3, 4, &duplicates), 1, "three of four nodes share an address");
+    is_int(duplicates_find(identities, 3, 4, &duplicates), 1,
+           "three of four nodes share an address");
     ok(duplicates[0].is_common, "... it is common");
     duplicate_message(&duplicates[0], 1, text, sizeof text);
     is_str(text,
@@ -70,10 +71,10 @@ static void leaves_common_ones(void)
            "own",
            "... the message names them");
     free(duplicates);
-    is_int(duplicates_find(told, 3, 6, &duplicates), 1, "three of six nodes share it");
+    is_int(duplicates_find(identities, 3, 6, &duplicates), 1, "three of six nodes share it");
     ok(!duplicates[0].is_common, "... it is not common");
     free(duplicates);
-    is_int(duplicates_find(told, 2, 2, &duplicates), 1, "two of two nodes share it");
+    is_int(duplicates_find(identities, 2, 2, &duplicates), 1, "two of two nodes share it");
     ok(!duplicates[0].is_common, "... it is not common");
     free(duplicates);
     is_int(duplicates_find(NULL, 0, 0, &duplicates), 0, "no identities have no duplicates");
@@ -81,8 +82,8 @@ static void leaves_common_ones(void)
 
 int main(void)
 {
-    finds();
+    finds_addresses_and_macs();
     finds_guids();
-    leaves_common_ones();
+    marks_common_duplicates();
     return tap_done();
 }

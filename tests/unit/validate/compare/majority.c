@@ -92,7 +92,7 @@ static void test_majority(void)
 }
 
 /* A value better than that of its peers is no failure. */
-static void test_more(void)
+static void test_better_values(void)
 {
     static const char *const rows[][4] = {
         {"speed", "eth1", "400000 Mb/s", "200000 Mb/s"},
@@ -103,12 +103,13 @@ static void test_more(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (int is_less = 0; is_less < 2; is_less++) {
             const char *name = rows[i][0], *part = rows[i][1];
-            const char *odd = rows[i][2 + is_less], *usual = rows[i][3 - is_less];
-            const struct fact facts[] = {
-                {"n1", name, part, usual}, {"n2", name, part, usual}, {"n3", name, part, odd}};
+            const char *deviating = rows[i][2 + is_less], *common = rows[i][3 - is_less];
+            const struct fact facts[] = {{"n1", name, part, common},
+                                         {"n2", name, part, common},
+                                         {"n3", name, part, deviating}};
 
-            is_int(compare(facts, 3, NULL, 0), 1, "%s of one node is %s, of others %s", name, odd,
-                   usual);
+            is_int(compare(facts, 3, NULL, 0), 1, "%s of one node is %s, of others %s", name,
+                   deviating, common);
             is_int(deviations[0].verdict, is_less ? VERDICT_FAIL : VERDICT_WARN,
                    is_less ? "... a failure" : "... a warning");
             is_int(deviations[0].code, is_less ? fact_code(name) : FAULT_CONFIG_DIFFERS,
@@ -290,7 +291,7 @@ static void test_golden(void)
 }
 
 /* If a node has a part but not a fact about it, the fact is unknown. */
-static void test_golden_untold(void)
+static void test_golden_missing_fact(void)
 {
     static const struct fact facts[] = {
         {"n1", "speed", "eth1", "100000"},
@@ -299,7 +300,7 @@ static void test_golden_untold(void)
         {"n3", "mtu", "eth2", "9000"},
     };
     struct error err;
-    int found, untold = 0;
+    int found, missing_count = 0;
 
     is_int(golden_parse("group n[1-3]\neth1 speed = 100000\n", "g", &golden, &err), 0,
            "a golden file has the speed of eth1");
@@ -307,7 +308,7 @@ static void test_golden_untold(void)
     for (int i = 0; i < found; i++) {
         if (strcmp(deviations[i].name, "speed") != 0 || !deviations[i].golden_line)
             continue;
-        untold++;
+        missing_count++;
         if (strcmp(deviations[i].node, "n2") == 0)
             is_int((int)deviations[i].verdict, VERDICT_UNKNOWN,
                    "... it is unknown on a node with other facts of eth1");
@@ -315,7 +316,7 @@ static void test_golden_untold(void)
             is_int((int)deviations[i].verdict, VERDICT_FAIL,
                    "... and a failure on a node without eth1");
     }
-    is_int(untold, 2, "... two nodes lack the fact");
+    is_int(missing_count, 2, "... two nodes lack the fact");
     golden_clear(&golden);
 }
 
@@ -378,13 +379,13 @@ static void test_scale(void)
 int main(void)
 {
     test_majority();
-    test_more();
+    test_better_values();
     test_unplugged();
     test_half_missing();
     test_excerpt();
     test_groups();
     test_golden();
-    test_golden_untold();
+    test_golden_missing_fact();
     test_severity();
     test_order();
     test_scale();
