@@ -21,16 +21,16 @@ static int leaves[NODES_MOST];
 static struct diagnose_sample samples[SAMPLES_MOST];
 static size_t count;
 static unsigned runs;
-static uint64_t state;
+static uint64_t random_state;
 
 typedef double rate_of(int from, int to, int rail, bool is_together);
 
 static double uniform(void)
 {
-    return (double)(splitmix_next(&state) >> 11) * 0x1p-53;
+    return (double)(splitmix_next(&random_state) >> 11) * 0x1p-53;
 }
 
-static void make(int nodes)
+static void network_make(int nodes)
 {
     for (int i = 0; i < nodes; i++)
         leaves[i] = i / LEAF;
@@ -42,21 +42,21 @@ static void make(int nodes)
                                         .leaves = leaves};
     count = 0;
     runs = 0;
-    state = 7;
+    random_state = 7;
 }
 
 /* Adds a pair run: each rail alone, then all together, in both directions. busy: the probability
  * that a busy machine slows a sample. */
-static void meet(int a, int b, rate_of *rate, double busy)
+static void add_pair_run(int a, int b, rate_of *rate, double busy)
 {
     runs++;
     for (int together = 0; together < 2; together++)
         for (int rail = 0; rail < RAILS; rail++)
-            for (int way = 0; way < 2; way++) {
+            for (int direction = 0; direction < 2; direction++) {
                 struct diagnose_sample *sample = &samples[count++];
 
-                *sample = (struct diagnose_sample){.from = way ? b : a,
-                                                   .to = way ? a : b,
+                *sample = (struct diagnose_sample){.from = direction ? b : a,
+                                                   .to = direction ? a : b,
                                                    .rail = rail,
                                                    .is_together = together,
                                                    .pair_run = runs};
@@ -69,83 +69,83 @@ static void meet(int a, int b, rate_of *rate, double busy)
             }
 }
 
-static void meet_all(int nodes, rate_of *rate, double busy)
+static void add_all_pairs(int nodes, rate_of *rate, double busy)
 {
     for (int a = 0; a < nodes; a++)
         for (int b = a + 1; b < nodes; b++)
             for (int times = 0; times < 3; times++)
-                meet(a, b, rate, busy);
+                add_pair_run(a, b, rate, busy);
 }
 
 /* Runs all pairs of nodes within each leaf. */
-static void meet_inside(int nodes, rate_of *rate)
+static void add_leaf_pairs(int nodes, rate_of *rate)
 {
     for (int a = 0; a < nodes; a++)
         for (int b = a + 1; b < nodes && b / LEAF == a / LEAF; b++)
             for (int times = 0; times < 3; times++)
-                meet(a, b, rate, 0);
+                add_pair_run(a, b, rate, 0);
 }
 
-static double healthy(int from, int to, int rail, bool is_together)
+static double healthy_rate(int from, int to, int rail, bool is_together)
 {
     (void)from, (void)to, (void)rail, (void)is_together;
     return 1;
 }
 
-static double rail_sends(int from, int to, int rail, bool is_together)
+static double slow_sender_rail(int from, int to, int rail, bool is_together)
 {
     (void)to, (void)is_together;
     return from == 2 && rail == 1 ? 0.3 : 1;
 }
 
-static double host(int from, int to, int rail, bool is_together)
+static double slow_host(int from, int to, int rail, bool is_together)
 {
     (void)rail;
     return is_together && (from == 1 || to == 1) ? 0.6 : 1;
 }
 
-static double path(int from, int to, int rail, bool is_together)
+static double slow_path(int from, int to, int rail, bool is_together)
 {
     (void)is_together;
     return rail == 0 && ((from == 1 && to == 5) || (from == 5 && to == 1)) ? 0.5 : 1;
 }
 
-static double leaf(int from, int to, int rail, bool is_together)
+static double slow_leaf(int from, int to, int rail, bool is_together)
 {
     (void)rail, (void)is_together;
     return from / LEAF == 1 || to / LEAF == 1 ? 0.5 : 1;
 }
 
-static double uplink(int from, int to, int rail, bool is_together)
+static double slow_uplink(int from, int to, int rail, bool is_together)
 {
     (void)rail, (void)is_together;
     return (from / LEAF == 1) != (to / LEAF == 1) ? 0.25 : 1;
 }
 
 /* One uplink cable that the rails share. */
-static double cable(int from, int to, int rail, bool is_together)
+static double slow_shared_cable(int from, int to, int rail, bool is_together)
 {
-    double alone = uplink(from, to, rail, is_together);
+    double alone = slow_uplink(from, to, rail, is_together);
 
     return alone < 1 && is_together ? alone / 2 : alone;
 }
 
 /* A shared cable that is slow in one direction, where the first rail always has a larger share. */
-static double cable_one_way(int from, int to, int rail, bool is_together)
+static double slow_cable_one_way(int from, int to, int rail, bool is_together)
 {
-    double rate = from / LEAF == 1 ? cable(from, to, rail, is_together) : 1;
+    double rate = from / LEAF == 1 ? slow_shared_cable(from, to, rail, is_together) : 1;
 
     return rate < 1 && is_together ? rate * (rail == 0 ? 1.6 : 0.4) : rate;
 }
 
 /* The connections between the switches of two leaves. */
-static double between_leaves(int from, int to, int rail, bool is_together)
+static double slow_between_leaves(int from, int to, int rail, bool is_together)
 {
     (void)is_together;
     return rail == 1 && from / LEAF + to / LEAF == 2 && from / LEAF != to / LEAF ? 0.3 : 1;
 }
 
-static double at_times(int from, int to, int rail, bool is_together)
+static double intermittent_rail(int from, int to, int rail, bool is_together)
 {
     (void)is_together;
     return (from == 3 || to == 3) && rail == 0 && runs % 3 == 0 ? 0.25 : 1;
@@ -153,36 +153,36 @@ static double at_times(int from, int to, int rail, bool is_together)
 
 /* One uplink cable of four. A hash of the ends chooses the cable of a stream, always the same
  * one. */
-static double cable_of_several(int from, int to, int rail, bool is_together)
+static double slow_cable_of_several(int from, int to, int rail, bool is_together)
 {
     uint64_t key = (uint64_t)(from * 100 + to * 2 + rail);
 
-    return uplink(from, to, rail, is_together) < 1 && splitmix_next(&key) % 4 == 0 ? 0.3 : 1;
+    return slow_uplink(from, to, rail, is_together) < 1 && splitmix_next(&key) % 4 == 0 ? 0.3 : 1;
 }
 
-static double shallow(int from, int to, int rail, bool is_together)
+static double nearly_fast_rail(int from, int to, int rail, bool is_together)
 {
     (void)is_together;
     return (from == 2 || to == 2) && rail == 1 ? 0.9 : 1;
 }
 
 /* A slow node, and a rail of another node that has nine tenths of its rate. */
-static double node_and_shallow(int from, int to, int rail, bool is_together)
+static double slow_node_and_nearly_fast_rail(int from, int to, int rail, bool is_together)
 {
-    return from == 5 || to == 5 ? 0.3 : shallow(from, to, rail, is_together);
+    return from == 5 || to == 5 ? 0.3 : nearly_fast_rail(from, to, rail, is_together);
 }
 
-static double dead_and_path(int from, int to, int rail, bool is_together)
+static double dead_rail_and_slow_path(int from, int to, int rail, bool is_together)
 {
     if (rail == 1 && (from == 6 || to == 6))
         return 0;
-    return path(from, to, rail, is_together);
+    return slow_path(from, to, rail, is_together);
 }
 
 /* Diagnoses, and checks that `fails` parts are at fault with certainty, the given part among
  * them. */
-static void expect(const char *what, enum part_type type, int index, int peer, int rail, int ways,
-                   int fails)
+static void check_diagnosis(const char *what, enum part_type type, int index, int peer, int rail,
+                            int ways, int fails)
 {
     struct diagnosis diagnosis;
     int found = 0;
@@ -220,30 +220,33 @@ static void check_parts(void)
         enum part_type type;
         int index, peer, rail, ways, fails;
     } cases[] = {
-        {"healthy", healthy, 8, DIAGNOSE_RAIL, 0, 0, 0, 0, 0},
-        {"a rail sends slowly", rail_sends, 8, DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1},
-        {"a host", host, 8, DIAGNOSE_HOST, 1, -1, -1, DIAGNOSE_BOTH, 1},
-        {"a path", path, 8, DIAGNOSE_PATH, 1, 5, 0, DIAGNOSE_BOTH, 1},
-        {"a leaf switch", leaf, 12, DIAGNOSE_LEAF, 1, -1, -1, DIAGNOSE_BOTH, 1},
-        {"uplinks of a leaf", uplink, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH, 1},
-        {"a cable that rails share", cable, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH, 1},
-        {"... that is slow one way", cable_one_way, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_SENDS,
-         1},
-        {"uplinks between two leaves", between_leaves, 12, DIAGNOSE_UPLINK, 0, 2, 1, DIAGNOSE_BOTH,
-         1},
-        {"one cable of several", cable_of_several, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH,
-         1},
-        {"a rail with nine tenths", shallow, 8, DIAGNOSE_RAIL, 0, 0, 0, 0, 0},
-        {"... beside a slow node", node_and_shallow, 8, DIAGNOSE_NODE, 5, -1, -1, DIAGNOSE_BOTH, 1},
-        {"a rail at times", at_times, 8, DIAGNOSE_RAIL, 3, -1, 0, DIAGNOSE_BOTH, 1},
-        {"a dead rail and a path", dead_and_path, 8, DIAGNOSE_RAIL, 6, -1, 1, DIAGNOSE_BOTH, 2},
+        {"healthy", healthy_rate, 8, DIAGNOSE_RAIL, 0, 0, 0, 0, 0},
+        {"a rail sends slowly", slow_sender_rail, 8, DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1},
+        {"a host", slow_host, 8, DIAGNOSE_HOST, 1, -1, -1, DIAGNOSE_BOTH, 1},
+        {"a path", slow_path, 8, DIAGNOSE_PATH, 1, 5, 0, DIAGNOSE_BOTH, 1},
+        {"a leaf switch", slow_leaf, 12, DIAGNOSE_LEAF, 1, -1, -1, DIAGNOSE_BOTH, 1},
+        {"uplinks of a leaf", slow_uplink, 12, DIAGNOSE_UPLINK, 1, -1, -1, DIAGNOSE_BOTH, 1},
+        {"a cable that rails share", slow_shared_cable, 12, DIAGNOSE_UPLINK, 1, -1, -1,
+         DIAGNOSE_BOTH, 1},
+        {"... that is slow one way", slow_cable_one_way, 12, DIAGNOSE_UPLINK, 1, -1, -1,
+         DIAGNOSE_SENDS, 1},
+        {"uplinks between two leaves", slow_between_leaves, 12, DIAGNOSE_UPLINK, 0, 2, 1,
+         DIAGNOSE_BOTH, 1},
+        {"one cable of several", slow_cable_of_several, 12, DIAGNOSE_UPLINK, 1, -1, -1,
+         DIAGNOSE_BOTH, 1},
+        {"a rail with nine tenths", nearly_fast_rail, 8, DIAGNOSE_RAIL, 0, 0, 0, 0, 0},
+        {"... beside a slow node", slow_node_and_nearly_fast_rail, 8, DIAGNOSE_NODE, 5, -1, -1,
+         DIAGNOSE_BOTH, 1},
+        {"a rail at times", intermittent_rail, 8, DIAGNOSE_RAIL, 3, -1, 0, DIAGNOSE_BOTH, 1},
+        {"a dead rail and a path", dead_rail_and_slow_path, 8, DIAGNOSE_RAIL, 6, -1, 1,
+         DIAGNOSE_BOTH, 2},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        make(cases[i].nodes);
-        meet_all(cases[i].nodes, cases[i].rate, 0);
-        expect(cases[i].what, cases[i].type, cases[i].index, cases[i].peer, cases[i].rail,
-               cases[i].ways, cases[i].fails);
+        network_make(cases[i].nodes);
+        add_all_pairs(cases[i].nodes, cases[i].rate, 0);
+        check_diagnosis(cases[i].what, cases[i].type, cases[i].index, cases[i].peer, cases[i].rail,
+                        cases[i].ways, cases[i].fails);
     }
 }
 
@@ -251,8 +254,8 @@ static void check_parts(void)
  * of the shares were once diagnosed as intermittent leaves. */
 static void check_uneven_shares(void)
 {
-    make(8);
-    meet_all(8, cable, 0);
+    network_make(8);
+    add_all_pairs(8, slow_shared_cable, 0);
     for (size_t i = 0; i < count; i++) {
         if (!samples[i].is_together || samples[i].rate > 0.9)
             continue;
@@ -260,18 +263,19 @@ static void check_uneven_shares(void)
         samples[i].low = (0.5 + 0.3 * uniform()) * samples[i].rate;
         samples[i].high = 1.5 * samples[i].rate;
     }
-    expect("rails that share a cable unevenly", DIAGNOSE_UPLINK, 0, -1, -1, DIAGNOSE_BOTH, 1);
+    check_diagnosis("rails that share a cable unevenly", DIAGNOSE_UPLINK, 0, -1, -1, DIAGNOSE_BOTH,
+                    1);
 }
 
 /* Slow samples of busy machines are no part's fault. */
-static void check_busy(void)
+static void check_busy_machines(void)
 {
-    make(8);
-    meet_all(8, healthy, 0.6);
-    expect("busy machines", DIAGNOSE_RAIL, 0, 0, 0, 0, 0);
-    make(8);
-    meet_all(8, rail_sends, 0.6);
-    expect("a rail on busy machines", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
+    network_make(8);
+    add_all_pairs(8, healthy_rate, 0.6);
+    check_diagnosis("busy machines", DIAGNOSE_RAIL, 0, 0, 0, 0, 0);
+    network_make(8);
+    add_all_pairs(8, slow_sender_rail, 0.6);
+    check_diagnosis("a rail on busy machines", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
 }
 
 /* Two nodes have only each other as partner, so the fault may be at an end or on the path. */
@@ -280,8 +284,8 @@ static void check_two_nodes(void)
     struct diagnosis diagnosis;
     struct node_pair pairs[9];
 
-    make(2);
-    meet_all(2, rail_sends, 0);
+    network_make(2);
+    add_all_pairs(2, slow_sender_rail, 0);
     for (size_t i = 0; i < count; i++)
         if (samples[i].from == 1 && samples[i].rail == 1)
             samples[i].rate = 0.3;
@@ -305,10 +309,10 @@ static double thin_uplinks(int from, int to, int rail, bool is_together)
 
 static double thin_uplinks_and_host(int from, int to, int rail, bool is_together)
 {
-    return thin_uplinks(from, to, rail, is_together) * host(from, to, rail, is_together);
+    return thin_uplinks(from, to, rail, is_together) * slow_host(from, to, rail, is_together);
 }
 
-static double uplinks_of_second(int from, int to, int rail, bool is_together)
+static double slow_uplinks_of_second_leaf(int from, int to, int rail, bool is_together)
 {
     (void)rail, (void)is_together;
     return leaves[from] != leaves[to] && (leaves[from] == 1 || leaves[to] == 1) ? 0.16 : 1;
@@ -319,44 +323,45 @@ static void check_thin_uplinks(void)
 {
     size_t kept = 0;
 
-    make(8);
-    meet_all(8, thin_uplinks, 0);
-    expect("uplinks that carry one rail", DIAGNOSE_HOST, 0, 0, 0, 0, 0);
-    make(8);
-    meet_all(8, thin_uplinks_and_host, 0);
-    expect("... and a host", DIAGNOSE_HOST, 1, -1, -1, DIAGNOSE_BOTH, 1);
-    make(8);
+    network_make(8);
+    add_all_pairs(8, thin_uplinks, 0);
+    check_diagnosis("uplinks that carry one rail", DIAGNOSE_HOST, 0, 0, 0, 0, 0);
+    network_make(8);
+    add_all_pairs(8, thin_uplinks_and_host, 0);
+    check_diagnosis("... and a host", DIAGNOSE_HOST, 1, -1, -1, DIAGNOSE_BOTH, 1);
+    network_make(8);
     for (int other = 0; other < 8; other++)
         if (other != 1)
             for (int times = 0; times < 3; times++)
-                meet(other < 1 ? other : 1, other < 1 ? 1 : other, host, 0);
+                add_pair_run(other < 1 ? other : 1, other < 1 ? 1 : other, slow_host, 0);
     for (int times = 0; times < 3; times++)
-        meet(2, 3, healthy, 0);
-    expect("a host of whose leaf nobody else was measured", DIAGNOSE_HOST, 1, -1, -1, DIAGNOSE_BOTH,
-           1);
-    make(12);
-    meet_all(12, uplinks_of_second, 0);
+        add_pair_run(2, 3, healthy_rate, 0);
+    check_diagnosis("a host of whose leaf nobody else was measured", DIAGNOSE_HOST, 1, -1, -1,
+                    DIAGNOSE_BOTH, 1);
+    network_make(12);
+    add_all_pairs(12, slow_uplinks_of_second_leaf, 0);
     for (size_t i = 0; i < count; i++) /* remove joint samples between the other leaves */
         if (!samples[i].is_together || leaves[samples[i].from] == leaves[samples[i].to] ||
             leaves[samples[i].from] == 1 || leaves[samples[i].to] == 1)
             samples[kept++] = samples[i];
     count = kept;
-    expect("slow uplinks are not how those at the other end were built", DIAGNOSE_UPLINK, 1, -1, -1,
-           DIAGNOSE_BOTH, 1);
-    make(2);
+    check_diagnosis("slow uplinks are not how those at the other end were built", DIAGNOSE_UPLINK,
+                    1, -1, -1, DIAGNOSE_BOTH, 1);
+    network_make(2);
     leaves[1] = 1;
     network.leaf_count = 2;
-    meet_all(2, thin_uplinks, 0);
-    expect("two nodes of two leaves", DIAGNOSE_HOST, 0, 0, 0, 0, 0);
+    add_all_pairs(2, thin_uplinks, 0);
+    check_diagnosis("two nodes of two leaves", DIAGNOSE_HOST, 0, 0, 0, 0, 0);
 }
 
 /* Returns whether the diagnosis asks for the pair next. before: the previous diagnosis, or NULL. */
-static bool is_next(const struct diagnosis *diagnosis, const struct diagnosis *before, int a, int b)
+static bool is_requested_next(const struct diagnosis *diagnosis, const struct diagnosis *before,
+                              int a, int b)
 {
     struct node_pair pairs[9];
-    size_t asked = diagnose_next(&network, diagnosis, before, pairs, 8, 0);
+    size_t requested_count = diagnose_next(&network, diagnosis, before, pairs, 8, 0);
 
-    for (size_t i = 0; i < asked; i++)
+    for (size_t i = 0; i < requested_count; i++)
         if (pairs[i].low == a && pairs[i].high == b)
             return true;
     return false;
@@ -364,7 +369,7 @@ static bool is_next(const struct diagnosis *diagnosis, const struct diagnosis *b
 
 /* A certain fault is confirmed within its leaf, since elsewhere an uplink cable may be slow. It
  * is confirmed once, whenever it becomes certain. */
-static void check_confirmed(void)
+static void check_certain_faults(void)
 {
     struct suspicion doubtful = {
         .part = {.type = DIAGNOSE_RAIL, .index = 2, .peer = -1, .ways = DIAGNOSE_BOTH},
@@ -374,14 +379,14 @@ static void check_confirmed(void)
     struct diagnosis before = {.items = &doubtful, .count = 1};
     struct diagnosis now = {.items = &sure, .count = 1};
 
-    make(NODES_MOST);
+    network_make(NODES_MOST);
     doubtful.rivals[0].probability = 0.5;
     sure.probability = 1;
     sure.rival_count = 0;
-    ok(is_next(&now, NULL, 0, 2) && is_next(&now, NULL, 1, 2),
+    ok(is_requested_next(&now, NULL, 0, 2) && is_requested_next(&now, NULL, 1, 2),
        "a certain fault is measured within its leaf");
-    ok(is_next(&now, &before, 0, 2), "... also if it just became certain");
-    ok(!is_next(&now, &now, 0, 2), "... but only once");
+    ok(is_requested_next(&now, &before, 0, 2), "... also if it just became certain");
+    ok(!is_requested_next(&now, &now, 0, 2), "... but only once");
 }
 
 /* A measurement of the rail with another partner distinguishes the rail from the path. */
@@ -389,32 +394,32 @@ static void check_next(void)
 {
     struct diagnosis diagnosis;
     struct node_pair pairs[9];
-    size_t asked;
+    size_t requested_count;
     bool has_other = false;
 
-    make(8);
+    network_make(8);
     for (int a = 0; a < 8; a++)
         for (int b = a + 1; b < 8; b++)
             if ((a != 2 && b != 2) || b == 3)
-                meet(a, b, rail_sends, 0);
+                add_pair_run(a, b, slow_sender_rail, 0);
     ok(diagnose(&network, samples, count, &no_diagnosis, &diagnosis) == 0 && diagnosis.count > 0,
        "a node measured with one partner only is in doubt");
-    asked = diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8);
-    for (size_t i = 0; i < asked; i++)
+    requested_count = diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8);
+    for (size_t i = 0; i < requested_count; i++)
         has_other = has_other || ((pairs[i].low == 2 || pairs[i].high == 2) && pairs[i].high != 3);
     ok(has_other, "... and is measured with another partner");
     diagnosis_clear(&diagnosis);
 }
 
 /* After a diagnosis without a finding only parts of nodes that were measured since are examined.
- * Nodes 2 and 5 are slow in all samples. Node `more` gets one more pair run. Returns whether
+ * Nodes 2 and 5 are slow in all samples. Node `measured` gets one more pair run. Returns whether
  * `node` is found. */
-static bool is_found_after(const struct diagnosis *before, int node, int more)
+static bool is_found_after(const struct diagnosis *before, int node, int measured)
 {
     struct diagnosis diagnosis;
     bool is_found = false;
 
-    meet(more - 1, more, healthy, 0);
+    add_pair_run(measured - 1, measured, healthy_rate, 0);
     ok(diagnose(&network, samples, count, before, &diagnosis) == 0, "the diagnosis is repeated");
     for (size_t i = 0; i < diagnosis.count; i++)
         is_found |= diagnosis.items[i].part.index == node;
@@ -422,12 +427,12 @@ static bool is_found_after(const struct diagnosis *before, int node, int more)
     return is_found;
 }
 
-static void check_before(void)
+static void check_parts_measured_since(void)
 {
     struct diagnosis before;
 
-    make(8);
-    meet_inside(8, healthy);
+    network_make(8);
+    add_leaf_pairs(8, healthy_rate);
     ok(diagnose(&network, samples, count, &no_diagnosis, &before) == 0 && before.count == 0,
        "without a fault nothing is found");
     for (size_t i = 0; i < count; i++)
@@ -438,10 +443,10 @@ static void check_before(void)
     diagnosis_clear(&before);
 }
 
-static void check_nothing(void)
+static void check_no_samples(void)
 {
-    make(4);
-    expect("no samples at all", DIAGNOSE_RAIL, 0, 0, 0, 0, 0);
+    network_make(4);
+    check_diagnosis("no samples at all", DIAGNOSE_RAIL, 0, 0, 0, 0, 0);
 }
 
 /* Node 2 reports that all it sends is fast. Its partners report the true rates. */
@@ -449,8 +454,8 @@ static void check_inconsistent(void)
 {
     struct inconsistent_node *inconsistent = NULL;
 
-    make(8);
-    meet_all(8, rail_sends, 0);
+    network_make(8);
+    add_all_pairs(8, slow_sender_rail, 0);
     for (size_t i = 0; i < count; i++) {
         samples[i].received = samples[i].rate;
         samples[i].rate = samples[i].from == 2 ? 1 : samples[i].rate;
@@ -458,10 +463,11 @@ static void check_inconsistent(void)
     ok(inconsistent_find(&network, samples, count, &inconsistent) == 1 && inconsistent[0].node == 2,
        "a node that its partners contradict is inconsistent");
     free(inconsistent);
-    expect("... and the partners are believed", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS, 1);
+    check_diagnosis("... and the partners are believed", DIAGNOSE_RAIL, 2, -1, 1, DIAGNOSE_SENDS,
+                    1);
 
-    make(8);
-    meet(0, 1, healthy, 0);
+    network_make(8);
+    add_pair_run(0, 1, healthy_rate, 0);
     samples[0].received = 0.5;
     samples[1].received = 1.2;
     ok(inconsistent_find(&network, samples, count, &inconsistent) == 0,
@@ -484,7 +490,7 @@ static void check_next_unlikely(void)
     struct diagnosis diagnosis = {.items = &item, .count = 1};
     struct node_pair pairs[9];
 
-    make(12);
+    network_make(12);
     ok(diagnose_next(&network, &diagnosis, NULL, pairs, 8, 8) > 0 && pairs[0].low == 2 &&
            pairs[0].high == 9,
        "a fault more likely than chance is requested at first");
@@ -503,14 +509,14 @@ static void check_next_unlikely(void)
 }
 
 /* A rate that changes during a sample can have any value between the slow and the full rate. */
-static void check_changed(void)
+static void check_changing_rates(void)
 {
     for (int is_known = 0; is_known < 2; is_known++) {
         struct diagnosis diagnosis;
         const struct part *part;
 
-        make(8);
-        meet_all(8, at_times, 0);
+        network_make(8);
+        add_all_pairs(8, intermittent_rail, 0);
         for (size_t i = 0; i < count; i++)
             if (samples[i].rate < 0.5 && uniform() < 0.7) {
                 samples[i].low = is_known ? 0.25 : 0;
@@ -539,13 +545,13 @@ static void check_screen(void)
     struct diagnosis diagnosis;
     bool is_asked = false;
 
-    make(12);
+    network_make(12);
     for (int pair = 0; pair < 12 * 12; pair++) {
         int a = pair / 12, b = pair % 12;
 
         if (a >= b)
             continue;
-        meet(a, b, path, 0);
+        add_pair_run(a, b, slow_path, 0);
         for (size_t i = count - 8; i < count; i++) {
             samples[i].shared = leaves[a] != leaves[b] ? 4 : 0;
             if (leaves[a] != leaves[b] && samples[i].rate > 0.9 && uniform() < 0.2)
@@ -554,7 +560,7 @@ static void check_screen(void)
         /* the slow pair and two others */
         for (int times = 0; times < 4 && is_asked && (a == 1 || b == 5) && b < 7 && b > 4;
              times++) {
-            meet(a, b, path, 0);
+            add_pair_run(a, b, slow_path, 0);
             for (size_t i = count - 8; i < count; i++)
                 samples[i].shared = 1;
         }
@@ -581,15 +587,15 @@ static void check_screen(void)
 
 /* A sample on a shared uplink is low if it is well below most of its class. A node that is two
  * percent below all others is not requested. */
-static void check_screen_is_not_petty(void)
+static void check_screen_ignores_small_differences(void)
 {
     struct diagnosis diagnosis;
 
     for (int node = 5; node >= -1; node -= 6) {
-        make(12);
+        network_make(12);
         for (int a = 0; a < 12; a++)
             for (int b = a + 1; b < 12; b++)
-                meet(a, b, healthy, 0);
+                add_pair_run(a, b, healthy_rate, 0);
         for (size_t i = 0; i < count; i++) {
             samples[i].shared = 4;
             samples[i].rate *= samples[i].from == node || samples[i].to == node ? 0.98 : 1;
@@ -605,16 +611,16 @@ static void check_screen_is_not_petty(void)
 
 /* Uplinks have a quarter of the rate. `node` is on leaf_of_node. slow: the share of the rate
  * that node 5 reaches. */
-static void meet_oversubscribed(int node, int leaf_of_node, double slow)
+static void add_oversubscribed_pairs(int node, int leaf_of_node, double slow)
 {
-    make(12);
+    network_make(12);
     for (int pair = 0; pair < 3 * 12 * 12; pair++) {
         int a = pair / 12 % 12, b = pair % 12;
         int from = a == node ? leaf_of_node : leaves[a], to = b == node ? leaf_of_node : leaves[b];
 
         if (a >= b)
             continue;
-        meet(a, b, healthy, 0);
+        add_pair_run(a, b, healthy_rate, 0);
         for (size_t i = count - 8; i < count; i++) {
             samples[i].rate *= (from != to ? 0.25 : 1) * (a == 5 || b == 5 ? slow : 1);
             samples[i].shared = leaves[a] != leaves[b] ? 4 : 1;
@@ -626,37 +632,37 @@ static void check_misplaced(void)
 {
     struct misplaced *misplaced = NULL;
 
-    meet_oversubscribed(5, 2, 1);
+    add_oversubscribed_pairs(5, 2, 1);
     ok(misplaced_find(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
            misplaced[0].leaf == 2 && misplaced[0].probability > MODEL_SURE,
        "a node on another leaf than configured is found, with its leaf");
     ok(misplaced[0].is_certain, "... with certainty");
     free(misplaced);
-    meet_oversubscribed(5, 2, 1);
+    add_oversubscribed_pairs(5, 2, 1);
     for (size_t i = 0; i < count; i++)
         samples[i].rate *= samples[i].shared == 1 && samples[i].rate < 0.5 ? 4 : 1;
     ok(misplaced_find(&network, samples, count, &misplaced) == 1 && misplaced[0].node == 5 &&
            !misplaced[0].is_certain,
        "... also if it is fast within the configured leaf, but without certainty");
     free(misplaced);
-    meet_oversubscribed(-1, 0, 1);
+    add_oversubscribed_pairs(-1, 0, 1);
     for (size_t i = 0; i < count; i++)
         samples[i].rate *=
             (samples[i].from == 5 || samples[i].to == 5) && samples[i].rate < 0.5 ? 4 : 1;
     ok(misplaced_find(&network, samples, count, &misplaced) == 0,
        "a node that is fast with all others is not misplaced");
     free(misplaced);
-    meet_oversubscribed(-1, 0, 0.25);
+    add_oversubscribed_pairs(-1, 0, 0.25);
     ok(misplaced_find(&network, samples, count, &misplaced) == 0, "a slow node is not misplaced");
     free(misplaced);
-    make(8);
-    meet_all(8, healthy, 0);
+    network_make(8);
+    add_all_pairs(8, healthy_rate, 0);
     ok(misplaced_find(&network, samples, count, &misplaced) == 0,
        "if uplinks are as fast as rails no node is known to be misplaced");
     free(misplaced);
 }
 
-static void check_bins(void)
+static void check_depth_bins(void)
 {
     for (int bin = 0; bin < MODEL_BINS; bin++)
         if (model_bin(model_bin_y(bin)) != bin)
@@ -673,10 +679,10 @@ static void check_dips(void)
 
     model_fit_noise(none, 0, 0, &noise);
     for (int bin = 1; bin < MODEL_BINS - 1; bin++) {
-        double wide = (model_bin_y(bin + 1) - model_bin_y(bin - 1)) / 2;
+        double width = (model_bin_y(bin + 1) - model_bin_y(bin - 1)) / 2;
 
-        all += noise.dip_density[bin] * wide;
-        low += exp(model_bin_y(bin)) < MODEL_MOST / 2 ? noise.dip_density[bin] * wide : 0;
+        all += noise.dip_density[bin] * width;
+        low += exp(model_bin_y(bin)) < MODEL_MOST / 2 ? noise.dip_density[bin] * width : 0;
     }
     is_near(all, 1, 0.02, "the density of dips integrates to 1");
     ok(low > 0.1 && low < 0.25, "... few dips are deep: %.3f", low);
@@ -684,7 +690,7 @@ static void check_dips(void)
 
 /* The bound of each group of depths holds for all depths of the group, for any part beside any
  * other. */
-static void check_groups(rate_of *rate)
+static void check_depth_groups(rate_of *rate)
 {
     struct observations observations;
     struct candidate *candidates;
@@ -692,8 +698,8 @@ static void check_groups(rate_of *rate)
     unsigned none[MODEL_BINS] = {0};
     long found, beyond = 0, looser = 0, leaf_ways = 0;
 
-    make(12);
-    meet_all(12, rate, 0.1);
+    network_make(12);
+    add_all_pairs(12, rate, 0.1);
     is_int(observations_make(&network, samples, count, &observations), 0, "there are samples");
     model_fit_noise(none, 0, 0, &noise);
     observations_weigh(&observations, &noise);
@@ -729,23 +735,23 @@ static void check_groups(rate_of *rate)
 
 int main(void)
 {
-    check_bins();
+    check_depth_bins();
     check_dips();
-    check_groups(cable_one_way);
-    check_groups(at_times);
-    check_nothing();
-    check_before();
+    check_depth_groups(slow_cable_one_way);
+    check_depth_groups(intermittent_rail);
+    check_no_samples();
+    check_parts_measured_since();
     check_parts();
     check_uneven_shares();
-    check_busy();
+    check_busy_machines();
     check_two_nodes();
     check_thin_uplinks();
     check_next();
-    check_confirmed();
+    check_certain_faults();
     check_next_unlikely();
-    check_changed();
+    check_changing_rates();
     check_screen();
-    check_screen_is_not_petty();
+    check_screen_ignores_small_differences();
     check_inconsistent();
     check_misplaced();
     return tap_done();
