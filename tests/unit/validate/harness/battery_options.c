@@ -19,8 +19,8 @@ static enum option_request parse(const char *option)
     return option_set_parse(&set, 2, argv, NULL, &common, &err);
 }
 
-static void injects(const char *text, enum inject_kind kind, int rank, double at_s,
-                    const char *target)
+static void check_inject(const char *text, enum inject_kind kind, int rank, double at_s,
+                         const char *target)
 {
     struct inject inject;
 
@@ -29,14 +29,14 @@ static void injects(const char *text, enum inject_kind kind, int rank, double at
     is_str(inject.target, target, "... and target");
 }
 
-static void is_refused(const char *text)
+static void check_refused(const char *text)
 {
     struct inject inject;
 
     is_int(inject_parse(text, &inject, &err), -1, "\"%s\" is no fault", text);
 }
 
-static void takes_the_longest_limit_that_certify_has(void)
+static void accepts_the_longest_limit_of_certify(void)
 {
     char text[64];
 
@@ -47,7 +47,7 @@ static void takes_the_longest_limit_that_certify_has(void)
 
 int main(void)
 {
-    takes_the_longest_limit_that_certify_has();
+    accepts_the_longest_limit_of_certify();
     is_int(parse("--json"), OPTION_RUN, "--json");
     ok(common.json, "... is set");
     is_int(parse("--time-limit=5"), OPTION_RUN, "--time-limit");
@@ -59,17 +59,17 @@ int main(void)
     is_int(parse("--inject=fly:1"), OPTION_MISUSE, "an unknown fault is refused");
     has_str(err.text, "option --inject: expected lie:RANK", "... with the reason");
 
-    injects("die:5@2.5", INJECT_DIE, 5, 2.5, "");
-    injects("hang:0", INJECT_HANG, 0, -1, "");
-    injects("die:1@links round 2", INJECT_DIE, 1, -1, "links round 2");
-    injects("lie:3:recv", INJECT_LIE, 3, -1, "recv");
-    injects("freeze:2@1", INJECT_FREEZE, 2, 1, "");
-    is_refused("die");
-    is_refused("die:");
-    is_refused("die:-1");
-    is_refused("die:1:2");
-    is_refused("die:1@");
-    is_refused("lie:1@2");
-    is_refused("hang:1x");
+    check_inject("die:5@2.5", INJECT_DIE, 5, 2.5, "");
+    check_inject("hang:0", INJECT_HANG, 0, -1, "");
+    check_inject("die:1@links round 2", INJECT_DIE, 1, -1, "links round 2");
+    check_inject("lie:3:recv", INJECT_LIE, 3, -1, "recv");
+    check_inject("freeze:2@1", INJECT_FREEZE, 2, 1, "");
+    check_refused("die");
+    check_refused("die:");
+    check_refused("die:-1");
+    check_refused("die:1:2");
+    check_refused("die:1@");
+    check_refused("lie:1@2");
+    check_refused("hang:1x");
     return tap_done();
 }

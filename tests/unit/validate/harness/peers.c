@@ -25,35 +25,35 @@
 
 enum { NODE = 0x7f000001, OTHER = 0x7f000005, THREADS = 4, PEERS = 40, OTHERS = 200 };
 
-static struct sockaddr_in where = {.sin_family = AF_INET};
+static struct sockaddr_in listener_address = {.sin_family = AF_INET};
 
 static int serve_tcp(int flags)
 {
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
     int fd = socket(AF_INET, SOCK_STREAM | flags, 0);
-    socklen_t size = sizeof where;
+    socklen_t size = sizeof listener_address;
 
     if (fd < 0 || bind(fd, (struct sockaddr *)&any, sizeof any) != 0 || listen(fd, 1024) != 0 ||
-        getsockname(fd, (struct sockaddr *)&where, &size) != 0)
+        getsockname(fd, (struct sockaddr *)&listener_address, &size) != 0)
         tap_skip_all("cannot listen");
-    where.sin_addr.s_addr = htonl(NODE);
+    listener_address.sin_addr.s_addr = htonl(NODE);
     return fd;
 }
 
-static int dial(uint32_t from)
+static int connect_from(uint32_t from)
 {
     struct sockaddr_in source = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(from)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
     if (bind(fd, (struct sockaddr *)&source, sizeof source) != 0 ||
-        connect(fd, (struct sockaddr *)&where, sizeof where) != 0)
+        connect(fd, (struct sockaddr *)&listener_address, sizeof listener_address) != 0)
         tap_skip_all("cannot connect from 127.0.0.0/8");
     return fd;
 }
 
 /* Returns whether the other end closed the connection: end of file, or a reset. Waits up to
  * wait_ms. */
-static bool is_over(int fd, int wait_ms)
+static bool is_closed(int fd, int wait_ms)
 {
     struct pollfd polled = {.fd = fd, .events = POLLIN};
     ssize_t got;
@@ -74,20 +74,20 @@ static void check_environment(void)
     peers_read_environment();
     ok(!getenv(PEERS_VARIABLE), "the variable is removed from the environment");
     listener = serve_tcp(SOCK_NONBLOCK);
-    node = dial(NODE);
+    node = connect_from(NODE);
     fd = accept(listener, NULL, NULL);
     ok(fd >= 0, "an invalid list has no effect");
     close(fd);
     close(node);
     setenv(PEERS_VARIABLE, "127.0.0.6-127.0.0.9 fe80::-fe80::ffff:ffff:ffff:ffff", 1);
     peers_read_environment();
-    other = dial(OTHER);
-    node = dial(OTHER + 2);
+    other = connect_from(OTHER);
+    node = connect_from(OTHER + 2);
     fd = accept(listener, NULL, NULL);
-    ok(fd >= 0 && is_over(other, 5000) && !is_over(node, 0),
+    ok(fd >= 0 && is_closed(other, 5000) && !is_closed(node, 0),
        "an address in no range is closed, and the next one is accepted");
     close(fd);
-    second = dial(NODE);
+    second = connect_from(NODE);
     fd = accept(listener, NULL, NULL);
     ok(fd >= 0, "this node's own address is accepted, though no range has it");
     close(fd);
@@ -97,9 +97,10 @@ static void check_environment(void)
     close(listener);
 }
 
-static void check_before(void)
+static void check_earlier_connections(void)
 {
-    int listener = serve_tcp(0), other = dial(OTHER), node = dial(NODE), elsewhere, to_other;
+    int listener = serve_tcp(0), other = connect_from(OTHER), node = connect_from(NODE), elsewhere,
+        to_other;
     int first = accept(listener, NULL, NULL), second = accept(listener, NULL, NULL);
     struct sockaddr_in target = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(OTHER)};
     struct in6_addr nodes[3] = {IN6ADDR_LOOPBACK_INIT};
@@ -115,9 +116,9 @@ static void check_before(void)
     inet_pton(AF_INET6, "::ffff:127.0.0.1", &nodes[1]);
     nodes[2] = nodes[1];
     is_int(peers_set(nodes, 3), 0, "the run's addresses are set");
-    ok(is_over(other, 5000), "... a connection from outside that was accepted before is closed");
-    ok(!is_over(node, 0), "... one from a node is not");
-    ok(!is_over(to_other, 0), "... nor is one that this process made");
+    ok(is_closed(other, 5000), "... a connection from outside that was accepted before is closed");
+    ok(!is_closed(node, 0), "... one from a node is not");
+    ok(!is_closed(to_other, 0), "... nor is one that this process made");
     close(first);
     close(second);
     close(other);
@@ -129,7 +130,7 @@ static void check_before(void)
 
 static void check_accept(void)
 {
-    int listener = serve_tcp(SOCK_NONBLOCK), other = dial(OTHER), node, fd;
+    int listener = serve_tcp(SOCK_NONBLOCK), other = connect_from(OTHER), node, fd;
     struct sockaddr_in from;
     socklen_t size = sizeof from;
     Dl_info info;
@@ -137,10 +138,10 @@ static void check_accept(void)
     errno = 0;
     is_int(accept(listener, NULL, NULL), -1, "a connection from outside is not accepted");
     is_int(errno, EAGAIN, "... as if there were none");
-    ok(is_over(other, 5000), "... and is closed at once");
+    ok(is_closed(other, 5000), "... and is closed at once");
     close(other);
-    other = dial(OTHER);
-    node = dial(NODE);
+    other = connect_from(OTHER);
+    node = connect_from(NODE);
     fd = accept4(listener, (struct sockaddr *)&from, &size, SOCK_CLOEXEC);
     ok(fd >= 0, "the same call accepts the next connection, from a node");
     ok(from.sin_family == AF_INET && ntohl(from.sin_addr.s_addr) == NODE && size == sizeof from,
@@ -149,7 +150,7 @@ static void check_accept(void)
     close(fd);
     size = 4;
     close(node);
-    node = dial(NODE);
+    node = connect_from(NODE);
     memset(&from, 0x5a, sizeof from);
     fd = accept(listener, (struct sockaddr *)&from, &size);
     ok(fd >= 0 && size == sizeof from && from.sin_addr.s_addr == 0x5a5a5a5a,
@@ -193,12 +194,12 @@ static void check_families(void)
         close(listener);
         return;
     }
-    where.sin_port = six.sin6_port;
-    caller = dial(OTHER);
+    listener_address.sin_port = six.sin6_port;
+    caller = connect_from(OTHER);
     is_int(accept(listener, NULL, NULL), -1,
            "an IPv4 address from outside is refused at an IPv6 socket");
     close(caller);
-    caller = dial(NODE);
+    caller = connect_from(NODE);
     fd = accept(listener, NULL, NULL);
     ok(fd >= 0, "... one of a node is accepted");
     close(fd);
@@ -206,10 +207,10 @@ static void check_families(void)
     close(listener);
 }
 
-static int listener_of_all, accepted;
+static int shared_listener, accepted;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void count(int fd)
+static void count_accepted(int fd)
 {
     close(fd);
     accepted++;
@@ -220,44 +221,44 @@ static void *accept_some(void *argument)
     int fd;
 
     (void)argument;
-    while ((fd = accept(listener_of_all, NULL, NULL)) >= 0) {
+    while ((fd = accept(shared_listener, NULL, NULL)) >= 0) {
         pthread_mutex_lock(&lock);
-        count(fd);
+        count_accepted(fd);
         pthread_mutex_unlock(&lock);
     }
     return NULL;
 }
 
-static void on_signal(int number)
+static void accept_in_handler(int number)
 {
-    int saved = errno, fd = accept(listener_of_all, NULL, NULL);
+    int saved = errno, fd = accept(shared_listener, NULL, NULL);
 
     (void)number;
     if (fd >= 0)
-        count(fd);
+        count_accepted(fd);
     errno = saved;
 }
 
-static void check_crowd(void)
+static void check_many_connections(void)
 {
-    int fds[OTHERS + PEERS], calls = 0, over = 0, fd;
+    int fds[OTHERS + PEERS], calls = 0, closed = 0, fd;
     pthread_t threads[THREADS];
 
-    listener_of_all = serve_tcp(SOCK_NONBLOCK);
+    shared_listener = serve_tcp(SOCK_NONBLOCK);
     for (int i = 0; i < OTHERS; i++)
-        fds[i] = dial(OTHER);
+        fds[i] = connect_from(OTHER);
     do {
-        fd = accept(listener_of_all, NULL, NULL);
+        fd = accept(shared_listener, NULL, NULL);
         calls++;
-        for (over = 0; over < OTHERS && is_over(fds[over], 0);)
-            over++;
-    } while (fd < 0 && over < OTHERS && calls < 20);
-    ok(fd < 0 && over == OTHERS && calls > 1 && calls < 20,
-       "200 connections from outside block no thread: %d calls close %d", calls, over);
+        for (closed = 0; closed < OTHERS && is_closed(fds[closed], 0);)
+            closed++;
+    } while (fd < 0 && closed < OTHERS && calls < 20);
+    ok(fd < 0 && closed == OTHERS && calls > 1 && calls < 20,
+       "200 connections from outside block no thread: %d calls close %d", calls, closed);
     for (int i = 0; i < OTHERS; i++)
         close(fds[i]);
     for (int i = 0; i < OTHERS + PEERS; i++)
-        fds[i] = dial(i % 6 == 5 ? NODE : OTHER);
+        fds[i] = connect_from(i % 6 == 5 ? NODE : OTHER);
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, accept_some, NULL);
     for (int i = 0; i < THREADS; i++)
@@ -268,24 +269,24 @@ static void check_crowd(void)
     for (int i = 0; i < OTHERS + PEERS; i++)
         close(fds[i]);
     accepted = 0;
-    signal(SIGUSR1, on_signal);
+    signal(SIGUSR1, accept_in_handler);
     for (int i = 0; i < 10; i++)
-        fds[i] = dial(i % 2 ? NODE : OTHER);
+        fds[i] = connect_from(i % 2 ? NODE : OTHER);
     for (int i = 0; i < 10; i++)
         raise(SIGUSR1);
     is_int(accepted, 5, "... and in a signal handler");
     for (int i = 0; i < 10; i++)
         close(fds[i]);
-    close(listener_of_all);
+    close(shared_listener);
 }
 
-static void check_own(void)
+static void check_own_addresses(void)
 {
     struct in6_addr *own, loopback = IN6ADDR_ANY_INIT;
-    size_t many = addresses_own(&own), found = 0;
+    size_t own_count = addresses_own(&own), found = 0;
 
     inet_pton(AF_INET6, "::ffff:127.0.0.1", &loopback);
-    for (size_t i = 0; i < many; i++)
+    for (size_t i = 0; i < own_count; i++)
         found += memcmp(&own[i], &loopback, sizeof loopback) == 0;
     is_int((long)found, 1, "this node's addresses have its loopback");
     free(own);
@@ -296,11 +297,11 @@ int main(void)
     alarm(60);
     if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
         tap_skip_all("cannot give root up");
-    check_own();
-    check_before();
+    check_own_addresses();
+    check_earlier_connections();
     check_accept();
     check_families();
-    check_crowd();
+    check_many_connections();
     check_environment();
     return tap_done();
 }

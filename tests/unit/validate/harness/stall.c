@@ -10,7 +10,7 @@ enum { WORKING = STALL_WORKING };
 static int faulty_ranks[48];
 static size_t found;
 
-static enum stall_kind find(const struct stall_rank *ranks, size_t count)
+static enum stall_kind find_faulty(const struct stall_rank *ranks, size_t count)
 {
     return stall_find(ranks, count, 10, faulty_ranks, &found);
 }
@@ -28,18 +28,18 @@ static void check_scheduled(void)
     const struct stall_rank two_pairs[] = {
         {5, 1, 12, 0}, {5, 0, 12, 0}, {5, 3, 12, 0}, {5, 2, 12, 0}};
 
-    is_int(find(in_collective, 4), STALL_HUNG, "one rank is outside of MPI");
+    is_int(find_faulty(in_collective, 4), STALL_HUNG, "one rank is outside of MPI");
     is_int(found, 1, "... one faulty rank");
     is_int(faulty_ranks[0], 2, "... which is that rank");
-    is_int(find(chain, 4), STALL_PAIR, "two ranks wait for each other");
+    is_int(find_faulty(chain, 4), STALL_PAIR, "two ranks wait for each other");
     is_int(found, 2, "... two faulty ranks");
     ok(faulty_ranks[0] == 2 && faulty_ranks[1] == 3, "... not the ranks that wait for them");
-    is_int(find(behind, 4), STALL_HUNG, "one rank is behind");
+    is_int(find_faulty(behind, 4), STALL_HUNG, "one rank is behind");
     ok(found == 1 && faulty_ranks[0] == 3, "... it is named");
-    is_int(find(equal, 3), STALL_UNKNOWN, "all wait alike: no rank is named");
+    is_int(find_faulty(equal, 3), STALL_UNKNOWN, "all wait alike: no rank is named");
     is_int(found, 0, "... no faulty rank");
-    is_int(find(all_work, 2), STALL_UNKNOWN, "all work: no rank is named");
-    is_int(find(two_pairs, 4), STALL_PAIRS, "two pairs at once: no rank is at fault");
+    is_int(find_faulty(all_work, 2), STALL_UNKNOWN, "all work: no rank is named");
+    is_int(find_faulty(two_pairs, 4), STALL_PAIRS, "two pairs at once: no rank is at fault");
     is_int(found, 4, "... both pairs are returned");
 }
 
@@ -54,24 +54,26 @@ static void check_busy(void)
     const struct stall_rank one_pair_slow[] = {
         {5, 1, 12, 0}, {5, 0, 2, 10}, {5, 3, 12, 0}, {5, 2, 12, 0}};
     const struct stall_rank behind[] = {{5, -1, 12, 0}, {5, -1, 2, 10}, {4, -1, 12, 0}};
-    const struct stall_rank not_told[] = {{5, 1, 0, NAN}, {5, 0, 0, NAN}};
+    const struct stall_rank without_times[] = {{5, 1, 0, NAN}, {5, 0, 0, NAN}};
     struct stall_rank all_slow[48];
 
     for (int i = 0; i < 48; i++)
         all_slow[i] = (struct stall_rank){5, i ^ 1, 0.5, 11.5};
-    is_int(find(all_slow, 48), STALL_SLOW, "24 pairs, all in run queues: slow");
+    is_int(find_faulty(all_slow, 48), STALL_SLOW, "24 pairs, all in run queues: slow");
     is_int(found, 0, "... no rank is named");
-    is_int(find(slow_pair, 2), STALL_SLOW, "a pair with one rank not scheduled is slow");
+    is_int(find_faulty(slow_pair, 2), STALL_SLOW, "a pair with one rank not scheduled is slow");
     is_int(found, 0, "... no rank is named");
-    is_int(find(slow_worker, 3), STALL_SLOW, "a working rank that was not scheduled is slow");
-    is_int(find(one_hangs, 3), STALL_HUNG,
+    is_int(find_faulty(slow_worker, 3), STALL_SLOW,
+           "a working rank that was not scheduled is slow");
+    is_int(find_faulty(one_hangs, 3), STALL_HUNG,
            "a rank that slept hangs, however busy the waiting ranks are");
     ok(found == 1 && faulty_ranks[0] == 1, "... it is named");
-    is_int(find(one_hangs_one_slow, 3), STALL_HUNG, "one rank sleeps, and one is not scheduled");
+    is_int(find_faulty(one_hangs_one_slow, 3), STALL_HUNG,
+           "one rank sleeps, and one is not scheduled");
     ok(found == 1 && faulty_ranks[0] == 1, "... only the sleeping rank is named");
-    is_int(find(one_pair_slow, 4), STALL_PAIRS, "... also when only one pair was scheduled");
-    is_int(find(behind, 3), STALL_SLOW, "a rank is behind, and may wait for a slow one");
-    is_int(find(not_told, 2), STALL_SLOW, "without scheduling times no rank is named");
+    is_int(find_faulty(one_pair_slow, 4), STALL_PAIRS, "... also when only one pair was scheduled");
+    is_int(find_faulty(behind, 3), STALL_SLOW, "a rank is behind, and may wait for a slow one");
+    is_int(find_faulty(without_times, 2), STALL_SLOW, "without scheduling times no rank is named");
 }
 
 static void check_allowed(void)

@@ -28,8 +28,8 @@ static const char *const two_nodes[RANKS] = {"n1", "n1", "n2", "n2"};
 static const char *const four_nodes[RANKS] = {"n1", "n2", "n3", "n4"};
 static const char *const *nodes = two_nodes;
 static pid_t pids[RANKS];
-static char said[65536];      /* standard output of rank 0 */
-static char complained[4096]; /* standard error of the other ranks */
+static char stdout_text[65536]; /* standard output of rank 0 */
+static char stderr_text[4096];  /* standard error of the other ranks */
 static double took_s;
 
 /* Starves the main thread: it shares one processor with two busy processes, so it is always
@@ -55,43 +55,43 @@ static void spin_without_processor(void)
 }
 
 /* What each rank does after the watch has started. */
-static void behave(const char *plot, int rank)
+static void run_rank(const char *scenario, int rank)
 {
-    watch_phase("act 1");
-    if (strcmp(plot, "rank 2 dies") == 0 && rank == 2) {
+    watch_phase("measure");
+    if (strcmp(scenario, "rank 2 dies") == 0 && rank == 2) {
         usleep(300000);
         raise(SIGKILL);
     }
-    if (strcmp(plot, "rank 3 freezes") == 0 && rank == 3)
+    if (strcmp(scenario, "rank 3 freezes") == 0 && rank == 3)
         raise(SIGSTOP);
-    if (strcmp(plot, "most freeze") == 0 && rank >= 2)
+    if (strcmp(scenario, "most freeze") == 0 && rank >= 2)
         raise(SIGSTOP);
-    if (strcmp(plot, "two are not scheduled") == 0 && rank >= 2) {
+    if (strcmp(scenario, "two are not scheduled") == 0 && rank >= 2) {
         watch_waits_for(5 - rank);
         spin_without_processor();
     }
-    if (strcmp(plot, "two pairs wait") == 0) {
+    if (strcmp(scenario, "two pairs wait") == 0) {
         watch_waits_for(rank ^ 1);
         for (;;)
             pause();
     }
-    if (strcmp(plot, "rank 3 stops a while") == 0) {
+    if (strcmp(scenario, "rank 3 stops a while") == 0) {
         for (int i = 0; i < 4; i++) {
             usleep(500000);
             watch_step();
         }
         return;
     }
-    if (strcmp(plot, "rank 1 hangs") == 0 && rank == 1)
+    if (strcmp(scenario, "rank 1 hangs") == 0 && rank == 1)
         for (;;)
             pause();
-    if (strcmp(plot, "rank 0 dies") == 0 && rank == 0) {
+    if (strcmp(scenario, "rank 0 dies") == 0 && rank == 0) {
         usleep(300000);
         raise(SIGKILL);
     }
-    if (strcmp(plot, "rank 3 cannot go on") == 0 && rank == 3)
+    if (strcmp(scenario, "rank 3 cannot go on") == 0 && rank == 3)
         watch_fault("no such %s", "thing");
-    if (strcmp(plot, "rank 2 is late") == 0) {
+    if (strcmp(scenario, "rank 2 is late") == 0) {
         if (rank == 2)
             usleep(500000);
         watch_stop();
@@ -99,29 +99,29 @@ static void behave(const char *plot, int rank)
             kill(pids[0], SIGKILL);
         _exit(1);
     }
-    if (strcmp(plot, "all is well") != 0) {
+    if (strcmp(scenario, "all is well") != 0) {
         watch_waits_for(-1);
         for (;;)
             pause();
     }
-    watch_phase("act 2");
+    watch_phase("report");
 }
 
 /* A job that continues after losses without MPI. It waits until two ranks are lost. */
-static void go_on(const char *plot, int rank)
+static void continue_after_losses(const char *scenario, int rank)
 {
     usleep(300000); /* rank 0 tolerates by then */
-    if (strcmp(plot, "two are lost") == 0 && rank == 2)
+    if (strcmp(scenario, "two are lost") == 0 && rank == 2)
         raise(SIGKILL);
-    if (strcmp(plot, "two are lost") == 0 && rank == 3)
+    if (strcmp(scenario, "two are lost") == 0 && rank == 3)
         raise(SIGSTOP);
-    if (strcmp(plot, "one hangs and is given up") == 0 && rank == 3)
+    if (strcmp(scenario, "one hangs and is given up") == 0 && rank == 3)
         for (;;)
             pause();
     watch_waits_for(-1);
     for (int i = 0; i < 1000 && !watch_is_lost(3); i++)
         usleep(10000);
-    for (int i = 0; i < 1000 && strcmp(plot, "two are lost") == 0 && !watch_is_lost(2); i++)
+    for (int i = 0; i < 1000 && strcmp(scenario, "two are lost") == 0 && !watch_is_lost(2); i++)
         usleep(10000);
     if (rank == 1) /* rank 1 knows it, too */
         printf("rank 1 saw %d %d\n", watch_is_lost(2), watch_is_lost(3));
@@ -139,21 +139,21 @@ static void go_on(const char *plot, int rank)
 
 /* Writes to a closed pipe, as MPI does to a dead rank. The process must not be killed. Returns
  * whether the write failed with EPIPE. */
-static bool writes_to_nobody(void)
+static bool survives_closed_pipe(void)
 {
     int ends[2];
-    bool is_told;
+    bool has_failed;
 
     if (pipe(ends) != 0)
         return false;
     close(ends[0]);
-    is_told = write(ends[1], "", 1) == -1 && errno == EPIPE;
+    has_failed = write(ends[1], "", 1) == -1 && errno == EPIPE;
     close(ends[1]);
-    return is_told;
+    return has_failed;
 }
 
-static void runner(const char *plot, int rank, int listener,
-                   const struct heartbeat_endpoint *endpoint)
+static void run_process(const char *scenario, int rank, int listener,
+                        const struct heartbeat_endpoint *endpoint)
 {
     struct watch_config config = {"test", rank, RANKS, nodes, 4, NULL};
     struct error err = {""};
@@ -170,14 +170,15 @@ static void runner(const char *plot, int rank, int listener,
         failed = fd < 0 || watch_start_member(&config, fd, &err) != 0;
         usleep(200000);
     }
-    if (failed || !writes_to_nobody())
+    if (failed || !survives_closed_pipe())
         _exit(9);
-    if (strcmp(plot, "two are lost") == 0 || strcmp(plot, "one hangs and is given up") == 0) {
+    if (strcmp(scenario, "two are lost") == 0 ||
+        strcmp(scenario, "one hangs and is given up") == 0) {
         if (rank == 0)
             watch_tolerate();
-        go_on(plot, rank);
+        continue_after_losses(scenario, rank);
     }
-    behave(plot, rank);
+    run_rank(scenario, rank);
     watch_stop();
     _exit(rank == 0 ? output_status() : 0);
 }
@@ -189,7 +190,7 @@ static void read_all(FILE *stream, char *text, size_t size)
     fclose(stream);
 }
 
-static double now(void)
+static double now_s(void)
 {
     struct timespec time;
 
@@ -199,13 +200,13 @@ static double now(void)
 
 /* Runs a scenario to its end. Returns the exit status of rank 0, -1 on a signal. signalled: the
  * signal sent to rank 1 after 0.7 s, or 0. */
-static int stage(const char *plot, int signalled)
+static int run_scenario(const char *scenario, int signalled)
 {
     struct heartbeat_endpoint endpoint;
     struct error err;
-    FILE *out = tmpfile(), *complaints = tmpfile();
+    FILE *out = tmpfile(), *errors = tmpfile();
     int listener = heartbeat_listen("", false, &endpoint, &err), statuses[RANKS];
-    double begin = now();
+    double begin = now_s();
 
     fflush(NULL);
     for (int rank = 0; rank < RANKS; rank++) {
@@ -213,8 +214,8 @@ static int stage(const char *plot, int signalled)
         if (pids[rank] == 0) {
             alarm(ALARM_S);
             dup2(fileno(out), STDOUT_FILENO);
-            dup2(fileno(complaints), STDERR_FILENO);
-            runner(plot, rank, listener, &endpoint);
+            dup2(fileno(errors), STDERR_FILENO);
+            run_process(scenario, rank, listener, &endpoint);
         }
     }
     close(listener);
@@ -222,7 +223,7 @@ static int stage(const char *plot, int signalled)
         usleep(700000);
         kill(pids[1], signalled);
     }
-    if (strcmp(plot, "rank 3 stops a while") == 0) {
+    if (strcmp(scenario, "rank 3 stops a while") == 0) {
         usleep(500000);
         kill(pids[3], SIGSTOP);
         usleep(2000000);
@@ -231,13 +232,14 @@ static int stage(const char *plot, int signalled)
     for (int i = 0; i < RANKS; i++) {
         int rank = (i + 1) % RANKS; /* a frozen rank is killed after rank 0 has ended */
 
-        if (rank == 2 && strcmp(plot, "two are not scheduled") == 0)
+        if (rank == 2 && strcmp(scenario, "two are not scheduled") == 0)
             for (int k = 2; k <= 3; k++) /* rank 1 has ended, so these must run to end, too */
                 sched_setscheduler(pids[k], SCHED_OTHER, &(struct sched_param){0});
-        if (rank == 2 && strcmp(plot, "most freeze") == 0)
+        if (rank == 2 && strcmp(scenario, "most freeze") == 0)
             continue;
-        if (rank == 3 && (strcmp(plot, "rank 3 freezes") == 0 ||
-                          strcmp(plot, "two are lost") == 0 || strcmp(plot, "most freeze") == 0)) {
+        if (rank == 3 &&
+            (strcmp(scenario, "rank 3 freezes") == 0 || strcmp(scenario, "two are lost") == 0 ||
+             strcmp(scenario, "most freeze") == 0)) {
             waitpid(pids[0], &statuses[0], 0);
             kill(pids[2], SIGKILL);
             kill(pids[3], SIGKILL);
@@ -247,9 +249,9 @@ static int stage(const char *plot, int signalled)
         }
         waitpid(pids[rank], &statuses[rank], 0);
     }
-    took_s = now() - begin;
-    read_all(out, said, sizeof said);
-    read_all(complaints, complained, sizeof complained);
+    took_s = now_s() - begin;
+    read_all(out, stdout_text, sizeof stdout_text);
+    read_all(errors, stderr_text, sizeof stderr_text);
     return WIFEXITED(statuses[0]) ? WEXITSTATUS(statuses[0]) : -1;
 }
 
@@ -267,10 +269,10 @@ static int connect_to(const struct heartbeat_endpoint *endpoint)
 
 /* Returns how many ranks are admitted if all have called before the monitor starts. is_second:
  * each rank also made an earlier connection and closed it. */
-static int crowd(int size, bool is_second)
+static int count_admitted(int size, bool is_second)
 {
     const char **names = calloc((size_t)size, sizeof *names);
-    int *fds = calloc((size_t)size, sizeof *fds), greeted = 0;
+    int *fds = calloc((size_t)size, sizeof *fds), admitted = 0;
     struct watch_config config = {"test", 0, size, names, 60, NULL};
     struct heartbeat_endpoint endpoint;
     struct error err;
@@ -281,10 +283,10 @@ static int crowd(int size, bool is_second)
 
     for (int rank = 0; rank < size; rank++)
         names[rank] = "n1";
-    for (int turn = is_second ? 0 : 1; turn < 2; turn++)
+    for (int attempt = is_second ? 0 : 1; attempt < 2; attempt++)
         for (int rank = 1; rank < size; rank++) {
             fds[rank] = connect_to(&endpoint);
-            if (turn == 0)
+            if (attempt == 0)
                 close(fds[rank]);
         }
     fflush(NULL);
@@ -298,13 +300,13 @@ static int crowd(int size, bool is_second)
     }
     close(listener);
     heartbeat_key(&endpoint, key);
-    end = now() + ALARM_S; /* the monitor is gone by then */
+    end = now_s() + ALARM_S; /* the monitor is gone by then */
     for (int rank = 1; rank < size; rank++) {
-        while (admission_call(fds[rank], key, rank, 4000) != 0 && now() < end) {
+        while (admission_call(fds[rank], key, rank, 4000) != 0 && now_s() < end) {
             close(fds[rank]); /* the monitor was late: call again, as a rank does */
             fds[rank] = connect_to(&endpoint);
         }
-        greeted += now() < end;
+        admitted += now_s() < end;
     }
     for (int rank = 1; rank < size; rank++)
         close(fds[rank]);
@@ -312,14 +314,14 @@ static int crowd(int size, bool is_second)
     waitpid(monitor, NULL, 0);
     free(names);
     free(fds);
-    return greeted;
+    return admitted;
 }
 
 /* Starts a rank whose MPI_Init may not return. Returns its exit status, -1 on a signal. */
 static int start_mpi(const char *rank, double limit_s, bool returns)
 {
     FILE *out = tmpfile();
-    double begin = now();
+    double begin = now_s();
     int status;
     pid_t pid;
 
@@ -339,107 +341,115 @@ static int start_mpi(const char *rank, double limit_s, bool returns)
         _exit(0);
     }
     waitpid(pid, &status, 0);
-    took_s = now() - begin;
-    read_all(out, said, sizeof said);
+    took_s = now_s() - begin;
+    read_all(out, stdout_text, sizeof stdout_text);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void mpi_starts(void)
+static void test_watchdog(void)
 {
     ok(watchdog_limit_s(260, 4) < 61, "the limit of MPI's start is less than a stage's time limit");
     ok(watchdog_limit_s(260, 4000) > 130, "... more with many ranks");
     ok(watchdog_limit_s(20, 4) <= 20, "... and never more than the stage");
     is_int(start_mpi("0", 1, true), 0, "MPI starts: nothing happens");
-    is_str(said, "", "... without output");
+    is_str(stdout_text, "", "... without output");
     is_int(start_mpi("0", 1, false), 3, "MPI_Init does not return: rank 0 leaves with status 3");
-    has_str(said, "\"metric\":\"complete\",\"node\":\"n1\",\"verdict\":\"unknown\"",
+    has_str(stdout_text, "\"metric\":\"complete\",\"node\":\"n1\",\"verdict\":\"unknown\"",
             "... its record names no rank");
-    has_str(said, "MPI_Init did not return in ", "... and has the cause");
-    has_str(said, "\"metric\":\"end\"", "... and ends the output");
+    has_str(stdout_text, "MPI_Init did not return in ", "... and has the cause");
+    has_str(stdout_text, "\"metric\":\"end\"", "... and ends the output");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
     is_int(start_mpi("1", 1, false), 3, "another rank leaves, too, as rank 0 may be lost");
-    is_str(said, "", "... without output");
+    is_str(stdout_text, "", "... without output");
     ok(took_s > 5, "... later than rank 0 (%.1f s)", took_s);
 }
 
 int main(void)
 {
-    mpi_starts();
-    is_int(crowd(400, false), 399, "400 ranks that call at once are all admitted");
-    is_int(crowd(40, true), 39, "ranks that call again are admitted at their second call");
+    test_watchdog();
+    is_int(count_admitted(400, false), 399, "400 ranks that call at once are all admitted");
+    is_int(count_admitted(40, true), 39, "ranks that call again are admitted at their second call");
 
-    is_int(stage("all is well", 0), 0, "all ranks end: status 0");
-    is_str(said, "", "... without output");
-    is_str(complained, "", "... or complaints");
+    is_int(run_scenario("all is well", 0), 0, "all ranks end: status 0");
+    is_str(stdout_text, "", "... without output");
+    is_str(stderr_text, "", "... or complaints");
 
-    stage("rank 2 is late", 0);
-    is_str(complained, "", "no rank ends, and gets rank 0 killed, before the last rank is done");
+    run_scenario("rank 2 is late", 0);
+    is_str(stderr_text, "", "no rank ends, and gets rank 0 killed, before the last rank is done");
 
-    is_int(stage("rank 2 dies", 0), 1, "a rank dies: status 1");
-    has_str(said, "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",
+    is_int(run_scenario("rank 2 dies", 0), 1, "a rank dies: status 1");
+    has_str(stdout_text,
+            "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",
             "... the rank and its node are named");
-    has_str(said, "rank 2 on n2 died in phase act 1", "... with its phase");
-    has_str(said, "\"verdict\":\"unknown\"", "... and the run is incomplete");
+    has_str(stdout_text, "rank 2 on n2 died in phase measure", "... with its phase");
+    has_str(stdout_text, "\"verdict\":\"unknown\"", "... and the run is incomplete");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
-    is_int(stage("rank 3 freezes", 0), 1, "a rank freezes: status 1");
-    has_str(said, "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
+    is_int(run_scenario("rank 3 freezes", 0), 1, "a rank freezes: status 1");
+    has_str(stdout_text,
+            "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
             "... the rank and its node are named");
-    ok(strstr(said, "rank 2") == NULL, "... and no other rank");
+    ok(strstr(stdout_text, "rank 2") == NULL, "... and no other rank");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
     nodes = four_nodes;
-    is_int(stage("most freeze", 0), 3, "most nodes freeze at once: status 3");
-    ok(strstr(said, "\"fail\"") == NULL, "... no rank is named");
-    has_str(said, "2 of 4 ranks stopped responding at once",
+    is_int(run_scenario("most freeze", 0), 3, "most nodes freeze at once: status 3");
+    ok(strstr(stdout_text, "\"fail\"") == NULL, "... no rank is named");
+    has_str(stdout_text, "2 of 4 ranks stopped responding at once",
             "... the record has the number of ranks");
     nodes = two_nodes;
 
-    is_int(stage("rank 3 stops a while", 0), 0, "a rank that stops for a while: status 0");
-    is_str(said, "", "... without output");
+    is_int(run_scenario("rank 3 stops a while", 0), 0, "a rank that stops for a while: status 0");
+    is_str(stdout_text, "", "... without output");
 
-    is_int(stage("two are not scheduled", 0), 3, "a pair without a processor: status 3");
-    ok(strstr(said, "\"fail\"") == NULL, "... no rank is named");
-    has_str(said, "\"metric\":\"slow\"", "... the record says slow");
-    has_str(said, "while nodes were busy: rank ", "... and names the busy node");
+    is_int(run_scenario("two are not scheduled", 0), 3, "a pair without a processor: status 3");
+    ok(strstr(stdout_text, "\"fail\"") == NULL, "... no rank is named");
+    has_str(stdout_text, "\"metric\":\"slow\"", "... the record says slow");
+    has_str(stdout_text, "while nodes were busy: rank ", "... and names the busy node");
 
-    is_int(stage("two pairs wait", 0), 3, "two pairs wait for each other: status 3");
-    ok(strstr(said, "\"fail\"") == NULL, "... no rank is named");
-    has_str(said, "2 pairs of ranks at once wait for each other", "... both pairs are counted");
+    is_int(run_scenario("two pairs wait", 0), 3, "two pairs wait for each other: status 3");
+    ok(strstr(stdout_text, "\"fail\"") == NULL, "... no rank is named");
+    has_str(stdout_text, "2 pairs of ranks at once wait for each other",
+            "... both pairs are counted");
 
-    is_int(stage("rank 1 hangs", 0), 1, "a rank hangs: status 1");
-    has_str(said, "\"metric\":\"hang\",\"node\":\"n1\",\"part\":\"rank 1\",\"verdict\":\"fail\"",
+    is_int(run_scenario("rank 1 hangs", 0), 1, "a rank hangs: status 1");
+    has_str(stdout_text,
+            "\"metric\":\"hang\",\"node\":\"n1\",\"part\":\"rank 1\",\"verdict\":\"fail\"",
             "... the rank and its node are named");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
-    is_int(stage("rank 0 dies", 0), -1, "rank 0 dies");
-    has_str(complained, "rank 0 on n1 is gone", "... the others name it and its node");
+    is_int(run_scenario("rank 0 dies", 0), -1, "rank 0 dies");
+    has_str(stderr_text, "rank 0 on n1 is gone", "... the others name it and its node");
     ok(took_s < SOON_S, "... and leave (%.1f s)", took_s);
 
-    is_int(stage("rank 3 cannot go on", 0), 1, "a rank cannot go on: status 1");
-    has_str(said, "rank 3 on n2 in phase act 1: no such thing", "... its message has the reason");
+    is_int(run_scenario("rank 3 cannot go on", 0), 1, "a rank cannot go on: status 1");
+    has_str(stdout_text, "rank 3 on n2 in phase measure: no such thing",
+            "... its message has the reason");
 
-    is_int(stage("all wait", SIGTERM), 3, "SIGTERM to one rank: status 3");
-    has_str(said, "stopped by SIGTERM", "... the record names the signal");
-    ok(strstr(said, "\"fail\"") == NULL, "... and no rank");
+    is_int(run_scenario("all wait", SIGTERM), 3, "SIGTERM to one rank: status 3");
+    has_str(stdout_text, "stopped by SIGTERM", "... the record names the signal");
+    ok(strstr(stdout_text, "\"fail\"") == NULL, "... and no rank");
 
-    is_int(stage("two are lost", 0), 1,
+    is_int(run_scenario("two are lost", 0), 1,
            "one rank dies and one freezes in a job that continues: status 1");
-    has_str(said, "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",
+    has_str(stdout_text,
+            "\"metric\":\"died\",\"node\":\"n2\",\"part\":\"rank 2\",\"verdict\":\"fail\"",
             "... the first rank is named");
-    has_str(said, "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
+    has_str(stdout_text,
+            "\"metric\":\"frozen\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
             "... and so is the second");
-    ok(strstr(said, "unknown") == NULL, "... the rest is complete");
-    has_str(said, "rank 1 saw 1 1", "... each rank knows which ranks are lost");
-    has_str(said, "needs abort: 1", "... and that the frozen rank does not end by itself");
+    ok(strstr(stdout_text, "unknown") == NULL, "... the rest is complete");
+    has_str(stdout_text, "rank 1 saw 1 1", "... each rank knows which ranks are lost");
+    has_str(stdout_text, "needs abort: 1", "... and that the frozen rank does not end by itself");
     ok(took_s < SOON_S, "... soon (%.1f s)", took_s);
 
-    is_int(stage("one hangs and is given up", 0), 1,
+    is_int(run_scenario("one hangs and is given up", 0), 1,
            "one rank hangs in a job that continues: status 1");
-    has_str(said, "\"metric\":\"hang\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
+    has_str(stdout_text,
+            "\"metric\":\"hang\",\"node\":\"n2\",\"part\":\"rank 3\",\"verdict\":\"fail\"",
             "... the rank is named");
-    has_str(said, "rank 1 saw 0 1", "... and no other rank");
-    is_str(complained, "", "... it leaves without a complaint");
-    has_str(said, "needs abort: 0", "... and without an abort");
+    has_str(stdout_text, "rank 1 saw 0 1", "... and no other rank");
+    is_str(stderr_text, "", "... it leaves without a complaint");
+    has_str(stdout_text, "needs abort: 0", "... and without an abort");
     return tap_done();
 }
