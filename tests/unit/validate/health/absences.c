@@ -21,7 +21,7 @@ static void next_check(const char *boot)
     free(text);
 }
 
-static unsigned missing(enum fault_code code, const char *part)
+static unsigned count_missing(enum fault_code code, const char *part)
 {
     return absences_take(&absences, code, part);
 }
@@ -31,24 +31,24 @@ int main(void)
     char text[256], part[16];
 
     absences_init(&absences, "boot");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "a missing GPU is counted once");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "... twice in one check counts once");
+    is_int(count_missing(FAULT_GPU_LOST, "gpu3"), 1, "a missing GPU is counted once");
+    is_int(count_missing(FAULT_GPU_LOST, "gpu3"), 1, "... twice in one check counts once");
     next_check("boot");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), 2, "... in the next check as well");
-    is_int(missing(FAULT_INTERFACE_MISSING, "eth1"), 1, "an interface has its own count");
-    is_int(missing(FAULT_GPU_MISSING, "gpu3"), 1, "... and so has another fault");
+    is_int(count_missing(FAULT_GPU_LOST, "gpu3"), 2, "... in the next check as well");
+    is_int(count_missing(FAULT_INTERFACE_MISSING, "eth1"), 1, "an interface has its own count");
+    is_int(count_missing(FAULT_GPU_MISSING, "gpu3"), 1, "... and so has another fault");
     next_check("boot");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), ABSENCES_IN_A_ROW,
+    is_int(count_missing(FAULT_GPU_LOST, "gpu3"), ABSENCES_IN_A_ROW,
            "... missing for the third time it is reported");
     next_check("boot");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), ABSENCES_IN_A_ROW, "... and stays reported");
-    is_int(missing(FAULT_INTERFACE_MISSING, "eth1"), 1,
+    is_int(count_missing(FAULT_GPU_LOST, "gpu3"), ABSENCES_IN_A_ROW, "... and stays reported");
+    is_int(count_missing(FAULT_INTERFACE_MISSING, "eth1"), 1,
            "a part that was present in between starts again");
     next_check("boot");
     next_check("boot");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "... and so does the GPU");
+    is_int(count_missing(FAULT_GPU_LOST, "gpu3"), 1, "... and so does the GPU");
     next_check("other");
-    is_int(missing(FAULT_GPU_LOST, "gpu3"), 1, "another boot starts again");
+    is_int(count_missing(FAULT_GPU_LOST, "gpu3"), 1, "another boot starts again");
 
     ok(absences_concern(FAULT_LINK_DOWN) && absences_concern(FAULT_GPU_LINK_DOWN),
        "links that are down can be missing for a while");
@@ -62,13 +62,13 @@ int main(void)
                  "2 gpu_memory_errors gpu1\n2 gpu_lost\n2 gpu_lost gpu3");
     is_int(absences_parse(&absences, text, "boot"), 0, "a text that was cut off is read");
     is_int(absences.count, 2, "... up to its last complete and valid line");
-    is_int(missing(FAULT_GPU_LOST, "gpu2"), ABSENCES_IN_A_ROW, "... with counts limited");
+    is_int(count_missing(FAULT_GPU_LOST, "gpu2"), ABSENCES_IN_A_ROW, "... with counts limited");
     absences_init(&absences, "boot");
     for (int i = 0; i < ABSENCES_MOST; i++) {
         snprintf(part, sizeof part, "eth%d", i);
-        missing(FAULT_INTERFACE_MISSING, part);
+        count_missing(FAULT_INTERFACE_MISSING, part);
     }
-    is_int(missing(FAULT_INTERFACE_MISSING, "eth999"), ABSENCES_IN_A_ROW,
+    is_int(count_missing(FAULT_INTERFACE_MISSING, "eth999"), ABSENCES_IN_A_ROW,
            "a part beyond the table's size is reported at once");
     return tap_done();
 }

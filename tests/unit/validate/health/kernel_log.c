@@ -20,7 +20,7 @@ static struct kernel_log kernel;
 static struct conf conf;
 
 /* Takes a kernel entry that was written ago_s before now. */
-static void take_ago(const char *text, int64_t ago_s)
+static void add_entry(const char *text, int64_t ago_s)
 {
     struct kmsg_entry entry = {.priority = 3, .time_us = now_us - ago_s * SECOND_US};
 
@@ -28,12 +28,12 @@ static void take_ago(const char *text, int64_t ago_s)
     kernel_log_take(&kernel, &entry);
 }
 
-static void begin(void)
+static void log_init(void)
 {
     kernel_log_init(&kernel, "boot-1");
 }
 
-static struct kernel_judgement judged(size_t index)
+static struct kernel_judgement judgement_of(size_t index)
 {
     struct kernel_judgement judgement;
 
@@ -41,19 +41,19 @@ static struct kernel_judgement judged(size_t index)
     return judgement;
 }
 
-static size_t count_of(enum verdict verdict)
+static size_t count_verdicts(enum verdict verdict)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < kernel.count; i++)
-        count += judged(i).verdict == verdict;
+        count += judgement_of(i).verdict == verdict;
     return count;
 }
 
 /* ---------------------------------------------------------------- every event */
 
 /* Writes an entry that matches the event's pattern. */
-static void example_of(const struct kernel_event *event, char *text, size_t size)
+static void make_example(const struct kernel_event *event, char *text, size_t size)
 {
     static const struct {
         char kind;
@@ -86,7 +86,7 @@ static bool is_code(const struct kernel_event *event)
     return strcmp(event->source, "xid") == 0 || strcmp(event->source, "sxid") == 0;
 }
 
-static void every_event(void)
+static void test_every_event(void)
 {
     char text[512], part[KERNEL_PART], name[KERNEL_NAME];
     bool are_found = true, are_good = true, are_named = true;
@@ -96,7 +96,7 @@ static void every_event(void)
         const struct kernel_event *event = &kernel_events[i], *found;
         const struct catalog_fault *fault = catalog_fault(event->code);
 
-        example_of(event, text, sizeof text);
+        make_example(event, text, sizeof text);
         found = kernel_event_match(text, part, name);
         if (!found || strcmp(found->source, event->source) != 0 ||
             strcmp(found->name, event->name) != 0 || found->action != event->action ||
@@ -130,7 +130,7 @@ static void every_event(void)
     is_int(sxids, 93, "all codes of NVIDIA's guide");
 }
 
-static void names(void)
+static void test_event_names(void)
 {
     is_str(kernel_event_find("XID", "63")->meaning, "GPU memory remapping event",
            "a known code has a meaning");
@@ -145,7 +145,7 @@ static void names(void)
 /* ---------------------------------------------------------------- what users can write */
 
 /* Returns whether the entry drains a node, or may do so if the site configures it. */
-static bool can_drain(const char *text)
+static bool may_drain(const char *text)
 {
     char part[KERNEL_PART], name[KERNEL_NAME];
     const struct kernel_event *event = kernel_event_match(text, part, name);
@@ -155,7 +155,7 @@ static bool can_drain(const char *text)
 }
 
 /* Kernel messages that contain the name of a process (@: at most 15 bytes) or of a file ($). */
-static const char *const forms[] = {
+static const char *const user_messages[] = {
     "@[4711]: segfault at 7f00 ip 00007f00 sp 00007ffd error 4 in $[7f00+1000]",
     "traps: @[4711] general protection fault ip:7f00 sp:7ffd error:0 in $[7f00+1000]",
     "@[4711] trap int3 ip:7f00 sp:7ffd error:0 in $[7f00+1000]",
@@ -177,22 +177,23 @@ static const char *const forms[] = {
     "audit: type=1701 audit(1:2): auid=1 uid=1 pid=4711 comm=\"@\" exe=\"$\" sig=11",
 };
 
-static void form_fill(const char *form, const char *name, const char *file, char *line, size_t size)
+static void fill_message(const char *message, const char *name, const char *file, char *line,
+                         size_t size)
 {
     size_t length = 0;
 
-    for (; *form; form++) {
-        const char *put = *form == '@' ? name : *form == '$' ? file : NULL;
+    for (; *message; message++) {
+        const char *put = *message == '@' ? name : *message == '$' ? file : NULL;
 
         for (; put && *put && length < size - 1; put++)
             line[length++] = *put;
         if (!put && length < size - 1)
-            line[length++] = *form;
+            line[length++] = *message;
     }
     line[length] = '\0';
 }
 
-static void no_user_drains(void)
+static void test_names_given_by_users(void)
 {
     char text[512], line[2048], name[16];
     bool is_good = true;
@@ -201,13 +202,15 @@ static void no_user_drains(void)
         bool is_wanted = kernel_events[i].cause == KERNEL_BY_MACHINE;
         bool is_short = is_code(&kernel_events[i]) && i % 16 != 0; /* their texts are alike */
 
-        example_of(&kernel_events[i], text, sizeof text);
+        make_example(&kernel_events[i], text, sizeof text);
         for (size_t begins = 0; is_wanted && begins <= strlen(text); begins++)
             for (size_t length = is_short ? 15 : 9; length <= 15; length++)
-                for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+                for (size_t message = 0; message < sizeof user_messages / sizeof *user_messages;
+                     message++) {
                     snprintf(name, sizeof name, "%.*s", (int)length, text + begins);
-                    form_fill(forms[form], name, text + begins + strlen(name), line, sizeof line);
-                    if (can_drain(line)) {
+                    fill_message(user_messages[message], name, text + begins + strlen(name), line,
+                                 sizeof line);
+                    if (may_drain(line)) {
                         if (is_good)
                             tap_diag("%s", line);
                         is_good = false;
@@ -245,27 +248,27 @@ static void images_and_remote_devices_never_drain(void)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
             snprintf(text, sizeof text, patterns[i], devices[k]);
 #pragma GCC diagnostic pop
-            begin();
-            take_ago(text, 10);
+            log_init();
+            add_entry(text, 10);
             event = kernel_event_match(text, part, name);
             is_good = is_good && event && event->cause == KERNEL_BY_EITHER && kernel.count == 1 &&
-                      judged(0).verdict == VERDICT_WARN && strcmp(part, devices[k]) == 0;
+                      judgement_of(0).verdict == VERDICT_WARN && strcmp(part, devices[k]) == 0;
         }
         ok(is_good, "%.30s: at most a warning for an image or a remote device", patterns[i]);
     }
-    begin();
-    take_ago("EXT4-fs (loop): Remounting filesystem read-only", 10);
-    take_ago("EXT4-fs (dm-0): Remounting filesystem read-only", 10);
-    take_ago("EXT4-fs (nbdx): Remounting filesystem read-only", 10);
-    is_int(count_of(VERDICT_FAIL), 3, "devices with other names are the node's own");
+    log_init();
+    add_entry("EXT4-fs (loop): Remounting filesystem read-only", 10);
+    add_entry("EXT4-fs (dm-0): Remounting filesystem read-only", 10);
+    add_entry("EXT4-fs (nbdx): Remounting filesystem read-only", 10);
+    is_int(count_verdicts(VERDICT_FAIL), 3, "devices with other names are the node's own");
 }
 
-static int parsed(const char *line, struct kmsg_entry *entry)
+static int parse_line(const char *line, struct kmsg_entry *entry)
 {
     return kmsg_parse(line, strlen(line), entry);
 }
 
-static void facilities(void)
+static void test_entries_of_users(void)
 {
     static const char *const users[] = {
         "14,7,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.",
@@ -278,29 +281,30 @@ static void facilities(void)
     };
     struct kmsg_entry entry;
 
-    begin();
+    log_init();
     for (size_t i = 0; i < sizeof users / sizeof *users; i++)
-        if (parsed(users[i], &entry) == 0)
+        if (parse_line(users[i], &entry) == 0)
             kernel_log_take(&kernel, &entry);
     is_int(kernel.count, 0, "entries that users write to the log are not taken");
-    is_int(parsed("3,7,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", &entry),
-           0, "an entry of the kernel");
+    is_int(
+        parse_line("3,7,100,-;NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", &entry),
+        0, "an entry of the kernel");
     is_int(entry.facility, 0, "... has the kernel's facility");
     is_int(entry.sequence, 7, "... and its sequence number");
     is_int(entry.time_us, 100, "... and time");
     kernel_log_take(&kernel, &entry);
     is_int(kernel.count, 1, "... and is counted");
-    is_int(parsed("3,8,100,-;a\xff\033[2J", &entry), 0, "an entry with control bytes");
+    is_int(parse_line("3,8,100,-;a\xff\033[2J", &entry), 0, "an entry with control bytes");
     is_str(entry.text, "a??[2J", "... gets ? for them");
-    take_ago("kernel: NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
-    take_ago(" NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
-    take_ago("NVRM: Xid (invalid): 79, GPU has fallen off the bus.", 1);
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 79", 1);
-    take_ago("NVRM: Xid error: xyz, invalid data", 1);
+    add_entry("kernel: NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
+    add_entry(" NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
+    add_entry("NVRM: Xid (invalid): 79, GPU has fallen off the bus.", 1);
+    add_entry("NVRM: Xid (PCI:0000:9b:00): 79", 1);
+    add_entry("NVRM: Xid error: xyz, invalid data", 1);
     is_int(kernel.findings[0].count, 1, "entries that only look similar are not taken");
 }
 
-static void wrong_lines(void)
+static void test_invalid_lines(void)
 {
     static const char *const lines[] = {
         "",
@@ -327,15 +331,15 @@ static void wrong_lines(void)
     uint64_t state = 1;
     char line[300];
     bool is_good = true;
-    int taken = 0;
+    int taken_count = 0;
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        if (parsed(lines[i], &entry) == 0) {
+        if (parse_line(lines[i], &entry) == 0) {
             tap_diag("%s", lines[i]);
             is_good = false;
         }
     ok(is_good, "invalid lines are refused");
-    begin();
+    log_init();
     for (int i = 0; i < 200000; i++) {
         size_t length = splitmix_next(&state) % sizeof line;
 
@@ -344,12 +348,12 @@ static void wrong_lines(void)
         if (i % 2 == 0 && length > 8)
             memcpy(line, "3,7,1,-;", 8);
         if (kmsg_parse(line, length, &entry) == 0) {
-            taken++;
+            taken_count++;
             kernel_log_take(&kernel, &entry);
         }
     }
-    ok(taken > 1000, "of random lines %d are entries", taken);
-    is_int(count_of(VERDICT_FAIL), 0, "... and none is a fault");
+    ok(taken_count > 1000, "of random lines %d are entries", taken_count);
+    is_int(count_verdicts(VERDICT_FAIL), 0, "... and none is a fault");
 }
 
 /* ---------------------------------------------------------------- published false alarms */
@@ -408,25 +412,25 @@ static void false_alarms_drain_nobody(void)
     size_t drained = 0;
 
     for (size_t i = 0; i < ALARMS; i++) {
-        begin();
+        log_init();
         for (int times = 0; times < 1232; times++)
-            take_ago(false_alarms[i].text, 1232 - times);
-        if (count_of(VERDICT_FAIL) > 0) {
+            add_entry(false_alarms[i].text, 1232 - times);
+        if (count_verdicts(VERDICT_FAIL) > 0) {
             tap_diag("%s: %s", false_alarms[i].source, false_alarms[i].text);
             drained++;
         }
     }
     is_int(drained, 0, "of %d published false alarms, each 1232 times, none drains", ALARMS);
-    begin();
+    log_init();
     for (int64_t i = 0; i < 168924; i++)
-        take_ago(false_alarms[0].text, 172800 - i);
-    is_int(count_of(VERDICT_PASS), 1, "168924 times XID 45 is one fault of jobs' programs");
-    ok(!judged(0).is_ignored, "... which is reported");
+        add_entry(false_alarms[0].text, 172800 - i);
+    is_int(count_verdicts(VERDICT_PASS), 1, "168924 times XID 45 is one fault of jobs' programs");
+    ok(!judgement_of(0).is_ignored, "... which is reported");
 }
 
 /* ---------------------------------------------------------------- rules */
 
-static void real_faults(void)
+static void test_real_faults(void)
 {
     static const struct {
         const char *text, *part;
@@ -462,24 +466,24 @@ static void real_faults(void)
     };
 
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        begin();
-        take_ago(faults[i].text, 10);
-        ok(kernel.count == 1 && judged(0).verdict == VERDICT_FAIL &&
-               judged(0).code == faults[i].code &&
+        log_init();
+        add_entry(faults[i].text, 10);
+        ok(kernel.count == 1 && judgement_of(0).verdict == VERDICT_FAIL &&
+               judgement_of(0).code == faults[i].code &&
                strcmp(kernel.findings[0].part, faults[i].part) == 0,
            "%.50s: %s of %s", faults[i].text, catalog_fault(faults[i].code)->name, faults[i].part);
     }
 }
 
-static void folding(void)
+static void test_folding(void)
 {
     char text[128], described[300];
 
-    begin();
+    log_init();
     for (int i = 0; i < 800000; i++) {
         snprintf(text, sizeof text, "NVRM: Xid (PCI:0000:%02x:00): 95, Uncontained ECC error",
                  i % 29);
-        take_ago(text, 5);
+        add_entry(text, 5);
     }
     is_int(kernel.count, 29, "800000 entries of 29 kinds are 29 findings");
     is_int(kernel.findings[28].count, 800000 / 29, "... with their counts");
@@ -494,96 +498,96 @@ static void folding(void)
     kernel_log_describe(&kernel.findings[0], now_us + 7200LL * SECOND_US, described,
                         sizeof described);
     ok(strstr(described, "the last 2 h ago: ") != NULL, "... and in hours");
-    begin();
+    log_init();
     for (int i = 0; i < 100; i++) {
         snprintf(text, sizeof text, "nvme nvme%d: Disabling device after reset failure: -19", i);
-        take_ago(text, 5);
+        add_entry(text, 5);
     }
     is_int(kernel.count, KERNEL_FINDINGS, "more findings than the table holds");
     is_int(kernel.left_out, 100 - KERNEL_FINDINGS, "... are counted");
 }
 
 /* Users can make the kernel write more kinds of entries than the table holds. */
-static void the_worst_has_room(void)
+static void keeps_the_worst_findings(void)
 {
     char text[128];
 
-    begin();
-    take_ago("NVRM: Xid (PCI:0000:aa:00): 63, Row Remapper", 20);
+    log_init();
+    add_entry("NVRM: Xid (PCI:0000:aa:00): 63, Row Remapper", 20);
     for (int i = 0; i < KERNEL_FINDINGS; i++) {
         snprintf(text, sizeof text, "NVRM: Xid (PCI:0000:%02x:00): 31, pid=1, name=a, MMU Fault",
                  i);
-        take_ago(text, 20 - (i > 0));
+        add_entry(text, 20 - (i > 0));
     }
     is_int(kernel.left_out, 1, "findings about programs fill the table");
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 5);
-    is_int(count_of(VERDICT_FAIL), 1, "... a GPU that falls off the bus still drains");
-    is_int(count_of(VERDICT_WARN), 1, "... it replaces a finding about a program");
+    add_entry("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 5);
+    is_int(count_verdicts(VERDICT_FAIL), 1, "... a GPU that falls off the bus still drains");
+    is_int(count_verdicts(VERDICT_WARN), 1, "... it replaces a finding about a program");
     is_int(kernel.count, KERNEL_FINDINGS, "... the table stays full");
     is_int(kernel.left_out, 2, "... the replaced one is counted as left out");
-    take_ago("NVRM: Xid (PCI:0000:00:00): 31, pid=1, name=a, MMU Fault", 4);
+    add_entry("NVRM: Xid (PCI:0000:00:00): 31, pid=1, name=a, MMU Fault", 4);
     is_int(kernel.left_out, 3, "... it was the oldest");
 }
 
-static void bursts(void)
+static void test_bursts(void)
 {
     static const char ce[] = "EDAC MC0: 1 CE memory read error on DIMM_A1 (channel:1 slot:0 "
                              "page:0x12 offset:0x0 grain:32)";
 
-    begin();
+    log_init();
     for (int i = 0; i < 9; i++)
-        take_ago(ce, 3000 - i);
-    ok(judged(0).is_ignored, "nine corrected errors in an hour are normal");
-    take_ago(ce, 2000);
-    is_int(judged(0).verdict, VERDICT_WARN, "the tenth is a warning");
-    begin();
+        add_entry(ce, 3000 - i);
+    ok(judgement_of(0).is_ignored, "nine corrected errors in an hour are normal");
+    add_entry(ce, 2000);
+    is_int(judgement_of(0).verdict, VERDICT_WARN, "the tenth is a warning");
+    log_init();
     for (int i = 0; i < 30; i++)
-        take_ago(ce, 80000 - 2000 * i);
-    ok(judged(0).is_ignored, "thirty over a day are normal");
+        add_entry(ce, 80000 - 2000 * i);
+    ok(judgement_of(0).is_ignored, "thirty over a day are normal");
 }
 
-static void relations(void)
+static void test_related_entries(void)
 {
-    begin();
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 48, DBE", 100);
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 45, pid=1, name=a, Ch 1", 99);
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 171, DRAM", 99);
-    take_ago("NVRM: Xid (PCI:0000:aa:00): 171, DRAM", 99);
-    ok(judged(1).is_ignored && judged(2).is_ignored,
+    log_init();
+    add_entry("NVRM: Xid (PCI:0000:9b:00): 48, DBE", 100);
+    add_entry("NVRM: Xid (PCI:0000:9b:00): 45, pid=1, name=a, Ch 1", 99);
+    add_entry("NVRM: Xid (PCI:0000:9b:00): 171, DRAM", 99);
+    add_entry("NVRM: Xid (PCI:0000:aa:00): 171, DRAM", 99);
+    ok(judgement_of(1).is_ignored && judgement_of(2).is_ignored,
        "entries that follow from another fault are ignored");
-    is_int(judged(3).verdict, VERDICT_WARN, "the same entry alone is a warning");
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (GPU Reset "
-             "Required) to 0x0 (None)",
-             50);
-    is_int(count_of(VERDICT_FAIL), 0,
+    is_int(judgement_of(3).verdict, VERDICT_WARN, "the same entry alone is a warning");
+    add_entry("NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (GPU Reset "
+              "Required) to 0x0 (None)",
+              50);
+    is_int(count_verdicts(VERDICT_FAIL), 0,
            "after the driver clears the recovery action the fault is over");
-    begin();
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 64, failed", 100);
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (x) to 0x0 (N)",
-             50);
-    is_int(count_of(VERDICT_FAIL), 1, "... except a row that cannot be remapped");
-    begin();
-    take_ago("mlx5_core 0000:d2:00.0: poll_health:825:(pid 0): device's health compromised", 100);
-    take_ago("mlx5_core 0000:d3:00.0: poll_health:825:(pid 0): device's health compromised", 100);
-    take_ago("mlx5_core 0000:d2:00.0: mlx5_health_try_recover:335:(pid 1): health recovery "
-             "succeeded",
-             50);
-    is_int(count_of(VERDICT_FAIL), 1,
+    log_init();
+    add_entry("NVRM: Xid (PCI:0000:9b:00): 64, failed", 100);
+    add_entry(
+        "NVRM: Xid (PCI:0000:9b:00): 154, GPU recovery action changed from 0x1 (x) to 0x0 (N)", 50);
+    is_int(count_verdicts(VERDICT_FAIL), 1, "... except a row that cannot be remapped");
+    log_init();
+    add_entry("mlx5_core 0000:d2:00.0: poll_health:825:(pid 0): device's health compromised", 100);
+    add_entry("mlx5_core 0000:d3:00.0: poll_health:825:(pid 0): device's health compromised", 100);
+    add_entry("mlx5_core 0000:d2:00.0: mlx5_health_try_recover:335:(pid 1): health recovery "
+              "succeeded",
+              50);
+    is_int(count_verdicts(VERDICT_FAIL), 1,
            "a NIC that its driver recovered is healthy, the other one is not");
-    begin();
-    take_ago("NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 "
-             "(Node Reboot Required)",
-             20);
-    take_ago("NVRM: Xid (PCI:0009:01:00): 154, strange", 10);
-    is_int(judged(0).code, FAULT_GPU_REBOOT_REQUIRED, "the worst entry of a code is used");
+    log_init();
+    add_entry("NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 "
+              "(Node Reboot Required)",
+              20);
+    add_entry("NVRM: Xid (PCI:0009:01:00): 154, strange", 10);
+    is_int(judgement_of(0).code, FAULT_GPU_REBOOT_REQUIRED, "the worst entry of a code is used");
 }
 
-static void time_and_repair(void)
+static void test_age_and_repair(void)
 {
     struct kernel_judgement judgement;
 
-    begin();
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 3600);
+    log_init();
+    add_entry("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 3600);
     kernel_log_judge(&kernel, 0, &conf, now_us, now_us - (int64_t)1800 * SECOND_US, &judgement);
     ok(judgement.verdict == VERDICT_PASS && judgement.is_ignored,
        "an entry from before the node's certificate does not count");
@@ -592,15 +596,15 @@ static void time_and_repair(void)
     kernel_log_judge(&kernel, 0, &conf, now_us + (int64_t)86400 * SECOND_US, 0, &judgement);
     is_int(judgement.verdict, VERDICT_WARN, "after a day it is a warning");
     is_int(kernel_log_drained(&kernel, &conf, now_us, 0), 1, "the node is drained for the entry");
-    is_int(judged(0).verdict, VERDICT_WARN, "... the entry is then a warning");
+    is_int(judgement_of(0).verdict, VERDICT_WARN, "... the entry is then a warning");
     is_int(kernel_log_drained(&kernel, &conf, now_us, 0), 0, "... and drains no second time");
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
-    is_int(judged(0).verdict, VERDICT_FAIL, "... unless it occurs again");
+    add_entry("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
+    is_int(judgement_of(0).verdict, VERDICT_FAIL, "... unless it occurs again");
     kernel_log_prune(&kernel, now_us + (int64_t)3 * 86400 * SECOND_US, 0);
     is_int(kernel.count, 0, "after days it is forgotten");
 }
 
-static void overrides(void)
+static void test_site_rules(void)
 {
     static const struct kernel_rule rules[] = {
         {"xid", "79", KERNEL_IGNORE, 1},    {"XID", "63", KERNEL_DRAIN, 2},
@@ -612,12 +616,12 @@ static void overrides(void)
 
     site.kernel_rules = (struct kernel_rule *)rules;
     site.kernel_rule_count = 5;
-    begin();
-    take_ago("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
-    take_ago("NVRM: Xid (PCI:0000:10:1c): 63, pid=1896, Row Remapper: New row marked", 1);
-    take_ago("nvme nvme4: Disabling device after reset failure: -19", 1);
-    take_ago("NVRM: Xid (PCI:0000:aa:00): 13, pid=1, name=a, Graphics", 1);
-    take_ago("NVRM: Xid (PCI:0000:aa:00): 777, new", 1);
+    log_init();
+    add_entry("NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off the bus.", 1);
+    add_entry("NVRM: Xid (PCI:0000:10:1c): 63, pid=1896, Row Remapper: New row marked", 1);
+    add_entry("nvme nvme4: Disabling device after reset failure: -19", 1);
+    add_entry("NVRM: Xid (PCI:0000:aa:00): 13, pid=1, name=a, Graphics", 1);
+    add_entry("NVRM: Xid (PCI:0000:aa:00): 777, new", 1);
     for (size_t i = 0; i < 5; i++)
         kernel_log_judge(&kernel, i, &site, now_us, 0, &found[i]);
     ok(found[0].is_ignored, "a site can ignore an event");
@@ -630,37 +634,37 @@ static void overrides(void)
 
 /* ---------------------------------------------------------------- files */
 
-static void state_is_kept(void)
+static void test_saved_state(void)
 {
-    struct kernel_log again;
+    struct kernel_log parsed;
     char *text = NULL, *copy;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
 
-    begin();
+    log_init();
     kernel.next = 4711;
-    take_ago("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.", 20);
-    take_ago("NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 "
-             "(Node Reboot Required)",
-             10);
-    take_ago("NVRM: Xid (PCI:0000:aa:00): 777, new", 5);
-    take_ago("kernel BUG at mm/slub.c:1!", 5);
+    add_entry("NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.", 20);
+    add_entry("NVRM: Xid (PCI:0009:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 "
+              "(Node Reboot Required)",
+              10);
+    add_entry("NVRM: Xid (PCI:0000:aa:00): 777, new", 5);
+    add_entry("kernel BUG at mm/slub.c:1!", 5);
     kernel.findings[0].is_drained = true;
     is_int(kernel_log_write(&kernel, stream), 0, "the state is written");
     fclose(stream);
     copy = strdup(text);
-    is_int(kernel_log_parse(&again, copy, "boot-1"), 0, "... and read");
-    is_int(again.next, 4711, "... with the position in the log");
-    is_int(memcmp(again.findings, kernel.findings, sizeof again.findings), 0,
+    is_int(kernel_log_parse(&parsed, copy, "boot-1"), 0, "... and read");
+    is_int(parsed.next, 4711, "... with the position in the log");
+    is_int(memcmp(parsed.findings, kernel.findings, sizeof parsed.findings), 0,
            "... and all findings");
     free(copy);
     copy = strdup(text);
-    is_int(kernel_log_parse(&again, copy, "boot-2"), -1, "a state of another boot is refused");
-    is_int(again.next + again.count, 0, "... the log is read from its beginning");
+    is_int(kernel_log_parse(&parsed, copy, "boot-2"), -1, "a state of another boot is refused");
+    is_int(parsed.next + parsed.count, 0, "... the log is read from its beginning");
     free(copy);
     for (size_t length = 0; length < size; length++) {
         copy = strndup(text, length);
-        (void)kernel_log_parse(&again, copy, "boot-1"); /* a sanitizer build checks this */
+        (void)kernel_log_parse(&parsed, copy, "boot-1"); /* a sanitizer build checks this */
         free(copy);
     }
     free(text);
@@ -672,7 +676,7 @@ static void count_entry(const struct kmsg_entry *entry, void *context)
     ++*(int *)context;
 }
 
-static void reading(void)
+static void test_log_reading(void)
 {
     char path[4096], *root = tree_unpack("");
     struct kmsg_reading found;
@@ -722,7 +726,7 @@ static void reading(void)
 }
 
 /* The kernel log has the time since boot. Certificates have the time of day, which may be set. */
-static void knows_the_time_of_day(void)
+static void test_log_times(void)
 {
     double before_s = clock_raw_s();
     int64_t now = log_now_us(), hour = 3600LL * SECOND_US;
@@ -738,24 +742,24 @@ static void knows_the_time_of_day(void)
 
 int main(void)
 {
-    knows_the_time_of_day();
+    test_log_times();
     conf_defaults(&conf);
-    every_event();
-    names();
-    no_user_drains();
+    test_every_event();
+    test_event_names();
+    test_names_given_by_users();
     images_and_remote_devices_never_drain();
-    facilities();
-    wrong_lines();
+    test_entries_of_users();
+    test_invalid_lines();
     false_alarms_drain_nobody();
-    real_faults();
-    folding();
-    the_worst_has_room();
-    bursts();
-    relations();
-    time_and_repair();
-    overrides();
-    state_is_kept();
-    reading();
+    test_real_faults();
+    test_folding();
+    keeps_the_worst_findings();
+    test_bursts();
+    test_related_entries();
+    test_age_and_repair();
+    test_site_rules();
+    test_saved_state();
+    test_log_reading();
     conf_clear(&conf);
     return tap_done();
 }

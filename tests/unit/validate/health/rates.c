@@ -10,41 +10,42 @@ enum { HOUR = 3600 };
 
 static struct rates rates;
 
-static double take(uint64_t value, int64_t now_s)
+static double take_count(uint64_t value, int64_t now_s)
 {
     return rates_take(&rates, "eth1", "crc_errors", value, now_s, HOUR);
 }
 
-static void windows(void)
+static void test_windows(void)
 {
     double rise = 0;
 
     rates_init(&rates, "boot");
-    is_near(take(12, 600), 12, 0, "ten minutes after boot all errors count for the last hour");
-    is_near(take(14, 900), 2, 0, "then only the increase since the last reading counts");
-    is_near(take(14, 4200), 2, 0, "... for an hour");
-    is_near(take(14, 5000), 0, 0, "... and then not any more");
+    is_near(take_count(12, 600), 12, 0,
+            "ten minutes after boot all errors count for the last hour");
+    is_near(take_count(14, 900), 2, 0, "then only the increase since the last reading counts");
+    is_near(take_count(14, 4200), 2, 0, "... for an hour");
+    is_near(take_count(14, 5000), 0, 0, "... and then not any more");
     rates_clear(&rates);
 
     rates_init(&rates, "boot");
-    is_near(take(240, 240 * HOUR), 1, 0, "ten days after boot the mean rate counts");
+    is_near(take_count(240, 240 * HOUR), 1, 0, "ten days after boot the mean rate counts");
     for (int minute = 1; minute <= 600; minute++)
-        rise = take(240 + (uint64_t)minute, 240 * HOUR + 60 * minute);
+        rise = take_count(240 + (uint64_t)minute, 240 * HOUR + 60 * minute);
     is_near(rise, 60, 5, "one error a minute is 60 an hour, for hours");
     is_int(rates.series[0].count <= RATES_SAMPLES, 1, "... with few samples");
     rates_clear(&rates);
 }
 
-static void resets(void)
+static void test_resets(void)
 {
     rates_init(&rates, "boot");
-    take(1000, HOUR);
-    is_near(take(3, 2 * HOUR), 3, 0, "a counter that was reset counts from zero");
-    is_near(take(4, 2 * HOUR + 600), 1, 0, "... and continues from there");
+    take_count(1000, HOUR);
+    is_near(take_count(3, 2 * HOUR), 3, 0, "a counter that was reset counts from zero");
+    is_near(take_count(4, 2 * HOUR + 600), 1, 0, "... and continues from there");
     rates_clear(&rates);
 }
 
-static char *text_of(const struct rates *what)
+static char *written_text(const struct rates *what)
 {
     char *text = NULL;
     size_t length;
@@ -56,25 +57,25 @@ static char *text_of(const struct rates *what)
     return text;
 }
 
-static void files(void)
+static void test_saved_rates(void)
 {
     char bad[] = "muster rates 1\nboot boot\neth1\neth1 crc_errors 5:x 6:1\n"
                  "eth2 crc_errors 5:7 4:8\neth3 crc_errors 5:7 6:3\n";
-    char *text, *again;
+    char *text, *copy;
 
     rates_init(&rates, "boot");
-    take(5, 100);
-    take(6, 1000);
+    take_count(5, 100);
+    take_count(6, 1000);
     rates_take(&rates, "mlx5_0:1", "symbol_errors", 18446744073709551615u, 1000, HOUR);
-    text = text_of(&rates);
+    text = written_text(&rates);
     rates_clear(&rates);
-    is_int(rates_parse(&rates, strcpy(again = strdup(text), text), "boot"), 0,
+    is_int(rates_parse(&rates, strcpy(copy = strdup(text), text), "boot"), 0,
            "a written text is read");
-    is_near(take(8, 1100), 3, 0, "... and its counts continue");
+    is_near(take_count(8, 1100), 3, 0, "... and its counts continue");
     rates_clear(&rates);
-    free(again);
-    again = strdup(text);
-    is_int(rates_parse(&rates, again, "other"), -1, "a text of another boot is refused");
+    free(copy);
+    copy = strdup(text);
+    is_int(rates_parse(&rates, copy, "other"), -1, "a text of another boot is refused");
     is_int(rates.count, 0, "... nothing is known then");
     rates_clear(&rates);
     is_int(rates_parse(&rates, bad, "boot"), 0, "invalid samples are left out");
@@ -82,14 +83,14 @@ static void files(void)
     is_int(rates.series[0].count + rates.series[1].count + rates.series[2].count, 2,
            "... samples that go backwards are left out");
     rates_clear(&rates);
-    free(again);
+    free(copy);
     free(text);
 }
 
 int main(void)
 {
-    windows();
-    resets();
-    files();
+    test_windows();
+    test_resets();
+    test_saved_rates();
     return tap_done();
 }

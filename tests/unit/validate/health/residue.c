@@ -15,8 +15,8 @@
 
 static char *root;
 
-static void process(int pid, int parent, unsigned uid, char state, const char *name,
-                    const char *cgroups)
+static void put_process(int pid, int parent, unsigned uid, char state, const char *name,
+                        const char *cgroups)
 {
     char path[64], text[256];
 
@@ -31,37 +31,37 @@ static void process(int pid, int parent, unsigned uid, char state, const char *n
 }
 
 /* A node where user 1000 has job 12 and user 1003 has a login. */
-static void node(void)
+static void put_node(void)
 {
     root = tree_unpack("");
-    process(1, 0, 0, 'S', "systemd", "0::/init.scope\n");
-    process(300, 1, 0, 'S', "slurmd", SLURMD);
-    process(310, 1, 0, 'S', "sshd", "0::/system.slice/ssh.service\n");
-    process(400, 1, 0, 'S', "slurmstepd", JOB("12"));
+    put_process(1, 0, 0, 'S', "systemd", "0::/init.scope\n");
+    put_process(300, 1, 0, 'S', "slurmd", SLURMD);
+    put_process(310, 1, 0, 'S', "sshd", "0::/system.slice/ssh.service\n");
+    put_process(400, 1, 0, 'S', "slurmstepd", JOB("12"));
     tree_put(root, "proc/400/cmdline", "slurmstepd: [12.0]");
-    process(401, 400, 1000, 'R', "python3", JOB("12"));
-    process(500, 310, 0, 'S', "sshd", "0::/system.slice/ssh.service\n");
-    process(501, 500, 1003, 'S', "bash", "0::/system.slice/ssh.service\n");
-    process(600, 1, 1500, 'S', "exporter", "0::/system.slice/exporter.service\n");
+    put_process(401, 400, 1000, 'R', "python3", JOB("12"));
+    put_process(500, 310, 0, 'S', "sshd", "0::/system.slice/ssh.service\n");
+    put_process(501, 500, 1003, 'S', "bash", "0::/system.slice/ssh.service\n");
+    put_process(600, 1, 1500, 'S', "exporter", "0::/system.slice/exporter.service\n");
 }
 
-static void processes(void)
+static void test_processes(void)
 {
     struct residue residue;
 
-    node();
+    put_node();
     is_int(residue_read(root, &residue), 0, "a node is read");
     is_int(residue.processes, 0, "jobs, logins and services are no residue");
-    process(402, 1, 1000, 'S', "tmux", SLURMD);
-    process(502, 1, 1003, 'S', "tmux", SLURMD);
+    put_process(402, 1, 1000, 'S', "tmux", SLURMD);
+    put_process(502, 1, 1003, 'S', "tmux", SLURMD);
     residue_read(root, &residue);
     is_int(residue.processes, 0, "processes of users with a job or a login are no residue");
-    process(700, 1, 65534, 'S', "dnsmasq", SLURMD);
-    process(701, 1, 996, 'S', "munged", SLURMD);
+    put_process(700, 1, 65534, 'S', "dnsmasq", SLURMD);
+    put_process(701, 1, 996, 'S', "munged", SLURMD);
     residue_read(root, &residue);
     is_int(residue.processes, 0, "processes of system users are no residue");
-    process(800, 1, 1001, 'S', "daemon", SLURMD);
-    process(801, 1, 1002, 'D', "python3", JOB("11"));
+    put_process(800, 1, 1001, 'S', "daemon", SLURMD);
+    put_process(801, 1, 1002, 'D', "python3", JOB("11"));
     residue_read(root, &residue);
     is_int(residue.processes, 2, "processes that left a job, or stayed after it, are residue");
     is_int(residue.stuck, 1, "... one cannot be killed");
@@ -78,16 +78,16 @@ static void processes(void)
 }
 
 /* A process can take any name with prctl(PR_SET_NAME). */
-static void takes_names_of_daemons_from_root_alone(void)
+static void trusts_daemon_names_of_root_only(void)
 {
     struct residue residue;
 
-    node();
-    process(299, 1, 1004, 'S', "slurmd", "0::/elsewhere\n");
-    process(800, 1, 1001, 'S', "slurmstepd", SLURMD);
+    put_node();
+    put_process(299, 1, 1004, 'S', "slurmd", "0::/elsewhere\n");
+    put_process(800, 1, 1001, 'S', "slurmstepd", SLURMD);
     tree_put(root, "proc/800/cmdline", "slurmstepd: [11.0]");
-    process(801, 1, 1002, 'S', "sshd", SLURMD);
-    process(802, 1, 1005, 'S', "a\033[2Jb", JOB("11"));
+    put_process(801, 1, 1002, 'S', "sshd", SLURMD);
+    put_process(802, 1, 1005, 'S', "a\033[2Jb", JOB("11"));
     residue_read(root, &residue);
     is_int(residue.processes, 3, "a user's process named slurmstepd or sshd is residue");
     is_str(residue.names[2], "a?[2Jb (pid 802, uid 1005)",
@@ -96,11 +96,11 @@ static void takes_names_of_daemons_from_root_alone(void)
     tree_remove(root);
 }
 
-static void steps(void)
+static void test_steps(void)
 {
-    node();
-    process(402, 401, 1000, 'R', "worker", "0::/system.slice/slurmd.service\n");
-    process(403, 9999, 1000, 'R', "orphan", SLURMD);
+    put_node();
+    put_process(402, 401, 1000, 'R', "worker", "0::/system.slice/slurmd.service\n");
+    put_process(403, 9999, 1000, 'R', "orphan", SLURMD);
     is_int(residue_is_of_step(root, 402), 1, "a descendant of slurmstepd belongs to a step");
     is_int(residue_is_of_step(root, 501), 0, "... a login does not");
     is_int(residue_is_of_step(root, 600), 0, "... nor does a service");
@@ -109,12 +109,12 @@ static void steps(void)
     tree_remove(root);
 }
 
-static void shared_memory(void)
+static void test_shared_memory(void)
 {
     struct residue residue;
     char path[4096];
 
-    node();
+    put_node();
     tree_put(root, "proc/sysvipc/shm",
              "       key      shmid perms                  size  cpid  lpid nattch   uid   gid\n"
              "         0          1   600               1000000   401   401      1  1001  1001\n"
@@ -142,11 +142,11 @@ static void shared_memory(void)
 
 /* ---------------------------------------------------------------- without memory */
 
-static int allocations, refused; /* allocations so far, and the one that is refused */
+static int allocations, refused_allocation; /* allocations so far, and the one that is refused */
 
 static bool has_memory(void)
 {
-    if (++allocations != refused)
+    if (++allocations != refused_allocation)
         return true;
     errno = ENOMEM;
     return false;
@@ -166,22 +166,22 @@ void *__wrap_realloc(void *old, size_t size)
     return has_memory() ? __real_realloc(old, size) : NULL;
 }
 
-static void without_memory(void)
+static void test_without_memory(void)
 {
     struct residue residue;
     int blamed = 0;
 
-    node();
-    process(402, 1, 1000, 'S', "tmux", SLURMD);
-    refused = 0;
+    put_node();
+    put_process(402, 1, 1000, 'S', "tmux", SLURMD);
+    refused_allocation = 0;
     do {
         allocations = 0;
-        refused++;
+        refused_allocation++;
         blamed += residue_read(root, &residue) == 0 && residue.processes > 0;
-    } while (allocations >= refused);
-    ok(blamed == 0 && refused > 20, "each of %d allocations fails, and no process is counted",
-       refused - 1);
-    refused = 0;
+    } while (allocations >= refused_allocation);
+    ok(blamed == 0 && refused_allocation > 20,
+       "each of %d allocations fails, and no process is counted", refused_allocation - 1);
+    refused_allocation = 0;
     tree_remove(root);
 }
 
@@ -189,11 +189,11 @@ int main(void)
 {
     struct residue residue;
 
-    processes();
-    takes_names_of_daemons_from_root_alone();
-    steps();
-    shared_memory();
-    without_memory();
+    test_processes();
+    trusts_daemon_names_of_root_only();
+    test_steps();
+    test_shared_memory();
+    test_without_memory();
     is_int(residue_read("/nonexistent", &residue), -1, "without /proc the reading fails");
     return tap_done();
 }
